@@ -1,0 +1,96 @@
+"""Durable, atomic writes (P1, P2): temporary file in the same directory, write, fsync, rename, fsync the directory.
+
+Imports nothing but `os`, since capture uses it inside every turn of every agent. Errors are plain `OSError`.
+"""
+
+import os
+
+TEMPORARY_PREFIX = ".tmp-"
+"""Files with this prefix are left only by a crash; `doctor --fix` removes them."""
+
+FILE_MODE = 0o600
+DIRECTORY_MODE = 0o700
+
+
+def fsync_directory(path: str) -> None:
+    """Make the names in a directory durable."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def make_directories(path: str) -> None:
+    """Create a directory and its missing parents with mode 0700 under any umask, durably."""
+    if os.path.isdir(path):
+        return
+    parent = os.path.dirname(path.rstrip("/")) or "/"
+    if parent != path:
+        make_directories(parent)
+    try:
+        os.mkdir(path, DIRECTORY_MODE)
+    except FileExistsError:
+        if not os.path.isdir(path):
+            raise
+        return
+    os.chmod(path, DIRECTORY_MODE)
+    fsync_directory(parent)
+
+
+def _write_temporary(directory: str, data: bytes, mode: int) -> str:
+    path = f"{directory}/{TEMPORARY_PREFIX}{os.urandom(8).hex()}"
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, mode)
+    try:
+        try:
+            os.fchmod(descriptor, mode)
+            view = memoryview(data)
+            while view:
+                view = view[os.write(descriptor, view) :]
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+    except BaseException:
+        os.unlink(path)
+        raise
+    return path
+
+
+def replace_file(path: str, data: bytes, mode: int = FILE_MODE) -> None:
+    """Make `path` hold `data`: after a crash it holds either its old or its new bytes. The directory must exist."""
+    directory = os.path.dirname(path) or "."
+    temporary = _write_temporary(directory, data, mode)
+    try:
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+    fsync_directory(directory)
+
+
+def create_file(path: str, data: bytes, mode: int = FILE_MODE) -> None:
+    """Like `replace_file`, but raises FileExistsError where the name is taken, and never overwrites."""
+    directory = os.path.dirname(path) or "."
+    temporary = _write_temporary(directory, data, mode)
+    try:
+        try:
+            os.link(temporary, path)
+        except FileExistsError:
+            raise
+        except OSError:  # a file system without hard links
+            if os.path.lexists(path):
+                raise FileExistsError(path) from None
+            os.replace(temporary, path)
+            temporary = ""
+    finally:
+        if temporary:
+            os.unlink(temporary)
+    fsync_directory(directory)
+
+
+def move_file(source: str, target: str) -> None:
+    """Rename within one file system, durably in both directories."""
+    os.replace(source, target)
+    fsync_directory(os.path.dirname(target) or ".")
+    if os.path.dirname(source) != os.path.dirname(target):
+        fsync_directory(os.path.dirname(source) or ".")

@@ -1,0 +1,1 @@
+"""One module per harness, listed in one explicit dict."""

@@ -1,0 +1,1 @@
+"""What exists: frozen values and pure functions over them. No I/O."""

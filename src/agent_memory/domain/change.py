@@ -1,0 +1,76 @@
+"""Changes to the store, decided before any of them is made, and what came of them."""
+
+from __future__ import annotations
+
+from attrs import frozen
+
+from agent_memory.domain.entry import MemoryEntry
+
+
+@frozen
+class Create:
+    """Write a new entry. A file that already holds exactly these bytes counts as written, so a replay is harmless."""
+
+    entry: MemoryEntry
+
+
+@frozen
+class Replace:
+    """Write a new version of a live entry whose bytes still have `expected_hash`.
+
+    When title, description or body differ, the earlier bytes are kept as `archive/<id>/<updatedAt ms>.md`. Unknown
+    frontmatter keys, comments and key order of the file survive.
+    """
+
+    entry: MemoryEntry
+    expected_hash: str
+
+
+@frozen
+class Retire:
+    """Move a live entry to the archive. With `valid_until_ms` its original bytes are kept beside it as a version."""
+
+    id: str
+    expected_hash: str
+    valid_until_ms: int | None = None
+
+
+@frozen
+class Restore:
+    """Bring an archived entry back to life, and take its id out of the alias list of any live entry."""
+
+    id: str
+
+
+Change = Create | Replace | Retire | Restore
+
+
+@frozen
+class Applied:
+    """One change that is durable on disk. Paths are relative to the root; hashes are None where there is no file."""
+
+    id: str
+    act: str
+    """`create`, `replace`, `retire` or `restore`."""
+    path: str
+    touched: tuple[str, ...]
+    """Every path written or removed."""
+    before_hash: str | None
+    after_hash: str | None
+
+
+@frozen
+class Dropped:
+    """One thing that was not done, and why, in words."""
+
+    subject: str
+    """An id, a ref or a title."""
+    reasons: tuple[str, ...]
+
+
+@frozen
+class Receipt:
+    """What a batch did: everything else of it stands; a dropped change was refused by the state of its entry."""
+
+    applied: tuple[Applied, ...]
+    dropped: tuple[Dropped, ...] = ()

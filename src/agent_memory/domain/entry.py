@@ -1,0 +1,115 @@
+"""The memory entry: one markdown file of knowledge."""
+
+from __future__ import annotations
+
+from attrs import field, frozen
+
+from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Harness, Importance, Kind, Origin, Sensitivity, Status
+
+
+@frozen
+class Source:
+    """Where an entry comes from: some turns of one session."""
+
+    harness: Harness
+    thread_id: str | None = None
+    """The session id of any harness."""
+    repo: str | None = None
+    cwd: str | None = None
+    agent: str | None = None
+    turns: tuple[int, ...] = ()
+
+
+@frozen
+class Meta:
+    """The frontmatter, defaults filled in. Instants are epoch ms."""
+
+    id: str
+    title: str
+    created_at_ms: int
+    updated_at_ms: int
+    description: str = ""
+    kind: Kind = Kind.FACT
+    tags: tuple[str, ...] = ()
+    """Each with its prefix: `topic__x`, `area__y`."""
+    status: Status = Status.CAPTURED
+    origin: Origin = Origin.USER
+    scope: str = GLOBAL_SCOPE
+    importance: Importance = Importance.MEDIUM
+    confidence: float | None = None
+    sensitivity: Sensitivity = Sensitivity.NORMAL
+    pinned: bool = False
+    promoted_by: str | None = None
+    used: int = 0
+    """The frontmatter's copy; the ledger is the truth."""
+    last_used_at_ms: int | None = None
+    expires_at_ms: int | None = None
+    valid_from_ms: int | None = None
+    valid_until_ms: int | None = None
+    aliases: tuple[str, ...] = ()
+    supersedes: tuple[str, ...] = ()
+    sources: tuple[Source, ...] = field(default=())
+
+
+@frozen
+class MemoryEntry:
+    """An entry as knowledge, wherever it is kept. `body` is markdown with `\\n` line ends, without frontmatter."""
+
+    meta: Meta
+    body: str
+
+
+@frozen
+class Listed:
+    """What a listing knows about one file, without its body."""
+
+    meta: Meta
+    path: str
+    """Relative to the root, with `/`."""
+    content_hash: str
+    """SHA-256 of the file's bytes, hex."""
+    archived: bool = False
+    provisional_id: bool = False
+    """The file has no id of its own: `meta.id` is what `doctor --fix` would write."""
+    conflicted: bool = False
+    """The body holds unresolved merge-conflict markers."""
+
+
+@frozen
+class StoredEntry:
+    """One file, whole."""
+
+    listed: Listed
+    body: str
+
+    @property
+    def meta(self) -> Meta:
+        return self.listed.meta
+
+    @property
+    def entry(self) -> MemoryEntry:
+        return MemoryEntry(self.listed.meta, self.body)
+
+
+@frozen
+class UnreadableFile:
+    """A file that is there but is no valid entry."""
+
+    path: str
+    problems: tuple[str, ...]
+
+
+@frozen
+class Listing:
+    """All files of `topics/` (or of the archive), by id."""
+
+    entries: tuple[Listed, ...]
+    unreadable: tuple[UnreadableFile, ...] = ()
+
+
+@frozen
+class Usage:
+    """Reads of one entry, over all hosts' ledgers."""
+
+    count: int
+    last_at_ms: int | None

@@ -1,0 +1,103 @@
+"""A session, normalised: a history of turns."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from attrs import field, frozen
+
+from agent_memory.domain.vocabulary import Harness
+
+
+class Role(StrEnum):
+    """Who a turn comes from. `tool` is everything that neither the person nor the agent said: results, pages, files."""
+
+    USER = "user"
+    AGENT = "agent"
+    TOOL = "tool"
+
+
+@frozen
+class ToolCall:
+    """One use of a tool inside an agent turn."""
+
+    name: str
+    """The harness's name of it: `Bash`, `Edit`, `mcp__x__y`."""
+    brief: str
+    """What it was asked to do on one line: the command, the query, the path; at most 400 characters."""
+    path: str | None = None
+    """The file it names, as the transcript says it."""
+    writes: bool = False
+    """True when the tool changes that file."""
+
+
+@frozen
+class Turn:
+    """One utterance. Blocks of one assistant message are one turn; each tool result is a turn of its own."""
+
+    number: int
+    """From 1, over the whole session, whatever part of it this history holds."""
+    role: Role
+    text: str
+    record_id: str
+    """The harness's id of the (last) record behind the turn: the unit of the session mark."""
+    at_ms: int | None = None
+    tool_calls: tuple[ToolCall, ...] = ()
+    """Of an agent turn."""
+    tool_name: str | None = None
+    """Of a tool turn: which tool answered, when known."""
+    failed: bool = False
+    """Of a tool turn: the tool reported an error."""
+    clipped_chars: int = 0
+    """How many characters of the original are not in `text`."""
+
+
+@frozen
+class History:
+    """The turns of one session after its mark, in order.
+
+    `turns` may be empty: nothing new. `remaining` says that the source stopped at its size bound and holds more turns
+    after the last one; the caller marks these and asks again.
+    """
+
+    harness: Harness
+    session_id: str
+    turns: tuple[Turn, ...]
+    title: str | None = None
+    cwd: str | None = None
+    branch: str | None = None
+    agent: str | None = None
+    """The model or agent name, when the transcript says it."""
+    started_at_ms: int | None = None
+    """Of the whole session, not of this part."""
+    ended_at_ms: int | None = None
+    """Time of the last turn here."""
+    tools_answered_before: bool = False
+    """Whether the session had tool output before the first turn here."""
+    remaining: bool = False
+    automated: bool = False
+    """No person took part: a scheduled or scripted run."""
+    own_call: bool = False
+    """The session is one of our own agent calls (recognised by the prompt marker)."""
+    skipped: dict[str, int] = field(factory=dict)
+    """Records left out, counted by reason (`unknown-type:foo`, `bad-line`, `line-too-long`)."""
+
+
+@frozen
+class SessionMark:
+    """How far a session has been consolidated. One JSON file a session in `state/sessions/`."""
+
+    harness: Harness
+    session_id: str
+    last_record_id: str
+    last_at_ms: int | None
+    """Time of that record: where the id is gone (a rewritten transcript), later records are new."""
+    turns_seen: int
+    """Turn number of the last turn consolidated; numbering goes on from here."""
+    tools_answered: bool
+    agent_name: str
+    """The agent command that consolidated it (`builtin`, a preset, or `command:<hash>`)."""
+    handoff_id: str | None = None
+    """The session's handoff entry, updated in place as the session grows."""
+    entry_ids: tuple[str, ...] = ()
+    """Entries made from the session so far."""

@@ -1,0 +1,32 @@
+"""Instants: integers of milliseconds since 1970 UTC inside, ISO 8601 with milliseconds and `Z` outside."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+
+_ISO = re.compile(r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d)?)(?:[.,](\d{1,9}))?\s*(Z|[+-]\d\d:?\d\d)?", re.ASCII)
+
+DAY_MS = 86_400_000
+HOUR_MS = 3_600_000
+
+
+def iso_of(at_ms: int) -> str:
+    """`2026-02-13T14:30:05.123Z`."""
+    whole, millis = divmod(at_ms, 1000)
+    return datetime.fromtimestamp(whole, UTC).strftime("%Y-%m-%dT%H:%M:%S") + f".{millis:03d}Z"
+
+
+def ms_of(text: str) -> int | None:
+    """Milliseconds of an ISO 8601 instant; a missing zone means UTC; None for anything else."""
+    found = _ISO.fullmatch(text.strip())
+    if not found:
+        return None
+    day, clock, fraction, zone = found.groups()
+    clock = clock if len(clock) == 8 else f"{clock}:00"
+    offset = "+00:00" if zone in (None, "Z") else zone
+    try:
+        moment = datetime.fromisoformat(f"{day}T{clock}{offset}")
+        return int(moment.timestamp()) * 1000 + int((fraction or "0").ljust(3, "0")[:3])
+    except (ValueError, OverflowError):
+        return None

@@ -1,0 +1,52 @@
+"""A change set once checked against the store: exactly what will be written, ids minted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from attrs import frozen
+
+from agent_memory.domain.change import Change, Dropped
+from agent_memory.domain.entry import Listed, StoredEntry
+from agent_memory.domain.history import History
+from agent_memory.domain.inbox_entry import InboxEntry
+from agent_memory.domain.vocabulary import Status
+
+
+@frozen
+class Plan:
+    """What one session changes. Stored before it is applied, so that a replay writes the same bytes."""
+
+    changes: tuple[Change, ...] = ()
+    dropped: tuple[Dropped, ...] = ()
+    skipped: str | None = None
+
+
+@frozen
+class PlanFacts:
+    """All that checking one window's change set may depend on."""
+
+    entry: InboxEntry
+    session_id: str
+    window: History
+    """The turns that the agent was shown, with their session's facts."""
+    scope: str
+    """The session's scope key; `global` outside a repository."""
+    live: tuple[Listed, ...]
+    """Every live entry of the store."""
+    taken_ids: frozenset[str]
+    """Every id that is not free, casefolded: live, aliases, archived."""
+    shown: Mapping[str, StoredEntry]
+    """The entries that were shown in full, by id."""
+    status: Status
+    """`captured` for the built-in, `consolidated` for an agent command."""
+    now_ms: int
+    changed_before: frozenset[str] = frozenset()
+    """Ids already changed or archived in this run, for the run-wide limit."""
+    live_at_start: int = 0
+    """Number of live entries when the run began."""
+    handoff_id: str | None = None
+    """The session's own handoff, which its later windows may replace."""
+    handoff_days: int = 7
+    agent_writes: bool = False
+    """The note comes from an agent (an inline capture inside a harness): its origin is at best `agent`."""

@@ -1,0 +1,77 @@
+"""The queue's values: what waits, what trouble it had, what became of it."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from attrs import frozen
+
+from agent_memory.domain.inbox_entry import InboxEntry
+
+
+@frozen
+class Trouble:
+    """What an entry has been through, kept outside its file (which never changes). Nothing is recorded for a fresh one."""
+
+    attempts: int = 0
+    """Faults of the session itself, on content with `fingerprint`."""
+    timeouts: int = 0
+    """Time-outs in a row on that content; three count as one attempt."""
+    unavailable_since_ms: int | None = None
+    """When the history was first found not to be there; seven days count as one attempt."""
+    not_before_ms: int = 0
+    """Backoff: not tried again earlier, and sorted behind the others until then."""
+    fingerprint: str = ""
+    """Of the content that was tried; other content starts the counts afresh."""
+    code: str = ""
+    """Error code of the last trouble."""
+    message: str = ""
+    """The last trouble, in words."""
+
+
+@frozen
+class Pending:
+    """One session (or note) to look at: its newest entry, and the names of all entries folded into it."""
+
+    entry: InboxEntry
+    name: str
+    """File name of the newest."""
+    names: tuple[str, ...]
+    """File names of all of them, oldest first, the newest last."""
+    trouble: Trouble = Trouble()
+
+
+@frozen
+class Quarantined:
+    """An inbox file that is no valid entry, moved to `inbox/.failed/` with its reason beside it."""
+
+    name: str
+    reason: str
+
+
+@frozen
+class Loaded:
+    """The queue in the order in which it is to be worked: least attempted first, then oldest."""
+
+    pending: tuple[Pending, ...]
+    quarantined: tuple[Quarantined, ...] = ()
+    waiting: int = 0
+    """Entries left out because of the limit or their backoff."""
+
+
+Verdict = Literal["written", "skipped", "unchanged", "refused", "unavailable", "timed-out", "gave-up", "own-call"]
+
+
+@frozen
+class Outcome:
+    """What became of one pending session in one run; stored with the processed inbox entry."""
+
+    verdict: Verdict
+    run_id: str
+    at_ms: int
+    entry_ids: tuple[str, ...] = ()
+    """Created or updated."""
+    reason: str = ""
+    """Why nothing was written, or why it waits, in words."""
+    dropped: tuple[str, ...] = ()
+    """What of the reply was not applied, in words."""

@@ -1,0 +1,349 @@
+"""Every way in which a public function can fail: one closed union of frozen values.
+
+Each class carries a stable `code` (used by `--json`), an `exit_code` for the process, and facts as fields. No class holds
+prose: `agent_memory.wording` turns an error into the sentence that people read. Exit codes: 2 usage, 3 bug, 10 config,
+20 store, 30 inbox or history, 40 agent, 50 reply or plan refused, 60 recorder, 70 managed section, 75 busy.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from attrs import frozen
+
+# -- 2: usage ---------------------------------------------------------------------------------------------------------
+
+
+@frozen
+class UsageInvalid:
+    """The call itself is wrong. `problem` and `hint` are whole phrases made by the surface that parsed the call."""
+
+    code: ClassVar[str] = "usage"
+    exit_code: ClassVar[int] = 2
+    problem: str
+    hint: str = ""
+
+
+@frozen
+class ActRefused:
+    """An act that raises trust, asked for inside a harness; `because` names the environment variable that showed it."""
+
+    code: ClassVar[str] = "act-refused"
+    exit_code: ClassVar[int] = 2
+    act: str
+    because: str
+
+
+# -- 10: config -------------------------------------------------------------------------------------------------------
+
+
+@frozen
+class ConfigInvalid:
+    """A config file that is not valid; every problem is listed as `path.to.key: what is wrong`."""
+
+    code: ClassVar[str] = "config-invalid"
+    exit_code: ClassVar[int] = 10
+    path: str
+    problems: tuple[str, ...]
+
+
+@frozen
+class ConfigUnreadable:
+    """A config file that exists but cannot be read."""
+
+    code: ClassVar[str] = "config-unreadable"
+    exit_code: ClassVar[int] = 10
+    path: str
+    reason: str
+
+
+@frozen
+class HomeUnknown:
+    """Neither HOME nor the password database says where the person's files are."""
+
+    code: ClassVar[str] = "home-unknown"
+    exit_code: ClassVar[int] = 10
+
+
+# -- 20: store --------------------------------------------------------------------------------------------------------
+
+
+@frozen
+class StoreIo:
+    """The operating system refused `operation` on `path`; `errno_name` is its symbolic name (`ENOSPC`)."""
+
+    code: ClassVar[str] = "store-io"
+    exit_code: ClassVar[int] = 20
+    path: str
+    operation: str
+    errno_name: str
+    reason: str
+
+
+@frozen
+class EntryNotFound:
+    """No live entry, alias or (where asked for) archived entry has this id."""
+
+    code: ClassVar[str] = "entry-not-found"
+    exit_code: ClassVar[int] = 20
+    id: str
+    archived: bool = False
+    """True when it is not live but is in the archive."""
+
+
+@frozen
+class EntryUnreadable:
+    """A file in `topics/` or `archive/` that is not a valid memory entry; the file is left as it is."""
+
+    code: ClassVar[str] = "entry-unreadable"
+    exit_code: ClassVar[int] = 20
+    path: str
+    problems: tuple[str, ...]
+
+
+@frozen
+class EntryInvalid:
+    """Values that would make an invalid entry, refused before anything is written."""
+
+    code: ClassVar[str] = "entry-invalid"
+    exit_code: ClassVar[int] = 20
+    problems: tuple[str, ...]
+
+
+@frozen
+class EntryChanged:
+    """The entry's bytes are not those that the change was made from."""
+
+    code: ClassVar[str] = "entry-changed"
+    exit_code: ClassVar[int] = 20
+    id: str
+
+
+@frozen
+class EntryExists:
+    """Another live entry has this id or this file name."""
+
+    code: ClassVar[str] = "entry-exists"
+    exit_code: ClassVar[int] = 20
+    id: str
+    path: str
+
+
+@frozen
+class EntryProtected:
+    """The rule named by `because` (for instance `secret`) forbids `act` on this entry."""
+
+    code: ClassVar[str] = "entry-protected"
+    exit_code: ClassVar[int] = 20
+    id: str
+    act: str
+    because: str
+
+
+@frozen
+class PathRefused:
+    """A path that leaves the store, or passes through a symbolic link or a special file inside it."""
+
+    code: ClassVar[str] = "path-refused"
+    exit_code: ClassVar[int] = 20
+    path: str
+    reason: str
+
+
+@frozen
+class StateCorrupt:
+    """A file of ours under the root (state, run record, ledger) that cannot be understood; nothing was changed."""
+
+    code: ClassVar[str] = "state-corrupt"
+    exit_code: ClassVar[int] = 20
+    path: str
+    problems: tuple[str, ...]
+
+
+# -- 30: inbox and history --------------------------------------------------------------------------------------------
+
+
+@frozen
+class InboxEntryInvalid:
+    """An inbox entry, or what would become one, with every problem as `key: what is wrong`."""
+
+    code: ClassVar[str] = "inbox-entry-invalid"
+    exit_code: ClassVar[int] = 30
+    problems: tuple[str, ...]
+    path: str | None = None
+
+
+@frozen
+class HistoryUnavailable:
+    """The session's history is not there yet or not reachable now. Sets the entry back; never an attempt by itself."""
+
+    code: ClassVar[str] = "history-unavailable"
+    exit_code: ClassVar[int] = 30
+    session_id: str
+    reason: str
+
+
+@frozen
+class HistoryUnreadable:
+    """A transcript that exists and can never be read as what it claims to be: the session's own fault, one attempt."""
+
+    code: ClassVar[str] = "history-unreadable"
+    exit_code: ClassVar[int] = 30
+    path: str
+    reason: str
+
+
+@frozen
+class TranscriptRefused:
+    """A transcript that must not be read: outside the known roots, a FIFO, a device or a symbolic link (P27)."""
+
+    code: ClassVar[str] = "transcript-refused"
+    exit_code: ClassVar[int] = 30
+    path: str
+    reason: str
+
+
+# -- 40: agent command ------------------------------------------------------------------------------------------------
+
+
+@frozen
+class AgentMissing:
+    """The configured executable does not exist or cannot be run. Pauses the run."""
+
+    code: ClassVar[str] = "agent-missing"
+    exit_code: ClassVar[int] = 40
+    command: str
+
+
+@frozen
+class AgentFailed:
+    """The command ended with a non-zero exit or a signal. `stderr_tail` is redacted. Pauses the run."""
+
+    code: ClassVar[str] = "agent-failed"
+    exit_code: ClassVar[int] = 40
+    command: str
+    exit_status: int
+    stderr_tail: str
+
+
+@frozen
+class AgentUnavailable:
+    """The command ran but cannot serve now: `cause` is login, rate-limit, network or config. Pauses the run."""
+
+    code: ClassVar[str] = "agent-unavailable"
+    exit_code: ClassVar[int] = 40
+    command: str
+    cause: str
+    said: str
+
+
+@frozen
+class AgentTimedOut:
+    """No reply within the limit; the whole process group was ended. Sets the entry back."""
+
+    code: ClassVar[str] = "agent-timed-out"
+    exit_code: ClassVar[int] = 40
+    command: str
+    seconds: float
+
+
+@frozen
+class SpendExhausted:
+    """The day's calls are used up. Pauses the run until the next day (UTC)."""
+
+    code: ClassVar[str] = "spend-exhausted"
+    exit_code: ClassVar[int] = 40
+    calls_today: int
+    max_calls_per_day: int
+
+
+@frozen
+class PresetRefused:
+    """A preset that cannot switch its tools off, without `llm.allowTools`."""
+
+    code: ClassVar[str] = "preset-refused"
+    exit_code: ClassVar[int] = 40
+    preset: str
+
+
+# -- 50: reply and plan -----------------------------------------------------------------------------------------------
+
+
+@frozen
+class ReplyRefused:
+    """A reply that is not progress: no envelope, a wrong nonce, over a limit, or empty of anything usable."""
+
+    code: ClassVar[str] = "reply-refused"
+    exit_code: ClassVar[int] = 50
+    reasons: tuple[str, ...]
+
+
+# -- 60: recorder -----------------------------------------------------------------------------------------------------
+
+
+@frozen
+class RecorderFailed:
+    """Git did not record finished writes; the writes themselves are on disk (P4)."""
+
+    code: ClassVar[str] = "recorder-failed"
+    exit_code: ClassVar[int] = 60
+    command: str
+    exit_status: int
+    stderr_tail: str
+
+
+# -- 75: busy ---------------------------------------------------------------------------------------------------------
+
+
+@frozen
+class Busy:
+    """Another run holds the lock."""
+
+    code: ClassVar[str] = "busy"
+    exit_code: ClassVar[int] = 75
+    lock_path: str
+
+
+# -- 3: bug -----------------------------------------------------------------------------------------------------------
+
+
+@frozen
+class Defect:
+    """An exception that no rule foresaw, caught at the one place that may: the machines' driver."""
+
+    code: ClassVar[str] = "defect"
+    exit_code: ClassVar[int] = 3
+    step: str
+    detail: str
+
+
+Error = (
+    UsageInvalid
+    | ActRefused
+    | ConfigInvalid
+    | ConfigUnreadable
+    | HomeUnknown
+    | StoreIo
+    | EntryNotFound
+    | EntryUnreadable
+    | EntryInvalid
+    | EntryChanged
+    | EntryExists
+    | EntryProtected
+    | PathRefused
+    | StateCorrupt
+    | InboxEntryInvalid
+    | HistoryUnavailable
+    | HistoryUnreadable
+    | TranscriptRefused
+    | AgentMissing
+    | AgentFailed
+    | AgentUnavailable
+    | AgentTimedOut
+    | SpendExhausted
+    | PresetRefused
+    | ReplyRefused
+    | RecorderFailed
+    | Busy
+    | Defect
+)

@@ -1,0 +1,1 @@
+"""How it is written down: text to value and back. Pure."""

@@ -1,0 +1,1 @@
+"""The graphs of states and transitions, and nothing else."""

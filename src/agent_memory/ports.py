@@ -1,0 +1,152 @@
+"""Every port: what the pipelines and the service ask of the outside world. Implementations are in `adapters`.
+
+Each has a real implementation and a `Dict…` one in memory that passes the same contract tests.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from returns.result import Result
+
+from agent_memory.domain.agent_request import AgentReply, AgentRequest
+from agent_memory.domain.change import Change, Receipt
+from agent_memory.domain.entry import Listing, MemoryEntry, StoredEntry, Usage
+from agent_memory.domain.history import History, SessionMark
+from agent_memory.domain.inbox_entry import InboxEntry
+from agent_memory.domain.queue import Loaded, Outcome, Pending, Trouble
+from agent_memory.domain.vocabulary import Harness, Status
+from agent_memory.errors import Error
+
+
+class Clock(Protocol):
+    def now_ms(self) -> int:
+        """Milliseconds since 1970 UTC."""
+        ...
+
+
+class Inbox(Protocol):
+    """The queue on disk (P1, P3, P6, P7)."""
+
+    def put(self, entry: InboxEntry) -> Result[str, Error]:
+        """The name under which the entry is now durable."""
+        ...
+
+    def names(self) -> Result[tuple[str, ...], Error]:
+        """Names of all pending entries in the order of their time stamps; nothing is opened."""
+        ...
+
+    def load(self, limit: int | None, now_ms: int) -> Result[Loaded, Error]:
+        """The folded queue in working order; malformed files are quarantined, the rest goes on."""
+        ...
+
+    def note(self, pending: Pending, trouble: Trouble) -> Result[None, Error]:
+        """Remember trouble; the entry stays pending."""
+        ...
+
+    def retire(self, pending: Pending, outcome: Outcome) -> Result[None, Error]:
+        """Move all its files to `.processed/` with the outcome added. Done already counts as done."""
+        ...
+
+    def give_up(self, pending: Pending, outcome: Outcome) -> Result[None, Error]:
+        """Move all its files to `.failed/` with the outcome beside them."""
+        ...
+
+    def retry_failed(self) -> Result[int, Error]:
+        """Bring back what was given up (not what was malformed); the number of entries, their counts cleared."""
+        ...
+
+
+class Store(Protocol):
+    """The notes on disk (P2, P5, P6, P8, P12, P15, P21)."""
+
+    def list(self, *, archived: bool = False) -> Result[Listing, Error]:
+        """Every live (or archived) entry, without bodies."""
+        ...
+
+    def read(self, id: str, *, archived: bool = False) -> Result[StoredEntry, Error]:
+        """The live entry with this id or alias; with `archived`, the newest archived version of it. Counts nothing."""
+        ...
+
+    def write(self, entry: MemoryEntry, expected_hash: str | None) -> Result[Receipt, Error]:
+        """`Create` without a hash, `Replace` with one."""
+        ...
+
+    def delete(self, id: str) -> Result[Receipt, Error]:
+        """Move the live entry to the archive."""
+        ...
+
+    def apply(self, changes: Sequence[Change]) -> Result[Receipt, Error]:
+        """All changes as one transaction: all durable, or on an error none. A change whose entry's bytes are not the
+        expected ones is dropped, the rest is applied (P8)."""
+        ...
+
+
+class UsageLedger(Protocol):
+    """Reads, append-only (exact under concurrency)."""
+
+    def append(self, id: str, at_ms: int, reader: str) -> Result[None, Error]:
+        """Record one read by `reader` (a harness or `manual`)."""
+        ...
+
+    def totals(self) -> Result[Mapping[str, Usage], Error]:
+        """Reads of each id, over all hosts."""
+        ...
+
+
+class HistorySource(Protocol):
+    """How to get the history of a session, for one retrieval method or several."""
+
+    def fetch(self, entry: InboxEntry, mark: SessionMark | None) -> Result[History, Error]:
+        """The turns after the mark (all of them without one)."""
+        ...
+
+
+class Agent(Protocol):
+    """What answers a prompt (P9, P10)."""
+
+    @property
+    def name(self) -> str:
+        """Which agent, for replay of stored replies and for session marks: `builtin`, a preset, `command:<hash>`."""
+        ...
+
+    @property
+    def status(self) -> Status:
+        """The status of what it writes: `captured` for the built-in, `consolidated` for a command."""
+        ...
+
+    @property
+    def max_prompt_chars(self) -> int | None:
+        """Longest prompt; None where a session is taken whole."""
+        ...
+
+    def answer(self, request: AgentRequest) -> Result[AgentReply, Error]:
+        """The reply, unchecked."""
+        ...
+
+
+class SessionMarks(Protocol):
+    """How far each session has been consolidated."""
+
+    def get(self, harness: Harness, session_id: str) -> Result[SessionMark | None, Error]:
+        """The session's mark; None for a session never seen. A damaged mark is an error, never None (P6)."""
+        ...
+
+    def put(self, mark: SessionMark) -> Result[None, Error]:
+        """Replace the mark, durably."""
+        ...
+
+
+class Recorder(Protocol):
+    """What is told about finished writes: git (P4)."""
+
+    def adopt_hand_edits(self) -> Result[int, Error]:
+        """Record what a person changed since the last record as theirs; the number of files."""
+        ...
+
+    def record(
+        self, paths: Sequence[str], subject: str, body: str = "", thread_id: str | None = None
+    ) -> Result[None, Error]:
+        """Record these paths (relative to the root; gone ones as removed) in one commit."""
+        ...

@@ -1,0 +1,1 @@
+"""Who calls us. Surfaces parse, call and render; they decide nothing."""

@@ -1,0 +1,81 @@
+"""The one place where an error becomes words: what happened, where, what to do next."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from agent_memory import errors as e
+
+
+def _list(problems: tuple[str, ...]) -> str:
+    return "; ".join(problems)
+
+
+def describe(error: e.Error) -> str:
+    """One plain sentence (or two short ones), without a final newline."""
+    match error:
+        case e.UsageInvalid(problem, hint):
+            return f"{problem}. {hint}".rstrip(" ") if hint else f"{problem}."
+        case e.ActRefused(act, because):
+            return f"`memory {act}` is for a person, and {because} says that an agent is calling. Run it from your own terminal."
+        case e.ConfigInvalid(path, problems):
+            return f"The config {path} is not valid: {_list(problems)}. Correct it, or see `memory config --help`."
+        case e.ConfigUnreadable(path, reason):
+            return f"The config {path} cannot be read: {reason}. Check its permissions."
+        case e.HomeUnknown():
+            return "No home directory is known. Set HOME, or AGENT_MEMORY_ROOT to the directory for the memories."
+        case e.StoreIo(path, operation, errno_name, reason):
+            return f"Could not {operation} {path}: {reason} ({errno_name}). Nothing was lost; run the command again once that is mended."
+        case e.EntryNotFound(id, archived):
+            if archived:
+                return f"{id} is in the archive. Use `memory read --archived {id}`, or `memory restore {id}`."
+            return f"There is no entry {id}. `memory list` shows what there is."
+        case e.EntryUnreadable(path, problems):
+            return f"{path} is not a valid entry: {_list(problems)}. It was left as it is; correct it by hand."
+        case e.EntryInvalid(problems):
+            return f"That would not be a valid entry: {_list(problems)}."
+        case e.EntryChanged(id):
+            return f"{id} was changed by someone else meanwhile, so nothing was written. Look at it and try again."
+        case e.EntryExists(id, path):
+            return f"{id} exists already as {path}."
+        case e.EntryProtected(id, act, because):
+            return f"{id} cannot be used for {act}: it is {because}."
+        case e.PathRefused(path, reason):
+            return f"{path} was refused: {reason}."
+        case e.StateCorrupt(path, problems):
+            return f"{path} cannot be understood: {_list(problems)}. Nothing was changed; move the file away to start it afresh."
+        case e.InboxEntryInvalid(problems, path):
+            where = f"The inbox entry {path}" if path else "The inbox entry"
+            return f"{where} is not valid: {_list(problems)}."
+        case e.HistoryUnavailable(session_id, reason):
+            return f"The history of session {session_id} is not available yet: {reason}. It stays in the inbox and is tried again."
+        case e.HistoryUnreadable(path, reason):
+            return f"The transcript {path} cannot be read: {reason}."
+        case e.TranscriptRefused(path, reason):
+            return f"The transcript {path} was not read: {reason}. Add its directory to capture.transcriptRoots if it is yours."
+        case e.AgentMissing(command):
+            return f"The agent command {command} was not found. Install it, or set llm.command or llm.preset (`builtin` needs nothing)."
+        case e.AgentFailed(command, exit_status, stderr_tail):
+            said = f": {stderr_tail}" if stderr_tail else ""
+            return f"The agent command {command} ended with status {exit_status}{said}. Everything stays in the inbox."
+        case e.AgentUnavailable(command, cause, said):
+            return f"The agent command {command} cannot serve now ({cause}): {said}. Everything stays in the inbox."
+        case e.AgentTimedOut(command, seconds):
+            return f"The agent command {command} gave no reply within {seconds:g} s. Raise llm.timeoutSeconds if it needs longer."
+        case e.SpendExhausted(calls_today, max_calls_per_day):
+            return (
+                f"Today's calls to the agent command are used up ({calls_today} of {max_calls_per_day}). "
+                "The rest waits until tomorrow (UTC), or raise llm.maxCallsPerDay."
+            )
+        case e.PresetRefused(preset):
+            return f"The preset {preset} cannot run without its tools. Choose another, or set llm.allowTools to true."
+        case e.ReplyRefused(reasons):
+            return f"The agent's reply was refused: {_list(reasons)}. The entry stays in the inbox."
+        case e.RecorderFailed(command, exit_status, stderr_tail):
+            return f"The notes are written, but `{command}` ended with status {exit_status}: {stderr_tail}. The next run records them."
+        case e.Busy(lock_path):
+            return f"Another run is at work on this store ({lock_path}). Try again when it has finished."
+        case e.Defect(step, detail):
+            return f"A bug in agent-memory at {step}: {detail}. Nothing was lost; please report it."
+        case _ as never:
+            assert_never(never)

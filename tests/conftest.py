@@ -1,0 +1,48 @@
+"""No test can touch the real home: HOME is unusable until a test chooses one with the `home` fixture."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+NO_HOME = "/dev/null/choose-a-home"
+"""Below a character device nothing can be created, not even by root."""
+
+_OURS = ("AGENT_MEMORY_", "XDG_", "CLAUDE", "CODEX_", "GIT_")
+
+
+@pytest.fixture(autouse=True)
+def no_home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name in list(os.environ):
+        if name.startswith(_OURS):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", NO_HOME)
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty home directory, with HOME pointing at it."""
+    path = tmp_path / "home"
+    path.mkdir()
+    monkeypatch.setenv("HOME", str(path))
+    return path
+
+
+@pytest.fixture
+def root(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A storage root that does not exist yet, with AGENT_MEMORY_ROOT pointing at it."""
+    path = home / "memories"
+    monkeypatch.setenv("AGENT_MEMORY_ROOT", str(path))
+    return path
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The developers' shared fixtures and corpora; the test is skipped where they are absent."""
+    path = Path(__file__).resolve().parents[2] / "shared"
+    if not (path / "fixtures").is_dir():
+        pytest.skip("the shared fixtures are not here")
+    return path
