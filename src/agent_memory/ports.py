@@ -16,6 +16,7 @@ from agent_memory.domain.entry import Listing, MemoryEntry, StoredEntry, Usage
 from agent_memory.domain.history import History, SessionMark
 from agent_memory.domain.inbox_entry import InboxEntry
 from agent_memory.domain.queue import Loaded, Outcome, Pending, Trouble
+from agent_memory.domain.run import KeptReply, Run
 from agent_memory.domain.vocabulary import Harness, Status
 from agent_memory.errors import Error
 
@@ -149,4 +150,41 @@ class Recorder(Protocol):
         self, paths: Sequence[str], subject: str, body: str = "", thread_id: str | None = None
     ) -> Result[None, Error]:
         """Record these paths (relative to the root; gone ones as removed) in one commit."""
+        ...
+
+
+class Places(Protocol):
+    """Where sessions took place."""
+
+    def scope_of(self, cwd: str | None) -> str:
+        """The scope key of the repository around a directory (design §3.2), or `global`."""
+        ...
+
+
+class RunRecords(Protocol):
+    """What is kept of each run under `runs/`: checkpoint, replies, plan, report."""
+
+    def checkpoint(self, state: str, run: Run) -> Result[None, Error]:
+        """Make state and context durable where a crash would leave something half done; elsewhere do nothing."""
+        ...
+
+    def unfinished(self) -> Result[tuple[str, Run] | None, Error]:
+        """State and context of a run that crashed half way. A checkpoint that cannot be understood is moved aside: the
+        session is still pending, and the store recovers by itself."""
+        ...
+
+    def find_reply(self, key: str) -> Result[KeptReply | None, Error]:
+        """A reply that was paid for and never applied or refused."""
+        ...
+
+    def keep_reply(self, run_id: str, key: str, reply: KeptReply) -> Result[None, Error]:
+        """Make a redacted reply durable before it is looked at."""
+        ...
+
+    def spend_reply(self, key: str) -> Result[None, Error]:
+        """The reply was applied or refused: it stays on record and is not found again."""
+        ...
+
+    def finish(self, run: Run, error: Error | None) -> Result[None, Error]:
+        """Write the report, and drop the checkpoint unless the run failed."""
         ...

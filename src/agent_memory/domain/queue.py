@@ -59,7 +59,9 @@ class Loaded:
     """Entries left out because of the limit or their backoff."""
 
 
-Verdict = Literal["written", "skipped", "unchanged", "refused", "unavailable", "timed-out", "gave-up", "own-call"]
+Verdict = Literal[
+    "written", "skipped", "unchanged", "refused", "unavailable", "timed-out", "gave-up", "own-call", "paused", "planned"
+]
 
 
 @frozen

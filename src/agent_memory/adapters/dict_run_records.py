@@ -1,0 +1,49 @@
+"""Run records in memory."""
+
+from __future__ import annotations
+
+from attrs import define, field
+from returns.result import Result, Success
+
+from agent_memory.domain.run import KeptReply, Run, leaves_something_half_done
+from agent_memory.errors import Error
+from agent_memory.formats.run_json import parse_checkpoint, render_checkpoint
+
+
+@define
+class DictRunRecords:
+    """`RunRecords` in dicts. A checkpoint goes through its text form, as on disk."""
+
+    checkpoints: dict[str, str] = field(factory=dict)
+    replies: dict[str, KeptReply] = field(factory=dict)
+    spent: list[str] = field(factory=list)
+    finished: dict[str, tuple[Run, Error | None]] = field(factory=dict)
+
+    def checkpoint(self, state: str, run: Run) -> Result[None, Error]:
+        if leaves_something_half_done(state, run):
+            self.checkpoints[run.id] = render_checkpoint(state, run)
+        return Success(None)
+
+    def unfinished(self) -> Result[tuple[str, Run] | None, Error]:
+        for run_id in sorted(self.checkpoints):
+            return parse_checkpoint(self.checkpoints[run_id], run_id)
+        return Success(None)
+
+    def find_reply(self, key: str) -> Result[KeptReply | None, Error]:
+        return Success(self.replies.get(key))
+
+    def keep_reply(self, run_id: str, key: str, reply: KeptReply) -> Result[None, Error]:
+        self.replies[key] = reply
+        return Success(None)
+
+    def spend_reply(self, key: str) -> Result[None, Error]:
+        if self.replies.pop(key, None) is not None:
+            self.spent.append(key)
+        return Success(None)
+
+    def finish(self, run: Run, error: Error | None) -> Result[None, Error]:
+        if not run.dry_run:
+            self.finished[run.id] = (run, error)
+        if error is None:
+            self.checkpoints.pop(run.id, None)
+        return Success(None)

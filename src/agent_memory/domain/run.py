@@ -1,0 +1,96 @@
+"""The context of one consolidate run: what flows through the machine."""
+
+from __future__ import annotations
+
+from attrs import frozen
+
+from agent_memory.domain.agent_request import AgentReply, AgentRequest
+from agent_memory.domain.change import Receipt
+from agent_memory.domain.history import History, SessionMark
+from agent_memory.domain.plan import Plan
+from agent_memory.domain.queue import Outcome, Pending, Quarantined, Trouble
+from agent_memory.errors import Error
+
+
+@frozen
+class KeptReply:
+    """A redacted reply with what is needed to use it again."""
+
+    text: str
+    nonce: str
+    prompt_hash: str
+    """SHA-256 of the prompt, hex."""
+    shown: dict[str, str]
+    """Content hash of each entry shown in full, by id: with any of them changed, the reply is not used again."""
+
+
+@frozen
+class Work:
+    """The session in hand. What can be had again (history, windows, request, reply) is not part of a checkpoint."""
+
+    pending: Pending
+    scope: str = "global"
+    history: History | None = None
+    mark: SessionMark | None = None
+    windows: tuple[History, ...] = ()
+    window_index: int = 0
+    """Of the window that the agent sees next."""
+    request: AgentRequest | None = None
+    reply: AgentReply | None = None
+    reply_key: str = ""
+    plan: Plan = Plan()
+    """Of all windows so far."""
+    receipt: Receipt | None = None
+    outcome: Outcome | None = None
+    """Set as soon as it is known what becomes of the session."""
+    trouble: Trouble | None = None
+    """To be remembered with the entry, which stays pending."""
+    next_mark: SessionMark | None = None
+    """How far the session will have been consolidated once this work is done."""
+
+
+@frozen
+class Settled:
+    """One session that this run has dealt with."""
+
+    pending: Pending
+    outcome: Outcome
+    plan: Plan = Plan()
+    receipt: Receipt | None = None
+
+
+@frozen
+class Run:
+    """One run. `queue` holds the sessions still to come, without the one in hand."""
+
+    id: str
+    started_at_ms: int
+    limit: int | None = None
+    dry_run: bool = False
+    queue: tuple[Pending, ...] = ()
+    work: Work | None = None
+    settled: tuple[Settled, ...] = ()
+    quarantined: tuple[Quarantined, ...] = ()
+    waiting: int = 0
+    """Sessions not loaded: over the limit, or set back for a while."""
+    paused: Error | None = None
+    """Why the run stops early; everything not settled stays pending and nothing of it is counted."""
+    timeouts_in_a_row: int = 0
+    live_at_start: int = 0
+    changed: frozenset[str] = frozenset()
+    """Ids changed or archived so far."""
+    warnings: tuple[str, ...] = ()
+
+
+_HALF_DONE_STATES = frozenset({"write_entries", "mark_processed", "commit_changes"})
+
+
+def leaves_something_half_done(state: str, run: Run) -> bool:
+    """Whether a crash in this state could leave a plan partly carried out. Earlier states have no effect to finish."""
+    work = run.work
+    return (
+        not run.dry_run
+        and state in _HALF_DONE_STATES
+        and work is not None
+        and bool(work.plan.changes or work.receipt is not None)
+    )

@@ -1,0 +1,142 @@
+"""The files of a run under `runs/<run-id>/`: checkpoint, kept reply, plan and report, all JSON.
+
+A checkpoint holds what a run needs to finish the session in hand from `write_entries` on. What comes before that state
+has no effect outside `runs/` and is simply done again.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from attrs import evolve
+from cattrs import BaseValidationError, transform_error
+from cattrs.preconf.json import make_converter
+from cattrs.strategies import configure_tagged_union
+from returns.result import Failure, Result, Success
+
+from agent_memory.domain.change import Create, Replace, Restore, Retire
+from agent_memory.domain.inbox_entry import AmpThread, FileSnapshot, InlineNote, OpencodeSession, SessionFile
+from agent_memory.domain.instants import iso_of
+from agent_memory.domain.plan import Plan
+from agent_memory.domain.queue import Outcome
+from agent_memory.domain.run import KeptReply, Run, Settled, Work
+from agent_memory.errors import Error, StateCorrupt
+from agent_memory.wording import describe
+
+_converter = make_converter()
+configure_tagged_union(Create | Replace | Retire | Restore, _converter, tag_name="change")
+configure_tagged_union(
+    SessionFile | AmpThread | OpencodeSession | FileSnapshot | InlineNote, _converter, tag_name="class"
+)
+
+VERSION = 1
+
+
+def render_checkpoint(state: str, run: Run) -> str:
+    """JSON of `{version, state, run}`; of the run only the session in hand, since the others are still pending."""
+    work = run.work
+    if work is not None:
+        work = evolve(work, history=None, windows=(), window_index=0, request=None, reply=None)
+    kept = evolve(run, queue=(), work=work, settled=(), quarantined=(), paused=None, warnings=())
+    return _dump({"version": VERSION, "state": state, "run": _unstructure_run(kept)})
+
+
+def parse_checkpoint(text: str, path: str) -> Result[tuple[str, Run], StateCorrupt]:
+    """The state and the context that `render_checkpoint` wrote."""
+    try:
+        document = json.loads(text)
+        state = str(document["state"])
+        run = document["run"]
+        work = _converter.structure(run["work"], Work)
+        return Success(
+            (
+                state,
+                Run(
+                    id=str(run["id"]),
+                    started_at_ms=int(run["started_at_ms"]),
+                    work=work,
+                    live_at_start=int(run["live_at_start"]),
+                    changed=frozenset(run["changed"]),
+                ),
+            )
+        )
+    except BaseValidationError as invalid:
+        return Failure(StateCorrupt(path, tuple(transform_error(invalid))))
+    except (ValueError, KeyError, TypeError, RecursionError) as damaged:
+        return Failure(StateCorrupt(path, (str(damaged) or type(damaged).__name__,)))
+
+
+def render_reply(reply: KeptReply) -> str:
+    """JSON of the four facts of a kept reply."""
+    return _dump({"version": VERSION, **_converter.unstructure(reply)})
+
+
+def parse_reply_record(text: str, path: str) -> Result[KeptReply, StateCorrupt]:
+    """The kept reply that `render_reply` wrote."""
+    try:
+        return Success(_converter.structure(json.loads(text), KeptReply))
+    except BaseValidationError as invalid:
+        return Failure(StateCorrupt(path, tuple(transform_error(invalid))))
+    except (ValueError, RecursionError) as damaged:
+        return Failure(StateCorrupt(path, (str(damaged),)))
+
+
+def render_report(run: Run, ended_at_ms: int, error: Error | None) -> str:
+    """What a run did, for people and for `memory status`: sessions with their outcomes, before and after hashes."""
+    problem = error or run.paused
+    return _dump(
+        {
+            "version": VERSION,
+            "run": run.id,
+            "machine": "consolidate",
+            "startedAt": iso_of(run.started_at_ms),
+            "endedAt": iso_of(ended_at_ms),
+            "result": "failed" if error else "paused" if run.paused else "completed",
+            "error": {"code": problem.code, "message": describe(problem)} if problem else None,
+            "waiting": run.waiting,
+            "quarantined": [{"name": each.name, "reason": each.reason} for each in run.quarantined],
+            "warnings": list(run.warnings),
+            "sessions": [_session(each) for each in run.settled],
+        }
+    )
+
+
+def outcome_document(outcome: Outcome) -> dict[str, Any]:
+    """The outcome as it is stored with a processed inbox entry and in reports."""
+    return {
+        "verdict": outcome.verdict,
+        "run": outcome.run_id,
+        "at": iso_of(outcome.at_ms),
+        "entries": list(outcome.entry_ids),
+        "reason": outcome.reason,
+        "dropped": list(outcome.dropped),
+    }
+
+
+def plan_document(plan: Plan) -> dict[str, Any]:
+    """The plan as JSON values."""
+    document: dict[str, Any] = _converter.unstructure(plan)
+    return document
+
+
+def _session(settled: Settled) -> dict[str, Any]:
+    return {
+        "inbox": list(settled.pending.names),
+        "outcome": outcome_document(settled.outcome),
+        "applied": [] if settled.receipt is None else _converter.unstructure(settled.receipt.applied),
+    }
+
+
+def _unstructure_run(run: Run) -> dict[str, Any]:
+    return {
+        "id": run.id,
+        "started_at_ms": run.started_at_ms,
+        "work": _converter.unstructure(run.work, Work),
+        "live_at_start": run.live_at_start,
+        "changed": sorted(run.changed),
+    }
+
+
+def _dump(document: dict[str, Any]) -> str:
+    return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
