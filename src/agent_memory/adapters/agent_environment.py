@@ -1,0 +1,80 @@
+"""The environments of agents: what ours gets to see, and by what we see that one of them is calling us (P21, P23)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from returns.result import Failure, Result, Success
+
+from agent_memory.domain.vocabulary import Harness
+from agent_memory.errors import ActRefused
+
+DEPTH_VARIABLE = "AGENT_MEMORY_DEPTH"
+"""How many of our agent commands we are inside of; 0 or unset outside of any."""
+
+CHILD_MARK = ".agent-memory-child"
+"""A file of this name marks the working directory of our agent commands: nothing at or below it is captured."""
+
+HARNESS_VARIABLES: Mapping[str, Harness] = {
+    "CLAUDE_CODE_CHILD_SESSION": Harness.CLAUDE_CODE,
+    "CODEX_THREAD_ID": Harness.CODEX,
+    "CODEX_SANDBOX": Harness.CODEX,
+    "CODEX_SANDBOX_NETWORK_DISABLED": Harness.CODEX,
+    "CURSOR_AGENT": Harness.CURSOR,
+    "AMP_CURRENT_THREAD_ID": Harness.AMP,
+    "GEMINI_CLI": Harness.GEMINI,
+    "OPENCODE": Harness.OPENCODE,
+    "COPILOT_AGENT_SESSION_ID": Harness.COPILOT,
+    "COPILOT_CLI": Harness.COPILOT,
+    "PI_CODING_AGENT": Harness.PI,
+    "GOOSE_TERMINAL": Harness.GOOSE,
+}
+"""Variables that a harness sets only in the processes its agent starts. Names are exact: `CLAUDECODE`, `CURSOR_TRACE_ID`,
+`GEMINI_CLI_IDE_SERVER_PORT` and the like are also set in a person's own terminal inside an editor."""
+
+ALLOWED_VARIABLES = (
+    *("PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TERM", "TZ", "TMPDIR"),
+    *("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "all_proxy", "no_proxy"),
+    *("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "NODE_EXTRA_CA_CERTS"),
+)
+"""What every agent command is given of our environment, besides `ALLOWED_PREFIXES` and its preset's own variables."""
+
+ALLOWED_PREFIXES = ("LC_", "XDG_")
+
+
+def depth_of(environ: Mapping[str, str]) -> int:
+    """How many of our agent commands we are inside of; a value that is no number counts as 1."""
+    value = environ.get(DEPTH_VARIABLE, "").strip()
+    if not value:
+        return 0
+    return int(value) if value.isascii() and value.isdigit() and len(value) < 10 else 1
+
+
+def inside_harness(environ: Mapping[str, str]) -> tuple[str, Harness] | None:
+    """The variable that shows that a harness's agent started us, and which harness; None in a person's terminal."""
+    return next(((name, harness) for name, harness in HARNESS_VARIABLES.items() if environ.get(name)), None)
+
+
+def agent_sign(environ: Mapping[str, str]) -> str | None:
+    """The variable that shows that an agent is calling: ours or a harness's. A child that scrubs its environment is not
+    seen."""
+    if depth_of(environ) > 0:
+        return DEPTH_VARIABLE
+    found = inside_harness(environ)
+    return found[0] if found else None
+
+
+def only_for_a_person(act: str, environ: Mapping[str, str]) -> Result[None, ActRefused]:
+    """ActRefused for an act that raises trust (`promote pin trust setup forget`) when an agent calls it (P19)."""
+    sign = agent_sign(environ)
+    return Failure(ActRefused(act, sign)) if sign else Success(None)
+
+
+def child_environment(
+    environ: Mapping[str, str], passed: Iterable[str], preset_env: Mapping[str, str]
+) -> dict[str, str]:
+    """The whole environment of an agent command: the allow-list, the names in `passed`, what the preset sets, and the
+    depth, which nothing can override."""
+    wanted = {*ALLOWED_VARIABLES, *passed}
+    kept = {name: value for name, value in environ.items() if name in wanted or name.startswith(ALLOWED_PREFIXES)}
+    return kept | dict(preset_env) | {DEPTH_VARIABLE: str(depth_of(environ) + 1)}
