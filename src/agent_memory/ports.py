@@ -6,6 +6,7 @@ Each has a real implementation and a `Dict…` one in memory that passes the sam
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import Protocol
 
 from returns.result import Result
@@ -81,6 +82,21 @@ class Store(Protocol):
     def apply(self, changes: Sequence[Change]) -> Result[Receipt, Error]:
         """All changes as one transaction: all durable, or on an error none. A change whose entry's bytes are not the
         expected ones is dropped, the rest is applied (P8)."""
+        ...
+
+
+class Locks(Protocol):
+    """The two locks of a store. Use: `with locks.write() as held:`, then look at `held` before doing anything.
+
+    Order where both are needed: run, then write.
+    """
+
+    def run(self) -> AbstractContextManager[Result[None, Error]]:
+        """Held by a whole consolidate, defrag or undo; `Busy` at once when it is taken."""
+        ...
+
+    def write(self) -> AbstractContextManager[Result[None, Error]]:
+        """Held for milliseconds by whatever writes; waits, `Busy` after a limit. May be taken again by its holder."""
         ...
 
 

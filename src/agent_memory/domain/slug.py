@@ -1,0 +1,21 @@
+"""Names for files from texts that come from outside (P21)."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+
+_SAFE = re.compile(r"(?:T-)?[a-z0-9][a-z0-9._-]{0,99}", re.ASCII)
+_UNSAFE_RUN = re.compile(r"[^A-Za-z0-9._-]+", re.ASCII)
+
+
+def slug_of(text: str) -> str:
+    """A file name (without ending) for any text: ASCII letters, digits, `.`, `_`, `-`; 1 to 113 characters, no leading dot.
+
+    A text that is safe as it is stays as it is (the ids of most harnesses). Any other gets a hash of the whole text, so
+    that two different texts never share a name, not even where the file system ignores case.
+    """
+    if _SAFE.fullmatch(text):
+        return text
+    readable = _UNSAFE_RUN.sub("-", text).strip("-._")[:80] or "x"
+    return f"{readable}-{hashlib.sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()[:12]}"

@@ -1,0 +1,134 @@
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+from returns.result import Failure, Success
+
+from agent_memory.adapters.dict_locks import DictLocks
+from agent_memory.adapters.locks import KernelLocks
+from agent_memory.errors import Busy, HomeUnknown, StoreIo
+from agent_memory.ports import Locks
+
+HOLD = """
+import sys, time
+from pathlib import Path
+from agent_memory.adapters.locks import KernelLocks
+with getattr(KernelLocks(Path(sys.argv[1])), sys.argv[2])() as held:
+    print(type(held).__name__, flush=True)
+    time.sleep(60)
+"""
+
+
+class LocksContract:
+    @pytest.fixture
+    def locks(self) -> Locks:
+        raise NotImplementedError
+
+    def test_a_second_run_is_busy_and_one_after_the_first_is_not(self, locks: Locks) -> None:
+        with locks.run() as first, locks.run() as second:
+            assert first == Success(None)
+            assert isinstance(second.failure(), Busy)
+        with locks.run() as third:
+            assert third == Success(None)
+
+    def test_writing_goes_on_during_a_run(self, locks: Locks) -> None:
+        with locks.run(), locks.write() as held:
+            assert held == Success(None)
+
+    def test_the_holder_may_take_the_write_lock_again(self, locks: Locks) -> None:
+        with locks.write() as outer, locks.write() as inner:
+            assert (outer, inner) == (Success(None), Success(None))
+
+    def test_another_thread_that_wants_to_write_is_busy_after_the_limit(self, locks: Locks) -> None:
+        seen = []
+
+        def write() -> None:
+            with locks.write() as held:
+                seen.append(held)
+
+        with locks.write():
+            thread = threading.Thread(target=write)
+            thread.start()
+            thread.join()
+        write()
+        assert isinstance(seen[0].failure(), Busy)
+        assert seen[1] == Success(None)
+
+    def test_an_exception_gives_the_locks_back(self, locks: Locks) -> None:
+        with pytest.raises(KeyError), locks.run(), locks.write():
+            raise KeyError
+        with locks.run() as run, locks.write() as write:
+            assert (run, write) == (Success(None), Success(None))
+
+
+class TestDictLocks(LocksContract):
+    @pytest.fixture
+    def locks(self) -> Locks:
+        return DictLocks(write_limit_seconds=0)
+
+
+class TestKernelLocks(LocksContract):
+    @pytest.fixture
+    def locks(self, root: Path) -> Locks:
+        return KernelLocks(root, write_limit_seconds=0)
+
+    @pytest.mark.parametrize("name", ["run", "write"])
+    def test_a_lock_dies_with_its_holder_p7(self, root: Path, name: str) -> None:
+        holder = subprocess.Popen([sys.executable, "-c", HOLD, root, name], stdout=subprocess.PIPE, text=True)
+        assert holder.stdout is not None
+        with holder:
+            assert holder.stdout.readline() == "Success\n"
+            with getattr(KernelLocks(root, write_limit_seconds=0), name)() as held:
+                assert isinstance(held.failure(), Busy)
+            holder.send_signal(signal.SIGKILL)
+            holder.wait()
+        with getattr(KernelLocks(root, write_limit_seconds=0), name)() as held:
+            assert held == Success(None)
+
+    def test_two_instances_of_one_process_exclude_each_other(self, root: Path) -> None:
+        with KernelLocks(root).write(), KernelLocks(root, write_limit_seconds=0).write() as other:
+            assert isinstance(other.failure(), Busy)
+
+    def test_a_root_has_the_same_locks_through_a_link_and_another_root_has_its_own(self, root: Path) -> None:
+        root.mkdir()
+        link = root.with_name("link")
+        link.symlink_to(root)
+        with (
+            KernelLocks(root).run(),
+            KernelLocks(link).run() as same,
+            KernelLocks(root.with_name("other")).run() as other,
+        ):
+            assert isinstance(same.failure(), Busy)
+            assert other == Success(None)
+
+    def test_the_environment_beside_home_does_not_matter(self, root: Path, home: Path) -> None:
+        elsewhere = {"HOME": str(home), "XDG_STATE_HOME": "/elsewhere", "AGENT_MEMORY_ROOT": "/x", "TMPDIR": "/y"}
+        with KernelLocks(root).run(), KernelLocks(root, elsewhere).run() as held:
+            assert isinstance(held.failure(), Busy)
+
+    @pytest.mark.parametrize("home", [{}, {"HOME": ""}, {"HOME": "relative"}])
+    def test_without_a_home_there_is_one_clear_error(self, tmp_path: Path, home: dict[str, str]) -> None:
+        locks = KernelLocks(tmp_path, home)
+        with locks.run() as run, locks.write() as write:
+            assert (run, write) == (Failure(HomeUnknown()), Failure(HomeUnknown()))
+
+    def test_a_home_that_cannot_be_written_to_is_a_store_error(self, tmp_path: Path) -> None:
+        with KernelLocks(tmp_path).run() as held:  # HOME is the suite's unusable one
+            assert isinstance(held.failure(), StoreIo)
+
+    def test_lock_files_are_private_under_any_umask_p22(self, root: Path, home: Path) -> None:
+        earlier = os.umask(0)
+        try:
+            with KernelLocks(root).write():
+                pass
+        finally:
+            os.umask(earlier)
+        directory = home / ".local/state/agent-memory"
+        assert directory.stat().st_mode & 0o777 == 0o700
+        assert [file.stat().st_mode & 0o777 for file in directory.iterdir()] == [0o600]
