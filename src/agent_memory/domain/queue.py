@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, get_args
 
 from attrs import frozen
 
@@ -57,11 +57,14 @@ class Loaded:
     quarantined: tuple[Quarantined, ...] = ()
     waiting: int = 0
     """Entries left out because of the limit or their backoff."""
+    unreadable: tuple[Quarantined, ...] = ()
+    """Files that the operating system would not let us read; left where they are, since they may be whole (P6)."""
 
 
 Verdict = Literal[
     "written", "skipped", "unchanged", "refused", "unavailable", "timed-out", "gave-up", "own-call", "paused", "planned"
 ]
+VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 
 
 @frozen

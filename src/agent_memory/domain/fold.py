@@ -1,0 +1,177 @@
+"""The rules of the queue: what folds into what, in which order it is worked, and what trouble does to an entry.
+
+Pure. Instants are epoch ms.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from attrs import evolve, frozen, mutable
+
+from agent_memory.domain.inbox_entry import AmpThread, Context, InboxEntry, OpencodeSession, Retrieval, SessionFile
+from agent_memory.domain.instants import DAY_MS, HOUR_MS
+from agent_memory.domain.queue import Pending, Trouble
+
+MAX_ATTEMPTS = 3
+TIMEOUTS_PER_ATTEMPT = 3
+UNAVAILABLE_MS_PER_ATTEMPT = 7 * DAY_MS
+
+FIRST_BACKOFF_MS = 10 * 60_000
+MAX_BACKOFF_MS = 6 * HOUR_MS
+
+
+# -- folding and order ------------------------------------------------------------------------------------------------
+
+
+def queue_key(entry: InboxEntry, name: str) -> str:
+    """What an entry is about: its session, or the entry itself. Trouble is kept under it, and equal keys fold."""
+    match entry.retrieval:
+        case SessionFile(method, id) | OpencodeSession(id, method) | AmpThread(id, method):
+            return f"{method} {id}"
+        case _:
+            return f"entry {name}"
+
+
+@frozen
+class Queue:
+    """The folded entries that are due, in working order, and how many were left out."""
+
+    pending: tuple[Pending, ...]
+    waiting: int
+
+
+@mutable
+class _Folded:
+    """The entries of one key so far. Slots only: there may be a hundred thousand of them."""
+
+    entry: InboxEntry
+    name: str
+    names: list[str]
+
+    def add(self, name: str, entry: InboxEntry) -> None:
+        self.names.append(name)
+        if (entry.at_ms, name) > (self.entry.at_ms, self.name):
+            self.entry, self.name = folded_entry(self.entry, entry), name
+        else:
+            self.entry = folded_entry(entry, self.entry)
+
+
+def fold_queue(
+    entries: Iterable[tuple[str, InboxEntry]], troubles: Mapping[str, Trouble], limit: int | None, now_ms: int
+) -> Queue:
+    """The queue in working order: least attempted first, then oldest by the newest entry of each session.
+
+    Entries in their backoff are left out and counted as waiting, as are those beyond `limit`. `entries` is read once.
+    """
+    folded: dict[str, _Folded] = {}
+    for name, entry in entries:
+        key = queue_key(entry, name)
+        known = folded.get(key)
+        if known is None:
+            folded[key] = _Folded(entry, name, [name])
+        else:
+            known.add(name, entry)
+    due = [key for key in folded if not is_waiting(troubles.get(key, Trouble()), now_ms)]
+    due.sort(key=lambda key: (troubles.get(key, Trouble()).attempts, folded[key].entry.at_ms, folded[key].name))
+    chosen = due if limit is None else due[: max(limit, 0)]
+    pending = tuple(_pending(folded[key], troubles.get(key, Trouble())) for key in chosen)
+    return Queue(pending, len(folded) - len(chosen))
+
+
+def _pending(folded: _Folded, trouble: Trouble) -> Pending:
+    older = sorted(name for name in folded.names if name != folded.name)
+    return Pending(folded.entry, folded.name, (*older, folded.name), trouble)
+
+
+def folded_entry(older: InboxEntry, newer: InboxEntry) -> InboxEntry:
+    """The newer entry, with what only the older one knows about the session: its file, its version, its directory.
+
+    Branch and commit belong to a moment, so they come along only with the directory that they were read in.
+    """
+    context = newer.context
+    if context.cwd is None:
+        context = evolve(
+            older.context, event=context.event, reason=context.reason, harness_version=context.harness_version
+        )
+    if context.harness_version is None and older.context.harness_version is not None:
+        context = evolve(context, harness_version=older.context.harness_version)
+    if context.repo is None and context.cwd == older.context.cwd and older.context.repo is not None:
+        context = evolve(context, repo=older.context.repo)
+    retrieval = newer.retrieval
+    if isinstance(retrieval, SessionFile) and isinstance(older.retrieval, SessionFile):
+        retrieval = evolve(retrieval, session_path=retrieval.session_path or older.retrieval.session_path)
+    return _changed(newer, context, retrieval)
+
+
+def _changed(entry: InboxEntry, context: Context, retrieval: Retrieval) -> InboxEntry:
+    if context == entry.context and retrieval == entry.retrieval:
+        return entry
+    return evolve(entry, context=context, retrieval=retrieval)
+
+
+# -- trouble ----------------------------------------------------------------------------------------------------------
+
+
+def is_waiting(trouble: Trouble, now_ms: int) -> bool:
+    """Whether the entry is in its backoff. One that would last longer than any backoff does is the work of a clock
+    that was ahead, and does not count (P24)."""
+    return now_ms < trouble.not_before_ms <= now_ms + MAX_BACKOFF_MS
+
+
+def is_exhausted(trouble: Trouble) -> bool:
+    """Whether the entry has had its attempts and is to be given up."""
+    return trouble.attempts >= MAX_ATTEMPTS
+
+
+def after_fault(trouble: Trouble, fingerprint: str, code: str, message: str, now_ms: int) -> Trouble:
+    """After a fault of the session itself: one attempt more. It is due again at once, behind the less attempted."""
+    known = _on_this_content(trouble, fingerprint)
+    return evolve(
+        known,
+        attempts=known.attempts + 1,
+        timeouts=0,
+        unavailable_since_ms=None,
+        not_before_ms=0,
+        code=code,
+        message=message,
+    )
+
+
+def after_timeout(trouble: Trouble, fingerprint: str, code: str, message: str, now_ms: int) -> Trouble:
+    """After a time-out of the agent command: a growing backoff; the third in a row on this content is one attempt."""
+    known = _on_this_content(trouble, fingerprint)
+    timeouts = known.timeouts + 1
+    counts = timeouts >= TIMEOUTS_PER_ATTEMPT
+    return evolve(
+        known,
+        attempts=known.attempts + counts,
+        timeouts=0 if counts else timeouts,
+        unavailable_since_ms=None,
+        not_before_ms=now_ms + min(FIRST_BACKOFF_MS * 3 ** (timeouts - 1), MAX_BACKOFF_MS),
+        code=code,
+        message=message,
+    )
+
+
+def after_unavailable(trouble: Trouble, code: str, message: str, now_ms: int) -> Trouble:
+    """After a history that was not there: the backoff is as long as the waiting has been so far (which doubles it),
+    within bounds; seven days of it are one attempt."""
+    since_ms = trouble.unavailable_since_ms
+    if since_ms is None or since_ms > now_ms:  # the second: the clock was set back
+        since_ms = now_ms
+    waited_ms = now_ms - since_ms
+    counts = waited_ms >= UNAVAILABLE_MS_PER_ATTEMPT
+    return evolve(
+        trouble,
+        attempts=trouble.attempts + counts,
+        unavailable_since_ms=now_ms if counts else since_ms,
+        not_before_ms=now_ms + min(max(waited_ms, FIRST_BACKOFF_MS), MAX_BACKOFF_MS),
+        code=code,
+        message=message,
+    )
+
+
+def _on_this_content(trouble: Trouble, fingerprint: str) -> Trouble:
+    """The counts so far; none for content that was never tried."""
+    return trouble if trouble.fingerprint == fingerprint else Trouble(fingerprint=fingerprint)

@@ -1,0 +1,98 @@
+"""What the values in an inbox entry may look like: one rule each, shared by the fast and the thorough way to write one.
+
+Each rule returns what is wrong with a value, in words that follow the name of its key, or None. Imports nothing, since
+capture uses the rules inside every turn of every agent.
+"""
+
+MAX_ID_CHARS = 200
+MAX_PATH_BYTES = 4_096
+MAX_WORD_CHARS = 64
+MAX_REF_CHARS = 500
+MAX_VERSION_CHARS = 64
+
+LETTERS_AND_DIGITS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")
+ID_CHARACTERS = LETTERS_AND_DIGITS | frozenset("._:@+=~-")
+"""Of session ids. They reach file names and command lines (P21): no separator, no space, nothing a shell or a
+terminal could read; the first is a letter or a digit, so that no id is taken for an option or a hidden file."""
+
+WORD_CHARACTERS = LETTERS_AND_DIGITS | frozenset("_.:-")
+
+
+def shown(value: object) -> str:
+    """A value as it is named in a problem: short, and safe on any terminal."""
+    if value is None or value is True or value is False:
+        return {None: "null", True: "true", False: "false"}[value]
+    if isinstance(value, dict):
+        return "an object"
+    if isinstance(value, list):
+        return "a list"
+    text = repr(value) if isinstance(value, str) and value.isprintable() else ascii(value)
+    return text if len(text) <= 60 else f"{text[:57]}…"
+
+
+def text_problem(value: object, max_chars: int, *, lines: bool = False) -> str | None:
+    """Text that is not blank, within `max_chars`, without control characters (`lines`: other than \\n and \\t)."""
+    if not isinstance(value, str):
+        return f"is {shown(value)}, expected text"
+    if not value.strip():
+        return "is empty"
+    if len(value) > max_chars:
+        return f"has {len(value):,} characters, at most {max_chars:,} are allowed"
+    return None if value.isprintable() else _hidden_character_problem(value, "\n\t" if lines else "")
+
+
+def _hidden_character_problem(value: str, allowed: str) -> str | None:
+    for character in value:
+        code = ord(character)
+        if (code < 0x20 and character not in allowed) or 0x7F <= code <= 0x9F:
+            return f"holds the control character U+{code:04X}"
+        if 0xD800 <= code <= 0xDFFF:
+            return f"holds half of a surrogate pair, U+{code:04X}, which is no text"
+    return None
+
+
+def id_problem(value: object) -> str | None:
+    """A session's id: `ID_CHARACTERS` only, the first a letter or digit."""
+    problem = text_problem(value, MAX_ID_CHARS)
+    if problem is not None or not isinstance(value, str):
+        return problem
+    if not ID_CHARACTERS.issuperset(value):
+        return f"is {shown(value)}, expected letters, digits and ._:@+=~- only"
+    return None if value[0] in LETTERS_AND_DIGITS else f"is {shown(value)}, expected a letter or digit first"
+
+
+def path_problem(value: object) -> str | None:
+    """An absolute path of at most 4,096 bytes."""
+    problem = text_problem(value, MAX_PATH_BYTES)
+    if problem is not None or not isinstance(value, str):
+        return problem
+    if len(value.encode()) > MAX_PATH_BYTES:
+        return f"has {len(value.encode()):,} bytes, at most {MAX_PATH_BYTES:,} are allowed"
+    return None if value.startswith("/") else f"is {shown(value)}, expected an absolute path"
+
+
+def word_problem(value: object) -> str | None:
+    """One short word, as events and reasons are: never a sentence, so never what somebody wrote."""
+    problem = text_problem(value, MAX_WORD_CHARS)
+    if problem is not None or not isinstance(value, str):
+        return problem
+    return None if WORD_CHARACTERS.issuperset(value) else f"is {shown(value)}, expected one word"
+
+
+def ref_problem(value: object) -> str | None:
+    """A branch or a repository's key."""
+    return text_problem(value, MAX_REF_CHARS)
+
+
+def commit_problem(value: object) -> str | None:
+    """A full commit id: 40 or 64 hexadecimal digits."""
+    problem = text_problem(value, 64)
+    if problem is not None or not isinstance(value, str):
+        return problem
+    well_formed = len(value) in (40, 64) and frozenset("0123456789abcdef").issuperset(value)
+    return None if well_formed else f"is {shown(value)}, expected 40 or 64 hexadecimal digits"
+
+
+def version_problem(value: object) -> str | None:
+    """A harness's version."""
+    return text_problem(value, MAX_VERSION_CHARS)

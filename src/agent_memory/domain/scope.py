@@ -1,0 +1,96 @@
+"""The scope key: one name for a repository, the same in every clone and worktree and after a rename of its directory.
+
+Pure and free of imports, since capture uses it inside every turn of every agent.
+"""
+
+GLOBAL_SCOPE = "global"
+MAX_KEY_CHARS = 500
+
+_URL_SCHEMES = frozenset(("ssh", "git", "http", "https", "git+ssh", "ssh+git", "git+https", "git+http", "ftp", "ftps"))
+
+
+def scope_key(
+    top_level: str,
+    common_directory: str,
+    remotes: "tuple[tuple[str, str], ...]",
+    home: str | None,
+    temporary_directories: tuple[str, ...],
+) -> str:
+    """The key of the repository whose work tree is `top_level`: `host/owner/repo`, `path:<dir>` or `global`.
+
+    All paths are real ones. `remotes` are (name, URL) in the order of the config. A repository at the home or above
+    it (dotfiles, etckeeper) holds everything a person does, so it is `global`; a repository below a temporary
+    directory has a key only by its remote, since its path will mean something else tomorrow.
+    """
+    if home is not None and _is_within(home, top_level):
+        return GLOBAL_SCOPE
+    remote_key = remote_scope_key(_chosen_remote(remotes))
+    if remote_key is not None:
+        return remote_key
+    if any(_is_within(top_level, directory) for directory in temporary_directories):
+        return GLOBAL_SCOPE
+    path_key = f"path:{common_directory}"
+    return path_key if len(path_key) <= MAX_KEY_CHARS and path_key.isprintable() else GLOBAL_SCOPE
+
+
+def _chosen_remote(remotes: "tuple[tuple[str, str], ...]") -> str:
+    urls = dict(reversed(remotes))  # of a remote with several URLs, the first is where git fetches from
+    if "origin" in urls:
+        return urls["origin"]
+    return next(iter(urls.values())) if len(urls) == 1 else ""
+
+
+def _is_within(path: str, directory: str) -> bool:
+    return path == directory or path.startswith(directory.rstrip("/") + "/")
+
+
+def remote_scope_key(url: str) -> str | None:
+    """`host/owner/repo` of a remote's URL: lowercase host, no credentials, port or `.git`; None for a local path.
+
+    Understood are URLs (`https://user:pass@host:8443/owner/repo.git`) and git's short form (`git@host:owner/repo`).
+    """
+    found = _host_and_path(url.strip())
+    if found is None:
+        return None
+    host, path = found
+    parts = [part for part in path.split("/") if part]
+    if parts and parts[-1].endswith(".git"):
+        parts[-1] = parts[-1][: -len(".git")]
+    parts = [part for part in parts if part]
+    if not host or not parts or "." in parts or ".." in parts:
+        return None
+    if any("@" in part for part in parts):  # a password with a slash in it, cut in two
+        return None
+    key = "/".join((host.lower(), *parts))
+    return key if len(key) <= MAX_KEY_CHARS and key.isprintable() and " " not in key else None
+
+
+def _host_and_path(url: str) -> tuple[str, str] | None:
+    scheme, has_scheme, rest = url.partition("://")
+    if has_scheme:
+        if scheme.lower() not in _URL_SCHEMES:
+            return None
+        rest = rest.partition("?")[0].partition("#")[0]
+        authority, _, path = rest.partition("/")
+        return _host_of(authority), path
+    return _short_form(url)
+
+
+def _short_form(url: str) -> tuple[str, str] | None:
+    """`[user@]host:path`. A slash before the first colon makes it a path, and `x::…` names a transport helper."""
+    user, at, rest = url.rpartition("@") if "@" in url.partition(":")[0] else ("", "", url)
+    if rest.startswith("["):
+        host, _, path = rest.partition("]:")
+        return (_host_of(host + "]"), path) if path else None
+    host, colon, path = rest.partition(":")
+    if not colon or "/" in user + host or path.startswith(":") or (len(host) == 1 and not at):
+        return None  # the last: a drive letter
+    return _host_of(host), path
+
+
+def _host_of(authority: str) -> str:
+    """The host of `user:password@host:port`; an IPv6 address without its brackets' port."""
+    host = authority.rpartition("@")[2]
+    if host.startswith("["):
+        return host.partition("]")[0] + "]"
+    return host.partition(":")[0].rstrip(".")

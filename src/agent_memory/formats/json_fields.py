@@ -1,0 +1,108 @@
+"""Reading the members of a JSON object strictly: every problem is noted under its path, and none stops the reading."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from typing import Any
+
+from agent_memory.domain.inbox_rules import shown
+
+Rule = Callable[[object], str | None]
+"""What is wrong with a value, or None."""
+
+
+class Fields:
+    """One object's members. `problems` collects `path what is wrong`; a member with a problem reads as a placeholder,
+    so values built from it must be thrown away when there are problems."""
+
+    def __init__(self, document: object, where: str, problems: list[str]) -> None:
+        self._members: dict[str, Any] = document if isinstance(document, dict) else {}
+        self._where = where
+        self._problems = problems
+        self._asked: list[str] = []
+        self._is_object = isinstance(document, dict)
+        if not self._is_object:
+            problems.append(f"{where or 'the document'} is {shown(document)}, expected an object")
+
+    def refuse(self, key: str, problem: str) -> None:
+        """Note a problem with a member."""
+        self._problems.append(f"{self._path(key)} {problem}")
+
+    def value(self, key: str) -> Any:
+        """A required member's value, of any type; None when it is missing."""
+        self._asked.append(key)
+        if key not in self._members and self._is_object:
+            self.refuse(key, "is missing")
+        return self._members.get(key)
+
+    def optional_value(self, key: str, default: Any) -> Any:
+        """A member's value, of any type; `default` when it is absent."""
+        self._asked.append(key)
+        return self._members.get(key, default)
+
+    def text(self, key: str, rule: Rule) -> str:
+        """A required member that obeys the rule."""
+        value = self.value(key)
+        return self._checked(key, value, rule) if key in self._members else ""
+
+    def optional_text(self, key: str, rule: Rule) -> str | None:
+        """A member that obeys the rule, or None when it is absent."""
+        return self.text(key, rule) if self._has(key) else None
+
+    def choice(self, key: str, expected: Collection[str]) -> str:
+        """A required member that is one of some words; "" when it is not."""
+        value = self.value(key)
+        if key not in self._members or (isinstance(value, str) and value in expected):
+            return value or ""
+        self.refuse(key, f"is {shown(value)}, expected one of {', '.join(expected)}")
+        return ""
+
+    def optional_choice(self, key: str, expected: Collection[str]) -> str | None:
+        """Like `choice`, or None when it is absent."""
+        return self.choice(key, expected) if self._has(key) else None
+
+    def integer(self, key: str, default: int = 0) -> int:
+        """A member that is a whole number of at least 0; `default` when it is absent."""
+        self._asked.append(key)
+        value = self._members.get(key, default)
+        if type(value) is int and value >= 0:
+            return value
+        self.refuse(key, f"is {shown(value)}, expected a whole number from 0")
+        return 0
+
+    def optional_integer(self, key: str) -> int | None:
+        """Like `integer`, or None when it is absent."""
+        return self.integer(key) if self._has(key) else None
+
+    def texts(self, key: str, rule: Rule, max_items: int) -> tuple[str, ...]:
+        """A member that is a list of texts that obey the rule; empty when it is absent."""
+        self._asked.append(key)
+        value = self._members.get(key, [])
+        if not isinstance(value, list):
+            self.refuse(key, f"is {shown(value)}, expected a list")
+            return ()
+        if len(value) > max_items:
+            self.refuse(key, f"has {len(value):,} items, at most {max_items:,} are allowed")
+            return ()
+        return tuple(self._checked(f"{key}[{index}]", item, rule) for index, item in enumerate(value))
+
+    def close(self) -> None:
+        """Refuse every member that nobody asked for."""
+        for key in self._members:
+            if key not in self._asked:
+                self.refuse(key, f"is unknown, expected {', '.join(self._asked)}")
+
+    def _has(self, key: str) -> bool:
+        self._asked.append(key)
+        return key in self._members
+
+    def _checked(self, key: str, value: object, rule: Rule) -> str:
+        problem = rule(value)
+        if problem is not None or not isinstance(value, str):
+            self.refuse(key, problem or f"is {shown(value)}, expected text")
+            return ""
+        return value
+
+    def _path(self, key: str) -> str:
+        name = key if key.isprintable() and len(key) <= 60 else shown(key)
+        return f"{self._where}.{name}" if self._where else name

@@ -1,0 +1,80 @@
+"""The trouble of pending entries as JSON: `{"version": 1, "troubles": {key: {…}}}`; keys are those of `queue_key`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from attrs import asdict, fields
+from returns.result import Failure, Result, Success
+
+from agent_memory.domain.inbox_rules import shown
+from agent_memory.domain.queue import Trouble
+from agent_memory.domain.results import sealed
+from agent_memory.formats.json_fields import Fields
+from agent_memory.formats.strict_json import parse_strict_json
+
+_JSON_NAMES = {
+    "attempts": "attempts",
+    "timeouts": "timeouts",
+    "unavailable_since_ms": "unavailableSinceMs",
+    "not_before_ms": "notBeforeMs",
+    "fingerprint": "fingerprint",
+    "code": "code",
+    "message": "message",
+}
+
+
+def parse_troubles(text: str) -> Result[Mapping[str, Trouble], tuple[str, ...]]:
+    """The troubles by key; on failure every problem."""
+    match sealed(parse_strict_json(text)):
+        case Success(document):
+            return _troubles_of(document)
+        case Failure(problem):
+            return Failure((problem,))
+
+
+def render_troubles(troubles: Mapping[str, Trouble]) -> str:
+    """Keys sorted, defaults left out, so that equal troubles give equal bytes."""
+    document = {"version": 1, "troubles": {key: _members(troubles[key]) for key in sorted(troubles)}}
+    return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
+
+
+def _members(trouble: Trouble) -> dict[str, Any]:
+    defaults = {attribute.name: attribute.default for attribute in fields(Trouble)}
+    return {_JSON_NAMES[name]: value for name, value in asdict(trouble).items() if value != defaults[name]}
+
+
+def _troubles_of(document: object) -> Result[Mapping[str, Trouble], tuple[str, ...]]:
+    problems: list[str] = []
+    whole = Fields(document, "", problems)
+    version = whole.value("version")
+    if version is not None and (type(version) is not int or version != 1):
+        whole.refuse("version", f"is {shown(version)}, expected 1")
+    members = whole.value("troubles")
+    whole.close()
+    if members is not None and not isinstance(members, dict):
+        whole.refuse("troubles", f"is {shown(members)}, expected an object")
+    if problems:
+        return Failure(tuple(problems))
+    troubles = {key: _trouble_of(Fields(value, f"troubles[{shown(key)}]", problems)) for key, value in members.items()}
+    return Failure(tuple(problems)) if problems else Success(troubles)
+
+
+def _trouble_of(fields: Fields) -> Trouble:
+    trouble = Trouble(
+        fields.integer("attempts"),
+        fields.integer("timeouts"),
+        fields.optional_integer("unavailableSinceMs"),
+        fields.integer("notBeforeMs"),
+        fields.optional_text("fingerprint", _any_text) or "",
+        fields.optional_text("code", _any_text) or "",
+        fields.optional_text("message", _any_text) or "",
+    )
+    fields.close()
+    return trouble
+
+
+def _any_text(value: object) -> str | None:
+    return None if isinstance(value, str) else f"is {shown(value)}, expected text"
