@@ -1,0 +1,77 @@
+"""Where markdown is code: fenced blocks and code spans (CommonMark 0.31, §4.5 and §6.1)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from attrs import frozen
+
+_MARKERS = r"[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+|>[ \t]?)*[ \t]*"
+_FENCE = re.compile(rf"{_MARKERS}(`{{3,}}(?=[^`\n]*$)|~{{3,}})")
+_NEW_BLOCK = re.compile(r"[ \t]*(?:$|[-*+][ \t]|\d{1,9}[.)][ \t]|>|#{1,6}[ \t])")
+_TICKS = re.compile(r"`+")
+_TICKS_OR_ESCAPE = re.compile(r"\\[\\`]|(`+)")
+
+
+@frozen
+class Code:
+    """The code in a text, as ranges of character offsets with exclusive ends, each tuple in order, no two overlapping."""
+
+    fences: tuple[tuple[int, int], ...]
+    """Fenced blocks, whole lines."""
+    spans: tuple[tuple[int, int], ...]
+    """Code spans with their backticks."""
+    open_fence: str | None = None
+    """The marker of a last fence that nothing closes, so that the rest of the text is code."""
+
+    @property
+    def ranges(self) -> tuple[tuple[int, int], ...]:
+        """Fences and spans together, in order."""
+        return tuple(sorted(self.fences + self.spans))
+
+
+def find_code(text: str) -> Code:
+    """All code in a markdown text, in time that grows with its length.
+
+    Simpler than CommonMark in two ways: a block that is code only by its indentation is not counted as code, and a fence
+    opened inside a list item or a quotation lasts until it is closed, even where its container ends before.
+    """
+    fences: list[tuple[int, int]] = []
+    spans: list[tuple[int, int]] = []
+    fence, fence_start, prose_start, position = "", 0, 0, 0
+    for line in text.split("\n"):
+        end = position + len(line)
+        if fence:
+            if _closes(line, fence):
+                fences.append((fence_start, end))
+                fence, prose_start = "", end
+        elif (opening := _FENCE.match(line)) or _NEW_BLOCK.match(line):
+            spans.extend(_code_spans(text, prose_start, position))
+            prose_start = position
+            if opening:
+                fence, fence_start = opening[1], position
+        position = end + 1
+    if fence:
+        fences.append((fence_start, len(text)))
+    else:
+        spans.extend(_code_spans(text, prose_start, len(text)))
+    return Code(tuple(fences), tuple(spans), fence or None)
+
+
+def _closes(line: str, fence: str) -> bool:
+    marker = line.strip(" \t>")
+    return len(marker) >= len(fence) and set(marker) == {fence[0]}
+
+
+def _code_spans(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    position = start
+    while opening := _TICKS_OR_ESCAPE.search(text, position, end):
+        position = opening.end()
+        if opening[1]:
+            closing = next(
+                (run for run in _TICKS.finditer(text, position, end) if len(run[0]) == len(opening[1])), None
+            )
+            if closing:
+                yield opening.start(), closing.end()
+                position = closing.end()

@@ -1,0 +1,39 @@
+"""Ids of entries: `id__` and six base58 digits, minted from title and creation time, never changed afterwards."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import unicodedata
+from collections.abc import Container
+from itertools import count
+
+import base58
+
+ID_PATTERN = r"id__[1-9A-HJ-NP-Za-km-z]{6}"
+"""An id, as a regular expression without groups or anchors (Bitcoin's base58 alphabet: no `0 O I l`)."""
+
+_DIGITS = 6
+_ID = re.compile(ID_PATTERN)
+
+
+def is_id(text: str) -> bool:
+    """Whether the whole text is an id."""
+    return _ID.fullmatch(text) is not None
+
+
+def mint_id(title: str, created_at_ms: int, taken: Container[str]) -> str:
+    """The first free id of a title and a time; the same arguments give the same id on every machine.
+
+    `taken` holds casefolded ids: live ones, aliases and archived ones. The digits are those of
+    `int(sha256(NFC(title) "\\n" created_at_ms "\\n" n)) % 58**6` for n = 0, 1, …, padded with `1`: the remainder, since the
+    first characters of the whole number's encoding are skewed.
+    """
+    seed = f"{unicodedata.normalize('NFC', title)}\n{created_at_ms}\n"
+    return next(id for id in (_id_of(f"{seed}{n}") for n in count()) if id.casefold() not in taken)
+
+
+def _id_of(text: str) -> str:
+    # "surrogatepass" makes this total: a title from a foreign program may hold what UTF-8 cannot.
+    number = int.from_bytes(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest(), "big")
+    return "id__" + base58.b58encode_int(number % 58**_DIGITS).decode("ascii").rjust(_DIGITS, "1")

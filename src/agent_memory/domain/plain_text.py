@@ -1,0 +1,135 @@
+"""Text without anything hidden (P18): what `clean_text` returns shows a reader all that a model would read.
+
+Nothing invisible is kept wherever it stands, not even joiners inside emoji or Persian words: what could be told apart by
+such characters can hide a message in them (tag characters, runs of variation selectors, zero-width bits).
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterable
+
+from attrs import frozen
+
+# The Unicode property Default_Ignorable_Code_Point, the C0 and C1 controls, what UTF-8 or YAML cannot hold.
+_HIDDEN_BY_NAME = {
+    "control characters": "\x00-\x08\x0e-\x1f\x7f-\x9f",
+    "bidirectional controls": "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069",
+    "invisible characters": (
+        "\u00ad\u034f\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200d\u2060-\u2065\u206a-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb"
+        "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0080-\U000e00ff\U000e01f0-\U000e0fff"
+    ),
+    "tag characters": "\U000e0000-\U000e007f",
+    "variation selectors": "\u180b-\u180d\u180f\ufe00-\ufe0d\U000e0100-\U000e01ef",
+    "lone surrogates": "\ud800-\udfff",
+    "noncharacters": "\ufdd0-\ufdef"
+    + "".join(f"{chr(plane + 0xFFFE)}{chr(plane + 0xFFFF)}" for plane in range(0, 0x110000, 0x10000)),
+}
+_SENTINELS = "sentinels"
+_NAMES = (*_HIDDEN_BY_NAME, _SENTINELS)
+
+_CLASS_BY_NAME = {name: re.compile(f"[{members}]") for name, members in _HIDDEN_BY_NAME.items()}
+_HIDDEN = re.compile(f"[{''.join(_HIDDEN_BY_NAME.values())}]")
+_TERMINAL_COLOUR = re.compile(r"\x1b\[[0-9;:?]*[ -/]*[@-~]")
+_LINE_END = re.compile("\r\n?|[\v\f\x85\u2028\u2029]")
+_PRESENTATION = re.compile("[\ufe0e\ufe0f]+")
+_EMOJI_BASES = "‼⁉ℹ〰〽"
+_KEYCAP = "\u20e3"
+_SENTINEL = re.compile(r"(agent-memory):(?=start|end)|(<!--\s*agent-memory)\s*:\s*(?=start|end)", re.IGNORECASE)
+
+
+@frozen
+class Cleaned:
+    """Text after `clean_text`, and the names of what was taken out of it, in a fixed order."""
+
+    text: str
+    removed: tuple[str, ...] = ()
+
+
+def clean_text(text: str) -> Cleaned:
+    """The text in NFC, with `\\n` line ends, without hidden characters, our sentinels defused. Cleaning twice changes nothing.
+
+    Kept of the invisible: tab, newline, and one emoji or text presentation selector after a character that has both
+    forms. A sentinel of the managed section loses its colon (`agent-memory start`), so that no entry holds one.
+    """
+    text = _LINE_END.sub("\n", text)
+    removed = {name for character in set(_HIDDEN.findall(text)) for name in _names_of(character)}
+    visible = _HIDDEN.sub("", _TERMINAL_COLOUR.sub("", text))
+    presented = _PRESENTATION.sub(_one_selector, visible)
+    if presented != visible:
+        removed.add("variation selectors")
+    composed = unicodedata.normalize("NFC", presented)
+    defused = _SENTINEL.sub(_without_colon, composed)
+    if defused != composed:
+        removed.add(_SENTINELS)
+    return Cleaned(defused, tuple(name for name in _NAMES if name in removed))
+
+
+def one_line(text: str, max_chars: int) -> str:
+    """The cleaned text on one line, white space collapsed, at most `max_chars` characters; `…` marks a cut."""
+    line = " ".join(clean_text(text).text.split())
+    if len(line) <= max_chars:
+        return line
+    kept = cut_chars(line, max(max_chars - 1, 0))
+    at_word = line.rfind(" ", len(kept) * 2 // 3, len(kept) + 1)
+    return (kept[:at_word] if at_word > 0 else kept).rstrip() + "…"[:max_chars]
+
+
+def cut_chars(text: str, max_chars: int) -> str:
+    """The longest beginning of whole graphemes with at most `max_chars` characters (code points)."""
+    return _cut(text, max_chars, len)
+
+
+def cut_bytes(text: str, max_bytes: int) -> str:
+    """The longest beginning of whole graphemes with at most `max_bytes` bytes of UTF-8."""
+    return _cut(text, max_bytes, _utf8_bytes)
+
+
+def _utf8_bytes(text: str) -> int:
+    return len(text.encode("utf-8", "surrogatepass"))
+
+
+def _names_of(character: str) -> list[str]:
+    return [name for name, members in _CLASS_BY_NAME.items() if members.match(character)]
+
+
+def _one_selector(run: re.Match[str]) -> str:
+    before, after = run.string[run.start() - 1 : run.start()], run.string[run.end() : run.end() + 1]
+    return run[0][0] if before and _has_two_forms(before, after) else ""
+
+
+def _has_two_forms(character: str, after: str) -> bool:
+    if character in "0123456789#*":
+        return after == _KEYCAP
+    return character in _EMOJI_BASES or unicodedata.category(character) in ("So", "Sm")
+
+
+def _without_colon(sentinel: re.Match[str]) -> str:
+    return f"{sentinel[1] or sentinel[2]} "
+
+
+def _cut(text: str, limit: int, size: Callable[[str], int]) -> str:
+    if size(text) <= limit:
+        return text
+    # A first grapheme longer than all the room (stacked marks) is cut inside, or nothing would be left.
+    return _fitting(_graphemes(text), limit, size) or _fitting(text, limit, size)
+
+
+def _fitting(pieces: Iterable[str], limit: int, size: Callable[[str], int]) -> str:
+    kept = []
+    for piece in pieces:
+        limit -= size(piece)
+        if limit < 0:
+            break
+        kept.append(piece)
+    return "".join(kept)
+
+
+def _graphemes(text: str) -> Iterable[str]:
+    if text.isascii():
+        return text
+    # Costs 30 ms to import, and most text never needs it.
+    from wcwidth import iter_graphemes
+
+    return iter_graphemes(text)
