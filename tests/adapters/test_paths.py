@@ -88,7 +88,7 @@ def test_a_read_error_is_not_a_missing_file_p6(tmp_path: Path, monkeypatch: pyte
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr(os, "open", refuse)
-    assert read_file(f"{tmp_path}/a", 9) == Failure(StoreIo(f"{tmp_path}/a", "read", "EACCES", "Permission denied"))
+    assert read_file(f"{tmp_path}/a", 9) == Failure(StoreIo(f"{tmp_path}/a", "open", "EACCES", "Permission denied"))
 
 
 def test_plain_names() -> None:

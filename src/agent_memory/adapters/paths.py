@@ -14,8 +14,10 @@ from pathlib import Path
 from attrs import frozen
 from returns.result import Failure, Result, Success
 
+from agent_memory.adapters.durable import FILE_MODE
 from agent_memory.adapters.io_errors import store_io
-from agent_memory.errors import PathRefused, StoreIo
+from agent_memory.domain.results import sealed
+from agent_memory.errors import Error, PathRefused, StoreIo
 
 MAX_NAME_BYTES = 255
 _CHUNK_BYTES = 1 << 20
@@ -41,7 +43,7 @@ def known_by(status: os.stat_result) -> tuple[int, int, int, int]:
     return status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino
 
 
-def inside(root: str, relative: str) -> Result[str, PathRefused | StoreIo]:
+def inside(root: str, relative: str) -> Result[str, Error]:
     """The absolute path of `relative` (with `/`) under a real root, once all directories on the way are plain ones.
 
     What does not exist yet is no obstacle. The last name is not looked at: open it with `read_file`, which does.
@@ -64,7 +66,7 @@ def inside(root: str, relative: str) -> Result[str, PathRefused | StoreIo]:
     return Success(f"{root}/{relative}")
 
 
-def directory_inside(root: str, relative: str) -> Result[str, PathRefused | StoreIo]:
+def directory_inside(root: str, relative: str) -> Result[str, Error]:
     """Like `inside`, where the last name is a directory too (or not there yet)."""
     return inside(root, f"{relative}/.d").map(os.path.dirname)
 
@@ -79,19 +81,40 @@ def is_plain_name(name: str) -> bool:
         return False
 
 
-def read_file(path: str, max_bytes: int) -> Result[FileImage | None, PathRefused | StoreIo]:
+def read_file(path: str, max_bytes: int) -> Result[FileImage | None, Error]:
     """The whole regular file, None where there is none; a link, FIFO, device, directory or larger file is refused.
 
     Never waits: a FIFO is not opened for reading in blocking mode.
     """
+    match sealed(open_regular(path, os.O_RDONLY)):
+        case Success(descriptor):
+            return _read_opened(descriptor, path, max_bytes)
+        case Failure(StoreIo(errno_name="ENOENT")):
+            return Success(None)
+        case Failure(refused):
+            return Failure(refused)
+
+
+def open_regular(path: str, flags: int) -> Result[int, Error]:
+    """A descriptor of a regular file, opened without following a link and without waiting; a new file gets mode 0600."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        descriptor = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, FILE_MODE)
     except OSError as error:
-        return _not_opened(error, path)
+        return Failure(_not_opened(error, path))
+    try:
+        reason = oddity(os.fstat(descriptor).st_mode)
+    except OSError as error:
+        os.close(descriptor)
+        return Failure(store_io(error, "open", path))
+    if reason:
+        os.close(descriptor)
+        return Failure(PathRefused(path, reason))
+    return Success(descriptor)
+
+
+def _read_opened(descriptor: int, path: str, max_bytes: int) -> Result[FileImage | None, Error]:
     try:
         status = os.fstat(descriptor)
-        if reason := oddity(status.st_mode):
-            return Failure(PathRefused(path, reason))
         if status.st_size > max_bytes:
             return Failure(PathRefused(path, f"it is larger than {max_bytes} bytes"))
         data = _read_all(descriptor, max_bytes)
@@ -115,16 +138,16 @@ def oddity(mode: int) -> str | None:
     return "it is not a regular file"
 
 
-def _not_opened(error: OSError, path: str) -> Result[FileImage | None, PathRefused | StoreIo]:
+def _not_opened(error: OSError, path: str) -> PathRefused | StoreIo:
     match error.errno:
-        case errno.ENOENT:
-            return Success(None)
         case errno.ELOOP | errno.EMLINK:
-            return Failure(PathRefused(path, oddity(stat.S_IFLNK) or ""))
-        case errno.ENXIO:  # a socket
-            return Failure(PathRefused(path, oddity(stat.S_IFSOCK) or ""))
+            return PathRefused(path, oddity(stat.S_IFLNK) or "")
+        case errno.ENXIO:  # a socket, or a FIFO that nobody reads
+            return PathRefused(path, oddity(stat.S_IFIFO) or "")
+        case errno.EISDIR:
+            return PathRefused(path, oddity(stat.S_IFDIR) or "")
         case _:
-            return Failure(store_io(error, "read", path))
+            return store_io(error, "open", path)
 
 
 def _read_all(descriptor: int, max_bytes: int) -> bytes:

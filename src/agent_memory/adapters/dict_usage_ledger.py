@@ -1,0 +1,32 @@
+"""The usage ledger in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from attrs import define, field
+from returns.result import Failure, Result, Success
+
+from agent_memory.domain.entry import Usage
+from agent_memory.domain.usage import LedgerRecord, Read, totals_of
+from agent_memory.errors import EntryInvalid, Error
+from agent_memory.formats.ledger_lines import problems_of
+
+
+@define
+class DictUsageLedger:
+    """`UsageLedger` in a list."""
+
+    records: list[LedgerRecord] = field(factory=list)
+
+    def append(self, id: str, at_ms: int, reader: str) -> Result[None, Error]:
+        """See the port."""
+        record = Read(id, at_ms, reader)
+        if problems := problems_of(record):
+            return Failure(EntryInvalid(problems))
+        self.records.append(record)
+        return Success(None)
+
+    def totals(self) -> Result[Mapping[str, Usage], Error]:
+        """See the port."""
+        return Success(totals_of(self.records))

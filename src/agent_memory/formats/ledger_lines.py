@@ -1,0 +1,73 @@
+"""The usage ledger's lines: JSON, one record a line, UTF-8, `\\n` after each.
+
+{"id":"id__a1b2c3","at":1771000205123,"by":"claude-code"}      one read; `at` in epoch ms
+{"id":"id__a1b2c3","total":12,"last":1771000205123}            what a compaction made of many; `last` may be null
+"""
+
+from __future__ import annotations
+
+import json
+import re
+
+from agent_memory.domain.ids import is_id
+from agent_memory.domain.usage import LedgerRecord, Read, Total
+
+MAX_LINE_BYTES = 4096
+"""Of a line with its `\\n`: one `write` of this size to a file in append mode is never torn by another."""
+
+_READER = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}", re.ASCII)
+
+
+def render_ledger_line(record: LedgerRecord) -> bytes:
+    """One line with its `\\n`; shorter than 300 bytes for a record without `problems_of`."""
+    match record:
+        case Read(id, at_ms, reader):
+            line: dict[str, object] = {"id": id, "at": at_ms, "by": reader}
+        case Total(id, count, last_at_ms):
+            line = {"id": id, "total": count, "last": last_at_ms}
+    return json.dumps(line, separators=(",", ":")).encode() + b"\n"
+
+
+def parse_ledger_line(line: bytes) -> LedgerRecord | None:
+    """The record; None for a line that was cut or is not one of ours."""
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    record = _record(value) if isinstance(value, dict) else None
+    return record if record is not None and not problems_of(record) else None
+
+
+def problems_of(record: LedgerRecord) -> tuple[str, ...]:
+    """Why a record may not be written; empty when it may."""
+    found = [] if is_id(record.id) else [f"id is {record.id[:40]!r}, expected id__ and six base58 digits"]
+    match record:
+        case Read(_, at_ms, reader):
+            if not _is_instant(at_ms):
+                found.append("the time is no number of milliseconds since 1970")
+            if not _READER.fullmatch(reader):
+                found.append(f"the reader is {reader[:40]!r}, expected a harness")
+        case Total(_, count, last_at_ms):
+            if not (_is_whole(count) and count >= 0):
+                found.append("total is no count")
+            if last_at_ms is not None and not _is_instant(last_at_ms):
+                found.append("last is no number of milliseconds since 1970")
+    return tuple(found)
+
+
+def _record(value: dict[str, object]) -> LedgerRecord | None:
+    match value:
+        case {"id": str(id), "at": int(at_ms), "by": str(reader), **others} if not others:
+            return Read(id, at_ms, reader)
+        case {"id": str(id), "total": int(count), "last": int() | None as last_at_ms, **others} if not others:
+            return Total(id, count, last_at_ms)
+        case _:
+            return None
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _is_instant(value: object) -> bool:
+    return _is_whole(value) and 0 <= value < 1 << 53  # type: ignore[operator]

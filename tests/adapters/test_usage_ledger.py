@@ -1,0 +1,158 @@
+from __future__ import annotations
+
+import errno
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from returns.result import Failure, Success
+
+from agent_memory.adapters.dict_usage_ledger import DictUsageLedger
+from agent_memory.adapters.usage_ledger_files import LedgerSurvey, UsageLedgerFiles
+from agent_memory.domain.entry import Usage
+from agent_memory.errors import EntryInvalid, PathRefused, StoreIo
+from agent_memory.ports import UsageLedger
+
+A, B = "id__aaaaaa", "id__bbbbbb"
+
+APPEND = """
+import sys
+from pathlib import Path
+from agent_memory.adapters.usage_ledger_files import UsageLedgerFiles
+ledger = UsageLedgerFiles(Path(sys.argv[1]), "host")
+for at_ms in range(int(sys.argv[2])):
+    ledger.append("id__aaaaaa", at_ms, "amp").unwrap()
+"""
+
+
+class UsageLedgerContract:
+    @pytest.fixture
+    def ledger(self) -> UsageLedger:
+        raise NotImplementedError
+
+    def test_nothing_was_read_at_first(self, ledger: UsageLedger) -> None:
+        assert ledger.totals() == Success({})
+
+    def test_reads_of_an_id_add_up(self, ledger: UsageLedger) -> None:
+        for id, at_ms in ((A, 5), (B, 7), (A, 3)):
+            assert ledger.append(id, at_ms, "claude-code") == Success(None)
+        assert ledger.totals() == Success({A: Usage(2, 5), B: Usage(1, 7)})
+
+    @pytest.mark.parametrize(("id", "reader"), [("../../etc", "amp"), ("", "amp"), (A, "x\ny"), (A, "")])
+    def test_a_record_that_is_not_one_is_refused_p21(self, ledger: UsageLedger, id: str, reader: str) -> None:
+        assert isinstance(ledger.append(id, 1, reader).failure(), EntryInvalid)
+        assert ledger.totals() == Success({})
+
+
+class TestDictUsageLedger(UsageLedgerContract):
+    @pytest.fixture
+    def ledger(self) -> UsageLedger:
+        return DictUsageLedger()
+
+
+class TestUsageLedgerFiles(UsageLedgerContract):
+    @pytest.fixture
+    def ledger(self, root: Path) -> UsageLedger:
+        return UsageLedgerFiles(root)
+
+    def test_all_hosts_count(self, root: Path) -> None:
+        for host in ("one", "two", "Tünde's Mac/../x"):
+            UsageLedgerFiles(root, host).append(A, 1, "manual").unwrap()
+        assert UsageLedgerFiles(root).totals() == Success({A: Usage(3, 1)})
+        assert len(list((root / "usage").iterdir())) == 3
+
+    def test_the_file_is_private_under_any_umask_p22(self, root: Path) -> None:
+        earlier = os.umask(0)
+        try:
+            UsageLedgerFiles(root, "h").append(A, 1, "amp").unwrap()
+        finally:
+            os.umask(earlier)
+        assert (root / "usage/h.jsonl").stat().st_mode & 0o777 == 0o600
+        assert (root / "usage").stat().st_mode & 0o777 == 0o700
+
+    def test_a_cut_line_is_counted_and_the_next_record_does_not_join_it(self, root: Path) -> None:
+        ledger = UsageLedgerFiles(root, "h")
+        ledger.append(A, 1, "amp").unwrap()
+        with (root / "usage/h.jsonl").open("ab") as file:
+            file.write(b'{"id":"id__aaaaaa","a')
+        ledger.append(A, 2, "amp").unwrap()
+        assert ledger.survey() == Success(LedgerSurvey({A: Usage(2, 2)}, 1))
+
+    def test_a_line_without_end_does_not_hide_the_rest(self, root: Path) -> None:
+        ledger = UsageLedgerFiles(root, "h")
+        ledger.append(A, 1, "amp").unwrap()
+        with (root / "usage/h.jsonl").open("ab") as file:
+            file.write(b"\x00" * 10_000 + b"\n")
+        ledger.append(A, 2, "amp").unwrap()
+        survey = ledger.survey().unwrap()
+        assert survey.totals == {A: Usage(2, 2)}
+        assert survey.damaged_lines > 0
+
+    def test_a_file_that_cannot_be_read_is_an_error_and_not_an_empty_ledger_p6(
+        self, root: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        UsageLedgerFiles(root, "one").append(A, 1, "amp").unwrap()
+        UsageLedgerFiles(root, "two").append(A, 1, "amp").unwrap()
+        really_open = os.open
+
+        def refuse_one(path: str, *rest: int) -> int:
+            if path.endswith("one.jsonl"):
+                raise PermissionError(errno.EACCES, "Permission denied")
+            return really_open(path, *rest)
+
+        monkeypatch.setattr(os, "open", refuse_one)
+        assert isinstance(UsageLedgerFiles(root).totals().failure(), StoreIo)
+
+    def test_links_and_special_files_are_refused_p21(self, root: Path) -> None:
+        (root / "usage").mkdir(parents=True)
+        os.mkfifo(root / "usage/fifo.jsonl")
+        assert isinstance(UsageLedgerFiles(root).totals().failure(), PathRefused)
+        (root / "usage/fifo.jsonl").unlink()
+        (root / "usage/h.jsonl").symlink_to("/tmp/elsewhere")
+        assert isinstance(UsageLedgerFiles(root, "h").append(A, 1, "amp").failure(), PathRefused)
+        assert isinstance(UsageLedgerFiles(root, "h").compact().failure(), PathRefused)
+
+    def test_compaction_leaves_one_total_an_id_and_keeps_what_is_damaged(self, root: Path) -> None:
+        ledger = UsageLedgerFiles(root, "h")
+        for at_ms in range(20):
+            ledger.append(A if at_ms % 2 else B, at_ms, "amp").unwrap()
+        with (root / "usage/h.jsonl").open("ab") as file:
+            file.write(b"damaged")
+        before = ledger.survey().unwrap()
+        assert ledger.compact() == Success(18)
+        assert ledger.survey() == Success(before)
+        assert ledger.compact() == Success(0)
+        assert len((root / "usage/h.jsonl").read_bytes().splitlines()) == 3
+        ledger.append(A, 99, "amp").unwrap()
+        assert ledger.totals() == Success({A: Usage(11, 99), B: Usage(10, 18)})
+
+    def test_there_may_be_nothing_to_compact(self, root: Path) -> None:
+        assert UsageLedgerFiles(root).compact() == Success(0)
+
+    def test_a_compaction_that_cannot_write_leaves_the_ledger_as_it_was_p5(
+        self, root: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        ledger = UsageLedgerFiles(root, "h")
+        for at_ms in range(3):
+            ledger.append(A, at_ms, "amp").unwrap()
+
+        def full(*_: object) -> int:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "fsync", full)
+            assert ledger.compact() == Failure(
+                StoreIo(f"{root}/usage/h.jsonl", "compact", "ENOSPC", "No space left on device")
+            )
+        assert ledger.totals() == Success({A: Usage(3, 2)})
+        assert [path.name for path in (root / "usage").iterdir()] == ["h.jsonl"]
+
+    def test_reads_of_many_processes_are_counted_exactly_while_the_ledger_is_compacted_p7(self, root: Path) -> None:
+        ledger = UsageLedgerFiles(root, "host")
+        writers = [subprocess.Popen([sys.executable, "-c", APPEND, root, "200"]) for _ in range(8)]
+        while any(writer.poll() is None for writer in writers):
+            ledger.compact().unwrap()
+        assert [writer.returncode for writer in writers] == [0] * 8
+        assert ledger.survey() == Success(LedgerSurvey({A: Usage(8 * 200, 199)}, 0))

@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agent_memory.domain.entry import Usage
+from agent_memory.domain.usage import LedgerRecord, Read, Total, totals_of
+from agent_memory.formats.ledger_lines import MAX_LINE_BYTES, parse_ledger_line, problems_of, render_ledger_line
+
+ids = st.from_regex(r"id__[1-9A-HJ-NP-Za-km-z]{6}", fullmatch=True)
+instants = st.integers(0, 2**53 - 1)
+records = st.one_of(
+    st.builds(Read, ids, instants, st.sampled_from(["claude-code", "manual"])),
+    st.builds(Total, ids, st.integers(0), st.none() | instants),
+)
+
+
+@settings(max_examples=60)
+@given(records)
+def test_a_line_says_what_was_recorded(record: LedgerRecord) -> None:
+    line = render_ledger_line(record)
+    assert parse_ledger_line(line) == record
+    assert line.count(b"\n") == 1
+    assert line.endswith(b"\n")
+
+
+def test_the_longest_read_is_far_below_what_one_write_keeps_whole_p7() -> None:
+    longest = Read("id__zzzzzz", 2**53 - 1, "r" * 64)
+    assert problems_of(longest) == ()
+    assert len(render_ledger_line(longest)) < 200 < MAX_LINE_BYTES
+
+
+@settings(max_examples=60)
+@given(records, st.data())
+def test_a_cut_line_is_no_record(record: LedgerRecord, data: st.DataObject) -> None:
+    line = render_ledger_line(record).rstrip(b"\n")
+    assert parse_ledger_line(line[: data.draw(st.integers(0, len(line) - 1))]) is None
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"",
+        b"null",
+        b"[1]",
+        b"\xff\xfe",
+        b"[" * 4000,
+        b'{"id":"id__a1b2c3"}',
+        b'{"id":"id__a1b2c3","at":true,"by":"amp"}',
+        b'{"id":"id__a1b2c3","at":-1,"by":"amp"}',
+        b'{"id":"id__a1b2c3","at":NaN,"by":"amp"}',
+        b'{"id":"id__a1b2c3","at":1,"by":"amp","more":1}',
+        b'{"id":"../../x","at":1,"by":"amp"}',
+        b'{"id":"id__a1b2c3","total":-2,"last":1}',
+        b'{"id":"id__a1b2c3","total":2,"last":"x"}',
+        b'{"id":"id__a1b2c3","total":false,"last":null}',
+    ],
+)
+def test_what_is_not_ours_is_no_record(line: bytes) -> None:
+    assert parse_ledger_line(line) is None
+
+
+def test_every_problem_of_a_read_is_named() -> None:
+    assert len(problems_of(Read("../x", -1, "a b"))) == 3
+
+
+@settings(max_examples=60)
+@given(st.lists(records))
+def test_counting_some_of_the_records_first_changes_nothing(some: list[LedgerRecord]) -> None:
+    half = len(some) // 2
+    first = [Total(id, usage.count, usage.last_at_ms) for id, usage in totals_of(some[:half]).items()]
+    assert totals_of([*first, *some[half:]]) == totals_of(some)
+
+
+def test_reads_and_totals_add_up() -> None:
+    assert totals_of([Read("a", 5, "amp"), Total("a", 3, None), Read("b", 1, "amp"), Total("a", 2, 9)]) == {
+        "a": Usage(6, 9),
+        "b": Usage(1, 1),
+    }
