@@ -1,0 +1,130 @@
+from __future__ import annotations
+
+import errno
+import os
+from pathlib import Path
+
+import pytest
+from attrs import evolve
+from returns.result import Success
+
+from agent_memory.adapters.dict_session_marks import DictSessionMarks
+from agent_memory.adapters.session_marks_files import SessionMarksFiles
+from agent_memory.domain.history import SessionMark
+from agent_memory.domain.vocabulary import Harness
+from agent_memory.errors import PathRefused, StateCorrupt, StoreIo
+from agent_memory.ports import SessionMarks
+
+MARK = SessionMark(Harness.CLAUDE_CODE, "7c9e6679-7425", "rec-9", 1_771_000_205_123, 42, True, "builtin")
+HOSTILE = [
+    "../../../etc/passwd",
+    "/etc/passwd",
+    "a\x00b",
+    "..",
+    ".",
+    "con/../x",
+    "%2e%2e/",
+    "x" * 5000,
+    "é\ud800",
+    "-rf *",
+]
+
+
+class SessionMarksContract:
+    @pytest.fixture
+    def marks(self) -> SessionMarks:
+        raise NotImplementedError
+
+    def test_a_session_never_seen_has_no_mark(self, marks: SessionMarks) -> None:
+        assert marks.get(Harness.AMP, "T-1") == Success(None)
+
+    def test_a_mark_is_found_by_harness_and_session(self, marks: SessionMarks) -> None:
+        marks.put(MARK).unwrap()
+        assert marks.get(MARK.harness, MARK.session_id) == Success(MARK)
+        assert marks.get(Harness.CODEX, MARK.session_id) == Success(None)
+        assert marks.get(MARK.harness, "another") == Success(None)
+
+    def test_the_later_mark_replaces_the_earlier(self, marks: SessionMarks) -> None:
+        later = evolve(MARK, last_record_id="rec-10", turns_seen=50)
+        marks.put(MARK).unwrap()
+        marks.put(later).unwrap()
+        assert marks.get(MARK.harness, MARK.session_id) == Success(later)
+
+    def test_sessions_whose_ids_differ_in_case_or_punctuation_have_their_own_marks(self, marks: SessionMarks) -> None:
+        near = [evolve(MARK, session_id=id) for id in ("ses_a", "ses_A", "ses/a", "ses-a", *HOSTILE)]
+        for mark in near:
+            marks.put(mark).unwrap()
+        assert [marks.get(mark.harness, mark.session_id) for mark in near] == [Success(mark) for mark in near]
+
+
+class TestDictSessionMarks(SessionMarksContract):
+    @pytest.fixture
+    def marks(self) -> SessionMarks:
+        return DictSessionMarks()
+
+
+class TestSessionMarksFiles(SessionMarksContract):
+    @pytest.fixture
+    def marks(self, root: Path) -> SessionMarks:
+        return SessionMarksFiles(root)
+
+    def test_the_file_is_named_after_the_session(self, root: Path) -> None:
+        SessionMarksFiles(root).put(MARK).unwrap()
+        file = root / "state/sessions/claude-code_7c9e6679-7425.json"
+        assert file.stat().st_mode & 0o777 == 0o600
+        assert file.parent.stat().st_mode & 0o777 == 0o700
+
+    @pytest.mark.parametrize("session_id", HOSTILE)
+    def test_no_id_leaves_the_directory_p21(self, root: Path, session_id: str) -> None:
+        SessionMarksFiles(root).put(evolve(MARK, session_id=session_id)).unwrap()
+        written = [path for path in root.parent.rglob("*") if path.is_file()]
+        assert [path.parent for path in written] == [root / "state/sessions"]
+
+    @pytest.mark.shared
+    def test_no_published_payload_leaves_the_directory_p21(self, root: Path, shared: Path) -> None:
+        payloads = [
+            line
+            for file in (shared / "corpora/payloads-att").glob("*.txt")
+            for line in file.read_text("utf-8", "replace").splitlines()[::7]
+            if line
+        ]
+        assert len(payloads) > 100
+        marks = SessionMarksFiles(root)
+        for payload in payloads[:300]:
+            marks.put(evolve(MARK, session_id=payload)).unwrap()
+            assert marks.get(MARK.harness, payload).unwrap() is not None
+        assert {path.parent for path in root.parent.rglob("*") if path.is_file()} == {root / "state/sessions"}
+
+    @pytest.mark.parametrize("content", [b"", b"{", b"\xff\xfe", b"null"])
+    def test_a_damaged_mark_is_an_error_p6(self, root: Path, content: bytes) -> None:
+        marks = SessionMarksFiles(root)
+        marks.put(MARK).unwrap()
+        (root / "state/sessions/claude-code_7c9e6679-7425.json").write_bytes(content)
+        assert isinstance(marks.get(MARK.harness, MARK.session_id).failure(), StateCorrupt)
+
+    def test_another_sessions_mark_under_this_name_is_damage(self, root: Path) -> None:
+        marks = SessionMarksFiles(root)
+        marks.put(MARK).unwrap()
+        (root / "state/sessions/claude-code_7c9e6679-7425.json").rename(root / "state/sessions/claude-code_other.json")
+        assert isinstance(marks.get(MARK.harness, "other").failure(), StateCorrupt)
+
+    def test_a_link_is_not_followed_p21(self, root: Path, tmp_path: Path) -> None:
+        (root / "state").mkdir(parents=True)
+        (tmp_path / "elsewhere").mkdir()
+        (root / "state/sessions").symlink_to(tmp_path / "elsewhere")
+        marks = SessionMarksFiles(root)
+        assert isinstance(marks.put(MARK).failure(), PathRefused)
+        assert isinstance(marks.get(MARK.harness, MARK.session_id).failure(), PathRefused)
+
+    def test_a_full_disk_leaves_the_earlier_mark_p5(self, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        marks = SessionMarksFiles(root)
+        marks.put(MARK).unwrap()
+
+        def full(*_: object) -> int:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "write", full)
+            assert isinstance(marks.put(evolve(MARK, turns_seen=99)).failure(), StoreIo)
+        assert marks.get(MARK.harness, MARK.session_id) == Success(MARK)
+        assert len(list((root / "state/sessions").iterdir())) == 1
