@@ -18,6 +18,7 @@ from agent_memory.domain.history import History, SessionMark
 from agent_memory.domain.inbox_entry import InboxEntry
 from agent_memory.domain.queue import Loaded, Outcome, Pending, Trouble
 from agent_memory.domain.run import KeptReply, Run
+from agent_memory.domain.spend import Spend
 from agent_memory.domain.vocabulary import Harness, Status
 from agent_memory.errors import Error
 
@@ -140,6 +141,26 @@ class Agent(Protocol):
 
     def answer(self, request: AgentRequest) -> Result[AgentReply, Error]:
         """The reply, unchecked."""
+        ...
+
+
+class SpendLedger(Protocol):
+    """Calls to the agent command and their characters by UTC day; exact with several processes at once (P10)."""
+
+    def reserve(self, at_ms: int, prompt_chars: int, max_calls_per_day: int) -> Result[None, Error]:
+        """One call more is counted, durably; SpendExhausted, and nothing counted, once the day's calls are used up."""
+        ...
+
+    def give_back(self, at_ms: int, prompt_chars: int) -> Result[None, Error]:
+        """Take back the reservation made at `at_ms`, of a call that could not be made."""
+        ...
+
+    def add_reply(self, at_ms: int, reply_chars: int) -> Result[None, Error]:
+        """Count the characters of the reply to the call reserved at `at_ms`."""
+        ...
+
+    def days(self) -> Result[Spend, Error]:
+        """What was spent on each of the last days, oldest first. A damaged ledger is an error, never nothing (P6)."""
         ...
 
 

@@ -1,0 +1,35 @@
+"""The arithmetic of what was spent."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent_memory.domain.instants import DAY_MS
+from agent_memory.domain.spend import DaySpend, day_of, spend_on, with_added
+
+days = st.integers(0, 200).map(lambda day: day_of(1_700_000_000_000 + day * DAY_MS))
+
+
+def test_a_day_is_the_utc_day() -> None:
+    assert day_of(1_770_940_799_999) == "2026-02-12"
+    assert day_of(1_770_940_800_000) == "2026-02-13"
+
+
+def test_what_was_not_spent_is_zero() -> None:
+    assert spend_on((), "2026-02-13") == DaySpend("2026-02-13", 0, 0, 0)
+
+
+def test_taking_back_more_than_was_spent_leaves_zero() -> None:
+    assert with_added((), "2026-02-13", calls=-1, prompt_chars=-5) == (DaySpend("2026-02-13"),)
+
+
+@given(st.lists(st.tuples(days, st.integers(0, 9)), max_size=30))
+def test_days_are_in_order_and_each_there_once(added: list[tuple[str, int]]) -> None:
+    spend: tuple[DaySpend, ...] = ()
+    for day, calls in added:
+        spend = with_added(spend, day, calls=calls)
+    listed = [each.day for each in spend]
+    assert listed == sorted(set(listed))
+    if added:
+        assert spend_on(spend, added[-1][0]).calls >= added[-1][1]
