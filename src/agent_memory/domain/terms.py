@@ -1,0 +1,60 @@
+"""Content words: what is left of a text when the words that any text holds are taken out."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+_WORD = re.compile(r"[^\W_]+(?:['’][^\W\d_]+)?")
+
+# Function words of English and Portuguese, and the words by which a note reports who said what and when.
+_COMMON_WORDS = """
+    always must ought shall sempre deve devem
+    cannot neither never no none nor not nothing não nao nunca jamais nem nenhum nenhuma
+    a about above after again all also am an and any are as at be because been before being below between both but by can
+    could did do does doing done down during each either else etc few for from further get gets got had has have having he her
+    here hers him his how i if in into is it its itself just let like made make makes many may me might more most much my
+    need needs new of off on once one only onto or other our ours out over own per please same she should since so some such
+    than that the their them then there these they thing things this those though through thus to too two under until up upon
+    us use used uses using very via was way we well were what when where whether which while who whom whose why will with
+    within would yes yet you your yours
+    neste nesta nesse nessa deste desta projeto repositório project repo repository
+    agent asked asks explicitly note remember requested said says session stated states told user users wants wanted
+    ao aos aquela aquele as com como da das de dela dele depois do dos e ela elas ele eles em entre era essa esse esta este
+    eu foi for isso isto já lhe mais mas me mesmo meu minha muito na nas nem no nos nossa nosso num numa o os ou para pela
+    pelo por porque pra qual quando que quem se ser será seu sua são só também te tem ter teu tua um uma usar uso você vocês
+"""
+_COMMON = frozenset(_COMMON_WORDS.split())
+# Longer ends first, so that the longest is taken off.
+_ENDS = ("ations", "ation", "ings", "ing", "edly", "ies", "ied", "ed", "es", "ly", "s")
+_MIN_STEM = 3
+
+
+def stem(word: str) -> str:
+    """A crude stem, the same for the usual forms of one English word; enough to see that two texts speak of one thing."""
+    for end in _ENDS:
+        if word.endswith(end) and len(word) - len(end) >= _MIN_STEM:
+            kept = word[: -len(end)]
+            return kept[:-1] if len(kept) > _MIN_STEM and kept[-1] == kept[-2] else kept
+    return word[:-1] if word.endswith("e") and len(word) > _MIN_STEM else word
+
+
+def content_terms(text: str) -> frozenset[str]:
+    """The stems of a text's content words; words of one letter and bare common words are not content."""
+    return frozenset(content_sequence(text))
+
+
+def content_sequence(text: str) -> tuple[str, ...]:
+    """The same stems in the order of the text, repeated as often as they occur."""
+    words = (word.replace("’", "'") for word in _WORD.findall(unicodedata.normalize("NFC", text).lower()))
+    bare = (word[:-2] if word.endswith("'s") else word for word in words)
+    return tuple(stem(word) for word in bare if _is_content(word))
+
+
+def coverage(of: frozenset[str], by: frozenset[str]) -> float:
+    """Which part of `of` is also in `by`, 0 to 1; nothing is wholly covered."""
+    return len(of & by) / len(of) if of else 1.0
+
+
+def _is_content(word: str) -> bool:
+    return word not in _COMMON and not word.endswith("n't") and (len(word) > 1 or word.isdigit())

@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent_memory.domain.statements import statements
+
+
+def test_sentences_and_list_items_come_one_by_one_without_their_marks() -> None:
+    text = "# Builds\n\n- Run the tests. They are slow!\n2. [ ] Why?\n> quoted"
+    assert statements(text) == ("Builds", "Run the tests.", "They are slow!", "Why?", "quoted")
+
+
+def test_what_follows_a_colon_or_a_dash_stands_alone() -> None:
+    assert statements("For builds: run make; use tabs — never spaces") == (
+        "For builds:",
+        "run make;",
+        "use tabs",
+        "never spaces",
+    )
+
+
+def test_numbers_versions_and_times_are_not_cut() -> None:
+    assert statements("At 14:30 version 1.2.3 was out") == ("At 14:30 version 1.2.3 was out",)
+
+
+def test_lines_of_marks_alone_are_no_statement() -> None:
+    assert statements("---\n\n***\n") == ()
+
+
+@given(st.text())
+def test_every_letter_is_in_a_statement(text: str) -> None:
+    found = "".join(statements(text))
+    assert sorted(c for c in found if c.isalpha()) == sorted(c for c in text if c.isalpha())
