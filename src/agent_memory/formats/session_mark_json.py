@@ -14,11 +14,9 @@ from returns.result import Failure, Result, Success
 
 from agent_memory.domain.history import SessionMark
 from agent_memory.domain.ids import is_id
-from agent_memory.domain.results import sealed
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import Error, StateCorrupt
 from agent_memory.formats.json_fields import Fields
-from agent_memory.formats.strict_json import parse_strict_json
 
 VERSION = 1
 _MAX_ENTRY_IDS = 100_000
@@ -43,11 +41,11 @@ def render_session_mark(mark: SessionMark) -> str:
 
 def parse_session_mark(text: str, path: str) -> Result[SessionMark, Error]:
     """The mark that was rendered; anything else is StateCorrupt with every problem, never a session unseen (P6)."""
-    match sealed(parse_strict_json(text)):
-        case Failure(problem):
-            return Failure(StateCorrupt(path, (problem,)))
-        case Success(document):
-            return _mark(document, path)
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError) as damaged:
+        return Failure(StateCorrupt(path, (f"it is not JSON: {damaged}",)))
+    return _mark(document, path)
 
 
 def _mark(document: object, path: str) -> Result[SessionMark, Error]:

@@ -1,0 +1,225 @@
+from __future__ import annotations
+
+import errno
+import os
+from contextlib import suppress
+from itertools import count
+from pathlib import Path
+
+import pytest
+from returns.result import Failure, Success
+
+from agent_memory.adapters.transaction import Transactions
+from agent_memory.domain.file_change import FileChange, FileState
+from agent_memory.errors import PathRefused, StateCorrupt, StoreIo
+from faults import Killed, failing_at, killed_at, snapshot
+
+OLD_NS = 1_600_000_000_000_000_000
+
+
+def state(path: Path) -> FileState | None:
+    return FileState(path.read_bytes(), path.stat().st_mtime_ns) if path.exists() else None
+
+
+def write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    os.utime(path, ns=(OLD_NS, OLD_NS))
+
+
+def fill(root: Path) -> list[FileChange]:
+    """Three entries, and changes that replace one, retire one and create one."""
+    for name in ("a", "b", "c"):
+        write(root / f"topics/{name}.md", name.upper())
+    a, b = state(root / "topics/a.md"), state(root / "topics/b.md")
+    return [
+        FileChange("topics/b.md", b, None),
+        FileChange("archive/b.md", None, b),
+        FileChange("archive/id__a1b2c3/12.md", None, a),
+        FileChange("topics/a.md", a, FileState(b"A2")),
+        FileChange("topics/d.md", None, FileState(b"D")),
+    ]
+
+
+AFTER = {
+    "archive/b.md": b"B",
+    "archive/id__a1b2c3/12.md": b"A",
+    "topics/a.md": b"A2",
+    "topics/c.md": b"C",
+    "topics/d.md": b"D",
+}
+BEFORE = {"topics/a.md": b"A", "topics/b.md": b"B", "topics/c.md": b"C"}
+
+
+def test_all_changes_are_made_and_nothing_is_left_over(tmp_path: Path) -> None:
+    assert Transactions(str(tmp_path)).commit(fill(tmp_path)) == Success(True)
+    assert snapshot(tmp_path) == AFTER
+    assert not Transactions(str(tmp_path)).unfinished()
+
+
+def test_what_moves_keeps_its_time_and_everything_is_private_p22(tmp_path: Path) -> None:
+    root = tmp_path / "new/root"
+    earlier = os.umask(0)
+    try:
+        Transactions(str(root)).commit([FileChange("archive/x.md", None, FileState(b"x", OLD_NS))]).unwrap()
+    finally:
+        os.umask(earlier)
+    assert (root / "archive/x.md").stat().st_mtime_ns == OLD_NS
+    assert {path.stat().st_mode & 0o777 for path in (root, root / "archive", root / ".transaction")} == {0o700}
+    assert (root / "archive/x.md").stat().st_mode & 0o777 == 0o600
+
+
+def test_a_kill_at_any_point_leaves_all_or_nothing_p2(tmp_path: Path) -> None:
+    outcomes = []
+    for k in count(1):
+        root = tmp_path / str(k)
+        changes = fill(root)
+        with killed_at(k) as counter, suppress(Killed):
+            Transactions(str(root)).commit(changes)
+        for path, data in snapshot(root).items():
+            if path.endswith(".md") and "/.tmp-" not in path:
+                assert data in (BEFORE.get(path), AFTER.get(path)), (k, path)
+        assert Transactions(str(root)).recover() == Success(None)
+        outcomes.append(snapshot(root))
+        assert outcomes[-1] in (BEFORE, AFTER), k
+        if not counter.struck:
+            break
+    assert outcomes.count(BEFORE) > 10
+    assert outcomes[-2:] == [AFTER, AFTER]
+
+
+def test_a_second_kill_during_recovery_changes_nothing_of_that_p2(tmp_path: Path) -> None:
+    for k in range(2, 80, 5):
+        for second in range(1, 12, 3):
+            root = tmp_path / f"{k}-{second}"
+            changes = fill(root)
+            for at, act in ((k, "commit"), (second, "recover")):
+                with killed_at(at):
+                    transactions = Transactions(str(root))
+                    with suppress(Killed):
+                        _ = transactions.commit(changes) if act == "commit" else transactions.recover()
+            assert Transactions(str(root)).recover() == Success(None)
+            assert snapshot(root) in (BEFORE, AFTER), (k, second)
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EIO, errno.EACCES, errno.EMFILE, errno.EROFS])
+def test_a_failing_call_gives_an_error_and_the_store_is_unchanged_p5(tmp_path: Path, number: int) -> None:
+    refusals = 0
+    for k in count(1):
+        root = tmp_path / str(k)
+        changes = fill(root)
+        with failing_at(k, number, once=True) as counter:
+            result = Transactions(str(root)).commit(changes)
+        litter = [path for path in snapshot(root) if path.startswith(".transaction/") or "/.tmp-" in path]
+        if isinstance(result, Failure):
+            refusals += 1
+            error = result.failure()
+            assert isinstance(error, StoreIo)
+            assert error.errno_name == errno.errorcode[number]
+            Transactions(str(root)).recover().unwrap()
+            assert snapshot(root) == BEFORE, k
+        else:
+            assert {path: data for path, data in snapshot(root).items() if path not in litter} == AFTER, k
+            Transactions(str(root)).recover().unwrap()
+            assert snapshot(root) == AFTER, k
+        if not counter.struck:
+            break
+    assert refusals > 30
+
+
+def test_a_disk_that_goes_bad_for_good_leaves_what_recovery_can_mend_p5(tmp_path: Path) -> None:
+    for k in count(1):
+        root = tmp_path / str(k)
+        changes = fill(root)
+        with failing_at(k, errno.EIO, once=False) as counter:
+            result = Transactions(str(root)).commit(changes)
+        Transactions(str(root)).recover().unwrap()
+        # An error after the last step that could not even be undone: complete, though it was reported.
+        assert snapshot(root) == AFTER or (isinstance(result, Failure) and snapshot(root) == BEFORE), (k, result)
+        if not counter.struck:
+            break
+
+
+def test_a_file_that_changed_meanwhile_stops_all_changes_p8(tmp_path: Path) -> None:
+    changes = fill(tmp_path)
+    (tmp_path / "topics/a.md").write_text("by hand")
+    assert Transactions(str(tmp_path)).commit(changes) == Success(False)
+    assert snapshot(tmp_path) == {**BEFORE, "topics/a.md": b"by hand"}
+
+
+def test_a_name_that_was_taken_meanwhile_stops_all_changes_p8(tmp_path: Path) -> None:
+    changes = fill(tmp_path)
+    (tmp_path / "topics/d.md").write_text("by hand")
+    assert Transactions(str(tmp_path)).commit(changes) == Success(False)
+    assert snapshot(tmp_path) == {**BEFORE, "topics/d.md": b"by hand"}
+
+
+def interrupted(root: Path, *, in_place: int) -> None:
+    """Die when so many of the five changes are in place."""
+    changes = fill(root)
+    real = os.replace
+    moves = 0
+
+    def replace(source: str, target: str) -> None:
+        nonlocal moves
+        if source.endswith(".new"):
+            moves += 1
+            if moves > in_place:
+                raise Killed
+        real(source, target)
+
+    os.replace = replace  # type: ignore[assignment]
+    try:
+        with pytest.raises(Killed):
+            Transactions(str(root)).commit(changes)
+    finally:
+        os.replace = real
+
+
+def test_an_undo_brings_back_the_times_as_well(tmp_path: Path) -> None:
+    interrupted(tmp_path, in_place=4)
+    assert Transactions(str(tmp_path)).unfinished()
+    Transactions(str(tmp_path)).recover().unwrap()
+    assert snapshot(tmp_path) == BEFORE
+    assert {path.stat().st_mtime_ns for path in (tmp_path / "topics").iterdir()} == {OLD_NS}
+
+
+def test_what_a_person_wrote_upon_our_bytes_after_a_crash_is_kept_with_its_past_p8(tmp_path: Path) -> None:
+    interrupted(tmp_path, in_place=3)
+    assert (tmp_path / "topics/a.md").read_bytes() == b"A2"
+    (tmp_path / "topics/a.md").write_text("by hand")
+    Transactions(str(tmp_path)).recover().unwrap()
+    assert snapshot(tmp_path) == {**AFTER, "topics/a.md": b"by hand"}
+
+
+def test_what_a_person_edited_before_it_was_removed_is_kept_p8(tmp_path: Path) -> None:
+    interrupted(tmp_path, in_place=3)
+    (tmp_path / "topics/b.md").write_text("by hand")
+    Transactions(str(tmp_path)).recover().unwrap()
+    assert snapshot(tmp_path) == {**BEFORE, "topics/b.md": b"by hand"}
+
+
+def test_a_damaged_journal_is_not_acted_on_p6(tmp_path: Path) -> None:
+    fill(tmp_path)
+    (tmp_path / ".transaction").mkdir()
+    (tmp_path / ".transaction/journal.json").write_text('{"version": 1, "steps": [{"path": "topics/a.md"')
+    before = snapshot(tmp_path)
+    assert isinstance(Transactions(str(tmp_path)).recover().failure(), StateCorrupt)
+    assert snapshot(tmp_path) == before
+
+
+@pytest.mark.parametrize("path", ["../outside.md", "/etc/x", "topics/../../x", "link/x.md"])
+def test_no_path_leaves_the_root_p21(tmp_path: Path, path: str) -> None:
+    root = tmp_path / "root"
+    fill(root)
+    (root / "link").symlink_to(tmp_path)
+    before = snapshot(tmp_path)
+    refused = Transactions(str(root)).commit([FileChange(path, None, FileState(b"x"))]).failure()
+    assert isinstance(refused, PathRefused)
+    assert snapshot(tmp_path) == before
+
+
+def test_nothing_to_change_touches_nothing(tmp_path: Path) -> None:
+    same = FileState(b"A")
+    assert Transactions(str(tmp_path / "missing")).commit([FileChange("topics/a.md", same, same)]) == Success(True)
+    assert not (tmp_path / "missing").exists()

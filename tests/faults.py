@@ -1,0 +1,73 @@
+"""Faults at the k-th system call: the process dies there, or the call fails with an errno.
+
+A wrapper round each function of `os` that changes the disk (or, for errors, also those that open, read and list).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+CHANGING = ("write", "fsync", "replace", "rename", "link", "unlink", "mkdir", "rmdir", "utime", "chmod", "fchmod")
+ALL = (*CHANGING, "open", "read", "listdir", "scandir", "lstat", "fstat")
+
+
+class Killed(BaseException):
+    """The process is dead from here on."""
+
+
+class Counter:
+    """Calls seen so far, and whether the fault was reached."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+        self.struck = False
+
+
+@contextmanager
+def killed_at(k: int) -> Iterator[Counter]:
+    """Every changing call from the k-th (1 is the first) on raises Killed instead of being made."""
+    yield from _patched(CHANGING, k, lambda: Killed(), once=False)
+
+
+@contextmanager
+def failing_at(k: int, number: int, *, once: bool) -> Iterator[Counter]:
+    """The k-th call raises `OSError(number)`; unless `once`, so does every later one that needs the disk's goodwill."""
+    yield from _patched(ALL, k, lambda: OSError(number, os.strerror(number)), once=once)
+
+
+def _patched(names: tuple[str, ...], k: int, fault: Callable[[], BaseException], *, once: bool) -> Iterator[Counter]:
+    counter = Counter()
+
+    def wrapper(real: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*args: Any, **kwargs: Any) -> Any:
+            counter.calls += 1
+            if counter.calls == k or (counter.calls > k and not once):
+                counter.struck = True
+                raise fault()
+            return real(*args, **kwargs)
+
+        return call
+
+    real = {name: getattr(os, name) for name in names}
+    try:
+        for name, function in real.items():
+            setattr(os, name, wrapper(function))
+        yield counter
+    finally:
+        for name, function in real.items():
+            setattr(os, name, function)
+
+
+def snapshot(root: os.PathLike[str] | str) -> dict[str, bytes]:
+    """Bytes of every file below a directory that is not derived data, by relative path."""
+    found = {}
+    for directory, _, names in os.walk(root):
+        for name in names:
+            path = os.path.relpath(os.path.join(directory, name), root)
+            if not path.startswith(".cache/"):
+                with open(os.path.join(directory, name), "rb") as file:
+                    found[path] = file.read()
+    return found
