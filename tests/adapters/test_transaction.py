@@ -155,7 +155,7 @@ def test_a_name_that_was_taken_meanwhile_stops_all_changes_p8(tmp_path: Path) ->
 
 
 def interrupted(root: Path, *, in_place: int) -> None:
-    """Die when so many of the five changes are in place."""
+    """Die when so many of the four new files are in place."""
     changes = fill(root)
     real = os.replace
     moves = 0
@@ -177,7 +177,7 @@ def interrupted(root: Path, *, in_place: int) -> None:
 
 
 def test_an_undo_brings_back_the_times_as_well(tmp_path: Path) -> None:
-    interrupted(tmp_path, in_place=4)
+    interrupted(tmp_path, in_place=3)
     assert Transactions(str(tmp_path)).unfinished()
     Transactions(str(tmp_path)).recover().unwrap()
     assert snapshot(tmp_path) == BEFORE
