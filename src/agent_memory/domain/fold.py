@@ -9,7 +9,16 @@ from collections.abc import Iterable, Mapping
 
 from attrs import evolve, frozen, mutable
 
-from agent_memory.domain.inbox_entry import AmpThread, Context, InboxEntry, OpencodeSession, Retrieval, SessionFile
+from agent_memory.domain.inbox_entry import (
+    AmpThread,
+    Context,
+    FileSnapshot,
+    InboxEntry,
+    InlineNote,
+    OpencodeSession,
+    Retrieval,
+    SessionFile,
+)
 from agent_memory.domain.instants import DAY_MS, HOUR_MS
 from agent_memory.domain.queue import Pending, Trouble
 
@@ -31,6 +40,18 @@ def queue_key(entry: InboxEntry, name: str) -> str:
             return f"{method} {id}"
         case _:
             return f"entry {name}"
+
+
+def is_same_work(entry: InboxEntry, name: str, pending: Pending) -> bool:
+    """Whether an entry that lies under one of `pending`'s names still asks for what was worked on.
+
+    A session's entries ask for the session, whatever else they say; a note or a file asks for itself.
+    """
+    if queue_key(entry, name) != queue_key(pending.entry, name):
+        return False
+    if isinstance(entry.retrieval, FileSnapshot | InlineNote):
+        return entry.retrieval == pending.entry.retrieval
+    return True
 
 
 @frozen

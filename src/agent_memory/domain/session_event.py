@@ -100,6 +100,19 @@ SHAPES = {
     "goose": Shape("goose-session", cwd=("working_dir", "cwd"), event=("event", "hook_event_name")),
 }
 
+PAYLOAD_KEYS = frozenset(
+    [
+        *("cursor_version", "sessionId", "timestamp", "transcript_path", "turn_id", "source", "agent_type"),
+        *(
+            key
+            for shape in SHAPES.values()
+            for keys in (shape.session_id, shape.session_path, shape.cwd, shape.event, shape.reason, shape.version)
+            for key in keys
+        ),
+    ]
+)
+"""All keys that are ever looked at."""
+
 
 class SessionEvent:
     """What a payload says about its session. Every value obeys its rule in `inbox_rules`; None where it did not."""
