@@ -65,12 +65,12 @@ _HARNESS_OF_METHOD: Mapping[str, Harness] = {
 
 def parse_inbox_entry(text: str) -> Result[InboxEntry, InboxEntryInvalid]:
     """The entry in a JSON text; on failure every problem as `key what is wrong`."""
-    return parse_strict_json(text).alt(_not_an_entry).bind(_entry_of)
+    return _parsed(text).bind(_entry_of)
 
 
 def parse_retired_entry(text: str) -> Result[tuple[InboxEntry, Outcome], InboxEntryInvalid]:
     """The entry and what became of it, as `render_retired_entry` wrote them."""
-    return parse_strict_json(text).alt(_not_an_entry).bind(_retired_entry_of)
+    return _parsed(text).bind(_retired_entry_of)
 
 
 def render_inbox_entry(entry: InboxEntry) -> str:
@@ -81,6 +81,10 @@ def render_inbox_entry(entry: InboxEntry) -> str:
 def render_retired_entry(entry: InboxEntry, outcome: Outcome) -> str:
     """The entry with `outcome` added."""
     return _rendered({**_document_of(entry), "outcome": _outcome_document(outcome)})
+
+
+def _parsed(text: str) -> Result[Any, InboxEntryInvalid]:
+    return parse_strict_json(text).alt(_not_an_entry)
 
 
 def _not_an_entry(problem: str) -> InboxEntryInvalid:

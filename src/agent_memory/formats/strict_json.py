@@ -1,4 +1,4 @@
-"""JSON as RFC 8259 has it, and nothing that only Python would read."""
+"""JSON text as RFC 8259 has it, and nothing that only Python would read. (`strict_document` reads whole files.)"""
 
 from __future__ import annotations
 
