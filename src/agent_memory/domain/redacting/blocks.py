@@ -1,0 +1,88 @@
+"""Secrets that span lines: private keys, `<private>` spans, Kubernetes secrets. Each search is linear in the text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+
+from agent_memory.domain.redacting.plausible import is_placeholder, is_reference
+from agent_memory.domain.redacting.rule import Span
+
+_PEM = re.compile(
+    r"-----BEGIN[ A-Z0-9_-]{0,100}PRIVATE KEY(?: BLOCK)?-----"
+    r"(?:(?P<whole>(?:(?!-----)[\s\S]){40,100000}+-----END[ A-Z0-9_-]{0,100}KEY(?: BLOCK)?-----)"
+    r"|(?P<cut>(?:[A-Za-z0-9+/=]|\\+[nr]|[\s\"'+,>|]){40,100000}+))"
+)
+_PUTTY = re.compile(r"Private-Lines: \d{1,4}(?:\\n|\s)[A-Za-z0-9+/=\s\\]{40,20000}+")
+_PRIVATE_TAG = re.compile(r"<(/?)private>", re.IGNORECASE)
+_KUBERNETES = re.compile(r"""(?i)\bkind:[ \t]{0,4}["']?secret\b["']?""")
+_DATA = re.compile(r"""(?m)^(?P<indent>[ \t]{0,12})(?:data|stringData):[ \t]*$""")
+_DATA_LINE = re.compile(
+    r"""(?P<indent>[ \t]{1,24})[\w.-]{1,253}:[ \t]{0,8}["']?(?P<secret>[^\s"'#|>][^\s"']{3,40000})"""
+)
+_JWK = re.compile(r'"(?:d|p|q|dp|dq|qi|k)"\s{0,4}:\s{0,4}"(?P<secret>[A-Za-z0-9_-]{40,2000})"')
+
+
+def _pem_spans(text: str) -> Iterator[tuple[int, int]]:
+    return (found.span() for found in _PEM.finditer(text))
+
+
+def _putty_spans(text: str) -> Iterator[tuple[int, int]]:
+    return (found.span() for found in _PUTTY.finditer(text))
+
+
+def _private_spans(text: str) -> Iterator[tuple[int, int]]:
+    """Outermost balanced spans; an opening tag that is never closed hides nothing."""
+    depth = start = 0
+    for tag in _PRIVATE_TAG.finditer(text):
+        if not tag.group(1):
+            start = tag.start() if depth == 0 else start
+            depth += 1
+        elif depth:
+            depth -= 1
+            if depth == 0:
+                yield start, tag.end()
+
+
+def _kubernetes_spans(text: str) -> Iterator[tuple[int, int]]:
+    """The values under `data:` and `stringData:` in each YAML document that is a Secret."""
+    offset = 0
+    for document in re.split(r"(?m)(?=^---[ \t]*$)", text):
+        if _KUBERNETES.search(document):
+            for heading in _DATA.finditer(document):
+                yield from _mapping_values(document, heading.end() + 1, len(heading["indent"]), offset)
+        offset += len(document)
+
+
+def _mapping_values(document: str, position: int, indent: int, offset: int) -> Iterator[tuple[int, int]]:
+    while line := _DATA_LINE.match(document, position):
+        if len(line["indent"]) <= indent:
+            return
+        if not is_placeholder(line["secret"]) and not is_reference(line["secret"]):
+            yield offset + line.start("secret"), offset + line.end("secret")
+        newline = document.find("\n", line.end())
+        if newline < 0:
+            return
+        position = newline + 1
+
+
+def _jwk_spans(text: str) -> Iterator[tuple[int, int]]:
+    return (found.span("secret") for found in _JWK.finditer(text))
+
+
+_SEARCHES: tuple[tuple[str, str, Callable[[str], Iterator[tuple[int, int]]]], ...] = (
+    # name, what the lowered text must contain, search
+    ("private", "</private>", _private_spans),
+    ("private-key", "private key", _pem_spans),
+    ("private-key", "private-lines:", _putty_spans),
+    ("kubernetes-secret", "kind:", _kubernetes_spans),
+    ("private-key", '"kty"', _jwk_spans),
+)
+
+
+def block_spans(text: str, low: str) -> Iterator[Span]:
+    """Every secret of `text` that spans lines; `low` is the text in lower case."""
+    for name, needed, search in _SEARCHES:
+        if needed in low:
+            for start, end in search(text):
+                yield Span(start, end, -1, name)

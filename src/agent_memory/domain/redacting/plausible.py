@@ -1,0 +1,140 @@
+"""Whether a value that stands where a secret would stand is one: no placeholder, no reference, no ordinary word."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+
+_PLACEHOLDER = re.compile(
+    r"""(?ix)
+    ex-?ample | sample | place-?holder | change[-_]?(?:me|it) | \byour | _your | \bmy[-_ ]? (?:secret|token|pass|api|key)
+    | dummy | \bfake | redacted | censored | insert | replace | (?:goes|token|key|secret|password)[-_ ]?here
+    | x{4,} | \*{3,} | \.{3} | … | •{2,} | ^[-_.=]*$ | \btodo | foo-?bar | \blorem | undefined | ^none$ | ^null$
+    | ^(?: pass(?:word|wd|phrase)? | secret | token | user(?:name)? | admin | root | guest | test(?:ing)?\d* | postgres
+         | mysql | redis | mongo | rabbitmq | minio(?:admin)? | default | empty | true | false | string | required
+         | optional | hidden | value | credentials? | p(?:ass)?w(?:or)?d\d{0,3} | letmein | qwerty ) $
+    """
+)
+_REFERENCE = re.compile(
+    r"""(?x)
+    \$[{(] | ^\$\w+$ | ^\$\d | \{\{ | \}\} | <[^>]*> | ^<|>$ | %\( | ^%\w+%$ | ^@\w+@$ | \#\{ | ^\{ | ^&\w | ^!\w+\s
+    | ^\#[a-z-]+$ | ^[\w.]+\(.*\)$ | \bprocess\.env | \bos\.environ | \bgetenv | \bsecrets\. | \bvars?\. | \bself\. | \bthis\. | \bconfig\.
+    | :// | ^\.{0,2}/[\w.] | ^~/ | ^[A-Za-z]:\\ | \w\[ | ^\[ | ^[*.]+$ | \\[wdsb.] | => | ^\^ | \bsecretKeyRef | ^arn:
+    """
+)
+_SEQUENCES = ("abcdefgh", "12345678", "qwertyui", "01234567", "87654321")
+_UUID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
+_HEX = re.compile(r"(?:0x)?[0-9a-fA-F]+")
+_WORD = re.compile(r"[A-Z]?[a-z]{3,}|[A-Z]{3,}")
+_DIGIT_GROUP = re.compile(r"\d+")
+_FILE_NAME = re.compile(r"[\w./-]*\.(?:[a-z]{1,4}\d?|json[lc]?|yaml|toml|html|conf|crt|cert)(?::\d+)?")
+_CHECKED_CHARS = 160
+"""How much of a long value is searched for signs of a placeholder or reference."""
+
+_SYMBOLS = frozenset("!@#$%^&*+=~?|/:;,<>()[]{}")
+
+
+def entropy_bits(text: str) -> float:
+    """Shannon entropy of its characters, in bits a character; 0 for the empty text."""
+    size = len(text)
+    return -sum(count / size * math.log2(count / size) for count in Counter(text).values()) if size else 0.0
+
+
+def digits_in(text: str) -> int:
+    """How many of its characters are ASCII digits."""
+    return sum(character in "0123456789" for character in text)
+
+
+def is_placeholder(value: str) -> bool:
+    """A stand-in that documentation uses, or a default that protects nothing."""
+    start = value[:_CHECKED_CHARS]
+    return bool(_PLACEHOLDER.search(start)) or any(run in start.lower() for run in _SEQUENCES)
+
+
+def is_reference(value: str) -> bool:
+    """Code or a template that fetches the secret from elsewhere."""
+    return bool(_REFERENCE.search(value[:_CHECKED_CHARS]))
+
+
+def is_uuid(value: str) -> bool:
+    return bool(_UUID.fullmatch(value))
+
+
+def is_hex(value: str) -> bool:
+    return bool(_HEX.fullmatch(value))
+
+
+def worded_share(value: str) -> float:
+    """The share of its letters that stand in runs such as words and camel humps make, 0..1."""
+    letters = sum(character.isalpha() for character in value)
+    return sum(len(run) for run in _WORD.findall(value)) / letters if letters else 0.0
+
+
+def varied(secret: str) -> bool:
+    """No mask such as `xxxx` or `0000`: at least 2.8 bits a character (short ones: 2)."""
+    return entropy_bits(secret) >= (2.8 if len(secret) >= 16 else 2.0) and "xxxxx" not in secret.lower()
+
+
+def tokenlike(secret: str) -> bool:
+    """Varied, with several digits, and not made of words."""
+    return varied(secret) and digits_in(secret) >= 3 and worded_share(secret) < 0.75
+
+
+def _kinds_of_characters(value: str) -> int:
+    return sum(
+        (
+            any(character.islower() for character in value),
+            any(character.isupper() for character in value),
+            any(character.isdigit() for character in value),
+            any(character in _SYMBOLS for character in value),
+        )
+    )
+
+
+def is_password(value: str) -> bool:
+    """A literal of 6 to 200 characters that mixes kinds of characters as passwords do."""
+    if not 6 <= len(value) <= 200 or value.endswith(":") or any(character.isspace() for character in value):
+        return False
+    if is_placeholder(value) or is_reference(value) or _FILE_NAME.fullmatch(value):
+        return False
+    mixed = any(character.isdigit() or character in _SYMBOLS for character in value)
+    return mixed and _kinds_of_characters(value) >= 2 and len(set(value)) >= 5
+
+
+def is_unquoted_password(value: str) -> bool:
+    """Like `is_password`, for a place where the value may also be code or prose."""
+    return is_password(value) and worded_share(value) < 0.9 and not _looks_like_code(value)
+
+
+def is_environment_value(value: str) -> bool:
+    """For `NAME=value` with a name that says secret: any literal that is no placeholder."""
+    if len(value) < 6 or value.isdigit() or is_placeholder(value) or is_reference(value):
+        return False
+    return len(set(value)) >= 4 and not _FILE_NAME.fullmatch(value)
+
+
+def is_key(value: str) -> bool:
+    """A literal of at least 16 characters that was drawn at random."""
+    if len(value) < 16 or digits_in(value) < 2 or any(character.isspace() for character in value):
+        return False
+    if is_placeholder(value) or is_reference(value) or _FILE_NAME.fullmatch(value):
+        return False
+    if is_uuid(value):
+        return True
+    if entropy_bits(value) < (2.9 if is_hex(value) else 3.3):
+        return False
+    return _is_one_long_run(value) or (worded_share(value) < 0.7 and not _looks_like_code(value))
+
+
+def _is_one_long_run(value: str) -> bool:
+    """Letters and digits of one case without a break, long or much mixed: no identifier is written so."""
+    if not value.isalnum() or not (value.islower() or value.isupper()):
+        return False
+    return len(value) >= 32 or len(_DIGIT_GROUP.findall(value)) >= 3
+
+
+def _looks_like_code(value: str) -> bool:
+    """A dotted or arrowed path of identifiers (`response.data.token2`), a comparison, a type."""
+    parts = re.split(r"\.|->|::|\?\.", value)
+    return len(parts) > 1 and all(part.isidentifier() and worded_share(part) > 0.5 for part in parts if part)

@@ -1,0 +1,272 @@
+"""Secrets that say by their own shape what they are. Sources: the issuers' documentation, and the ideas of gitleaks
+(MIT) about which beginnings are safe to rely on."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+
+from agent_memory.domain.redacting.plausible import digits_in, tokenlike, varied
+from agent_memory.domain.redacting.rule import Rule
+
+
+def _with_digits(secret: str) -> bool:
+    return varied(secret) and digits_in(secret) >= 4
+
+
+def _aws_key_id(secret: str) -> bool:
+    return varied(secret) and not secret.endswith("EXAMPLE")
+
+
+def _mixed_case(secret: str) -> bool:
+    return varied(secret) and digits_in(secret) > 0 and not secret.isupper() and not secret.islower()
+
+
+def _holds_private_key(secret: str) -> bool:
+    """True when the base64 of a PEM block is that of a private key, not of a certificate."""
+    try:
+        return b"PRIVATE KEY" in base64.b64decode(secret[:64])
+    except (binascii.Error, ValueError):
+        return False
+
+
+def _token(name: str, keywords: str, pattern: str) -> Rule:
+    return Rule(name, tuple(keywords.split()), re.compile(pattern), varied)
+
+
+def _word(name: str, keywords: str, pattern: str) -> Rule:
+    return Rule(name, tuple(keywords.split()), re.compile(pattern), varied, word=True)
+
+
+TOKENS: tuple[Rule, ...] = (
+    # code hosts
+    _token("github-token", "ghp_ gho_ ghu_ ghs_ ghr_", r"gh[pousr]_[A-Za-z0-9]{36,255}"),
+    _token("github-token", "github_pat_", r"github_pat_\w{30,255}"),
+    _token(
+        "gitlab-token",
+        "glpat- gldt- glft- glrt- glptt- glimt- glsoat- gloas- glagent- glffct- glcbt- glwt-",
+        r"gl(?:pat|dt|ft|rt|ptt|imt|soat|oas|agent|ffct|cbt|wt)-[\w-]{20,320}(?:\.[0-9a-z]{2,12}){0,3}",
+    ),
+    _token("gitlab-token", "gr1348941", r"GR1348941[\w-]{20,50}"),
+    _token("gitlab-session", "_gitlab_session=", r"_gitlab_session=(?P<secret>[0-9a-z]{32,64})"),
+    _token("bitbucket-token", "atbb atctt3", r"(?:ATBB[A-Za-z0-9]{28}|ATCTT3[\w=-]{60,250})"),
+    _token("atlassian-token", "atatt3", r"ATATT3[\w=-]{60,300}"),
+    _token(
+        "sourcegraph-token", "sgp_ sgd_ sgph_", r"(?:sgp_|sgph_|sgd_)(?:(?:[A-Fa-f0-9]{16}|local)_)?[A-Fa-f0-9]{40}"
+    ),
+    # models
+    _token("anthropic-key", "sk-ant-", r"sk-ant-[A-Za-z0-9_-]{24,250}"),
+    _token("openai-key", "sk-proj- sk-svcacct- sk-admin- sk-none-", r"sk-(?:proj|svcacct|admin|None)-[\w-]{20,250}"),
+    _token("openai-key", "t3blbkfj", r"(?<=[\w-]{16})T3BlbkFJ[\w-]{16,100}"),
+    _token("openrouter-key", "sk-or-v1-", r"sk-or-v1-[0-9a-f]{40,80}"),
+    Rule("api-key", ("sk-",), re.compile(r"sk-[A-Za-z0-9_-]{24,250}"), tokenlike, word=True),
+    _word("groq-key", "gsk_", r"gsk_[A-Za-z0-9]{40,80}"),
+    _word("xai-key", "xai-", r"xai-[A-Za-z0-9]{60,100}"),
+    _word("replicate-token", "r8_", r"r8_[A-Za-z0-9]{30,50}"),
+    Rule(
+        "huggingface-token",
+        ("hf_", "api_org_"),
+        re.compile(r"(?:hf|api_org)_[A-Za-z0-9]{34,40}(?!\w)"),
+        varied,
+        word=True,
+    ),
+    _word("perplexity-key", "pplx-", r"pplx-[A-Za-z0-9]{40,64}"),
+    _word("nvidia-key", "nvapi-", r"nvapi-[\w-]{50,90}"),
+    _word("fireworks-key", "fw_", r"fw_[A-Za-z0-9]{22,32}(?!\w)"),
+    _word("together-key", "tgp_v1_", r"tgp_v1_[\w-]{40,60}"),
+    _word("langsmith-key", "lsv2_pt_ lsv2_sk_", r"lsv2_(?:pt|sk)_[0-9a-f]{32}_[0-9a-f]{8,12}"),
+    _word("pinecone-key", "pcsk_", r"pcsk_[\w]{50,90}"),
+    _word("e2b-key", "e2b_", r"e2b_[0-9a-f]{40}"),
+    _word("cursor-key", "key_", r"key_[0-9a-f]{64}"),
+    _word("amp-token", "sgamp_user_", r"sgamp_user_\w{30,120}"),
+    _word("tavily-key", "tvly-", r"tvly-(?:dev-|prod-)?[A-Za-z0-9]{24,48}"),
+    _word("firecrawl-key", "fc-", r"fc-[0-9a-f]{32}(?!\w)"),
+    # clouds
+    Rule(
+        "aws-access-key",
+        ("akia", "asia", "abia", "acca", "a3t"),
+        re.compile(r"(?:A3T[A-Z0-9]|AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}(?![A-Za-z0-9])"),
+        _aws_key_id,
+        word=True,
+    ),
+    _token("aws-bedrock-key", "absk", r"ABSK[A-Za-z0-9+/]{60,280}={0,2}"),
+    _token("aws-bedrock-key", "bedrock-api-key-", r"bedrock-api-key-YmVkcm9jay5hbWF6b25hd3MuY29t[\w+/=-]{0,3000}"),
+    _token("gcp-api-key", "aiza", r"AIza[\w-]{35}"),
+    _token("google-oauth-token", "ya29.", r"ya29\.[\w-]{20,1200}"),
+    _token("google-client-secret", "gocspx-", r"GOCSPX-[\w-]{24,40}"),
+    Rule("google-refresh-token", ("1//0",), re.compile(r"1//0[\w-]{38,140}"), tokenlike, word=True),
+    Rule(
+        "azure-client-secret",
+        ("q~",),
+        re.compile(r"[\w~.]{3}\dQ~[\w~.-]{31,34}(?![\w~])"),
+        _with_digits,
+        word=True,
+        before=4,
+    ),
+    _token("azure-storage-key", "accountkey=", r"(?i)AccountKey=(?P<secret>[A-Za-z0-9+/]{60,100}={0,2})"),
+    _token("azure-sas-signature", "sig=", r"(?i)\bsig=(?P<secret>[A-Za-z0-9%+/_-]{32,120}(?:={1,2}|%3d){0,2})"),
+    _token("azure-devops-token", "azdo", r"(?<=\w{76})AZDO\w{4}"),
+    _token("alibaba-key-id", "ltai", r"(?<![A-Za-z0-9])LTAI[A-Za-z0-9]{16,26}"),
+    _token("digitalocean-token", "dop_v1_ doo_v1_ dor_v1_", r"do[por]_v1_[a-fA-F0-9]{64}"),
+    _token(
+        "flyio-token",
+        "fo1_ fm1a_ fm1r_ fm2_",
+        r"(?<!\w)(?:fo1_[\w-]{43}|fm1[ar]_[A-Za-z0-9+/]{100,}+={0,3}|fm2_[A-Za-z0-9+/]{100,}+={0,3})",
+    ),
+    _token("heroku-key", "hrku-", r"HRKU-[\w-]{36,70}"),
+    _word("scalingo-token", "tk-us-", r"tk-us-[\w-]{48}"),
+    _word("render-key", "rnd_", r"rnd_[A-Za-z0-9]{28,40}"),
+    _word("vercel-token", "vcp_ vca_ vci_ vcr_ vck_", r"vc[paikr]_[A-Za-z0-9]{50,70}"),
+    _word("netlify-token", "nfp_", r"nfp_[A-Za-z0-9]{36,46}"),
+    _word("railway-token", "rw_fe26", r"rw_Fe26[\w.*-]{60,600}"),
+    _word("cloudflare-ca-key", "v1.0-", r"v1\.0-[a-f0-9]{24}-[a-f0-9]{146}"),
+    _word("yandex-key", "aqvn", r"AQVN[\w-]{35,38}"),
+    _word("yandex-token", "t1.", r"t1\.[\w-]{4,2000}={0,2}\.[\w-]{86}={0,2}"),
+    _word("clickhouse-key", "4b1d", r"4b1d[A-Za-z0-9]{38}"),
+    _word("databricks-token", "dapi", r"dapi[a-f0-9]{32}(?:-\d)?(?![A-Za-z0-9])"),
+    _word("planetscale-token", "pscale_tkn_ pscale_oauth_ pscale_pw_", r"pscale_(?:tkn|oauth|pw)_[\w=.-]{32,64}"),
+    _word("supabase-key", "sbp_ sb_secret_", r"(?:sbp_(?:oauth_)?[0-9a-f]{40}|sb_secret_[\w-]{22,60})"),
+    _word("neon-key", "napi_", r"napi_[a-z0-9]{50,70}"),
+    _word("tailscale-key", "tskey-", r"tskey-[a-z]{2,12}-[A-Za-z0-9]{8,30}-[A-Za-z0-9]{20,50}"),
+    _word("pulumi-token", "pul-", r"pul-[a-f0-9]{40}(?!\w)"),
+    Rule("terraform-token", (".atlasv1.",), re.compile(r"[A-Za-z0-9]{14}\.atlasv1\.[\w=-]{60,70}"), varied, before=14),
+    _token("vault-token", "hvs. hvb. hvr.", r"(?<![A-Za-z0-9])hv[sbr]\.[\w-]{24,320}"),
+    Rule("vault-token", ("s.",), re.compile(r"s\.[A-Za-z0-9]{24}(?![\w.(-])"), _mixed_case, word=True),
+    _word(
+        "doppler-token",
+        "dp.pt. dp.st. dp.ct. dp.sa. dp.scim. dp.audit.",
+        r"dp\.(?:pt|st|ct|sa|scim|audit)\.(?:[\w-]{2,35}\.)?[A-Za-z0-9]{40,44}",
+    ),
+    _word("infisical-token", "st.", r"st\.[0-9a-f]{24}\.[0-9a-f]{32}\.[0-9a-f]{32}"),
+    _word("1password-key", "a3-", r"A3-[A-Z0-9]{6}-(?:[A-Z0-9]{11}|[A-Z0-9]{6}-[A-Z0-9]{5})(?:-[A-Z0-9]{5}){3}"),
+    _word("1password-token", "ops_ey", r"ops_ey[\w+/-]{200,}+={0,3}"),
+    _token("age-key", "age-secret-key-1", r"AGE-SECRET-KEY-1[0-9A-Z]{58}"),
+    _word("openshift-token", "sha256~", r"sha256~[\w-]{43}"),
+    _token("dynatrace-token", "dt0c01. dt0s01. dt0s02.", r"dt0[a-z]\d\d\.[A-Za-z0-9]{8,24}\.[A-Za-z0-9]{64}"),
+    # packages
+    _word("npm-token", "npm_", r"npm_[A-Za-z0-9]{36,50}"),
+    _token("pypi-token", "pypi-ageichlwas5vcmc pypi-agendgvzdc5wexbp", r"pypi-Ag[\w-]{50,1000}"),
+    _word("rubygems-token", "rubygems_", r"rubygems_[a-f0-9]{48}"),
+    _word("clojars-token", "clojars_", r"(?i)CLOJARS_[a-z0-9]{60}"),
+    _word("crates-token", "cio", r"cio[A-Za-z0-9]{32}(?!\w)"),
+    _word("nuget-key", "oy2", r"oy2[a-z0-9]{43}(?!\w)"),
+    _word("docker-token", "dckr_pat_ dckr_oat_", r"dckr_[po]at_[\w-]{24,40}"),
+    _word("artifactory-key", "akcp", r"AKCp[A-Za-z0-9]{60,80}"),
+    _word("artifactory-token", "cmvmd", r"cmVmd[A-Za-z0-9]{59}"),
+    # talking and mailing
+    Rule(
+        "slack-token",
+        ("xoxa-", "xoxb-", "xoxc-", "xoxd-", "xoxe", "xoxo-", "xoxp-", "xoxr-", "xoxs-"),
+        re.compile(r"xox(?:e.xox[bp]|[a-e]|[opsr])-[A-Za-z0-9%/+-]{10,400}"),
+        _with_digits,
+        word=True,
+    ),
+    _word("slack-token", "xapp-", r"(?i)xapp-\d-[A-Z0-9]{2,30}-\d{2,20}-[a-z0-9]{6,100}"),
+    _token(
+        "slack-webhook",
+        "hooks.slack.com/",
+        r"hooks\.slack\.com/(?:services|workflows|triggers)/(?P<secret>[\w+/-]{20,100})",
+    ),
+    _token("discord-webhook", "/api/webhooks/", r"/api/webhooks/\d{15,25}/(?P<secret>[\w-]{40,100})"),
+    _token(
+        "discord-token", "mt mz nd nt ot od", r"(?<![\w.-])[MNO][TDzDjEI][\w-]{21,26}\.[\w-]{6}\.[\w-]{27,45}(?![\w.-])"
+    ),
+    _token(
+        "teams-webhook", "/incomingwebhook/", r"/IncomingWebhook/(?P<secret>[0-9a-f]{32}/[0-9a-f-]{36}[\w/-]{0,60})"
+    ),
+    _token("teams-webhook", ".webhook.office.com/", r"\.webhook\.office\.com/webhookb2/(?P<secret>[\w@/-]{60,300})"),
+    _token("telegram-token", ":aa", r"(?<=[0-9]{8}):(?P<secret>AA[\w-]{32,34})(?![\w-])"),
+    _token("sendgrid-key", "sg.", r"(?<!\w)SG\.[\w=.-]{50,80}"),
+    _word("sendinblue-key", "xkeysib- xsmtpsib-", r"x(?:key|smtp)sib-[a-f0-9]{64}-[A-Za-z0-9]{16}"),
+    _word("mailgun-key", "key-", r"key-[a-f0-9]{32}(?!\w)"),
+    Rule("mailchimp-key", ("-us",), re.compile(r"[a-f0-9]{32}-us\d{1,2}(?!\w)"), varied, word=True, before=32),
+    Rule("twilio-key", ("sk",), re.compile(r"SK[0-9a-fA-F]{32}(?![A-Za-z0-9])"), varied, word=True),
+    # paying and selling
+    _word(
+        "stripe-key",
+        "sk_live_ sk_test_ sk_prod_ rk_live_ rk_test_ rk_prod_",
+        r"[sr]k_(?:live|test|prod)_[A-Za-z0-9]{10,250}",
+    ),
+    _word("stripe-webhook-secret", "whsec_", r"whsec_[A-Za-z0-9+/=]{24,80}"),
+    _word("shopify-token", "shpat_ shpca_ shppa_ shpss_", r"shp(?:at|ca|pa|ss)_[a-fA-F0-9]{32}"),
+    _word("square-token", "eaaa sq0atp- sq0csp-", r"(?:EAAA[\w-]{56,62}|sq0(?:atp|csp)-[\w-]{22,60})"),
+    _word("square-token", "eaaa", r"EAAA[\w-]{22,60}(?![\w/+=])"),
+    _word("flutterwave-key", "flwseck_ flwpubk_", r"FLW(?:SECK|PUBK)(?:_TEST)?-[A-Za-z0-9]{12,32}(?:-X)?"),
+    _word("shippo-token", "shippo_", r"shippo_(?:live|test)_[a-fA-F0-9]{40}"),
+    _word("easypost-key", "ezak eztk", r"EZ[AT]K[A-Za-z0-9]{54}"),
+    _word("duffel-token", "duffel_", r"duffel_(?:test|live)_[\w=-]{43}"),
+    _word("paypal-token", "access_token$production$", r"access_token\$production\$[a-z0-9]{16}\$[a-f0-9]{32}"),
+    _word(
+        "plaid-token",
+        "access-sandbox- access-development- access-production-",
+        r"access-(?:sandbox|development|production)-[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}",
+    ),
+    _word("facebook-token", "eaam eaac eaag eaab", r"EAA[MCGB][A-Za-z0-9]{90,500}"),
+    _token("facebook-token", "|", r"(?<=[0-9]{15})\|(?P<secret>[A-Za-z0-9_-]{27,40})(?![\w-])"),
+    # building, watching, writing
+    _word("grafana-key", "eyjrijoi", r"eyJrIjoi[A-Za-z0-9]{60,400}={0,3}"),
+    _word("grafana-token", "glc_", r"glc_[A-Za-z0-9+/]{32,400}={0,3}"),
+    _word("grafana-token", "glsa_", r"glsa_[A-Za-z0-9]{32}_[A-Fa-f0-9]{8}"),
+    _word("newrelic-key", "nrak- nrii- nrjs- nral- nriq- nraa- nrbr-", r"(?i)NR(?:AK|II|JS|AL|IQ|AA|BR)-[\w-]{19,40}"),
+    _word("sentry-token", "sntryu_", r"sntryu_[a-f0-9]{64}"),
+    _word("sentry-token", "sntrys_ey", r"sntrys_ey[A-Za-z0-9+/=_-]{60,600}"),
+    _word("sonar-token", "squ_ sqp_ sqa_", r"sq[upa]_[a-f0-9]{40}"),
+    _word("posthog-key", "phx_", r"phx_[A-Za-z0-9]{40,60}"),
+    _word("postman-key", "pmak-", r"PMAK-[a-fA-F0-9]{24}-[a-fA-F0-9]{34}"),
+    _word("linear-key", "lin_api_ lin_oauth_", r"lin_(?:api|oauth)_[A-Za-z0-9]{32,64}"),
+    _word("notion-token", "ntn_", r"ntn_[0-9]{11}[A-Za-z0-9]{35}(?!\w)"),
+    Rule("notion-token", ("secret_",), re.compile(r"secret_[A-Za-z0-9]{43}(?!\w)"), tokenlike, word=True),
+    _word("figma-token", "figd_ figu_", r"fig[du]_[\w-]{36,60}"),
+    _word("airtable-token", "pat", r"pat[A-Za-z0-9]{14}\.[a-f0-9]{64}"),
+    _word("asana-token", "2/1 1/1", r"[12]/\d{15,20}(?:/\d{15,20})?:[a-f0-9]{32}"),
+    _word("adafruit-key", "aio_", r"aio_[A-Za-z0-9]{28}"),
+    _word("dependency-track-key", "odt_", r"odt_[A-Za-z0-9]{32,36}"),
+    _word("jina-key", "jina_", r"jina_[0-9a-f]{32}[A-Za-z0-9_-]{20,32}"),
+    _token("vault-unseal-key", "unseal ", r"(?i)unseal (?:key \d{1,2}: )?(?P<secret>[A-Za-z0-9+/]{43,44}=?)"),
+    _word("salesforce-token", "00d", r"00D[A-Za-z0-9]{12,15}![A-Za-z0-9._]{80,160}"),
+    _word("twitch-stream-key", "live_", r"live_\d{6,12}_[A-Za-z0-9]{30}"),
+    _token("django-secret-key", "django-insecure-", r"""django-insecure-[^\s"'`]{40,60}"""),
+    _word("adobe-secret", "p8e-", r"p8e-[A-Za-z0-9]{32}"),
+    _word(
+        "authress-key",
+        "sc_ ext_ scauth_ authress_",
+        r"(?:sc|ext|scauth|authress)_[A-Za-z0-9]{5,30}\.[A-Za-z0-9]{4,6}\.acc[_-][A-Za-z0-9-]{10,32}\.[\w+/=-]{30,120}",
+    ),
+    _word("contentful-token", "cfpat-", r"CFPAT-[\w-]{43}"),
+    _word("frameio-token", "fio-u-", r"fio-u-[\w=-]{64}"),
+    _word("harness-key", "pat. sat.", r"(?:pat|sat)\.[\w-]{22}\.[A-Za-z0-9]{24}\.[A-Za-z0-9]{20}"),
+    _word("infracost-key", "ico-", r"ico-[A-Za-z0-9]{32}(?![\w.])"),
+    _word("intra42-secret", "s-s4t2", r"s-s4t2(?:ud|af)-[a-fA-F0-9]{64}"),
+    Rule("maxmind-key", ("_mmk",), re.compile(r"[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk"), varied, word=True, before=36),
+    Rule("octopus-key", ("api-",), re.compile(r"API-[A-Z0-9]{26}(?![A-Za-z0-9])"), _with_digits, word=True),
+    _word("prefect-key", "pnu_ pnb_", r"pn[ub]_[A-Za-z0-9]{36}"),
+    _word("readme-key", "rdme_", r"rdme_[a-z0-9]{70}"),
+    _word("settlemint-token", "sm_aat_ sm_pat_ sm_sat_", r"sm_[aps]at_[A-Za-z0-9]{16}"),
+    _word("buildkite-token", "bkua_", r"bkua_[a-f0-9]{40}"),
+    _word("circleci-token", "ccipat_ ccprj_", r"cc(?:ipat|prj)_[A-Za-z0-9]{10,40}_[a-f0-9]{40}"),
+    _word("typeform-token", "tfp_", r"tfp_[\w.=-]{40,70}"),
+    _word("mapbox-token", "sk.ey", r"sk\.ey[\w-]{40,200}\.[\w-]{20,40}"),
+    _word(
+        "azure-appconfig-secret",
+        "endpoint=https://",
+        r"(?i)Endpoint=https://[\w.-]{3,200};Id=[\w+/=:-]{4,80};Secret=(?P<secret>[A-Za-z0-9+/=]{30,120})",
+    ),
+    # carried by anyone
+    _word("jwt", "ey", r"ey[A-Za-z0-9_-]{17,4000}\.ey[\w/\\-]{17,8000}+(?:\.[\w/\\-]{0,8000}+={0,2})?"),
+    _word("jwt", "eyj", r"eyJ[A-Za-z0-9_-]{17,4000}\.[\w-]{0,2000}\.[\w-]{10,2000}\.[\w-]{10,8000}\.[\w-]{10,100}"),
+    _word("jwt", "zxlk", r"ZXlK[A-Za-z0-9/\\_+-]{60,12000}+={0,2}"),
+    Rule(
+        "private-key",
+        ("ls0tls1crudjti",),
+        re.compile(r"LS0tLS1CRUdJTi[A-Za-z0-9+/]{80,20000}+={0,2}"),
+        _holds_private_key,
+    ),
+    _token("kerberos-ticket", "$krb5", r"\$krb5(?:asrep|tgs|pa)\$\d{1,2}\$[^\s'\"]{40,8000}+"),
+    _word("password-hash", "$2a$ $2b$ $2y$", r"\$2[aby]\$\d\d\$[./A-Za-z0-9]{53}"),
+    _word(
+        "password-hash",
+        "$argon2 $6$ $apr1$ $5$ $8$ $1$ $y$",
+        r"\$(?:argon2(?:id|i|d)\$v=\d+\$[\w=,]{5,40}|[568](?:\$rounds=\d{1,9})?|1|apr1|y\$[./A-Za-z0-9]{1,10})\$[./A-Za-z0-9+]{8,40}\$[./A-Za-z0-9+]{22,100}",
+    ),
+)
