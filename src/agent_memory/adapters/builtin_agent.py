@@ -1,0 +1,79 @@
+"""The built-in agent: answers without a language model, without a network, the same every time.
+
+Its answer is a reply in the envelope like any other agent's, so that the same checks apply to it.
+"""
+
+from __future__ import annotations
+
+import json
+
+from attrs import asdict
+from returns.result import Result, Success
+
+from agent_memory.domain.agent_request import AgentReply, AgentRequest
+from agent_memory.domain.change_set import ChangeSet, ProposedEntry, ProposedUpdate
+from agent_memory.domain.extraction.compose import inline_entry
+from agent_memory.domain.extraction.extract import extracted
+from agent_memory.domain.inbox_entry import InlineNote
+from agent_memory.domain.vocabulary import Status
+from agent_memory.errors import Error
+
+NAME = "builtin"
+
+
+class BuiltinAgent:
+    """The agent for everyone who has configured none: extraction by cues (`agent_memory.domain.extraction`)."""
+
+    @property
+    def name(self) -> str:
+        return NAME
+
+    @property
+    def status(self) -> Status:
+        return Status.CAPTURED
+
+    @property
+    def max_prompt_chars(self) -> int | None:
+        return None
+
+    def answer(self, request: AgentRequest) -> Result[AgentReply, Error]:
+        """The reply, made from the values behind the prompt; never a failure."""
+        return Success(AgentReply(rendered_reply(_change_set(request), request.nonce)))
+
+
+def _change_set(request: AgentRequest) -> ChangeSet:
+    note = request.entry.retrieval
+    if isinstance(note, InlineNote):
+        turns = tuple(turn.number for turn in request.window.turns)
+        return ChangeSet((inline_entry(note.title, note.body, note.tags, note.kind, turns),))
+    return extracted(
+        request.window,
+        now_ms=request.now_ms,
+        shown=request.shown,
+        handoff_id=request.handoff_id,
+        final_window=request.final_window,
+    )
+
+
+def rendered_reply(change_set: ChangeSet, nonce: str) -> str:
+    """The change set as the JSON object of the reply envelope. What is empty is left out, except an entry's tags."""
+    envelope: dict[str, object] = {
+        "version": 1,
+        "nonce": nonce,
+        "entries": [_present(entry, f"n{index}") for index, entry in enumerate(change_set.entries, 1)],
+    }
+    if change_set.updates:
+        envelope["updates"] = [_present(update, None) for update in change_set.updates]
+    if change_set.skipped is not None:
+        envelope["skipped"] = change_set.skipped
+    return (
+        json.dumps(envelope, ensure_ascii=False, indent=1).encode("utf-8", "surrogatepass").decode("utf-8", "replace")
+    )
+
+
+def _present(item: ProposedEntry | ProposedUpdate, ref: str | None) -> dict[str, object]:
+    fields = asdict(item)
+    if ref is not None:
+        fields["ref"] = ref
+    required = {"tags"} if isinstance(item, ProposedEntry) else set()
+    return {key: value for key, value in fields.items() if key in required or value not in (None, (), "")}

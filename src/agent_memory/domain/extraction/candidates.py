@@ -1,0 +1,123 @@
+"""Candidates: statements that could become notes, and which of them stay."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import chain
+
+from attrs import evolve, frozen
+
+from agent_memory.domain.extraction.cue import Sort
+from agent_memory.domain.extraction.overlap import overlap
+from agent_memory.domain.history import Role
+from agent_memory.domain.terms import content_terms
+
+MAX_PER_SORT = 10
+MAX_NOTES = 40
+"""Of a session, its handoff not counted; a reply may hold 50 entries."""
+
+_REDACTED = "[redacted:"
+_SAME = 0.75
+_TOLD = 0.9
+_STRENGTH = {sort: position for position, sort in enumerate(Sort)}
+
+
+@frozen
+class Support:
+    """A second statement of a note: `label` says what it is to the first one."""
+
+    label: str
+    text: str
+
+
+@frozen
+class Candidate:
+    """One statement, who made it and where."""
+
+    sort: Sort
+    by: Role
+    claim: str
+    """What it says, one line, 15 to 300 characters."""
+    turns: tuple[int, ...]
+    quote: str = ""
+    """The speaker's words around the claim, lines kept; the claim itself where empty."""
+    supports: tuple[Support, ...] = ()
+    rejected: str = ""
+    """Of a correction: what it turns down (`Y` in `X instead of Y`)."""
+    files: tuple[str, ...] = ()
+    """The files that were changed in its episode."""
+
+    @property
+    def text(self) -> str:
+        return " ".join(chain((self.claim,), (support.text for support in self.supports)))
+
+
+def settled(candidates: Iterable[Candidate]) -> tuple[Candidate, ...]:
+    """The candidates that stay, in the order of their turns.
+
+    Of those that say the same, the stronger sort stays, or else the later one; what the person turned down later goes.
+    """
+    ordered = sorted(candidates, key=lambda candidate: candidate.turns[-1])
+    return _capped(_without_repeats(_without_rejected([one for one in ordered if _REDACTED not in one.claim])))
+
+
+def _without_rejected(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
+    return tuple(
+        candidate
+        for candidate in candidates
+        if not any(_turns_down(later, candidate) for later in candidates if later.turns[-1] > candidate.turns[-1])
+    )
+
+
+def _turns_down(later: Candidate, earlier: Candidate) -> bool:
+    """Whether a later word of the person rejects exactly what an earlier statement is for."""
+    if later.by is not Role.USER or not later.rejected or earlier.sort in (Sort.REMEMBER, Sort.LESSON):
+        return False
+    rejected = content_terms(later.rejected)
+    kept = content_terms(later.claim) - rejected
+    said = content_terms(earlier.claim)
+    return bool(rejected) and rejected <= said and not kept & said
+
+
+def _without_repeats(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
+    kept: list[Candidate] = []
+    for candidate in candidates:
+        twin = next((index for index, other in enumerate(kept) if _say_the_same(candidate, other)), None)
+        if twin is None:
+            kept.append(candidate)
+            continue
+        other = kept[twin]
+        if _STRENGTH[candidate.sort] <= _STRENGTH[other.sort]:
+            kept[twin] = candidate
+    return tuple(sorted(kept, key=lambda candidate: candidate.turns[-1]))
+
+
+def _say_the_same(one: Candidate, other: Candidate) -> bool:
+    if one.claim.casefold() == other.claim.casefold():
+        return True
+    first, second = content_terms(one.claim), content_terms(other.claim)
+    if min(len(first), len(second)) < 3:
+        return False
+    return overlap(first, second) >= _SAME or _tells(one, second) or _tells(other, first)
+
+
+def _tells(candidate: Candidate, words: frozenset[str]) -> bool:
+    """Whether a second statement of a note already says all of some words."""
+    return any(len(words & content_terms(support.text)) >= _TOLD * len(words) for support in candidate.supports)
+
+
+def _capped(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
+    """At most ten of a sort, the latest ones; of all together, the strongest ones."""
+    counts: dict[Sort, int] = {}
+    kept: list[Candidate] = []
+    for candidate in reversed(candidates):
+        counts[candidate.sort] = counts.get(candidate.sort, 0) + 1
+        if counts[candidate.sort] <= MAX_PER_SORT:
+            kept.append(candidate)
+    strongest = sorted(kept, key=lambda candidate: _STRENGTH[candidate.sort])[:MAX_NOTES]
+    return tuple(sorted(strongest, key=lambda candidate: candidate.turns[-1]))
+
+
+def with_files(candidates: Iterable[Candidate], files: tuple[str, ...]) -> tuple[Candidate, ...]:
+    """The candidates of an episode with the files changed in it."""
+    return tuple(evolve(candidate, files=files) for candidate in candidates)

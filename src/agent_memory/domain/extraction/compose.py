@@ -1,0 +1,142 @@
+"""From a candidate to a note that somebody who never saw the session understands."""
+
+from __future__ import annotations
+
+import re
+
+from agent_memory.domain.change_set import ProposedEntry
+from agent_memory.domain.extraction.candidates import Candidate
+from agent_memory.domain.extraction.cue import Sort
+from agent_memory.domain.extraction.statements import capitalised, cut
+from agent_memory.domain.extraction.topics import tags_of
+from agent_memory.domain.history import Role
+from agent_memory.domain.plain_text import clean_text
+from agent_memory.domain.vocabulary import Importance, Kind
+
+TITLE_CHARS = 110
+DESCRIPTION_CHARS = 160
+
+_KINDS = {
+    Sort.REMEMBER: Kind.FACT,
+    Sort.CORRECTION: Kind.DECISION,
+    Sort.PREFERENCE: Kind.PREFERENCE,
+    Sort.CONVENTION: Kind.CONVENTION,
+    Sort.DECISION: Kind.DECISION,
+    Sort.WANT: Kind.DECISION,
+    Sort.COMPLAINT: Kind.PREFERENCE,
+    Sort.LESSON: Kind.LESSON,
+    Sort.REASONED: Kind.DECISION,
+    Sort.MEASURE: Kind.FACT,
+    Sort.TASK: Kind.TASK,
+}
+_LEADS = {
+    Sort.REMEMBER: "The user asked to remember:",
+    Sort.CORRECTION: "The user corrected the agent:",
+    Sort.PREFERENCE: "How the user wants the work done:",
+    Sort.CONVENTION: "How it is done here, in the user's words:",
+    Sort.DECISION: "Decided by the user:",
+    Sort.WANT: "How the user wants it to be:",
+    Sort.COMPLAINT: "The user found fault with it:",
+    Sort.LESSON: "What the user found out:",
+    Sort.TASK: "Left to do, in the user's words:",
+}
+_IMPORTANCE = {Sort.REMEMBER: Importance.HIGH, Sort.REASONED: Importance.LOW, Sort.MEASURE: Importance.LOW}
+_STANDING = re.compile(
+    r"\b(?:always|never|every time|whenever|from now on|going forward|sempre|nunca|a partir de agora|de agora em diante)\b",
+    re.IGNORECASE,
+)
+_EVERYWHERE = re.compile(
+    r"\b(?:in )?(?:all|any|every|each) (?:of )?(?:my |our |the )?(?:other )?(?:projects?|repos|repositories)\b|\beverywhere\b|\bglobally\b"
+    r"|\bem tod[oa]s os (?:meus )?proje[c]?tos\b",
+    re.IGNORECASE,
+)
+_ASIDE = re.compile(r"\s\((?![^()]*`--)[^()]{4,200}\)(?!\s*=)")
+_PREAMBLE = re.compile(
+    r"^(?:so|and|but|also|actually|in fact|well|yes|please|just|that|na verdade|por favor|e|mas|que)[,:]?\s+"
+    r"|^(?:from now on|going forward|in (?:the )?future|a partir de agora|de agora em diante|daqui em diante)[,:]?\s+"
+    r"|^(?:the |o |a )?(?:root cause|(?:actual |real |underlying )?(?:problem|issue|bug|cause|culprit|reason)|causa raiz|problema|erro|causa)"
+    r" (?:was|is|era|foi)(?: that| que)?[,:]?\s+"
+    r"|^(?:it )?turn(?:s|ed) out(?: that)?[,:]?\s+|^(?:afinal|acontece que)[,:]?\s+"
+    r"|^(?:we|i)(?:'ve| have)? (?:decided|agreed)(?: that)?(?! on\b)\s+|^(?:decidimos|decidi)(?: que)?\s+"
+    r"|^(?:let's|lets|let us|vamos) (?:just )?(?=[a-z])"
+    r"|^(?:i|we) (?:really |just |only |do )+(?:want|need) (?:to )?|^(?:we|i) (?:still )?(?:need|have) to (?=[a-z])"
+    r"|^(?:eu )?(?:só|apenas) quero\s+",
+    re.IGNORECASE,
+)
+
+
+def composed(candidate: Candidate, asked: str, files: tuple[str, ...] = ()) -> ProposedEntry:
+    """The note. `asked` is what the person had asked for, for the notes that do not say it themselves."""
+    title = headline(candidate.claim)
+    text = f"{candidate.text} {candidate.quote}"
+    return ProposedEntry(
+        title=title,
+        description=_description(candidate, title),
+        body=_body(candidate, asked),
+        kind=_kind(candidate),
+        tags=tags_of(text, files) or tags_of(asked),
+        scope="global" if candidate.by is Role.USER and _EVERYWHERE.search(candidate.quote) else None,
+        importance=_IMPORTANCE.get(candidate.sort, Importance.MEDIUM),
+        confidence=0.9 if candidate.by is Role.USER else 0.7,
+        turns=candidate.turns,
+    )
+
+
+def headline(claim: str) -> str:
+    """A title that says the thing: the claim without its lead-in, without asides, at most 110 characters."""
+    text = claim if len(claim) <= TITLE_CHARS else _ASIDE.sub("", claim)
+    while (found := _PREAMBLE.match(text)) and len(text) - found.end() >= 12:
+        text = text[found.end() :]
+    return capitalised(cut(text, TITLE_CHARS).rstrip(" .!,;:"))
+
+
+def _kind(candidate: Candidate) -> Kind:
+    if candidate.sort is Sort.REMEMBER and _STANDING.search(candidate.claim):
+        return Kind.PREFERENCE
+    if candidate.sort is Sort.CORRECTION and _STANDING.search(candidate.claim):
+        return Kind.PREFERENCE
+    return _KINDS[candidate.sort]
+
+
+def _description(candidate: Candidate, title: str) -> str:
+    claim = candidate.claim.rstrip(".:")
+    if candidate.by is Role.USER:
+        return f"{_LEADS[candidate.sort].rstrip(':')}: {cut(claim, DESCRIPTION_CHARS - 45)}"
+    if claim == title and candidate.supports:
+        return cut(candidate.supports[0].text, DESCRIPTION_CHARS)
+    return cut(claim, DESCRIPTION_CHARS)
+
+
+def _body(candidate: Candidate, asked: str) -> str:
+    parts = [_main_part(candidate), *(f"{support.label}: {support.text}" for support in candidate.supports)]
+    if asked and _needs_context(candidate):
+        parts.append(f"The user had asked: “{asked}”")
+    return "\n\n".join(parts)
+
+
+def _main_part(candidate: Candidate) -> str:
+    if candidate.by is not Role.USER:
+        return candidate.claim
+    quoted = "\n".join(f"> {line}".rstrip() for line in (candidate.quote or candidate.claim).split("\n"))
+    chosen = (
+        f"{candidate.claim}\n\n" if candidate.claim not in candidate.quote and candidate.sort is Sort.DECISION else ""
+    )
+    lead = _LEADS[candidate.sort]
+    return f"{lead} {chosen}In the user's words:\n\n{quoted}" if chosen else f"{lead}\n\n{quoted}"
+
+
+def _needs_context(candidate: Candidate) -> bool:
+    """The agent's conclusions say little without the question; what the person said mostly stands by itself."""
+    if candidate.by is not Role.USER:
+        return True
+    return candidate.sort in (Sort.WANT, Sort.TASK, Sort.DECISION, Sort.LESSON) and not candidate.supports
+
+
+def inline_entry(
+    title: str, body: str, tags: tuple[str, ...], kind: Kind | None, turns: tuple[int, ...]
+) -> ProposedEntry:
+    """A person's note, whole, without hidden characters."""
+    readable = clean_text(body.encode("utf-8", "surrogatepass").decode("utf-8", "replace")).text
+    return ProposedEntry(
+        title=" ".join(clean_text(title).text.split()), body=readable, kind=kind or Kind.FACT, tags=tags, turns=turns
+    )

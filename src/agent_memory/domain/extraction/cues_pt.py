@@ -1,0 +1,153 @@
+"""Portuguese cues, of Portugal and Brazil, with and without accents. Each pattern is matched against one sentence."""
+
+from __future__ import annotations
+
+from agent_memory.domain.extraction.cue import Signal, Sort, cue
+
+_START = r"^(?:(?:e|mas|então|entao|ok|olha|sim|ah|já agora|a propósito|por favor|bom|bem)[,:!.]?\s+)*"
+_THEN = r"(?:^|[,;:–—-]\s+(?:e\s+|mas\s+)?(?:por favor,?\s+)?|\be\s+|\bmas\s+|\bpor favor,?\s+)"
+
+BY_USER = (
+    *cue(
+        Sort.REMEMBER,
+        _START
+        + r"(?:lembra|lembre)(?:-te|-se|m-se)?(?:,|:|\s+(?:disto|disso|sempre)[:,]?|\s+(?:de\s+)?que\b|\s+de\b)\s*(?P<said>.+)",
+        _START
+        + r"(?:guarda|guarde|memoriza|memorize|anota|anote|regista|registe|registra|registre)(?:\s+(?:isto|isso|aí|na memória|na memoria))?(?:[:,]|\s+que\b)\s*(?P<said>.+)",
+        _START
+        + r"n[ãa]o (?:te |se )?(?:esqueças|esquecas|esqueça|esqueca|esquece)(?:-te|-se)?\s*(?:de\s+)?(?:que\s+)?(?P<said>.+)",
+        _START + r"(?:tem|tenha|ter) em (?:mente|conta)(?:\s+que)?[:,]?\s*(?P<said>.+)",
+        _START
+        + r"(?:para (?:referência futura|referencia futura|o futuro|a próxima|a proxima|mais tarde))[,:]\s*(?P<said>.+)",
+        _THEN
+        + r"(?P<said>(?:a partir de agora|de agora em diante|daqui em diante|daqui para a frente|doravante|no futuro)\b.+)",
+    ),
+    *cue(
+        Sort.CORRECTION,
+        r"^(?:n[ãa]o|errado|nada disso|para)[,.!:;–—-]+\s*(?P<said>(?!(?:obrigad|faz mal|há problema|precisa|te preocupes)).+)",
+        _START
+        + r"(?:isso|isto|assim) (?:está|esta|é|e|fica) (?:errado|mal|incorreto|incorrecto|ao contrário)[,.:;–—-]*\s*(?P<said>.*)",
+        _START
+        + r"(?:na verdade|na realidade|aliás|alias),?\s+(?P<said>.*\b(?:n[ãa]o|nunca|devia|deve|em vez|só|apenas)\b.*)",
+        _START + r"eu (?:disse|pedi|quis dizer|queria dizer)\b(?P<said>.*)",
+        r"(?P<said>\b(?:usa|use|usar|usem|põe|poe|coloca|coloque|mete|faz|faça|faca|chama|chame|devia ser|deve ser|guarda|escreve|escreva)\b[^.?!]*\b(?:em vez d|ao invés d|ao inves d|e n[ãa]o\b).*)",
+        r"(?P<said>\b(?:em vez d|ao invés d|ao inves d)[^.?!]*,\s*(?:usa|use|põe|faz|faça|coloca|coloque)\b.*)",
+    ),
+    *cue(
+        Sort.PREFERENCE,
+        r"(?P<said>\b(?:eu )?n[ãa]o (?:quero|queremos|gosto|gostamos)\b.+)",
+        r"(?P<said>\b(?:eu )?(?:prefiro|preferimos|preferia|detesto|odeio)\b.+)",
+        _THEN
+        + r"(?P<said>(?:por favor,? )?(?:nunca|sempre) (?!mais\b|foi\b|que (?:tento|corro|abro)\b|falha\b|funcion|vi\b)[a-zà-ú]+.*)",
+        _START
+        + r"(?P<said>(?:por favor,? )?n[ãa]o (?:uses|use|adiciones|adicione|metas|coloques|coloque|escrevas|escreva|faças commit|faça commit|mexas|mexa|alteres|altere|cries|crie|apagues|apague|instales|instale|assumas|assuma|inventes|invente)\b.+)",
+        r"(?P<said>\bsempre que (?:tu|nós|eu|você|vocês|for|fizer|fizeres|mudar|mudares|alterar|alterares|criar|criares|adicionar|adicionares|houver)\b.+)",
+    ),
+    *cue(
+        Sort.CONVENTION,
+        r"(?P<said>\b(?:nós |nos |a gente )?(?:costumamos|usamos sempre|nunca usamos|não usamos|nao usamos|evitamos|fazemos sempre|nunca fazemos|a gente sempre|a gente nunca|nós sempre|nós nunca)\b.+)",
+        r"(?P<said>\busamos [^.?!]+ (?:para|como|e não|e nao|em vez|em todo|em todos)\b.+)",
+        r"(?P<said>\b(?:a|nossa|a nossa|por|como) (?:\w+ )?(?:convenção|convencao|regra|política|politica|norma)\b.+)",
+        r"(?P<said>\b(?:neste|nesse|no nosso) (?:projeto|projecto|repositório|repositorio|repo|código|codigo),? (?:usamos|todos|todas|nunca|sempre|não|nao|os|as|o|a|cada)\b.+)",
+    ),
+    *cue(
+        Sort.DECISION,
+        _START
+        + r"(?P<said>vamos (?:usar|com a?|com o|ficar com|manter|adotar|adoptar|optar|mudar para|seguir com|pela|pelo|largar|abandonar)\b.+)",
+        r"(?P<said>\b(?:decidimos|decidi|ficou decidido|escolhemos|escolhi|optamos|optei|adotamos|adoptámos|adotei|acordámos|combinámos|ficou combinado)\b.+)",
+        _START + r"(?:a )?decisão(?: é|:| foi)\s*(?P<said>.+)",
+        _START + r"(?P<said>(?:opção|opcao|alternativa|proposta) [\da-e]\b(?!.*\?).*)",
+        _START
+        + r"(?P<said>(?:escolho|prefiro|fico com|segue com|avança com) (?:a |o )?(?:opção|opcao|alternativa|proposta|primeira|segunda|terceira|última)\b.*)",
+    ),
+    *cue(
+        Sort.LESSON,
+        r"(?P<said>\b(?:afinal|acontece que|no fim de contas),? .+)",
+        r"(?P<said>\b(?:o problema|a causa|a causa raiz|o erro|a razão|o motivo) (?:real |verdadeir[oa] )?(?:era|foi|estava|vinha)\b.+)",
+        r"(?P<said>\b(?:descobri|descobrimos|aprendi|aprendemos|percebi|percebemos) que\b.+)",
+        r"(?P<said>\b(?:a )?lição\b.+)",
+    ),
+    *cue(
+        Sort.WANT,
+        r"(?P<said>\b(?:eu )?(?:só|apenas) quero\b(?! (?:saber|ver|perguntar|confirmar|testar)\b).+)",
+        r"(?P<said>\bo que (?:eu )?quero é\b.+)",
+        r"(?P<said>\b(?:eu )?quero que (?:o|a|os|as|este|esta|isto|isso|cada|todos|todas)\b.+)",
+        r"(?P<said>\b(?:o|a|os|as|este|esta|cada) [^.?!,]{1,60}\b(?:deve|devem|tem de|têm de|tem que|deveria)\b .+)",
+    ),
+    *cue(
+        Sort.COMPLAINT,
+        r"\b(?:duplicad[oa]s?|repetid[oa]s?|repetir|repetição|redundante|quase (?:igual|iguais|o mesmo|a mesma)|demasiado (?:complexo|complicado|longo|verboso)|muito (?:complexo|complicado|verboso)|simplifica\w*|mais simples|mais limpo|desnecessári[oa])\b",
+    ),
+    *cue(
+        Sort.TASK,
+        _START
+        + r"(?:por fazer|a fazer|pendente|falta|fica (?:por fazer|para depois)|mais tarde|amanhã|amanha|depois|próximo passo|proximo passo)\s*[:,–—-]\s*(?P<said>.+)",
+        r"(?P<said>\b(?:ainda )?(?:falta|faltam|temos de|tenho de|precisamos de) (?!\w+ (?:agora|já)\b).+\b(?:depois|mais tarde|amanhã|amanha|na próxima|ainda)\b.*)",
+        r"(?P<said>\bainda (?:falta|faltam|é preciso|é necessário|temos de|tenho de|precisamos)\b.+)",
+    ),
+)
+
+BY_AGENT = (
+    *cue(
+        Sort.LESSON,
+        r"\bcausa[- ]raiz\b",
+        r"\b(?:o problema|o erro|a causa|a falha|o motivo|a razão)\b[^.?!]{0,60}\b(?:era|foi|estava|vinha|ocorria|acontecia)\b",
+        r"\b(?:acontece que|afinal)\b",
+        r"\b(?:falhava|falhou|quebrava|bloqueava|desaparecia|acontecia) porque\b",
+        r"\b(?:causad[oa] por|devido a)\b",
+        r"\b(?:aprendemos|descobrimos|a lição)\b",
+    ),
+    *cue(
+        Sort.REASONED,
+        r"^(?:também )?(?:adicionei|adicionámos|acrescentei|mudei|alterei|troquei|substituí|substitui|movi|mantive|usei|escolhi|optei|decidi|removi|tirei|defini|dividi|renomeei|introduzi|corrigi|fixei|desativei|ativei|evitei|limitei|agora )\b",
+        r"^`?[\w.()-]+`? (?:\w+ ){0,2}agora \w+",
+        r"\b(?:de propósito|intencionalmente|deliberadamente|propositadamente)\b",
+    ),
+    *cue(
+        Sort.TASK,
+        r"^(?:pendente|por fazer|falta|próximos? passos?|ainda em aberto)\s*[:–—-]\s*(?P<said>.+)",
+        r"(?P<said>\bainda (?:falta|faltam|é preciso|é necessário)\b.+)",
+        r"(?P<said>\bnão (?:corri|testei|verifiquei|atualizei|implementei|migrei)\b.+)",
+    ),
+)
+
+SIGNALS = (
+    *cue(
+        Signal.ANNOUNCES,
+        r"^(?:encontrei|achei|descobri)(?: (?:o|a) (?:problema|erro|bug|causa|falha))?\s*[.!:–—-]",
+        r"^(?:o que (?:aconteceu|se passou)|eis o que aconteceu|aqui está o que aconteceu)[^.!?]{0,40}[.!:]?$",
+        r"^(?:corrigido|resolvido)[.!:]$",
+    ),
+    *cue(
+        Signal.REMEDY,
+        r"^(?:a )?(?:correção|correcção|solução)\b",
+        r"^(?:corrigi|resolvi)\b.+\b(?:com|ao|para)\b",
+        r"^.{1,60}\bagora\b",
+    ),
+    *cue(
+        Signal.HEDGE,
+        r"\b(?:talvez|provavelmente|possivelmente|parece(?:m)?|pode ser|poderia|acho que|julgo que|penso que|creio que|deve ser|suspeito)\b",
+    ),
+    *cue(
+        Signal.NARRATION,
+        r"^(?:(?:agora|primeiro|depois|então|ok|bom|ótimo|perfeito|certo)[,.!:]?\s+)*(?:vou|vamos (?:ver|verificar|correr|olhar)|deixa-me|deixe-me|preciso de|a verificar|a correr|estou a)\b",
+    ),
+    *cue(
+        Signal.MOMENTARY,
+        r"\b(?:testes?|lint|build|compilação|tudo) (?:\w+ ){0,3}(?:passa(?:m|ram|ndo)?|verde|ok|funciona(?:m|ndo)?|compila)\b",
+    ),
+    *cue(
+        Signal.OBJECTION,
+        r"^(?:n[ãa]o[,.!]|errado|isso (?:está|esta) (?:errado|mal)|nada disso)",
+        r"\b(?:continua a (?:falhar|dar)|continua (?:igual|lento|errado)|ainda (?:falha|não funciona|nao funciona)|(?:não|nao) (?:funciona|funcionou|resolveu|ajudou)|o mesmo (?:erro|problema))\b",
+    ),
+    *cue(Signal.WITHDRAWN, r"^(?:esquece|esqueça|ignora|ignore|deixa estar|deixa lá)\b"),
+    *cue(
+        Signal.REPORTED,
+        r"\b(?:erro|comentário|comentários|revisão|saída|log|logs|mensagem|diz|disse|escreveu|seguinte|documentação|e-?mail|resultado|aviso)\b[^:]{0,40}:$",
+    ),
+    *cue(
+        Signal.REASON,
+        r"\b(?:porque|pois|já que|uma vez que|para (?:evitar|que|não|garantir|impedir)|em vez d|ao invés d|senão|caso contrário|de propósito|devido a|assim)\b",
+    ),
+)

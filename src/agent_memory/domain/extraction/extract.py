@@ -1,0 +1,154 @@
+"""The notes of one history."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from attrs import evolve
+
+from agent_memory.domain.change_set import ChangeSet, ProposedEntry, ProposedUpdate
+from agent_memory.domain.entry import StoredEntry
+from agent_memory.domain.extraction.candidates import Candidate, settled, with_files
+from agent_memory.domain.extraction.compose import composed
+from agent_memory.domain.extraction.cue import Sort
+from agent_memory.domain.extraction.episodes import Episode, episodes_of
+from agent_memory.domain.extraction.handoff import Handoff, continued, handoff_of
+from agent_memory.domain.extraction.open_ends import still_open, unanswered_choice
+from agent_memory.domain.extraction.prose import MESSAGE_CHARS
+from agent_memory.domain.extraction.said_by_agent import agent_candidates
+from agent_memory.domain.extraction.said_by_user import objects, request_of, user_candidates, withdraws
+from agent_memory.domain.extraction.topics import tags_of
+from agent_memory.domain.history import History, Role, Turn
+from agent_memory.domain.instants import DAY_MS
+from agent_memory.domain.plain_text import clean_text
+from agent_memory.domain.salience import lost_salience
+from agent_memory.domain.terms import content_terms
+from agent_memory.domain.vocabulary import Importance, Kind
+
+HANDOFF_DAYS = 7
+
+_KNOWN = 0.85
+
+
+def extracted(
+    history: History,
+    *,
+    now_ms: int,
+    shown: Sequence[StoredEntry] = (),
+    handoff_id: str | None = None,
+    final_window: bool = True,
+) -> ChangeSet:
+    """What of a history is worth keeping: notes, and at its end a handoff if it is younger than seven days.
+
+    A note that says what one of `shown` says already is left out. The earlier handoff, if it is among `shown`, is
+    updated. Where nothing is worth keeping, `skipped` says so.
+    """
+    history = _legible(history)
+    episodes = episodes_of(history)
+    candidates = settled(_candidates(history, episodes, final_window))
+    fresh = tuple(candidate for candidate in candidates if not _is_known(candidate, shown))
+    files = tuple(path for episode in episodes for path in episode.written)
+    entries = tuple(composed(one, _asked_for(one, episodes), one.files or files) for one in fresh)
+    handoff = handoff_of(history, episodes, candidates) if final_window and _is_recent(history, now_ms) else None
+    earlier = next((entry for entry in shown if entry.meta.id == handoff_id), None)
+    if handoff and earlier:
+        return ChangeSet(entries, (_updated(earlier, continued(earlier.body, handoff)),))
+    if handoff:
+        entries = (*entries, _new_handoff(handoff))
+    return ChangeSet(entries, skipped=None if entries else _why_nothing(history, fresh, candidates))
+
+
+def _legible(history: History) -> History:
+    """The history without what cannot be read: hidden and control characters, and the far end of enormous messages."""
+    return evolve(
+        history, turns=tuple(_legible_turn(turn) for turn in history.turns), cwd=history.cwd and _clean(history.cwd)
+    )
+
+
+def _legible_turn(turn: Turn) -> Turn:
+    calls = tuple(evolve(call, path=call.path and _clean(call.path)) for call in turn.tool_calls)
+    return evolve(turn, text="" if turn.role is Role.TOOL else _clean(turn.text[:MESSAGE_CHARS]), tool_calls=calls)
+
+
+def _clean(text: str) -> str:
+    return clean_text(text.encode("utf-8", "surrogatepass").decode("utf-8", "replace")).text
+
+
+def _candidates(history: History, episodes: Sequence[Episode], final_window: bool) -> Iterator[Candidate]:
+    found: list[Candidate] = []
+    for index, episode in enumerate(episodes):
+        before = episodes[index - 1] if index else None
+        following = episodes[index + 1].asked if index + 1 < len(episodes) else None
+        if before and episode.asked and withdraws(episode.asked):
+            found = [one for one in found if before.asked is None or before.asked.number not in one.turns]
+        if not history.automated:
+            found.extend(with_files(user_candidates(episode, before), episode.written))
+        if following is None or not objects(following):
+            open_end = final_window and episode.last
+            found.extend(with_files(agent_candidates(episode, open_end=open_end), episode.written))
+    if final_window and (choice := unanswered_choice(episodes)):
+        found.append(choice)
+    tasks = still_open([one for one in found if one.sort is Sort.TASK], episodes)
+    yield from (one for one in found if one.sort is not Sort.TASK or one in tasks)
+
+
+def _is_known(candidate: Candidate, shown: Sequence[StoredEntry]) -> bool:
+    words = content_terms(candidate.claim)
+    return any(len(words & content_terms(f"{entry.meta.title} {entry.body}")) >= _KNOWN * len(words) for entry in shown)
+
+
+def _asked_for(candidate: Candidate, episodes: Sequence[Episode]) -> str:
+    """The request that a candidate belongs to: its own episode's, or the one before where that says clearly more of it."""
+    words = content_terms(candidate.text)
+    quoted = " ".join(candidate.quote.split())
+    requests = [
+        request
+        for episode in episodes
+        if episode.asked and episode.asked.number <= candidate.turns[-1] and (request := request_of(episode.asked))
+        if request[:40] not in quoted
+    ]
+    shared = [
+        (len(content_terms(request) & words) - age, request) for age, request in enumerate(reversed(requests[-2:]))
+    ]
+    score, nearest = max(shared, key=lambda scored: scored[0], default=(0, ""))
+    return nearest if score > 0 else ""
+
+
+def _is_recent(history: History, now_ms: int) -> bool:
+    ended = max((turn.at_ms for turn in history.turns if turn.at_ms is not None), default=history.ended_at_ms)
+    return ended is not None and now_ms - ended < HANDOFF_DAYS * DAY_MS
+
+
+def _new_handoff(handoff: Handoff) -> ProposedEntry:
+    return ProposedEntry(
+        title=handoff.title,
+        description=handoff.description,
+        body=handoff.body,
+        kind=Kind.HANDOFF,
+        tags=tags_of(handoff.body, (name.strip("`") for name in handoff.files)),
+        importance=Importance.MEDIUM,
+        turns=handoff.turns,
+    )
+
+
+def _updated(earlier: StoredEntry, handoff: Handoff) -> ProposedUpdate:
+    before = f"{earlier.meta.title}\n{earlier.meta.description}\n{earlier.body}"
+    after = f"{handoff.title}\n{handoff.description}\n{handoff.body}"
+    return ProposedUpdate(
+        id=earlier.meta.id,
+        title=handoff.title,
+        description=handoff.description,
+        body=handoff.body,
+        drops=lost_salience(before, after),
+        turns=handoff.turns,
+        why="the session went on",
+    )
+
+
+def _why_nothing(history: History, fresh: Sequence[Candidate], candidates: Sequence[Candidate]) -> str:
+    if not history.turns:
+        return "the session holds nothing new"
+    if len(fresh) < len(candidates):
+        return "what the session says is stored already"
+    spoken = sum(turn.role is not Role.TOOL for turn in history.turns)
+    return f"no decision, correction, preference, lesson or open task was stated in its {spoken} messages"

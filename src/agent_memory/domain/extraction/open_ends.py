@@ -1,0 +1,62 @@
+"""What a session left open."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from agent_memory.domain.extraction.candidates import Candidate, Support
+from agent_memory.domain.extraction.cue import Sort
+from agent_memory.domain.extraction.episodes import Episode
+from agent_memory.domain.extraction.options import offers_in
+from agent_memory.domain.extraction.overlap import overlap
+from agent_memory.domain.extraction.prose import blocks_of
+from agent_memory.domain.extraction.said_by_user import request_of
+from agent_memory.domain.extraction.sentences import sentences_of
+from agent_memory.domain.extraction.statements import cut
+from agent_memory.domain.history import Role
+from agent_memory.domain.terms import content_terms
+
+_DONE = 0.6
+
+
+def unanswered_choice(episodes: Sequence[Episode]) -> Candidate | None:
+    """The choice that the agent put before the person at the very end, if it did."""
+    last = episodes[-1] if episodes else None
+    closing = last.closing if last else None
+    if last is None or closing is None or last.asked is None or not final_question(last):
+        return None
+    offers = offers_in(closing)
+    request = request_of(last.asked)
+    if not offers or not request:
+        return None
+    return Candidate(
+        Sort.TASK,
+        Role.AGENT,
+        cut(f"The user has not chosen yet: {request}"),
+        (closing.number,),
+        quote=request,
+        supports=(Support("Options offered", cut("; ".join(offer.name for offer in offers))),),
+    )
+
+
+def final_question(episode: Episode) -> str:
+    """The question with which the agent ended, empty if it did not end with one."""
+    if episode.closing is None:
+        return ""
+    blocks = [block for block in blocks_of(episode.closing.text) if block.text]
+    sentences = [sentence for block in blocks[-2:] for sentence in sentences_of(block.text)]
+    return next((cut(sentence) for sentence in reversed(sentences[-2:]) if sentence.endswith("?")), "")
+
+
+def still_open(tasks: Sequence[Candidate], episodes: Sequence[Episode]) -> tuple[Candidate, ...]:
+    """The tasks that no later closing words say to be done."""
+    closings = [episode.closing for episode in episodes if episode.closing]
+    return tuple(
+        task
+        for task in tasks
+        if not any(
+            overlap(content_terms(task.claim), content_terms(closing.text)) >= _DONE
+            for closing in closings
+            if task.by is Role.USER and closing.number > task.turns[-1]
+        )
+    )

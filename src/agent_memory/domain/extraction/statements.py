@@ -1,0 +1,227 @@
+"""Statements: sentences with what stands around them, cut to the length of a note."""
+
+from __future__ import annotations
+
+import re
+
+from agent_memory.domain.terms import content_terms
+
+MIN_CHARS = 15
+MAX_CHARS = 300
+SENTENCE_CHARS = 600
+"""A longer sentence was not written to be read by anybody, and is left alone."""
+
+_ANAPHORIC = re.compile(
+    r"^(?:(?:and|but|so|then|e|mas|então)\s+)?(?:it|its|it's|this|that|that's|they|them|these|those|he|she|both|either"
+    r"|isso|isto|ele|ela|eles|elas|esse|essa|este|esta)\b(?! (?:repo|project|codebase|team))",
+    re.IGNORECASE,
+)
+_CLAUSE_ENDS = (
+    ". ",
+    "; ",
+    " — ",
+    " – ",
+    " - ",
+    ": ",
+    ", ",
+    " (",
+    " because ",
+    " since ",
+    " so that ",
+    " which ",
+    " porque ",
+)
+_NAME = re.compile(
+    r"`[^`]+`|\b[A-Z][a-z]+[A-Z]\w*|\b[a-z]+[A-Z]\w+|\b\w+_\w+\b|\b[A-Z]{2,}\w*\b|\b[\w-]+\.[a-z]{1,5}\b|\b\w+\(\)|(?<=\s)--?[a-z][\w-]+"
+    r"|(?<=[\w,;:] )[A-Z][a-z]{2,}\w*|[\"“][^\"”]{3,60}[\"”]"
+)
+_LEADING_ON = frozenset(
+    [
+        "a",
+        "an",
+        "the",
+        "and",
+        "or",
+        "but",
+        "nor",
+        "so",
+        "as",
+        "at",
+        "by",
+        "for",
+        "from",
+        "in",
+        "into",
+        "of",
+        "on",
+        "onto",
+        "over",
+        "per",
+        "to",
+        "with",
+        "without",
+        "via",
+        "that",
+        "which",
+        "who",
+        "whose",
+        "when",
+        "while",
+        "where",
+        "if",
+        "unless",
+        "because",
+        "since",
+        "than",
+        "then",
+        "not",
+        "no",
+        "is",
+        "are",
+        "was",
+        "were",
+        "be",
+        "been",
+        "being",
+        "has",
+        "have",
+        "had",
+        "do",
+        "does",
+        "did",
+        "can",
+        "could",
+        "should",
+        "would",
+        "will",
+        "must",
+        "may",
+        "might",
+        "it",
+        "its",
+        "he",
+        "she",
+        "they",
+        "we",
+        "you",
+        "i",
+        "there",
+        "this",
+        "these",
+        "those",
+        "only",
+        "also",
+        "o",
+        "os",
+        "um",
+        "uma",
+        "e",
+        "ou",
+        "mas",
+        "de",
+        "do",
+        "da",
+        "dos",
+        "das",
+        "em",
+        "no",
+        "na",
+        "nos",
+        "nas",
+        "ao",
+        "por",
+        "para",
+        "com",
+        "sem",
+        "que",
+        "se",
+        "como",
+        "quando",
+        "não",
+        "ser",
+        "está",
+        "foi",
+    ]
+)
+_LOOSE = " ,;:–—-("
+_CODE_SPAN = re.compile(r"(`+[^`\n]{1,400}`+)")
+_FIRST_PERSON = (
+    (re.compile(r"\bI've\b|\bI have\b"), "the agent has"),
+    (re.compile(r"\bI'm\b|\bI am\b"), "the agent is"),
+    (re.compile(r"\bI'd\b"), "the agent would"),
+    (re.compile(r"\bI'll\b"), "the agent will"),
+    (re.compile(r"\bI\b(?!/)"), "the agent"),
+    (re.compile(r"\bmy\b"), "the agent's"),
+    (re.compile(r"\bYour\b"), "The user's"),
+    (re.compile(r"\byour\b"), "the user's"),
+    (re.compile(r"\b[Yy]ou (see|want|need|ask|use|get|prefer|choose|pick|run)\b"), r"the user \1s"),
+    (re.compile(r"\b[Yy]ou (can|will|should|must|may|asked|wanted|said|mentioned|reported|saw)\b"), r"the user \1"),
+    (re.compile(r"\b[Yy]ou(?:'ll)\b"), "the user will"),
+    (re.compile(r"\b[Yy]ou(?:'re| are)\b"), "the user is"),
+    (re.compile(r"\bto you\b(?!r)"), "to the user"),
+)
+
+
+def is_anaphoric(sentence: str) -> bool:
+    """Whether a sentence begins with a word that points to something said before it."""
+    return bool(_ANAPHORIC.match(sentence))
+
+
+def names_in(text: str) -> frozenset[str]:
+    """Identifiers, code spans, proper names, options and quoted words, without their quotes, lower case."""
+    return frozenset(found.strip('`"“”()').lower() for found in _NAME.findall(text))
+
+
+def cut(text: str, limit: int = MAX_CHARS) -> str:
+    """The text, or as many of its whole clauses as fit; an unclosed code span or bracket, and what leads on, is left out."""
+    text = text.strip()
+    if len(text) <= limit:
+        return text
+    head = text[: limit + 1]
+    best = max((head.rfind(end) for end in _CLAUSE_ENDS), default=-1)
+    end = best if best >= limit // 3 else head.rfind(" ")
+    return _without_loose_end(head[:end] if end > 0 else text[:limit])
+
+
+def _without_loose_end(text: str) -> str:
+    if text.count("`") % 2:
+        text = text[: text.rfind("`")]
+    if text.count("(") > text.count(")"):
+        text = text[: text.rfind("(")]
+    words = text.rstrip(_LOOSE).split(" ")
+    while len(words) > 4 and words[-1].strip(_LOOSE).lower() in _LEADING_ON:
+        words.pop()
+    return " ".join(words).rstrip(_LOOSE)
+
+
+def joined(*sentences: str) -> str:
+    """Sentences one after another as far as they fit whole; the first one, and a list after a colon, are cut to fit."""
+    result = ""
+    for sentence in sentences:
+        longer = f"{result} {sentence}".strip()
+        if len(longer) > MAX_CHARS:
+            if result.endswith(":"):
+                return cut(longer[: longer.rfind("; ", 0, MAX_CHARS)] if "; " in longer[:MAX_CHARS] else longer)
+            return result or cut(sentence)
+        result = longer
+    return result
+
+
+def says_enough(text: str, words: int = 3) -> bool:
+    """Whether a statement is long enough, short enough to have been written as one, and about something."""
+    return MIN_CHARS <= len(text) <= SENTENCE_CHARS and len(content_terms(text)) >= words
+
+
+def in_third_person(text: str) -> str:
+    """An agent's words, for a reader who is neither it nor the person it spoke to."""
+    pieces = _CODE_SPAN.split(text)
+    for index in range(0, len(pieces), 2):
+        for pattern, instead in _FIRST_PERSON:
+            pieces[index] = pattern.sub(instead, pieces[index])
+    return capitalised("".join(pieces))
+
+
+def capitalised(text: str) -> str:
+    """The text with a capital first letter where it begins with an ordinary word."""
+    word = text.split(" ", 1)[0].strip(",.;:")
+    return text[:1].upper() + text[1:] if word.isalpha() and word.islower() else text

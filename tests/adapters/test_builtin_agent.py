@@ -1,0 +1,158 @@
+"""The built-in agent: its replies pass the same checks as any other agent's."""
+
+from __future__ import annotations
+
+import json
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from returns.result import Success
+
+from agent_memory.adapters.builtin_agent import BuiltinAgent
+from agent_memory.domain.agent_request import AgentRequest
+from agent_memory.domain.change_set import ChangeSet
+from agent_memory.domain.history import History, Role, ToolCall, Turn
+from agent_memory.domain.inbox_entry import InboxEntry, InlineNote, SessionFile
+from agent_memory.domain.vocabulary import Harness, Kind, Status
+from agent_memory.formats.reply import parse_reply
+from conversations import MUCH_LATER_MS, STARTED_AT_MS, agent, history, user, work_on
+
+NONCE = "n0nce-4711"
+ENTRY = InboxEntry(STARTED_AT_MS, Harness.CLAUDE_CODE, SessionFile("claude-code-session", "s1"))
+
+
+def asked(window: History, entry: InboxEntry = ENTRY, now_ms: int = MUCH_LATER_MS) -> ChangeSet:
+    reply = BuiltinAgent().answer(AgentRequest("", NONCE, entry, window, now_ms=now_ms)).unwrap()
+    parsed = parse_reply(reply.text, NONCE)
+    assert isinstance(parsed, Success)
+    change_set: ChangeSet = parsed.unwrap()
+    return change_set
+
+
+def test_it_is_the_captured_agent_that_takes_sessions_whole() -> None:
+    builtin = BuiltinAgent()
+    assert (builtin.name, builtin.status, builtin.max_prompt_chars) == ("builtin", Status.CAPTURED, None)
+
+
+def test_its_notes_come_back_from_the_envelope_as_they_were_made() -> None:
+    change_set = asked(history(user("We always store money as integer cents, não em vírgula flutuante.")))
+    (entry,) = change_set.entries
+    assert entry.kind is Kind.CONVENTION
+    assert "não em vírgula flutuante" in entry.body
+    assert change_set.dropped == ()
+
+
+def test_nothing_worth_keeping_is_said_with_a_reason() -> None:
+    change_set = asked(history(user("hello"), agent("Hi there.")))
+    assert change_set.entries == ()
+    assert change_set.skipped == "no decision, correction, preference, lesson or open task was stated in its 2 messages"
+
+
+def test_an_inline_note_is_stored_whole() -> None:
+    note = InlineNote("Printer API", "It has no sandbox.\n\n- test on Sundays", ("topic__printer",), Kind.LESSON)
+    entry = InboxEntry(STARTED_AT_MS, Harness.MANUAL, note)
+    (stored,) = asked(history(user("Printer API\n\nIt has no sandbox.")), entry).entries
+    assert (stored.title, stored.body, stored.tags, stored.kind) == (note.title, note.body, note.tags, note.kind)
+
+
+def test_a_lone_surrogate_in_a_message_does_not_break_the_reply() -> None:
+    change_set = asked(history(user("Remember that the \ud800 glyph breaks the old printer.")))
+    assert "glyph" in change_set.entries[0].title
+
+
+WORDS = st.sampled_from(
+    [
+        "Remember that",
+        "No, use",
+        "instead of",
+        "We always",
+        "never",
+        "let's go with option 1",
+        "the root cause was",
+        "Found it!",
+        "`Cart.total`",
+        "Fixed.\n    1. **A**: one",
+        "2. **B**: two",
+        "Without it: 40 ms.",
+        "With it: 3 ms.",
+        "because",
+        "TODO: test the import",
+        "still needs to be done",
+        "?",
+        "\n",
+        "\n\n",
+        "```",
+        ">\n    ",
+        "",
+        "**Fix:**",
+        "The fix was",
+        "não, usa",
+        "em vez de",
+        "vamos usar",
+        "o problema era",
+        "\u202e",
+        "\x00",
+        "- ",
+        ":",
+        "( ",
+        "`",
+        "<b>",
+        "the staging database",
+    ]
+)
+TEXTS = st.one_of(st.lists(WORDS, max_size=25).map(" ".join), st.text(max_size=80))
+CALLS = st.lists(
+    st.builds(ToolCall, name=st.just("Edit"), brief=TEXTS, path=st.one_of(st.none(), TEXTS), writes=st.booleans()),
+    max_size=2,
+).map(tuple)
+TURNS = st.lists(
+    st.tuples(st.sampled_from(Role), TEXTS, CALLS, st.one_of(st.none(), st.integers(0, 2**45))),
+    max_size=12,
+).map(
+    lambda said: tuple(
+        Turn(number, role, text, f"r{number}", at_ms, calls if role is Role.AGENT else ())
+        for number, (role, text, calls, at_ms) in enumerate(said, 1)
+    )
+)
+HISTORIES = st.builds(
+    History,
+    harness=st.just(Harness.CLAUDE_CODE),
+    session_id=st.just("s"),
+    turns=TURNS,
+    cwd=st.one_of(st.none(), st.just("/w"), TEXTS),
+    automated=st.booleans(),
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(HISTORIES, st.integers(0, 2**45), st.booleans())
+def test_any_history_gives_a_reply_that_passes_the_envelope_within_every_limit(
+    window: History, now_ms: int, final_window: bool
+) -> None:
+    request = AgentRequest("", NONCE, ENTRY, window, now_ms=now_ms, final_window=final_window)
+    text = BuiltinAgent().answer(request).unwrap().text
+    assert BuiltinAgent().answer(request).unwrap().text == text
+    change_set = parse_reply(text, NONCE).unwrap()
+    assert change_set.dropped == ()
+    assert bool(change_set.entries) != bool(change_set.skipped)
+    numbers = {turn.number for turn in window.turns if turn.role is not Role.TOOL}
+    for entry in change_set.entries:
+        assert 0 < len(entry.title) <= 130
+        assert len(entry.description or "") <= 200
+        assert len(entry.body) <= 8_000
+        assert "\n" not in entry.title + (entry.description or "")
+        assert set(entry.turns) <= numbers
+        assert entry.turns
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(TEXTS, min_size=1, max_size=6))
+def test_tool_text_never_yields_a_note(texts: list[str]) -> None:
+    turns = tuple(Turn(number, Role.TOOL, text, f"r{number}") for number, text in enumerate(texts, 1))
+    assert asked(History(Harness.CLAUDE_CODE, "s", turns)).entries == ()
+
+
+def test_the_reply_is_one_json_object() -> None:
+    reply = BuiltinAgent().answer(AgentRequest("", NONCE, ENTRY, history(*work_on("hm")))).unwrap()
+    assert json.loads(reply.text)["nonce"] == NONCE
+    assert reply.prompt_chars == 0

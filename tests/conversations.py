@@ -1,0 +1,50 @@
+"""Short histories for tests of what is learnt from them."""
+
+from __future__ import annotations
+
+from agent_memory.domain.change_set import ChangeSet, ProposedEntry
+from agent_memory.domain.extraction.extract import extracted
+from agent_memory.domain.history import History, Role, ToolCall, Turn
+from agent_memory.domain.instants import DAY_MS
+from agent_memory.domain.vocabulary import Harness
+
+STARTED_AT_MS = 1_767_000_000_000
+MUCH_LATER_MS = STARTED_AT_MS + 365 * DAY_MS
+"""When a session is too old for a handoff."""
+
+EDIT = ToolCall("Edit", "/work/shop/src/cart.py", path="/work/shop/src/cart.py", writes=True)
+
+
+def user(text: str) -> tuple[Role, str, tuple[ToolCall, ...]]:
+    return Role.USER, text, ()
+
+
+def agent(text: str, *calls: ToolCall) -> tuple[Role, str, tuple[ToolCall, ...]]:
+    return Role.AGENT, text, calls
+
+
+def tool(text: str) -> tuple[Role, str, tuple[ToolCall, ...]]:
+    return Role.TOOL, text, ()
+
+
+def history(*said: tuple[Role, str, tuple[ToolCall, ...]], automated: bool = False) -> History:
+    """A history with a minute between its turns."""
+    turns = tuple(
+        Turn(number, role, text, f"r{number}", STARTED_AT_MS + number * 60_000, calls)
+        for number, (role, text, calls) in enumerate(said, 1)
+    )
+    return History(Harness.CLAUDE_CODE, "s1", turns, cwd="/work/shop", automated=automated)
+
+
+def learnt(*said: tuple[Role, str, tuple[ToolCall, ...]]) -> ChangeSet:
+    """What is learnt from a history that is too old for a handoff."""
+    return extracted(history(*said), now_ms=MUCH_LATER_MS)
+
+
+def notes(*said: tuple[Role, str, tuple[ToolCall, ...]]) -> tuple[ProposedEntry, ...]:
+    return learnt(*said).entries
+
+
+def work_on(asked: str, *closing: str) -> tuple[tuple[Role, str, tuple[ToolCall, ...]], ...]:
+    """An episode: the request, one edit, and the agent's closing words."""
+    return (user(asked), agent("Let me look.", EDIT), tool("ok"), *(agent(text) for text in closing))

@@ -1,0 +1,224 @@
+"""What the person said: each cue in English and Portuguese, and what must not pass for one."""
+
+from __future__ import annotations
+
+import pytest
+
+from agent_memory.domain.vocabulary import Importance, Kind
+from conversations import agent, learnt, notes, tool, user, work_on
+
+ANSWERED = (user("Add a retry to the mail worker."), agent("I added a cron job that retries the mails."))
+
+
+@pytest.mark.parametrize(
+    ("said", "title"),
+    [
+        (
+            "Remember that the staging database is reset every Sunday night.",
+            "The staging database is reset every Sunday night",
+        ),
+        ("Please remember: invoices are numbered per customer.", "Invoices are numbered per customer"),
+        ("ok. Keep in mind that the printer API has no sandbox.", "The printer API has no sandbox"),
+        (
+            "Don't forget that Ana owns the billing module.",
+            "Ana owns the billing module",
+        ),
+        ("For future reference: the license server only answers from the office.", "The license server only answers"),
+        ("From now on write commit messages in English.", "Write commit messages in English"),
+        ("Lembra-te que o servidor de testes é apagado ao domingo.", "O servidor de testes é apagado ao domingo"),
+        ("Lembre-se de que as faturas são numeradas por cliente.", "As faturas são numeradas por cliente"),
+        ("Não te esqueças que a API da impressora não tem sandbox.", "A API da impressora não tem sandbox"),
+        ("Anota: o Rui é o dono do módulo de faturação.", "O Rui é o dono do módulo de faturação"),
+        ("A partir de agora escreve os commits em inglês.", "Escreve os commits em inglês"),
+    ],
+)
+def test_what_the_person_asks_to_remember_is_kept_as_important(said: str, title: str) -> None:
+    (note,) = notes(user(said))
+    assert note.title.startswith(title)
+    assert note.importance is Importance.HIGH
+    assert said.split(" ", 2)[2] in note.body
+    assert note.turns == (1,)
+
+
+@pytest.mark.parametrize(
+    ("said", "title"),
+    [
+        ("No, use Redis streams instead of a cron job.", "Use Redis streams instead of a cron job"),
+        ("That's wrong, the worker must never retry a bounced mail.", "The worker must never retry a bounced mail"),
+        ("Actually the queue should only hold mails, not invoices.", "The queue should only hold mails, not invoices"),
+        ("Don't use cron, use the Redis stream that we have.", "Don't use cron, use the Redis stream that we have"),
+        ("Não, usa Redis streams em vez de um cron job.", "Usa Redis streams em vez de um cron job"),
+        ("Na verdade a fila só deve guardar mails, não faturas.", "A fila só deve guardar mails, não faturas"),
+    ],
+)
+def test_a_correction_is_kept_with_what_it_corrects(said: str, title: str) -> None:
+    (note,) = notes(*ANSWERED, user(said))
+    assert note.title == title
+    assert "The user corrected the agent" in note.body
+    assert "The agent added a cron job that retries the mails." in note.body
+    assert note.turns == (3,)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I don't want mocks in the integration tests.",
+        "I prefer small commits with one idea each.",
+        "Please never edit the generated client by hand.",
+        "Always run the formatter before you commit.",
+        "Don't add comments that repeat the code.",
+        "Não quero mocks nos testes de integração.",
+        "Prefiro commits pequenos com uma ideia cada.",
+        "Por favor nunca edites o cliente gerado à mão.",
+        "Sempre que mudares o esquema, corre as migrações.",
+    ],
+)
+def test_how_the_person_wants_to_work_is_a_preference(said: str) -> None:
+    (note,) = notes(user(said))
+    assert note.kind is Kind.PREFERENCE
+    assert f"> {said}" in note.body
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "We always store money as integer cents.",
+        "Our convention is one folder per feature.",
+        "In this repo all handlers live under src/handlers.",
+        "We use ULIDs for public ids, not UUIDs.",
+        "Costumamos guardar o dinheiro em cêntimos inteiros.",
+        "A nossa convenção é uma pasta por funcionalidade.",
+        "Neste projeto usamos ULIDs nos identificadores públicos.",
+    ],
+)
+def test_how_it_is_done_here_is_a_convention(said: str) -> None:
+    (note,) = notes(user(said))
+    assert note.kind is Kind.CONVENTION
+
+
+@pytest.mark.parametrize(
+    ("said", "title"),
+    [
+        ("Let's go with SQLite because the box has no network.", "Go with SQLite because the box has no network"),
+        ("We decided to drop the legacy importer in March.", "To drop the legacy importer in March"),
+        ("Vamos usar SQLite porque a máquina não tem rede.", "Usar SQLite porque a máquina não tem rede"),
+        ("Decidimos largar o importador antigo em março.", "Largar o importador antigo em março"),
+    ],
+)
+def test_a_decision_is_kept(said: str, title: str) -> None:
+    (note,) = notes(user(said))
+    assert note.kind is Kind.DECISION
+    assert note.title.casefold().endswith(title.casefold().removeprefix("to "))
+
+
+def test_an_option_chosen_by_its_number_is_spelled_out() -> None:
+    offer = agent(
+        "There are two ways:\n\n1. **Outbox table**: written in the same transaction as the order\n"
+        "2. **Change feed**: read from the replication log\n\nWhich one?"
+    )
+    (note,) = notes(user("How should we publish order events?"), offer, user("let's go with option 1"))
+    assert note.title == "Outbox table: written in the same transaction as the order"
+    assert "Chosen among: Outbox table; Change feed" in note.body
+    assert note.turns == (2, 3)
+
+
+def test_an_option_that_was_never_offered_makes_no_note() -> None:
+    assert notes(user("hm"), agent("I could do either."), user("option 2 please")) == ()
+
+
+def test_how_a_thing_should_behave_is_kept_with_the_example_that_was_typed() -> None:
+    said = "I do want the summary to look like:\nOrders: 12\nOpen: 3 (since Monday)"
+    (note,) = notes(user(said))
+    assert note.kind is Kind.DECISION
+    assert "> Orders: 12\n> Open: 3 (since Monday)" in note.body
+
+
+def test_the_later_wording_of_one_wish_stands_alone() -> None:
+    first = "I just want the summary to show open orders by customer."
+    second = "I just want the summary to show open orders by customer and by day."
+    (note,) = notes(user(first), agent("ok"), user(second))
+    assert second in note.body
+
+
+def test_what_the_person_corrected_goes() -> None:
+    said = (user("Let's use Kafka topics here."), agent("ok"), user("No, use Redis streams instead of Kafka topics."))
+    (note,) = notes(*said)
+    assert note.title == "Use Redis streams instead of Kafka topics"
+
+
+def test_what_the_person_takes_back_goes() -> None:
+    said = (user("Let's use Kafka for the order events."), agent("ok"), user("Scratch that."))
+    assert notes(*said) == ()
+    assert len(notes(*said[:2])) == 1
+
+
+def test_a_fault_found_with_the_code_is_kept_with_what_was_done_about_it() -> None:
+    said = work_on(
+        "can you reduce the duplicated code in the two loaders?",
+        "Done. `load_cart` now calls `load_order` for the shared fields and only adds the discounts.",
+    )
+    (note,) = notes(*said)
+    assert note.title == "Reduce the duplicated code in the two loaders"
+    assert "`load_cart` now calls `load_order`" in note.body
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Do you remember that the staging database is reset?",
+        "Never mind.",
+        "it never works on the first try",
+        "No thanks.",
+        "No, that didn't work.",
+        "continue",
+        "Why do we always get a 404 here?",
+        "let's use it",
+        "I always forget how this works, can you explain the cache?",
+        "Don't commit yet.",
+        "Remember the last tab in the settings page.",
+        "não, obrigado",
+        "Lembras-te do problema de ontem?",
+        "",
+    ],
+)
+def test_what_only_sounds_like_a_cue_makes_no_note(said: str) -> None:
+    assert notes(user("Look at the cart."), agent("The cart has three totals."), user(said)) == ()
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Have a look:\n```\nWe always store money as integer cents.\n```",
+        "> We always store money as integer cents.",
+        'evaluate this feedback:\n"""\nWe always store money as integer cents.\n"""',
+        "This is the comment of the reviewer:\nWe always store money as integer cents.",
+        "<system-reminder>We always store money as integer cents.</system-reminder>",
+        "2026-01-02T10:00:00 WARN We always store money as integer cents.",
+    ],
+)
+def test_words_of_others_and_machines_never_count(said: str) -> None:
+    assert notes(user(said)) == ()
+    assert len(notes(user("We always store money as integer cents."))) == 1
+
+
+def test_what_was_pasted_into_a_long_message_does_not_count() -> None:
+    pasted = "\n\n".join(f"Paragraph {number} of the handbook is about carts and orders." for number in range(40))
+    rule = "We always store money as integer cents."
+    assert notes(user(f"Summarise the handbook.\n\n{pasted}\n\n{rule}\n\n{pasted}\n\nThanks a lot")) == ()
+    assert len(notes(user(f"Summarise the handbook.\n\n{pasted}\n\n{rule}"))) == 1
+
+
+def test_what_tools_printed_never_counts() -> None:
+    rule = "Remember that we always store money as integer cents."
+    assert notes(user("Read the guide."), agent("", *()), tool(rule), agent("I read it.")) == ()
+    assert learnt(user(rule)).skipped is None
+
+
+def test_a_wish_for_all_projects_is_global() -> None:
+    (everywhere,) = notes(user("In all my projects, never add emojis to commit messages."))
+    (here,) = notes(user("Please never add emojis to commit messages."))
+    assert (everywhere.scope, here.scope) == ("global", None)
+
+
+def test_a_statement_with_a_removed_secret_is_left_out() -> None:
+    assert notes(user("Remember that the token is [redacted:github-token] for now.")) == ()
