@@ -1,58 +1,117 @@
-"""The configuration: every key of design §7 with its default. `None` means "decided at run time"."""
+"""The configuration: every key with its default, its meaning and its bounds. `None` means "decided at run time".
+
+What a field's metadata says is used three times: to check a config file, in the published JSON schema, and in the table
+of the documentation. JSON keys are the camelCase of the names here.
+"""
 
 from __future__ import annotations
 
-from typing import Literal
+import re
+import shlex
+from collections.abc import Callable
+from typing import Any, Literal
 
 from attrs import field, frozen
+
+from agent_memory.domain.presets import BUILTIN, PRESETS
+
+Check = Callable[[Any], "str | None"]
+"""What is wrong with a value of the right type, or None."""
+
+
+def _key(meaning: str, default: Any = None, **facts: Any) -> Any:
+    """A documented key. `facts`: `least`, `above`, `most` (numbers), `check` (of the value, or of each in a list),
+    `check_name` (of each name in an object), `least_items`, `key` (where it is not the camelCase of the attribute)."""
+    metadata = {"meaning": meaning, **facts}
+    if callable(default):
+        return field(factory=default, metadata=metadata)
+    return field(default=default, metadata=metadata)
+
+
+def _argv_problem(command: str) -> str | None:
+    try:
+        argv = shlex.split(command)
+    except ValueError as error:
+        return f"cannot be split into arguments: {str(error).lower()}"
+    return None if argv and argv[0].strip() else "must name a command"
+
+
+def _matching(pattern: str, expected: str) -> Check:
+    compiled = re.compile(pattern, re.ASCII)
+    return lambda value: None if compiled.fullmatch(value) else f"must be {expected}"
+
+
+_variable_name = _matching(r"[A-Za-z_][A-Za-z0-9_]{0,199}", "an environment variable's name (letters, digits, _)")
+_preset_name = _matching(r"(?!builtin$)[A-Za-z0-9][A-Za-z0-9._-]{0,63}", "a plain name other than builtin")
+_not_blank: Check = lambda value: None if value.strip() else "must not be empty"  # noqa: E731
 
 
 @frozen
 class StorageConfig:
-    root: str | None = None
-    auto_commit: bool = True
-    commit_hook: str = "git commit --trailer 'Thread-Id: {threadId}'"
-    keep_histories: bool = True
-    history_cap_mib: int = 512
+    root: str | None = _key("Where the memories are kept; null: see the order of roots above.", check=_not_blank)
+    auto_commit: bool = _key("Record every change in the root's own git repository.", True)
+    commit_hook: str = _key(
+        "Template of the commit command, as arguments; no shell sees it.",
+        "git commit --trailer 'Thread-Id: {threadId}'",
+        check=_argv_problem,
+    )
+    keep_histories: bool = _key("Keep the redacted history of every consolidated session.", True)
+    history_cap_mib: int = _key(
+        "Size of all kept histories, in MiB; the oldest go first.", 512, least=0, key="historyCapMiB"
+    )
 
 
 @frozen
 class PresetConfig:
     """How to call an agent command: `input` says whether the prompt goes to stdin or is the last argument."""
 
-    argv: tuple[str, ...]
-    env: dict[str, str] = field(factory=dict)
-    input: Literal["stdin", "argument"] = "stdin"
+    argv: tuple[str, ...] = field(
+        metadata={"meaning": "The command and its arguments; no shell sees them.", "least_items": 1}
+    )
+    env: dict[str, str] = _key("Variables set for it.", dict, check_name=_variable_name)
+    input: Literal["stdin", "argument"] = _key("Where the prompt goes; `argument`: the last one.", "stdin")
 
 
 @frozen
 class LlmConfig:
-    command: str | None = None
-    preset: str = "builtin"
-    presets: dict[str, PresetConfig | str] = field(factory=dict)
-    allow_tools: bool = False
-    pass_env: tuple[str, ...] = ()
-    timeout_seconds: float = 300
-    max_calls_per_day: int = 48
-    max_prompt_chars: int = 120_000
+    command: str | None = _key(
+        "The agent command, split like a shell would and run without one; wins over `preset`.", check=_argv_problem
+    )
+    preset: str = _key("`builtin` (no LLM), a built-in preset, or a name from `presets`.", "builtin", check=_not_blank)
+    presets: dict[str, PresetConfig | str] = _key(
+        "Presets of your own by name: a command, or `{argv, env, input}`.",
+        dict,
+        check_name=_preset_name,
+        check=_argv_problem,
+    )
+    model: str | None = _key("The model a built-in preset is asked for; `ollama` needs one.", check=_not_blank)
+    allow_tools: bool = _key("Allow the presets whose tools cannot be switched off (`amp cursor goose`).", False)
+    pass_env: tuple[str, ...] = _key(
+        "Names of further variables that the agent command is given.", (), check=_variable_name
+    )
+    timeout_seconds: float = _key("How long one call may take.", 300, above=0, most=86_400)
+    max_calls_per_day: int = _key("Calls a day (UTC) at most.", 48, least=0)
+    max_prompt_chars: int = _key("Characters of one prompt at most.", 120_000, least=10_000, most=8_000_000)
 
 
 @frozen
 class ScheduleConfig:
-    consolidate_interval_hours: float = 2
-    defrag_interval_hours: float = 24
+    consolidate_interval_hours: float = _key("Hours between two scheduled consolidations.", 2, above=0, most=8_760)
+    defrag_interval_hours: float = _key("Hours between two scheduled defrags.", 24, above=0, most=8_760)
 
 
 @frozen
 class AgentsMdConfig:
-    targets: tuple[str, ...] = ()
-    hot_chars: int = 6_000
-    warm_lines: int = 60
+    targets: tuple[str, ...] = _key("Files that hold a managed section.", (), check=_not_blank)
+    hot_chars: int = _key("Characters of the entries inlined there.", 6_000, least=0)
+    warm_lines: int = _key("Lines of the entries listed there.", 60, least=0)
 
 
 @frozen
 class CaptureConfig:
-    transcript_roots: tuple[str, ...] = ()
+    transcript_roots: tuple[str, ...] = _key(
+        "Further directories that transcripts may be read from.", (), check=_not_blank
+    )
 
 
 @frozen
@@ -62,33 +121,51 @@ class SearchConfig:
 
 @frozen
 class InjectConfig:
-    token_budget: int = 2_000
-    profiles: dict[str, dict[str, int]] = field(factory=dict)
+    token_budget: int = _key("Tokens of an injected context at most.", 2_000, least=0)
+    profiles: dict[str, dict[str, int]] = _key(
+        "Shares of that budget by task type: `{profile: {section: tokens}}`.", dict, check_name=_not_blank, least=0
+    )
 
 
 @frozen
 class McpConfig:
-    trusted_clients: tuple[str, ...] = ()
+    trusted_clients: tuple[str, ...] = _key("MCP clients whose writes count as the person's.", (), check=_not_blank)
 
 
 @frozen
 class LimitsConfig:
-    max_entries: int | None = None
-    max_chars: int | None = None
-    handoff_days: int = 7
-    stale_days: int = 120
+    max_entries: int | None = _key("Live entries at most; null: no limit.", least=1)
+    max_chars: int | None = _key("Characters of all live entries at most; null: no limit.", least=1)
+    handoff_days: int = _key("Days after which a handoff expires.", 7, least=1)
+    stale_days: int = _key("Days without use or change after which an entry counts as stale.", 120, least=1)
 
 
 @frozen
 class Config:
-    """The effective configuration. JSON keys are the camelCase of these names."""
+    """The effective configuration."""
 
-    storage: StorageConfig = StorageConfig()
-    llm: LlmConfig = LlmConfig()
-    schedule: ScheduleConfig = ScheduleConfig()
-    agents_md: AgentsMdConfig = AgentsMdConfig()
-    capture: CaptureConfig = CaptureConfig()
-    search: SearchConfig = SearchConfig()
-    inject: InjectConfig = InjectConfig()
-    mcp: McpConfig = McpConfig()
-    limits: LimitsConfig = LimitsConfig()
+    storage: StorageConfig = _key("Where and how memories are kept.", StorageConfig)
+    llm: LlmConfig = _key("The agent command.", LlmConfig)
+    schedule: ScheduleConfig = _key("Scheduled runs.", ScheduleConfig)
+    agents_md: AgentsMdConfig = _key("The managed section.", AgentsMdConfig)
+    capture: CaptureConfig = _key("Capture.", CaptureConfig)
+    search: SearchConfig = _key("Search; no keys yet.", SearchConfig)
+    inject: InjectConfig = _key("What is injected into a session.", InjectConfig)
+    mcp: McpConfig = _key("The MCP server.", McpConfig)
+    limits: LimitsConfig = _key("Caps and ages.", LimitsConfig)
+
+
+OPEN_SECTIONS = ("search", "inject")
+"""What a config in the current directory may set without being trusted."""
+
+
+def preset_problem(llm: LlmConfig) -> str | None:
+    """What is wrong with the choice of preset, where no command is set: an unknown name, or a missing model."""
+    if llm.command is not None or llm.preset == BUILTIN or llm.preset in llm.presets:
+        return None
+    preset = PRESETS.get(llm.preset)
+    if preset is None:
+        return f"llm.preset: unknown; there are {', '.join(sorted({BUILTIN, *PRESETS, *llm.presets}))}"
+    if preset.model_required and llm.model is None:
+        return f"llm.model: is missing, and the preset {preset.name} needs one"
+    return None

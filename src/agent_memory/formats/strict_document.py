@@ -27,7 +27,7 @@ def parse_strict_json(data: bytes) -> Result[object, str]:
     if text.startswith("\ufeff"):
         return Failure("it begins with a byte order mark; save it as UTF-8 without one")
     if not text.strip():
-        return Failure("it is empty; an empty config is {}")
+        return Failure("it is empty; an empty object is {}")
     try:
         value = json.loads(text, object_pairs_hook=_object, parse_constant=_constant)
         _look_through(value, 0)

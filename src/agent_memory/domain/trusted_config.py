@@ -1,0 +1,29 @@
+"""A config file that a person has vouched for."""
+
+from __future__ import annotations
+
+import hashlib
+
+from attrs import frozen
+
+
+@frozen
+class TrustedConfig:
+    """Exactly these bytes at exactly this place; one more byte, or another place, is another file."""
+
+    path: str
+    """Its real path."""
+    sha256: str
+    """Of its bytes, in lower-case hexadecimal."""
+    trusted_at_ms: int
+
+
+def trusted_now(path: str, content: bytes, at_ms: int) -> TrustedConfig:
+    """The record of a person's word for this content at this real path."""
+    return TrustedConfig(path, hashlib.sha256(content).hexdigest(), at_ms)
+
+
+def vouches_for(trusted: tuple[TrustedConfig, ...], path: str, content: bytes) -> bool:
+    """Whether one of the records is of this content at this real path."""
+    sha256 = hashlib.sha256(content).hexdigest()
+    return any(each.path == path and each.sha256 == sha256 for each in trusted)

@@ -1,0 +1,95 @@
+"""A JSON schema (draft 2020-12) of an attrs class whose attributes carry their meaning and bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from types import NoneType
+from typing import Any, Literal, get_args, get_origin
+
+import attrs
+
+from agent_memory.formats.strict_values import attributes_of, document_of, options_of
+
+_NAMES: Mapping[Any, str] = {str: "string", bool: "boolean", int: "integer", float: "number", NoneType: "null"}
+_BOUNDS = {"least": "minimum", "above": "exclusiveMinimum", "most": "maximum"}
+
+
+def schema_document(cls: type, title: str) -> dict[str, Any]:
+    """The schema, with a `$schema` key allowed at the top."""
+    schema = _schema(cls, {})
+    schema["properties"] = {"$schema": {"type": "string"}, **schema["properties"]}
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": title, **schema}
+
+
+def default_of(attribute: attrs.Attribute[Any]) -> Any:
+    """The JSON value that an absent key stands for; None for a key that must be there."""
+    default: Any = attribute.default
+    if default is attrs.NOTHING:
+        return None
+    return document_of(default.factory() if hasattr(default, "factory") else default)
+
+
+def key_rows(cls: type, path: str = "") -> Iterator[tuple[str, str, Any, str]]:
+    """For every key that holds no section: dotted key, type in words, default, meaning."""
+    for key, attribute in attributes_of(cls).items():
+        where = f"{path}{key}"
+        if attribute.type is not None and attrs.has(attribute.type):
+            yield from key_rows(attribute.type, f"{where}.")
+        else:
+            yield where, _words(attribute.type), default_of(attribute), attribute.metadata["meaning"]
+
+
+def _schema(type_: Any, facts: Mapping[str, Any]) -> dict[str, Any]:
+    options = options_of(type_)
+    if len(options) > 1:
+        return {"anyOf": [_schema(option, facts) for option in options]}
+    if attrs.has(type_):
+        return _class_schema(type_)
+    match get_origin(type_):
+        case origin if origin is Literal:
+            return {"enum": list(get_args(type_))}
+        case origin if origin is tuple:
+            items = {"type": "array", "items": _schema(get_args(type_)[0], facts)}
+            return items | ({"minItems": facts["least_items"]} if "least_items" in facts else {})
+        case origin if origin is dict:
+            return {"type": "object", "additionalProperties": _schema(get_args(type_)[1], facts)}
+        case _:
+            numeric = type_ in (int, float)
+            return {"type": _NAMES[type_]} | {
+                _BOUNDS[each]: facts[each] for each in _BOUNDS if numeric and each in facts
+            }
+
+
+def _class_schema(cls: type) -> dict[str, Any]:
+    attributes = attributes_of(cls)
+    schema = {
+        "type": "object",
+        "additionalProperties": False,
+        "properties": {key: _property(attribute) for key, attribute in attributes.items()},
+    }
+    required = [key for key, attribute in attributes.items() if attribute.default is attrs.NOTHING]
+    return schema | ({"required": required} if required else {})
+
+
+def _property(attribute: attrs.Attribute[Any]) -> dict[str, Any]:
+    schema = {"description": attribute.metadata["meaning"], **_schema(attribute.type, attribute.metadata)}
+    is_section = attribute.type is not None and attrs.has(attribute.type)
+    has_default = attribute.default is not attrs.NOTHING and not is_section
+    return schema | ({"default": default_of(attribute)} if has_default else {})
+
+
+def _words(type_: Any) -> str:
+    options = options_of(type_)
+    if len(options) > 1:
+        return " or ".join(_words(option) for option in options)
+    if attrs.has(type_):
+        return "`{" + ", ".join(attributes_of(type_)) + "}`"
+    match get_origin(type_):
+        case origin if origin is Literal:
+            return " or ".join(f'`"{choice}"`' for choice in get_args(type_))
+        case origin if origin is tuple:
+            return f"list of {_words(get_args(type_)[0])}"
+        case origin if origin is dict:
+            return f"object of {_words(get_args(type_)[1])}"
+        case _:
+            return _NAMES[type_]

@@ -1,0 +1,256 @@
+"""Which configuration counts, and where each part of it comes from."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from returns.result import Failure, Success
+
+from agent_memory.adapters.config_files import Effective, load_config
+from agent_memory.adapters.trust import TrustFile
+from agent_memory.config import Config, PresetConfig
+from agent_memory.errors import ConfigInvalid, ConfigUnreadable, Error, HomeUnknown
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    path = tmp_path / "project"
+    path.mkdir()
+    return path
+
+
+def write_own(home: Path, content: object) -> Path:
+    path = home / ".config/agent-memory/config.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(content if isinstance(content, str) else json.dumps(content))
+    return path
+
+
+def write_local(project: Path, content: object) -> Path:
+    path = project / "memory.config.json"
+    path.write_text(content if isinstance(content, str) else json.dumps(content))
+    return path
+
+
+def trust(home: Path, path: Path) -> None:
+    TrustFile(str(home)).add(os.path.realpath(path), path.read_bytes(), 0).unwrap()
+
+
+def load(home: Path, project: Path, **environ: str) -> Effective:
+    return load_config({"HOME": str(home), **environ}, str(project)).unwrap()
+
+
+def failure(home: Path, project: Path) -> Error:
+    return load_config({"HOME": str(home)}, str(project)).failure()
+
+
+def test_with_no_file_all_is_default(home: Path, project: Path) -> None:
+    effective = load(home, project)
+    assert effective.config.llm == Config().llm
+    assert effective.config.storage.root == f"{home}/.local/share/agent-memory"
+    assert effective.sources == {}
+    assert effective.warnings == ()
+    assert effective.source_of("llm.command") == "default"
+
+
+def test_the_persons_file_is_read_with_its_source(home: Path, project: Path) -> None:
+    path = write_own(home, {"$schema": "x", "llm": {"command": "ask --now", "timeoutSeconds": 5}})
+    effective = load(home, project)
+    assert effective.config.llm.command == "ask --now"
+    assert effective.sources == {"llm.command": str(path), "llm.timeoutSeconds": str(path)}
+
+
+def test_tilde_and_relative_paths_count_from_the_home(home: Path, project: Path) -> None:
+    write_own(
+        home,
+        {
+            "storage": {"root": "~/notes"},
+            "agentsMd": {"targets": ["~/.codex/AGENTS.md", "/abs/AGENTS.md", "rel.md"]},
+            "capture": {"transcriptRoots": ["~"]},
+        },
+    )
+    config = load(home, project).config
+    assert config.storage.root == f"{home}/notes"
+    assert config.agents_md.targets == (f"{home}/.codex/AGENTS.md", "/abs/AGENTS.md", f"{home}/rel.md")
+    assert config.capture.transcript_roots == (str(home),)
+
+
+def test_the_environment_wins_for_the_root(home: Path, project: Path) -> None:
+    write_own(home, {"storage": {"root": "~/notes"}})
+    effective = load(home, project, AGENT_MEMORY_ROOT="~/elsewhere")
+    assert effective.config.storage.root == f"{home}/elsewhere"
+    assert effective.source_of("storage.root") == "AGENT_MEMORY_ROOT"
+
+
+def test_a_config_may_be_a_link_to_the_dotfiles(home: Path, project: Path) -> None:
+    real = home / "dotfiles.json"
+    real.write_text('{"llm": {"maxCallsPerDay": 7}}')
+    path = home / ".config/agent-memory/config.json"
+    path.parent.mkdir(parents=True)
+    path.symlink_to(real)
+    assert load(home, project).config.llm.max_calls_per_day == 7
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        ("", "it is empty; an empty object is {}"),
+        ("{", "line 1, column 2: expecting property name enclosed in double quotes"),
+        ("[]", "it must hold one object: { … }"),
+        ({"llm": {"comand": "x"}}, "llm.comand: unknown, did you mean llm.command?"),
+        ({"llm": {"timeoutSeconds": 0}}, "llm.timeoutSeconds: must be more than 0"),
+        ({"llm": {"command": "ask 'now"}}, "llm.command: cannot be split into arguments: no closing quotation"),
+        ({"llm": {"command": " "}}, "llm.command: must name a command"),
+        ({"llm": {"presets": {"mine": "''"}}}, "llm.presets.mine: must name a command"),
+        ({"llm": {"presets": {"../x": "a"}}}, "llm.presets.../x: the name must be a plain name other than builtin"),
+        ({"llm": {"passEnv": ["A=B"]}}, "llm.passEnv[0]: must be an environment variable's name (letters, digits, _)"),
+        ({"llm": {"preset": "ollama"}}, "llm.model: is missing, and the preset ollama needs one"),
+        ({"storage": {"historyCapMiB": -1}}, "storage.historyCapMiB: must be at least 0"),
+        ({"schedule": {"defragIntervalHours": 0}}, "schedule.defragIntervalHours: must be more than 0"),
+    ],
+)
+def test_a_wrong_config_is_refused_with_its_path_and_problem(
+    home: Path, project: Path, content: object, problem: str
+) -> None:
+    path = write_own(home, content)
+    assert failure(home, project) == ConfigInvalid(str(path), (problem,))
+
+
+def test_an_unknown_preset_is_refused_with_the_known_ones(home: Path, project: Path) -> None:
+    path = write_own(home, {"llm": {"preset": "claud", "presets": {"mine": "x"}}})
+    error = failure(home, project)
+    assert isinstance(error, ConfigInvalid)
+    assert error.path == str(path)
+    assert error.problems[0].startswith("llm.preset: unknown; there are amp, builtin, claude, codex,")
+    assert "mine" in error.problems[0]
+
+
+def test_what_is_no_file_is_refused_without_waiting(home: Path, project: Path) -> None:
+    path = home / ".config/agent-memory/config.json"
+    path.mkdir(parents=True)
+    assert failure(home, project) == ConfigUnreadable(str(path), "it is a directory")
+    path.rmdir()
+    os.mkfifo(path)
+    assert failure(home, project) == ConfigUnreadable(str(path), "it is not a regular file")
+    path.unlink()
+    path.write_text(" " * (1 << 20) + "{}")
+    assert failure(home, project) == ConfigUnreadable(str(path), "it is larger than 1048576 bytes")
+
+
+def test_without_a_home_the_environment_can_name_the_root(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("agent_memory.adapters.root._home_in_password_database", lambda: "")
+    assert load_config({}, str(project)) == Failure(HomeUnknown())
+    effective = load_config({"AGENT_MEMORY_ROOT": "/r"}, None).unwrap()
+    assert effective.config.storage.root == "/r"
+
+
+class TestCurrentDirectory:
+    def test_search_and_inject_count_untrusted(self, home: Path, project: Path) -> None:
+        write_own(home, {"inject": {"tokenBudget": 1, "profiles": {"a": {"x": 1}, "b": {"x": 1}}}})
+        path = write_local(project, {"inject": {"tokenBudget": 2, "profiles": {"b": {"y": 2}}}})
+        effective = load(home, project)
+        assert effective.config.inject.token_budget == 2
+        assert effective.config.inject.profiles == {"a": {"x": 1}, "b": {"y": 2}}
+        assert effective.source_of("inject.profiles.b") == str(path)
+        assert effective.source_of("inject.profiles.a") != str(path)
+        assert effective.warnings == ()
+
+    def test_anything_else_is_ignored_with_one_warning_p21(self, home: Path, project: Path) -> None:
+        hostile = {"llm": {"command": "evil"}, "storage": {"root": "/evil"}, "inject": {"tokenBudget": 9}}
+        path = write_local(project, hostile)
+        effective = load(home, project)
+        assert effective.config.llm.command is None
+        assert effective.config.storage.root == f"{home}/.local/share/agent-memory"
+        assert effective.config.inject.token_budget == 9
+        assert effective.warnings == (
+            (
+                f"{path} sets llm.command, storage.root; ignored, since you have not trusted it. "
+                f"`memory trust {path}` if it is yours."
+            ),
+        )
+
+    @pytest.mark.parametrize(
+        "content", ["", "{", "[]", "\x00", '{"llm": {"comand": 1}}', '{"inject": {"tokenBudget": "x"}}', "[" * 99_999]
+    )
+    def test_a_broken_one_breaks_nothing(self, home: Path, project: Path, content: str) -> None:
+        write_local(project, content)
+        effective = load(home, project)
+        assert effective.config.inject == Config().inject
+        assert len(effective.warnings) == 1
+        assert "was ignored" in effective.warnings[0]
+
+    def test_one_that_is_no_file_breaks_nothing(self, home: Path, project: Path) -> None:
+        path = project / "memory.config.json"
+        os.mkfifo(path)
+        assert load(home, project).warnings == (f"{path} was ignored: it is not a regular file.",)
+
+    def test_hostile_text_in_it_reaches_no_terminal(self, home: Path, project: Path) -> None:
+        write_local(project, {"llm": {"presets": {"a\x1b[2J": "x"}}})
+        assert all(warning.isprintable() for warning in load(home, project).warnings)
+
+    def test_a_trusted_one_counts_whole_and_key_by_key(self, home: Path, project: Path) -> None:
+        own = write_own(
+            home, {"llm": {"command": "far", "timeoutSeconds": 5, "presets": {"p": {"argv": ["a"], "env": {"X": "1"}}}}}
+        )
+        path = write_local(project, {"llm": {"command": "near", "presets": {"p": {"argv": ["b"]}, "q": "c"}}})
+        trust(home, path)
+        effective = load(home, project)
+        assert effective.config.llm.command == "near"
+        assert effective.config.llm.timeout_seconds == 5
+        assert effective.config.llm.presets == {"p": PresetConfig(("b",)), "q": "c"}
+        assert effective.source_of("llm.command") == str(path)
+        assert effective.source_of("llm.timeoutSeconds") == str(own)
+        assert effective.warnings == ()
+
+    def test_trust_is_in_exactly_those_bytes_at_exactly_that_place(
+        self, home: Path, project: Path, tmp_path: Path
+    ) -> None:
+        path = write_local(project, {"llm": {"command": "near"}})
+        trust(home, path)
+        assert load(home, project).config.llm.command == "near"
+        other = tmp_path / "other"
+        other.mkdir()
+        (other / "memory.config.json").write_bytes(path.read_bytes())
+        assert load(home, other).config.llm.command is None
+        path.write_bytes(path.read_bytes() + b"\n")
+        assert load(home, project).config.llm.command is None
+
+    def test_a_trusted_one_that_is_wrong_is_refused(self, home: Path, project: Path) -> None:
+        path = write_local(project, {"llm": {"comand": "x"}})
+        trust(home, path)
+        assert isinstance(failure(home, project), ConfigInvalid)
+
+    def test_a_damaged_list_of_trust_trusts_nothing_and_says_so(self, home: Path, project: Path) -> None:
+        path = write_local(project, {"llm": {"command": "near"}})
+        trust(home, path)
+        Path(TrustFile(str(home)).path).write_text("{}")
+        effective = load(home, project)
+        assert effective.config.llm.command is None
+        assert "trusted.json cannot be understood" in effective.warnings[0]
+
+    def test_the_persons_own_file_found_there_is_not_judged_twice(self, home: Path) -> None:
+        own = write_own(home, {"llm": {"command": "mine"}})
+        (own.parent / "memory.config.json").symlink_to(own)
+        effective = load(home, own.parent)
+        assert effective.config.llm.command == "mine"
+        assert effective.warnings == ()
+
+
+def test_every_documented_example_is_valid(home: Path, project: Path) -> None:
+    example: dict[str, Any] = {
+        "storage": {"root": "~/x", "autoCommit": True, "keepHistories": True, "historyCapMiB": 512},
+        "llm": {"presets": {"mine": {"argv": ["x"], "env": {}, "input": "stdin"}, "short": "like this"}, "passEnv": []},
+        "schedule": {"consolidateIntervalHours": 2, "defragIntervalHours": 24},
+        "agentsMd": {"targets": [], "hotChars": 6000, "warmLines": 60},
+        "capture": {"transcriptRoots": []},
+        "search": {},
+        "inject": {"tokenBudget": 2000, "profiles": {}},
+        "mcp": {"trustedClients": []},
+        "limits": {"maxEntries": None, "maxChars": None, "handoffDays": 7, "staleDays": 120},
+    }
+    write_own(home, example)
+    assert isinstance(load_config({"HOME": str(home)}, str(project)), Success)

@@ -1,0 +1,88 @@
+"""Whose config counts: what a person has vouched for, byte for byte."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+from returns.result import Success
+
+from agent_memory.adapters.trust import TrustFile
+from agent_memory.domain.trusted_config import TrustedConfig, vouches_for
+from agent_memory.errors import StateCorrupt
+
+AT_MS = 1_771_000_000_123
+SHA_OF_AB = "fb8e20fc2e4c3f248c60c39bd652f3c1347298bb977b8b4d5903b85055620603"
+
+
+def test_nothing_is_trusted_at_first(home: Path) -> None:
+    assert TrustFile(str(home)).configs() == Success(())
+
+
+def test_what_is_trusted_is_kept_and_can_be_taken_back(home: Path) -> None:
+    trust = TrustFile(str(home))
+    assert trust.add("/a", b"ab", AT_MS) == Success(TrustedConfig("/a", SHA_OF_AB, AT_MS))
+    trust.add("/b", b"b", AT_MS).unwrap()
+    assert [each.path for each in trust.configs().unwrap()] == ["/a", "/b"]
+    assert trust.remove("/a") == Success(True)
+    assert trust.remove("/a") == Success(False)
+    assert [each.path for each in trust.configs().unwrap()] == ["/b"]
+
+
+def test_new_bytes_at_a_place_replace_the_old_trust(home: Path) -> None:
+    trust = TrustFile(str(home))
+    trust.add("/a", b"old", AT_MS).unwrap()
+    trust.add("/a", b"new", AT_MS).unwrap()
+    configs = trust.configs().unwrap()
+    assert vouches_for(configs, "/a", b"new")
+    assert not vouches_for(configs, "/a", b"old")
+    assert not vouches_for(configs, "/b", b"new")
+
+
+def test_the_list_is_private_and_has_the_documented_form_p22(home: Path) -> None:
+    trust = TrustFile(str(home))
+    trust.add("/a", b"ab", AT_MS).unwrap()
+    path = home / ".local/state/agent-memory/trusted.json"
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert path.parent.stat().st_mode & 0o777 == 0o700
+    assert json.loads(path.read_text()) == {
+        "version": 1,
+        "configs": [{"path": "/a", "sha256": SHA_OF_AB, "trustedAt": "2026-02-13T16:26:40.123Z"}],
+    }
+
+
+@pytest.mark.parametrize(
+    "damaged",
+    [
+        "",
+        "[]",
+        '{"version": 2, "configs": []}',
+        '{"version": 1, "configs": [{}]}',
+        '{"version": 1, "configs": [{"path": "/a", "sha256": "short", "trustedAt": "2026-02-13T14:26:40.123Z"}]}',
+        '{"version": 1, "configs": [{"path": 1, "sha256": "x", "trustedAt": "x"}]}',
+    ],
+)
+def test_a_damaged_list_is_an_error_and_is_left_alone_p6(home: Path, damaged: str) -> None:
+    trust = TrustFile(str(home))
+    path = Path(trust.path)
+    path.parent.mkdir(parents=True)
+    path.write_text(damaged)
+    assert isinstance(trust.configs().failure(), StateCorrupt)
+    assert isinstance(trust.add("/a", b"ab", AT_MS).failure(), StateCorrupt)
+    assert path.read_text() == damaged
+
+
+def test_processes_at_once_lose_no_trust_p7(home: Path) -> None:
+    script = textwrap.dedent("""
+        import sys
+        from agent_memory.adapters.trust import TrustFile
+        for number in range(5):
+            TrustFile(sys.argv[1]).add(f"/{sys.argv[2]}/{number}", b"x", 0).unwrap()
+    """)
+    started = [subprocess.Popen([sys.executable, "-c", script, str(home), str(each)]) for each in range(4)]
+    assert [each.wait(timeout=60) for each in started] == [0] * 4
+    assert len(TrustFile(str(home)).configs().unwrap()) == 20
