@@ -1,0 +1,411 @@
+"""One record of a Claude Code transcript, from the object on its line to what it says. Pure; never raises.
+
+The format is internal to Claude Code and differs between versions; what is not understood is left out and counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from hashlib import blake2b
+from itertools import islice
+
+from attrs import field, frozen
+
+from agent_memory.adapters.harness.claude_texts import element, typed_text
+from agent_memory.domain.history import ToolCall
+from agent_memory.domain.instants import ms_of
+from agent_memory.domain.own_marks import is_entry_path, is_memory_command, is_memory_tool
+from agent_memory.domain.tool_calls import tool_call
+
+_SILENT_TYPES = frozenset(
+    (
+        *("progress", "file-history-snapshot", "file-history-delta", "mode", "permission-mode", "bridge-session"),
+        *(
+            "atis-latch",
+            "worktree-state",
+            "frame-link",
+            "last-prompt",
+            "agent-name",
+            "agent-color",
+            "agent-setting",
+            "tag",
+        ),
+    )
+)
+_TELLING_TYPES = frozenset(("user", "assistant", "attachment", "queue-operation", "pr-link"))
+_FACTUAL_TYPES = frozenset(("system", "summary", "ai-title", "custom-title", "relocated"))
+_KNOWN_TYPES = _SILENT_TYPES | _TELLING_TYPES | _FACTUAL_TYPES
+
+_SYNTHETIC_MODEL = "<synthetic>"
+_REJECTED = "The user doesn't want to proceed with this tool use."
+_REJECTED_BECAUSE = "the user said:"
+_REASON_CHARS = 40
+_MAX_CALLS = 500
+"""Of one record: no message of a model holds more."""
+
+
+@frozen
+class Said:
+    """A text that is not the agent's. `source` is None for the person; else it names what sent it, and the text counts as a
+    tool's. `queued` marks the copies of a prompt that was typed while the agent worked."""
+
+    text: str
+    raw: str = ""
+    """As recorded, for recognising our own prompts."""
+    source: str | None = None
+    queued: bool = False
+    prompt: bool = True
+    """It begins a branch of the conversation where it has siblings."""
+
+
+@frozen
+class Asked:
+    """One tool call, with what is needed to recognise its answer."""
+
+    tool_use_id: str
+    call: ToolCall
+    of_memory: bool
+    """It asks memory itself, so that the answer is nothing new (P26)."""
+
+
+@frozen
+class Answered:
+    """A part of an assistant message: Claude Code writes one record for each content block."""
+
+    message_id: str | None
+    text: str
+    asked: tuple[Asked, ...] = ()
+
+
+@frozen
+class Returned:
+    """What a tool answered."""
+
+    text: str
+    tool_use_id: str | None
+    tool_name: str | None = None
+    failed: bool = False
+    answers: str = ""
+    """What the person chose or typed in answer to AskUserQuestion."""
+    rejection: str = ""
+    """What the person said when refusing the call."""
+    rejection_sure: bool = False
+    """The harness itself says that the person refused; else the tool could have printed those words."""
+
+
+@frozen
+class QueueStep:
+    """A change to the prompts waiting while the agent works: `enqueue`, `dequeue`, `remove`."""
+
+    operation: str
+    text: str
+    reason: str = ""
+
+
+@frozen
+class LeftOut:
+    """A part that is not kept, and why."""
+
+    reason: str
+
+
+Part = Said | Answered | Returned | QueueStep | LeftOut
+
+
+@frozen
+class Record:
+    """What one line says."""
+
+    id: str
+    has_own_id: bool
+    """False where the id was made from the content."""
+    known: bool = True
+    """Of a type that some version of Claude Code writes."""
+    parts: tuple[Part, ...] = ()
+    parent_id: str | None = None
+    session_id: str | None = None
+    at_ms: int | None = None
+    cwd: str | None = None
+    relocated_cwd: str | None = None
+    branch: str | None = None
+    model: str | None = None
+    entrypoint: str | None = None
+    sidechain: bool = False
+    human: bool = False
+    """`origin.kind` says that a person typed it: the one sure sign."""
+    scheduled: bool = False
+    title: str | None = None
+    title_rank: int = 0
+    """A person's title (3) before the harness's (2) before a summary (1)."""
+    title_leaf_id: str | None = None
+    """A summary belongs to the session that holds this record: files begin with summaries of other sessions."""
+    retracted_ids: tuple[str, ...] = field(default=())
+
+
+def read_record(value: Mapping[str, object]) -> Record | None:
+    """The record in an object; None for an object that no version of Claude Code writes."""
+    kind = value.get("type")
+    if not isinstance(kind, str) or not kind:
+        return None
+    uuid = _text(value, "uuid")
+    at_ms = _instant(value)
+    relocated = _text(value, "relocatedCwd") or None
+    title, rank = _title(kind, value)
+    return Record(
+        id=uuid or _id_from(value),
+        has_own_id=bool(uuid),
+        known=kind in _KNOWN_TYPES,
+        parts=tuple(_parts(kind, value)),
+        parent_id=_text(value, "parentUuid") or _text(value, "logicalParentUuid") or None,
+        session_id=_text(value, "sessionId") or None,
+        at_ms=at_ms,
+        cwd=_text(value, "cwd") or None,
+        relocated_cwd=relocated if kind == "relocated" else None,
+        branch=_branch(value),
+        model=_model(kind, value),
+        entrypoint=_text(value, "entrypoint") or None,
+        sidechain=value.get("isSidechain") is True,
+        human=_text(_mapping(value, "origin"), "kind") == "human",
+        scheduled=_text(value, "subtype") == "scheduled_task_fire",
+        title=title,
+        title_rank=rank,
+        title_leaf_id=_text(value, "leafUuid") or None,
+        retracted_ids=_retracted(value),
+    )
+
+
+def _parts(kind: str, value: Mapping[str, object]) -> Iterator[Part]:
+    if kind == "user":
+        yield from _of_user(value)
+    elif kind == "assistant":
+        yield from _of_assistant(value)
+    elif kind == "attachment":
+        yield _of_attachment(value)
+    elif kind == "queue-operation":
+        yield QueueStep(_text(value, "operation"), _text(value, "content"), _text(value, "reason"))
+    elif kind == "pr-link":
+        yield _of_pull_request(value)
+    elif kind not in _KNOWN_TYPES:
+        yield LeftOut(f"unknown-type:{kind[:_REASON_CHARS]}")
+
+
+# -- user records -----------------------------------------------------------------------------------------------------
+
+
+def _of_user(value: Mapping[str, object]) -> Iterator[Part]:
+    message = value.get("message")
+    content = message.get("content") if isinstance(message, Mapping) else None
+    if not isinstance(content, str | list):
+        yield LeftOut("bad-record")
+        return
+    blocks = [content] if isinstance(content, str) else content
+    texts = [text for block in blocks if (text := _block_text(block)) is not None]
+    for block in blocks:
+        if isinstance(block, Mapping) and block.get("type") == "tool_result":
+            yield _returned(block, value)
+    if any(isinstance(block, Mapping) and block.get("type") not in _USER_BLOCKS for block in blocks):
+        yield LeftOut("unknown-block")
+    if any(not isinstance(block, Mapping | str) for block in blocks):
+        yield LeftOut("bad-record")
+    if texts:
+        yield from _said(texts, value, images=sum(_is_image(block) for block in blocks))
+
+
+_USER_BLOCKS = ("text", "tool_result", "image", "document")
+
+
+def _said(texts: list[str], value: Mapping[str, object], images: int) -> Iterator[Part]:
+    for flag, reason in (
+        ("isMeta", "meta"),
+        ("isCompactSummary", "compact-summary"),
+        ("isVisibleInTranscriptOnly", "meta"),
+    ):
+        if value.get(flag) is True:
+            yield LeftOut(reason)
+            return
+    raw = "\n\n".join(texts)
+    kind = _text(_mapping(value, "origin"), "kind")
+    result = _notification(raw) if kind in ("", "task-notification") else None
+    if result is not None:
+        yield Said(result, raw, source="task-notification", prompt=False)
+        return
+    typed = [typed_text(text) for text in texts]
+    kept = [part.text for part in typed if part.text]
+    if not kept:
+        yield LeftOut(next((part.left_out for part in typed if part.left_out not in (None, "empty")), None) or "empty")
+        return
+    kept += ["[image]"] * images
+    source = None if kind in ("", "human") else kind[:_REASON_CHARS]
+    yield Said("\n\n".join(kept), raw, source)
+
+
+def _notification(raw: str) -> str | None:
+    """What a background task reported; None for a text that is no notification, empty for one without a report."""
+    body = raw.strip()
+    if not (body.startswith("<task-notification") and body.endswith("</task-notification>")):
+        return None
+    return element(body, "result") or element(body, "summary") or ""
+
+
+def _returned(block: Mapping[str, object], value: Mapping[str, object]) -> Returned:
+    text = _content_text(block.get("content"))
+    failed = block.get("is_error") is True
+    outcome = value.get("toolUseResult")
+    refused = failed and text.startswith(_REJECTED) and _REJECTED_BECAUSE in text
+    return Returned(
+        text,
+        _text(block, "tool_use_id") or None,
+        failed=failed,
+        answers=_answers(outcome),
+        rejection=typed_text(text.split(_REJECTED_BECAUSE, 1)[1]).text if refused else "",
+        rejection_sure=outcome == "User rejected tool use" or value.get("toolDenialKind") == "user-rejected",
+    )
+
+
+def _answers(outcome: object) -> str:
+    answers = outcome.get("answers") if isinstance(outcome, Mapping) else None
+    if not isinstance(answers, Mapping):
+        return ""
+    return "\n".join(answer for answer in answers.values() if isinstance(answer, str) and answer.strip())
+
+
+# -- assistant records ------------------------------------------------------------------------------------------------
+
+
+def _of_assistant(value: Mapping[str, object]) -> Iterator[Part]:
+    message = value.get("message")
+    content = message.get("content") if isinstance(message, Mapping) else None
+    if not isinstance(message, Mapping) or not isinstance(content, str | list):
+        yield LeftOut("bad-record")
+        return
+    if value.get("isApiErrorMessage") is True or message.get("model") == _SYNTHETIC_MODEL:
+        yield LeftOut("api-error")
+        return
+    blocks = [content] if isinstance(content, str) else content
+    texts = [text for block in blocks if (text := _block_text(block)) is not None and text.strip()]
+    asked = tuple(
+        islice((_asked(block) for block in blocks if isinstance(block, Mapping) and _is_call(block)), _MAX_CALLS)
+    )
+    if texts or asked:
+        yield Answered(_text(message, "id") or None, "\n\n".join(texts), asked)
+    for block in blocks:
+        if isinstance(block, Mapping) and str(block.get("type")).endswith("_tool_result"):
+            yield Returned(_content_text(block.get("content")), _text(block, "tool_use_id") or None)
+
+
+def _is_call(block: Mapping[str, object]) -> bool:
+    return block.get("type") in ("tool_use", "server_tool_use", "mcp_tool_use")
+
+
+def _asked(block: Mapping[str, object]) -> Asked:
+    name = _text(block, "name") or "unknown"
+    arguments = _mapping(block, "input")
+    call = tool_call(name, arguments)
+    command = _text(arguments, "command")
+    of_memory = is_memory_tool(name) or is_memory_command(command) or is_entry_path(call.path or "")
+    return Asked(_text(block, "id"), call, of_memory)
+
+
+# -- other records ----------------------------------------------------------------------------------------------------
+
+
+def _of_attachment(value: Mapping[str, object]) -> Part:
+    attachment = _mapping(value, "attachment")
+    if attachment.get("type") != "queued_command":
+        return LeftOut("attachment")
+    prompt = attachment.get("prompt")
+    raw = prompt if isinstance(prompt, str) else _content_text(prompt)
+    kind = _text(_mapping(attachment, "origin"), "kind") or _text(_mapping(value, "origin"), "kind")
+    result = _notification(raw)
+    if result is not None:
+        return Said(result, raw, source="task-notification", prompt=False)
+    if kind not in ("", "human") or attachment.get("commandMode", "prompt") != "prompt":
+        return LeftOut("not-typed")
+    typed = typed_text(raw)
+    return Said(typed.text, raw, queued=True, prompt=False) if typed.text else LeftOut(typed.left_out or "empty")
+
+
+def _of_pull_request(value: Mapping[str, object]) -> Part:
+    url, number = _text(value, "prUrl"), value.get("prNumber")
+    if not url:
+        return LeftOut("bad-record")
+    repository = _text(value, "prRepository")
+    return Returned(f"Pull request {number} of {repository}: {url}", None, tool_name="pr-link")
+
+
+def _title(kind: str, value: Mapping[str, object]) -> tuple[str | None, int]:
+    for rank, (of_kind, key) in enumerate(
+        (("summary", "summary"), ("ai-title", "aiTitle"), ("custom-title", "customTitle")), 1
+    ):
+        if kind == of_kind and _text(value, key).strip():
+            return _text(value, key), rank
+    return None, 0
+
+
+def _retracted(value: Mapping[str, object]) -> tuple[str, ...]:
+    ids = value.get("retractedMessageUuids")
+    return tuple(id for id in ids if isinstance(id, str)) if isinstance(ids, list) else ()
+
+
+# -- values of any shape ----------------------------------------------------------------------------------------------
+
+
+def _text(value: Mapping[str, object], key: str) -> str:
+    text = value.get(key)
+    return text if isinstance(text, str) else ""
+
+
+def _mapping(value: Mapping[str, object], key: str) -> Mapping[str, object]:
+    inner = value.get(key)
+    return inner if isinstance(inner, Mapping) else {}
+
+
+def _instant(value: Mapping[str, object]) -> int | None:
+    return ms_of(_text(value, "timestamp")[:_REASON_CHARS])
+
+
+def _branch(value: Mapping[str, object]) -> str | None:
+    branch = _text(value, "gitBranch")
+    return branch if branch not in ("", "HEAD") else None
+
+
+def _model(kind: str, value: Mapping[str, object]) -> str | None:
+    model = _text(_mapping(value, "message"), "model") if kind == "assistant" else ""
+    return model if model not in ("", _SYNTHETIC_MODEL) else None
+
+
+def _block_text(block: object) -> str | None:
+    if isinstance(block, str):
+        return block
+    if isinstance(block, Mapping) and block.get("type") == "text":
+        return _text(block, "text")
+    return None
+
+
+def _is_image(block: object) -> bool:
+    return isinstance(block, Mapping) and block.get("type") in ("image", "document")
+
+
+def _content_text(content: object) -> str:
+    """The text of a tool's answer: a string, or a list of blocks."""
+    if isinstance(content, str):
+        return content
+    blocks = content if isinstance(content, list) else [content]
+    return "\n".join(text for block in blocks if (text := _answer_block(block)))
+
+
+def _answer_block(block: object) -> str:
+    if isinstance(block, Mapping):
+        if _is_image(block):
+            return "[image]"
+        return _text(block, "text") or " ".join(filter(None, (_text(block, "title"), _text(block, "url"))))
+    return block if isinstance(block, str) else ""
+
+
+def _id_from(value: Mapping[str, object]) -> str:
+    told = (
+        _text(value, "type"),
+        _text(value, "timestamp"),
+        repr(value.get("message") or value.get("attachment") or value),
+    )
+    return blake2b("\0".join(told).encode("utf-8", "surrogatepass"), digest_size=10).hexdigest()

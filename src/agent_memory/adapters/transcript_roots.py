@@ -1,0 +1,195 @@
+"""Which transcripts may be read, and how they are opened (P27)."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import stat
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+
+from attrs import frozen
+from returns.result import Failure, Result, Success
+
+from agent_memory.errors import HistoryUnavailable, TranscriptRefused
+
+_SESSION_ID = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_-]|\.(?!\.)){0,127}", re.ASCII)
+# With O_PATH (Linux) a directory that may be passed through but not listed will do.
+_DIRECTORY_FLAGS = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+# Without O_NONBLOCK, opening a FIFO would wait for a writer.
+_FILE_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+
+@frozen
+class OpenTranscript:
+    """A regular file, open for reading at its beginning."""
+
+    path: str
+    descriptor: int
+    size_bytes: int
+    """When it was opened."""
+
+
+@frozen
+class TranscriptRoots:
+    """The directories that transcripts may be in, as the person or the harness named them. A root may be a symbolic link,
+    and links between a root and a transcript are followed as long as they stay inside some root; the transcript itself
+    must be no link."""
+
+    roots: tuple[str, ...]
+
+    def admit(self, path: str) -> Result[str, TranscriptRefused]:
+        """The path with its parents' links resolved, if it is inside a root; nothing is opened."""
+        problem = _problem_with(path)
+        if problem:
+            return Failure(TranscriptRefused(path, problem))
+        parent, name = os.path.split(os.path.normpath(path))
+        real = os.path.join(os.path.realpath(parent), name)
+        if any(_contains(os.path.realpath(root), real) for root in self.roots):
+            return Success(real)
+        return Failure(TranscriptRefused(path, f"it is outside the transcript directories ({self._named()})"))
+
+    def _named(self) -> str:
+        return ", ".join(self.roots) or "none is known"
+
+
+def is_session_id(text: str) -> bool:
+    """Whether a session id may become part of a file name: letters, digits, `-`, `_` and single dots, at most 128."""
+    return bool(_SESSION_ID.fullmatch(text))
+
+
+def claude_code_roots(environ: Mapping[str, str], home: str | None, further: Sequence[str] = ()) -> TranscriptRoots:
+    """`$CLAUDE_CONFIG_DIR/projects`, `~/.claude/projects`, and the `further` ones (config, setup).
+
+    `~` is the home. What is not absolute then is no root.
+    """
+    default = f"{home}/.claude" if home else ""
+    configs = [environ.get("CLAUDE_CONFIG_DIR", ""), default]
+    projects = [f"{_expanded(config, home)}/projects" for config in configs if config]
+    roots = [*projects, *(_expanded(root, home) for root in further)]
+    return TranscriptRoots(tuple(dict.fromkeys(root for root in roots if root.startswith("/"))))
+
+
+def find_transcript(roots: TranscriptRoots, session_id: str, suffix: str = ".jsonl") -> str | None:
+    """The newest `<root>/<session-id><suffix>` or `<root>/<project>/<session-id><suffix>`; None where there is none."""
+    if not is_session_id(session_id):
+        return None
+    name = session_id + suffix
+    found = [path for root in roots.roots for path in _candidates(root, name)]
+    return max(found, key=_changed_at, default=None)
+
+
+@contextmanager
+def transcript(
+    roots: TranscriptRoots, path: str, session_id: str
+) -> Iterator[Result[OpenTranscript, TranscriptRefused | HistoryUnavailable]]:
+    """The transcript, open until the context ends.
+
+    TranscriptRefused: outside the roots, a symbolic link, no regular file. HistoryUnavailable: missing, or not to be read
+    now. Every directory below `/` is opened without following links, so that one exchanged for a link after the check
+    is refused, not followed.
+    """
+    admitted = roots.admit(path)
+    if isinstance(admitted, Failure):
+        yield admitted
+        return
+    real = admitted.unwrap()
+    try:
+        descriptor = _open_without_links(real)
+    except OSError as error:
+        yield Failure(_refusal(error, path, session_id))
+        return
+    try:
+        status = os.fstat(descriptor)
+        if stat.S_ISREG(status.st_mode):
+            yield Success(OpenTranscript(real, descriptor, status.st_size))
+        else:
+            yield Failure(_not_regular(path, status.st_mode))
+    finally:
+        os.close(descriptor)
+
+
+def _problem_with(path: str) -> str | None:
+    if "\0" in path:
+        return "its path holds a NUL"
+    if not path.startswith("/"):
+        return "its path is not absolute"
+    try:
+        os.fsencode(path)
+    except UnicodeEncodeError:
+        return "its path is not text"
+    return None
+
+
+def _contains(root: str, path: str) -> bool:
+    return path.startswith(root.rstrip("/") + "/")
+
+
+def _expanded(path: str, home: str | None) -> str:
+    path = home + path[1:] if home and (path == "~" or path.startswith("~/")) else path
+    return os.path.normpath(path) if path else ""
+
+
+def _candidates(root: str, name: str) -> Iterator[str]:
+    try:
+        with os.scandir(root) as entries:
+            directories = [entry.path for entry in entries if entry.is_dir()]
+    except OSError:
+        return
+    for directory in [root, *directories]:
+        if os.path.lexists(f"{directory}/{name}"):
+            yield f"{directory}/{name}"
+
+
+def _changed_at(path: str) -> float:
+    try:
+        return os.lstat(path).st_mtime
+    except OSError:
+        return 0
+
+
+class _NotRegularError(OSError):
+    """What is there is no regular file; `mode` says what it is."""
+
+    def __init__(self, mode: int) -> None:
+        super().__init__()
+        self.mode = mode
+
+
+def _open_without_links(path: str) -> int:
+    parts = path.strip("/").split("/")
+    directory = os.open("/", _DIRECTORY_FLAGS)
+    try:
+        for part in parts[:-1]:
+            below = os.open(part, _DIRECTORY_FLAGS, dir_fd=directory)
+            os.close(directory)
+            directory = below
+        # Looked at before it is opened: opening a device can have effects of its own.
+        mode = os.stat(parts[-1], dir_fd=directory, follow_symlinks=False).st_mode
+        if not stat.S_ISREG(mode):
+            raise _NotRegularError(mode)
+        return os.open(parts[-1], _FILE_FLAGS, dir_fd=directory)
+    finally:
+        os.close(directory)
+
+
+def _refusal(error: OSError, path: str, session_id: str) -> TranscriptRefused | HistoryUnavailable:
+    if isinstance(error, _NotRegularError):
+        return _not_regular(path, error.mode)
+    if error.errno == errno.ELOOP:
+        return TranscriptRefused(path, "it is a symbolic link")
+    if error.errno in (errno.ENOENT, errno.ENOTDIR):
+        return HistoryUnavailable(session_id, f"there is no transcript at {path}")
+    return HistoryUnavailable(session_id, f"{path} cannot be opened: {error.strerror}")
+
+
+def _not_regular(path: str, mode: int) -> TranscriptRefused:
+    kinds = (
+        (stat.S_ISLNK, "a symbolic link"),
+        (stat.S_ISDIR, "a directory"),
+        (stat.S_ISFIFO, "a FIFO"),
+        (stat.S_ISSOCK, "a socket"),
+    )
+    kind = next((kind for matches, kind in kinds if matches(mode)), "a device")
+    return TranscriptRefused(path, f"it is {kind}, not a regular file")
