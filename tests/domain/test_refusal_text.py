@@ -34,6 +34,7 @@ MESSAGES = [
     ("network", "fetch failed"),
     ("config", "Error: unknown option '--tools'"),
     ("config", "Error: model 'qwen9' not found"),
+    ("config", "Prompt is too long"),
 ]
 
 ANSWERS = [

@@ -63,6 +63,8 @@ _PHRASES: Mapping[str, tuple[str, ...]] = {
     ),
     "config": (
         r"(?:unknown|invalid|unsupported|no such) model",
+        r"(?:your |the )?(?:prompt|input|message) is too long",
+        r"(?:maximum |the )?context (?:length|window)(?: exceeded| limit|'s)",
         r"model \S+ (?:was )?(?:not found|not supported|does not exist|is not available)",
         r"(?:unknown|unrecogni[sz]ed|unexpected|no such) (?:option|argument|flag)s?\b",
     ),
