@@ -222,6 +222,14 @@ class RunRecords(Protocol):
         """The reply was applied or refused: it stays on record and is not found again."""
         ...
 
+    def deferred(self) -> Result[tuple[Change, ...], Error]:
+        """Changes that were over a run's limit, oldest first."""
+        ...
+
+    def put_deferred(self, changes: Sequence[Change]) -> Result[None, Error]:
+        """Replace the list of deferred changes."""
+        ...
+
     def finish(self, run: Run, error: Error | None) -> Result[None, Error]:
         """Write the report, and drop the checkpoint unless the run failed."""
         ...

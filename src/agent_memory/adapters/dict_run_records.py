@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from attrs import define, field
 from returns.result import Result, Success
 
+from agent_memory.domain.change import Change
 from agent_memory.domain.run import KeptReply, Run, leaves_something_half_done
 from agent_memory.errors import Error
 from agent_memory.formats.run_json import parse_checkpoint, render_checkpoint
@@ -17,6 +20,7 @@ class DictRunRecords:
     checkpoints: dict[str, str] = field(factory=dict)
     replies: dict[str, KeptReply] = field(factory=dict)
     spent: list[str] = field(factory=list)
+    later: tuple[Change, ...] = ()
     finished: dict[str, tuple[Run, Error | None]] = field(factory=dict)
 
     def checkpoint(self, state: str, run: Run) -> Result[None, Error]:
@@ -39,6 +43,13 @@ class DictRunRecords:
     def spend_reply(self, key: str) -> Result[None, Error]:
         if self.replies.pop(key, None) is not None:
             self.spent.append(key)
+        return Success(None)
+
+    def deferred(self) -> Result[tuple[Change, ...], Error]:
+        return Success(self.later)
+
+    def put_deferred(self, changes: Sequence[Change]) -> Result[None, Error]:
+        self.later = tuple(changes)
         return Success(None)
 
     def finish(self, run: Run, error: Error | None) -> Result[None, Error]:

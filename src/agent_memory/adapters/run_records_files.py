@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.durable import make_directories, move_file, replace_file
 from agent_memory.adapters.io_errors import store_io
+from agent_memory.domain.change import Change
 from agent_memory.domain.results import sealed
 from agent_memory.domain.run import KeptReply, Run, leaves_something_half_done
 from agent_memory.errors import Error
 from agent_memory.formats.run_json import (
+    parse_changes,
     parse_checkpoint,
     parse_reply_record,
     plan_document,
+    render_changes,
     render_checkpoint,
     render_reply,
     render_report,
@@ -89,6 +93,28 @@ class RunRecordsFiles:
         except OSError as error:
             return Failure(store_io(error, "move", str(self._runs)))
         return Success(None)
+
+    def deferred(self) -> Result[tuple[Change, ...], Error]:
+        """See the port: `runs/deferred.json`."""
+        path = self._runs / "deferred.json"
+        try:
+            text = path.read_bytes().decode("utf-8", "replace")
+        except FileNotFoundError:
+            return Success(())
+        except OSError as error:
+            return Failure(store_io(error, "read", str(path)))
+        match sealed(parse_changes(text, str(path))):
+            case Success(changes):
+                return Success(changes)
+            case Failure(corrupt):
+                return Failure(corrupt)
+
+    def put_deferred(self, changes: Sequence[Change]) -> Result[None, Error]:
+        """See the port."""
+        path = self._runs / "deferred.json"
+        if not changes and not path.exists():
+            return Success(None)
+        return self._write(path, render_changes(changes))
 
     def finish(self, run: Run, error: Error | None) -> Result[None, Error]:
         """See the port. A run that did nothing at all leaves no report."""

@@ -71,6 +71,8 @@ class Listed:
     archived: bool = False
     provisional_id: bool = False
     """The file has no id of its own: `meta.id` is what `doctor --fix` would write."""
+    body_hash: str = ""
+    """SHA-256 of the UTF-8 of the body without leading and trailing white space, hex: two entries that say the same."""
     conflicted: bool = False
     """The body holds unresolved merge-conflict markers."""
 

@@ -37,16 +37,23 @@ class Work:
     """Of the window that the agent sees next."""
     request: AgentRequest | None = None
     reply: AgentReply | None = None
-    reply_key: str = ""
+    reply_keys: tuple[str, ...] = ()
+    """Of the replies used so far, one a window."""
     plan: Plan = Plan()
     """Of all windows so far."""
+    fallback: Plan = Plan()
+    """Of an inline note: the note stored whole, should its attempts be used up."""
     receipt: Receipt | None = None
     outcome: Outcome | None = None
     """Set as soon as it is known what becomes of the session."""
     trouble: Trouble | None = None
     """To be remembered with the entry, which stays pending."""
+    error: Error | None = None
+    """What went wrong with the session, when something did."""
     next_mark: SessionMark | None = None
     """How far the session will have been consolidated once this work is done."""
+    remaining: bool = False
+    """The session holds more turns than were fetched: it is taken up again before the next one."""
 
 
 @frozen
@@ -57,6 +64,7 @@ class Settled:
     outcome: Outcome
     plan: Plan = Plan()
     receipt: Receipt | None = None
+    error: Error | None = None
 
 
 @frozen

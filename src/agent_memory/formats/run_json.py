@@ -7,6 +7,7 @@ has no effect outside `runs/` and is simply done again.
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from attrs import evolve
@@ -15,7 +16,7 @@ from cattrs.preconf.json import make_converter
 from cattrs.strategies import configure_tagged_union
 from returns.result import Failure, Result, Success
 
-from agent_memory.domain.change import Create, Replace, Restore, Retire
+from agent_memory.domain.change import Change, Create, Replace, Restore, Retire
 from agent_memory.domain.inbox_entry import AmpThread, FileSnapshot, InlineNote, OpencodeSession, SessionFile
 from agent_memory.domain.instants import iso_of
 from agent_memory.domain.plan import Plan
@@ -37,7 +38,7 @@ def render_checkpoint(state: str, run: Run) -> str:
     """JSON of `{version, state, run}`; of the run only the session in hand, since the others are still pending."""
     work = run.work
     if work is not None:
-        work = evolve(work, history=None, windows=(), window_index=0, request=None, reply=None)
+        work = evolve(work, history=None, windows=(), window_index=0, request=None, reply=None, error=None)
     kept = evolve(run, queue=(), work=work, settled=(), quarantined=(), paused=None, warnings=())
     return _dump({"version": VERSION, "state": state, "run": _unstructure_run(kept)})
 
@@ -112,6 +113,21 @@ def outcome_document(outcome: Outcome) -> dict[str, Any]:
         "reason": outcome.reason,
         "dropped": list(outcome.dropped),
     }
+
+
+def render_changes(changes: Sequence[Change]) -> str:
+    """JSON of a list of changes: those that wait for the next run."""
+    return _dump(plan_document(Plan(tuple(changes))))
+
+
+def parse_changes(text: str, path: str) -> Result[tuple[Change, ...], StateCorrupt]:
+    """The changes that `render_changes` wrote."""
+    try:
+        return Success(_converter.structure(json.loads(text), Plan).changes)
+    except BaseValidationError as invalid:
+        return Failure(StateCorrupt(path, tuple(transform_error(invalid))))
+    except (ValueError, RecursionError) as damaged:
+        return Failure(StateCorrupt(path, (str(damaged),)))
 
 
 def plan_document(plan: Plan) -> dict[str, Any]:

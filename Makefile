@@ -1,0 +1,50 @@
+# `make demo` and `make test` are all that a newcomer needs; both set up .venv by themselves.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PYTEST_FLAGS ?=
+
+.PHONY: demo test check docs wheel bench slow clean
+
+demo: $(VENV)/.runtime ## see a real session become notes, in a throw-away store
+	@PATH="$(CURDIR)/$(BIN):$$PATH" sh docs/demo.sh
+
+test: $(VENV)/.development ## run the tests
+	@$(BIN)/pytest -n auto $(PYTEST_FLAGS)
+
+check: $(VENV)/.development ## format, lint, types, import contracts
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+docs: $(VENV)/.development ## write the generated pages anew
+	$(BIN)/python docs/generate.py
+
+wheel: $(VENV)/.development ## build the wheel, install it into an empty environment, run the demo from it
+	sh .ci/wheel
+
+bench: $(VENV)/.development ## figures, each beside a baseline of the same run
+	$(BIN)/python -m bench
+
+slow: $(VENV)/.development ## the tests that take long
+	$(BIN)/pytest -m slow $(PYTEST_FLAGS)
+
+clean:
+	rm -rf $(VENV) dist .coverage* .mypy_cache .ruff_cache .pytest_cache .hypothesis
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "agent-memory needs Python 3.11 or newer; say which with: make PYTHON=python3.12 …" >&2; exit 1; }
+	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); echo "Python's venv module is missing; on Debian and Ubuntu: apt install python3-venv" >&2; exit 1; }
+
+$(VENV)/.runtime: pyproject.toml | $(BIN)/python
+	@echo "Setting up $(VENV) …"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	@touch $@
+
+$(VENV)/.development: pyproject.toml | $(BIN)/python
+	@echo "Setting up $(VENV) …"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable . --group dev
+	@touch $@ $(VENV)/.runtime

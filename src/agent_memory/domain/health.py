@@ -1,0 +1,84 @@
+"""What `memory status` tells: what waits, what went wrong, what was spent."""
+
+from __future__ import annotations
+
+from attrs import frozen
+
+from agent_memory.domain.queue import Trouble
+from agent_memory.domain.spend import DaySpend
+
+
+@frozen
+class LastRun:
+    """The newest run that left a report."""
+
+    run_id: str
+    ended_at_ms: int | None
+    result: str
+    """`completed`, `paused` or `failed`."""
+    message: str
+    """Why it paused or failed, in words; else empty."""
+    sessions: int
+
+
+@frozen
+class HookProblem:
+    """A capture that did not arrive; hooks themselves stay silent."""
+
+    at: str
+    harness: str
+    message: str
+
+
+@frozen
+class Health:
+    """The state of one store."""
+
+    root: str
+    entries: int
+    archived: int
+    unreadable: tuple[str, ...]
+    """Paths of files in `topics/` that are no valid entries."""
+    pending: int
+    """Inbox entries, before folding."""
+    oldest_pending_at_ms: int | None
+    failed: tuple[str, ...]
+    """Names in `inbox/.failed/`, without the reasons beside them."""
+    troubles: tuple[tuple[str, Trouble], ...]
+    """Sessions that were set back, by key."""
+    last_run: LastRun | None
+    hook_problems: tuple[HookProblem, ...]
+    """Since the last run, newest last."""
+    spent_today: DaySpend
+    max_calls_per_day: int
+    agent: str
+    unrecorded: int
+    """Writes that git has not recorded yet."""
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """What a person should look at, one sentence each; empty when all is well."""
+        found = []
+        if self.unreadable:
+            found.append(f"{_count(len(self.unreadable), 'file')} in topics/ cannot be read: {self.unreadable[0]}")
+        if self.failed:
+            found.append(
+                f"{_count(len(self.failed), 'inbox entry', 'inbox entries')} given up or malformed in inbox/.failed/; "
+                "`memory consolidate --retry-failed` tries again"
+            )
+        if self.last_run is not None and self.last_run.result != "completed":
+            found.append(f"the last run {self.last_run.result}: {self.last_run.message}")
+        if self.hook_problems:
+            newest = self.hook_problems[-1]
+            found.append(
+                f"{_count(len(self.hook_problems), 'capture')} did not arrive; the last, from "
+                f"{newest.harness or 'a hook'} at {newest.at}: {newest.message}"
+            )
+        if self.unrecorded:
+            found.append(f"{_count(self.unrecorded, 'write')} not recorded by git yet; the next run records them")
+        return (*found, *self.warnings)
+
+
+def _count(number: int, one: str, many: str = "") -> str:
+    return f"{number} {one if number == 1 else many or one + 's'}"

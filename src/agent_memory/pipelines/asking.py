@@ -1,0 +1,282 @@
+"""The middle of consolidate: ask the agent about the session's next window, and check what it answered."""
+
+from __future__ import annotations
+
+import hashlib
+
+from attrs import evolve, frozen
+from returns.result import Failure, Result, Success
+
+from agent_memory.domain.agent_request import AgentReply, AgentRequest
+from agent_memory.domain.entry import Listed, Listing, StoredEntry
+from agent_memory.domain.history import History, SessionMark
+from agent_memory.domain.inbox_entry import FileSnapshot, InlineNote, session_id_of
+from agent_memory.domain.plan import Plan, PlanFacts
+from agent_memory.domain.planning import plan_inline_fallback, plan_window
+from agent_memory.domain.redaction import redact
+from agent_memory.domain.related import choose_shown, ids_to_show, rank_related, tag_vocabulary
+from agent_memory.domain.results import sealed
+from agent_memory.domain.run import KeptReply, Run, Work
+from agent_memory.domain.taken_ids import taken_ids
+from agent_memory.domain.vocabulary import Harness
+from agent_memory.domain.windows import cut_windows
+from agent_memory.errors import AgentTimedOut, Error, ReplyRefused, StateCorrupt, StoreIo
+from agent_memory.formats.prompt import PromptBudget, PromptFacts, plan_prompt_budget, render_consolidate_prompt
+from agent_memory.formats.reply import parse_reply
+from agent_memory.pipelines.consolidate_io import ConsolidateIo
+from agent_memory.pipelines.settling import pause, set_back_by_fault, set_back_by_timeout, settle
+
+WHOLE_SESSION_SHOWN_CHARS = 200_000
+"""Of entries in full for an agent that takes a session whole."""
+
+
+@frozen
+class Shelf:
+    """What of the store matters to one window."""
+
+    live: Listing
+    archive: Listing
+    catalog: tuple[Listed, ...] = ()
+    """The entries that the agent may know of, the most related first."""
+    shown: tuple[StoredEntry, ...] = ()
+    """The entries to be shown in full."""
+
+
+# -- run_agent --------------------------------------------------------------------------------------------------------
+
+
+def run_agent(io: ConsolidateIo, run: Run) -> Result[Run, Error]:
+    """The redacted reply for the next window: a stored one that was paid for, else a new one."""
+    work = run.work
+    if work is None or work.history is None:
+        return Success(run)
+    history = work.history
+
+    def with_lists(live: Listing, archive: Listing) -> Result[Run, Error]:
+        ranked = rank_related(history, live.entries, work.scope, session_id_of(work.pending.entry))
+        catalog = tuple(each.listed for each in ranked)
+        match sealed(_budget(io, catalog)):
+            case Failure(error):
+                return Success(pause(io, run, work, error))
+            case Success(budget):
+                cut = evolve(work, windows=work.windows or _windows(history, budget))
+                window = cut.windows[cut.window_index]
+                related = ids_to_show(rank_related(window, live.entries, work.scope, session_id_of(work.pending.entry)))
+                shelf = Shelf(live, archive, catalog, _shown(io, cut, related, budget))
+                return _ask(io, run, cut, window, shelf, budget)
+
+    return _lists(io).bind(lambda lists: with_lists(*lists))
+
+
+def _lists(io: ConsolidateIo) -> Result[tuple[Listing, Listing], Error]:
+    return io.store.list().bind(lambda live: io.store.list(archived=True).map(lambda archive: (live, archive)))
+
+
+def _budget(io: ConsolidateIo, catalog: tuple[Listed, ...]) -> Result[PromptBudget | None, Error]:
+    limit = io.agent.max_prompt_chars
+    if limit is None:
+        return Success(None)
+    match sealed(plan_prompt_budget(io.prompt_template, limit, catalog)):
+        case Failure(error):
+            return Failure(error)
+        case Success(budget):
+            return Success(budget)
+
+
+def _windows(history: History, budget: PromptBudget | None) -> tuple[History, ...]:
+    return (history,) if budget is None else cut_windows(history, budget.window_chars)
+
+
+def _shown(
+    io: ConsolidateIo, work: Work, related: tuple[str, ...], budget: PromptBudget | None
+) -> tuple[StoredEntry, ...]:
+    """The session's own handoff and the most related entries, as many as fit; what cannot be read is not shown."""
+    handoff = None if work.mark is None else work.mark.handoff_id
+    ids = dict.fromkeys((*((handoff,) if handoff else ()), *related))
+    stored = [found.unwrap() for found in map(io.store.read, ids) if isinstance(found, Success)]
+    return choose_shown(stored, WHOLE_SESSION_SHOWN_CHARS if budget is None else budget.shown_chars)
+
+
+def _ask(
+    io: ConsolidateIo, run: Run, work: Work, window: History, shelf: Shelf, budget: PromptBudget | None
+) -> Result[Run, Error]:
+    key = reply_key(io, work, window)
+
+    def answered(kept: KeptReply | None) -> Result[Run, Error]:
+        if kept is not None and kept.shown == _hashes(shelf.shown):
+            return Success(_with_reply(run, work, _request(io, work, window, shelf, kept.nonce), kept.text, key))
+        request = _request(io, work, window, shelf, io.random_word())
+        prompt = (
+            ""
+            if budget is None
+            else render_consolidate_prompt(io.prompt_template, _prompt_facts(io, work, request, shelf, budget))
+        )
+        match sealed(io.agent.answer(evolve(request, prompt=prompt))):
+            case Success(reply):
+                text = redact(reply.text).text
+                kept_now = KeptReply(text, request.nonce, _hash(prompt), _hashes(shelf.shown))
+                asked = evolve(_with_reply(run, work, request, text, key), timeouts_in_a_row=0)
+                return io.runs.keep_reply(run.id, key, kept_now).map(lambda _: asked)
+            case Failure(error):
+                return _unanswered(io, run, work, error)
+
+    return io.runs.find_reply(key).bind(answered)
+
+
+def _with_reply(run: Run, work: Work, request: AgentRequest, text: str, key: str) -> Run:
+    keys = (*work.reply_keys, key)
+    return evolve(run, work=evolve(work, request=request, reply=AgentReply(text), reply_keys=keys))
+
+
+def _unanswered(io: ConsolidateIo, run: Run, work: Work, error: Error) -> Result[Run, Error]:
+    match error:
+        case AgentTimedOut():
+            return Success(set_back_by_timeout(io, run, work, error))
+        case ReplyRefused():
+            return Success(set_back_by_fault(io, run, work, error))
+        case StoreIo() | StateCorrupt():
+            return Failure(error)
+        case _:
+            return Success(pause(io, run, work, error))
+
+
+def _request(io: ConsolidateIo, work: Work, window: History, shelf: Shelf, nonce: str) -> AgentRequest:
+    return AgentRequest(
+        prompt="",
+        nonce=nonce,
+        entry=work.pending.entry,
+        window=window,
+        shown=shelf.shown,
+        handoff_id=_shown_handoff(work, shelf.shown),
+        now_ms=io.clock.now_ms(),
+        final_window=work.window_index == len(work.windows) - 1 and not work.remaining,
+    )
+
+
+def _shown_handoff(work: Work, shown: tuple[StoredEntry, ...]) -> str | None:
+    """The session's earlier handoff, when it still lives."""
+    handoff = None if work.mark is None else work.mark.handoff_id
+    return handoff if handoff in {each.meta.id for each in shown} else None
+
+
+def _prompt_facts(
+    io: ConsolidateIo, work: Work, request: AgentRequest, shelf: Shelf, budget: PromptBudget
+) -> PromptFacts:
+    return PromptFacts(
+        nonce=request.nonce,
+        fence=io.random_word(),
+        entry=request.entry,
+        window=request.window,
+        scope=work.scope,
+        now_ms=request.now_ms,
+        budget=budget,
+        catalog=shelf.catalog,
+        shown=request.shown,
+        vocabulary=tag_vocabulary(shelf.live.entries),
+        handoff_id=request.handoff_id,
+        final_window=request.final_window,
+    )
+
+
+def reply_key(io: ConsolidateIo, work: Work, window: History) -> str:
+    """What a stored reply is found by: session, record range, agent."""
+    entry = work.pending.entry
+    session = session_id_of(entry) if not isinstance(entry.retrieval, InlineNote | FileSnapshot) else None
+    first, last = window.turns[0], window.turns[-1]
+    records = f"{first.number}:{first.record_id}..{last.number}:{last.record_id}:{len(last.text)}"
+    return f"{entry.harness} {session or work.pending.name} {records} {io.agent.name}"
+
+
+def _hashes(shown: tuple[StoredEntry, ...]) -> dict[str, str]:
+    return {each.meta.id: each.listed.content_hash for each in shown}
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+# -- parse_output -----------------------------------------------------------------------------------------------------
+
+
+def parse_output(io: ConsolidateIo, run: Run) -> Result[Run, Error]:
+    """The plan with this window's part; after the last window, what becomes of the session."""
+    work = run.work
+    if work is None or work.reply is None or work.request is None:
+        return Success(run)
+    request, reply = work.request, work.reply
+
+    def planned(shelf: Shelf) -> Result[Run, Error]:
+        facts = plan_facts(io, run, work, request, shelf)
+        with_fallback = evolve(work, fallback=plan_inline_fallback(facts))
+        match sealed(parse_reply(reply.text, request.nonce)):
+            case Failure(refused):
+                return _refused(io, run, with_fallback, refused)
+            case Success(change_set):
+                plan = plan_window(change_set, facts, work.plan)
+                return _after_window(io, run, evolve(with_fallback, plan=plan), change_set.skipped)
+
+    return _lists(io).bind(lambda lists: planned(Shelf(*lists)))
+
+
+def _refused(io: ConsolidateIo, run: Run, work: Work, refused: ReplyRefused) -> Result[Run, Error]:
+    spent = io.runs.spend_reply(work.reply_keys[-1])
+    return spent.map(lambda _: set_back_by_fault(io, run, work, refused))
+
+
+def _after_window(io: ConsolidateIo, run: Run, work: Work, skipped: str | None) -> Result[Run, Error]:
+    done = evolve(work, window_index=work.window_index + 1, request=None, reply=None)
+    if done.window_index < len(done.windows):
+        return Success(evolve(run, work=done))
+    done = evolve(done, next_mark=_next_mark(io, done))
+    if done.plan.changes and not run.dry_run:
+        return Success(evolve(run, work=done))
+    if done.plan.changes:
+        return Success(settle(io, run, done, "planned"))
+    if done.plan.dropped and not done.plan.skipped and not _all_known(done.plan):
+        reasons = tuple(f"{each.subject}: {'; '.join(each.reasons)}" for each in done.plan.dropped)
+        return _refused(io, run, done, ReplyRefused(("nothing in it passed the checks", *reasons[:5])))
+    return Success(settle(io, run, done, "skipped", done.plan.skipped or "all of it was stored already"))
+
+
+def plan_facts(io: ConsolidateIo, run: Run, work: Work, request: AgentRequest, shelf: Shelf) -> PlanFacts:
+    """All that the check of a change set may look at, as the store is now."""
+    entry = work.pending.entry
+    return PlanFacts(
+        entry=entry,
+        session_id=session_id_of(entry) or "",
+        window=request.window,
+        scope=work.scope,
+        live=shelf.live.entries,
+        taken_ids=taken_ids(shelf.live, shelf.archive),
+        shown={each.meta.id: each for each in request.shown},
+        status=io.agent.status,
+        now_ms=io.clock.now_ms(),
+        changed_before=run.changed,
+        live_at_start=run.live_at_start,
+        handoff_id=request.handoff_id,
+        handoff_days=io.handoff_days,
+        agent_writes=entry.harness is not Harness.MANUAL and isinstance(entry.retrieval, InlineNote),
+    )
+
+
+def _next_mark(io: ConsolidateIo, work: Work) -> SessionMark | None:
+    entry, history = work.pending.entry, work.history
+    session_id = session_id_of(entry)
+    if history is None or session_id is None or isinstance(entry.retrieval, InlineNote | FileSnapshot):
+        return None
+    last = history.turns[-1]
+    return SessionMark(
+        harness=entry.harness,
+        session_id=session_id,
+        last_record_id=last.record_id,
+        last_at_ms=last.at_ms,
+        turns_seen=last.number,
+        tools_answered=history.tools_answered_before or any(turn.role == "tool" for turn in history.turns),
+        agent_name=io.agent.name,
+        handoff_id=None if work.mark is None else work.mark.handoff_id,
+        entry_ids=() if work.mark is None else work.mark.entry_ids,
+    )
+
+
+def _all_known(plan: Plan) -> bool:
+    return all(any("already stored" in reason for reason in each.reasons) for each in plan.dropped)

@@ -1,0 +1,278 @@
+"""The story of consolidate: one function per state, in the order of the states.
+
+Every step is `Run -> Result[Run, Error]` over the adapters. A failure that belongs to one session becomes that session's
+outcome; what a step returns as Failure ends the run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+
+from attrs import evolve
+from returns.result import Failure, Result, Success
+
+from agent_memory.domain.change import Applied, Receipt
+from agent_memory.domain.history import History, SessionMark
+from agent_memory.domain.inbox_entry import FileSnapshot, InlineNote, session_id_of
+from agent_memory.domain.queue import Loaded, Pending
+from agent_memory.domain.redacted_history import redact_history
+from agent_memory.domain.results import sealed
+from agent_memory.domain.run import Run, Settled, Work
+from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Kind
+from agent_memory.errors import Defect, Error, HistoryUnavailable
+from agent_memory.machines.consolidate import Consolidate
+from agent_memory.machines.pipeline import Model
+from agent_memory.pipelines.asking import parse_output, run_agent
+from agent_memory.pipelines.consolidate_io import ConsolidateIo
+from agent_memory.pipelines.deferring import defer, take_up_deferred
+from agent_memory.pipelines.driver import Step, drive
+from agent_memory.pipelines.settling import set_back_by_absence, set_back_by_fault, settle
+from agent_memory.wording import describe
+
+PENDING_VERDICTS = frozenset({"refused", "unavailable", "timed-out"})
+"""The session stays in the inbox, with its trouble."""
+
+UNTOUCHED_VERDICTS = frozenset({"paused", "planned"})
+"""The session stays in the inbox as it was."""
+
+
+def consolidate(io: ConsolidateIo, run: Run) -> Result[Run, Error]:
+    """The finished run. First whatever a crash left half done is finished, and hand edits are recorded as such."""
+
+    def work_through(ready: Run) -> Result[Run, Error]:
+        return run_machine(io, Consolidate(Model(ready)))
+
+    if run.dry_run:
+        return work_through(run)
+    return (
+        finish_interrupted(io)
+        .bind(lambda _: take_up_deferred(io, evolve(run, warnings=_told(io.recorder.adopt_hand_edits()))))
+        .bind(work_through)
+    )
+
+
+def finish_interrupted(io: ConsolidateIo) -> Result[None, Error]:
+    """Carry out the rest of a run that crashed after it had begun to write."""
+
+    def finished(found: tuple[str, Run] | None) -> Result[None, Error]:
+        if found is None:
+            return Success(None)
+        state, run = found
+        return run_machine(io, Consolidate(Model(run), start_value=state)).map(lambda _: None)
+
+    return io.runs.unfinished().bind(finished)
+
+
+def run_machine(io: ConsolidateIo, machine: Consolidate) -> Result[Run, Error]:
+    """Drive the machine to its end and write the report of the run, whatever the end was."""
+    result = drive(machine, steps(io), io.runs.checkpoint, partial(rescue, io))
+    error = result.failure() if isinstance(result, Failure) else None
+    reported = io.runs.finish(machine.model.context, error)
+    return result if error is not None else reported.bind(lambda _: result)
+
+
+def steps(io: ConsolidateIo) -> Mapping[str, Step[Run]]:
+    """The table of steps, by state."""
+    table: dict[str, Callable[[ConsolidateIo, Run], Result[Run, Error]]] = {
+        "load_queue": load_queue,
+        "fetch_history": fetch_history,
+        "run_agent": run_agent,
+        "parse_output": parse_output,
+        "write_entries": write_entries,
+        "mark_processed": mark_processed,
+        "commit_changes": commit_changes,
+    }
+    return {state: partial(step, io) for state, step in table.items()}
+
+
+# -- load_queue -------------------------------------------------------------------------------------------------------
+
+
+def load_queue(io: ConsolidateIo, run: Run) -> Result[Run, Error]:
+    """The sessions to look at, and how many entries live now (the run's limit on changes is a share of them)."""
+
+    def loaded(queue: Loaded) -> Result[Run, Error]:
+        return io.store.list().map(
+            lambda listing: evolve(
+                run,
+                queue=queue.pending,
+                quarantined=queue.quarantined,
+                waiting=queue.waiting,
+                live_at_start=len(listing.entries),
+            )
+        )
+
+    return io.inbox.load(run.limit, io.clock.now_ms()).bind(loaded)
+
+
+# -- fetch_history ----------------------------------------------------------------------------------------------------
+
+
+def fetch_history(io: ConsolidateIo, run: Run) -> Result[Run, Error]:
+    """Take the next session in hand, with its turns since the mark, redacted."""
+    pending, queue = run.queue[0], run.queue[1:]
+    taken = evolve(run, queue=queue, work=Work(pending))
+    io.progress(f"{pending.entry.harness} {session_id_of(pending.entry) or pending.name}")
+    match sealed(_mark_of(io, pending)):
+        case Failure(error):
+            return Success(set_back_by_fault(io, taken, Work(pending), error))
+        case Success(mark):
+            source = io.histories.get(pending.entry.retrieval.method)
+            if source is None:
+                reason = f"this version has no way to read {pending.entry.retrieval.method} yet"
+                missing = HistoryUnavailable(session_id_of(pending.entry) or pending.name, reason)
+                return Success(set_back_by_absence(io, taken, Work(pending), missing))
+            match sealed(source.fetch(pending.entry, mark)):
+                case Success(history):
+                    return Success(_with_history(io, taken, Work(pending, mark=mark), history))
+                case Failure(HistoryUnavailable() as absent):
+                    return Success(set_back_by_absence(io, taken, Work(pending, mark=mark), absent))
+                case Failure(error):
+                    return Success(set_back_by_fault(io, taken, Work(pending, mark=mark), error))
+
+
+def _mark_of(io: ConsolidateIo, pending: Pending) -> Result[SessionMark | None, Error]:
+    session_id = session_id_of(pending.entry)
+    if session_id is None or isinstance(pending.entry.retrieval, InlineNote | FileSnapshot):
+        return Success(None)
+    return io.marks.get(pending.entry.harness, session_id)
+
+
+def _with_history(io: ConsolidateIo, run: Run, work: Work, history: History) -> Run:
+    if history.own_call:
+        return settle(io, run, work, "own-call", "memory's own call to the agent command")
+    if history.automated:
+        return settle(io, run, work, "skipped", "an automated session in which no person took part")
+    if not history.turns:
+        return settle(io, run, work, "unchanged" if work.mark else "skipped", "it holds no new turns")
+    entry = work.pending.entry
+    scope = io.places.scope_of(entry.context.cwd or history.cwd)
+    if scope == GLOBAL_SCOPE and entry.context.repo:
+        scope = entry.context.repo
+    return evolve(run, work=evolve(work, history=redact_history(history), scope=scope, remaining=history.remaining))
+
+
+# -- write_entries ----------------------------------------------------------------------------------------------------
+
+
+def write_entries(io: ConsolidateIo, run: Run) -> Result[Run, Error]:
+    """Apply the session's plan as one transaction."""
+    work = run.work
+    if work is None or not work.plan.changes:
+        return Success(run)
+
+    def written(receipt: Receipt) -> Run:
+        applied = evolve(
+            work,
+            receipt=receipt,
+            plan=evolve(work.plan, dropped=(*work.plan.dropped, *receipt.dropped)),
+            next_mark=_mark_with_entries(work.next_mark, receipt, work),
+        )
+        changed = run.changed | {each.id for each in receipt.applied if each.act != "create"}
+        grown = evolve(run, changed=changed)
+        if not receipt.applied:
+            return settle(io, grown, applied, "skipped", "its entries changed meanwhile")
+        return settle(io, grown, applied, "written", entry_ids=_written_ids(receipt))
+
+    return io.store.apply(work.plan.changes).map(written)
+
+
+def _written_ids(receipt: Receipt) -> tuple[str, ...]:
+    return tuple(each.id for each in receipt.applied if each.act in ("create", "replace"))
+
+
+def _mark_with_entries(mark: SessionMark | None, receipt: Receipt, work: Work) -> SessionMark | None:
+    if mark is None:
+        return None
+    created = tuple(each.id for each in receipt.applied if each.act == "create")
+    handoffs = [
+        change.entry.meta.id
+        for change in work.plan.changes
+        if hasattr(change, "entry") and change.entry.meta.kind is Kind.HANDOFF and change.entry.meta.id in created
+    ]
+    handoff_id = handoffs[-1] if handoffs else mark.handoff_id
+    return evolve(mark, entry_ids=tuple(dict.fromkeys((*mark.entry_ids, *created))), handoff_id=handoff_id)
+
+
+# -- mark_processed ---------------------------------------------------------------------------------------------------
+
+
+def mark_processed(io: ConsolidateIo, run: Run) -> Result[Run, Error]:
+    """Move the mark, then take the entry out of the inbox (P3): its results are durable by now."""
+    work = run.work
+    if work is None or work.outcome is None or run.dry_run or work.outcome.verdict in UNTOUCHED_VERDICTS:
+        return Success(run)
+    if work.outcome.verdict in PENDING_VERDICTS:
+        noted = Success(None) if work.trouble is None else io.inbox.note(work.pending, work.trouble)
+        return noted.map(lambda _: run)
+    if work.outcome.verdict == "gave-up":
+        return io.inbox.give_up(work.pending, work.outcome).map(lambda _: run)
+    outcome = work.outcome
+    marked = Success(None) if work.next_mark is None else io.marks.put(work.next_mark)
+    return (
+        marked.bind(lambda _: defer(io, work.plan.deferred))
+        .bind(lambda _: _spend_replies(io, work))
+        .bind(lambda _: Success(None) if work.remaining else io.inbox.retire(work.pending, outcome))
+        .map(lambda _: evolve(run, queue=(work.pending, *run.queue)) if work.remaining else run)
+    )
+
+
+def _spend_replies(io: ConsolidateIo, work: Work) -> Result[None, Error]:
+    for key in work.reply_keys:
+        spent = io.runs.spend_reply(key)
+        if isinstance(spent, Failure):
+            return spent
+    return Success(None)
+
+
+# -- commit_changes ---------------------------------------------------------------------------------------------------
+
+
+def commit_changes(io: ConsolidateIo, run: Run) -> Result[Run, Error]:
+    """One commit for the session, then on to the next. Git trouble is a warning: the notes are on disk (P4)."""
+    work = run.work
+    if work is None or work.outcome is None:
+        return Success(evolve(run, work=None))
+    settled = Settled(work.pending, work.outcome, work.plan, work.receipt, work.error)
+    done = evolve(run, work=None, settled=(*run.settled, settled))
+    if run.dry_run or work.receipt is None or not work.receipt.applied:
+        return Success(done)
+    entry = work.pending.entry
+    subject, body = commit_words(work, work.receipt)
+    paths = [path for each in work.receipt.applied for path in each.touched]
+    warnings = _told(io.recorder.record(paths, subject, body, session_id_of(entry)))
+    return Success(evolve(done, warnings=(*run.warnings, *warnings)))
+
+
+def commit_words(work: Work, receipt: Receipt) -> tuple[str, str]:
+    """Subject and body of a session's commit, for people who read `git log`."""
+    entry = work.pending.entry
+    titles = {change.entry.meta.id: change.entry.meta.title for change in work.plan.changes if hasattr(change, "entry")}
+    count = len(receipt.applied)
+    what = f"{count} note{'' if count == 1 else 's'}"
+    session = session_id_of(entry)
+    subject = f"consolidate: {what} from {entry.harness}{f' session {session[:12]}' if session else ''}"
+    return subject, "\n".join(_line(each, titles.get(each.id, "")) for each in receipt.applied)
+
+
+def _line(applied: Applied, title: str) -> str:
+    sign = {"create": "+", "replace": "~", "retire": "-", "restore": "+"}[applied.act]
+    return f"{sign} {applied.id} {title}".rstrip()
+
+
+def _told(result: Result[object, Error]) -> tuple[str, ...]:
+    return (describe(result.failure()),) if isinstance(result, Failure) else ()
+
+
+# -- bugs -------------------------------------------------------------------------------------------------------------
+
+
+def rescue(io: ConsolidateIo, state: str, run: Run, defect: Defect) -> Result[Run, Error]:
+    """A bug met while reading one session costs that session an attempt, not the others their turn."""
+    if state == "fetch_history":
+        work = Work(run.queue[0])
+        return Success(set_back_by_fault(io, evolve(run, queue=run.queue[1:], work=work), work, defect))
+    if state in ("run_agent", "parse_output") and run.work is not None:
+        return Success(set_back_by_fault(io, run, run.work, defect))
+    return Failure(defect)

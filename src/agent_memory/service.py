@@ -1,0 +1,316 @@
+"""The service: what a person or a program does with single entries. Every change is on disk before it returns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal
+
+from attrs import evolve, frozen
+from returns.result import Failure, Result, Success
+
+from agent_memory.domain.change import Change, Create, Receipt, Replace, Restore, Retire
+from agent_memory.domain.derive import MAX_TITLE_CHARS, derive_description, derive_title
+from agent_memory.domain.drafts import stored_body, stored_description, stored_tags, stored_title
+from agent_memory.domain.entry import Listed, Listing, MemoryEntry, Meta, Source, StoredEntry, UnreadableFile, Usage
+from agent_memory.domain.ids import mint_id
+from agent_memory.domain.links import append_see_also
+from agent_memory.domain.note_draft import Caller, MetaPatch, NoteDraft
+from agent_memory.domain.plain_text import one_line
+from agent_memory.domain.results import sealed
+from agent_memory.domain.same_body import same_body, similar_entries
+from agent_memory.domain.taken_ids import taken_ids
+from agent_memory.domain.tags import normal_tags
+from agent_memory.domain.vocabulary import Kind, Origin, Sensitivity, Status, furthest, least_trusted
+from agent_memory.errors import ActRefused, EntryChanged, EntryInvalid, EntryProtected, Error
+from agent_memory.ports import Clock, Recorder, Store, UsageLedger
+from agent_memory.wording import describe
+
+Tier = Literal["hot", "warm", "cold"]
+
+
+@frozen
+class ShownEntry:
+    """An entry as `list` shows it: usage includes every host's ledger."""
+
+    listed: Listed
+    usage: Usage
+
+
+@frozen
+class ReadEntry:
+    """An entry as `read` shows it."""
+
+    stored: StoredEntry
+    usage: Usage
+
+
+@frozen
+class ListFilter:
+    """Which entries to list; None accepts all. Every word of `query` must occur in title, description, tags or id."""
+
+    status: Status | None = None
+    kind: Kind | None = None
+    tag: str | None = None
+    scope: str | None = None
+    query: str | None = None
+
+    def accepts(self, meta: Meta) -> bool:
+        text = f"{meta.id} {meta.title} {meta.description} {' '.join(meta.tags)}".casefold()
+        return (
+            (self.status is None or meta.status is self.status)
+            and (self.kind is None or meta.kind is self.kind)
+            and (self.tag is None or bool(set(normal_tags([self.tag])) & set(meta.tags)))
+            and (self.scope is None or meta.scope == self.scope)
+            and all(word in text for word in (self.query or "").casefold().split())
+        )
+
+
+@frozen
+class ListedEntries:
+    """What `list` found, newest first, and the files that could not be read."""
+
+    entries: tuple[ShownEntry, ...]
+    unreadable: tuple[UnreadableFile, ...]
+
+
+@frozen
+class Remembered:
+    """A stored note; `existing` when its very body was stored already, and nothing was written."""
+
+    stored: StoredEntry
+    similar: tuple[Listed, ...] = ()
+    existing: bool = False
+
+
+@frozen
+class MemoryService:
+    """Operations on entries over the ports. `warn` is told what did not go wrong enough to fail: git trouble."""
+
+    store: Store
+    ledger: UsageLedger
+    recorder: Recorder
+    clock: Clock
+    caller: Caller
+    warn: Callable[[str], None]
+
+    def list(self, wanted: ListFilter, *, archived: bool = False) -> Result[ListedEntries, Error]:
+        """The entries that the filter accepts, last changed first. Counts no read."""
+
+        def shown(listing: Listing) -> Result[ListedEntries, Error]:
+            def with_usage(totals: dict[str, Usage]) -> ListedEntries:
+                chosen = [each for each in listing.entries if wanted.accepts(each.meta)]
+                chosen.sort(key=lambda each: (-each.meta.updated_at_ms, each.meta.id))
+                entries = tuple(ShownEntry(each, usage_of(each.meta, totals.get(each.meta.id))) for each in chosen)
+                return ListedEntries(entries, listing.unreadable)
+
+            return self.ledger.totals().map(lambda totals: with_usage(dict(totals)))
+
+        return self.store.list(archived=archived).bind(shown)
+
+    def read(self, id: str, *, archived: bool = False, secret: bool = False) -> Result[ReadEntry, Error]:
+        """The whole entry, by id or alias, and one more read in the ledger."""
+
+        def counted(stored: StoredEntry) -> Result[ReadEntry, Error]:
+            if stored.meta.sensitivity is Sensitivity.SECRET and not (secret and not self.caller.is_agent):
+                return Failure(EntryProtected(id, "reading without --secret", "secret"))
+            return (
+                self.ledger.append(stored.meta.id, self.clock.now_ms(), self.caller.harness)
+                .bind(lambda _: self.ledger.totals())
+                .map(lambda totals: ReadEntry(stored, usage_of(stored.meta, totals.get(stored.meta.id))))
+            )
+
+        return self.store.read(id, archived=archived).bind(counted)
+
+    def remember(self, draft: NoteDraft) -> Result[Remembered, Error]:
+        """Store a note at once as `captured`. A similar entry is linked; an identical body is not stored twice."""
+        body = stored_body(draft.body)
+        if not body.strip():
+            return Failure(EntryInvalid(("body: is empty",)))
+        title = _title(draft.title or derive_title(body))
+
+        def stored(live: Listing, archive: Listing) -> Result[Remembered, Error]:
+            twin = same_body(body, live.entries)
+            if twin is not None:
+                return self.store.read(twin.meta.id).map(lambda entry: Remembered(entry, existing=True))
+            similar = similar_entries(title, body, (e for e in live.entries if e.meta.scope in (draft.scope, "global")))
+            now = self.clock.now_ms()
+            linked = append_see_also(body, [each.meta.id for each in similar])
+            source = Source(self.caller.harness, cwd=draft.cwd, repo=draft.scope if draft.scope != "global" else None)
+            meta = Meta(
+                id=mint_id(title, now, taken_ids(live, archive)),
+                title=title,
+                description=stored_description(draft.description or derive_description(body)),
+                kind=draft.kind,
+                tags=stored_tags(draft.tags),
+                status=Status.CAPTURED,
+                origin=Origin.AGENT if self.caller.is_agent else Origin.USER,
+                scope=draft.scope,
+                importance=draft.importance,
+                sensitivity=draft.sensitivity,
+                created_at_ms=now,
+                updated_at_ms=now,
+                sources=(source,),
+            )
+            return self._write(Create(MemoryEntry(meta, linked)), f"remember: {title}").map(
+                lambda entry: Remembered(entry, similar)
+            )
+
+        return self.store.list().bind(
+            lambda live: self.store.list(archived=True).bind(lambda archive: stored(live, archive))
+        )
+
+    def update_meta(self, id: str, patch: MetaPatch) -> Result[StoredEntry, Error]:
+        """Change some frontmatter. An agent's change makes the entry's origin at best `agent`."""
+        return self.edit(id, patch, None)
+
+    def update_body(self, id: str, body: str) -> Result[StoredEntry, Error]:
+        """Change the text; the earlier version goes to the archive byte for byte."""
+        return self.edit(id, MetaPatch(), body)
+
+    def edit(self, id: str, patch: MetaPatch, body: str | None) -> Result[StoredEntry, Error]:
+        """Change some frontmatter and, unless `body` is None, the text, in one write."""
+        text = None if body is None else stored_body(body)
+        if text is not None and not text.strip():
+            return Failure(EntryInvalid(("body: is empty (`memory archive` puts a note away)",)))
+
+        def edited(stored: StoredEntry) -> Result[MemoryEntry, Error]:
+            return Success(MemoryEntry(_patched(stored.meta, patch), stored.body if text is None else text))
+
+        return self._change(id, edited, "edit")
+
+    def replace(self, id: str, text: MemoryEntry, expected_hash: str) -> Result[StoredEntry, Error]:
+        """Change title, description, tags, kind and text at once, unless the entry changed since `expected_hash`."""
+
+        def edited(stored: StoredEntry) -> Result[MemoryEntry, Error]:
+            if stored.listed.content_hash != expected_hash:
+                return Failure(EntryChanged(id))
+            meta = evolve(
+                stored.meta,
+                title=_title(text.meta.title),
+                description=stored_description(text.meta.description),
+                tags=stored_tags(text.meta.tags),
+                kind=text.meta.kind,
+                importance=text.meta.importance,
+            )
+            return Success(MemoryEntry(meta, stored_body(text.body)))
+
+        return self._change(id, edited, "edit")
+
+    def pin(self, id: str) -> Result[StoredEntry, Error]:
+        """Promote the entry and keep it hot."""
+        return self._trusting(id, "pin", lambda meta: evolve(_promoted(meta), pinned=True))
+
+    def unpin(self, id: str) -> Result[StoredEntry, Error]:
+        """Take the pin off; the promotion stays."""
+        return self._change(id, lambda entry: Success(MemoryEntry(evolve(entry.meta, pinned=False), entry.body)), "unpin")
+
+    def promote(self, id: str) -> Result[StoredEntry, Error]:
+        """Vouch for an entry: it may be hot whatever its origin."""
+        return self._trusting(id, "promote", _promoted)
+
+    def archive(self, id: str) -> Result[Listed, Error]:
+        """Move a live entry to the archive. A pinned one only at a person's word."""
+
+        def retired(stored: StoredEntry) -> Result[Listed, Error]:
+            if stored.meta.pinned and self.caller.is_agent:
+                return Failure(EntryProtected(id, "archiving by an agent", "pinned"))
+            change = Retire(stored.meta.id, stored.listed.content_hash)
+            return self._apply(change, stored.meta.id, f"archive: {stored.meta.title}").map(lambda _: stored.listed)
+
+        return self.store.read(id).bind(retired)
+
+    def remove(self, id: str) -> Result[Listed, Error]:
+        """Like `archive`: nothing that a program asks for deletes knowledge."""
+        return self.archive(id)
+
+    def restore(self, id: str) -> Result[StoredEntry, Error]:
+        """Bring an archived entry back to life."""
+        return self.store.read(id, archived=True).bind(
+            lambda stored: self._apply(Restore(id), id, f"restore: {stored.meta.title}").bind(
+                lambda _: self.store.read(id)
+            )
+        )
+
+    # -- writing ------------------------------------------------------------------------------------------------------
+
+    def _trusting(self, id: str, act: str, change: Callable[[Meta], Meta]) -> Result[StoredEntry, Error]:
+        if self.caller.variable is not None:
+            return Failure(ActRefused(act, self.caller.variable))
+
+        def trusted(stored: StoredEntry) -> Result[MemoryEntry, Error]:
+            if stored.meta.sensitivity is Sensitivity.SECRET:
+                return Failure(EntryProtected(id, act, "secret"))
+            return Success(MemoryEntry(change(stored.meta), stored.body))
+
+        return self._change(id, trusted, act)
+
+    def _change(
+        self, id: str, change: Callable[[StoredEntry], Result[MemoryEntry, Error]], act: str
+    ) -> Result[StoredEntry, Error]:
+        def written(stored: StoredEntry, entry: MemoryEntry) -> Result[StoredEntry, Error]:
+            if entry == stored.entry:
+                return Success(stored)
+            if stored.meta.pinned and self.caller.is_agent:
+                return Failure(EntryProtected(id, f"{act} by an agent", "pinned"))
+            origin = entry.meta.origin
+            if self.caller.is_agent:
+                origin = least_trusted((origin, Origin.AGENT))
+            meta = evolve(entry.meta, origin=origin, updated_at_ms=self.clock.now_ms())
+            replacement = Replace(MemoryEntry(meta, entry.body), stored.listed.content_hash)
+            return self._write(replacement, f"{act}: {meta.title}")
+
+        return self.store.read(id).bind(
+            lambda stored: change(stored).bind(lambda entry: written(stored, entry))
+        )
+
+    def _write(self, change: Create | Replace, subject: str) -> Result[StoredEntry, Error]:
+        id = change.entry.meta.id
+        return self._apply(change, id, subject).bind(lambda _: self.store.read(id))
+
+    def _apply(self, change: Change, id: str, subject: str) -> Result[Receipt, Error]:
+        self._tolerate(self.recorder.adopt_hand_edits())
+        applied = self.store.apply([change])
+
+        def recorded(receipt: Receipt) -> Result[Receipt, Error]:
+            if not receipt.applied:
+                return Failure(EntryChanged(id))
+            paths = [path for each in receipt.applied for path in each.touched]
+            by = f"By: {self.caller.harness}" if self.caller.is_agent else ""
+            self._tolerate(self.recorder.record(paths, subject, by))
+            return Success(receipt)
+
+        return applied.bind(recorded)
+
+    def _tolerate(self, recorded: Result[object, Error]) -> None:
+        """Git is history, not durability (P4): its trouble is told, and fails nothing."""
+        match sealed(recorded):
+            case Failure(error):
+                self.warn(describe(error))
+            case Success(_):
+                return
+
+
+def usage_of(meta: Meta, counted: Usage | None) -> Usage:
+    """Reads of an entry: those of the ledgers, or the frontmatter's count for an entry that they do not know yet."""
+    return counted if counted is not None else Usage(meta.used, meta.last_used_at_ms)
+
+
+def _promoted(meta: Meta) -> Meta:
+    return evolve(meta, status=furthest((meta.status, Status.PROMOTED)), promoted_by="person")
+
+
+def _patched(meta: Meta, patch: MetaPatch) -> Meta:
+    return evolve(
+        meta,
+        title=meta.title if not patch.title else _title(patch.title),
+        description=meta.description if patch.description is None else stored_description(patch.description),
+        tags=meta.tags if patch.tags is None else stored_tags(patch.tags),
+        kind=patch.kind or meta.kind,
+        scope=patch.scope or meta.scope,
+        importance=patch.importance or meta.importance,
+        sensitivity=patch.sensitivity or meta.sensitivity,
+    )
+
+
+def _title(text: str) -> str:
+    return one_line(stored_title(text), MAX_TITLE_CHARS) or "untitled"

@@ -1,0 +1,102 @@
+"""`memory consolidate`."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from returns.iterables import Fold
+from returns.result import Failure, Success
+
+from agent_memory.bootstrap import Memory
+from agent_memory.domain.entry import MemoryEntry
+from agent_memory.domain.plan import Plan
+from agent_memory.domain.results import sealed
+from agent_memory.domain.run import Run
+from agent_memory.domain.run_summary import exit_code_of, sentence_of, summary_of
+from agent_memory.errors import UsageInvalid
+from agent_memory.formats.plan_diff import render_plan_diff, replaced_ids
+from agent_memory.formats.run_json import outcome_document, plan_document
+from agent_memory.surfaces.cli.opening import with_memory
+from agent_memory.surfaces.console import Console
+from agent_memory.wording import describe
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--limit", type=int, metavar="N", help="look at no more than N sessions")
+    parser.add_argument("--dry-run", action="store_true", help="print the plan as a diff and write no note")
+    parser.add_argument("--retry-failed", action="store_true", help="first bring back what was given up")
+    parser.epilog = (
+        "Each session goes alone through history, agent command, checks, notes and commit; one bad session never "
+        "stops the others. What a dry run was answered, a real run applies without asking again. Exit codes: 0, "
+        "40 when the run paused (agent command missing, login, limits), 75 when another run is at work."
+    )
+
+
+def run(arguments: argparse.Namespace, console: Console) -> int:
+    if arguments.limit is not None and arguments.limit < 1:
+        return console.fail(UsageInvalid(f"--limit is {arguments.limit}, expected a number from 1"))
+
+    def consolidate(memory: Memory) -> int:
+        ended = memory.consolidate(
+            limit=arguments.limit,
+            dry_run=arguments.dry_run,
+            retry_failed=arguments.retry_failed,
+            progress=console.progress,
+        )
+        match sealed(ended):
+            case Failure(error):
+                return console.fail(error)
+            case Success(run):
+                return _report(memory, console, run)
+
+    return with_memory(console, consolidate)
+
+
+def _report(memory: Memory, console: Console, run: Run) -> int:
+    if run.dry_run:
+        for each in run.settled:
+            console.out(render_plan_diff(each.plan, _before(memory, each.plan)))
+    for warning in run.warnings:
+        console.err(f"memory: {warning}")
+    for each in run.quarantined:
+        console.err(f"memory: inbox/{each.name} was moved to inbox/.failed: {each.reason}")
+    for settled in run.settled:
+        if settled.outcome.dropped:
+            console.err(f"memory: not applied from {settled.pending.name}: {'; '.join(settled.outcome.dropped)}")
+    console.out(sentence_of(run))
+    console.document(_document(run))
+    if run.paused is not None:
+        return console.fail(run.paused)
+    return exit_code_of(run)
+
+
+def _before(memory: Memory, plan: Plan) -> dict[str, MemoryEntry]:
+    found = (memory.store.read(id) for id in replaced_ids(plan))
+    return {stored.meta.id: stored.entry for stored in Fold.collect_all(found, Success(())).value_or(())}
+
+
+def _document(run: Run) -> dict[str, Any]:
+    summary = summary_of(run)
+    return {
+        "run": run.id,
+        "dryRun": run.dry_run,
+        "processed": summary.processed,
+        "written": summary.entries_written,
+        "updated": summary.entries_updated,
+        "archived": summary.entries_archived,
+        "waiting": summary.waiting,
+        "gaveUp": summary.gave_up,
+        "quarantined": [{"name": each.name, "reason": each.reason} for each in run.quarantined],
+        "paused": None if run.paused is None else describe(run.paused),
+        "warnings": list(run.warnings),
+        "sessions": [
+            {
+                "inbox": list(each.pending.names),
+                "harness": each.pending.entry.harness.value,
+                "outcome": outcome_document(each.outcome),
+                **({"plan": plan_document(each.plan)} if run.dry_run else {}),
+            }
+            for each in run.settled
+        ],
+    }

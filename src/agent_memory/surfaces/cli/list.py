@@ -1,0 +1,99 @@
+"""`memory list`."""
+
+from __future__ import annotations
+
+import argparse
+
+from returns.result import Failure, Success
+
+from agent_memory.bootstrap import Memory
+from agent_memory.domain.instants import iso_of
+from agent_memory.domain.results import sealed
+from agent_memory.domain.vocabulary import Kind, Status
+from agent_memory.errors import EntryUnreadable
+from agent_memory.formats.entry_json import entry_document, tier_of
+from agent_memory.service import ListedEntries, ListFilter, ShownEntry
+from agent_memory.surfaces.cli.opening import with_memory
+from agent_memory.surfaces.console import Console
+from agent_memory.wording import describe
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--status", choices=[each.value for each in Status])
+    parser.add_argument("--kind", choices=[each.value for each in Kind])
+    parser.add_argument("--tag", help="only entries with this tag (`x` means topic__x)")
+    parser.add_argument("--scope", help="global, or a repository's key such as github.com/owner/repo")
+    parser.add_argument("--query", help="words that must all occur in title, description or tags")
+    parser.add_argument("--archived", action="store_true", help="list the archive instead")
+    parser.epilog = "Example: memory list --kind decision --query 'lock migration'"
+
+
+def run(arguments: argparse.Namespace, console: Console) -> int:
+    wanted = ListFilter(
+        status=Status(arguments.status) if arguments.status else None,
+        kind=Kind(arguments.kind) if arguments.kind else None,
+        tag=arguments.tag,
+        scope=arguments.scope,
+        query=arguments.query,
+    )
+
+    def show(memory: Memory) -> int:
+        match sealed(memory.service.list(wanted, archived=arguments.archived)):
+            case Failure(error):
+                return console.fail(error)
+            case Success(found):
+                _print(console, found)
+                return 0
+
+    return with_memory(console, show)
+
+
+def _print(console: Console, found: ListedEntries) -> None:
+    console.document(
+        {
+            "entries": [entry_document(each.listed, each.usage) for each in found.entries],
+            "unreadable": [{"path": each.path, "problems": list(each.problems)} for each in found.unreadable],
+        }
+    )
+    if console.is_terminal:
+        _print_table(console, found.entries)
+    else:
+        for each in found.entries:
+            console.out("\t".join(_plain_cells(each)))
+    for broken in found.unreadable:
+        console.err(f"memory: {describe(EntryUnreadable(broken.path, broken.problems))}")
+
+
+def _plain_cells(entry: ShownEntry) -> tuple[str, ...]:
+    meta = entry.listed.meta
+    return (
+        meta.id,
+        meta.kind.value,
+        meta.status.value,
+        meta.origin.value,
+        iso_of(meta.updated_at_ms)[:10],
+        str(entry.usage.count),
+        meta.title,
+        " ".join(meta.tags),
+    )
+
+
+def _print_table(console: Console, entries: tuple[ShownEntry, ...]) -> None:
+    if not entries:
+        console.out("No notes yet. `memory remember TEXT` stores one; `memory consolidate` reads the inbox.")
+        return
+    from rich.console import Console as Terminal
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for heading in ("id", "kind", "status", "updated", "used"):
+        table.add_column(heading, no_wrap=True)
+    table.add_column("title", overflow="ellipsis", ratio=1)
+    for each in entries:
+        meta = each.listed.meta
+        style = "bold" if tier_of(meta) == "hot" else ""
+        cells = (meta.id, meta.kind, meta.status, iso_of(meta.updated_at_ms)[:10], str(each.usage.count), meta.title)
+        table.add_row(*(Text(str(cell), style=style) for cell in cells))
+    Terminal(file=console.stdout, no_color=not console.colour, highlight=False).print(table)
+    console.out(f"{len(entries)} note{'' if len(entries) == 1 else 's'}")

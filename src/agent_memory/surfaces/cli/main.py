@@ -1,0 +1,141 @@
+"""The `memory` command: which module answers which word."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import os
+import sys
+import traceback
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from typing import NoReturn, Protocol, cast
+
+from attrs import frozen
+
+from agent_memory import __version__
+from agent_memory.errors import Defect, UsageInvalid
+from agent_memory.surfaces.console import Console, standard_console
+
+
+class Command(Protocol):
+    """What a command module offers."""
+
+    def configure(self, parser: argparse.ArgumentParser) -> None:
+        """Add the command's arguments."""
+        ...
+
+    def run(self, arguments: argparse.Namespace, console: Console) -> int:
+        """Do it; the exit code."""
+        ...
+
+
+@frozen
+class Listed:
+    """One line of `memory --help`."""
+
+    module: str
+    summary: str
+
+
+def _in_cli(module: str, summary: str) -> Listed:
+    return Listed(f"agent_memory.surfaces.cli.{module}", summary)
+
+
+COMMANDS: Mapping[str, Listed] = {
+    "capture": _in_cli("capture", "put a session or a note into the inbox"),
+    "consolidate": _in_cli("consolidate", "turn what is in the inbox into notes"),
+    "list": _in_cli("list", "list the notes"),
+    "read": _in_cli("read", "print a note, and count the read"),
+    "remember": _in_cli("remember", "store a note at once"),
+    "edit": _in_cli("edit", "change a note"),
+    "pin": _in_cli("pin", "keep a note in front of every agent"),
+    "unpin": _in_cli("unpin", "let a note compete for its place again"),
+    "promote": _in_cli("promote", "vouch for a note, whoever it came from"),
+    "archive": _in_cli("archive", "move a note out of the way; nothing is lost"),
+    "restore": _in_cli("restore", "bring a note back from the archive"),
+    "status": _in_cli("status", "what waits, what went wrong, what was spent"),
+    "config": _in_cli("config", "show every setting and where it comes from"),
+    "trust": _in_cli("trust", "let the config in this directory set everything"),
+}
+
+
+class Parser(argparse.ArgumentParser):
+    """Errors become one sentence on stderr and exit code 2."""
+
+    def error(self, message: str) -> NoReturn:
+        console = standard_console(as_json="--json" in sys.argv)
+        sys.exit(console.fail(UsageInvalid(_sentence(message), f"See `{self.prog} --help`.")))
+
+
+def _sentence(message: str) -> str:
+    return message[:1].upper() + message[1:].rstrip(".")
+
+
+def overview() -> argparse.ArgumentParser:
+    """The parser of `memory` itself, which knows the commands by name and summary only."""
+    width = max(map(len, COMMANDS))
+    lines = "\n".join(f"  {name:{width}}  {listed.summary}" for name, listed in COMMANDS.items())
+    parser = Parser(
+        prog="memory",
+        usage="memory COMMAND [ARGUMENTS …]",
+        description="The memory your coding agents share: plain markdown in a git repository.",
+        epilog=f"commands:\n{lines}\n\n`memory COMMAND --help` explains one.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"agent-memory {__version__}")
+    return parser
+
+
+def command_parser(name: str) -> tuple[argparse.ArgumentParser, Command]:
+    """The parser of one command, with `--json`, and its module."""
+    listed = COMMANDS[name]
+    command = cast("Command", import_module(listed.module))
+    parser = Parser(
+        prog=f"memory {name}",
+        description=_sentence(listed.summary) + ".",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    command.configure(parser)
+    parser.add_argument("--json", action="store_true", help="print one JSON document instead of text")
+    return parser, command
+
+
+def run_command(argv: Sequence[str]) -> int:
+    """Carry out one call; the exit code. `argv` is without the program's name."""
+    words = [word for word in argv if word != "--json"] if argv[:1] == ["--json"] else list(argv)
+    if not words or words[0].startswith("-"):
+        parser = overview()
+        parser.parse_args(words)
+        parser.print_help()
+        return 0
+    name = words[0]
+    as_json = "--json" in argv
+    if name not in COMMANDS:
+        close = difflib.get_close_matches(name, COMMANDS, n=1)
+        hint = f"Did you mean `memory {close[0]}`?" if close else "`memory --help` lists the commands."
+        return standard_console(as_json=as_json).fail(UsageInvalid(f"There is no command {name!r}", hint))
+    parser, command = command_parser(name)
+    arguments = parser.parse_args(words[1:])
+    return command.run(arguments, standard_console(as_json=as_json or arguments.json))
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Like `run_command`, for a process: an interrupt, a closed pipe and a bug end it with a fitting code."""
+    try:
+        code = run_command(sys.argv[1:] if argv is None else argv)
+        sys.stdout.flush()
+        return code
+    except KeyboardInterrupt:
+        print("memory: Interrupted; what was written so far is whole.", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        # The reader of our output went away (`memory list | head`): point stdout elsewhere, or the exit flush raises.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return 0
+    except Exception as bug:  # noqa: BLE001 - the outermost frame: a person gets a sentence, not a traceback
+        if os.environ.get("AGENT_MEMORY_DEBUG"):
+            traceback.print_exc()
+        words = " ".join(sys.argv[1:2])
+        console = standard_console(as_json="--json" in sys.argv)
+        return console.fail(Defect(f"`memory {words}`", f"{bug!r} (AGENT_MEMORY_DEBUG=1 shows where)"))

@@ -1,0 +1,61 @@
+"""What most commands begin with: the memory of this environment, and the id that a person means."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+from returns.result import Failure, Result, Success
+
+from agent_memory.bootstrap import Memory, open_memory
+from agent_memory.domain.entry import StoredEntry, Usage
+from agent_memory.domain.results import sealed
+from agent_memory.errors import Error
+from agent_memory.formats.entry_json import entry_document
+from agent_memory.surfaces.console import Console
+
+_ID = re.compile(r"(?:id__)?([1-9A-HJ-NP-Za-km-z]{6})(?:\.md)?\Z")
+
+
+def with_memory(console: Console, act: Callable[[Memory], int]) -> int:
+    """Run `act` on the memory of this environment; the exit code."""
+    match sealed(open_memory(os.environ, current_directory(), lambda text: console.err(f"memory: {text}"))):
+        case Success(memory):
+            return act(memory)
+        case Failure(error):
+            return console.fail(error)
+
+
+def current_directory() -> Path | None:
+    """The working directory; None where it was removed under us."""
+    try:
+        return Path.cwd()
+    except OSError:
+        return None
+
+
+def add_id(parser: argparse.ArgumentParser) -> None:
+    """The argument ID: an id, with or without its `id__`, or a file of the store."""
+    parser.add_argument("id", metavar="ID", type=entry_id, help="an entry: id__a1b2c3, a1b2c3, or its file")
+
+
+def entry_id(text: str) -> str:
+    """The id that a person means by `id__a1b2c3`, `a1b2c3` or `…/title -- id__a1b2c3.md`; other text as it is, so that
+    the store can say that there is no such entry."""
+    found = _ID.search(text.rsplit("/", 1)[-1])
+    return f"id__{found[1]}" if found else text
+
+
+def report_change(console: Console, done: str, changed: Result[StoredEntry, Error]) -> int:
+    """Say in one line what was done to an entry, or why not; the exit code."""
+    match sealed(changed):
+        case Failure(error):
+            return console.fail(error)
+        case Success(stored):
+            meta = stored.meta
+            console.out(f"{done} {meta.id}  {meta.title}")
+            console.document(entry_document(stored.listed, Usage(meta.used, meta.last_used_at_ms), stored.body))
+            return 0

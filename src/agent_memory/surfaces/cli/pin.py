@@ -1,0 +1,17 @@
+"""`memory pin`."""
+
+from __future__ import annotations
+
+import argparse
+
+from agent_memory.surfaces.cli.opening import add_id, report_change, with_memory
+from agent_memory.surfaces.console import Console
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    add_id(parser)
+    parser.epilog = "A pinned note is in front of every agent, and nothing but you changes it."
+
+
+def run(arguments: argparse.Namespace, console: Console) -> int:
+    return with_memory(console, lambda memory: report_change(console, "Pinned", memory.service.pin(arguments.id)))

@@ -1,0 +1,17 @@
+"""`memory promote`."""
+
+from __future__ import annotations
+
+import argparse
+
+from agent_memory.surfaces.cli.opening import add_id, report_change, with_memory
+from agent_memory.surfaces.console import Console
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    add_id(parser)
+    parser.epilog = "The note may then be shown to agents unasked, whoever it came from."
+
+
+def run(arguments: argparse.Namespace, console: Console) -> int:
+    return with_memory(console, lambda memory: report_change(console, "Promoted", memory.service.promote(arguments.id)))

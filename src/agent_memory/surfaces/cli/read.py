@@ -1,0 +1,54 @@
+"""`memory read`."""
+
+from __future__ import annotations
+
+import argparse
+
+from returns.result import Failure, Success
+
+from agent_memory.bootstrap import Memory
+from agent_memory.domain.instants import iso_of
+from agent_memory.domain.results import sealed
+from agent_memory.formats.entry_json import entry_document
+from agent_memory.service import ReadEntry
+from agent_memory.surfaces.cli.opening import add_id, with_memory
+from agent_memory.surfaces.console import Console
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    add_id(parser)
+    parser.add_argument("--archived", action="store_true", help="the newest archived version instead of the live one")
+    parser.add_argument("--secret", action="store_true", help="show a note of sensitivity `secret`")
+
+
+def run(arguments: argparse.Namespace, console: Console) -> int:
+    def read(memory: Memory) -> int:
+        match sealed(memory.service.read(arguments.id, archived=arguments.archived, secret=arguments.secret)):
+            case Failure(error):
+                return console.fail(error)
+            case Success(entry):
+                console.document(entry_document(entry.stored.listed, entry.usage, entry.stored.body))
+                console.out(_text(entry))
+                return 0
+
+    return with_memory(console, read)
+
+
+def _text(entry: ReadEntry) -> str:
+    meta = entry.stored.meta
+    facts = [
+        f"{meta.id} · {meta.kind} · {meta.status} · said by: {meta.origin} · {meta.scope}",
+        f"updated {iso_of(meta.updated_at_ms)[:10]} · read {entry.usage.count} times · {' '.join(meta.tags)}".rstrip(" ·"),
+        *(f"from {_source(source)}" for source in meta.sources),
+    ]
+    return "\n".join((f"# {meta.title}", "", *facts, "", entry.stored.body.rstrip("\n")))
+
+
+def _source(source: object) -> str:
+    from agent_memory.domain.entry import Source
+
+    if not isinstance(source, Source):
+        return ""
+    session = f" {source.thread_id}" if source.thread_id else ""
+    turns = f", turns {', '.join(map(str, source.turns))}" if source.turns else ""
+    return f"{source.harness}{session}{turns}"

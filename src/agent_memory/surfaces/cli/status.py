@@ -1,0 +1,101 @@
+"""`memory status`."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from returns.result import Failure, Success
+
+from agent_memory.bootstrap import Memory
+from agent_memory.domain.health import Health
+from agent_memory.domain.instants import iso_of
+from agent_memory.domain.results import sealed
+from agent_memory.surfaces.cli.opening import with_memory
+from agent_memory.surfaces.console import Console
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.epilog = "Exit code 1 when something needs a look, so that it can sit in a prompt or a monitor."
+
+
+def run(arguments: argparse.Namespace, console: Console) -> int:
+    def show(memory: Memory) -> int:
+        match sealed(memory.health()):
+            case Failure(error):
+                return console.fail(error)
+            case Success(health):
+                console.document(_document(health))
+                console.out(_text(health))
+                return 1 if health.problems else 0
+
+    return with_memory(console, show)
+
+
+def _text(health: Health) -> str:
+    lines = [
+        ("store", f"{health.root}  ({health.entries} notes, {health.archived} archived)"),
+        ("inbox", _inbox(health)),
+        ("last run", _last_run(health)),
+        (
+            "agent",
+            f"{health.agent}, {health.spent_today.calls} of {health.max_calls_per_day} calls today, "
+            f"{health.spent_today.prompt_chars:,} characters sent",
+        ),
+        *(("set back", f"{key}: {trouble.message}") for key, trouble in health.troubles),
+        *(("problem", problem) for problem in health.problems),
+    ]
+    if not health.problems:
+        lines.append(("ok", "nothing needs a look"))
+    return "\n".join(f"{name:9} {text}" for name, text in lines)
+
+
+def _inbox(health: Health) -> str:
+    since = f", oldest from {iso_of(health.oldest_pending_at_ms)}" if health.oldest_pending_at_ms is not None else ""
+    return f"{health.pending} waiting{since}, {len(health.failed)} failed"
+
+
+def _last_run(health: Health) -> str:
+    last = health.last_run
+    if last is None:
+        return "none yet"
+    at = iso_of(last.ended_at_ms) if last.ended_at_ms is not None else "?"
+    return f"{at} {last.result}, {last.sessions} sessions  (runs/{last.run_id})"
+
+
+def _document(health: Health) -> dict[str, Any]:
+    last = health.last_run
+    return {
+        "root": health.root,
+        "entries": health.entries,
+        "archived": health.archived,
+        "unreadable": list(health.unreadable),
+        "pending": health.pending,
+        "oldestPendingAt": None if health.oldest_pending_at_ms is None else iso_of(health.oldest_pending_at_ms),
+        "failed": list(health.failed),
+        "setBack": [
+            {"key": key, "code": trouble.code, "message": trouble.message, "attempts": trouble.attempts}
+            for key, trouble in health.troubles
+        ],
+        "lastRun": None
+        if last is None
+        else {
+            "run": last.run_id,
+            "endedAt": None if last.ended_at_ms is None else iso_of(last.ended_at_ms),
+            "result": last.result,
+            "message": last.message,
+            "sessions": last.sessions,
+        },
+        "hookProblems": [
+            {"at": each.at, "harness": each.harness, "message": each.message} for each in health.hook_problems
+        ],
+        "agent": health.agent,
+        "spend": {
+            "day": health.spent_today.day,
+            "calls": health.spent_today.calls,
+            "maxCallsPerDay": health.max_calls_per_day,
+            "promptChars": health.spent_today.prompt_chars,
+            "replyChars": health.spent_today.reply_chars,
+        },
+        "problems": list(health.problems),
+    }

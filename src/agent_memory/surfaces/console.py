@@ -1,0 +1,75 @@
+"""What a command prints on: text for people, one JSON document with `--json`, errors on stderr."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from typing import Any, TextIO
+
+from attrs import asdict, frozen
+
+from agent_memory.errors import Error
+from agent_memory.wording import describe
+
+
+@frozen
+class Console:
+    """Two streams and the choice between text and JSON."""
+
+    stdout: TextIO
+    stderr: TextIO
+    json: bool = False
+
+    def out(self, text: str) -> None:
+        """Print for people; with `--json` nothing but the document goes to stdout."""
+        if not self.json:
+            print(text, file=self.stdout)
+
+    def err(self, text: str) -> None:
+        """Print a remark on stderr."""
+        print(text, file=self.stderr)
+
+    def document(self, document: dict[str, Any]) -> None:
+        """Print the one document of a `--json` call; nothing otherwise."""
+        if self.json:
+            print(json.dumps(document, ensure_ascii=False, indent=2), file=self.stdout)
+
+    def fail(self, error: Error) -> int:
+        """Report an error on stderr, as a sentence or as JSON; the exit code to end with."""
+        if self.json:
+            details = {_camel(key): value for key, value in asdict(error).items()}
+            document = {"error": {"code": error.code, "message": describe(error), "details": details}}
+            print(json.dumps(document, ensure_ascii=False, indent=2), file=self.stderr)
+        else:
+            print(f"memory: {describe(error)}", file=self.stderr)
+        return error.exit_code
+
+    def progress(self, text: str) -> None:
+        """Show what long work is at, on a terminal only."""
+        if self.stderr.isatty() and not self.json:
+            print(text, file=self.stderr)
+
+    @property
+    def is_terminal(self) -> bool:
+        """Whether a person looks at stdout."""
+        return self.stdout.isatty() and not self.json
+
+    @property
+    def colour(self) -> bool:
+        """Whether colour is welcome: a terminal, and no NO_COLOR (https://no-color.org)."""
+        return self.is_terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def standard_console(*, as_json: bool) -> Console:
+    """The process's own streams; a character that the locale cannot show is escaped, never an error."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="backslashreplace")
+    return Console(sys.stdout, sys.stderr, as_json)
+
+
+def _camel(name: str) -> str:
+    head, *rest = name.split("_")
+    return head + "".join(part.capitalize() for part in rest)
