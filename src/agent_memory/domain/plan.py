@@ -20,6 +20,8 @@ class Plan:
     changes: tuple[Change, ...] = ()
     dropped: tuple[Dropped, ...] = ()
     skipped: str | None = None
+    deferred: tuple[Change, ...] = ()
+    """Checked like `changes`, but over the run's limit: to be admitted first in the next run (`run_limits.admit`)."""
 
 
 @frozen

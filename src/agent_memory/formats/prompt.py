@@ -1,0 +1,255 @@
+"""The consolidate prompt: a template filled with one window of a session and what memory knows already.
+
+The first line is the marker by which our own calls are recognised (P23), the second holds the nonce, which occurs nowhere
+else. Whatever comes from outside stands inside random fences, cleaned (P18) and redacted (P20), and can hold neither the
+fence nor the nonce.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from attrs import field, frozen
+from attrs.validators import min_len
+from returns.result import Failure, Result, Success
+
+from agent_memory.domain.entry import Listed, StoredEntry
+from agent_memory.domain.history import History, Role, ToolCall, Turn
+from agent_memory.domain.inbox_entry import InboxEntry
+from agent_memory.domain.instants import iso_of
+from agent_memory.domain.own_marks import PROMPT_MARKER
+from agent_memory.domain.plain_text import clean_text, one_line
+from agent_memory.domain.redaction import redact
+from agent_memory.domain.vocabulary import GLOBAL_SCOPE
+from agent_memory.domain.windows import MIN_WINDOW_CHARS
+from agent_memory.errors import ConfigInvalid
+
+PLACES = ("fence", "session", "tags", "catalog", "notes", "transcript", "closing")
+"""What a template has to have a `{{place}}` for."""
+
+_PLACE = re.compile(r"\{\{(" + "|".join(PLACES) + r")\}\}")
+_HEAD_OF_A_TURN = re.compile(r"^(\s*)\[(\d+)\]", re.MULTILINE)
+
+_MAX_FIELD_CHARS = 300
+_SESSION_CHARS = 3_000
+_TAGS_CHARS = 2_500
+_SPARE_CHARS = 1_500
+"""For what is counted nowhere: date lines, the count of unlisted notes, the fences."""
+_SHOWN_SHARE, _CATALOG_SHARE = 3, 8
+_MAX_CATALOG_TITLE_CHARS, _MAX_CATALOG_DESCRIPTION_CHARS = 120, 160
+_MAX_TOOL_NAME_CHARS = 16
+
+
+@frozen
+class PromptBudget:
+    """How many characters each part of a prompt may take. `window_chars` is meant for `windows.cut_windows`."""
+
+    window_chars: int
+    shown_chars: int
+    catalog_chars: int
+
+
+@frozen
+class PromptFacts:
+    """What a prompt says. `nonce` and `fence` are random words of at least 64 bits."""
+
+    nonce: str = field(validator=min_len(8))
+    fence: str = field(validator=min_len(8))
+    entry: InboxEntry
+    window: History
+    scope: str
+    now_ms: int
+    budget: PromptBudget
+    catalog: tuple[Listed, ...] = ()
+    """Of the scope and of `global`, without secret ones, the most related first."""
+    shown: tuple[StoredEntry, ...] = ()
+    """Within `budget.shown_chars` by `related.note_chars`."""
+    vocabulary: tuple[str, ...] = ()
+    """Tags in use, the most used first."""
+    handoff_id: str | None = None
+    """The session's earlier handoff, among `shown`."""
+    final_window: bool = True
+
+
+def template_problems(template: str) -> tuple[str, ...]:
+    """What makes a text unusable as the template of this prompt."""
+    missing = [place for place in PLACES if f"{{{{{place}}}}}" not in template]
+    return tuple(f"{{{{{place}}}}} is missing" for place in missing)
+
+
+def plan_prompt_budget(
+    template: str, max_prompt_chars: int, catalog: Sequence[Listed] = ()
+) -> Result[PromptBudget, ConfigInvalid]:
+    """How a prompt of at most this many characters is divided, given the entries that it could list and show.
+
+    Notes in full get at most a third, the catalog an eighth; what they do not need goes to the transcript. Refused when
+    the template leaves no room for a useful window.
+    """
+    fixed = len(template) + _SESSION_CHARS + _TAGS_CHARS + _SPARE_CHARS
+    room = max_prompt_chars - fixed
+    if room < 3 * MIN_WINDOW_CHARS:
+        least = fixed + 3 * MIN_WINDOW_CHARS
+        problem = f"llm.maxPromptChars: is {max_prompt_chars:,}, and the prompt needs at least {least:,}"
+        return Failure(ConfigInvalid("in effect", (problem,)))
+    listed = sum(len(_catalog_line(each)) + 1 for each in catalog)
+    catalog_chars = min(listed, max_prompt_chars // _CATALOG_SHARE, room // _CATALOG_SHARE)
+    most_shown = min(max_prompt_chars // _SHOWN_SHARE, room // _SHOWN_SHARE)
+    shown_chars = most_shown if catalog else 0
+    # The rest of a size goes to nothing: text that redaction or composed characters lengthened.
+    window_chars = (room - catalog_chars - shown_chars) * 49 // 50
+    return Success(PromptBudget(window_chars, shown_chars, catalog_chars))
+
+
+def render_consolidate_prompt(template: str, facts: PromptFacts) -> str:
+    """The prompt. The same facts give the same text; only what is data is in the fences, and all of it is."""
+    parts = {
+        "fence": facts.fence,
+        "session": _fenced(_session(facts), facts),
+        "tags": _fenced(_tags(facts.vocabulary), facts),
+        "catalog": _fenced(_catalog(facts), facts),
+        "notes": "\n\n".join(_note(stored, facts) for stored in facts.shown) or "(none)",
+        "transcript": _fenced("\n".join(_turns(facts.window.turns)), facts),
+        "closing": _closing(facts),
+    }
+    filled = _PLACE.sub(lambda place: parts[place[1]], template.strip("\n"))
+    return f"{PROMPT_MARKER}\nnonce: {facts.nonce}\n\n{filled}\n"
+
+
+def _plain(text: str) -> str:
+    """One piece of text from outside, cleaned and redacted by itself: no secret reaches over its end."""
+    return redact(clean_text(text).text).text
+
+
+def _fenced(text: str, facts: PromptFacts) -> str:
+    """Plain text as it may stand in a fence."""
+    for word in (facts.nonce, facts.fence):
+        text = re.sub(re.escape(word), "[…]", text, flags=re.IGNORECASE)
+    return text
+
+
+# -- the session ------------------------------------------------------------------------------------------------------
+
+
+def _session(facts: PromptFacts) -> str:
+    window, context = facts.window, facts.entry.context
+    first, last = _first_time(window), _last_time(window)
+    lines = (
+        ("harness", f"{facts.entry.harness}{f' ({window.agent})' if window.agent else ''}"),
+        ("title", window.title),
+        ("repository", facts.scope if facts.scope != GLOBAL_SCOPE else None),
+        ("directory", context.cwd or window.cwd),
+        ("branch", context.branch or window.branch),
+        ("session began", iso_of(window.started_at_ms)[:16] if window.started_at_ms else None),
+        ("this part", f"from {first} to {last} UTC" if first and last else None),
+        ("read on", iso_of(facts.now_ms)[:10]),
+    )
+    return "\n".join(f"{name}: {_plain(one_line(value, _MAX_FIELD_CHARS))}" for name, value in lines if value)
+
+
+def _first_time(window: History) -> str | None:
+    return next((iso_of(turn.at_ms)[:16] for turn in window.turns if turn.at_ms is not None), None)
+
+
+def _last_time(window: History) -> str | None:
+    return next((iso_of(turn.at_ms)[:16] for turn in reversed(window.turns) if turn.at_ms is not None), None)
+
+
+def _closing(facts: PromptFacts) -> str:
+    sentences = []
+    if not facts.final_window:
+        sentences.append(
+            "The session goes on after this part: leave what is still undecided to the next one, and write no handoff yet."
+        )
+    if facts.handoff_id is not None:
+        sentences.append(
+            f"This session has a handoff already, {facts.handoff_id}: bring it up to date in `updates` instead of writing another."
+        )
+    return " ".join(sentences)
+
+
+# -- what memory knows ------------------------------------------------------------------------------------------------
+
+
+def _tags(vocabulary: Iterable[str]) -> str:
+    text = ""
+    for tag in vocabulary:
+        if len(text) + len(tag) + 1 > _TAGS_CHARS:
+            break
+        text += f"{tag} "
+    return text.strip() or "(none yet)"
+
+
+def _catalog(facts: PromptFacts) -> str:
+    lines: list[str] = []
+    room = facts.budget.catalog_chars
+    for listed in facts.catalog:
+        line = _catalog_line(listed)
+        if len(line) + 1 > room:
+            break
+        lines.append(line)
+        room -= len(line) + 1
+    unlisted = len(facts.catalog) - len(lines)
+    if unlisted:
+        lines.append(f"({unlisted:,} more, less related, are not listed)")
+    return "\n".join(lines) or "(none yet)"
+
+
+def _catalog_line(listed: Listed) -> str:
+    meta = listed.meta
+    description = one_line(meta.description, _MAX_CATALOG_DESCRIPTION_CHARS)
+    parts = (
+        meta.id,
+        meta.kind.value,
+        one_line(meta.title, _MAX_CATALOG_TITLE_CHARS),
+        description,
+        " ".join(meta.tags[:6]),
+        "global" if meta.scope == GLOBAL_SCOPE else "",
+    )
+    return _plain(" | ".join(part for part in parts if part))
+
+
+def _note(stored: StoredEntry, facts: PromptFacts) -> str:
+    meta = stored.meta
+    about = (
+        f"{meta.kind.value}, {meta.scope}, from {iso_of(meta.created_at_ms)[:10]}"
+        f"{', pinned: it cannot be changed' if meta.pinned else ''}"
+    )
+    text = (
+        f"about: {about}\ntitle: {one_line(meta.title, 1_000)}\ndescription: {one_line(meta.description, 1_000)}\n"
+        f"tags: {' '.join(meta.tags)}\nbody:\n{stored.body}"
+    )
+    return f"<<<{facts.fence} note {meta.id}\n{_fenced(_plain(text), facts)}\n{facts.fence}>>>"
+
+
+# -- the transcript ---------------------------------------------------------------------------------------------------
+
+
+def _turns(turns: Iterable[Turn]) -> Iterator[str]:
+    day = ""
+    for turn in turns:
+        if turn.at_ms is not None and iso_of(turn.at_ms)[:10] != day:
+            day = iso_of(turn.at_ms)[:10]
+            yield f"-- {day} --"
+        yield _turn(turn)
+
+
+def _turn(turn: Turn) -> str:
+    # Text cannot begin a turn of its own: in it, `[12]` at the start of a line becomes `(12)`.
+    text = _HEAD_OF_A_TURN.sub(r"\1(\2)", _plain(turn.text).strip("\n"))
+    cut = " […]" if turn.clipped_chars else ""
+    calls = "".join(f"\n{_call(call)}" for call in turn.tool_calls)
+    return f"[{turn.number}] {_speaker(turn)}: {text}{cut}{calls}"
+
+
+def _speaker(turn: Turn) -> str:
+    if turn.role is not Role.TOOL:
+        return turn.role.value
+    name = one_line(turn.tool_name or "", _MAX_TOOL_NAME_CHARS)
+    return f"tool{f' {name}' if name else ''}{' (failed)' if turn.failed else ''}"
+
+
+def _call(call: ToolCall) -> str:
+    path = f" {call.path}" if call.path and call.path not in call.brief else ""
+    line = f"{call.name}{' (writes)' if call.writes else ''}{path}{f': {call.brief}' if call.brief else ''}"
+    return f"  -> {_plain(one_line(line, len(line) + 1))}"
