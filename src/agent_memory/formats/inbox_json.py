@@ -110,33 +110,33 @@ def _retired_entry_of(document: object) -> Result[tuple[InboxEntry, Outcome], In
     problems: list[str] = []
     fields = Fields(document, "", problems)
     entry = _read_entry(fields, problems)
-    outcome = _read_outcome(Fields(fields.value("outcome"), "outcome", problems))
+    outcome = _read_outcome(fields.value("outcome"), problems) if fields.requires("outcome") else None
     fields.close()
-    return Failure(InboxEntryInvalid(tuple(problems))) if problems or entry is None else Success((entry, outcome))
+    if problems or entry is None or outcome is None:
+        return Failure(InboxEntryInvalid(tuple(problems)))
+    return Success((entry, outcome))
 
 
 def _read_entry(fields: Fields, problems: list[str]) -> InboxEntry | None:
     """None, or a value that holds only if there are no problems in the end."""
-    version = fields.value("version")
-    if version is not None and (type(version) is not int or version != 1):
-        fields.refuse("version", f"is {shown(version)}, expected 1")
+    fields.version_one()
     at_ms = _read_instant(fields, "timestamp")
     harness = fields.choice("harness", list(Harness))
-    document = fields.value("retrieval")
-    retrieval = None if document is None else _read_retrieval(Fields(document, "retrieval", problems))
-    context = _read_context(Fields(fields.optional_value("context", {}), "context", problems))
+    retrieval = _read_retrieval(fields.value("retrieval"), problems) if fields.requires("retrieval") else None
+    context = _read_context(fields.value("context"), problems) if fields.has("context") else Context()
     if retrieval is not None and harness:
         _check_harness(fields, harness, retrieval)
     return None if problems or retrieval is None else InboxEntry(at_ms, Harness(harness), retrieval, context)
 
 
 def _read_instant(fields: Fields, key: str) -> int:
+    if not fields.requires(key):
+        return 0
     value = fields.value(key)
     at_ms = ms_of(value) if isinstance(value, str) else None
     if at_ms is not None and 0 <= at_ms <= _LAST_INSTANT_MS:
         return at_ms
-    if value is not None:
-        fields.refuse(key, f"is {shown(value)}, expected an instant like 2026-02-13T14:30:05.123Z")
+    fields.refuse(key, f"is {shown(value)}, expected an instant like 2026-02-13T14:30:05.123Z")
     return 0
 
 
@@ -146,7 +146,8 @@ def _check_harness(fields: Fields, harness: str, retrieval: Retrieval) -> None:
         fields.refuse("harness", f"is {harness!r}, but {retrieval.method} belongs to {owner}")
 
 
-def _read_retrieval(fields: Fields) -> Retrieval | None:
+def _read_retrieval(document: object, problems: list[str]) -> Retrieval | None:
+    fields = Fields(document, "retrieval", problems)
     method = fields.choice("method", list(_READERS))
     if not method:
         return None
@@ -187,7 +188,8 @@ def snapshot_path_problem(value: object) -> str | None:
     return None if inside else f"is {shown(value)}, expected a plain path relative to the root"
 
 
-def _read_context(fields: Fields) -> Context:
+def _read_context(document: object, problems: list[str]) -> Context:
+    fields = Fields(document, "context", problems)
     context = Context(
         cwd=fields.optional_text("cwd", path_problem),
         repo=fields.optional_text("repo", ref_problem),
@@ -201,7 +203,8 @@ def _read_context(fields: Fields) -> Context:
     return context
 
 
-def _read_outcome(fields: Fields) -> Outcome:
+def _read_outcome(document: object, problems: list[str]) -> Outcome:
+    fields = Fields(document, "outcome", problems)
     outcome = Outcome(
         cast("Verdict", fields.choice("verdict", VERDICTS)),
         fields.text("runId", id_problem),

@@ -19,7 +19,7 @@ class Fields:
         self._members: dict[str, Any] = document if isinstance(document, dict) else {}
         self._where = where
         self._problems = problems
-        self._asked: list[str] = []
+        self._asked: dict[str, bool] = {}
         self._is_object = isinstance(document, dict)
         if not self._is_object:
             problems.append(f"{where or 'the document'} is {shown(document)}, expected an object")
@@ -28,43 +28,46 @@ class Fields:
         """Note a problem with a member."""
         self._problems.append(f"{self._path(key)} {problem}")
 
-    def value(self, key: str) -> Any:
-        """A required member's value, of any type; None when it is missing."""
-        self._asked.append(key)
-        if key not in self._members and self._is_object:
-            self.refuse(key, "is missing")
-        return self._members.get(key)
+    def has(self, key: str) -> bool:
+        """Whether there is such a member. One that nobody asks for is unknown."""
+        self._asked[key] = True
+        return key in self._members
 
-    def optional_value(self, key: str, default: Any) -> Any:
-        """A member's value, of any type; `default` when it is absent."""
-        self._asked.append(key)
-        return self._members.get(key, default)
+    def requires(self, key: str) -> bool:
+        """Whether there is such a member; its absence is a problem."""
+        if not self.has(key) and self._is_object:
+            self.refuse(key, "is missing")
+        return key in self._members
+
+    def value(self, key: str) -> Any:
+        """The value of a member that is there, of any type."""
+        return self._members[key]
 
     def text(self, key: str, rule: Rule) -> str:
         """A required member that obeys the rule."""
-        value = self.value(key)
-        return self._checked(key, value, rule) if key in self._members else ""
+        return self._checked(key, self._members[key], rule) if self.requires(key) else ""
 
     def optional_text(self, key: str, rule: Rule) -> str | None:
         """A member that obeys the rule, or None when it is absent."""
-        return self.text(key, rule) if self._has(key) else None
+        return self.text(key, rule) if self.has(key) else None
 
     def choice(self, key: str, expected: Collection[str]) -> str:
         """A required member that is one of some words; "" when it is not."""
-        value = self.value(key)
-        if key not in self._members or (isinstance(value, str) and value in expected):
-            return value or ""
+        if not self.requires(key):
+            return ""
+        value = self._members[key]
+        if isinstance(value, str) and value in expected:
+            return value
         self.refuse(key, f"is {shown(value)}, expected one of {', '.join(expected)}")
         return ""
 
     def optional_choice(self, key: str, expected: Collection[str]) -> str | None:
         """Like `choice`, or None when it is absent."""
-        return self.choice(key, expected) if self._has(key) else None
+        return self.choice(key, expected) if self.has(key) else None
 
-    def integer(self, key: str, default: int = 0) -> int:
-        """A member that is a whole number of at least 0; `default` when it is absent."""
-        self._asked.append(key)
-        value = self._members.get(key, default)
+    def integer(self, key: str) -> int:
+        """A member that is a whole number of at least 0; 0 when it is absent."""
+        value = self._members[key] if self.has(key) else 0
         if type(value) is int and value >= 0:
             return value
         self.refuse(key, f"is {shown(value)}, expected a whole number from 0")
@@ -72,12 +75,18 @@ class Fields:
 
     def optional_integer(self, key: str) -> int | None:
         """Like `integer`, or None when it is absent."""
-        return self.integer(key) if self._has(key) else None
+        return self.integer(key) if self.has(key) else None
+
+    def version_one(self) -> None:
+        """Require `version` to be 1."""
+        if self.requires("version"):
+            value = self._members["version"]
+            if type(value) is not int or value != 1:
+                self.refuse("version", f"is {shown(value)}, expected 1")
 
     def texts(self, key: str, rule: Rule, max_items: int) -> tuple[str, ...]:
         """A member that is a list of texts that obey the rule; empty when it is absent."""
-        self._asked.append(key)
-        value = self._members.get(key, [])
+        value = self._members[key] if self.has(key) else []
         if not isinstance(value, list):
             self.refuse(key, f"is {shown(value)}, expected a list")
             return ()
@@ -91,10 +100,6 @@ class Fields:
         for key in self._members:
             if key not in self._asked:
                 self.refuse(key, f"is unknown, expected {', '.join(self._asked)}")
-
-    def _has(self, key: str) -> bool:
-        self._asked.append(key)
-        return key in self._members
 
     def _checked(self, key: str, value: object, rule: Rule) -> str:
         problem = rule(value)

@@ -49,15 +49,12 @@ def _members(trouble: Trouble) -> dict[str, Any]:
 def _troubles_of(document: object) -> Result[Mapping[str, Trouble], tuple[str, ...]]:
     problems: list[str] = []
     whole = Fields(document, "", problems)
-    version = whole.value("version")
-    if version is not None and (type(version) is not int or version != 1):
-        whole.refuse("version", f"is {shown(version)}, expected 1")
-    members = whole.value("troubles")
+    whole.version_one()
+    members = whole.value("troubles") if whole.requires("troubles") else {}
     whole.close()
-    if members is not None and not isinstance(members, dict):
+    if not isinstance(members, dict):
         whole.refuse("troubles", f"is {shown(members)}, expected an object")
-    if problems:
-        return Failure(tuple(problems))
+        members = {}
     troubles = {key: _trouble_of(Fields(value, f"troubles[{shown(key)}]", problems)) for key, value in members.items()}
     return Failure(tuple(problems)) if problems else Success(troubles)
 

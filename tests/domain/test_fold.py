@@ -1,0 +1,149 @@
+from __future__ import annotations
+
+import pytest
+from attrs import evolve
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agent_memory.domain.fold import (
+    FIRST_BACKOFF_MS,
+    MAX_BACKOFF_MS,
+    after_fault,
+    after_timeout,
+    after_unavailable,
+    fold_queue,
+    is_exhausted,
+    is_waiting,
+    queue_key,
+)
+from agent_memory.domain.inbox_entry import AmpThread, Context, FileSnapshot, InboxEntry, SessionFile
+from agent_memory.domain.instants import DAY_MS
+from agent_memory.domain.queue import Trouble
+from agent_memory.domain.vocabulary import Harness
+from inbox_entries import AT_MS, entries, note, session
+
+NOW = AT_MS + DAY_MS
+
+
+def names_of(items: list[tuple[str, InboxEntry]], troubles: dict[str, Trouble] | None = None) -> list[tuple[str, ...]]:
+    return [pending.names for pending in fold_queue(items, troubles or {}, None, NOW).pending]
+
+
+def test_entries_of_one_session_fold_into_the_newest_whatever_their_order() -> None:
+    items = [("b.json", session(at_ms=AT_MS + 2, event="SessionEnd")), ("a.json", session(event="Stop"))]
+    for order in (items, items[::-1]):
+        (pending,) = fold_queue(order, {}, None, NOW).pending
+        assert pending.entry.context.event == "SessionEnd"
+        assert (pending.name, pending.names) == ("b.json", ("a.json", "b.json"))
+
+
+def test_the_newest_is_told_by_time_not_by_name() -> None:
+    assert names_of([("b.json", session()), ("a.json", session(at_ms=AT_MS + 1))]) == [("b.json", "a.json")]
+
+
+def test_sessions_of_other_methods_and_ids_do_not_fold() -> None:
+    amp = InboxEntry(AT_MS, Harness.AMP, AmpThread("s-1"))
+    codex = InboxEntry(AT_MS, Harness.CODEX, SessionFile("codex-session", "s-1"))
+    assert len(names_of([("a", amp), ("b", codex), ("c", session()), ("d", session("s-2"))])) == 4
+
+
+def test_notes_and_files_never_fold() -> None:
+    file = InboxEntry(AT_MS, Harness.MANUAL, FileSnapshot("inbox/snapshots/x.md"))
+    assert len(names_of([("a", note()), ("b", note()), ("c", file), ("d", file)])) == 4
+
+
+def test_a_fold_keeps_what_only_the_older_entry_knew() -> None:
+    older = evolve(
+        session(cwd="/p", branch="main", harness_version="2.1"),
+        retrieval=SessionFile("claude-code-session", "s-1", "/t.jsonl"),
+    )
+    newer = session(at_ms=AT_MS + 1, event="SessionEnd")
+    (pending,) = fold_queue([("a", older), ("b", newer)], {}, None, NOW).pending
+    assert pending.entry.retrieval == SessionFile("claude-code-session", "s-1", "/t.jsonl")
+    assert pending.entry.context == Context(cwd="/p", branch="main", event="SessionEnd", harness_version="2.1")
+
+
+def test_a_fold_does_not_mix_the_branches_of_two_directories() -> None:
+    older, newer = session(cwd="/p", branch="main", commit="0" * 40), session(at_ms=AT_MS + 1, cwd="/q")
+    (pending,) = fold_queue([("a", older), ("b", newer)], {}, None, NOW).pending
+    assert pending.entry.context == Context(cwd="/q")
+
+
+def test_the_least_attempted_come_first_then_the_oldest() -> None:
+    items = [(id, session(id, AT_MS + n)) for n, id in enumerate(["tried", "old", "new"])]
+    troubles = {"claude-code-session tried": Trouble(attempts=1)}
+    assert names_of(items, troubles) == [("old",), ("new",), ("tried",)]
+
+
+def test_the_limit_and_the_backoff_leave_entries_waiting() -> None:
+    items = [(id, session(id)) for id in "abc"]
+    queue = fold_queue(items, {"claude-code-session a": Trouble(not_before_ms=NOW + 1)}, 1, NOW)
+    assert ([pending.name for pending in queue.pending], queue.waiting) == (["b"], 2)
+
+
+@given(st.lists(entries(), max_size=12), st.integers(0, 5) | st.none())
+@settings(max_examples=80)
+def test_no_entry_is_lost_or_doubled(some: list[InboxEntry], limit: int | None) -> None:
+    items = [(f"{number}.json", entry) for number, entry in enumerate(some)]
+    queue = fold_queue(items, {}, limit, NOW)
+    keys = {queue_key(entry, name) for name, entry in items}
+    assert len(queue.pending) + queue.waiting == len(keys)
+    if limit is None:
+        assert sorted(name for pending in queue.pending for name in pending.names) == sorted(name for name, _ in items)
+
+
+# -- trouble
+
+
+def test_three_faults_on_the_same_content_exhaust_an_entry() -> None:
+    trouble = Trouble()
+    seen = []
+    for _ in range(3):
+        trouble = after_fault(trouble, "hash", "reply-refused", "no envelope", NOW)
+        seen.append(is_exhausted(trouble))
+    assert seen == [False, False, True]
+    assert (trouble.code, trouble.message) == ("reply-refused", "no envelope")
+    assert not is_waiting(trouble, NOW)
+
+
+def test_changed_content_starts_the_counts_afresh() -> None:
+    twice = after_fault(after_fault(Trouble(), "a", "c", "m", NOW), "a", "c", "m", NOW)
+    assert after_fault(twice, "b", "c", "m", NOW).attempts == 1
+    assert after_timeout(after_timeout(Trouble(), "a", "c", "m", NOW), "b", "c", "m", NOW).timeouts == 1
+
+
+def test_a_time_out_sets_back_longer_each_time_and_the_third_is_one_attempt() -> None:
+    trouble = Trouble()
+    backoffs = []
+    for _ in range(3):
+        trouble = after_timeout(trouble, "a", "agent-timed-out", "no reply", NOW)
+        backoffs.append(trouble.not_before_ms - NOW)
+    assert backoffs == [FIRST_BACKOFF_MS, 3 * FIRST_BACKOFF_MS, 9 * FIRST_BACKOFF_MS]
+    assert (trouble.attempts, trouble.timeouts) == (1, 0)
+
+
+def test_a_fault_between_time_outs_breaks_their_row() -> None:
+    trouble = after_timeout(Trouble(), "a", "c", "m", NOW)
+    assert after_fault(trouble, "a", "c", "m", NOW).timeouts == 0
+
+
+def test_a_missing_history_costs_an_attempt_only_after_seven_days() -> None:
+    trouble, now_ms, tries = Trouble(), NOW, 0
+    while trouble.attempts == 0:
+        trouble = after_unavailable(trouble, "history-unavailable", "not there", now_ms)
+        tries += 1
+        assert is_waiting(trouble, now_ms)
+        assert not is_waiting(trouble, trouble.not_before_ms)
+        now_ms = trouble.not_before_ms
+    assert now_ms - NOW >= 7 * DAY_MS
+    assert 20 < tries < 60
+
+
+@pytest.mark.parametrize("jump_ms", [MAX_BACKOFF_MS + 1, 400 * DAY_MS])
+def test_a_clock_set_back_keeps_no_entry_waiting_for_ever(jump_ms: int) -> None:
+    """P24"""
+    trouble = after_timeout(Trouble(), "a", "c", "m", NOW)
+    assert is_waiting(trouble, NOW)
+    assert not is_waiting(trouble, NOW - jump_ms)
+    unavailable = after_unavailable(Trouble(), "c", "m", NOW)
+    assert after_unavailable(unavailable, "c", "m", NOW - jump_ms).unavailable_since_ms == NOW - jump_ms

@@ -1,0 +1,113 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent_memory.domain.scope import GLOBAL_SCOPE, remote_scope_key, scope_key
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://github.com/owner/repo.git",
+        "https://github.com/owner/repo",
+        "https://github.com/owner/repo/",
+        "https://GitHub.com:443//owner/repo.git/",
+        "https://user:ghp_secret@github.com/owner/repo.git",
+        "https://token@github.com/owner/repo?x=1#y",
+        "http://github.com/owner/repo",
+        "git@github.com:owner/repo.git",
+        "github.com:owner/repo",
+        "org-123@GITHUB.COM:/owner/repo.git",
+        "ssh://git@github.com/owner/repo.git",
+        "ssh://git@github.com:2222/owner/repo",
+        "SSH://git@github.com/owner/repo",
+        "git+ssh://git@github.com/owner/repo",
+        "git://github.com/owner/repo.git",
+        " https://github.com./owner/repo ",
+    ],
+)
+def test_every_way_to_write_a_remote_has_one_key(url: str) -> None:
+    assert remote_scope_key(url) == "github.com/owner/repo"
+
+
+@pytest.mark.parametrize(
+    ("url", "key"),
+    [
+        ("https://gitlab.example/group/sub/repo.git", "gitlab.example/group/sub/repo"),
+        ("https://github.com/Owner/Repo", "github.com/Owner/Repo"),
+        ("git@ssh.dev.azure.com:v3/org/project/repo", "ssh.dev.azure.com/v3/org/project/repo"),
+        ("ssh://git@[2001:db8::1]:22/owner/repo.git", "[2001:db8::1]/owner/repo"),
+        ("git@[2001:db8::1]:owner/repo.git", "[2001:db8::1]/owner/repo"),
+        ("me@h:~me/repo", "h/~me/repo"),
+    ],
+)
+def test_other_hosts_keep_their_path(url: str, key: str) -> None:
+    assert remote_scope_key(url) == key
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        *("", "   ", "/srv/git/repo.git", "../repo", "./a:b", "file:///srv/git/repo.git", "C:\\repos\\x", "C:/repos/x"),
+        *(
+            "https://",
+            "https://github.com",
+            "https://github.com/.git",
+            "git@github.com:",
+            "codecommit::us-east-1://repo",
+        ),
+        *("https://github.com/../../etc", "https://github.com/a b/c", "https://h/a\x1b[31m/b", "https://u:p/w@h/o/r"),
+        "https://github.com/" + "x" * 600,
+    ],
+)
+def test_what_names_no_repository_on_a_host_has_no_key(url: str) -> None:
+    assert remote_scope_key(url) is None
+
+
+@given(st.text())
+def test_no_text_makes_it_crash_and_no_key_could_leave_a_directory(url: str) -> None:
+    key = remote_scope_key(url)
+    assert key is None or (key.isprintable() and " " not in key and ".." not in key.split("/"))
+
+
+def key(
+    top: str = "/home/me/p",
+    common: str = "/home/me/p/.git",
+    remotes: tuple[tuple[str, str], ...] = (),
+    home: str | None = "/home/me",
+) -> str:
+    return scope_key(top, common, remotes, home, ("/tmp",))
+
+
+def test_origin_wins_over_other_remotes() -> None:
+    assert key(remotes=(("fork", "git@h:me/p"), ("origin", "git@h:them/p"))) == "h/them/p"
+
+
+def test_the_only_remote_counts_whatever_its_name() -> None:
+    assert key(remotes=(("upstream", "git@h:them/p"),)) == "h/them/p"
+
+
+def test_of_several_remotes_without_origin_none_counts() -> None:
+    assert key(remotes=(("a", "git@h:x/p"), ("b", "git@h:y/p"))) == "path:/home/me/p/.git"
+
+
+def test_the_first_url_of_a_remote_counts() -> None:
+    assert key(remotes=(("origin", "git@h:x/p"), ("origin", "git@mirror:x/p"))) == "h/x/p"
+
+
+def test_a_repository_without_a_remote_is_its_common_directory() -> None:
+    assert key() == "path:/home/me/p/.git"
+    assert key(remotes=(("origin", "/srv/p.git"),)) == "path:/home/me/p/.git"
+
+
+@pytest.mark.parametrize("top", ["/home/me", "/home", "/"])
+def test_a_repository_around_the_home_is_global(top: str) -> None:
+    assert key(top, f"{top}/.git", (("origin", "git@h:me/dotfiles"),)) == GLOBAL_SCOPE
+
+
+def test_a_throw_away_repository_is_global_but_a_clone_is_itself_anywhere() -> None:
+    assert key("/tmp/x", "/tmp/x/.git") == GLOBAL_SCOPE
+    assert key("/tmp/x", "/tmp/x/.git", (("origin", "git@h:o/r"),)) == "h/o/r"
+    assert key("/tmpfs/x", "/tmpfs/x/.git") == "path:/tmpfs/x/.git"

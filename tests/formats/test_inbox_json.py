@@ -1,0 +1,238 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from returns.result import Failure, Success
+
+from agent_memory.domain.inbox_entry import AmpThread, Context, InboxEntry, InlineNote
+from agent_memory.domain.queue import VERDICTS, Outcome
+from agent_memory.domain.vocabulary import Harness, Kind
+from agent_memory.errors import InboxEntryInvalid
+from agent_memory.formats.inbox_json import (
+    parse_inbox_entry,
+    parse_retired_entry,
+    render_inbox_entry,
+    render_retired_entry,
+)
+from inbox_entries import AT_MS, entries, note
+
+AMP: dict[str, Any] = {
+    "version": 1,
+    "timestamp": "2026-02-13T14:30:05.123Z",
+    "harness": "amp",
+    "retrieval": {"method": "amp-thread", "threadId": "T-5928a90d"},
+    "context": {"cwd": "/home/me/p", "repo": "github.com/owner/repo", "branch": "main", "commit": "0" * 40},
+}
+
+
+def problems_of(document: object) -> tuple[str, ...]:
+    text = document if isinstance(document, str) else json.dumps(document)
+    return parse_inbox_entry(text).failure().problems
+
+
+def changed(**members: Any) -> dict[str, Any]:
+    return {**AMP, **members}
+
+
+def test_the_contracts_example_is_read() -> None:
+    expected = InboxEntry(
+        AT_MS,
+        Harness.AMP,
+        AmpThread("T-5928a90d"),
+        Context(cwd="/home/me/p", repo="github.com/owner/repo", branch="main", commit="0" * 40),
+    )
+    assert parse_inbox_entry(json.dumps(AMP)) == Success(expected)
+
+
+def test_what_is_rendered_has_the_contracts_keys_in_its_order() -> None:
+    entry = InboxEntry(AT_MS, Harness.AMP, InlineNote("t", "b", ("topic__x",), Kind.LESSON, "T-1"))
+    assert render_inbox_entry(entry) == (
+        '{"version": 1, "timestamp": "2026-02-13T14:30:05.123Z", "harness": "amp", "retrieval": {"method": "inline", '
+        '"title": "t", "body": "b", "tags": ["topic__x"], "kind": "lesson", "threadId": "T-1"}}\n'
+    )
+
+
+@given(entries())
+@settings(max_examples=150)
+def test_a_rendered_entry_reads_back_the_same(entry: InboxEntry) -> None:
+    assert parse_inbox_entry(render_inbox_entry(entry)) == Success(entry)
+
+
+@given(
+    entries(),
+    st.builds(
+        Outcome,
+        st.sampled_from(VERDICTS),
+        st.just("run-1"),
+        st.integers(0, AT_MS),
+        st.lists(st.just("id__a1b2c3"), max_size=2).map(tuple),
+        st.text(),
+        st.lists(st.text(), max_size=2).map(tuple),
+    ),
+)
+@settings(max_examples=80)
+def test_a_retired_entry_reads_back_with_whatever_its_outcome_says(entry: InboxEntry, outcome: Outcome) -> None:
+    text = render_retired_entry(entry, outcome)
+    assert parse_retired_entry(text) == Success((entry, outcome))
+    assert parse_retired_entry(text.encode("utf-8", "backslashreplace").decode()) == Success((entry, outcome))
+
+
+def test_a_pending_entry_has_no_outcome() -> None:
+    retired = render_retired_entry(note(), Outcome("written", "run-1", AT_MS))
+    assert "outcome is unknown" in parse_inbox_entry(retired).failure().problems[0]
+    assert parse_retired_entry(render_inbox_entry(note())).failure().problems == ("outcome is missing",)
+
+
+def test_every_problem_is_listed_with_its_key() -> None:
+    assert problems_of(
+        {
+            "version": "1",
+            "timestamp": "yesterday",
+            "harness": "emacs",
+            "retrieval": {"method": "email", "to": "x"},
+            "context": {"cwd": "p", "repo": 7, "colour": "red"},
+            "extra": None,
+        }
+    ) == (
+        "version is '1', expected 1",
+        "timestamp is 'yesterday', expected an instant like 2026-02-13T14:30:05.123Z",
+        (
+            "harness is 'emacs', expected one of claude-code, codex, cursor, amp, gemini, opencode, copilot, pi, goose, "
+            "aider, manual"
+        ),
+        (
+            "retrieval.method is 'email', expected one of amp-thread, opencode-session, claude-code-session, codex-session, "
+            "cursor-session, gemini-session, copilot-session, pi-session, goose-session, aider-session, file, inline"
+        ),
+        "context.cwd is 'p', expected an absolute path",
+        "context.repo is 7, expected text",
+        "context.colour is unknown, expected cwd, repo, branch, commit, event, reason, harnessVersion",
+        "extra is unknown, expected version, timestamp, harness, retrieval, context",
+    )
+
+
+@pytest.mark.parametrize(
+    ("document", "problem"),
+    [
+        (changed(version=None), "version is null, expected 1"),
+        (changed(timestamp=None), "timestamp is null, expected an instant"),
+        (changed(retrieval=None), "retrieval is null, expected an object"),
+        (changed(context=None), "context is null, expected an object"),
+        (changed(version=True), "version is true, expected 1"),
+        (changed(version=1.0), "version is 1.0, expected 1"),
+        (changed(version=2), "version is 2, expected 1"),
+        (changed(timestamp=1_770_993_005), "timestamp is 1770993005, expected an instant"),
+        (changed(timestamp="2026-02-30T00:00:00Z"), "timestamp is '2026-02-30T00:00:00Z'"),
+        (changed(timestamp="0001-01-01T00:00:00Z"), "timestamp is '0001-01-01T00:00:00Z'"),
+        (changed(harness=["amp"]), "harness is a list, expected one of"),
+        (changed(harness="codex"), "harness is 'codex', but amp-thread belongs to amp"),
+        (changed(retrieval="amp-thread"), "retrieval is 'amp-thread', expected an object"),
+        (changed(retrieval={"method": "amp-thread"}), "retrieval.threadId is missing"),
+        (changed(retrieval={"method": "amp-thread", "threadId": ""}), "retrieval.threadId is empty"),
+        (changed(retrieval={"method": "amp-thread", "threadId": None}), "retrieval.threadId is null, expected text"),
+        (changed(retrieval={"method": "amp-thread", "threadId": "a/../b"}), "expected letters, digits and"),
+        (changed(retrieval={"method": "amp-thread", "threadId": "-rf"}), "expected a letter or digit first"),
+        (changed(retrieval={"method": "amp-thread", "threadId": "T\u0000"}), "holds the control character U+0000"),
+        (changed(retrieval={"method": "amp-thread", "threadId": "x" * 201}), "has 201 characters, at most 200"),
+        (changed(retrieval={"method": "amp-thread", "threadId": "T", "sessionId": "x"}), "sessionId is unknown"),
+        (changed(context=[]), "context is a list, expected an object"),
+        (changed(context={"cwd": "/a\x1b[31m"}), "context.cwd holds the control character U+001B"),
+        (changed(context={"cwd": "/" + "é" * 3000}), "context.cwd has 6,001 bytes, at most 4,096"),
+        (changed(context={"cwd": None}), "context.cwd is null, expected text"),
+        (changed(context={"branch": "b\ud800"}), "context.branch holds half of a surrogate pair"),
+        (
+            changed(context={"event": "the user said hello"}),
+            "context.event is 'the user said hello', expected one word",
+        ),
+        (changed(context={"commit": "HEAD"}), "context.commit is 'HEAD', expected 40 or 64 hexadecimal digits"),
+    ],
+)
+def test_a_malformed_value_is_refused(document: object, problem: str) -> None:
+    (found,) = problems_of(document)
+    assert problem in found
+
+
+def inline(**members: Any) -> dict[str, Any]:
+    return {**AMP, "retrieval": {"method": "inline", "title": "t", "body": "b", **members}}
+
+
+@pytest.mark.parametrize(
+    ("document", "problem"),
+    [
+        (inline(title=" "), "retrieval.title is empty"),
+        (inline(title="a\nb"), "retrieval.title holds the control character U+000A"),
+        (inline(title="t" * 201), "retrieval.title has 201 characters, at most 200"),
+        (inline(body="b" * 8001), "retrieval.body has 8,001 characters, at most 8,000"),
+        (inline(body="\x07"), "retrieval.body holds the control character U+0007"),
+        (inline(tags="a,b"), "retrieval.tags is 'a,b', expected a list"),
+        (inline(tags=["a", 1]), "retrieval.tags[1] is 1, expected text"),
+        (inline(tags=["a"] * 51), "retrieval.tags has 51 items, at most 50"),
+        (inline(kind="wisdom"), "retrieval.kind is 'wisdom', expected one of decision, lesson"),
+        (changed(retrieval={"method": "file", "path": "/etc/passwd"}), "memory capture --file"),
+        (changed(retrieval={"method": "file", "path": "inbox/../../x"}), "expected a plain path relative to the root"),
+        (changed(retrieval={"method": "file", "path": "a//b"}), "expected a plain path relative to the root"),
+    ],
+)
+def test_a_malformed_note_or_file_is_refused(document: object, problem: str) -> None:
+    (found,) = problems_of(document)
+    assert problem in found
+
+
+def test_a_body_keeps_its_lines_and_tabs() -> None:
+    entry = parse_inbox_entry(json.dumps(inline(body="one\n\ttwo"))).unwrap()
+    assert isinstance(entry.retrieval, InlineNote)
+    assert entry.retrieval.body == "one\n\ttwo"
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("", "not JSON"),
+        ("{", "not JSON"),
+        ("[]", "the document is a list, expected an object"),
+        ('{"version": 1, "version": 1}', "the key 'version' stands twice in one object"),
+        ('{"version": NaN}', "NaN is no number"),
+        ('{"version": -Infinity}', "-Infinity is no number"),
+        ('{"version": ' + "1" * 5000 + "}", "a number has 5,000 digits"),
+        ("[" * 200_000, "nested too deeply"),
+        ('{"a":' * 200_000, "nested too deeply"),
+        ("\ufeff[]", "expected an object"),
+    ],
+)
+def test_a_text_that_is_no_entry_is_one_clear_problem(text: str, problem: str) -> None:
+    assert problem in problems_of(text)[0]
+
+
+def test_a_byte_order_mark_is_forgiven() -> None:
+    assert parse_inbox_entry("\ufeff" + json.dumps(AMP)) == parse_inbox_entry(json.dumps(AMP))
+
+
+def test_a_key_of_terminal_codes_is_shown_harmlessly() -> None:
+    problems = problems_of(changed(**{"\x1b[2J\ud800": 1}))
+    assert all(problem.isprintable() for problem in problems)
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.floats() | st.text(),
+        lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+        max_leaves=20,
+    )
+)
+@settings(max_examples=100)
+def test_no_json_at_all_makes_it_crash(document: object) -> None:
+    assert isinstance(parse_inbox_entry(json.dumps(document)), Failure)
+
+
+@pytest.mark.shared
+def test_no_file_of_the_json_test_suite_is_an_entry_or_a_crash(shared: Path) -> None:
+    files = sorted((shared / "corpora" / "json-test-suite").glob("*.json"))
+    assert len(files) > 300
+    for file in files:
+        result = parse_inbox_entry(file.read_bytes().decode("utf-8", "replace"))
+        assert isinstance(result.failure(), InboxEntryInvalid), file.name
