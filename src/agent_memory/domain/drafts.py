@@ -13,12 +13,18 @@ from agent_memory.domain.tags import normal_tags
 
 MAX_TAGS = 20
 
+_MAX_SUBJECT_CHARS = 80
 _UNBOUNDED_CHARS = 1_000_000
 
 
 def stored_line(text: str, max_chars: int = _UNBOUNDED_CHARS) -> str:
     """One clean line without secrets, at most `max_chars` characters."""
     return one_line(redact(one_line(text, _UNBOUNDED_CHARS)).text, max_chars)
+
+
+def stored_subject(title: str) -> str:
+    """What an entry is called in a report."""
+    return stored_line(title, _MAX_SUBJECT_CHARS) or "an entry without a title"
 
 
 def stored_title(text: str) -> str:
