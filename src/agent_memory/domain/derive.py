@@ -42,6 +42,8 @@ def derive_description(body: str) -> str:
 
 def _prose_lines(body: str) -> list[str]:
     """The lines outside fenced blocks, a blank one in the place of each block."""
+    if "```" not in body and "~~~" not in body:
+        return body.split("\n")
     parts, position = [], 0
     for start, end in find_code(body).fences:
         parts.append(body[position:start])

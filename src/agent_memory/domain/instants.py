@@ -14,7 +14,7 @@ HOUR_MS = 3_600_000
 def iso_of(at_ms: int) -> str:
     """`2026-02-13T14:30:05.123Z`."""
     whole, millis = divmod(at_ms, 1000)
-    return datetime.fromtimestamp(whole, UTC).strftime("%Y-%m-%dT%H:%M:%S") + f".{millis:03d}Z"
+    return datetime.fromtimestamp(whole, UTC).replace(tzinfo=None).isoformat(timespec="seconds") + f".{millis:03d}Z"
 
 
 def ms_of(text: str) -> int | None:

@@ -29,6 +29,7 @@ _HIDDEN_BY_NAME = {
 _SENTINELS = "sentinels"
 _NAMES = (*_HIDDEN_BY_NAME, _SENTINELS)
 
+_HONEST = re.compile(r"[\t\n\x20-\x7e]*")
 _CLASS_BY_NAME = {name: re.compile(f"[{members}]") for name, members in _HIDDEN_BY_NAME.items()}
 _HIDDEN = re.compile(f"[{''.join(_HIDDEN_BY_NAME.values())}]")
 _TERMINAL_COLOUR = re.compile(r"\x1b\[[0-9;:?]*[ -/]*[@-~]")
@@ -53,6 +54,8 @@ def clean_text(text: str) -> Cleaned:
     Kept of the invisible: tab, newline, and one emoji or text presentation selector after a character that has both
     forms. A sentinel of the managed section loses its colon (`agent-memory start`), so that no entry holds one.
     """
+    if _HONEST.fullmatch(text) and "agent-memory" not in text.lower():
+        return Cleaned(text)
     text = _LINE_END.sub("\n", text)
     removed = {name for character in set(_HIDDEN.findall(text)) for name in _names_of(character)}
     visible = _HIDDEN.sub("", _TERMINAL_COLOUR.sub("", text))
@@ -112,6 +115,8 @@ def _without_colon(sentinel: re.Match[str]) -> str:
 def _cut(text: str, limit: int, size: Callable[[str], int]) -> str:
     if size(text) <= limit:
         return text
+    if text.isascii():
+        return text[: max(limit, 0)]
     # A first grapheme longer than all the room (stacked marks) is cut inside, or nothing would be left.
     return _fitting(_graphemes(text), limit, size) or _fitting(text, limit, size)
 
@@ -127,8 +132,6 @@ def _fitting(pieces: Iterable[str], limit: int, size: Callable[[str], int]) -> s
 
 
 def _graphemes(text: str) -> Iterable[str]:
-    if text.isascii():
-        return text
     # Costs 30 ms to import, and most text never needs it.
     from wcwidth import iter_graphemes
 

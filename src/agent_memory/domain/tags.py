@@ -11,6 +11,7 @@ from agent_memory.domain.plain_text import clean_text, cut_chars
 MAX_TAG_CHARS = 64
 DEFAULT_PREFIX = "topic"
 
+_NORMAL = re.compile(r"[a-z][a-z0-9]*(?<!id)__[a-z0-9]+(?:[-.+#][a-z0-9]+)*", re.ASCII)
 _PREFIXED = re.compile(r"([A-Za-z][A-Za-z0-9]*)__(.*)", re.DOTALL)
 _SELECTORS = "\ufe0e\ufe0f"
 _SEPARATORS = re.compile(r"[\s,]+")
@@ -23,6 +24,8 @@ def normal_tag(text: str) -> str | None:
     Lower case, NFC; a slug holds letters, digits and their marks of any script, and `- . + #`; anything else becomes `-`.
     Without a prefix it gets `topic__`. Longer than `MAX_TAG_CHARS` it is cut. A normal tag stays as it is.
     """
+    if len(text) <= MAX_TAG_CHARS and _NORMAL.fullmatch(text):
+        return text
     cleaned = clean_text(text.strip()).text
     prefixed = _PREFIXED.fullmatch(cleaned)
     # `id__…` and `grid__…` could read as an entry's id in a file name.

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import io
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from returns.result import Failure, Success
-from ruamel.yaml import YAML
 
 from agent_memory.domain.results import sealed
+from agent_memory.formats.frontmatter import read_values
 from agent_memory.formats.yaml_block import MappingNode, Node, Pair, ScalarNode, SequenceNode, plain, read_block
-from agent_memory.formats.yaml_scalars import Plain
+from agent_memory.formats.yaml_scalars import Plain, flow_text, text_scalar
 
 _COMMENT = re.compile(r"(?<!\S)#[^\n]*")
 
@@ -20,15 +19,15 @@ def edit_block(block: str, changes: Mapping[str, str], order: Sequence[str]) -> 
     """The block with each key of `changes` set to the YAML given for it (which follows `key:`).
 
     A key that is there keeps its place, its comment, and the lines of those list items that stay. A new one stands after
-    the last one that precedes it in `order`. Unknown keys, comments, quoting and spacing stay. Where the block is written
-    in a way that cannot be edited so (all of it in braces, say), it is written anew by ruamel, which keeps keys, order
-    and comments. The block must be one that `read_block` reads.
+    the last one that precedes it in `order`. Unknown keys, comments, quoting and spacing stay. Where
+    the block is written in a way that cannot be edited so (all of it in braces, say), it is written anew, one line a key
+    in the same order, comments first. The block must be one that `read_values` reads.
     """
     wanted = {**_values(block), **{key: _values(_written(key, text))[key] for key, text in changes.items()}}
     edited = block if block.endswith("\n") or not block else f"{block}\n"
     for key, text in changes.items():
         edited = _set_key(edited, key, text, order)
-    return edited if _reads_as(edited, wanted) else _rewrite(block, changes, wanted)
+    return edited if _reads_as(edited, wanted) else _rewrite(block, wanted)
 
 
 def _written(key: str, text: str) -> str:
@@ -36,19 +35,15 @@ def _written(key: str, text: str) -> str:
 
 
 def _values(block: str) -> dict[str, Plain]:
-    match sealed(read_block(block)):
-        case Success(root):
-            return {pair.key: plain(pair.value) for pair in root.pairs}
+    match sealed(read_values(block)):
+        case Success(values):
+            return values
         case Failure(problems):
             raise ValueError(f"only a readable block can be edited: {'; '.join(problems)}")
 
 
 def _reads_as(block: str, wanted: Mapping[str, Plain]) -> bool:
-    match sealed(read_block(block)):
-        case Success(root):
-            return {pair.key: plain(pair.value) for pair in root.pairs} == wanted
-        case Failure():
-            return False
+    return read_values(block).map(lambda values: values == wanted).value_or(False)
 
 
 def _set_key(block: str, key: str, text: str, order: Sequence[str]) -> str:
@@ -61,8 +56,7 @@ def _set_key(block: str, key: str, text: str, order: Sequence[str]) -> str:
 
 
 def _insert(block: str, root: MappingNode, key: str, text: str, order: Sequence[str]) -> str:
-    indent = " " * _column(block, root.pairs[0].key_start) if root.pairs else ""
-    lines = _indented(_written(key, text), indent)
+    lines = _indented(_written(key, text), " " * _column(block, root.start) if root.pairs else "")
     before = set(order[: order.index(key)])
     preceding = [pair for pair in root.pairs if pair.key in before]
     if preceding:
@@ -85,38 +79,51 @@ def _replace(block: str, pair: Pair, text: str) -> str:
 
 def _replace_inline(block: str, pair: Pair, text: str) -> str:
     """For a value that ends on a line which may hold a comment."""
-    colon = block.index(":", pair.key_end) + 1
+    colon = _behind_colon(block, pair)
     start, end = (pair.value.start, pair.value.end) if pair.end > pair.key_end else (colon, colon)
-    rest, after = block[end : _line_end(block, end)], block[_line_end(block, end) :]
-    lost = _comments(block, start, end, pair.value)
-    head = block[: _line_start(block, pair.key_start)] + _indented("".join(lost), " " * _column(block, pair.key_start))
-    key = block[_line_start(block, pair.key_start) : colon]
+    line_end = _line_end(block, end)
+    head, indent = _head(block, pair, _comments(block, start, end, pair.value))
     if text.startswith("\n"):  # a list in lines stands below its key's comment
-        return f"{head}{key}{rest.rstrip()}{text}\n{after}"
-    return f"{head}{key}{block[colon:start] or ' '}{text}{rest}{after}"
+        items = _indented(f"{text[1:]}\n", indent)
+        return f"{head}{block[_key_line(block, pair) : colon]}{block[end:line_end].rstrip()}\n{items}{block[line_end:]}"
+    gap = block[colon:start] or " "
+    return f"{head}{block[_key_line(block, pair) : colon]}{gap}{text}{block[end:]}"
 
 
 def _replace_lines(block: str, pair: Pair, value: SequenceNode | MappingNode, text: str) -> str:
     """For a list or mapping in lines. The lines of items that stay are kept; comments of those that go stand above the key."""
-    items = value.items if isinstance(value, SequenceNode) else ()
     first = _line_start(block, value.start)
-    starts = [_line_start(block, item.start) for item in items]
+    items = value.items if isinstance(value, SequenceNode) else ()
+    starts = [_line_start(block, item.start) for item in items] or [first]
     ends = [*starts[1:], _line_end(block, value.end)]
-    old = list(zip(items, starts, ends, strict=True)) if items else []
+    gone = list(zip(items or (value,), starts, ends, strict=True))
     indent = " " * (len(block[first:]) - len(block[first:].lstrip(" ")))
     lines = ""
     for wanted, written in _items_of(text):
-        same = next((item for item in old if plain(item[0]) == wanted), None)
+        same = next((old for old in gone if plain(old[0]) == wanted), None)
         lines += block[same[1] : same[2]] if same else f"{indent}- {written}\n"
         if same:
-            old.remove(same)
-    lost = "".join(comment for item, start, end in old for comment in _comments(block, start, end, item))
-    head = block[: _line_start(block, pair.key_start)] + _indented(lost, " " * _column(block, pair.key_start))
-    key = block[_line_start(block, pair.key_start) : first]
-    if not lines:
-        key_end = block.index(":", pair.key_end) + 1
-        key = f"{key[: key_end - first + len(key)]} {text}{key[key_end - first + len(key) :]}"
-    return head + key + lines + block[ends[-1] :]
+            gone.remove(same)
+    head, _ = _head(
+        block, pair, [comment for node, start, end in gone for comment in _comments(block, start, end, node)]
+    )
+    colon = _behind_colon(block, pair)
+    inline = "" if lines else f" {text}"
+    return f"{head}{block[_key_line(block, pair) : colon]}{inline}{block[colon:first]}{lines}{block[ends[-1] :]}"
+
+
+def _head(block: str, pair: Pair, comments: list[str]) -> tuple[str, str]:
+    """All before a pair's line, with comments that lost their place; and the pair's indentation."""
+    indent = " " * _column(block, pair.key_start)
+    return block[: _key_line(block, pair)] + _indented("".join(comments), indent), indent
+
+
+def _key_line(block: str, pair: Pair) -> int:
+    return _line_start(block, pair.key_start)
+
+
+def _behind_colon(block: str, pair: Pair) -> int:
+    return block.find(":", pair.key_end) + 1
 
 
 def _items_of(text: str) -> list[tuple[Plain, str]]:
@@ -169,16 +176,12 @@ def _line_end(block: str, offset: int) -> int:
     return block.find("\n", offset) + 1 or len(block)
 
 
-def _rewrite(block: str, changes: Mapping[str, str], wanted: Mapping[str, Plain]) -> str:
-    yaml = YAML()
-    yaml.preserve_quotes = True
-    yaml.width = 1_000_000
-    yaml.indent(mapping=2, sequence=4, offset=2)
-    document = yaml.load(block) or {}
-    for key, text in changes.items():
-        document[key] = yaml.load(_written(key, text))[key]
-    out = io.StringIO()
-    yaml.dump(document, out)
-    if not _reads_as(out.getvalue(), wanted):
-        raise AssertionError("a frontmatter block was not written as it should read")
-    return out.getvalue()
+def _rewrite(block: str, wanted: Mapping[str, Plain]) -> str:
+    match sealed(read_block(block)):
+        case Success(root):
+            comments = _comments(block, 0, len(block), root)
+        case Failure():
+            comments = []
+    return "".join(
+        (*comments, *(f"{text_scalar(key, in_flow=True)}: {flow_text(value)}\n" for key, value in wanted.items()))
+    )

@@ -92,8 +92,8 @@ def read_block(text: str) -> Result[MappingNode, tuple[str, ...]]:
     except MarkedYAMLError as error:
         what = " ".join(str(error.problem or error.context).split())
         return Failure((*build.problems, f"line {_line(error.problem_mark or error.context_mark)}: {what}"))
-    except (YAMLError, ValueError, OverflowError) as error:
-        # A character that no YAML may hold, or an escape that is no character.
+    except (YAMLError, ValueError, OverflowError, AssertionError) as error:
+        # A character that no YAML may hold, an escape that is no character, a directive that ruamel does not expect.
         return Failure((*build.problems, f"not YAML: {' '.join(str(error).split('in ')[0].split())}"))
     return Failure(tuple(build.problems)) if build.problems else Success(root)
 
