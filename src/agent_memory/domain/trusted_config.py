@@ -17,6 +17,10 @@ class TrustedConfig:
     """Of its bytes, in lower-case hexadecimal."""
     trusted_at_ms: int
 
+    def is_of(self, content: bytes) -> bool:
+        """Whether these are the bytes."""
+        return self.sha256 == hashlib.sha256(content).hexdigest()
+
 
 def trusted_now(path: str, content: bytes, at_ms: int) -> TrustedConfig:
     """The record of a person's word for this content at this real path."""
@@ -25,5 +29,4 @@ def trusted_now(path: str, content: bytes, at_ms: int) -> TrustedConfig:
 
 def vouches_for(trusted: tuple[TrustedConfig, ...], path: str, content: bytes) -> bool:
     """Whether one of the records is of this content at this real path."""
-    sha256 = hashlib.sha256(content).hexdigest()
-    return any(each.path == path and each.sha256 == sha256 for each in trusted)
+    return any(each.path == path and each.is_of(content) for each in trusted)

@@ -1,0 +1,39 @@
+"""The documentation of the configuration is what the code says."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from agent_memory.config import Config
+from agent_memory.formats.config_schema import key_rows
+from agent_memory.formats.strict_values import document_of
+from agent_memory.surfaces.config_page import config_page, config_schema_text
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+def test_the_page_is_fresh() -> None:
+    assert (DOCS / "config.md").read_text() == config_page(), "run: memory config --markdown > docs/config.md"
+
+
+def test_the_schema_is_fresh() -> None:
+    assert (DOCS / "config.schema.json").read_text() == config_schema_text(), (
+        "run: memory config --schema > docs/config.schema.json"
+    )
+
+
+def test_every_key_has_a_meaning_and_a_bar_breaks_no_table() -> None:
+    rows = list(key_rows(Config))
+    assert len(rows) > 20
+    assert all(meaning.endswith(".") and "|" not in meaning for _, _, _, meaning in rows)
+
+
+def test_the_defaults_of_the_schema_are_the_defaults_of_the_code() -> None:
+    def defaults(schema: dict[str, Any]) -> Any:
+        if "default" in schema or "properties" not in schema:
+            return schema.get("default")
+        return {key: defaults(each) for key, each in schema["properties"].items() if key != "$schema"}
+
+    assert defaults(json.loads(config_schema_text())) == document_of(Config())
