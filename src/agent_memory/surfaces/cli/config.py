@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -20,6 +21,7 @@ from agent_memory.formats.strict_values import document_of
 from agent_memory.surfaces.config_page import config_page, config_schema_text
 from agent_memory.surfaces.console import Console
 
+_SECRET_NAME = re.compile(r"(?:^|_)(?:KEY|TOKEN|SECRET|PASSWORD|PASSPHRASE|AUTH|CREDENTIALS?|COOKIE)(?:$|_)")
 _SHOWN_CHARS = 400
 _COLUMN_CHARS = 48
 """Longer values are not cut for the sake of the columns."""
@@ -103,12 +105,11 @@ def _without_secrets(value: Any) -> Any:
             return value
 
 
-def _shown_value(key: str, value: Any) -> Any:
-    """A value as it may be shown. What a preset sets in the environment is judged with its name: `API_KEY=…`."""
-    if not isinstance(value, str):
-        return _without_secrets(value)
-    prefix = f"{key}="
-    return redact(prefix + value).text.removeprefix(prefix)
+def _shown_value(name: str, value: Any) -> Any:
+    """A value as it may be shown: what a variable with a telling name holds is a secret, whatever it looks like."""
+    if isinstance(value, str) and _SECRET_NAME.search(name):
+        return "[redacted]"
+    return _without_secrets(value)
 
 
 def _from_home(source: str) -> str:
