@@ -6,8 +6,6 @@ places and goes on from there. Nothing is overwritten but an earlier copy of the
 
 from __future__ import annotations
 
-import os
-
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.durable import create_file, make_directories
@@ -82,16 +80,15 @@ def _is_free(path: str, entry: InboxEntry) -> bool:
             return False
 
 
-def is_retired(root: str, name: str, entry: InboxEntry) -> bool:
+def is_retired(root: str, name: str, entry: InboxEntry) -> Result[bool, Error]:
     """Whether the entry was retired by a run that was stopped before it could take this copy out of the inbox."""
-    path = f"{root}/{PROCESSED}/{name}"
-    if not os.path.lexists(path):
-        return False
-    match sealed(retired_in(path)):
+    match sealed(retired_in(f"{root}/{PROCESSED}/{name}")):
         case Success(there):
-            return there == entry
-        case Failure(_):
-            return False
+            return Success(there == entry)
+        case Failure(InboxEntryInvalid()):
+            return Success(False)
+        case Failure(error):
+            return Failure(error)
 
 
 # -- coming back ------------------------------------------------------------------------------------------------------

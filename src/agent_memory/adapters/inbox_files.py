@@ -26,7 +26,7 @@ from agent_memory.domain.instants import iso_of
 from agent_memory.domain.queue import Loaded, Outcome, Pending, Quarantined, Trouble
 from agent_memory.domain.results import sealed
 from agent_memory.domain.scope import GLOBAL_SCOPE
-from agent_memory.errors import Error, InboxEntryInvalid
+from agent_memory.errors import Error, InboxEntryInvalid, StoreIo
 from agent_memory.formats.inbox_json import parse_inbox_entry, render_inbox_entry
 from agent_memory.wording import describe
 
@@ -111,23 +111,33 @@ class InboxFiles:
         self, names: tuple[str, ...], quarantine: Quarantine, unreadable: list[Quarantined]
     ) -> Iterator[tuple[str, InboxEntry]]:
         for name in names:
-            match sealed(self._entry(name)):
+            match sealed(self._pending_entry(name)):
                 case Success(entry):
-                    if entry is None:
-                        continue  # taken away since it was listed
-                    if is_retired(str(self.root), name, entry):
-                        drop_file(str(self.root), f"{INBOX}/{name}")  # where it fails, the next load tries again
-                    else:
+                    if entry is not None:
                         yield name, entry
                 case Failure(InboxEntryInvalid(problems)):
                     unreadable.extend(quarantine.take(name, problems))
                 case Failure(error):
                     unreadable.append(Quarantined(printable(name), describe(error)))
 
-    def _entry(self, name: str) -> Result[InboxEntry | None, Error]:
+    def _pending_entry(self, name: str) -> Result[InboxEntry | None, Error]:
+        """The entry, None where it was taken away since it was listed, or has been dealt with already (P3)."""
         if not name.isprintable():
             return Failure(InboxEntryInvalid(("the file's name cannot be printed",)))
-        return entry_in(f"{self.root}/{INBOX}/{name}")
+        match sealed(entry_in(f"{self.root}/{INBOX}/{name}")):
+            case Success(entry):
+                return Success(None) if entry is None else self._unless_retired(name, entry)
+            case Failure(error):
+                return Failure(error)
+
+    def _unless_retired(self, name: str, entry: InboxEntry) -> Result[InboxEntry | None, Error]:
+        match sealed(is_retired(str(self.root), name, entry)):
+            case Success(True):
+                return drop_file(str(self.root), f"{INBOX}/{name}").map(lambda _: None).alt(_as_error)
+            case Success(_):
+                return Success(entry)
+            case Failure(error):
+                return Failure(error)
 
     def _scope_of(self, cwd: str) -> str:
         return read_repository(cwd, self.environ, home_of(self.environ)).scope
@@ -178,3 +188,7 @@ def _remembering(scope_of: Callable[[str], str]) -> Callable[[str], str]:
         return known[cwd]
 
     return remembered
+
+
+def _as_error(error: StoreIo) -> Error:
+    return error

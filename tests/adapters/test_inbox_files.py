@@ -1,0 +1,428 @@
+from __future__ import annotations
+
+import contextlib
+import errno
+import json
+import os
+import stat
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from returns.result import Success
+
+from agent_memory.adapters.inbox_files import InboxFiles
+from agent_memory.adapters.inbox_snapshots import put_snapshot
+from agent_memory.domain.inbox_entry import FileSnapshot, InboxEntry
+from agent_memory.domain.queue import Loaded, Outcome, Pending, Trouble
+from agent_memory.domain.vocabulary import Harness
+from agent_memory.errors import PathRefused, StateCorrupt, StoreIo
+from agent_memory.formats.inbox_json import parse_inbox_entry, parse_retired_entry, render_inbox_entry
+from faults import Killed, failing_at, killed_at, snapshot
+from inbox_entries import AT_MS, note, session
+
+NOW = AT_MS + 86_400_000
+WRITTEN = Outcome("written", "run-1", NOW, ("id__a1b2c3",))
+GAVE_UP = Outcome("gave-up", "run-1", NOW, reason="no envelope \ud800 \x1b[31m")
+
+
+@pytest.fixture
+def inbox(root: Path) -> InboxFiles:
+    return InboxFiles(root)
+
+
+def load(inbox: InboxFiles) -> Loaded:
+    return inbox.load(None, NOW).unwrap()
+
+
+def files(directory: Path) -> list[str]:
+    return sorted(os.listdir(directory)) if directory.exists() else []
+
+
+def modes(root: Path) -> set[tuple[bool, int]]:
+    paths = [root, *root.rglob("*")]
+    return {(path.is_dir(), stat.S_IMODE(path.lstat().st_mode)) for path in paths}
+
+
+# -- putting
+
+
+def test_a_name_says_when_and_which_harness(inbox: InboxFiles, root: Path) -> None:
+    name = inbox.put(session()).unwrap()
+    assert name[:37] == "2026-02-13T14-30-05.123Z_claude-code_"
+    assert len(name.removesuffix(".json")) == 37 + 6
+    assert (root / "inbox" / name).read_text() == render_inbox_entry(session())
+
+
+@pytest.mark.parametrize("umask", [0, 0o022, 0o777])
+def test_modes_are_private_under_any_umask(inbox: InboxFiles, root: Path, umask: int) -> None:
+    """P22"""
+    before = os.umask(umask)
+    try:
+        inbox.put(note()).unwrap()
+        inbox.note(load(inbox).pending[0], Trouble(attempts=1)).unwrap()
+        (root / "inbox" / "bad.json").write_text("{")
+        inbox.give_up(load(inbox).pending[0], GAVE_UP).unwrap()
+    finally:
+        os.umask(before)
+    (root / "inbox" / ".failed" / "bad.json").chmod(0o600)
+    assert modes(root) == {(True, 0o700), (False, 0o600)}
+
+
+def test_an_inbox_that_is_a_link_is_refused(inbox: InboxFiles, root: Path, tmp_path: Path) -> None:
+    """P21"""
+    (tmp_path / "elsewhere").mkdir()
+    root.mkdir()
+    (root / "inbox").symlink_to(tmp_path / "elsewhere")
+    assert isinstance(inbox.put(note()).failure(), PathRefused)
+    assert isinstance(inbox.names().failure(), PathRefused)
+    assert files(tmp_path / "elsewhere") == []
+
+
+def test_a_put_that_fails_anywhere_leaves_nothing_or_one_whole_entry(tmp_path: Path) -> None:
+    """P1 P5"""
+    for number in (errno.ENOSPC, errno.EIO, errno.EACCES, errno.EROFS, errno.EMFILE, errno.EDQUOT):
+        k = 0
+        while True:
+            k += 1
+            root = tmp_path / f"{number}-{k}"
+            with failing_at(k, number, once=True) as fault:
+                result = InboxFiles(root).put(note())
+            if not fault.struck:
+                break
+            names = files(root / "inbox")
+            if isinstance(result, Success):
+                assert names == [result.unwrap()]
+            else:
+                assert isinstance(result.failure(), StoreIo)
+                assert len([name for name in names if not name.startswith(".tmp-")]) <= 1
+            assert all(parse_inbox_entry((root / "inbox" / name).read_text()) for name in names if name[0] != ".")
+        assert k > 5
+
+
+def test_a_put_that_is_killed_anywhere_leaves_nothing_or_one_whole_entry(tmp_path: Path) -> None:
+    """P1 P2"""
+    k = 0
+    while True:
+        k += 1
+        root = tmp_path / str(k)
+        with killed_at(k) as fault, contextlib.suppress(Killed):
+            InboxFiles(root).put(note())
+        if not fault.struck:
+            break
+        assert [pending.entry for pending in load(InboxFiles(root)).pending] in ([], [note()])
+        assert load(InboxFiles(root)).quarantined == ()
+    assert k > 5
+
+
+def test_processes_that_put_at_once_lose_and_overwrite_nothing(root: Path) -> None:
+    """P7"""
+    script = (
+        "import sys; from pathlib import Path; sys.path.insert(0, sys.argv[2])\n"
+        "from agent_memory.adapters.inbox_files import InboxFiles; from inbox_entries import note\n"
+        "box = InboxFiles(Path(sys.argv[1]))\n"
+        "for _ in range(50): box.put(note()).unwrap()\n"
+    )
+    tests = str(Path(__file__).parents[1])
+    running = [subprocess.Popen([sys.executable, "-c", script, str(root), tests]) for _ in range(4)]
+    assert [process.wait() for process in running] == [0] * 4
+    assert len(load(InboxFiles(root)).pending) == 200
+
+
+# -- listing and loading
+
+
+def test_only_entries_are_listed(inbox: InboxFiles, root: Path) -> None:
+    name = inbox.put(note()).unwrap()
+    for other in (".tmp-1234", ".tmp-1.json", "notes.txt", "bad.json.reason.json", ".hidden.json"):
+        (root / "inbox" / other).write_text("{")
+    assert inbox.names() == Success((name,))
+    assert load(inbox).quarantined == ()
+
+
+def test_a_hand_written_file_is_welcome_and_sorted_by_its_mtime(inbox: InboxFiles, root: Path) -> None:
+    first, last = (inbox.put(session(at_ms=AT_MS + n)).unwrap() for n in (0, 60_000))
+    mine = root / "inbox" / "my note.json"
+    mine.write_text("\ufeff" + json.dumps(json.loads(render_inbox_entry(note("mine"))), indent=2))
+    os.utime(mine, (AT_MS / 1000 + 30, AT_MS / 1000 + 30))
+    assert inbox.names() == Success((first, "my note.json", last))
+    assert note("mine") in [pending.entry for pending in load(inbox).pending]
+
+
+def test_listing_opens_nothing(inbox: InboxFiles, root: Path) -> None:
+    inbox.put(note()).unwrap()
+    os.mkfifo(root / "inbox" / "fifo.json")
+    (root / "inbox" / "broken.json").write_text("{")
+    assert len(inbox.names().unwrap()) == 3
+    assert files(root / "inbox" / ".failed") == []
+
+
+MALFORMED = {
+    "empty.json": b"",
+    "cut.json": b'{"version": 1, "timest',
+    "method.json": json.dumps({**json.loads(render_inbox_entry(note())), "retrieval": {"method": "email"}}).encode(),
+    "latin1.json": "{'é'}".encode("latin-1"),
+    "huge.json": b'"' + b"x" * 300_000 + b'"',
+    "deep.json": b"[" * 100_000,
+    "nul.json": b"\0" * 10,
+    "new\nline.json": render_inbox_entry(note()).encode(),
+    "x" * 240 + ".json": b"{",
+}
+
+
+@pytest.mark.parametrize("name", MALFORMED, ids=lambda name: name[:12].strip())
+def test_a_malformed_file_is_moved_aside_with_its_reason_and_the_rest_goes_on(
+    inbox: InboxFiles, root: Path, name: str
+) -> None:
+    """P6"""
+    good = inbox.put(note()).unwrap()
+    (root / "inbox" / name).write_bytes(MALFORMED[name])
+    loaded = load(inbox)
+    assert [pending.name for pending in loaded.pending] == [good]
+    (quarantined,) = loaded.quarantined
+    assert quarantined.reason
+    assert quarantined.name.isprintable()
+    failed = root / "inbox" / ".failed"
+    (kept,) = [file for file in files(failed) if not file.endswith(".reason.json")]
+    assert (failed / kept).read_bytes() == MALFORMED[name]
+    reason = json.loads((failed / f"{kept}.reason.json").read_text())
+    assert (reason["version"], reason["name"]) == (1, name)
+    assert "; ".join(reason["problems"]) == quarantined.reason
+    assert load(inbox).quarantined == ()
+
+
+def test_what_is_no_regular_file_is_moved_aside_without_being_read(
+    inbox: InboxFiles, root: Path, tmp_path: Path
+) -> None:
+    """P21"""
+    (root / "inbox").mkdir(parents=True)
+    secret = tmp_path / "secret.json"
+    secret.write_text(render_inbox_entry(note()))
+    os.mkfifo(root / "inbox" / "fifo.json")
+    (root / "inbox" / "link.json").symlink_to(secret)
+    (root / "inbox" / "dangling.json").symlink_to("nowhere")
+    (root / "inbox" / "directory.json").mkdir()
+    (root / "inbox" / "directory.json" / "kept.json").write_text("{}")
+    loaded = load(inbox)
+    assert loaded.pending == ()
+    assert {(one.name, one.reason.split(",")[0]) for one in loaded.quarantined} == {
+        ("fifo.json", "it is not a regular file"),
+        ("link.json", "it is a symbolic link"),
+        ("dangling.json", "it is a symbolic link"),
+        ("directory.json", "it is a directory"),
+    }
+    assert secret.exists()
+    assert (root / "inbox" / ".failed" / "directory.json" / "kept.json").exists()
+
+
+def test_quarantine_overwrites_nothing(inbox: InboxFiles, root: Path) -> None:
+    """P6"""
+    for content in ("{1", "{2", "{3"):
+        (root / "inbox").mkdir(parents=True, exist_ok=True)
+        (root / "inbox" / "bad.json").write_text(content)
+        assert len(load(inbox).quarantined) == 1
+    failed = root / "inbox" / ".failed"
+    kept = [(failed / name).read_text() for name in files(failed) if not name.endswith(".reason.json")]
+    assert sorted(kept) == ["{1", "{2", "{3"]
+
+
+def test_a_file_that_cannot_be_read_stays_and_is_counted_as_waiting(inbox: InboxFiles, root: Path) -> None:
+    """P5 P6: a read error is neither "missing" nor "malformed"."""
+    first, second = (inbox.put(session(str(n), AT_MS + n)).unwrap() for n in range(2))
+    struck = 0
+    for k in range(1, 60):
+        with failing_at(k, errno.EIO, once=True) as fault:
+            result = inbox.load(None, NOW)
+        struck += fault.struck
+        if isinstance(result, Success):
+            loaded = result.unwrap()
+            assert loaded.quarantined == ()
+            assert len(loaded.pending) + len(loaded.unreadable) == 2
+            assert loaded.waiting == len(loaded.unreadable)
+        else:
+            assert isinstance(result.failure(), StoreIo)
+        assert inbox.names() == Success((first, second))
+    assert struck > 10
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"\xff", b'{"version": 1, "troubles": 5}'])
+def test_a_damaged_trouble_file_is_an_error_and_nothing_moves(inbox: InboxFiles, root: Path, content: bytes) -> None:
+    """P6"""
+    inbox.put(note()).unwrap()
+    (pending,) = load(inbox).pending
+    (root / "state").mkdir()
+    (root / "state" / "queue.json").write_bytes(content)
+    before = snapshot(root)
+    assert isinstance(inbox.load(None, NOW).failure(), StateCorrupt)
+    assert isinstance(inbox.note(pending, Trouble(attempts=1)).failure(), StateCorrupt)
+    assert snapshot(root) == before
+
+
+def test_the_repository_is_filled_in_at_load(inbox: InboxFiles, home: Path) -> None:
+    project = home / "p"
+    (project / ".git").mkdir(parents=True)
+    (project / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
+    (project / ".git" / "config").write_text('[remote "origin"]\n\turl = git@github.com:owner/repo.git\n')
+    (project / "sub").mkdir()
+    inbox.put(session("a", cwd=str(project / "sub"))).unwrap()
+    inbox.put(session("b", cwd="/nowhere")).unwrap()
+    inbox.put(session("c", cwd=str(project), repo="kept/as/it/is")).unwrap()
+    repos = [pending.entry.context.repo for pending in load(inbox).pending]
+    assert sorted(map(str, repos)) == ["None", "github.com/owner/repo", "kept/as/it/is"]
+
+
+# -- leaving and coming back
+
+
+def test_a_retired_entry_has_its_outcome_with_it(inbox: InboxFiles, root: Path) -> None:
+    name = inbox.put(note()).unwrap()
+    inbox.retire(load(inbox).pending[0], WRITTEN).unwrap()
+    text = (root / "inbox" / ".processed" / name).read_text()
+    assert parse_retired_entry(text) == Success((note(), WRITTEN))
+    assert files(root / "inbox") == [".processed"]
+
+
+def test_a_reused_name_overwrites_no_retired_entry(inbox: InboxFiles, root: Path) -> None:
+    for title in ("one", "two", "three"):
+        (root / "inbox").mkdir(parents=True, exist_ok=True)
+        (root / "inbox" / "mine.json").write_text(render_inbox_entry(note(title)))
+        inbox.retire(load(inbox).pending[0], WRITTEN).unwrap()
+    assert files(root / "inbox" / ".processed") == ["mine.json", "mine~2.json", "mine~3.json"]
+
+
+@pytest.mark.parametrize("leave", [InboxFiles.retire, InboxFiles.give_up], ids=["retire", "give_up"])
+def test_a_crash_at_any_step_of_leaving_loses_and_doubles_nothing(tmp_path: Path, leave: object) -> None:
+    """P2 P3: whatever was reached, running on gives the store of a run without a crash."""
+    assert callable(leave)
+    expected: set[str] = set()
+    k = 0
+    while True:
+        root = tmp_path / str(k)
+        inbox = InboxFiles(root)
+        for number in range(3):
+            (root / "inbox").mkdir(parents=True, exist_ok=True)
+            (root / "inbox" / f"{number}.json").write_text(render_inbox_entry(session(at_ms=AT_MS + number)))
+        (pending,) = load(inbox).pending
+        inbox.note(pending, Trouble(attempts=2)).unwrap()
+        with killed_at(k) if k else failing_at(-1, 0, once=True) as fault, contextlib.suppress(Killed):
+            leave(inbox, pending, GAVE_UP)
+        for rest in load(inbox).pending:
+            leave(inbox, rest, GAVE_UP).unwrap()
+        left = {path for path in snapshot(root) if ".tmp-" not in path}
+        expected = expected or left
+        assert left == expected
+        assert load(inbox).pending == ()
+        if k and not fault.struck:
+            break
+        k += 1
+    assert k > 10
+
+
+def test_a_run_that_was_stopped_between_storing_and_retiring_does_not_work_twice(inbox: InboxFiles, root: Path) -> None:
+    """P3"""
+    name = inbox.put(note()).unwrap()
+    (pending,) = load(inbox).pending
+    inbox.retire(pending, WRITTEN).unwrap()
+    (root / "inbox" / name).write_text(render_inbox_entry(note()))
+    assert load(inbox).pending == ()
+    assert inbox.names() == Success(())
+
+
+def test_errors_while_leaving_are_values_and_the_entry_is_still_somewhere(tmp_path: Path) -> None:
+    """P5"""
+    k = 0
+    while True:
+        k += 1
+        root = tmp_path / str(k)
+        inbox = InboxFiles(root)
+        name = inbox.put(note()).unwrap()
+        (pending,) = load(inbox).pending
+        with failing_at(k, errno.ENOSPC, once=False) as fault:
+            result = inbox.retire(pending, WRITTEN)
+        if not fault.struck:
+            break
+        assert isinstance(result.failure(), StoreIo)
+        assert name in files(root / "inbox") or name in files(root / "inbox" / ".processed")
+        inbox.retire(pending, WRITTEN).unwrap()
+        assert name in files(root / "inbox" / ".processed")
+    assert k > 5
+
+
+def test_what_is_malformed_is_not_retried(inbox: InboxFiles, root: Path) -> None:
+    (root / "inbox").mkdir(parents=True)
+    (root / "inbox" / "bad.json").write_text("{")
+    inbox.put(note()).unwrap()
+    inbox.give_up(load(inbox).pending[0], GAVE_UP).unwrap()
+    assert inbox.retry_failed() == Success(1)
+    assert files(root / "inbox" / ".failed") == ["bad.json", "bad.json.reason.json"]
+
+
+def test_a_retry_does_not_overwrite_an_entry_that_took_the_name(inbox: InboxFiles, root: Path) -> None:
+    (root / "inbox").mkdir(parents=True)
+    mine = root / "inbox" / "mine.json"
+    mine.write_text(render_inbox_entry(note("old")))
+    inbox.give_up(load(inbox).pending[0], GAVE_UP).unwrap()
+    mine.write_text(render_inbox_entry(note("new")))
+    assert inbox.retry_failed() == Success(1)
+    assert {pending.entry for pending in load(inbox).pending} == {note("old"), note("new")}
+
+
+def snapshot_entry(inbox: InboxFiles, root: Path) -> Pending:
+    path = put_snapshot(str(root), "kept text", "/home/me/My Notes!.md", AT_MS).unwrap()
+    inbox.put(InboxEntry(AT_MS, Harness.MANUAL, FileSnapshot(path))).unwrap()
+    return load(inbox).pending[0]
+
+
+def test_a_snapshot_is_named_for_its_file_and_moves_with_its_entry(inbox: InboxFiles, root: Path) -> None:
+    pending = snapshot_entry(inbox, root)
+    assert isinstance(pending.entry.retrieval, FileSnapshot)
+    path = pending.entry.retrieval.path
+    assert path.startswith("inbox/snapshots/2026-02-13T14-30-05.123Z_My-Notes_")
+    assert path.endswith(".md")
+    inbox.give_up(pending, GAVE_UP).unwrap()
+    assert not (root / path).exists()
+    assert (root / "inbox" / ".failed" / Path(path).name).read_text() == "kept text"
+    inbox.retry_failed().unwrap()
+    assert (root / path).read_text() == "kept text"
+    inbox.retire(load(inbox).pending[0], WRITTEN).unwrap()
+    assert (root / "inbox" / ".processed" / Path(path).name).read_text() == "kept text"
+    assert files(root / "inbox" / ".failed") == []
+
+
+@pytest.mark.parametrize("name", ["..", "/", "", "a\x00b", "x" * 300 + ".md", "..md", "a.tar.gz", "é😀.PY", "-rf"])
+def test_a_snapshots_name_is_always_a_safe_one(root: Path, name: str) -> None:
+    """P21"""
+    path = put_snapshot(str(root), "text", name, AT_MS).unwrap()
+    assert (root / path).read_text() == "text"
+    assert (root / path).parent == root / "inbox" / "snapshots"
+    assert len(Path(path).name) < 100
+    assert Path(path).name.isascii()
+
+
+def test_a_snapshot_entry_cannot_move_another_file_away(inbox: InboxFiles, root: Path) -> None:
+    """P21"""
+    inbox.put(InboxEntry(AT_MS, Harness.MANUAL, FileSnapshot("topics/mine.md"))).unwrap()
+    (root / "topics").mkdir()
+    (root / "topics" / "mine.md").write_text("mine")
+    inbox.retire(load(inbox).pending[0], WRITTEN).unwrap()
+    assert (root / "topics" / "mine.md").read_text() == "mine"
+
+
+def test_ten_thousand_entries_of_one_session_are_one(inbox: InboxFiles, root: Path) -> None:
+    """P25"""
+    (root / "inbox").mkdir(parents=True)
+    for number in range(10_000):
+        (root / "inbox" / f"{number:05}.json").write_text(render_inbox_entry(session(at_ms=AT_MS + number)))
+    (pending,) = load(inbox).pending
+    assert len(pending.names) == 10_000
+    assert pending.name == "09999.json"
+
+
+def test_time_is_not_asked_of_the_machine(inbox: InboxFiles, monkeypatch: pytest.MonkeyPatch) -> None:
+    """P24: what was put while the clock was wrong is neither lost nor overwritten."""
+    monkeypatch.setattr(time, "time", lambda: 0.0)
+    for at_ms in (0, AT_MS, 253_402_300_799_999):
+        inbox.put(session(str(at_ms), at_ms)).unwrap()
+    assert [pending.entry.at_ms for pending in load(inbox).pending] == [0, AT_MS, 253_402_300_799_999]
