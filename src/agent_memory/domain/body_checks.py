@@ -32,7 +32,7 @@ _ELISIONS = (
         re.IGNORECASE,
     ),
     re.compile(
-        rf"[\[(<{{*]\s*(?:\.{{3}}|…)?\s*(?:(?:the )?(?:{_REST}|existing|previous|original)(?: of)?(?: the)? {_THING}|unchanged|omitted|truncated|"
+        rf"[\[(<{{*](?:!--)?\s*(?:\.{{3}}|…)?\s*(?:(?:the )?(?:{_REST}|existing|previous|original)(?: of)?(?: the)? {_THING}|unchanged|omitted|truncated|"
         rf"snip(?:ped)?|same as (?:above|before)|{_THING} (?:unchanged|omitted|truncated|continues?)|no changes?)[^\])>}}\n]{{0,40}}[\])>}}*]",
         re.IGNORECASE,
     ),

@@ -1,0 +1,28 @@
+from __future__ import annotations
+
+from attrs import evolve
+
+from agent_memory.domain.change import Create, Replace, Retire
+from agent_memory.domain.entry import Listed, MemoryEntry, Meta
+from agent_memory.domain.plan import Plan
+from agent_memory.domain.planned_store import PLANNED_HASH, live_when_applied, stored_when_applied
+
+OLD = Listed(Meta("id__aaaaaa", "Old", 0, 0), "topics/old -- id__aaaaaa.md", "h-a")
+GONE = Listed(Meta("id__bbbbbb", "Gone", 0, 0), "topics/gone -- id__bbbbbb.md", "h-b")
+NEW = MemoryEntry(Meta("id__cccccc", "New", 0, 0), "New body")
+CHANGED = MemoryEntry(evolve(OLD.meta, title="Changed"), "Changed body")
+PLAN = Plan((Create(NEW), Replace(CHANGED, "h-a"), Retire("id__bbbbbb", "h-b")))
+
+
+def test_the_entries_of_a_plan_as_if_they_were_stored() -> None:
+    stored = stored_when_applied(PLAN, (OLD, GONE))
+    assert {id: (each.entry, each.listed.content_hash) for id, each in stored.items()} == {
+        "id__cccccc": (NEW, PLANNED_HASH),
+        "id__aaaaaa": (CHANGED, "h-a"),
+    }
+    assert stored["id__cccccc"].listed.path == "topics/New -- id__cccccc.md"
+
+
+def test_the_live_entries_as_they_will_be() -> None:
+    assert [each.meta.title for each in live_when_applied(PLAN, (OLD, GONE))] == ["Changed", "New"]
+    assert live_when_applied(Plan(), (OLD, GONE)) == (OLD, GONE)

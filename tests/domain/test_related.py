@@ -1,0 +1,95 @@
+from __future__ import annotations
+
+from typing import Any
+
+from attrs import evolve
+
+from agent_memory.domain.entry import Listed, Meta, Source, StoredEntry
+from agent_memory.domain.history import History, Role, ToolCall, Turn
+from agent_memory.domain.related import (
+    MOST_SHOWN,
+    Ranked,
+    choose_shown,
+    ids_to_show,
+    note_chars,
+    rank_related,
+    tag_vocabulary,
+)
+from agent_memory.domain.vocabulary import Harness, Sensitivity
+
+REPO = "github.com/acme/web"
+
+
+def listed(id: str, title: str, **meta: Any) -> Listed:
+    return Listed(Meta(id, title, 0, 0, **{"scope": REPO, **meta}), f"topics/{id}.md", f"h-{id}")
+
+
+def window(*texts: str, role: Role = Role.USER, calls: tuple[ToolCall, ...] = ()) -> History:
+    turns = tuple(Turn(n, role, text, f"r{n}", tool_calls=calls) for n, text in enumerate(texts, 1))
+    return History(Harness.AMP, "s", turns)
+
+
+def ids(ranked: tuple[Ranked, ...]) -> list[str]:
+    return [each.listed.meta.id for each in ranked]
+
+
+PORTS = listed("id__ports1", "Staging server ports", description="Which port the staging server listens on")
+TESTS = listed("id__tests1", "Flaky integration tests", tags=("topic__pytest",))
+OTHER = listed("id__other1", "Release checklist")
+
+
+def test_what_the_session_speaks_of_comes_first() -> None:
+    ranked = rank_related(window("The staging server does not answer on its port"), (OTHER, TESTS, PORTS), REPO)
+    assert ids(ranked)[0] == PORTS.meta.id
+    assert ids_to_show(ranked) == (PORTS.meta.id,)
+
+
+def test_what_an_agent_did_counts_and_what_tools_returned_does_not() -> None:
+    call = ToolCall("Bash", "pytest tests/integration", "tests/integration/test_x.py")
+    assert ids_to_show(rank_related(window("", role=Role.AGENT, calls=(call,)), (OTHER, TESTS), REPO)) == (
+        TESTS.meta.id,
+    )
+    assert ids_to_show(rank_related(window("staging port", role=Role.TOOL), (PORTS,), REPO)) == ()
+
+
+def test_other_repositories_and_secret_entries_are_left_out() -> None:
+    elsewhere = listed("id__else11", "Staging port", scope="github.com/other/x")
+    secret = listed("id__secre1", "Staging port", sensitivity=Sensitivity.SECRET)
+    everywhere = listed("id__every1", "Staging port", scope="global")
+    assert ids(rank_related(window("staging port"), (elsewhere, secret, everywhere), REPO)) == [everywhere.meta.id]
+
+
+def test_entries_of_the_same_session_come_first_of_all() -> None:
+    own = evolve(OTHER, meta=evolve(OTHER.meta, sources=(Source(Harness.AMP, "s-1"),)))
+    assert ids(rank_related(window("staging server port"), (PORTS, own), REPO, "s-1")) == [own.meta.id, PORTS.meta.id]
+
+
+def test_without_anything_in_common_the_newest_comes_first() -> None:
+    newer = evolve(OTHER, meta=evolve(OTHER.meta, id="id__newer1", updated_at_ms=5))
+    assert ids(rank_related(window("nothing of the kind"), (OTHER, newer), REPO)) == ["id__newer1", OTHER.meta.id]
+
+
+def test_only_so_many_are_worth_reading() -> None:
+    many = tuple(Ranked(listed(f"id__{n:06}", "x"), 1.0) for n in range(100))
+    assert len(ids_to_show(many)) == MOST_SHOWN
+
+
+def test_entries_are_shown_whole_or_not_at_all() -> None:
+    """P11"""
+    large, small = StoredEntry(PORTS, "x" * 1_000), StoredEntry(TESTS, "short")
+    assert choose_shown((large, small), note_chars(large) + note_chars(small)) == (large, small)
+    assert choose_shown((large, small), note_chars(large) - 1) == (small,)
+    assert choose_shown((large, small), 0) == ()
+
+
+def test_an_entry_that_would_not_be_seen_whole_is_not_shown() -> None:
+    secret = StoredEntry(evolve(PORTS, meta=evolve(PORTS.meta, sensitivity=Sensitivity.SECRET)), "x")
+    token = StoredEntry(PORTS, "ghp_" + "A1b2C3d4" * 4 + "E5f6")
+    conflicted = StoredEntry(evolve(PORTS, conflicted=True), "x")
+    assert choose_shown((secret, token, conflicted, StoredEntry(TESTS, "x")), 10_000) == (StoredEntry(TESTS, "x"),)
+
+
+def test_the_tags_in_use_come_by_how_often() -> None:
+    entries = (listed("a", "a", tags=("topic__x", "topic__b")), listed("b", "b", tags=("topic__x", "topic__a")))
+    assert tag_vocabulary(entries) == ("topic__x", "topic__a", "topic__b")
+    assert tag_vocabulary(entries, most=1) == ("topic__x",)
