@@ -21,7 +21,7 @@ class _Context:
     object_pairs_hook = None
     parse_float = float
     parse_int = int
-    parse_constant = str
+    parse_constant = float
     memo: dict[str, str] = {}  # noqa: RUF012 - the scanner wants an attribute, and empties it after each use
 
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 MAX_FILE_BYTES = 1 << 20
 MAX_PACKED_REFS_BYTES = 1 << 25
+TEMPORARY_DIRECTORIES = ("/tmp", "/var/tmp", "/dev/shm", "/var/folders")
 _HEX_DIGITS = 64
 
 
@@ -57,10 +58,9 @@ def read_repository(directory: str, environ: "Mapping[str, str]", home: str | No
 
 
 def _temporary_directories(environ: "Mapping[str, str]") -> tuple[str, ...]:
-    named = ["/tmp", "/var/tmp", "/dev/shm", "/var/folders"]
-    if environ.get("TMPDIR", "").startswith("/"):
-        named.append(environ["TMPDIR"])
-    return tuple({os.path.realpath(path) for path in named})
+    own = environ.get("TMPDIR", "")
+    named = (*TEMPORARY_DIRECTORIES, own) if own.startswith("/") else TEMPORARY_DIRECTORIES
+    return tuple(os.path.realpath(path) for path in named)
 
 
 def _git_directory_above(directory: str) -> tuple[str, str] | None:

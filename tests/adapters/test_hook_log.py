@@ -1,0 +1,92 @@
+from __future__ import annotations
+
+import errno
+import json
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from agent_memory.adapters.hook_log import (
+    FILE_NAME,
+    MAX_BYTES,
+    PREVIOUS_NAME,
+    hook_log_directories,
+    log_hook_problem,
+)
+from faults import failing_at
+
+
+def lines(file: Path) -> list[dict[str, str]]:
+    return [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
+
+
+def log_at(home: Path) -> Path:
+    return home / ".local" / "state" / "agent-memory" / FILE_NAME
+
+
+def test_a_problem_is_one_line_at_home(home: Path) -> None:
+    log_hook_problem(str(home), "/root", "claude-code", "payload", 'quote " newline \n half \ud800')
+    (line,) = lines(log_at(home))
+    assert (line["harness"], line["root"], line["code"]) == ("claude-code", "/root", "payload")
+    assert line["message"] == 'quote " newline \n half \ud800'
+    assert line["at"][10] == "T"
+    assert line["at"][-1] == "Z"
+
+
+@pytest.mark.parametrize("umask", [0, 0o777])
+def test_the_log_is_private_under_any_umask(home: Path, umask: int) -> None:
+    """P22"""
+    before = os.umask(umask)
+    try:
+        log_hook_problem(str(home), None, None, "payload", "x")
+    finally:
+        os.umask(before)
+    log = log_at(home)
+    assert stat.S_IMODE(log.stat().st_mode) == 0o600
+    assert stat.S_IMODE(log.parent.stat().st_mode) == 0o700
+
+
+def test_the_log_is_bounded_and_keeps_the_newest(home: Path) -> None:
+    for number in range(2_000):
+        log_hook_problem(str(home), None, None, "payload", f"{number} " + "x" * 200)
+    log = log_at(home)
+    assert sorted(path.name for path in log.parent.iterdir()) == [FILE_NAME, PREVIOUS_NAME]
+    assert all(path.stat().st_size <= MAX_BYTES for path in log.parent.iterdir())
+    assert lines(log)[-1]["message"].startswith("1999 ")
+
+
+def test_a_long_message_is_cut(home: Path) -> None:
+    log_hook_problem(str(home), None, None, "payload", "x" * 100_000)
+    assert len(lines(log_at(home))[0]["message"]) == 500
+
+
+def test_where_the_home_takes_nothing_the_root_does(tmp_path: Path) -> None:
+    log_hook_problem("/dev/null/home", str(tmp_path), None, "store-io", "x")
+    assert len(lines(tmp_path / ".cache" / FILE_NAME)) == 1
+    assert hook_log_directories("/h", "/r") == ("/h/.local/state/agent-memory", "/r/.cache")
+
+
+def test_a_log_that_is_a_link_or_a_pipe_is_not_written_through(home: Path, tmp_path: Path) -> None:
+    """P21"""
+    log = log_at(home)
+    log.parent.mkdir(parents=True)
+    victim = tmp_path / "victim"
+    victim.write_text("mine")
+    log.symlink_to(victim)
+    log_hook_problem(str(home), str(tmp_path / "r"), None, "payload", "x")
+    assert victim.read_text() == "mine"
+    log.unlink()
+    os.mkfifo(log)
+    log_hook_problem(str(home), str(tmp_path / "r"), None, "payload", "x")
+    assert len(lines(tmp_path / "r" / ".cache" / FILE_NAME)) == 2
+
+
+def test_a_full_disk_is_survived_in_silence(tmp_path: Path) -> None:
+    """P5"""
+    for k in range(1, 30):
+        with failing_at(k, errno.ENOSPC, once=False):
+            log_hook_problem(str(tmp_path / "h"), str(tmp_path / "r"), None, "payload", "x")
+    log_hook_problem(str(tmp_path / "h"), None, None, "payload", "afterwards")
+    assert lines(log_at(tmp_path / "h"))[-1]["message"] == "afterwards"

@@ -1,0 +1,188 @@
+from __future__ import annotations
+
+import os
+import subprocess
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from agent_memory.adapters.repository import Repository, read_repository
+from agent_memory.domain.scope import GLOBAL_SCOPE
+
+COMMIT = "0123456789abcdef0123456789abcdef01234567"
+Git = Callable[..., str]
+
+
+@pytest.fixture
+def git(tmp_path: Path) -> Git:
+    """Runs the real git, so that what we read is what it writes."""
+    environ = {
+        "PATH": os.environ["PATH"],
+        "HOME": str(tmp_path),
+        "GIT_CONFIG_NOSYSTEM": "1",
+        **{f"GIT_{who}_{what}": "x@example.org" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")},
+    }
+
+    def run(directory: Path, *words: str) -> str:
+        finished = subprocess.run(
+            ["git", *words], cwd=directory, env=environ, check=True, capture_output=True, text=True
+        )
+        return finished.stdout.strip()
+
+    return run
+
+
+@pytest.fixture
+def project(git: Git, home: Path) -> Path:
+    path = home / "project"
+    path.mkdir()
+    git(path, "init", "-q", "-b", "main")
+    git(path, "commit", "-q", "--allow-empty", "-m", "first")
+    return path
+
+
+def read(directory: Path, home: Path) -> tuple[str, str | None, str | None]:
+    found = read_repository(str(directory), {"TMPDIR": "/nowhere"}, str(home))
+    return found.scope, found.branch, found.commit
+
+
+@pytest.fixture(autouse=True)
+def temporary_directories_are_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The tests' own directories lie in a temporary one, which is a case of its own."""
+    monkeypatch.setattr("agent_memory.adapters.repository.TEMPORARY_DIRECTORIES", ("/nowhere",))
+
+
+def test_branch_commit_and_remote_are_what_git_says(git: Git, project: Path, home: Path) -> None:
+    git(project, "remote", "add", "origin", "https://user:token@GitHub.com/owner/repo.git")
+    (project / "deep" / "er").mkdir(parents=True)
+    expected = ("github.com/owner/repo", "main", git(project, "rev-parse", "HEAD"))
+    assert read(project, home) == read(project / "deep" / "er", home) == expected
+
+
+def test_a_branch_with_slashes_and_packed_refs(git: Git, project: Path, home: Path) -> None:
+    git(project, "checkout", "-q", "-b", "feature/x/y")
+    git(project, "pack-refs", "--all")
+    assert not (project / ".git" / "refs" / "heads" / "feature").exists()
+    assert read(project, home)[1:] == ("feature/x/y", git(project, "rev-parse", "HEAD"))
+
+
+def test_a_packed_branch_whose_name_begins_like_another(git: Git, project: Path, home: Path) -> None:
+    git(project, "branch", "mainline")
+    git(project, "commit", "-q", "--allow-empty", "-m", "second")
+    git(project, "pack-refs", "--all")
+    assert read(project, home)[2] == git(project, "rev-parse", "main") != git(project, "rev-parse", "mainline")
+
+
+def test_a_detached_head_has_a_commit_and_no_branch(git: Git, project: Path, home: Path) -> None:
+    git(project, "checkout", "-q", "--detach")
+    assert read(project, home)[1:] == (None, git(project, "rev-parse", "HEAD"))
+
+
+def test_a_work_tree_shares_the_key_and_has_its_own_branch(git: Git, project: Path, home: Path) -> None:
+    git(project, "worktree", "add", "-q", "-b", "side", str(home / "side"))
+    git(home / "side", "commit", "-q", "--allow-empty", "-m", "on the side")
+    assert read(home / "side", home) == (read(project, home)[0], "side", git(home / "side", "rev-parse", "HEAD"))
+    git(project, "remote", "add", "origin", "git@h:o/r")
+    assert read(home / "side", home)[0] == "h/o/r"
+
+
+def test_a_submodule_is_a_repository_of_its_own(git: Git, project: Path, home: Path) -> None:
+    other = home / "other"
+    git(home, "clone", "-q", str(project), str(other))
+    git(project, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(other), "sub")
+    assert read(project / "sub", home)[0] == f"path:{project}/.git/modules/sub"
+
+
+def test_a_repository_without_a_commit_has_a_branch_only(git: Git, home: Path) -> None:
+    (home / "new").mkdir()
+    git(home / "new", "init", "-q", "-b", "trunk")
+    assert read(home / "new", home) == (f"path:{home}/new/.git", "trunk", None)
+
+
+def test_a_link_to_a_project_is_the_project(project: Path, home: Path) -> None:
+    (home / "link").symlink_to(project)
+    assert read(home / "link", home) == read(project, home)
+
+
+def test_outside_of_any_repository_all_is_global(home: Path) -> None:
+    assert read(home, home) == read(home / "missing", home) == (GLOBAL_SCOPE, None, None)
+    assert read_repository("/a\0b", {}, None).scope == GLOBAL_SCOPE
+
+
+def test_a_repository_at_the_home_is_global(git: Git, home: Path) -> None:
+    git(home, "init", "-q", "-b", "main")
+    (home / "docs").mkdir()
+    assert read(home / "docs", home)[0] == GLOBAL_SCOPE
+
+
+def test_a_repository_in_a_temporary_directory_is_global(git: Git, project: Path, home: Path) -> None:
+    assert read_repository(str(project), {"TMPDIR": str(home)}, None).scope == GLOBAL_SCOPE
+    git(project, "remote", "add", "origin", "git@h:o/r")
+    assert read_repository(str(project), {"TMPDIR": str(home)}, None).scope == "h/o/r"
+
+
+def test_the_callers_git_variables_have_no_say(
+    git: Git, project: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """P4"""
+    (home / "other").mkdir()
+    git(home / "other", "init", "-q", "-b", "wrong")
+    monkeypatch.setenv("GIT_DIR", str(home / "other" / ".git"))
+    assert read(project, home)[1] == "main"
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        '[remote "origin"]\n\turl = git@h:o/r\n',
+        '[REMOTE "origin"]\n\tURL=git@h:o/r ; a comment\n',
+        '[remote "origin"] url = "git@h:o/r"\n',
+        '[remote "origin"]\n  fetch = +refs/heads/*:refs/remotes/origin/*\n  url = git@h:o/\\\nr\n',
+        '[branch "x"]\n url = git@wrong:o/r\n[remote "origin"]\nurl = git@h:o/r # "\n[core]\nurl = git@wrong:x/y\n',
+        '\r\n[remote "origin"]\r\n\turl = git@h:o/r\r\n',
+    ],
+)
+def test_every_way_to_write_the_config(config: str, home: Path) -> None:
+    (home / "p" / ".git").mkdir(parents=True)
+    (home / "p" / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
+    (home / "p" / ".git" / "config").write_text(config)
+    assert read(home / "p", home)[0] == "h/o/r"
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        b"",
+        b"\xff\xfe",
+        b"ref: ",
+        b"ref: ../../../etc/passwd",
+        b"ref: refs/../../../x",
+        b"ref: refs/heads/\x1b[31m",
+        b"x" * 99,
+    ],
+)
+def test_a_damaged_head_is_no_branch_and_no_commit(head: bytes, home: Path) -> None:
+    (home / "p" / ".git").mkdir(parents=True)
+    (home / "p" / ".git" / "HEAD").write_bytes(head)
+    assert read(home / "p", home)[1:] == (None, None)
+
+
+def test_special_files_hold_nothing_up(home: Path) -> None:
+    git_directory = home / "p" / ".git"
+    git_directory.mkdir(parents=True)
+    (git_directory / "HEAD").write_text("ref: refs/heads/main\n")
+    for name in ("config", "packed-refs", "commondir"):
+        os.mkfifo(git_directory / name)
+    found: list[Repository] = []
+    thread = threading.Thread(target=lambda: found.append(read_repository(str(home / "p"), {}, str(home))), daemon=True)
+    thread.start()
+    thread.join(5)
+    assert [one.branch for one in found] == ["main"]
+
+
+def test_a_git_file_that_points_nowhere_is_no_repository(home: Path) -> None:
+    (home / "p").mkdir()
+    (home / "p" / ".git").write_text("gitdir: /nowhere\n")
+    assert read(home / "p", home)[0] == GLOBAL_SCOPE
