@@ -148,6 +148,16 @@ def test_without_a_home_the_environment_can_name_the_root(project: Path, monkeyp
     assert effective.config.storage.root == "/r"
 
 
+def test_a_relative_root_in_a_directory_that_is_gone_is_an_error_value(
+    home: Path, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(project)
+    environ = {"HOME": str(home), "AGENT_MEMORY_ROOT": "notes"}
+    assert load_config(environ, None).unwrap().config.storage.root == str(project / "notes")
+    project.rmdir()
+    assert load_config(environ, None) == Failure(HomeUnknown())
+
+
 class TestCurrentDirectory:
     def test_search_and_inject_count_untrusted(self, home: Path, project: Path) -> None:
         write_own(home, {"inject": {"tokenBudget": 1, "profiles": {"a": {"x": 1}, "b": {"x": 1}}}})

@@ -180,12 +180,19 @@ def _effective(
         case Success(config):
             if problem := preset_problem(config.llm):
                 return Failure(ConfigInvalid(sources.get("llm.preset", layers[-1].source), (problem,)))
-            root = storage_root(environ, config.storage.root)
+            root = _root(environ, config.storage.root)
             if root is None:
                 return Failure(HomeUnknown())
             if environ.get(ROOT_VARIABLE):
                 sources["storage.root"] = ROOT_VARIABLE
             return Success(Effective(_placed(config, root, home), sources, warnings))
+
+
+def _root(environ: Mapping[str, str], configured: str | None) -> str | None:
+    try:
+        return storage_root(environ, configured)
+    except FileNotFoundError:  # a relative AGENT_MEMORY_ROOT in a directory that was removed
+        return None
 
 
 def _placed(config: Config, root: str, home: str | None) -> Config:
