@@ -1,0 +1,186 @@
+"""The notes on disk, in plain files (P2, P5, P6, P8, P12, P13, P15, P21, P22).
+
+    topics/<title -- tags id>.md        live entries, flat
+    archive/<same name>.md              retired entries
+    archive/<id>/<updatedAt ms>.md      earlier bytes of an entry, byte for byte; never overwritten
+    .transaction/                       a batch on its way; derived from nothing, not to be removed by hand
+    .cache/listing-{topics,archive}     derived, may be removed at any time
+
+Whatever writes holds the write lock. Reading takes no lock, unless it finds a transaction unfinished: then it waits for
+whoever is at it, and undoes what nobody is at any more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from attrs import frozen
+from returns.result import Failure, Result, Success
+
+from agent_memory.adapters.entry_files import read_image, understand
+from agent_memory.adapters.paths import real_root
+from agent_memory.adapters.shelves import Shelves
+from agent_memory.adapters.store_acts import decide
+from agent_memory.adapters.store_draft import Draft
+from agent_memory.adapters.transaction import Transactions
+from agent_memory.domain.change import Applied, Change, Create, Dropped, Receipt, Replace, Restore, Retire
+from agent_memory.domain.entry import Listed, Listing, MemoryEntry, StoredEntry
+from agent_memory.domain.file_name import id_in_name
+from agent_memory.domain.results import sealed
+from agent_memory.errors import EntryChanged, EntryExists, EntryNotFound, EntryUnreadable, Error
+from agent_memory.ports import Locks
+from agent_memory.wording import describe
+
+_ATTEMPTS = 5
+"""How often a batch is decided anew because somebody edits the same files at this very moment."""
+
+
+@frozen
+class _Decided:
+    """What became of a batch; `refusals` says of each dropped change why, as a value."""
+
+    draft: Draft
+    receipt: Receipt
+    refusals: tuple[Error, ...]
+
+
+class StoreFiles:
+    """`Store` in a directory. The root is resolved once, need not exist, and is made at the first write."""
+
+    def __init__(self, root: Path, locks: Locks) -> None:
+        self._root = real_root(root)
+        self._locks = locks
+        self._shelves = Shelves(self._root)
+        self._transactions = Transactions(self._root)
+
+    def list(self, *, archived: bool = False) -> Result[Listing, Error]:
+        """See the port: by path. Of the archive the newest file of each id, which may be an earlier version of a live one.
+
+        A root that is missing is an empty store; one that cannot be read is an error (P6). A file that is no entry hides no
+        other: it is among the unreadable.
+        """
+        self._settle()
+        return self._shelves.archived() if archived else self._shelves.live()
+
+    def read(self, id: str, *, archived: bool = False) -> Result[StoredEntry, Error]:
+        """See the port. EntryUnreadable where a file that bears the id is no entry."""
+        for _ in range(_ATTEMPTS):
+            match sealed(self.list(archived=archived)):
+                case Failure(error):
+                    return Failure(error)
+                case Success(listing):
+                    listed = _by_id(listing, id) or (None if archived else _by_alias(listing, id))
+                    if listed is None:
+                        return self._absent(id, listing, archived)
+                    match sealed(self._load(listed)):
+                        case Success(stored) if stored is not None:
+                            return Success(stored)
+                        case Failure(error):
+                            return Failure(error)
+                        case Success(_):
+                            continue  # renamed or removed since the listing
+        return Failure(EntryChanged(id))
+
+    def write(self, entry: MemoryEntry, expected_hash: str | None) -> Result[Receipt, Error]:
+        """See the port. A refusal is an error: EntryExists, EntryChanged, EntryNotFound, EntryInvalid."""
+        return self._apply_one(Create(entry) if expected_hash is None else Replace(entry, expected_hash))
+
+    def delete(self, id: str) -> Result[Receipt, Error]:
+        """See the port. An alias is not the entry: EntryNotFound."""
+        with self._locks.write() as held:
+            match sealed(held.bind(lambda _: self.read(id))):
+                case Failure(error):
+                    return Failure(error)
+                case Success(stored) if stored.meta.id != id:
+                    return Failure(EntryNotFound(id))
+                case Success(stored):
+                    return self._apply_one(Retire(id, stored.listed.content_hash))
+
+    def apply(self, changes: Sequence[Change]) -> Result[Receipt, Error]:
+        """See the port. Changes are taken in order, each upon what the one before it left."""
+        return self._apply(changes).map(lambda decided: decided.receipt)
+
+    def _apply_one(self, change: Change) -> Result[Receipt, Error]:
+        match sealed(self._apply((change,))):
+            case Failure(error):
+                return Failure(error)
+            case Success(decided):
+                return Failure(decided.refusals[0]) if decided.refusals else Success(decided.receipt)
+
+    def _apply(self, changes: Sequence[Change]) -> Result[_Decided, Error]:
+        with self._locks.write() as held:
+            return held.bind(lambda _: self._transactions.recover()).bind(lambda _: self._apply_locked(changes))
+
+    def _apply_locked(self, changes: Sequence[Change]) -> Result[_Decided, Error]:
+        for _ in range(_ATTEMPTS):
+            decided = self._shelves.live().bind(lambda live: self._decide(changes, live))
+            if isinstance(decided, Failure):
+                return decided
+            committed = self._transactions.commit(decided.unwrap().draft.file_changes())
+            if isinstance(committed, Failure):
+                return committed
+            if committed.unwrap():
+                return decided
+        return Failure(EntryChanged(_subject(changes[0])))
+
+    def _decide(self, changes: Sequence[Change], live: Listing) -> Result[_Decided, Error]:
+        draft = Draft(self._root, self._shelves, live)
+        applied: list[Applied] = []
+        dropped: list[Dropped] = []
+        refusals: list[Error] = []
+        for change in changes:
+            match sealed(decide(change, draft)):
+                case Success(act):
+                    draft.take(act)
+                    applied.append(act.applied)
+                case Failure((EntryExists() | EntryChanged() | EntryNotFound() | EntryUnreadable()) as refusal):
+                    dropped.append(Dropped(_subject(change), (describe(refusal),)))
+                    refusals.append(refusal)
+                case Failure(error):
+                    return Failure(error)
+        return Success(_Decided(draft, Receipt(tuple(applied), tuple(dropped)), tuple(refusals)))
+
+    def _settle(self) -> None:
+        if not self._transactions.unfinished():
+            return
+        with self._locks.write() as held:
+            # Half of a batch can be read, since nothing of it is ever in no place; writing will tell what is wrong.
+            held.bind(lambda _: self._transactions.recover())
+
+    def _load(self, listed: Listed) -> Result[StoredEntry | None, Error]:
+        match sealed(read_image(self._root, listed.path)):
+            case Failure(error):
+                return Failure(error)
+            case Success(image):
+                if image is None:
+                    return Success(None)
+                return understand(listed.path, image.data, image.mtime_ns).map(
+                    lambda stored: stored if stored.meta.id == listed.meta.id else None
+                )
+
+    def _absent(self, id: str, listing: Listing, archived: bool) -> Result[StoredEntry, Error]:
+        for file in listing.unreadable:
+            if id in (id_in_name(file.path.rpartition("/")[2]), file.path.split("/")[1]):
+                return Failure(EntryUnreadable(file.path, file.problems))
+        if archived:
+            return Failure(EntryNotFound(id))
+        return self._shelves.archived().bind(
+            lambda archive: Failure(EntryNotFound(id, archived=_by_id(archive, id) is not None))
+        )
+
+
+def _by_id(listing: Listing, id: str) -> Listed | None:
+    return next((listed for listed in listing.entries if listed.meta.id == id), None)
+
+
+def _by_alias(listing: Listing, id: str) -> Listed | None:
+    return next((listed for listed in listing.entries if id in listed.meta.aliases), None)
+
+
+def _subject(change: Change) -> str:
+    match change:
+        case Create(entry) | Replace(entry, _):
+            return entry.meta.id
+        case Retire(id, _, _) | Restore(id):
+            return id
