@@ -1,0 +1,83 @@
+"""Lock files that a git which no longer runs has left behind (P4: they block nothing and are repaired).
+
+Git's locks are plain files, so a killed git leaves them for ever. Ours never overlap (the store's write lock is held
+around every record); a lock belongs to a person's git, or to nobody.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import time
+from pathlib import Path
+
+STALE_SECONDS = 3.0
+"""Age of a lock that no git works behind."""
+
+STALE_UNSEEN_SECONDS = 120.0
+"""The same where it cannot be seen which processes run."""
+
+_PATTERNS = ("*.lock", "refs/**/*.lock", "objects/info/*.lock")
+
+
+def lock_files(git_directory: Path) -> tuple[Path, ...]:
+    """Every lock file of a repository."""
+    return tuple(path for pattern in _PATTERNS for path in sorted(git_directory.glob(pattern)) if path.is_file())
+
+
+def remove_stale_locks(root: Path, git_directory: Path) -> bool:
+    """True when no lock is left: all that there were belonged to nobody and are gone."""
+    locks = lock_files(git_directory)
+    if not locks:
+        return True
+    working = _git_works_in(root)
+    limit_seconds = STALE_UNSEEN_SECONDS if working is None else STALE_SECONDS
+    if working or any(_age_seconds(path) < limit_seconds for path in locks):
+        return False
+    for path in locks:
+        path.unlink(missing_ok=True)
+    return True
+
+
+def _age_seconds(path: Path) -> float:
+    try:
+        return time.time() - path.stat().st_mtime
+    except FileNotFoundError:
+        return float("inf")
+
+
+def _git_works_in(root: Path) -> bool | None:
+    """Whether a git process works in this tree (git enters the work tree it works on); None where that cannot be seen."""
+    real = os.path.realpath(root)
+    directories = _from_proc() if os.path.isdir("/proc/self") else _from_lsof()
+    if directories is None:
+        return None
+    return any(directory == real or directory.startswith(f"{real}/") for directory in directories)
+
+
+def _from_proc() -> tuple[str, ...]:
+    processes = (f"/proc/{name}" for name in os.listdir("/proc") if name.isdigit())
+    return tuple(directory for process in processes if (directory := _directory_of_git(process)))
+
+
+def _directory_of_git(process: str) -> str:
+    try:
+        with open(f"{process}/comm", encoding="utf-8", errors="replace") as name:
+            return os.readlink(f"{process}/cwd") if name.read().startswith("git") else ""
+    except OSError:  # it ended, or belongs to someone else
+        return ""
+
+
+def _from_lsof() -> tuple[str, ...] | None:
+    program = shutil.which("lsof")
+    if program is None:
+        return None
+    try:
+        asked = subprocess.run(
+            [program, "-a", "-c", "git", "-d", "cwd", "-Fn"], capture_output=True, timeout=5, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    lines = asked.stdout.decode("utf-8", "replace").splitlines()
+    return tuple(line[1:] for line in lines if line.startswith("n"))

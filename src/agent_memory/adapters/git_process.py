@@ -1,0 +1,159 @@
+"""The `git` of one store, as a child process that the caller's environment and configuration cannot reach (P4).
+
+Measured: an inherited `GIT_DIR` committed memory into the user's project. So the environment is built anew, the
+repository and its work tree are named in every call, and no file of the user's or the system's configuration is read.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+from attrs import frozen
+from returns.result import Failure, Result, Success
+
+from agent_memory.domain.redaction import redact
+from agent_memory.errors import Error, RecorderFailed
+
+_TIMEOUT_SECONDS = 60.0
+_STDERR_CHARS = 600
+_NOT_STARTED = 127
+_TIMED_OUT = 124
+
+_PASSED = ("PATH", "TMPDIR", "TZ")
+_OPTIONS = (
+    "core.hooksPath=/dev/null",
+    "core.excludesFile=/dev/null",
+    "core.attributesFile=/dev/null",
+    "core.fsmonitor=false",
+    "core.autocrlf=false",
+    "core.safecrlf=false",
+    "core.sparseCheckout=false",
+    "core.quotePath=false",
+    "core.fsync=all",
+    "commit.gpgSign=false",
+    "commit.cleanup=whitespace",
+    "gc.auto=0",
+    "maintenance.auto=false",
+    "init.defaultBranch=main",
+    "advice.detachedHead=false",
+)
+
+
+@frozen
+class Identity:
+    """Who git says has written a commit."""
+
+    name: str
+    email: str
+
+
+OURSELVES = Identity("agent-memory", "agent-memory@localhost")
+
+
+@frozen
+class GitOutput:
+    """How a call of git ended."""
+
+    status: int
+    stdout: bytes
+    stderr: str
+
+    @property
+    def ok(self) -> bool:
+        return self.status == 0
+
+
+class GitProcess:
+    """Calls of git on the repository `<root>/.git` and no other, whatever lies around the root."""
+
+    def __init__(self, root: Path, environ: Mapping[str, str]) -> None:
+        self.root = root
+        self._environ = environ
+
+    def run(self, *arguments: str, input: bytes = b"", author: Identity = OURSELVES) -> Result[GitOutput, Error]:
+        """What git answered, a failure of its own included. Failure when it could not be started or did not end."""
+        located = ("--git-dir", str(self.root / ".git"), "--work-tree", str(self.root), "--literal-pathspecs")
+        return self._call(located, arguments, input, author)
+
+    def init(self) -> Result[GitOutput, Error]:
+        """`git init` in the root, without the templates of any configuration; harmless where a repository is."""
+        return self._call((), ("init", "--quiet", "--template=", str(self.root)), b"", OURSELVES)
+
+    def must(self, *arguments: str, input: bytes = b"", author: Identity = OURSELVES) -> Result[bytes, Error]:
+        """Standard output of a call that ended with status 0."""
+
+        def checked(output: GitOutput) -> Result[bytes, Error]:
+            return Success(output.stdout) if output.ok else Failure(failed(arguments, output))
+
+        return self.run(*arguments, input=input, author=author).bind(checked)
+
+    def _call(
+        self, located: tuple[str, ...], arguments: tuple[str, ...], input: bytes, author: Identity
+    ) -> Result[GitOutput, Error]:
+        program = shutil.which("git", path=self._environ.get("PATH", os.defpath))
+        if program is None:
+            return Failure(
+                RecorderFailed(
+                    "git", _NOT_STARTED, "git was not found on PATH; install it, or set storage.autoCommit to false"
+                )
+            )
+        options = [part for option in _OPTIONS for part in ("-c", option)]
+        command = [program, *options, *located, *arguments]
+        return _ended(command, arguments, input, str(self.root), self._environment(author))
+
+    def _environment(self, author: Identity) -> dict[str, str]:
+        passed = {name: self._environ[name] for name in _PASSED if name in self._environ}
+        return {
+            **passed,
+            "LC_ALL": "C",
+            "GIT_CONFIG_NOSYSTEM": "1",
+            "GIT_CONFIG_SYSTEM": os.devnull,
+            "GIT_CONFIG_GLOBAL": os.devnull,
+            "GIT_ATTR_NOSYSTEM": "1",
+            "GIT_CEILING_DIRECTORIES": str(self.root.parent),
+            "GIT_TERMINAL_PROMPT": "0",
+            "GIT_EDITOR": "true",
+            "GIT_OPTIONAL_LOCKS": "0",
+            "GIT_AUTHOR_NAME": author.name,
+            "GIT_AUTHOR_EMAIL": author.email,
+            "GIT_COMMITTER_NAME": OURSELVES.name,
+            "GIT_COMMITTER_EMAIL": OURSELVES.email,
+        }
+
+
+def failed(arguments: tuple[str, ...], output: GitOutput) -> RecorderFailed:
+    """The error for a call that ended with another status than 0, with the end of what git said, redacted."""
+    said = redact(output.stderr.strip() or output.stdout.decode("utf-8", "replace").strip()).text
+    return RecorderFailed(f"git {arguments[0]}", output.status, said[-_STDERR_CHARS:])
+
+
+def _ended(
+    command: list[str], arguments: tuple[str, ...], input: bytes, directory: str, environment: dict[str, str]
+) -> Result[GitOutput, Error]:
+    """Run to the end; after the time limit the whole process group is killed."""
+    shown = f"git {arguments[0]}"
+    try:
+        child = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=directory,
+            env=environment,
+            umask=0o077,
+            start_new_session=True,
+        )
+    except OSError as error:
+        return Failure(RecorderFailed(shown, _NOT_STARTED, f"git could not be started: {error.strerror or error}"))
+    with child:
+        try:
+            stdout, stderr = child.communicate(input, timeout=_TIMEOUT_SECONDS)
+        except subprocess.TimeoutExpired:
+            os.killpg(child.pid, signal.SIGKILL)
+            return Failure(RecorderFailed(shown, _TIMED_OUT, f"it did not end within {_TIMEOUT_SECONDS:g} s"))
+    return Success(GitOutput(child.returncode, stdout, stderr.decode("utf-8", "replace")))

@@ -1,0 +1,404 @@
+"""P4: git is history; whatever is wrong with it or around it, the store's files stay and the user's repositories too."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+import subprocess
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+from returns.result import Failure, Success
+
+from agent_memory.adapters.git_process import GitProcess
+from agent_memory.adapters.git_recorder import GitRecorder
+from agent_memory.config import StorageConfig
+from agent_memory.errors import ConfigInvalid, RecorderFailed
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    return tmp_path / "store"
+
+
+def _environ(**more: str) -> dict[str, str]:
+    return {"PATH": os.environ["PATH"], "HOME": "/dev/null/nowhere", "USER": "ana", **more}
+
+
+def _recorder(
+    store: Path, config: StorageConfig | None = None, environ: Mapping[str, str] | None = None
+) -> GitRecorder:
+    return GitRecorder(store, config or StorageConfig(), environ or _environ())
+
+
+def _write(store: Path, path: str, text: str = "text") -> None:
+    whole = store / path
+    whole.parent.mkdir(parents=True, exist_ok=True)
+    whole.write_text(text)
+
+
+def _git(directory: Path, *arguments: str) -> str:
+    environ = {"PATH": os.environ["PATH"], "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
+    identity = ("-c", "user.name=Ana", "-c", "user.email=ana@acme.io", "-c", "init.defaultBranch=main")
+    asked = subprocess.run(
+        ["git", *identity, "-C", str(directory), *arguments], env=environ, capture_output=True, check=False
+    )
+    assert asked.returncode == 0, asked.stderr.decode()
+    return asked.stdout.decode()
+
+
+def _subjects(store: Path) -> list[str]:
+    return _git(store, "log", "--format=%s").splitlines()
+
+
+def _record(store: Path, path: str = "topics/a.md", text: str = "text", recorder: GitRecorder | None = None) -> None:
+    _write(store, path, text)
+    result = (recorder or _recorder(store)).record([path], f"write {path}")
+    assert result == Success(None), result
+
+
+def _stale(lock: Path) -> Path:
+    lock.write_bytes(b"")
+    an_hour_ago = time.time() - 3_600
+    os.utime(lock, (an_hour_ago, an_hour_ago))
+    return lock
+
+
+# -- whose repository ---------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A repository of the user's with one commit, one staged and one changed file."""
+    path = tmp_path / "project"
+    path.mkdir()
+    _git(path, "init", "--quiet")
+    for name in ("committed", "changed"):
+        _write(path, name)
+    _git(path, "add", ".")
+    _git(path, "commit", "--quiet", "-m", "theirs")
+    _write(path, "changed", "more")
+    _write(path, "staged")
+    _git(path, "add", "staged")
+    return path
+
+
+def _state_of(project: Path) -> str:
+    return _git(project, "status", "--porcelain=v2", "--branch") + _git(project, "log", "--all", "--format=%H %s")
+
+
+def test_p4_git_variables_of_the_caller_never_reach_our_git(store: Path, project: Path) -> None:
+    before = _state_of(project)
+    leaked = {
+        "GIT_DIR": str(project / ".git"),
+        "GIT_WORK_TREE": str(project),
+        "GIT_INDEX_FILE": str(project / ".git/index"),
+        "GIT_OBJECT_DIRECTORY": str(project / ".git/objects"),
+        "GIT_COMMON_DIR": str(project / ".git"),
+        "GIT_AUTHOR_NAME": "Mallory",
+        "GIT_CONFIG_COUNT": "1",
+        "GIT_CONFIG_KEY_0": "core.worktree",
+        "GIT_CONFIG_VALUE_0": str(project),
+    }
+    recorder = _recorder(store, environ=_environ(**leaked))
+    _record(store, recorder=recorder)
+    _write(store, "topics/b.md")
+    assert recorder.adopt_hand_edits() == Success(1)
+    assert _state_of(project) == before
+    assert _subjects(store) == ["hand edits: 1 file", "write topics/a.md"]
+    assert "Mallory" not in _git(store, "log", "--format=%an %cn")
+
+
+def test_the_leaked_variables_do_harm_where_nothing_scrubs_them(store: Path, project: Path) -> None:
+    """The positive control of the test above."""
+    before = _state_of(project)
+    store.mkdir()
+    _write(store, "topics/a.md")
+    leaked = _environ(GIT_DIR=str(project / ".git"), GIT_WORK_TREE=str(store))
+    subprocess.run(["git", "add", "-A"], cwd=store, env=leaked, check=True, capture_output=True)
+    assert _state_of(project) != before
+
+
+def test_a_store_inside_a_repository_has_its_own_and_says_so_once(project: Path) -> None:
+    before = _git(project, "log", "--format=%H")
+    store = project / "memories"
+    recorder = _recorder(store)
+    _record(store, recorder=recorder)
+    _record(store, "topics/b.md", recorder=recorder)
+    again = _recorder(store)
+    _record(store, "topics/c.md", recorder=again)
+    assert _git(project, "log", "--format=%H") == before
+    assert len(_subjects(store)) == 3
+    assert [str(project) in warning for warning in recorder.warnings()] == [True]
+    assert again.warnings() == ()
+
+
+def test_hooks_templates_signing_and_ignores_of_the_user_do_not_apply(store: Path, tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    hook = home / "hooks/pre-commit"
+    hook.parent.mkdir(parents=True)
+    hook.write_text(f"#!/bin/sh\ntouch {home}/ran\nexit 1\n")
+    hook.chmod(0o755)
+    (home / ".gitconfig").write_text(
+        f"[core]\n hooksPath = {home}/hooks\n excludesFile = {home}/ignore\n autocrlf = true\n"
+        f"[init]\n templateDir = {home}\n[commit]\n gpgSign = true\n template = {home}/ignore\n[user]\n useConfigOnly = true\n"
+    )
+    (home / "ignore").write_text("*.md\n")
+    recorder = _recorder(store, environ=_environ(HOME=str(home), XDG_CONFIG_HOME=str(home)))
+    _write(store, "topics/a.md", "a\r\nb\n")
+    assert recorder.record(["topics/a.md"], "x") == Success(None)
+    shutil.copytree(home / "hooks", store / ".git/hooks")
+    _record(store, "topics/b.md", recorder=recorder)
+    assert not (home / "ran").exists()
+    assert _git(store, "cat-file", "blob", "HEAD:topics/a.md") == "a\r\nb\n"
+
+
+def test_a_hand_edit_bears_the_name_of_the_persons_global_configuration(store: Path, tmp_path: Path) -> None:
+    (tmp_path / ".gitconfig").write_text("[user]\n name = Ana Lima\n email = ana@acme.io\n")
+    _write(store, "topics/a.md")
+    assert _recorder(store, environ=_environ(HOME=str(tmp_path))).adopt_hand_edits() == Success(1)
+    assert _git(store, "log", "--format=%an <%ae> %cn").strip() == "Ana Lima <ana@acme.io> agent-memory"
+
+
+def test_without_a_configuration_a_hand_edit_bears_the_login_name(store: Path) -> None:
+    _write(store, "topics/a.md")
+    assert _recorder(store).adopt_hand_edits() == Success(1)
+    assert _git(store, "log", "--format=%an <%ae>").strip() == "ana <ana@localhost>"
+
+
+def test_what_the_person_has_staged_stays_staged(store: Path) -> None:
+    _record(store)
+    _write(store, "topics/mine.md")
+    _git(store, "add", "topics/mine.md")
+    _record(store, "topics/b.md")
+    assert _git(store, "diff", "--cached", "--name-only").splitlines() == ["topics/mine.md"]
+    assert "mine" not in _git(store, "show", "--name-only", "--format=", "HEAD")
+
+
+def test_the_trailer_is_one_that_git_finds(store: Path) -> None:
+    _write(store, "topics/a.md")
+    hostile = "T-1\nSigned-off-by: x; $(touch /tmp/x)"
+    assert _recorder(store).record(["topics/a.md"], "x", "y", hostile) == Success(None)
+    trailers = _git(store, "log", "--format=%(trailers)").strip()
+    assert trailers == "Thread-Id: T-1_Signed-off-by:_x_touch_/tmp/x_"
+
+
+def test_a_template_may_name_the_harness(store: Path) -> None:
+    _write(store, "topics/a.md")
+    config = StorageConfig(commit_hook="git commit --trailer 'Harness: {harness}' --trailer 'Thread-Id: {threadId}'")
+    assert _recorder(store, config).record(["topics/a.md"], "x", harness="amp") == Success(None)
+    assert _git(store, "log", "--format=%(trailers)").strip() == "Harness: amp"
+
+
+# -- what is made -------------------------------------------------------------------------------------------------------
+
+
+def test_nothing_is_made_before_there_is_something_to_record(store: Path) -> None:
+    assert _recorder(store).adopt_hand_edits() == Success(0)
+    assert not store.exists()
+    (store / "inbox").mkdir(parents=True)
+    (store / "state").mkdir()
+    assert _recorder(store).adopt_hand_edits() == Success(0)
+    assert not (store / ".git").exists()
+
+
+def test_p22_the_repository_is_private_under_any_umask(store: Path) -> None:
+    old = os.umask(0)
+    try:
+        _record(store)
+    finally:
+        os.umask(old)
+    open_to_others = [path for path in (store / ".git").rglob("*") if stat.S_IMODE(path.stat().st_mode) & 0o077]
+    assert open_to_others == []
+    assert stat.S_IMODE((store / ".git").stat().st_mode) == 0o700
+
+
+def test_the_ignore_file_comes_with_the_first_commit_and_a_persons_own_is_kept(store: Path) -> None:
+    _record(store)
+    assert ".gitignore" in _git(store, "show", "--name-only", "--format=", "HEAD")
+    _write(store, ".gitignore", "*.tmp\n")
+    _write(store, "inbox/a.json")
+    assert _recorder(store).adopt_hand_edits() == Success(1)
+    assert (store / ".gitignore").read_text() == "*.tmp\n"
+    assert "inbox" not in _git(store, "ls-files")
+
+
+def test_auto_commit_off_does_nothing(store: Path) -> None:
+    _write(store, "topics/a.md")
+    recorder = _recorder(store, StorageConfig(auto_commit=False))
+    assert recorder.record(["topics/a.md"], "x") == Success(None)
+    assert recorder.adopt_hand_edits() == Success(0)
+    assert not (store / ".git").exists()
+
+
+def test_a_detached_head_is_committed_on(store: Path) -> None:
+    _record(store)
+    _git(store, "checkout", "--quiet", "--detach")
+    _record(store, "topics/b.md")
+    assert _subjects(store) == ["write topics/b.md", "write topics/a.md"]
+
+
+def test_a_store_that_is_a_linked_work_tree_is_recorded_there(store: Path, project: Path) -> None:
+    _git(project, "worktree", "add", "--quiet", "-b", "memories", str(store))
+    _record(store)
+    assert _git(project, "log", "--format=%s", "memories").splitlines()[0] == "write topics/a.md"
+    assert _git(project, "log", "--format=%s", "main").splitlines() == ["theirs"]
+
+
+def test_a_repository_inside_the_store_is_not_swallowed(store: Path) -> None:
+    _record(store)
+    inner = store / "topics/clone"
+    inner.mkdir()
+    _git(inner, "init", "--quiet")
+    _write(inner, "x")
+    assert _recorder(store).adopt_hand_edits() == Success(0)
+
+
+def test_a_symbolic_link_is_recorded_as_a_link_and_not_followed(store: Path, tmp_path: Path) -> None:
+    (tmp_path / "outside").write_text("outside")
+    _record(store)
+    (store / "topics/link.md").symlink_to(tmp_path / "outside")
+    assert _recorder(store).adopt_hand_edits() == Success(1)
+    assert _git(store, "ls-tree", "HEAD", "topics/link.md").startswith("120000")
+
+
+# -- what goes wrong ----------------------------------------------------------------------------------------------------
+
+
+def test_a_template_that_is_no_commit_is_a_config_error_and_nothing_is_made(store: Path) -> None:
+    _write(store, "topics/a.md")
+    refused = _recorder(store, StorageConfig(commit_hook="sh -c 'rm -rf /'")).record(["topics/a.md"], "x")
+    assert isinstance(refused, Failure)
+    assert isinstance(refused.failure(), ConfigInvalid)
+    assert not (store / ".git").exists()
+
+
+def test_a_missing_git_is_told_in_words(store: Path, tmp_path: Path) -> None:
+    _write(store, "topics/a.md")
+    refused = _recorder(store, environ=_environ(PATH=str(tmp_path))).record(["topics/a.md"], "x")
+    assert isinstance(refused, Failure)
+    error = refused.failure()
+    assert isinstance(error, RecorderFailed)
+    assert "not found on PATH" in error.stderr_tail
+    assert (store / "topics/a.md").read_text() == "text"
+
+
+@pytest.mark.parametrize("name", ["index.lock", "HEAD.lock", "refs/heads/main.lock", "next-index-77.lock"])
+def test_p4_a_stale_lock_blocks_nothing_and_is_removed(store: Path, name: str) -> None:
+    _record(store)
+    lock = _stale(store / ".git" / name)
+    _record(store, "topics/b.md")
+    assert not lock.exists()
+    assert len(_subjects(store)) == 2
+
+
+@pytest.fixture
+def living_git(store: Path) -> Iterator[subprocess.Popen[bytes]]:
+    _record(store)
+    with subprocess.Popen(
+        ["git", "cat-file", "--batch"], cwd=store, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as process:
+        yield process
+        process.kill()
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="needs /proc to see which processes run")
+def test_a_lock_behind_which_git_works_is_left_alone(store: Path, living_git: subprocess.Popen[bytes]) -> None:
+    lock = _stale(store / ".git/index.lock")
+    _write(store, "topics/b.md")
+    refused = _recorder(store).record(["topics/b.md"], "x")
+    assert isinstance(refused, Failure)
+    error = refused.failure()
+    assert isinstance(error, RecorderFailed)
+    assert "index.lock" in error.stderr_tail
+    assert lock.exists()
+    living_git.kill()
+    living_git.wait()
+    _record(store, "topics/c.md")
+
+
+def test_p4_a_lost_repository_loses_no_memory(store: Path) -> None:
+    _record(store)
+    shutil.rmtree(store / ".git")
+    _record(store, "topics/b.md")
+    assert (store / "topics/a.md").read_text() == "text"
+    assert _subjects(store) == ["write topics/b.md"]
+    assert _recorder(store).adopt_hand_edits() == Success(1)
+
+
+def _newest_object(store: Path) -> Path:
+    hash = _git(store, "rev-parse", "HEAD").strip()
+    return store / ".git/objects" / hash[:2] / hash[2:]
+
+
+def _empty(path: Path) -> None:
+    path.chmod(0o600)
+    path.write_bytes(b"")
+
+
+def test_p6_a_corrupt_repository_is_moved_aside_whole_and_a_new_one_begins(store: Path) -> None:
+    _record(store)
+    _empty(_newest_object(store))
+    recorder = _recorder(store)
+    _record(store, "topics/b.md", recorder=recorder)
+    aside = [path for path in store.iterdir() if path.name.startswith(".git.broken-")]
+    assert len(aside) == 1
+    assert (aside[0] / "HEAD").exists()
+    assert any(str(aside[0]) in warning for warning in recorder.warnings())
+    assert recorder.adopt_hand_edits() == Success(1)
+    assert _git(store, "status", "--porcelain") == ""
+
+
+def test_an_empty_branch_file_is_a_corrupt_repository_and_not_a_new_one(store: Path) -> None:
+    _record(store)
+    _empty(store / ".git/refs/heads/main")
+    _record(store, "topics/b.md")
+    assert len(list(store.glob(".git.broken-*"))) == 1
+
+
+def test_a_lost_head_is_restored_with_the_history(store: Path) -> None:
+    _record(store)
+    (store / ".git/HEAD").unlink()
+    _record(store, "topics/b.md")
+    assert _subjects(store) == ["write topics/b.md", "write topics/a.md"]
+
+
+@pytest.mark.parametrize("content", [b"", b"DIRC", b"garbage" * 50])
+def test_a_damaged_index_is_made_anew_from_the_history(store: Path, content: bytes) -> None:
+    _record(store)
+    (store / ".git/index").write_bytes(content)
+    _record(store, "topics/b.md")
+    assert _subjects(store) == ["write topics/b.md", "write topics/a.md"]
+    assert _git(store, "status", "--porcelain") == ""
+
+
+def test_a_pointer_to_a_repository_that_is_gone_is_moved_aside(store: Path) -> None:
+    store.mkdir()
+    (store / ".git").write_text("gitdir: /nowhere/at/all\n")
+    _record(store)
+    assert _subjects(store) == ["write topics/a.md"]
+
+
+def test_p5_a_read_only_root_is_one_error_and_changes_nothing(store: Path) -> None:
+    if os.geteuid() == 0:
+        pytest.skip("root may write everywhere")
+    _write(store, "topics/a.md")
+    store.chmod(0o500)
+    try:
+        assert isinstance(_recorder(store).record(["topics/a.md"], "x"), Failure)
+    finally:
+        store.chmod(0o700)
+
+
+def test_a_call_of_git_that_fails_says_what_git_said(store: Path) -> None:
+    _record(store)
+    failed = GitProcess(store, _environ()).must("rev-parse", "--verify", "nothing-of-this-name")
+    assert isinstance(failed, Failure)
+    error = failed.failure()
+    assert isinstance(error, RecorderFailed)
+    assert error.command == "git rev-parse"
+    assert error.exit_status == 128
+    assert "fatal" in error.stderr_tail
