@@ -166,6 +166,19 @@ class TestSpend:
         assert agent.answer(a_request()) == Failure(AgentMissing("/nowhere/llm"))
         assert ledger.days().unwrap()[0] == DaySpend("2026-02-13", 0, 0, 0)
 
+    def test_a_call_that_cannot_be_counted_is_not_made_p10(self, home: Path, tmp_path: Path) -> None:
+        class FullDisk(DictSpendLedger):
+            def reserve(self, at_ms: int, prompt_chars: int, max_calls_per_day: int) -> Result[None, Error]:
+                return Failure(StoreIo("state/spend.json", "write", "ENOSPC", "No space left on device"))
+
+        proof = tmp_path / "called"
+        command = AgentCommand("test", ("/usr/bin/touch", str(proof)))
+        error = error_of(an_agent(home, command, ledger=FullDisk()).answer(a_request()))
+        assert isinstance(error, StoreIo)
+        assert not proof.exists()
+        assert an_agent(home, command).answer(a_request()) == Success(AgentReply("", len(a_request().prompt)))
+        assert proof.exists()
+
 
 class TestEndings:
     """P9: only a reply is progress."""
@@ -369,7 +382,7 @@ def test_every_mode_of_the_hostile_command_is_a_reply_or_one_clear_error_p9(
     home: Path, shared: Path, mode: str
 ) -> None:
     argv = (sys.executable, "-S", str(shared / "tools/fake_llm.py"), mode)
-    agent = an_agent(home, AgentCommand("fake", argv), timeout_seconds=3 if ERRORS.get(mode) is AgentTimedOut else 60)
+    agent = an_agent(home, AgentCommand("fake", argv), timeout_seconds=1 if ERRORS.get(mode) is AgentTimedOut else 60)
     result = agent.answer(a_request(f"[marker]\nnonce: {NONCE}\nid__abcdef id__ghjkmn\n"))
     if mode in REPLIES:
         assert isinstance(result, Success)

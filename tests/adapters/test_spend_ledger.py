@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import subprocess
 import sys
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from returns.result import Failure, Success
+from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.dict_locks import DictLocks
 from agent_memory.adapters.dict_spend_ledger import DictSpendLedger
 from agent_memory.adapters.spend_ledger_files import SpendLedgerFiles
 from agent_memory.domain.instants import DAY_MS, ms_of
 from agent_memory.domain.spend import DaySpend
-from agent_memory.errors import PathRefused, SpendExhausted, StateCorrupt
+from agent_memory.errors import Busy, Error, PathRefused, SpendExhausted, StateCorrupt, StoreIo
 from agent_memory.ports import SpendLedger
 
 NOON_MS = ms_of("2026-02-13T12:00:00Z") or 0
@@ -111,6 +113,33 @@ class TestOnDisk:
         path.unlink()
         os.mkfifo(path)
         assert isinstance(ledger.reserve(NOON_MS, 1, 48).failure(), PathRefused)
+
+    def test_a_full_disk_is_an_error_and_the_ledger_unchanged_p5(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        ledger = SpendLedgerFiles(tmp_path, DictLocks())
+        ledger.reserve(NOON_MS, 1, 48).unwrap()
+        before = (tmp_path / "state/spend.json").read_bytes()
+
+        def full(*_: object) -> int:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+        monkeypatch.setattr("agent_memory.adapters.durable.os.write", full)
+        error = ledger.reserve(NOON_MS, 1, 48).failure()
+        monkeypatch.undo()
+        assert isinstance(error, StoreIo)
+        assert (error.operation, error.errno_name) == ("write", "ENOSPC")
+        assert os.listdir(tmp_path / "state") == ["spend.json"]
+        assert (tmp_path / "state/spend.json").read_bytes() == before
+
+    def test_a_lock_that_is_not_free_stops_spending(self, tmp_path: Path) -> None:
+        class Taken(DictLocks):
+            @contextmanager
+            def write(self) -> Iterator[Result[None, Error]]:
+                yield Failure(Busy("write"))
+
+        assert SpendLedgerFiles(tmp_path, Taken()).reserve(NOON_MS, 1, 48) == Failure(Busy("write"))
+        assert SpendLedgerFiles(tmp_path, Taken()).days() == Success(())
 
     def test_it_is_private_under_any_umask_p22(self, tmp_path: Path) -> None:
         old = os.umask(0)

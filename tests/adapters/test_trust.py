@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import subprocess
 import sys
 import textwrap
@@ -13,7 +15,7 @@ from returns.result import Success
 
 from agent_memory.adapters.trust import TrustFile
 from agent_memory.domain.trusted_config import TrustedConfig, vouches_for
-from agent_memory.errors import StateCorrupt
+from agent_memory.errors import StateCorrupt, StoreIo
 
 AT_MS = 1_771_000_000_123
 SHA_OF_AB = "fb8e20fc2e4c3f248c60c39bd652f3c1347298bb977b8b4d5903b85055620603"
@@ -74,6 +76,22 @@ def test_a_damaged_list_is_an_error_and_is_left_alone_p6(home: Path, damaged: st
     assert isinstance(trust.configs().failure(), StateCorrupt)
     assert isinstance(trust.add("/a", b"ab", AT_MS).failure(), StateCorrupt)
     assert path.read_text() == damaged
+
+
+def test_a_disk_that_takes_no_write_is_an_error_and_changes_nothing_p5(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trust = TrustFile(str(home))
+    trust.add("/a", b"ab", AT_MS).unwrap()
+
+    def refuse(*_: object) -> None:
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+
+    monkeypatch.setattr("agent_memory.adapters.trust.replace_file", refuse)
+    error = trust.add("/b", b"b", AT_MS).failure()
+    assert isinstance(error, StoreIo)
+    assert error.errno_name == "EROFS"
+    assert [each.path for each in trust.configs().unwrap()] == ["/a"]
 
 
 def test_processes_at_once_lose_no_trust_p7(home: Path) -> None:
