@@ -27,7 +27,9 @@ class LongLine:
     size_bytes: int
 
 
-def read_lines(descriptor: int, size_bytes: int, max_line_bytes: int = MAX_LINE_BYTES) -> Iterator[Line | LongLine]:
+def read_lines(
+    descriptor: int, size_bytes: int, max_line_bytes: int = MAX_LINE_BYTES, chunk_bytes: int = _CHUNK_BYTES
+) -> Iterator[Line | LongLine]:
     """The lines in the next `size_bytes` bytes of an open file; empty ones are left out.
 
     A file that grows meanwhile is read as it was when `size_bytes` was taken. Holds one line and one chunk at a time.
@@ -36,7 +38,7 @@ def read_lines(descriptor: int, size_bytes: int, max_line_bytes: int = MAX_LINE_
     held = bytearray()
     held_bytes = 0
     """Of the line so far, whether held or skipped."""
-    while size_bytes > 0 and (chunk := os.read(descriptor, min(_CHUNK_BYTES, size_bytes))):
+    while size_bytes > 0 and (chunk := os.read(descriptor, min(chunk_bytes, size_bytes))):
         size_bytes -= len(chunk)
         start = 0
         while (end := chunk.find(b"\n", start)) >= 0:
@@ -48,6 +50,8 @@ def read_lines(descriptor: int, size_bytes: int, max_line_bytes: int = MAX_LINE_
                 else:
                     yield LongLine(held_bytes)
                 held, held_bytes = bytearray(), 0
+            elif end - start > max_line_bytes:
+                yield LongLine(end - start)
             elif end > start:
                 yield Line(chunk[start:end])
             start = end + 1

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterator, Sequence
 
 from attrs import evolve, frozen
 
@@ -12,6 +13,11 @@ from agent_memory.domain.plain_text import clean_text
 USER_TEXT_CHARS = 50_000
 AGENT_TEXT_CHARS = 20_000
 TOOL_TEXT_CHARS = 4_000
+
+MAX_KEPT_BYTES = 8 * 1024 * 1024
+"""Of the turns that one fetch returns: what holds, redacts and cuts them into prompts needs a multiple (P25)."""
+TURN_BYTES = 700
+"""What a turn takes besides its text."""
 
 _CHARS_BY_ROLE = {Role.USER: USER_TEXT_CHARS, Role.AGENT: AGENT_TEXT_CHARS, Role.TOOL: TOOL_TEXT_CHARS}
 
@@ -57,6 +63,19 @@ def excerpt(text: str, max_chars: int) -> Excerpt:
     return Excerpt(max_chars).grown(text)
 
 
+def cut_text(text: str, max_chars: int) -> Iterator[str]:
+    """Consecutive parts of at most `max_chars` characters that together are the text, cut after a blank line, a line or a
+    word where there is one in the second half."""
+    while len(text) > max_chars:
+        marks = ("\n\n", "\n", " ")
+        cuts = (text.rfind(mark, max_chars // 2, max_chars - len(mark) + 1) + len(mark) for mark in marks)
+        cut = next((cut for cut in cuts if cut > max_chars // 2), max_chars)
+        yield text[:cut]
+        text = text[cut:]
+    if text:
+        yield text
+
+
 def readable(text: str) -> str:
     """The text as it may be shown and stored: no control, bidirectional or invisible characters, no lone surrogates, no
     end marks of a managed section."""
@@ -86,3 +105,15 @@ def tools_answered_before(turns: Sequence[Turn], new: Sequence[Turn]) -> bool:
 def last_time(turns: Sequence[Turn]) -> int | None:
     """The time of the last turn that has one."""
     return next((turn.at_ms for turn in reversed(turns) if turn.at_ms is not None), None)
+
+
+def as_many_as_fit(turns: Sequence[Turn], max_bytes: int = MAX_KEPT_BYTES) -> tuple[Turn, ...]:
+    """The first turns, at least one, that take about `max_bytes` bytes of memory together."""
+    kept: list[Turn] = []
+    used = 0
+    for turn in turns:
+        used += TURN_BYTES + sys.getsizeof(turn.text)
+        if kept and used > max_bytes:
+            break
+        kept.append(turn)
+    return tuple(kept)

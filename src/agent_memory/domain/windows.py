@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from attrs import evolve
 
 from agent_memory.domain.history import History, Role, ToolCall, Turn
-from agent_memory.domain.turns import excerpt, last_time
+from agent_memory.domain.turns import cut_text, excerpt, last_time
 
 TURN_OVERHEAD_CHARS = 60
 """What a prompt may write around one turn: number, role, time, tool name, line ends."""
@@ -65,19 +65,10 @@ def _pieces(turn: Turn, max_chars: int) -> Iterator[Turn]:
         return
     room = max_chars - TURN_OVERHEAD_CHARS
     whole = evolve(turn, tool_calls=())
-    for at, text in enumerate(_cut_text(turn.text, room)):
+    for at, text in enumerate(cut_text(turn.text, room)):
         yield evolve(whole, text=text, clipped_chars=turn.clipped_chars if at == 0 else 0)
     for calls in _cut_calls(turn.tool_calls, room):
         yield evolve(whole, text="", tool_calls=calls, clipped_chars=0)
-
-
-def _cut_text(text: str, max_chars: int) -> Iterator[str]:
-    while len(text) > max_chars:
-        cut = max(text.rfind(mark, max_chars // 2, max_chars) for mark in "\n ") + 1 or max_chars
-        yield text[:cut]
-        text = text[cut:]
-    if text:
-        yield text
 
 
 def _cut_calls(calls: tuple[ToolCall, ...], max_chars: int) -> Iterator[tuple[ToolCall, ...]]:

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from agent_memory.adapters.harness.claude_session import MAX_KEPT_BYTES
 from agent_memory.domain.history import Role, ToolCall
 from agent_memory.domain.own_marks import (
     CONTEXT_END,
@@ -17,7 +16,7 @@ from agent_memory.domain.own_marks import (
     SECTION_END,
     SECTION_START,
 )
-from agent_memory.domain.turns import AGENT_TEXT_CHARS, TOOL_TEXT_CHARS, USER_TEXT_CHARS
+from agent_memory.domain.turns import AGENT_TEXT_CHARS, MAX_KEPT_BYTES, TOOL_TEXT_CHARS, USER_TEXT_CHARS
 from agent_memory.errors import HistoryUnavailable, HistoryUnreadable
 from claude_transcripts import (
     SESSION,

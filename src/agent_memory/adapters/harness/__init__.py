@@ -1,1 +1,59 @@
 """One module per harness, listed in one explicit dict."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from attrs import frozen
+
+from agent_memory.adapters.harness.amp import AmpCommand, AmpThreads
+from agent_memory.adapters.harness.claude_code import ClaudeCodeSessions
+from agent_memory.adapters.history_file import FileSnapshots
+from agent_memory.adapters.history_inline import InlineNotes
+from agent_memory.adapters.transcript_roots import claude_code_roots
+from agent_memory.ports import HistorySource
+
+
+@frozen
+class Surroundings:
+    """What history sources are built from."""
+
+    environ: Mapping[str, str]
+    home: str | None
+    root: Path
+    sleep: Callable[[float], None]
+    transcript_roots: tuple[str, ...] = ()
+    """`capture.transcriptRoots`, and those recorded by setup."""
+
+
+def _claude_code(given: Surroundings) -> HistorySource:
+    return ClaudeCodeSessions(claude_code_roots(given.environ, given.home, given.transcript_roots))
+
+
+def _amp(given: Surroundings) -> HistorySource:
+    data = given.environ.get("XDG_DATA_HOME") or (f"{given.home}/.local/share" if given.home else None)
+    # In the root directory there is no project whose settings amp would follow.
+    return AmpThreads(AmpCommand(given.environ, "/"), given.sleep, f"{data}/amp/threads" if data else None)
+
+
+def _file(given: Surroundings) -> HistorySource:
+    return FileSnapshots(given.root)
+
+
+def _inline(_: Surroundings) -> HistorySource:
+    return InlineNotes()
+
+
+SOURCES: Mapping[str, Callable[[Surroundings], HistorySource]] = {
+    "claude-code-session": _claude_code,
+    "amp-thread": _amp,
+    "file": _file,
+    "inline": _inline,
+}
+"""How to get histories, by retrieval method: a new harness is one module and one line."""
+
+
+def history_sources(given: Surroundings) -> dict[str, HistorySource]:
+    """A source for every method there is one for."""
+    return {method: build(given) for method, build in SOURCES.items()}

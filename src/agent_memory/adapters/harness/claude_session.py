@@ -30,17 +30,12 @@ from agent_memory.domain.own_marks import (
     without_own_output,
 )
 from agent_memory.domain.plain_text import one_line
-from agent_memory.domain.turns import Excerpt, last_time, readable, text_limit
+from agent_memory.domain.turns import MAX_KEPT_BYTES, TURN_BYTES, Excerpt, last_time, readable, text_limit
 from agent_memory.domain.vocabulary import Harness
-
-MAX_KEPT_BYTES = 8 * 1024 * 1024
-"""Of the text that one fetch returns: what holds it, redacts it and cuts it into prompts needs a multiple."""
 
 _OPEN_CALLS = 5_000
 _MAX_REASONS = 60
 _MAX_CALLS_PER_TURN = 1_000
-_TURN_BYTES = 700
-"""What an empty turn takes."""
 _TITLE_CHARS = 300
 
 _QUESTION_TOOL = "AskUserQuestion"
@@ -129,6 +124,7 @@ class ClaudeSession:
         self._skipped: Counter[str] = Counter()
         self._known = False
         self._foreign = 0
+        self._named = False
         self._facts = _Facts()
         self.own_call = False
         """It begins with one of our prompts; nothing else of it matters."""
@@ -147,8 +143,8 @@ class ClaudeSession:
 
     @property
     def all_foreign(self) -> bool:
-        """There were records, and every one named another session."""
-        return self._foreign > 0 and not self._facts.records
+        """Records named other sessions, and none this one."""
+        return self._foreign > 0 and not self._named
 
     def skip(self, reason: str, count: int = 1) -> None:
         """Count what was left out."""
@@ -163,8 +159,8 @@ class ClaudeSession:
             self._foreign += 1
             self.skip("other-session")
             return
+        self._named = self._named or record.session_id is not None
         if record.sidechain:
-            self._facts.records += 1
             self.skip("sidechain")
             return
         if (record.has_own_id or record.at_ms is not None) and not self._seen.add(record.id):
@@ -308,7 +304,7 @@ class ClaudeSession:
     def _draft(self, number: int, role: Role, record: Record, branch: int) -> _Draft:
         draft = _Draft(number, role, branch, Excerpt(text_limit(role)), record.at_ms)
         self._drafts.append(draft)
-        self._kept_bytes += _TURN_BYTES
+        self._kept_bytes += TURN_BYTES
         return draft
 
     def _grow(self, draft: _Draft, text: str, record: Record) -> None:
@@ -380,7 +376,6 @@ class ClaudeSession:
 class _Facts:
     """What the records say about the session as a whole."""
 
-    records: int = 0
     title: str | None = None
     title_rank: int = 0
     cwd: str | None = None
@@ -395,7 +390,6 @@ class _Facts:
     scheduled: bool = False
 
     def note(self, record: Record, seen: IdSet) -> None:
-        self.records += 1
         self.cwd = self.cwd or record.cwd
         self.relocated_cwd = record.relocated_cwd or self.relocated_cwd
         self.branch = record.branch or self.branch

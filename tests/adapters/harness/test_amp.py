@@ -1,0 +1,295 @@
+"""Amp threads through a scripted `amp`: nothing here runs the real one."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from returns.result import Failure, Result, Success
+
+from agent_memory.adapters.child_process import Finished
+from agent_memory.adapters.harness.amp import RETRY_SECONDS, AmpCommand, AmpThreads
+from agent_memory.adapters.harness.amp_thread import thread_history
+from agent_memory.domain.history import History, Role, SessionMark, ToolCall
+from agent_memory.domain.inbox_entry import AmpThread, InboxEntry
+from agent_memory.domain.own_marks import MEMORY_OUTPUT_PLACEHOLDER, PROMPT_MARKER
+from agent_memory.domain.vocabulary import Harness
+from agent_memory.errors import Error, HistoryUnavailable, HistoryUnreadable, StoreIo
+
+THREAD = "T-0198c1aa-2f3e-7000-8a11-3c5d7e9f0b21"
+EXPORT = (Path(__file__).parents[2] / "fixtures" / "amp" / "export-v150.json").read_bytes()
+
+
+def finished(
+    stdout: bytes = b"", status: int = 0, stderr: bytes = b"", *, late: bool = False, capped: bool = False
+) -> Finished:
+    return Finished(status, stdout, stderr, late, capped, True)
+
+
+class ScriptedAmp:
+    """Answers each call with the next outcome, the last one again and again."""
+
+    def __init__(self, *outcomes: Finished | StoreIo) -> None:
+        self._outcomes = list(outcomes)
+        self.calls: list[tuple[str, ...]] = []
+        self.slept: list[float] = []
+
+    def __call__(self, argv: Sequence[str]) -> Result[Finished, StoreIo]:
+        self.calls.append(tuple(argv))
+        outcome = self._outcomes.pop(0) if len(self._outcomes) > 1 else self._outcomes[0]
+        return Failure(outcome) if isinstance(outcome, StoreIo) else Success(outcome)
+
+    def threads(self, directory: Path | None = None) -> AmpThreads:
+        return AmpThreads(self, self.slept.append, str(directory) if directory else None)
+
+
+def entry(thread_id: str = THREAD) -> InboxEntry:
+    return InboxEntry(0, Harness.AMP, AmpThread(thread_id))
+
+
+def fetched(amp: ScriptedAmp, mark: SessionMark | None = None, directory: Path | None = None) -> History:
+    history: History = amp.threads(directory).fetch(entry(), mark).unwrap()
+    return history
+
+
+def refused(amp: ScriptedAmp, thread_id: str = THREAD) -> Error:
+    error: Error = amp.threads().fetch(entry(thread_id), None).failure()
+    return error
+
+
+def mark_of(history: History) -> SessionMark:
+    last = history.turns[-1]
+    return SessionMark(Harness.AMP, THREAD, last.record_id, last.at_ms, last.number, True, "builtin")
+
+
+def test_an_export_becomes_turns() -> None:
+    amp = ScriptedAmp(finished(EXPORT))
+    history = fetched(amp)
+    assert amp.calls == [("amp", "threads", "export", THREAD)]
+    assert [(turn.role, turn.text) for turn in history.turns] == [
+        (Role.USER, "Why does the service need nine seconds to start?"),
+        (Role.AGENT, "I profile the start."),
+        (Role.TOOL, "dns lookup: 8.6 s"),
+        (Role.TOOL, "no such file"),
+        (Role.AGENT, "A DNS lookup of the metrics host takes 8.6 s."),
+    ]
+    assert history.turns[1].tool_calls == (
+        ToolCall("Bash", "make profile"),
+        ToolCall("edit_file", "/work/harbour/start.py", "/work/harbour/start.py", True),
+    )
+    assert [(turn.tool_name, turn.failed) for turn in history.turns[2:4]] == [("Bash", False), ("edit_file", True)]
+    assert (history.title, history.cwd, history.branch) == (
+        "Slow start of the harbour service",
+        "/work/harbour two",
+        "fix/start",
+    )
+    assert (history.agent, history.started_at_ms, history.ended_at_ms) == (
+        "claude-opus-5",
+        1770000000000,
+        1770000020000,
+    )
+
+
+def test_after_a_mark_only_what_is_new_comes_and_nothing_twice() -> None:
+    whole = json.loads(EXPORT)
+    longer = {**whole, "messages": [*whole["messages"], {"role": "user", "messageId": 4, "content": "Cache it then."}]}
+    first = fetched(ScriptedAmp(finished(EXPORT)))
+    assert fetched(ScriptedAmp(finished(EXPORT)), mark_of(first)).turns == ()
+    second = fetched(ScriptedAmp(finished(json.dumps(longer).encode())), mark_of(first))
+    assert [(turn.number, turn.text) for turn in second.turns] == [(6, "Cache it then.")]
+    assert second.tools_answered_before
+
+
+def test_an_answer_still_being_written_is_left_for_the_next_time() -> None:
+    whole = json.loads(EXPORT)
+    whole["messages"][-1]["state"] = {"type": "streaming"}
+    history = fetched(ScriptedAmp(finished(json.dumps(whole).encode())))
+    assert len(history.turns) == 4
+    assert history.skipped == {"unfinished-message": 1}
+
+
+@pytest.mark.parametrize(
+    ("block", "text", "failed"),
+    [
+        ({"tool_use_id": "c1", "content": "package main"}, "package main", False),
+        (
+            {"tool_use_id": "c1", "content": [{"type": "text", "text": "a"}, {"text": "b"}], "is_error": True},
+            "a\nb",
+            True,
+        ),
+        ({"toolUseID": "c1", "run": {"status": "done", "result": "whole"}}, "whole", False),
+        ({"toolUseID": "c1", "run": {"status": "done", "result": {"files": 3}}}, '{"files": 3}', False),
+        ({"toolUseID": "c1", "run": {"status": "cancelled"}}, "", True),
+    ],
+)
+def test_both_shapes_of_a_tools_answer_are_read(block: dict[str, object], text: str, failed: bool) -> None:
+    call = {"type": "tool_use", "id": "c1", "name": "Read", "input": {"path": "main.go"}}
+    value = {
+        "id": THREAD,
+        "messages": [
+            {"role": "assistant", "content": [call]},
+            {"role": "user", "content": [{"type": "tool_result", **block}]},
+        ],
+    }
+    turn = fetched(ScriptedAmp(finished(json.dumps(value).encode()))).turns[1]
+    assert (turn.role, turn.tool_name, turn.text, turn.failed) == (Role.TOOL, "Read", text, failed)
+
+
+def test_an_empty_export_is_asked_for_again_after_a_while() -> None:
+    amp = ScriptedAmp(finished(), finished(b'{"id": "%s", "messages": []}' % THREAD.encode()), finished(EXPORT))
+    assert len(fetched(amp).turns) == 5
+    assert amp.slept == list(RETRY_SECONDS[:2])
+
+
+def test_an_export_that_stays_empty_is_not_available_yet() -> None:
+    amp = ScriptedAmp(finished(b"  \n"))
+    assert isinstance(refused(amp), HistoryUnavailable)
+    assert len(amp.calls) == 1 + len(RETRY_SECONDS)
+
+
+@pytest.mark.parametrize(
+    ("outcome", "words"),
+    [
+        (StoreIo("amp", "start", "ENOENT", "No such file"), "cannot be found"),
+        (
+            finished(status=1, stderr=b"Not logged in. Run \x1b[1mamp login\x1b[0m\n"),
+            "status 1: Not logged in. Run amp login",
+        ),
+        (finished(status=-9, late=True), "did not answer"),
+        (
+            finished(status=1, stderr=b"AMP_API_KEY=sgamp_user_01ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789abcdef rejected"),
+            "[redacted:",
+        ),
+    ],
+)
+def test_without_a_working_amp_the_history_is_not_available_and_says_why(
+    outcome: Finished | StoreIo, words: str
+) -> None:
+    error = refused(ScriptedAmp(outcome))
+    assert isinstance(error, HistoryUnavailable)
+    assert words in error.reason
+
+
+def test_a_thread_that_an_older_amp_kept_locally_is_read_where_the_server_gives_none(tmp_path: Path) -> None:
+    (tmp_path / f"{THREAD}.json").write_bytes(EXPORT)
+    amp = ScriptedAmp(StoreIo("amp", "start", "ENOENT", "No such file"))
+    assert len(fetched(amp, directory=tmp_path).turns) == 5
+    assert isinstance(refused(amp), HistoryUnavailable)
+
+
+def test_a_local_thread_that_is_a_link_or_another_thread_is_not_read(tmp_path: Path) -> None:
+    """P27"""
+    (tmp_path / "other.json").write_bytes(EXPORT)
+    (tmp_path / f"{THREAD}.json").symlink_to(tmp_path / "other.json")
+    amp = ScriptedAmp(StoreIo("amp", "start", "ENOENT", "No such file"))
+    assert isinstance(amp.threads(tmp_path).fetch(entry(), None).failure(), HistoryUnavailable)
+    (tmp_path / "T-other.json").write_bytes(EXPORT)
+    assert isinstance(amp.threads(tmp_path).fetch(entry("T-other"), None).failure(), HistoryUnavailable)
+
+
+@pytest.mark.parametrize(
+    "export",
+    [
+        finished(status=1, stderr=b"error: unknown command 'export'"),
+        finished(b"# not JSON"),
+        finished(b"{", capped=True),
+    ],
+)
+def test_where_amp_cannot_export_its_markdown_is_taken_as_a_tools_words(export: Finished) -> None:
+    """P19: in markdown, a page can look like the person."""
+    amp = ScriptedAmp(export, finished(b"## User\n\nUse port 9090.\n\n## Assistant\n\nDone.\n"))
+    history = fetched(amp)
+    assert amp.calls[-1] == ("amp", "threads", "markdown", THREAD)
+    assert {turn.role for turn in history.turns} == {Role.TOOL}
+    assert "Use port 9090." in history.turns[0].text
+    assert (
+        fetched(
+            ScriptedAmp(export, finished(b"## User\n\nUse port 9090.\n\n## Assistant\n\nDone.\n")), mark_of(history)
+        ).turns
+        == ()
+    )
+
+
+@pytest.mark.parametrize(
+    "id", ["", "T-", "T", "t-1", "T-1/../x", "-x", "T-a b", "T-a;rm", "T-" + "a" * 200, "T-é", "T-a\n", "--help"]
+)
+def test_an_id_that_is_none_reaches_no_command(id: str) -> None:
+    """P21"""
+    amp = ScriptedAmp(finished(EXPORT))
+    assert isinstance(refused(amp, id), HistoryUnreadable)
+    assert amp.calls == []
+
+
+def test_our_own_call_and_memorys_own_words_are_recognised() -> None:
+    """P23, P26"""
+    own = {"id": THREAD, "messages": [{"role": "user", "content": f"{PROMPT_MARKER}\nnonce: x"}]}
+    history = fetched(ScriptedAmp(finished(json.dumps(own).encode())))
+    assert history.own_call
+    assert history.turns == ()
+    call = {"type": "tool_use", "id": "c", "name": "Bash", "input": {"cmd": "memory search ports"}}
+    answer = {"type": "tool_result", "toolUseID": "c", "run": {"status": "done", "result": "9090"}}
+    asked = {
+        "id": THREAD,
+        "messages": [{"role": "assistant", "content": [call]}, {"role": "user", "content": [answer]}],
+    }
+    assert fetched(ScriptedAmp(finished(json.dumps(asked).encode()))).turns[1].text == MEMORY_OUTPUT_PLACEHOLDER
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(
+                ["role", "content", "type", "text", "run", "result", "messages", "state", "usage", "meta", "env"]
+            ),
+            inner,
+            max_size=4,
+        )
+    ),
+    max_leaves=20,
+)
+
+
+@settings(max_examples=150)
+@given(
+    messages=st.lists(
+        JSON | st.fixed_dictionaries({"role": st.sampled_from(["user", "assistant"]), "content": JSON}), max_size=4
+    ),
+    env=JSON,
+)
+def test_no_shape_of_a_thread_raises(messages: list[object], env: object) -> None:
+    value = {"id": THREAD, "messages": messages, "env": env}
+    assert isinstance(thread_history(value, THREAD, None), History)
+
+
+def test_the_real_runner_passes_arguments_and_the_allowed_environment_only(tmp_path: Path) -> None:
+    """P21: no shell between us and amp."""
+    script = tmp_path / "amp"
+    script.write_text('#!/bin/sh\nprintf "%s|" "$@"; printf "%s|%s" "$AMP_API_KEY" "$SECRET"\n')
+    script.chmod(script.stat().st_mode | stat.S_IXUSR)
+    environ = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "AMP_API_KEY": "key", "SECRET": "no"}
+    outcome = AmpCommand(environ, "/")(("amp", "threads", "export", "T-1; echo $HOME"))
+    assert outcome.unwrap().stdout == b"threads|export|T-1; echo $HOME|key|"
+
+
+def test_the_real_runner_without_amp_says_that_it_is_missing(tmp_path: Path) -> None:
+    outcome = AmpCommand({"PATH": str(tmp_path)}, "/")(("amp", "threads", "export", THREAD))
+    assert outcome.failure().errno_name == "ENOENT"
+
+
+@pytest.mark.shared
+def test_every_shared_thread_is_read(shared: Path) -> None:
+    threads = sorted((shared / "fixtures" / "amp").glob("*.json"))
+    assert threads
+    for path in threads:
+        value = json.loads(path.read_bytes())
+        history = thread_history(value, value["id"], None)
+        assert len(history.turns) >= 2
+        assert history.skipped == {}

@@ -1,0 +1,220 @@
+"""What every history source promises, real and in memory: the same turns, marks that lose and double nothing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Protocol
+
+import pytest
+from attrs import evolve
+from returns.result import Failure, Result, Success
+
+from agent_memory.adapters.child_process import Finished
+from agent_memory.adapters.dict_histories import DictHistories
+from agent_memory.adapters.harness import SOURCES, Surroundings, history_sources
+from agent_memory.adapters.harness.amp import AmpThreads
+from agent_memory.adapters.harness.claude_code import ClaudeCodeSessions
+from agent_memory.adapters.transcript_roots import TranscriptRoots
+from agent_memory.domain.history import History, Role, SessionMark, Turn
+from agent_memory.domain.inbox_entry import (
+    AmpThread,
+    FileSnapshot,
+    InboxEntry,
+    InlineNote,
+    Retrieval,
+    SessionFile,
+    session_id_of,
+)
+from agent_memory.domain.vocabulary import Harness
+from agent_memory.errors import HistoryUnavailable, HistoryUnreadable, StoreIo
+from agent_memory.ports import HistorySource
+from claude_transcripts import SESSION, Conversation, calls
+
+TALK = (("user", "Which port?"), ("agent", "I look."), ("tool", "9090"), ("user", "Use 9191."), ("agent", "Done."))
+
+
+class World(Protocol):
+    """Somewhere that holds one session with the first `count` of the turns in TALK."""
+
+    source: HistorySource
+    entry: InboxEntry
+
+    def hold(self, count: int) -> None: ...
+
+    def corrupt(self) -> None: ...
+
+
+class ClaudeWorld:
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        self.source: HistorySource = ClaudeCodeSessions(TranscriptRoots((str(directory),)))
+        self.entry = InboxEntry(0, Harness.CLAUDE_CODE, SessionFile("claude-code-session", SESSION))
+
+    def hold(self, count: int) -> None:
+        talk = Conversation()
+        steps: tuple[Callable[[], str], ...] = (
+            lambda: talk.user("Which port?"),
+            lambda: talk.agent("I look.", calls("t1", "Bash", command="ss")),
+            lambda: talk.result("t1", "9090"),
+            lambda: talk.user("Use 9191."),
+            lambda: talk.agent("Done."),
+        )
+        for step in steps[:count]:
+            step()
+        talk.write(self._directory)
+
+    def corrupt(self) -> None:
+        (self._directory / f"{SESSION}.jsonl").write_bytes(b"\x00\x01 no transcript\n")
+
+
+class AmpWorld:
+    def __init__(self, _: Path) -> None:
+        self._printed: bytes | None = None
+        self.source: HistorySource = AmpThreads(self._run, lambda _: None)
+        self.entry = InboxEntry(0, Harness.AMP, AmpThread("T-1"))
+
+    def _run(self, argv: Sequence[str]) -> Result[Finished, StoreIo]:
+        if self._printed is None:
+            return Success(Finished(1, b"", b"thread not found", False, False, True))
+        return Success(Finished(0, self._printed, b"", False, False, True))
+
+    def hold(self, count: int) -> None:
+        call = {"type": "tool_use", "id": "c", "name": "Bash", "input": {"cmd": "ss"}}
+        answer = {"type": "tool_result", "toolUseID": "c", "run": {"status": "done", "result": "9090"}}
+        messages = [
+            {"role": "user", "content": "Which port?"},
+            {"role": "assistant", "content": [{"type": "text", "text": "I look."}, call]},
+            {"role": "user", "content": [answer]},
+            {"role": "user", "content": "Use 9191."},
+            {"role": "assistant", "content": [{"type": "text", "text": "Done."}]},
+        ]
+        self._printed = json.dumps({"id": "T-1", "messages": messages[:count]}).encode()
+
+    def corrupt(self) -> None:
+        self._printed = b'{"id": "T-1", "mess'
+
+
+class DictWorld:
+    def __init__(self, _: Path) -> None:
+        self._histories = DictHistories()
+        self.source: HistorySource = self._histories
+        self.entry = InboxEntry(0, Harness.CODEX, SessionFile("codex-session", "s1"))
+
+    def hold(self, count: int) -> None:
+        turns = tuple(Turn(at, Role(role), text, f"r{at}", at) for at, (role, text) in enumerate(TALK[:count], 1))
+        self._histories.put("s1", History(Harness.CODEX, "s1", turns))
+
+    def corrupt(self) -> None:
+        self._histories.put("s1", HistoryUnreadable("s1", "corrupt"))
+
+
+@pytest.fixture(params=[ClaudeWorld, AmpWorld, DictWorld])
+def world(request: pytest.FixtureRequest, tmp_path: Path) -> World:
+    made: World = request.param(tmp_path)
+    return made
+
+
+def history(world: World, mark: SessionMark | None = None) -> History:
+    found: History = world.source.fetch(world.entry, mark).unwrap()
+    return found
+
+
+def mark_of(found: History) -> SessionMark:
+    last = found.turns[-1]
+    answered = found.tools_answered_before or any(turn.role is Role.TOOL for turn in found.turns)
+    return SessionMark(found.harness, found.session_id, last.record_id, last.at_ms, last.number, answered, "builtin")
+
+
+class TestHistorySource:
+    def test_missing(self, world: World) -> None:
+        assert isinstance(world.source.fetch(world.entry, None).failure(), HistoryUnavailable)
+
+    def test_corrupt(self, world: World) -> None:
+        world.hold(5)
+        world.corrupt()
+        assert isinstance(world.source.fetch(world.entry, None).failure(), HistoryUnreadable | HistoryUnavailable)
+
+    def test_whole(self, world: World) -> None:
+        world.hold(5)
+        found = history(world)
+        assert [(turn.number, turn.role.value, turn.text) for turn in found.turns] == [
+            (at, *said) for at, said in enumerate(TALK, 1)
+        ]
+        assert (found.harness, found.session_id) == (world.entry.harness, session_id_of(world.entry))
+        assert not found.tools_answered_before
+        assert not found.remaining
+
+    def test_twice(self, world: World) -> None:
+        world.hold(5)
+        assert history(world) == history(world)
+
+    def test_nothing_new(self, world: World) -> None:
+        world.hold(5)
+        found = history(world)
+        assert history(world, mark_of(found)).turns == ()
+
+    @pytest.mark.parametrize("count", [1, 2, 3, 4])
+    def test_grown(self, world: World, count: int) -> None:
+        world.hold(count)
+        first = history(world)
+        world.hold(5)
+        second = history(world, mark_of(first))
+        turns = (*first.turns, *second.turns)
+        assert [(turn.number, turn.role.value, turn.text) for turn in turns] == [
+            (at, *said) for at, said in enumerate(TALK, 1)
+        ]
+        assert second.tools_answered_before == (count >= 3)
+
+    def test_a_mark_whose_record_is_gone(self, world: World) -> None:
+        world.hold(5)
+        lost = evolve(mark_of(history(world)), last_record_id="gone")
+        assert history(world, lost).turns == ()
+
+
+def test_an_inline_note_is_the_persons_at_a_terminal_and_the_agents_elsewhere() -> None:
+    note = InlineNote("Ports", "The dev server listens on 9191.", thread_id="T-1")
+    for source in (DictHistories(), history_sources(_nowhere())["inline"]):
+        for harness, role in ((Harness.MANUAL, Role.USER), (Harness.CLAUDE_CODE, Role.AGENT)):
+            found = source.fetch(InboxEntry(5, harness, note), None).unwrap()
+            assert [(turn.role, turn.text) for turn in found.turns] == [
+                (role, "Ports\n\nThe dev server listens on 9191.")
+            ]
+            assert (found.title, found.ended_at_ms) == ("Ports", 5)
+            assert found.session_id != "T-1"
+
+
+def test_every_method_listed_has_a_source_that_refuses_the_entries_of_others() -> None:
+    sources = history_sources(_nowhere())
+    entries: dict[str, Retrieval] = {
+        "claude-code-session": SessionFile("claude-code-session", "s"),
+        "amp-thread": AmpThread("T-1"),
+        "file": FileSnapshot("inbox/x"),
+        "inline": InlineNote("t", "b"),
+    }
+    assert sources.keys() == SOURCES.keys() == entries.keys()
+    for method, source in sources.items():
+        for other, retrieval in entries.items():
+            if other != method:
+                with pytest.raises(TypeError):
+                    source.fetch(InboxEntry(0, Harness.MANUAL, retrieval), None)
+
+
+def test_sources_are_built_for_the_home_and_the_configured_roots(home: Path) -> None:
+    project = home / ".claude" / "projects" / "-p"
+    project.mkdir(parents=True)
+    talk = Conversation()
+    talk.user("Hello.")
+    talk.write(project)
+    given = Surroundings({}, str(home), home / "store", lambda _: None)
+    entry = InboxEntry(0, Harness.CLAUDE_CODE, SessionFile("claude-code-session", SESSION))
+    match history_sources(given)["claude-code-session"].fetch(entry, None):
+        case Success(History() as found):
+            assert [turn.text for turn in found.turns] == ["Hello."]
+        case Failure(error):
+            raise AssertionError(error)
+
+
+def _nowhere() -> Surroundings:
+    return Surroundings({}, None, Path("nowhere"), lambda _: None)

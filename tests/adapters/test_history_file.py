@@ -1,0 +1,102 @@
+"""Snapshots of files as histories."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agent_memory.adapters.history_file import FileSnapshots
+from agent_memory.domain.document_turns import document_turns, first_heading
+from agent_memory.domain.history import History, Role
+from agent_memory.domain.inbox_entry import FileSnapshot, InboxEntry
+from agent_memory.domain.own_marks import MEMORY_OUTPUT_PLACEHOLDER, SECTION_END, SECTION_START
+from agent_memory.domain.turns import TOOL_TEXT_CHARS
+from agent_memory.domain.vocabulary import Harness
+from agent_memory.errors import Error, HistoryUnreadable
+
+PATH = "inbox/snapshots/notes.md"
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    (tmp_path / "inbox" / "snapshots").mkdir(parents=True)
+    return tmp_path
+
+
+def fetch(store: Path, path: str = PATH) -> History | Error:
+    entry = InboxEntry(7, Harness.MANUAL, FileSnapshot(path))
+    result = FileSnapshots(store).fetch(entry, None)
+    return result.value_or(None) or result.failure()
+
+
+def test_a_document_is_a_history_of_tool_turns(store: Path) -> None:
+    """P19: a file's words are nobody's in the session."""
+    (store / PATH).write_text("﻿# Ports\n\nThe dev server listens on 9090.\n", encoding="utf-8")
+    history = fetch(store)
+    assert isinstance(history, History)
+    assert [(turn.role, turn.tool_name) for turn in history.turns] == [(Role.TOOL, "file")]
+    assert history.turns[0].text == "# Ports\n\nThe dev server listens on 9090."
+    assert (history.title, history.started_at_ms, history.ended_at_ms) == ("Ports", 7, 7)
+
+
+def test_the_same_content_has_the_same_session_id_and_other_content_another(store: Path) -> None:
+    ids = []
+    for text in ("a", "a", "b"):
+        (store / PATH).write_text(text)
+        history = fetch(store)
+        assert isinstance(history, History)
+        ids.append(history.session_id)
+    assert ids[0] == ids[1] != ids[2]
+
+
+@pytest.mark.parametrize("content", [b"", b" \n\n", b"\x89PNG\x00\x00", b"x" * (16 * 1024 * 1024 + 1)])
+def test_what_is_no_text_is_unreadable(store: Path, content: bytes) -> None:
+    (store / PATH).write_bytes(content)
+    assert isinstance(fetch(store), HistoryUnreadable)
+
+
+@pytest.mark.parametrize(
+    "path", [PATH, "../outside.md", "/etc/passwd", "inbox/snapshots", "inbox/link.md", "linked/notes.md", ""]
+)
+def test_what_is_gone_or_is_not_inside_the_store_is_unreadable(store: Path, path: str) -> None:
+    """P21"""
+    (store.parent / "outside.md").write_text("secret")
+    (store / "inbox" / "link.md").symlink_to(store.parent / "outside.md")
+    (store / "linked").symlink_to(store.parent)
+    (store.parent / "notes.md").write_text("secret")
+    assert isinstance(fetch(store, path), HistoryUnreadable)
+
+
+def test_a_managed_section_in_a_document_is_left_out(store: Path) -> None:
+    """P26"""
+    (store / PATH).write_text(f"# Mine\n\n{SECTION_START}\nnote\n{SECTION_END}\n")
+    history = fetch(store)
+    assert isinstance(history, History)
+    assert history.turns[0].text == f"# Mine\n\n{MEMORY_OUTPUT_PLACEHOLDER}"
+
+
+@settings(max_examples=60)
+@given(
+    st.lists(st.sampled_from(["# A", "## B c", "word " * 30, "", "```", "# not one", "~~~", "x" * 5_000]), max_size=30)
+)
+def test_sections_are_bounded_and_hold_every_word(lines: list[str]) -> None:
+    text = "\n".join(lines)
+    turns = document_turns(text, "file")
+    assert all(0 < len(turn.text) <= TOOL_TEXT_CHARS for turn in turns)
+    assert "".join("".join(turn.text for turn in turns).split()) == "".join(text.split())
+    assert len({turn.record_id for turn in turns}) == len(turns)
+
+
+def test_a_heading_inside_a_code_block_is_none() -> None:
+    assert first_heading("```\n# comment\n```\n# Title #\n") == "Title"
+    assert first_heading("no heading") is None
+
+
+def test_a_long_document_is_cut_at_its_headings() -> None:
+    text = "\n".join(f"# Part {number}\n\n" + "word " * 200 for number in range(6))
+    assert [turn.text.splitlines()[0] for turn in document_turns(text, "file")] == [
+        f"# Part {number}" for number in range(6)
+    ]

@@ -1,0 +1,160 @@
+"""P27: which transcripts may be read."""
+
+from __future__ import annotations
+
+import os
+import socket
+import threading
+from pathlib import Path
+
+import pytest
+from returns.result import Failure, Success
+
+from agent_memory.adapters.transcript_roots import (
+    TranscriptRoots,
+    claude_code_roots,
+    find_transcript,
+    is_session_id,
+    transcript,
+)
+from agent_memory.domain.results import sealed
+from agent_memory.errors import Error, HistoryUnavailable, TranscriptRefused
+
+
+@pytest.fixture
+def projects(tmp_path: Path) -> Path:
+    path = tmp_path / "claude" / "projects"
+    (path / "-work-harbour").mkdir(parents=True)
+    return path
+
+
+@pytest.fixture
+def roots(projects: Path) -> TranscriptRoots:
+    return TranscriptRoots((str(projects),))
+
+
+def opened(roots: TranscriptRoots, path: Path | str) -> bytes | Error:
+    with transcript(roots, str(path), "s") as found:
+        match sealed(found):
+            case Success(file):
+                return os.read(file.descriptor, file.size_bytes)
+            case Failure(error):
+                return error
+
+
+def test_a_regular_file_inside_a_root_is_opened(roots: TranscriptRoots, projects: Path) -> None:
+    """P27: the positive control."""
+    path = projects / "-work-harbour" / "s.jsonl"
+    path.write_bytes(b"{}\n")
+    assert opened(roots, path) == b"{}\n"
+
+
+def test_a_file_outside_the_roots_is_refused_with_their_names(roots: TranscriptRoots, tmp_path: Path) -> None:
+    """P27"""
+    (tmp_path / "s.jsonl").write_bytes(b"{}\n")
+    error = opened(roots, tmp_path / "s.jsonl")
+    assert isinstance(error, TranscriptRefused)
+    assert roots.roots[0] in error.reason
+
+
+@pytest.mark.parametrize(
+    "path", ["{root}/../s.jsonl", "{root}x/s.jsonl", "{root}", "s.jsonl", "", "{root}/a\0b", "{root}/\udcff\ud800"]
+)
+def test_a_path_that_leaves_the_root_or_is_no_path_is_refused(roots: TranscriptRoots, path: str) -> None:
+    """P21, P27"""
+    assert isinstance(opened(roots, path.format(root=roots.roots[0])), TranscriptRefused)
+
+
+def test_a_symbolic_link_is_refused_even_to_a_file_inside(roots: TranscriptRoots, projects: Path) -> None:
+    """P27"""
+    (projects / "real.jsonl").write_bytes(b"{}\n")
+    (projects / "link.jsonl").symlink_to(projects / "real.jsonl")
+    error = opened(roots, projects / "link.jsonl")
+    assert isinstance(error, TranscriptRefused)
+    assert "symbolic link" in error.reason
+
+
+def test_a_linked_directory_is_followed_inside_the_roots_only(
+    roots: TranscriptRoots, projects: Path, tmp_path: Path
+) -> None:
+    """P27"""
+    (projects / "-work-harbour" / "s.jsonl").write_bytes(b"inside")
+    (projects / "moved").symlink_to(projects / "-work-harbour")
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "s.jsonl").write_bytes(b"outside")
+    (projects / "away").symlink_to(tmp_path / "elsewhere")
+    assert opened(roots, projects / "moved" / "s.jsonl") == b"inside"
+    assert isinstance(opened(roots, projects / "away" / "s.jsonl"), TranscriptRefused)
+
+
+def test_a_root_may_be_a_symbolic_link(projects: Path, tmp_path: Path) -> None:
+    (projects / "s.jsonl").write_bytes(b"{}")
+    (tmp_path / "dotfiles").symlink_to(projects)
+    assert opened(TranscriptRoots((str(tmp_path / "dotfiles"),)), tmp_path / "dotfiles" / "s.jsonl") == b"{}"
+
+
+def test_a_fifo_a_directory_and_a_socket_are_refused_without_waiting(roots: TranscriptRoots, projects: Path) -> None:
+    """P27"""
+    os.mkfifo(projects / "fifo.jsonl")
+    (projects / "directory.jsonl").mkdir()
+    errors: list[object] = []
+
+    def look() -> None:
+        errors.extend(opened(roots, projects / name) for name in ("fifo.jsonl", "directory.jsonl", "socket.jsonl"))
+
+    with socket.socket(socket.AF_UNIX) as listening:
+        os.chdir(projects)
+        listening.bind("socket.jsonl")
+        looking = threading.Thread(target=look, daemon=True)
+        looking.start()
+        looking.join(10)
+    assert [type(error) for error in errors] == [TranscriptRefused] * 3
+
+
+def test_a_device_is_refused() -> None:
+    """P27"""
+    error = opened(TranscriptRoots(("/dev",)), "/dev/null")
+    assert isinstance(error, TranscriptRefused)
+    assert "device" in error.reason
+
+
+def test_a_missing_file_is_not_available_yet(roots: TranscriptRoots, projects: Path) -> None:
+    assert isinstance(opened(roots, projects / "gone" / "s.jsonl"), HistoryUnavailable)
+
+
+def test_descriptors_are_closed(roots: TranscriptRoots, projects: Path) -> None:
+    (projects / "s.jsonl").write_bytes(b"{}")
+    before = len(os.listdir("/dev/fd"))
+    for name in ("s.jsonl", "gone.jsonl", "-work-harbour"):
+        opened(roots, projects / name)
+    assert len(os.listdir("/dev/fd")) == before
+
+
+def test_the_roots_are_those_of_the_environment_the_home_and_the_config() -> None:
+    environ = {"CLAUDE_CONFIG_DIR": "/opt/claude/"}
+    roots = claude_code_roots(environ, "/home/ana", ("~/transcripts", "/srv/t", "relative", "/srv/t", ""))
+    assert roots.roots == ("/opt/claude/projects", "/home/ana/.claude/projects", "/home/ana/transcripts", "/srv/t")
+    assert claude_code_roots({}, None).roots == ()
+
+
+def test_a_transcript_is_found_by_its_session_id(roots: TranscriptRoots, projects: Path) -> None:
+    old = projects / "-work-harbour" / "5f0c.jsonl"
+    old.write_bytes(b"old")
+    os.utime(old, (1, 1))
+    (projects / "-new-place").mkdir()
+    new = projects / "-new-place" / "5f0c.jsonl"
+    new.write_bytes(b"new")
+    assert find_transcript(roots, "5f0c") == str(new)
+    assert find_transcript(roots, "0000") is None
+    assert find_transcript(TranscriptRoots(("/nowhere",)), "5f0c") is None
+
+
+@pytest.mark.parametrize("id", ["", "..", "a/b", "../s", "a..b", "*", "-x", "a\0", "a b", "x" * 129, "ü"])
+def test_a_session_id_that_is_no_plain_name_finds_nothing(roots: TranscriptRoots, id: str) -> None:
+    """P21"""
+    assert not is_session_id(id)
+    assert find_transcript(roots, id) is None
+
+
+def test_session_ids_of_harnesses_are_plain_names() -> None:
+    assert all(map(is_session_id, ("5f0c1a52-7f7b-4c55-9d3c-0d5e6a1b2c3d", "agent-a1", "s_1.2")))

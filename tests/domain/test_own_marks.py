@@ -1,0 +1,126 @@
+"""P23, P26: memory recognises its own words."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agent_memory.domain.own_marks import (
+    CONTEXT_END,
+    CONTEXT_START,
+    MEMORY_OUTPUT_PLACEHOLDER,
+    PROMPT_MARKER,
+    SECTION_END,
+    SECTION_START,
+    is_entry_path,
+    is_memory_command,
+    is_memory_tool,
+    is_own_prompt,
+    shows_an_entry,
+    without_own_output,
+    without_own_text,
+)
+
+
+@pytest.mark.parametrize("before", ["", "\n", "  ", "\ufeff", "title\n", "> quoted by a harness\n\n"])
+def test_a_prompt_of_ours_is_known_by_one_of_its_first_lines(before: str) -> None:
+    """P23"""
+    assert is_own_prompt(f"{before}{PROMPT_MARKER}\nnonce: x\n") is (before != "\ufeff")
+
+
+@pytest.mark.parametrize("text", ["", "Hello.", f"What is {PROMPT_MARKER}?", "x" * 2_000 + f"\n{PROMPT_MARKER}"])
+def test_another_text_is_not(text: str) -> None:
+    assert not is_own_prompt(text)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "memory read id__a1b2c3",
+        "memory list",
+        "cd /work && memory search 'dev port' --json | head",
+        "AGENT_MEMORY_ROOT=/m agent-memory inject",
+        "uv run memory --json list",
+        "python3 -m agent_memory search x",
+        "/usr/local/bin/memory why id__a1b2c3",
+        "x=$(memory handoff)",
+        "cat '/m/topics/ports -- topic__x id__a1b2c3.md'",
+    ],
+)
+def test_a_command_that_prints_memory_is_known(command: str) -> None:
+    """P26"""
+    assert is_memory_command(command)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "",
+        "make test",
+        "free -m",
+        "cat memory.md",
+        "grep memory list.txt",
+        "ls memory/",
+        "go test ./memory/search",
+        "memory",
+    ],
+)
+def test_a_command_that_only_has_the_word_is_not(command: str) -> None:
+    assert not is_memory_command(command)
+
+
+def test_our_tools_are_known_in_every_spelling() -> None:
+    ours = (
+        "mcp__memory__search",
+        "mcp__agent-memory__read_context",
+        "mcp__plugin_agent-memory_memory__list",
+        "agent_memory__search",
+    )
+    assert all(map(is_memory_tool, ours))
+    assert not any(map(is_memory_tool, ("Bash", "mcp__memoryless__x", "mcp__github__search", "memory")))
+
+
+def test_entries_are_known_by_their_name_and_their_frontmatter() -> None:
+    assert is_entry_path("/m/topics/ports -- topic__x id__a1b2c3.md")
+    assert not is_entry_path("/m/notes/id__O0Il.md")
+    for shown in ("---\nid: id__a1b2c3\n", "  12→id: id__a1b2c3", "3:id: id__a1b2c3", '  "id": "id__a1b2c3",'):
+        assert shows_an_entry(shown)
+    for other in ("id: 7", "see [[id__a1b2c3]]", "paid: id__a1b2c3"):
+        assert not shows_an_entry(other)
+
+
+PIECES = st.lists(
+    st.sampled_from([SECTION_START, SECTION_END, CONTEXT_START, CONTEXT_END, "text ", "\n"]), max_size=12
+).map("".join)
+
+
+@settings(max_examples=150)
+@given(PIECES)
+def test_no_whole_section_survives(text: str) -> None:
+    """P26"""
+    for start, end in ((SECTION_START, SECTION_END), (CONTEXT_START, CONTEXT_END)):
+        kept = without_own_text(text)
+        opened_at = kept.find(start)
+        assert opened_at < 0 or kept.find(end, opened_at) < 0
+
+
+@settings(max_examples=150)
+@given(PIECES)
+def test_no_mark_survives_in_a_tools_output(text: str) -> None:
+    """P26"""
+    kept = without_own_output(text)
+    assert not any(mark in kept for mark in (SECTION_START, SECTION_END, CONTEXT_START, CONTEXT_END))
+
+
+def test_what_stands_around_a_section_stays() -> None:
+    """P26: the positive control."""
+    text = f"before {SECTION_START}a{SECTION_END} between {SECTION_START}b{SECTION_END} after"
+    expected = f"before {MEMORY_OUTPUT_PLACEHOLDER} between {MEMORY_OUTPUT_PLACEHOLDER} after"
+    assert without_own_text(text) == without_own_output(text) == expected
+    assert without_own_text(f"about {SECTION_START} alone") == f"about {SECTION_START} alone"
+
+
+def test_many_lone_marks_take_no_time() -> None:
+    assert without_own_text(SECTION_START * 100_000) == SECTION_START * 100_000
+    assert without_own_text(SECTION_END * 100_000) == SECTION_END * 100_000
