@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent_memory.domain.linking import Linked, Targets, link_body, without_links
@@ -57,6 +57,7 @@ PIECES = st.sampled_from(
 )
 
 
+@settings(deadline=None)
 @given(st.lists(PIECES, max_size=20).map("".join), st.lists(PIECES, max_size=3))
 def test_afterwards_every_link_leads_somewhere(body: str, also: list[str]) -> None:
     result = link_body(body, tuple(also), TARGETS, OWN).body

@@ -108,7 +108,7 @@ def written(plan: Plan) -> list[MemoryEntry]:
     return [each.entry for each in (*plan.changes, *plan.deferred) if isinstance(each, Create | Replace)]
 
 
-@settings(max_examples=150)
+@settings(max_examples=100, deadline=None)
 @given(CHANGE_SETS, CHANGE_SETS)
 def test_every_plan_is_safe(first: ChangeSet, second: ChangeSet) -> None:
     """P11, P13, P14, P15, P18, P20"""
@@ -140,7 +140,7 @@ def test_every_plan_is_safe(first: ChangeSet, second: ChangeSet) -> None:
     assert TOKEN not in repr(plan)
 
 
-@settings(max_examples=150)
+@settings(max_examples=100, deadline=None)
 @given(CHANGE_SETS)
 def test_no_salient_token_is_lost_from_what_is_kept_unless_it_was_named(change_set: ChangeSet) -> None:
     """P12: what is replaced or superseded also goes to the archive, whole."""

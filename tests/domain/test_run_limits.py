@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent_memory.domain.change import Change, Create, Replace, Restore, Retire
@@ -52,6 +52,7 @@ def test_which_entry_a_change_is_about(change: Change, id: str | None) -> None:
 IDS = st.sampled_from("abcdefgh")
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.builds(Retire, IDS, st.just("h")) | st.builds(Create, st.builds(entry, IDS)), max_size=12),
     st.frozensets(IDS, max_size=3),

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent_memory.domain.statements import statements
@@ -28,6 +28,7 @@ def test_lines_of_marks_alone_are_no_statement() -> None:
     assert statements("---\n\n***\n") == ()
 
 
+@settings(deadline=None)
 @given(st.text())
 def test_every_letter_is_in_a_statement(text: str) -> None:
     found = "".join(statements(text))

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from returns.result import Failure, Success
 
@@ -151,11 +151,13 @@ def test_text_without_the_envelope_is_refused(text: str) -> None:
     assert refused(text)
 
 
+@settings(deadline=None)
 @given(st.integers(min_value=0, max_value=len(GOOD) - 1))
 def test_a_cut_reply_is_never_completed(length: int) -> None:
     refused(GOOD[:length])
 
 
+@settings(deadline=None)
 @given(st.integers(min_value=1, max_value=200))
 def test_a_cut_reply_with_the_nonce_last_is_never_completed(cut: int) -> None:
     text = json.dumps({"entries": [ENTRY, {**ENTRY, "body": "An {open} brace"}], "version": 1, "nonce": NONCE})
@@ -292,6 +294,7 @@ ITEMS = st.fixed_dictionaries(
 )
 
 
+@settings(deadline=None)
 @given(
     st.lists(ITEMS | JSON_VALUES, max_size=4),
     st.lists(ITEMS | JSON_VALUES, max_size=4),
@@ -308,6 +311,7 @@ def test_any_json_is_accepted_or_refused_and_never_crashes(
         assert all(entry.body.encode() and entry.title.encode() for entry in change_set.entries)
 
 
+@settings(deadline=None)
 @given(st.text(), st.text(alphabet='{}[]"\\:,' + NONCE[:3], max_size=60))
 def test_any_text_is_accepted_or_refused_and_never_crashes(text: str, marks: str) -> None:
     parse_reply(f'{text}{marks}"nonce": "{NONCE}"{marks}{text}', NONCE)

@@ -36,6 +36,7 @@ _MORE = tuple(
     )
 )
 _ACTIONABLE = re.compile("|".join((r"`[^`\n]+`", _URL, _PATH, r"(?<![\w-])--?[A-Za-z][\w-]*", r"\$\{?[A-Za-z_]\w*\}?")))
+_LINK_TARGET = re.compile(r"\[\[(?:id__|ref:)[\w.-]+(?=[|\]])")
 _LIST_NUMBER = re.compile(r"(?m)^\s*\d{1,3}[.)]\s+")
 _FENCED = re.compile(r"(?ms)^ {0,3}(`{3,}|~{3,})[^\n]*\n(.*?)^ {0,3}\1")
 
@@ -61,7 +62,11 @@ def actionable_tokens(text: str) -> frozenset[str]:
 
 
 def salient_tokens(text: str) -> frozenset[str]:
-    """The salient tokens except negations: lower case, without backticks. The lines of fenced code count as tokens."""
+    """The salient tokens except negations: lower case, without backticks. The lines of fenced code count as tokens.
+
+    Targets of links are not: a text may be linked differently.
+    """
+    text = _LINK_TARGET.sub("[[", text)
     unnumbered = _LIST_NUMBER.sub("", text)
     found = set(_WHOLE.findall(text))
     found.update(token for pattern in _MORE for token in pattern.findall(unnumbered))

@@ -162,7 +162,7 @@ def _update(fields: Fields) -> ProposedUpdate:
         id=fields.text("id", _an_id),
         title=fields.optional_text("title", _some_text),
         description=fields.optional_text("description", _any_text),
-        tags=tags if fields.optional_value("tags", None) is not None else None,
+        tags=tags if fields.has("tags") else None,
         body=fields.optional_text("body", _some_text),
         drops=fields.texts("drops", _any_text, _MAX_LIST_ITEMS),
         turns=_turns(fields),
@@ -174,7 +174,7 @@ def _update(fields: Fields) -> ProposedUpdate:
 
 
 def _required_texts(fields: Fields, key: str) -> tuple[str, ...]:
-    fields.value(key)
+    fields.requires(key)
     return fields.texts(key, _any_text, _MAX_LIST_ITEMS)
 
 
@@ -183,9 +183,9 @@ def _kind(word: str) -> Kind:
 
 
 def _confidence(fields: Fields) -> float | None:
-    value = fields.optional_value("confidence", None)
-    if value is None:
+    if not fields.has("confidence"):
         return None
+    value = fields.value("confidence")
     if type(value) in (int, float) and math.isfinite(value) and 0 <= value <= 1:
         return float(value)
     fields.refuse("confidence", f"is {shown(value)}, expected a number from 0 to 1")
@@ -193,7 +193,7 @@ def _confidence(fields: Fields) -> float | None:
 
 
 def _turns(fields: Fields) -> tuple[int, ...]:
-    value = fields.optional_value("turns", [])
+    value = fields.value("turns") if fields.has("turns") else []
     if (
         isinstance(value, list)
         and len(value) <= _MAX_LIST_ITEMS
