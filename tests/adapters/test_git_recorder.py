@@ -301,6 +301,11 @@ def living_git(store: Path) -> Iterator[subprocess.Popen[bytes]]:
     with subprocess.Popen(
         ["git", "cat-file", "--batch"], cwd=store, stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(b"HEAD^{tree}\n")
+        process.stdin.flush()
+        process.stdout.readline()  # it has started and is at work
         yield process
         process.kill()
 
