@@ -27,13 +27,17 @@ class _Context:
 
 _SCAN = make_scanner(_Context)  # type: ignore[arg-type] # any object with these attributes will do
 
+_NOT_JSON = (StopIteration, ValueError, SystemError)
+"""What the scanner raises. SystemError, because CPython up to 3.12 looks for its JSONDecodeError in a module that we are
+careful not to import, and finds none (`raise_errmsg` in Modules/_json.c)."""
+
 
 def scan_json(text: str) -> object:
     """The value of a JSON text. ValueError or RecursionError for what is none."""
     start = _skip(text, 0)
     try:
         value, end = _SCAN(text, start)
-    except StopIteration:
+    except _NOT_JSON:
         raise ValueError("not JSON") from None
     if _skip(text, end) != len(text):
         raise ValueError("more than one JSON value")
@@ -62,7 +66,7 @@ def scan_members(text: str, wanted: "frozenset[str]") -> dict[str, object]:
             at = _skip(text, end)
             if key in wanted and text[at : at + 1] in (",", "}"):  # a number may go on behind the cut
                 members[key] = value
-    except (StopIteration, ValueError, RecursionError):
+    except (*_NOT_JSON, RecursionError):
         return members
     return members
 

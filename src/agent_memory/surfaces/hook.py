@@ -29,6 +29,9 @@ MAX_PAYLOAD_BYTES = 8 << 20
 """What lies behind is read and thrown away, so that the harness never writes into a closed pipe."""
 MAX_DRAINED_BYTES = 256 << 20
 STDIN_SECONDS = 2.0
+QUIET_SECONDS = 0.2
+"""How long the end is waited for after what may be the payload's last brace: a harness that keeps stdin open must not
+cost the session's end its time."""
 MAX_CONFIG_BYTES = 1 << 20
 _CHUNK_BYTES = 1 << 16
 
@@ -144,7 +147,7 @@ def _read_descriptor(descriptor: int, is_file: bool) -> bytes:
     deadline = time.monotonic() + STDIN_SECONDS
     chunks: list[bytes] = []
     kept = drained = 0
-    while drained < MAX_DRAINED_BYTES and (is_file or _is_ready(descriptor, deadline)):
+    while drained < MAX_DRAINED_BYTES and (is_file or _is_ready(descriptor, deadline, chunks)):
         chunk = os.read(descriptor, _CHUNK_BYTES)
         if not chunk:
             break
@@ -158,10 +161,13 @@ def _read_descriptor(descriptor: int, is_file: bool) -> bytes:
     return b"".join(chunks)
 
 
-def _is_ready(descriptor: int, deadline: float) -> bool:
+def _is_ready(descriptor: int, deadline: float, chunks: list[bytes]) -> bool:
     from select import select
 
-    return bool(select((descriptor,), (), (), max(0.0, deadline - time.monotonic()))[0])
+    seconds = max(0.0, deadline - time.monotonic())
+    if chunks and chunks[-1].rstrip().endswith(b"}"):
+        seconds = min(seconds, QUIET_SECONDS)
+    return bool(select((descriptor,), (), (), seconds)[0])
 
 
 def _event_of(data: bytes, harness: str) -> SessionEvent | None:
