@@ -12,7 +12,9 @@ from collections.abc import Callable
 from typing import Any, Literal
 
 from attrs import field, frozen
+from returns.result import Failure
 
+from agent_memory.domain.command_template import parse_command_template
 from agent_memory.domain.presets import BUILTIN, PRESETS
 
 Check = Callable[[Any], "str | None"]
@@ -36,6 +38,11 @@ def _argv_problem(command: str) -> str | None:
     return None if argv and argv[0].strip() else "must name a command"
 
 
+def _commit_problem(command: str) -> str | None:
+    parsed = parse_command_template(command)
+    return parsed.failure() if isinstance(parsed, Failure) else None
+
+
 def _matching(pattern: str, expected: str) -> Check:
     compiled = re.compile(pattern, re.ASCII)
     return lambda value: None if compiled.fullmatch(value) else f"must be {expected}"
@@ -53,7 +60,7 @@ class StorageConfig:
     commit_hook: str = _key(
         "Template of the commit command, as arguments; no shell sees it.",
         "git commit --trailer 'Thread-Id: {threadId}'",
-        check=_argv_problem,
+        check=_commit_problem,
     )
     keep_histories: bool = _key("Keep the redacted history of every consolidated session.", True)
     history_cap_mib: int = _key(

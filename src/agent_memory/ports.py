@@ -184,9 +184,15 @@ class Recorder(Protocol):
         ...
 
     def record(
-        self, paths: Sequence[str], subject: str, body: str = "", thread_id: str | None = None
+        self,
+        paths: Sequence[str],
+        subject: str,
+        body: str = "",
+        thread_id: str | None = None,
+        harness: str | None = None,
     ) -> Result[None, Error]:
-        """Record these paths (relative to the root; gone ones as removed) in one commit."""
+        """Record these paths (relative to the root; gone ones as removed) in one commit. The thread and its harness are
+        for the template of `storage.commitHook`."""
         ...
 
 

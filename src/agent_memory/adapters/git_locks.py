@@ -12,7 +12,7 @@ import subprocess
 import time
 from pathlib import Path
 
-STALE_SECONDS = 3.0
+STALE_SECONDS = 2.0
 """Age of a lock that no git works behind."""
 
 STALE_UNSEEN_SECONDS = 120.0

@@ -17,7 +17,9 @@ from agent_memory.domain.recording import IGNORE_FILE, IGNORE_TEXT
 from agent_memory.domain.results import sealed
 from agent_memory.errors import Error
 
-_LOCK_WAIT_SECONDS = 2.0
+_LOCK_WAIT_SECONDS = 3.0
+"""Longer than a lock takes to become stale, so that a run directly after a crash mends it."""
+
 _LOCK_POLL_SECONDS = 0.1
 
 

@@ -34,14 +34,20 @@ class OwingRecorder:
             return held.bind(lambda _: self._pay()).bind(lambda _: self._recorder.adopt_hand_edits())
 
     def record(
-        self, paths: Sequence[str], subject: str, body: str = "", thread_id: str | None = None
+        self,
+        paths: Sequence[str],
+        subject: str,
+        body: str = "",
+        thread_id: str | None = None,
+        harness: str | None = None,
     ) -> Result[None, Error]:
         """See the port. On a failure the record is owed."""
         with self._locks.write() as held:
-            recorded = held.bind(lambda _: self._recorder.record(paths, subject, body, thread_id))
+            recorded = held.bind(lambda _: self._recorder.record(paths, subject, body, thread_id, harness))
             if isinstance(recorded, Success):
                 return recorded
-            debt: Debt = {"paths": list(paths), "subject": subject, "body": body, "thread_id": thread_id}
+            debt: Debt = {"paths": list(paths), "subject": subject, "body": body}
+            debt |= {"thread_id": thread_id, "harness": harness}
             return self._owe([*self._owed(), debt]).bind(lambda _: recorded)
 
     def _pay(self) -> Result[None, Error]:
@@ -56,12 +62,13 @@ class OwingRecorder:
         return self._owe([]) if owed else Success(None)
 
     def _record_debt(self, debt: Debt) -> Result[None, Error]:
-        paths, thread_id = debt.get("paths"), debt.get("thread_id")
+        paths = debt.get("paths")
         return self._recorder.record(
             [str(path) for path in paths] if isinstance(paths, list) else [],
             str(debt.get("subject", "")),
             str(debt.get("body", "")),
-            None if thread_id is None else str(thread_id),
+            _text(debt.get("thread_id")),
+            _text(debt.get("harness")),
         )
 
     def _owed(self) -> list[Debt]:
@@ -82,3 +89,7 @@ class OwingRecorder:
         except OSError as error:
             return Failure(store_io(error, "write", str(self._path)))
         return Success(None)
+
+
+def _text(value: object) -> str | None:
+    return None if value is None else str(value)

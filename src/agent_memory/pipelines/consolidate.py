@@ -241,7 +241,7 @@ def commit_changes(io: ConsolidateIo, run: Run) -> Result[Run, Error]:
     entry = work.pending.entry
     subject, body = commit_words(work, work.receipt)
     paths = [path for each in work.receipt.applied for path in each.touched]
-    warnings = _told(io.recorder.record(paths, subject, body, session_id_of(entry)))
+    warnings = _told(io.recorder.record(paths, subject, body, session_id_of(entry), entry.harness))
     return Success(evolve(done, warnings=(*run.warnings, *warnings)))
 
 
