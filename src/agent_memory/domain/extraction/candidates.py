@@ -10,7 +10,7 @@ from attrs import evolve, frozen
 from agent_memory.domain.extraction.cue import Sort
 from agent_memory.domain.extraction.overlap import overlap
 from agent_memory.domain.history import Role
-from agent_memory.domain.terms import content_terms
+from agent_memory.domain.terms import content_terms, coverage
 
 MAX_PER_SORT = 10
 MAX_NOTES = 40
@@ -18,6 +18,9 @@ MAX_NOTES = 40
 
 _REDACTED = "[redacted:"
 _SAME = 0.75
+_SAME_ACROSS = 0.9
+"""Of different speakers: the agent's lesson is not the person's decision that follows from it."""
+_SAME_LESSON = 0.5
 _TOLD = 0.9
 _STRENGTH = {sort: position for position, sort in enumerate(Sort)}
 
@@ -98,12 +101,18 @@ def _say_the_same(one: Candidate, other: Candidate) -> bool:
     first, second = content_terms(one.claim), content_terms(other.claim)
     if min(len(first), len(second)) < 3:
         return False
-    return overlap(first, second) >= _SAME or _tells(one, second) or _tells(other, first)
+    enough = (
+        _SAME_ACROSS if one.by is not other.by else _SAME_LESSON if one.sort is other.sort is Sort.LESSON else _SAME
+    )
+    return overlap(first, second) >= enough or _tells(one, other) or _tells(other, one)
 
 
-def _tells(candidate: Candidate, words: frozenset[str]) -> bool:
-    """Whether a second statement of a note already says all of some words."""
-    return any(len(words & content_terms(support.text)) >= _TOLD * len(words) for support in candidate.supports)
+def _tells(candidate: Candidate, other: Candidate) -> bool:
+    """Whether a second statement of one candidate already says what the agent said in the other."""
+    said = content_terms(other.claim)
+    return other.by is Role.AGENT and any(
+        coverage(said, content_terms(support.text)) >= _TOLD for support in candidate.supports
+    )
 
 
 def _capped(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
@@ -114,6 +123,7 @@ def _capped(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
         counts[candidate.sort] = counts.get(candidate.sort, 0) + 1
         if counts[candidate.sort] <= MAX_PER_SORT:
             kept.append(candidate)
+    kept.reverse()
     strongest = sorted(kept, key=lambda candidate: _STRENGTH[candidate.sort])[:MAX_NOTES]
     return tuple(sorted(strongest, key=lambda candidate: candidate.turns[-1]))
 

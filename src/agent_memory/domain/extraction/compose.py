@@ -7,6 +7,7 @@ import re
 from agent_memory.domain.change_set import ProposedEntry
 from agent_memory.domain.extraction.candidates import Candidate
 from agent_memory.domain.extraction.cue import Sort
+from agent_memory.domain.extraction.sentences import sentences_of
 from agent_memory.domain.extraction.statements import capitalised, cut
 from agent_memory.domain.extraction.topics import tags_of
 from agent_memory.domain.history import Role
@@ -14,6 +15,8 @@ from agent_memory.domain.plain_text import clean_text
 from agent_memory.domain.vocabulary import Importance, Kind
 
 TITLE_CHARS = 110
+MIN_TITLE_CHARS = 30
+"""A shorter first sentence is not enough of a title."""
 DESCRIPTION_CHARS = 160
 
 _KINDS = {
@@ -50,7 +53,7 @@ _EVERYWHERE = re.compile(
     r"|\bem tod[oa]s os (?:meus )?proje[c]?tos\b",
     re.IGNORECASE,
 )
-_ASIDE = re.compile(r"\s\((?![^()]*`--)[^()]{4,200}\)(?!\s*=)")
+_ASIDE = re.compile(r"\s\((?![^()]*`--)[^()]{16,200}\)(?!\s*=)")
 _PREAMBLE = re.compile(
     r"^(?:so|and|but|also|actually|in fact|well|yes|please|just|that|na verdade|por favor|e|mas|que)[,:]?\s+"
     r"|^(?:from now on|going forward|in (?:the )?future|a partir de agora|de agora em diante|daqui em diante)[,:]?\s+"
@@ -84,7 +87,9 @@ def composed(candidate: Candidate, asked: str, files: tuple[str, ...] = ()) -> P
 
 def headline(claim: str) -> str:
     """A title that says the thing: the claim without its lead-in, without asides, at most 110 characters."""
-    text = claim if len(claim) <= TITLE_CHARS else _ASIDE.sub("", claim)
+    first = next(iter(sentences_of(claim)), claim)
+    text = first if MIN_TITLE_CHARS <= len(first) <= TITLE_CHARS else claim
+    text = text if len(text) <= TITLE_CHARS else _ASIDE.sub("", text)
     while (found := _PREAMBLE.match(text)) and len(text) - found.end() >= 12:
         text = text[found.end() :]
     return capitalised(cut(text, TITLE_CHARS).rstrip(" .!,;:"))
@@ -128,7 +133,7 @@ def _main_part(candidate: Candidate) -> str:
 def _needs_context(candidate: Candidate) -> bool:
     """The agent's conclusions say little without the question; what the person said mostly stands by itself."""
     if candidate.by is not Role.USER:
-        return True
+        return candidate.sort is not Sort.TASK or not candidate.supports
     return candidate.sort in (Sort.WANT, Sort.TASK, Sort.DECISION, Sort.LESSON) and not candidate.supports
 
 

@@ -29,22 +29,23 @@ BY_USER = (
     ),
     *cue(
         Sort.CORRECTION,
-        r"^(?:no|nope|nah|wrong|not quite|incorrect|stop)[,.!:;–—-]+\s*(?P<said>(?!(?:thanks|thank|worries|problem|need|idea|wonder|way|not yet)\b).+)",
+        r"^(?:no|nope|nah|wrong|not quite|incorrect|stop)[,.!:;–—-]+\s*(?P<said>(?!.*\bwondering\b)(?!(?:thanks|thank|worries|problem|need|idea|wonder|way|not yet)\b).+)",
         _START
         + r"(?:that's|that is|this is|it's|you're|you are|you have it) (?:wrong|incorrect|not (?:right|correct|true|what)|mistaken|backwards)[,.:;–—-]*\s*(?P<said>.*)",
         _START
         + r"(?:actually|in fact),?\s+(?P<said>(?!can you|could you|let me|i'd like|i wonder|do |does |is |are |how |what |why ).*\b(?:not|never|n't|instead|rather|should|only|wrong)\b.*)",
-        _START + r"i (?:said|told you|asked for|meant|mean|did(?:n't| not) (?:say|ask|mean|want))\b(?P<said>.*)",
-        r"(?P<said>\b(?:use|do|call|put|keep|write|make|name|return|store|run|pick|take|choose|go with|it's|it is|should be|must be)\b[^.?!]*(?:\binstead(?: of\b|[.!]?$)|\brather than\b|,? not [`\"'\w]).*)",
+        _START + r"(?P<said>i (?:said|told you|asked for|meant|did(?:n't| not) (?:say|ask|mean|want))\b.*)",
+        _THEN
+        + r"(?P<said>(?:use|do|call|put|keep|write|make|name|return|store|run|pick|take|choose|go with)\b[^.?!]*(?:\binstead(?: of\b|[.!]?$)|\brather than\b|, (?:and )?not [`\"'\w]).*)",
         r"(?P<said>\binstead of\b[^.?!]*,\s*(?:use|do|call|put|keep|write|make|return|store|run|pick|we|it)\b.*)",
         r"(?P<said>\b(?:don't|do not|stop|never) (?:use|using|do|doing|call|calling|put|putting|add|adding|write|writing)\b[^.?!]*[,;]\s*(?:use|do|call|put|keep|write|just|rather|instead)\b.*)",
     ),
     *cue(
         Sort.PREFERENCE,
-        r"(?P<said>\bi (?:really |just |still |also |definitely |strongly )*(?:don't|do not|never) (?:want|like|need|care for)\b(?!\s+to (?:bother|be rude|interrupt|sound)).+)",
+        r"(?P<said>\b(?:i|we) (?:really |just |still |also |definitely |strongly )*(?:don't|do not|never) (?:want|like|need|care for)\b(?!\s+to (?:bother|be rude|interrupt|sound)).+)",
         r"(?P<said>\bi(?:'d| would)? (?:really |much |strongly |always |generally |usually )*(?:prefer|rather (?:have|not|keep|use|see|you)|hate|dislike|love it when|like it when)\b.+)",
         _THEN
-        + r"(?P<said>(?:please )?(?:never|always) (?!mind\b|again\b|seen\b|been\b|had\b|was\b|is\b|on\b|gets?\b|fail|works?\b|return(?:s|ed|ing)\b)[a-z]+.*)",
+        + r"(?P<said>(?:please )?(?:never|always) (?!\w*[^s\W]s\b)(?!mind\b|again\b|seen\b|been\b|had\b|was\b|is\b|on\b|gets?\b|fail|works?\b|return(?:s|ed|ing)\b)[a-z]+.*)",
         _START
         + r"(?P<said>(?:please )?(?:don't|do not) (?:ever )?(?:use|add|put|write|commit|push|touch|edit|change|mock|create|delete|install|upgrade|rename|format|rebase|squash|amend|import|introduce|skip|assume|invent|guess|explain|apologi[sz]e|summari[sz]e|ask|mention|include)\b(?!\s+(?:it|that|this|anything|yet|for now)\s*(?:$|[.,!]|yet|for now)).+)",
         r"(?P<said>\b(?:every time|whenever) (?:you|we|i) .+)",
@@ -62,7 +63,7 @@ BY_USER = (
         Sort.DECISION,
         _START
         + r"(?P<said>(?:let's|lets|let us) (?:just |please )?(?:go with|go for|use|stick with|stick to|keep(?! going| it up| at it| on\b)|drop|switch to|move to|do option|take|adopt|stay with|settle on|target|not)\b.+)",
-        r"(?P<said>\b(?:we|i)(?:'ve| have|'re| are|'m| am)? (?:now )?(?:decided|chose|chosen|opted|agreed|settled on|going with|going to go with|standardi[sz]ing on|switching to|went with)\b.+)",
+        r"(?P<said>(?<!what )(?<!which )(?<!why )(?<!how )\b(?:we|i)(?:'ve| have|'re| are|'m| am)? (?:now )?(?:decided|chose|chosen|opted|agreed|settled on|going with|going to go with|standardi[sz]ing on|switching to|went with)\b.+)",
         r"(?P<said>\b(?:we|i)(?:'ll| will) (?:go with|use|stick with|stay with|keep|adopt|drop)\b.+)",
         _START
         + r"(?P<said>(?:(?:go|going|proceed|continue) (?:with|for) |pick |i(?:'ll)? (?:choose|pick|take|like|vote for|prefer) )(?:the )?(?:option|approach|variant|number|proposal|solution|version|choice|alternative|plan|first|second|third|last)\b.*)",
@@ -82,7 +83,7 @@ BY_USER = (
         r"(?P<said>\bi (?:just|only|really|do) (?:just |only |really )?(?:want|need)\b(?! (?:you )?to (?:know|ask|see|check|make sure|understand|test|try|confirm|verify)\b).+)",
         r"(?P<said>\bwhat i (?:really |actually )?(?:want|need) is\b.+)",
         r"(?P<said>\bi (?:want|need|expect) (?:the|this|that|these|those|our|each|every|all|any|users?|it) [^.?!]{0,80}?\bto\b.+)",
-        r"(?P<said>\b(?:the|this|that|these|those|our|each|every|it|they|users?) [^.?!,]{0,60}\b(?:should|must|shouldn't|mustn't|has to|needs to|ought to)\b (?:always |never |only |not |still |also )*(?!i\b|we\b)(?:be |behave|show|print|return|have |use |work|look|keep|stay|never|fail|default|happen|live|go |run |accept|allow|support|contain|include).+)",
+        r"(?P<said>\b(?:the|this|that|these|those|our|each|every|users?) [^.?!,]{0,60}\b(?:should|must|has to|needs to) (?:always|never|only)\b.+)",
     ),
     *cue(
         Sort.COMPLAINT,
@@ -90,7 +91,7 @@ BY_USER = (
         _SHAPE + r".*\b(?:duplicat\w*|repeat(?:ed|ing)?|repetiti\w*|redundan\w*|copy[- ]?past\w*)\b",
         r"\b(?:almost|nearly|basically|pretty much) the same\b",
         r"\btoo (?:verbose|complicated|complex|clever|long|noisy|wordy|defensive|many (?:comments|abstractions|layers|files|options|parameters))\b",
-        r"\b(?:over-?engineer\w*|simpler|simplify|unnecessar(?:y|ily)|overkill|cleaner|unreadable|hard to read)\b",
+        r"\b(?:over-?engineer\w*|overkill|unreadable|hard to read)\b",
     ),
     *cue(
         Sort.TASK,
@@ -104,17 +105,18 @@ BY_USER = (
 BY_AGENT = (
     *cue(
         Sort.LESSON,
-        r"\broot cause\b",
+        r"\broot cause\b(?! (?:fix|documented|analysis|found|identified))[^.?!]{0,80}?(?:\bwas\b|\bis\b|:)",
         r"\bthe (?:actual |real |underlying |core )?(?:problem|issue|bug|culprit|cause|reason|failure|mistake|gotcha|catch)\b[^.?!]{0,60}\b(?:was|were|came from|turned out)\b",
         r"\b(?:it |this )?turn(?:s|ed) out\b",
-        r"\b(?:failed|failing|broke|crashed|hung|hangs|fails|breaks|happened|happens|disappeared|blocked) because\b",
+        r"\b(?:failed|failing|broke|crashed|hung|hangs|fails|breaks|happened|happens|disappeared|blocked)(?: [\w-]+){0,3} because\b",
         r"\b(?:was|were|is|are) (?:caused by|due to)\b",
         r"\blesson(?:s)? learn(?:ed|t)\b",
         r"\b(?:must|have to|has to|needs? to|requires?|only works?|won't work|does(?:n't| not) work|can(?:not|'t))\b[^.?!]{0,160}\b(?:otherwise|or else|unless|because)\b",
     ),
     *cue(
         Sort.REASONED,
-        r"^(?:i |we |i've |we've )?(?:also )?(?:added|changed|switched|replaced|moved|kept|used|chose|chosen|dropped|removed|made|set|split|renamed|introduced|fixed|picked|went with|opted|decided|settled|pinned|disabled|enabled|skipped|left|avoided|reverted|limited|capped|wrapped|cached|now )\b",
+        r"^(?:i |we |i've |we've )?(?:also )?(?:added|changed|switched|replaced|moved|kept|used|chose|chosen|dropped|removed|made|set|split|renamed|introduced|fixed|picked|went with|opted|decided|settled|pinned|disabled|enabled|skipped|left|avoided|reverted|limited|capped|wrapped|cached|extracted|merged|tuned|restored|preserved|deferred)\b",
+        r"^now,? (?:the |all |every )?[`\w]",
         r"^`?[\w.()-]+`? (?:\w+ ){0,2}now \w+",
         r"\b(?:i|we) (?:chose|decided|opted|went with|settled on|picked|kept)\b",
         r"\b(?:intentionally|deliberately|on purpose|by design)\b",
@@ -135,13 +137,13 @@ SIGNALS = (
         r"^(?:aha|found (?:it|the (?:\w+ )?(?:bug|issue|problem|culprit|cause|root cause))|there it is|there we go|there's the (?:bug|issue|problem)|that's (?:it|the (?:bug|issue|problem|cause|culprit))|bingo|got it)\s*[.!:–—-]",
         r"^(?:here's|here is|this is|so here's) (?:what (?:happened|went wrong|was wrong)|the (?:root cause|problem|explanation|summary of the (?:problem|bug)))\b[^.!?]{0,40}[.!:]?$",
         r"^(?:i )?found (?:and fixed )?the (?:root cause|bug|problem|issue)(?: of [^.!?]{0,60})?[.!:]?$",
-        r"^(?:fixed|solved|resolved)[.!:]$",
     ),
     *cue(
         Signal.REMEDY,
         r"^(?:the )?(?:fix|solution|remedy)\b",
-        r"^(?:i )?(?:fixed|solved|resolved)\b.+\b(?:by|with|so)\b",
-        r"^(?:so )?(?:now,? )?(?:the |it |`)?.{1,60}\bnow\b",
+        r"^(?:i )?(?:fixed|solved|resolved|changed|added|replaced|removed|switched|updated|moved)\b",
+        r"^(?:so )?(?:now,? )?(?:the |it )?`?[\w.()-]{2,60}`? (?:\w+ ){0,2}now \w",
+        r"^now,? (?:the )?[`\w]",
     ),
     *cue(
         Signal.HEDGE,
@@ -153,6 +155,10 @@ SIGNALS = (
     ),
     *cue(
         Signal.MOMENTARY,
+        r"\blines? \d+",
+        r"^(?:before|after) (?:the|this) (?:fix|change)\b",
+        r"\bshould now\b",
+        r"\bsuccessfully\b",
         r"\b(?:tests?|suite|lint(?:er|ing)?|build|type ?check\w*|checks?|ci|pipeline|everything|all) (?:\w+ ){0,3}(?:now |all )*(?:pass(?:es|ed|ing)?|green|clean|succeed(?:s|ed)?|successful(?:ly)?|compiles?|works? (?:now|again|fine|as expected))\b",
         r"\b(?:\d+ (?:tests? )?passed|0 (?:issues|errors|warnings|failures)|no (?:errors|warnings|issues|regressions|failures))\b",
         r"^(?:committed|pushed|merged|deployed|branch is|working tree)\b",
@@ -174,8 +180,9 @@ SIGNALS = (
     ),
     *cue(
         Signal.REASON,
-        r"\b(?:because|since|so that|in order to|to (?:avoid|prevent|ensure|keep|make sure|match|reduce|guarantee|allow)|instead of|rather than|otherwise|due to|as (?:it|they|this|the)\b|that way|which (?:means|avoids|prevents|lets|keeps)|this (?:avoids|prevents|ensures|keeps|lets|means)|risk(?:s|ing)?|must|intentionally|deliberately|on purpose|by design)\b",
+        r"\b(?:because|since|so that|in order to|to (?:avoid|prevent|ensure|keep|make sure|match|reduce|guarantee)|otherwise|due to|as (?:it|they)\b|that way|which (?:means|avoids|prevents|lets|keeps)|this (?:avoids|prevents|ensures|keeps|lets|means)|preventing|avoiding|ensuring|risk(?:s|ing)?|must|intentionally|deliberately|on purpose|by design)\b",
         r",\s*so\b",
+        r"\b(?:matching|following|consistent with|keeping) (?:the|our|this|its|existing)\b[^.?!]{0,60}\b(?:pattern|convention|style|structure)s?\b",
         r"\bfor (?:future|later|backwards?|compatib|security|performance|safety)\b",
     ),
 )

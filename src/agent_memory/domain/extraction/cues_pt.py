@@ -30,7 +30,8 @@ BY_USER = (
         _START
         + r"(?:na verdade|na realidade|aliás|alias),?\s+(?P<said>.*\b(?:n[ãa]o|nunca|devia|deve|em vez|só|apenas)\b.*)",
         _START + r"eu (?:disse|pedi|quis dizer|queria dizer)\b(?P<said>.*)",
-        r"(?P<said>\b(?:usa|use|usar|usem|põe|poe|coloca|coloque|mete|faz|faça|faca|chama|chame|devia ser|deve ser|guarda|escreve|escreva)\b[^.?!]*\b(?:em vez d|ao invés d|ao inves d|e n[ãa]o\b).*)",
+        _THEN
+        + r"(?P<said>(?:usa|use|usar|usem|põe|poe|coloca|coloque|mete|faz|faça|faca|chama|chame|guarda|escreve|escreva)\b[^.?!]*\b(?:em vez d|ao invés d|ao inves d|e n[ãa]o\b).*)",
         r"(?P<said>\b(?:em vez d|ao invés d|ao inves d)[^.?!]*,\s*(?:usa|use|põe|faz|faça|coloca|coloque)\b.*)",
     ),
     *cue(
@@ -72,11 +73,11 @@ BY_USER = (
         r"(?P<said>\b(?:eu )?(?:só|apenas) quero\b(?! (?:saber|ver|perguntar|confirmar|testar)\b).+)",
         r"(?P<said>\bo que (?:eu )?quero é\b.+)",
         r"(?P<said>\b(?:eu )?quero que (?:o|a|os|as|este|esta|isto|isso|cada|todos|todas)\b.+)",
-        r"(?P<said>\b(?:o|a|os|as|este|esta|cada) [^.?!,]{1,60}\b(?:deve|devem|tem de|têm de|tem que|deveria)\b .+)",
+        r"(?P<said>\b(?:o|a|os|as|este|esta|cada) [^.?!,]{1,60}\b(?:deve|devem|tem de|têm de|tem que) (?:sempre|nunca|só|apenas)\b.+)",
     ),
     *cue(
         Sort.COMPLAINT,
-        r"\b(?:duplicad[oa]s?|repetid[oa]s?|repetir|repetição|redundante|quase (?:igual|iguais|o mesmo|a mesma)|demasiado (?:complexo|complicado|longo|verboso)|muito (?:complexo|complicado|verboso)|simplifica\w*|mais simples|mais limpo|desnecessári[oa])\b",
+        r"\b(?:duplicad[oa]s?|repetid[oa]s?|repetir|repetição|redundante|quase (?:igual|iguais|o mesmo|a mesma)|demasiado (?:complexo|complicado|longo|verboso)|muito (?:complexo|complicado|verboso))\b",
     ),
     *cue(
         Sort.TASK,
@@ -116,7 +117,6 @@ SIGNALS = (
         Signal.ANNOUNCES,
         r"^(?:encontrei|achei|descobri)(?: (?:o|a) (?:problema|erro|bug|causa|falha))?\s*[.!:–—-]",
         r"^(?:o que (?:aconteceu|se passou)|eis o que aconteceu|aqui está o que aconteceu)[^.!?]{0,40}[.!:]?$",
-        r"^(?:corrigido|resolvido)[.!:]$",
     ),
     *cue(
         Signal.REMEDY,
@@ -148,6 +148,6 @@ SIGNALS = (
     ),
     *cue(
         Signal.REASON,
-        r"\b(?:porque|pois|já que|uma vez que|para (?:evitar|que|não|garantir|impedir)|em vez d|ao invés d|senão|caso contrário|de propósito|devido a|assim)\b",
+        r"\b(?:porque|pois|já que|uma vez que|para (?:evitar|que|não|garantir|impedir)|evitando|senão|caso contrário|de propósito|devido a|assim)\b",
     ),
 )

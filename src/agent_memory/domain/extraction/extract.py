@@ -17,15 +17,18 @@ from agent_memory.domain.extraction.open_ends import still_open, unanswered_choi
 from agent_memory.domain.extraction.prose import MESSAGE_CHARS
 from agent_memory.domain.extraction.said_by_agent import agent_candidates
 from agent_memory.domain.extraction.said_by_user import objects, request_of, user_candidates, withdraws
+from agent_memory.domain.extraction.statements import cut
 from agent_memory.domain.extraction.topics import tags_of
 from agent_memory.domain.history import History, Role, Turn
 from agent_memory.domain.instants import DAY_MS
 from agent_memory.domain.plain_text import clean_text
 from agent_memory.domain.salience import lost_salience
-from agent_memory.domain.terms import content_terms
+from agent_memory.domain.terms import content_terms, coverage
 from agent_memory.domain.vocabulary import Importance, Kind
 
 HANDOFF_DAYS = 7
+ASKED_CHARS = 220
+"""Of the request that a note quotes for its context."""
 
 _KNOWN = 0.85
 
@@ -49,8 +52,9 @@ def extracted(
     fresh = tuple(candidate for candidate in candidates if not _is_known(candidate, shown))
     files = tuple(path for episode in episodes for path in episode.written)
     entries = tuple(composed(one, _asked_for(one, episodes), one.files or files) for one in fresh)
-    handoff = handoff_of(history, episodes, candidates) if final_window and _is_recent(history, now_ms) else None
     earlier = next((entry for entry in shown if entry.meta.id == handoff_id), None)
+    recent = final_window and _is_recent(history, now_ms)
+    handoff = handoff_of(history, episodes, candidates, goes_on=earlier is not None) if recent else None
     if handoff and earlier:
         return ChangeSet(entries, (_updated(earlier, continued(earlier.body, handoff)),))
     if handoff:
@@ -93,8 +97,10 @@ def _candidates(history: History, episodes: Sequence[Episode], final_window: boo
 
 
 def _is_known(candidate: Candidate, shown: Sequence[StoredEntry]) -> bool:
+    """Whether a stored note says it already; a handoff does not count, since it will expire."""
     words = content_terms(candidate.claim)
-    return any(len(words & content_terms(f"{entry.meta.title} {entry.body}")) >= _KNOWN * len(words) for entry in shown)
+    lasting = [f"{entry.meta.title} {entry.body}" for entry in shown if entry.meta.kind is not Kind.HANDOFF]
+    return any(coverage(words, content_terms(text)) >= _KNOWN for text in lasting)
 
 
 def _asked_for(candidate: Candidate, episodes: Sequence[Episode]) -> str:
@@ -111,7 +117,7 @@ def _asked_for(candidate: Candidate, episodes: Sequence[Episode]) -> str:
         (len(content_terms(request) & words) - age, request) for age, request in enumerate(reversed(requests[-2:]))
     ]
     score, nearest = max(shared, key=lambda scored: scored[0], default=(0, ""))
-    return nearest if score > 0 else ""
+    return cut(nearest, ASKED_CHARS) if score > 0 else ""
 
 
 def _is_recent(history: History, now_ms: int) -> bool:

@@ -51,15 +51,20 @@ class Handoff:
         return "\n\n".join(f"{name}:\n" + "\n".join(f"- {line}" for line in lines) for name, lines in sections if lines)
 
 
-def handoff_of(history: History, episodes: Sequence[Episode], notes: Sequence[Candidate]) -> Handoff | None:
-    """The handoff; None where there is nothing to take up: nothing asked, or one request that was simply met."""
+def handoff_of(
+    history: History, episodes: Sequence[Episode], notes: Sequence[Candidate], *, goes_on: bool = False
+) -> Handoff | None:
+    """The handoff; None where there is nothing to take up: no work, or one request that was simply met.
+
+    With `goes_on` the session has a handoff already, and whatever was asked since belongs into it.
+    """
     asked = _spread([line for episode in episodes if episode.asked and (line := _line(request_of(episode.asked)))])
     done = _spread([line for episode in episodes if (line := _line(outcome_of(episode)))])
     files = tuple(dict.fromkeys(_shown(path, history.cwd) for episode in episodes for path in episode.written))
     open_lines = _open(episodes, notes)
-    if not asked or not (files or done or open_lines):
+    if not asked or not (goes_on or any(episode.worked for episode in episodes)):
         return None
-    if len(asked) == 1 and not open_lines and len(files) <= 1:
+    if not goes_on and len(asked) == 1 and not open_lines and len(files) <= 1:
         return None
     if files and not any(_COMMIT.search(call.brief) for turn in history.turns for call in turn.tool_calls):
         open_lines = (*open_lines, _UNCOMMITTED)

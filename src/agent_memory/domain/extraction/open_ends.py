@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from agent_memory.domain.extraction.candidates import Candidate, Support
@@ -10,20 +11,25 @@ from agent_memory.domain.extraction.episodes import Episode
 from agent_memory.domain.extraction.options import offers_in
 from agent_memory.domain.extraction.overlap import overlap
 from agent_memory.domain.extraction.prose import blocks_of
-from agent_memory.domain.extraction.said_by_user import request_of
+from agent_memory.domain.extraction.said_by_user import request_of, without_politeness
 from agent_memory.domain.extraction.sentences import sentences_of
 from agent_memory.domain.extraction.statements import cut
 from agent_memory.domain.history import Role
 from agent_memory.domain.terms import content_terms
 
 _DONE = 0.6
+_CHOOSES = re.compile(
+    r"\b(?:which|prefer|options?|choose|pick|approach|direction|qual|quais|prefere|preferes|opção|opções)\b",
+    re.IGNORECASE,
+)
 
 
 def unanswered_choice(episodes: Sequence[Episode]) -> Candidate | None:
     """The choice that the agent put before the person at the very end, if it did."""
     last = episodes[-1] if episodes else None
     closing = last.closing if last else None
-    if last is None or closing is None or last.asked is None or not final_question(last):
+    question = final_question(last) if last else ""
+    if last is None or closing is None or last.asked is None or not _CHOOSES.search(question):
         return None
     offers = offers_in(closing)
     request = request_of(last.asked)
@@ -32,7 +38,7 @@ def unanswered_choice(episodes: Sequence[Episode]) -> Candidate | None:
     return Candidate(
         Sort.TASK,
         Role.AGENT,
-        cut(f"The user has not chosen yet: {request}"),
+        cut(f"The user has not chosen yet: {without_politeness(request)}"),
         (closing.number,),
         quote=request,
         supports=(Support("Options offered", cut("; ".join(offer.name for offer in offers))),),

@@ -19,7 +19,8 @@ _TRIPLE_QUOTE = re.compile(r'"""|' + "'''")
 _HEADING = re.compile(r"\s{0,3}#{1,6}\s+(.+?)\s*#*$")
 _RULE = re.compile(r"\s*([-*_=─━]\s*){3,}$")
 _ITEM = re.compile(r"(\s*)(?:[-*+•–]|\(?(\d{1,2}|[A-Za-z])[.)])\s+(?:\[[ xX]\]\s+)?(\S.*)$")
-_BOLD_LABEL = re.compile(r"\*\*([^*\n]{1,70}?)(:?)\*\*(:?)\s*(?:[-–—]\s+)?(.*)$", re.DOTALL)
+_BOLD_LABEL = re.compile(r"\*\*(?P<label>[^*\n]{1,70}?)(?P<colon>:?)\*\*(?P<rest>.*)$", re.DOTALL)
+_LABEL_END = re.compile(r"\s*:\s*|\s+[-–—]\s+|\s*$")
 _LINK = re.compile(r"!?\[([^\]\n]{1,200})\]\([^)\s]{1,400}\)")
 _EMPHASIS = re.compile(r"\*+|(?<!\w)_{1,2}(?=\S)|(?<=\S)_{1,2}(?!\w)|~~")
 _CODE_SPAN = re.compile(r"(`+[^`\n]{1,400}`+)")
@@ -157,8 +158,10 @@ def _raw_blocks(message: str) -> Iterator[Block | None]:
 def _labelled(block: Block) -> Block:
     joined = " ".join(block.lines)
     found = _BOLD_LABEL.match(joined)
-    if found and (found[2] or found[3] or not found[4] or block.style == "item"):
-        return evolve(block, label=plain(found[1]).rstrip(":"), text=plain(found[4]))
+    end = _LABEL_END.match(found["rest"]) if found else None
+    if found and (end or found["colon"]):
+        rest = found["rest"][end.end() :] if end else found["rest"]
+        return evolve(block, label=plain(found["label"]), text=plain(rest))
     return evolve(block, text=plain(joined))
 
 

@@ -35,7 +35,8 @@ _SIGNALS = {
     signal: tuple(cue for cue in (*cues_en.SIGNALS, *cues_pt.SIGNALS) if cue.shows is signal) for signal in Signal
 }
 _CAUSE_LABEL = re.compile(
-    r"(?:the )?(?:root cause|actual cause|cause|bug|problem|issue|what (?:happened|went wrong|was wrong)|why (?:it|this)\b.*"
+    r"(?:the )?(?:root cause|actual cause|cause|bug|problem|issue|what (?:happened|went wrong|was wrong)"
+    r"|why (?:it|this) (?:broke|failed|fails|happened|happens)"
     r"|causa(?:[- ]raiz)?|o (?:problema|erro)|o que aconteceu)(?: was| were)?$",
     re.IGNORECASE,
 )
@@ -46,12 +47,19 @@ _MEASURED = re.compile(r"\d(?:[\d.,]*\d)?\s?(?:ms|µs|s|sec|seconds|min|minutes|
 _CONTRAST = re.compile(r"^(?:with|without|before|after|com|sem|antes|depois)\b", re.IGNORECASE)
 _REST = re.compile(r"^(?:the )?(?:remaining|rest|o resto)\b", re.IGNORECASE)
 _IMPROVEMENT = re.compile(r"\bdown (?:from|to)\b", re.IGNORECASE)
+_SUBJECTLESS = re.compile(r"(?:caused by|due to|because|causad[oa] por|devido a|porque)\b", re.IGNORECASE)
+_CONTINUES = re.compile(
+    r"(?:this|that|these|it|they|otherwise|once|without|so|because|since|if|isto|isso|assim|senão|sem|se|porque)\b",
+    re.IGNORECASE,
+)
 _CONFIRMED = 0.25
+MAX_LESSONS = 3
+"""Of one episode."""
 
 
 @frozen
 class _Said:
-    """One sentence of the agent's, and those after it in the same block (with the list that it leads into)."""
+    """One sentence of the agent's, with the list that it leads into, and those around it in the same block."""
 
     sentence: str
     following: tuple[str, ...]
@@ -71,7 +79,7 @@ def agent_candidates(episode: Episode, *, open_end: bool) -> Iterator[Candidate]
             yield finding
         return
     said = _sentences(closing)
-    lessons = tuple(_lessons(said, closing))
+    lessons = tuple(_lessons(said, closing, acted=bool(episode.written)))
     yield from lessons or _from_finding(episode, closing, said)
     taken = " ".join(lesson.text for lesson in lessons)
     for statement in said:
@@ -90,30 +98,22 @@ def outcome_of(episode: Episode) -> str:
     said = [one for one in _sentences(episode.closing) if _usable(one.sentence) and not _announces(one.sentence)]
     acts = (*_CUES[Sort.REASONED], *_SIGNALS[Signal.REMEDY], *_CUES[Sort.LESSON])
     for statement in (*(one for one in said if shows(acts, one.sentence)), *said[:2]):
-        whole = _with_list(statement)
+        whole = statement.sentence
         if says_enough(whole, 4):
             return in_third_person(cut(whole))
     return ""
-
-
-def _with_list(statement: _Said) -> str:
-    """The sentence, and where it ends in a colon the list that it leads into."""
-    if not statement.sentence.endswith(":"):
-        return statement.sentence
-    return joined(statement.sentence, *statement.following[:1]).rstrip(":")
 
 
 def _sentences(turn: Turn) -> tuple[_Said, ...]:
     found: list[_Said] = []
     blocks = blocks_of(turn.text)
     for index, block in enumerate(blocks):
-        sentences = sentences_of(block.text)
-        children = _children(blocks, index) if block.text.endswith(":") else ()
+        sentences = _with_list(sentences_of(block.text), blocks, index)
         for position, sentence in enumerate(sentences):
             found.append(
                 _Said(
                     sentence,
-                    (*sentences[position + 1 :], *children),
+                    sentences[position + 1 :],
                     sentences[position - 1] if position else "",
                     block.label or (block.section if not _is_child(block) else ""),
                     position == 0,
@@ -122,16 +122,25 @@ def _sentences(turn: Turn) -> tuple[_Said, ...]:
     return tuple(said for said in found if len(said.sentence) <= SENTENCE_CHARS)
 
 
-def _children(blocks: Sequence[Block], index: int) -> tuple[str, ...]:
-    """The list items that a block ending in a colon leads into."""
+def _with_list(sentences: tuple[str, ...], blocks: Sequence[Block], index: int) -> tuple[str, ...]:
+    """The sentences; the last one, if it ends in a colon, with the list items that it leads into, or not at all."""
+    if not sentences or not sentences[-1].endswith(":") or _announces(sentences[-1]):
+        return sentences
+    items = [item for item in _children(blocks, index) if _usable(item)]
+    whole = joined(sentences[-1], "; ".join(items)) if items else ""
+    return (*sentences[:-1], whole) if whole and not whole.endswith(":") else sentences[:-1]
+
+
+def _children(blocks: Sequence[Block], index: int) -> Iterator[str]:
     parent = blocks[index]
     depth = parent.depth if parent.style == "item" else -1
-    items: list[str] = []
+    first = blocks[index + 1].depth if index + 1 < len(blocks) else 0
     for block in blocks[index + 1 :]:
         if block.style != "item" or block.depth <= depth:
             break
-        items.append(f"{block.label}: {block.text}" if block.label and block.text else block.label or block.text)
-    return ("; ".join(items),) if items else ()
+        if block.depth > first:
+            continue
+        yield f"{block.label}: {block.text}" if block.label and block.text else block.label or block.text
 
 
 def _is_child(block: Block) -> bool:
@@ -148,29 +157,32 @@ def _announces(sentence: str) -> bool:
     return shows(_SIGNALS[Signal.ANNOUNCES], sentence)
 
 
-def _lessons(said: Sequence[_Said], closing: Turn) -> Iterator[Candidate]:
+def _lessons(said: Sequence[_Said], closing: Turn, *, acted: bool) -> Iterator[Candidate]:
+    """What was wrong, at most three times: a longer list is a report. A mere `Problem:` counts where it was acted upon."""
     previous = ""
+    used_labels: set[str] = set()
     for index, statement in enumerate(said):
-        cause = _cause(said, index, announced=_announces(previous))
+        fresh_label = acted and statement.first and statement.label not in used_labels
+        labelled = fresh_label and bool(_CAUSE_LABEL.match(statement.label))
+        cause = _cause(statement, announced=_announces(previous), labelled=labelled)
         previous = statement.sentence
-        if cause:
-            remedy = _remedy(said[index + 1 :], cause)
-            yield _lesson(cause, closing, remedy, detail=_detail(said[index], cause))
+        if cause and len(used_labels) < MAX_LESSONS:
+            used_labels.add(statement.label if labelled else f"{index}")
+            yield _lesson(cause, closing, _remedy(said[index + 1 :], cause), detail=_detail(statement, cause))
 
 
-def _cause(said: Sequence[_Said], index: int, *, announced: bool) -> str:
+def _cause(statement: _Said, *, announced: bool, labelled: bool) -> str:
     """The statement of what was wrong that begins at a sentence; empty where none does."""
-    statement = said[index]
     sentence = statement.sentence
-    labelled = statement.first and bool(_CAUSE_LABEL.match(statement.label))
-    if not _usable(sentence) or (_announces(sentence) and not labelled):
+    if not _usable(sentence) or (_announces(sentence) and not labelled) or _SUBJECTLESS.match(sentence):
         return ""
     if not (labelled or announced or first_hit(_CUES[Sort.LESSON], sentence)):
         return ""
-    said_here = [sentence, *(other for other in statement.following[:2] if _usable(other))]
-    if is_anaphoric(sentence) and statement.preceding and _usable(statement.preceding):
-        said_here.insert(0, statement.preceding)
-    cause = joined(*(text.rstrip(":") + ":" if text.endswith(":") else text for text in said_here)).rstrip(":")
+    preceding = [statement.preceding] if statement.preceding and _usable(statement.preceding) else []
+    if is_anaphoric(sentence) and not preceding:
+        return ""
+    following = [other for other in statement.following[:2] if _usable(other)]
+    cause = joined(*(preceding if is_anaphoric(sentence) else ()), sentence, *following)
     return in_third_person(cause) if says_enough(cause, 5) and names_in(cause) else ""
 
 
@@ -182,15 +194,19 @@ def _detail(statement: _Said, cause: str) -> str:
 
 
 def _remedy(rest: Sequence[_Said], cause: str) -> str:
+    """How it was mended: what is called so, else what says most of the cause's words; empty where nothing does."""
+    words = content_terms(cause)
+    best, most = "", 0
     for statement in rest:
-        labelled = statement.first and bool(_REMEDY_LABEL.match(statement.label))
-        if (labelled or shows(_SIGNALS[Signal.REMEDY], statement.sentence)) and not shows(
-            _SIGNALS[Signal.MOMENTARY], statement.sentence
-        ):
-            remedy = _with_list(statement)
-            if says_enough(remedy, 2 if labelled else 4) and remedy not in cause and not _IMPROVEMENT.search(remedy):
-                return in_third_person(remedy)
-    return ""
+        remedy = statement.sentence
+        if not _usable(remedy) or _IMPROVEMENT.search(remedy) or remedy in cause:
+            continue
+        if statement.first and _REMEDY_LABEL.match(statement.label) and says_enough(remedy, 2):
+            return in_third_person(remedy)
+        shared = len(content_terms(remedy) & words)
+        if shared > most and shows(_SIGNALS[Signal.REMEDY], remedy) and names_in(remedy) and says_enough(remedy, 4):
+            best, most = remedy, shared
+    return in_third_person(best)
 
 
 def _lesson(cause: str, turn: Turn, remedy: str, *also: int, detail: str = "") -> Candidate:
@@ -228,7 +244,7 @@ def _announced(turn: Turn) -> str:
         if _announces(sentence):
             following = [other for other in sentences[index + 1 : index + 4] if _usable(other)]
             claim = joined(*following).rstrip(":") if following else ""
-            if says_enough(claim, 5) and names_in(claim):
+            if says_enough(claim, 5) and names_in(claim) and not is_anaphoric(claim):
                 return in_third_person(claim)
     return ""
 
@@ -246,6 +262,8 @@ def _reasoned(statement: _Said, closing: Turn) -> Iterator[Candidate]:
     following = statement.following[0] if statement.following and _usable(statement.following[0]) else ""
     reasons = _SIGNALS[Signal.REASON]
     reasoned = [text for text in (sentence, following) if text and shows(reasons, text)]
+    if following in reasoned and not _CONTINUES.match(following):
+        reasoned.remove(following)
     if not reasoned or (following in reasoned and sentence.endswith(":")):
         return
     whole = joined(sentence, following) if following in reasoned else joined(sentence)

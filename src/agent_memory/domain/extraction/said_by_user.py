@@ -27,8 +27,16 @@ _CUES = {sort: tuple(cue for cue in (*cues_en.BY_USER, *cues_pt.BY_USER) if cue.
 _SIGNALS = {
     signal: tuple(cue for cue in (*cues_en.SIGNALS, *cues_pt.SIGNALS) if cue.shows is signal) for signal in Signal
 }
+_PASSING = re.compile(
+    r"\b(?:for now|right now|this time|yet|just this once|por agora|por enquanto|desta vez|ainda não)\b", re.IGNORECASE
+)
+_ACTS = _SIGNALS[Signal.REMEDY]
 _REJECTED = re.compile(
     r"\b(?:instead of|rather than|not|and not|em vez de|em vez do|em vez da|ao invés de|e não)\s+(?P<what>[^,.;:]{2,60})",
+    re.IGNORECASE,
+)
+_ASKS = re.compile(
+    r"(?:(?:ok|so|and|also|then|now)[,.]?\s+)*(?:can|could|would|will|shall) (?:you|we|i)\b|(?:podes|pode|poderia)\b",
     re.IGNORECASE,
 )
 _POLITE = re.compile(
@@ -36,6 +44,8 @@ _POLITE = re.compile(
     r"|will you|please|pls|podes|pode|poderia|consegues|dá para|há forma de|por favor)\s+)+",
     re.IGNORECASE,
 )
+_CLAUSE_MARKS = ",;:(–—"
+_CONNECTS = re.compile(r"^(?:for|in|on|with|when|if|where|para|em|no|na|nos|nas|com|quando|se)\b", re.IGNORECASE)
 _LIST_INTRO_LINES = 8
 
 
@@ -90,7 +100,9 @@ def _from_sentence(
             yield from _complaint(sentence, asked, episode)
         return
     hit = _strongest(sentence, answering=before is not None)
-    if hit is None:
+    if hit is None or (_ASKS.match(sentence) and hit.shows not in (Sort.REMEMBER, Sort.COMPLAINT)):
+        return
+    if hit.shows in (Sort.PREFERENCE, Sort.CONVENTION) and _PASSING.search(sentence):
         return
     match hit.shows:
         case Sort.COMPLAINT:
@@ -101,11 +113,16 @@ def _from_sentence(
                 Role.USER,
                 cut(option.text),
                 (option.turn, asked.number),
-                quote=joined(sentence),
+                quote=joined(sentence, *_reason_after(sentences, position)),
                 supports=(Support("Chosen among", option.among),) if option.among else (),
             )
         case Sort() as sort:
             yield from _statement(sort, hit, sentences, position, asked, before)
+
+
+def _reason_after(sentences: Sequence[str], position: int) -> tuple[str, ...]:
+    """The next sentence, unless it asks something: what follows a choice mostly says why."""
+    return tuple(other for other in sentences[position + 1 : position + 2] if not other.endswith("?"))
 
 
 def _strongest(sentence: str, *, answering: bool) -> Hit | None:
@@ -120,7 +137,7 @@ def _strongest(sentence: str, *, answering: bool) -> Hit | None:
 def _statement(
     sort: Sort, hit: Hit, sentences: Sequence[str], position: int, asked: Turn, before: Episode | None
 ) -> Iterator[Candidate]:
-    said = hit.said
+    said = _widened(hit.said, sentences[position])
     following = sentences[position + 1] if position + 1 < len(sentences) else ""
     if len(content_terms(said)) < 2 and following and not following.endswith("?"):
         said, following = following, ""
@@ -152,6 +169,16 @@ def _statement(
     )
 
 
+def _widened(said: str, sentence: str) -> str:
+    """The statement from the beginning of its clause on, without a bracket that is not closed in it."""
+    start = sentence.find(said)
+    if start > 0 and len(said) > 3:
+        begins = max(sentence.rfind(mark, 0, start) for mark in _CLAUSE_MARKS)
+        lead = sentence[begins + 1 : start].strip()
+        said = f"{lead} {said}" if lead and len(lead) <= 40 and _CONNECTS.search(lead) else said
+    return said.rstrip(") ") if said.count(")") > said.count("(") else said
+
+
 def _words_needed(sort: Sort, said: str) -> int:
     if sort in (Sort.WANT, Sort.TASK):
         return 6 if is_anaphoric(said) else 4
@@ -167,7 +194,7 @@ def _what_it_answers(sort: Sort, said: str, before: Episode | None) -> tuple[Sup
         return ()
     words = content_terms(said)
     nearest = max(sentences, key=lambda sentence: len(content_terms(sentence) & words))
-    return (Support("Said in answer to", in_third_person(cut(nearest))),) if says_enough(nearest) else ()
+    return (Support("Said in answer to", in_third_person(cut(nearest))),) if says_enough(nearest, 2) else ()
 
 
 def _example_after(sentence: str, asked: Turn) -> str:
@@ -189,10 +216,11 @@ def _example_after(sentence: str, asked: Turn) -> str:
 def _complaint(sentence: str, asked: Turn, episode: Episode) -> Iterator[Candidate]:
     """A fault found with the shape of the work, when the agent then said how it mended it."""
     closing = episode.closing
-    claim = _POLITE.sub("", sentence).rstrip("? ")
-    if closing is None or not episode.worked or not says_enough(claim):
+    claim = without_politeness(sentence)
+    if closing is None or not episode.written or not says_enough(claim):
         return
-    remedy = next(iter(_informative(closing)), "")
+    words = content_terms(claim)
+    remedy = next((said for said in _informative(closing) if content_terms(said) & words or shows(_ACTS, said)), "")
     if remedy:
         yield Candidate(
             Sort.COMPLAINT,
@@ -210,6 +238,11 @@ def _informative(closing: Turn) -> Iterator[str]:
         for sentence in sentences_of(block.text):
             if says_enough(sentence, 5) and not shows(quiet, sentence) and not sentence.endswith((":", "?")):
                 yield in_third_person(cut(sentence))
+
+
+def without_politeness(request: str) -> str:
+    """A request as a statement: without `could you` and its question mark."""
+    return _POLITE.sub("", request).rstrip("? ")
 
 
 def request_of(turn: Turn) -> str:

@@ -13,7 +13,7 @@ SENTENCE_CHARS = 600
 
 _ANAPHORIC = re.compile(
     r"^(?:(?:and|but|so|then|e|mas|então)\s+)?(?:it|its|it's|this|that|that's|they|them|these|those|he|she|both|either"
-    r"|isso|isto|ele|ela|eles|elas|esse|essa|este|esta)\b(?! (?:repo|project|codebase|team))",
+    r"|isso|isto|ele|ela|eles|elas|esse|essa|este|esta)\b(?! (?:repo|project|codebase|team|turns out|turned out))",
     re.IGNORECASE,
 )
 _CLAUSE_ENDS = (
@@ -35,114 +35,14 @@ _NAME = re.compile(
     r"`[^`]+`|\b[A-Z][a-z]+[A-Z]\w*|\b[a-z]+[A-Z]\w+|\b\w+_\w+\b|\b[A-Z]{2,}\w*\b|\b[\w-]+\.[a-z]{1,5}\b|\b\w+\(\)|(?<=\s)--?[a-z][\w-]+"
     r"|(?<=[\w,;:] )[A-Z][a-z]{2,}\w*|[\"“][^\"”]{3,60}[\"”]"
 )
-_LEADING_ON = frozenset(
-    [
-        "a",
-        "an",
-        "the",
-        "and",
-        "or",
-        "but",
-        "nor",
-        "so",
-        "as",
-        "at",
-        "by",
-        "for",
-        "from",
-        "in",
-        "into",
-        "of",
-        "on",
-        "onto",
-        "over",
-        "per",
-        "to",
-        "with",
-        "without",
-        "via",
-        "that",
-        "which",
-        "who",
-        "whose",
-        "when",
-        "while",
-        "where",
-        "if",
-        "unless",
-        "because",
-        "since",
-        "than",
-        "then",
-        "not",
-        "no",
-        "is",
-        "are",
-        "was",
-        "were",
-        "be",
-        "been",
-        "being",
-        "has",
-        "have",
-        "had",
-        "do",
-        "does",
-        "did",
-        "can",
-        "could",
-        "should",
-        "would",
-        "will",
-        "must",
-        "may",
-        "might",
-        "it",
-        "its",
-        "he",
-        "she",
-        "they",
-        "we",
-        "you",
-        "i",
-        "there",
-        "this",
-        "these",
-        "those",
-        "only",
-        "also",
-        "o",
-        "os",
-        "um",
-        "uma",
-        "e",
-        "ou",
-        "mas",
-        "de",
-        "do",
-        "da",
-        "dos",
-        "das",
-        "em",
-        "no",
-        "na",
-        "nos",
-        "nas",
-        "ao",
-        "por",
-        "para",
-        "com",
-        "sem",
-        "que",
-        "se",
-        "como",
-        "quando",
-        "não",
-        "ser",
-        "está",
-        "foi",
-    ]
-)
+_LEADING_ON_WORDS = """
+    a an the and or but nor so as at by for from in into of on onto over per to with without via that which who whose
+    when while where if unless because since than then not no is are was were be been being has have had do does did can
+    could should would will must may might it its he she they we you i there this these those only also o os um uma e ou
+    mas de do da dos das em no na nos nas ao por para com sem que se como quando não ser está foi
+"""
+_LEADING_ON = frozenset(_LEADING_ON_WORDS.split())
+"""Words that a cut text must not end with: they lead on to what was cut off."""
 _LOOSE = " ,;:–—-("
 _CODE_SPAN = re.compile(r"(`+[^`\n]{1,400}`+)")
 _FIRST_PERSON = (
@@ -189,7 +89,7 @@ def _without_loose_end(text: str) -> str:
     if text.count("(") > text.count(")"):
         text = text[: text.rfind("(")]
     words = text.rstrip(_LOOSE).split(" ")
-    while len(words) > 4 and words[-1].strip(_LOOSE).lower() in _LEADING_ON:
+    while len(words) > 2 and words[-1].strip(_LOOSE).lower() in _LEADING_ON:
         words.pop()
     return " ".join(words).rstrip(_LOOSE)
 

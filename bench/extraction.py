@@ -1,0 +1,233 @@
+"""How much of what a thoughtful engineer would keep of real sessions the extraction finds, and how much junk it keeps.
+
+    python bench/extraction.py [--data DIR] [--show] [--notes FILE]
+
+Without `--notes` the built-in agent is measured on the annotated Claude Code sessions. With it, notes that any other
+agent wrote are: a JSON object from a session's file (as the gold data names it) to a list of {"title", "body"}.
+
+A keep is *found* when one note holds every term of `must_contain` (as substrings, in any case) and at least FOUND of the
+fact's content words. A reject is *kept* when one statement of a note holds at least KEPT of its content words and negates as it does.
+Both are approximations by words, made for one annotator's wording: read the matches (`--show`) before believing a
+difference of a fact or two. Keeps of low importance are optional and counted apart.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from attrs import frozen
+from returns.result import Success
+
+from agent_memory.adapters.builtin_agent import BuiltinAgent
+from agent_memory.adapters.harness.claude_code import ClaudeCodeSessions
+from agent_memory.adapters.transcript_roots import TranscriptRoots
+from agent_memory.domain.agent_request import AgentRequest
+from agent_memory.domain.history import History
+from agent_memory.domain.inbox_entry import InboxEntry, SessionFile
+from agent_memory.domain.results import sealed
+from agent_memory.domain.salience import is_negated
+from agent_memory.domain.statements import statements
+from agent_memory.domain.terms import content_terms, coverage
+from agent_memory.domain.vocabulary import Harness
+
+FOUND = 0.28
+KEPT = 0.6
+DEFAULT_DATA = Path(__file__).resolve().parents[2] / "shared"
+
+
+@frozen
+class Note:
+    title: str
+    body: str
+
+    @property
+    def text(self) -> str:
+        return f"{self.title}\n{self.body}"
+
+
+@frozen
+class Keep:
+    fact: str
+    must_contain: tuple[str, ...]
+    optional: bool
+    """Of low importance."""
+
+
+@frozen
+class Gold:
+    """The annotation of one session."""
+
+    file: str
+    harness: str
+    keeps: tuple[Keep, ...]
+    rejects: tuple[str, ...]
+
+
+@frozen
+class Score:
+    """One session: which keeps and rejects its notes say."""
+
+    gold: Gold
+    notes: tuple[Note, ...]
+    found: tuple[tuple[Keep, Note], ...]
+    junk: tuple[tuple[str, Note], ...]
+
+    def counted(self, *, optional: bool) -> tuple[int, int]:
+        """Keeps found and keeps in all, of those that are optional or of those that are not."""
+        wanted = [keep for keep in self.gold.keeps if keep.optional is optional]
+        return sum(keep in [one for one, _ in self.found] for keep in wanted), len(wanted)
+
+
+def gold_of(path: Path) -> tuple[Gold, ...]:
+    """The annotated sessions of `data/gold-notes.json`."""
+    document = json.loads(path.read_text("utf-8"))
+    return tuple(
+        Gold(
+            session["file"],
+            session["harness"],
+            tuple(Keep(one["fact"], tuple(one["must_contain"]), one["importance"] == "low") for one in session["keep"]),
+            tuple(one["text"] for one in session["reject"]),
+        )
+        for session in document["sessions"]
+    )
+
+
+def says(note: Note, keep: Keep) -> bool:
+    """Whether a note says what is to be kept, judged by its words."""
+    text = note.text.casefold()
+    if not all(term.casefold() in text for term in keep.must_contain):
+        return False
+    return coverage(_words(keep.fact), _words(note.text)) >= FOUND
+
+
+def says_junk(note: Note, reject: str) -> bool:
+    """Whether one statement of a note says what is not to be kept, judged by its words."""
+    return any(
+        is_negated(said) is is_negated(reject) and coverage(_words(reject), _words(said)) >= KEPT
+        for said in statements(note.text)
+    )
+
+
+def _words(text: str) -> frozenset[str]:
+    """Content words; an identifier also counts as the words that it is made of."""
+    parts = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|[_/.`]", " ", text)
+    return content_terms(text) | content_terms(parts)
+
+
+def scored(gold: Gold, notes: Iterable[Note]) -> Score:
+    """The notes of a session against its annotation."""
+    written = tuple(notes)
+    found = [(keep, note) for keep in gold.keeps if (note := _first(written, lambda one, k=keep: says(one, k)))]  # type: ignore[misc]
+    junk = [(text, note) for text in gold.rejects if (note := _first(written, lambda one, t=text: says_junk(one, t)))]  # type: ignore[misc]
+    return Score(gold, written, tuple(found), tuple(junk))
+
+
+def _first(notes: Sequence[Note], matches: Callable[[Note], bool]) -> Note | None:
+    return next((note for note in notes if matches(note)), None)
+
+
+def built_in_notes(history: History, path: Path) -> tuple[Note, ...]:
+    """What the built-in agent keeps of a session that is long over."""
+    entry = InboxEntry(0, Harness.CLAUDE_CODE, SessionFile("claude-code-session", history.session_id, str(path)))
+    far_future_ms = (history.ended_at_ms or 0) * 2
+    reply = BuiltinAgent().answer(AgentRequest("", "bench", entry, history, now_ms=far_future_ms)).unwrap()
+    return notes_in(json.loads(reply.text)["entries"])
+
+
+def notes_in(entries: Iterable[Mapping[str, Any]]) -> tuple[Note, ...]:
+    """Notes from JSON objects with `title` and `body`."""
+    return tuple(Note(entry["title"], entry["body"]) for entry in entries)
+
+
+def claude_code_history(path: Path) -> History | None:
+    """The history of a transcript; None where it cannot be read."""
+    ids = re.findall(r'"sessionId":\s*"([^"]+)"', path.read_text("utf-8", "replace"))
+    session_id = max(set(ids), key=ids.count, default=path.stem)
+    entry = InboxEntry(0, Harness.CLAUDE_CODE, SessionFile("claude-code-session", session_id, str(path)))
+    match sealed(ClaudeCodeSessions(TranscriptRoots(roots=(str(path.parent),))).fetch(entry, None)):
+        case Success(history):
+            return history
+        case _:
+            return None
+
+
+def table(scores: Sequence[Score]) -> str:
+    """One line a session and one for all: keeps found, optional keeps found, junk kept, notes written."""
+    rows = [("session", "found", "optional", "junk", "notes"), *(_row(score) for score in scores), _totals(scores)]
+    widths = [max(len(row[column]) for row in rows) for column in range(5)]
+    return "\n".join(
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
+    )
+
+
+def _row(score: Score) -> tuple[str, str, str, str, str]:
+    found, optional = score.counted(optional=False), score.counted(optional=True)
+    return (
+        Path(score.gold.file).stem,
+        f"{found[0]}/{found[1]}",
+        f"{optional[0]}/{optional[1]}",
+        f"{len(score.junk)}/{len(score.gold.rejects)}",
+        str(len(score.notes)),
+    )
+
+
+def _totals(scores: Sequence[Score]) -> tuple[str, str, str, str, str]:
+    found = [score.counted(optional=False) for score in scores]
+    optional = [score.counted(optional=True) for score in scores]
+    return (
+        "all",
+        f"{sum(got for got, _ in found)}/{sum(of for _, of in found)}",
+        f"{sum(got for got, _ in optional)}/{sum(of for _, of in optional)}",
+        f"{sum(len(score.junk) for score in scores)}/{sum(len(score.gold.rejects) for score in scores)}",
+        str(sum(len(score.notes) for score in scores)),
+    )
+
+
+def shown(score: Score) -> str:
+    """The notes of a session beside its annotation, for reading."""
+    lines = ["", f"# {score.gold.file}"]
+    for note in score.notes:
+        lines += ["", f"- {note.title}", *(f"    {line}" for line in note.body.split("\n"))]
+    found = {keep.fact: note for keep, note in score.found}
+    lines += ["", *(f"  [{'found' if keep.fact in found else 'missed'}] {keep.fact}" for keep in score.gold.keeps)]
+    lines += [f"  [JUNK] {text} <- {note.title}" for text, note in score.junk]
+    return "\n".join(lines)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description="Score extraction against hand-made gold notes.")
+    parser.add_argument(
+        "--data", type=Path, default=DEFAULT_DATA, help="directory with data/gold-notes.json and fixtures/"
+    )
+    parser.add_argument("--notes", type=Path, help="JSON file of another agent's notes, by session file")
+    parser.add_argument("--show", action="store_true", help="print the notes beside the gold notes")
+    arguments = parser.parse_args(argv)
+    gold_path = arguments.data / "data" / "gold-notes.json"
+    if not gold_path.is_file():
+        print(f"skipped: there is no {gold_path}", file=sys.stderr)
+        return 0
+    scores = list(_scores(gold_of(gold_path), arguments.data, arguments.notes))
+    if arguments.show:
+        print("\n".join(shown(score) for score in scores), end="\n\n")
+    print(table(scores))
+    return 0
+
+
+def _scores(golds: Iterable[Gold], data: Path, notes_path: Path | None) -> Iterable[Score]:
+    if notes_path is not None:
+        written = json.loads(notes_path.read_text("utf-8"))
+        yield from (scored(gold, notes_in(written[gold.file])) for gold in golds if gold.file in written)
+        return
+    for gold in golds:
+        if gold.harness == "claude-code" and (history := claude_code_history(data / gold.file)):
+            yield scored(gold, built_in_notes(history, data / gold.file))
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,64 @@
+"""What a session leaves open."""
+
+from __future__ import annotations
+
+import pytest
+
+from agent_memory.domain.extraction.extract import extracted
+from agent_memory.domain.vocabulary import Kind
+from conversations import MUCH_LATER_MS, agent, history, notes, user, work_on
+
+OFFER = "**Option A: cursor pages**\n\nfast\n\n**Option B: numbered pages**\n\nsimple\n\nWhich one do you prefer?"
+
+
+@pytest.mark.parametrize(
+    "closing",
+    [
+        "Still open: the mail worker reads the old `total()`.",
+        "Remaining: the mail worker reads the old `total()`.",
+        "I haven't run the import against the full dump.",
+        "The mail worker still needs to be moved to `Cart.total`.",
+        "Próximos passos: mover o worker de mail para `Cart.total`.",
+        "Ainda falta mover o worker de mail para `Cart.total`.",
+    ],
+)
+def test_what_the_agent_says_is_left_to_do_is_a_task_at_the_end_of_the_session(closing: str) -> None:
+    last = work_on("The cart total is wrong for guests.", closing)
+    (note,) = notes(*last)
+    assert note.kind is Kind.TASK
+    assert notes(*last, user("thanks a lot"), agent("You are welcome.")) == ()
+
+
+@pytest.mark.parametrize(
+    ("said", "done"),
+    [
+        ("TODO: move the mail worker to the new totals.", "Moved the mail worker to the new totals."),
+        ("We still need to migrate the old carts before June.", "Migrated the old carts, well before June."),
+        (
+            "Ainda falta migrar os carrinhos antigos antes de junho.",
+            "Migrar os carrinhos antigos antes de junho: feito.",
+        ),
+    ],
+)
+def test_what_the_person_says_is_left_to_do_is_a_task_until_it_is_done(said: str, done: str) -> None:
+    (note,) = notes(user(said))
+    assert note.kind is Kind.TASK
+    assert Kind.TASK not in [one.kind for one in notes(user(said), *work_on("go ahead", done))]
+
+
+def test_a_choice_that_was_not_made_is_open() -> None:
+    (note,) = notes(user("can you page the order list?"), agent(OFFER))
+    assert note.kind is Kind.TASK
+    assert note.title == "The user has not chosen yet: page the order list"
+    assert "Option A: cursor pages; Option B: numbered pages" in note.body
+
+
+def test_a_choice_that_was_made_is_not_open() -> None:
+    said = (user("can you page the order list?"), agent(OFFER), user("option B"))
+    (note,) = notes(*said)
+    assert (note.kind, note.title) == (Kind.DECISION, "Option B: numbered pages: simple")
+
+
+def test_nothing_is_open_at_the_end_of_a_window_that_is_not_the_last() -> None:
+    window = history(user("can you page the order list?"), agent(OFFER))
+    assert extracted(window, now_ms=MUCH_LATER_MS, final_window=False).entries == ()
