@@ -22,11 +22,12 @@ from agent_memory.domain.vocabulary import Kind, Origin
 _ENOUGH = 0.5
 _ENOUGH_OF_TITLE = 0.6
 _LEAST_OF_ALL = 0.34
-_ENOUGH_OF_DIRECTIVE = 0.6
+_ENOUGH_OF_DIRECTIVE = 0.5
 
 _FENCE = re.compile(r"(?ms)^ {0,3}(`{3,}|~{3,})[^\n]*\n.*?(?:^ {0,3}\1[^\n]*$|\Z)")
 _QUOTED_LINE = re.compile(r"(?m)^\s*>.*$")
 _QUOTATION = re.compile(r"[“\"«][^”\"»\n]{60,}[”\"»]")
+_TRIPLE_QUOTED = re.compile(r"(\"\"\"|''').*?(?:\1|\Z)", re.DOTALL)
 _SHORT_FENCE_LINES = 7
 _ASKED = re.compile(
     r"^(?:please\s+)?(?:can|could|would|will) (?:you|we)\b|\bplease\b|^(?:pode|podes|poderia|você pode|dá para)\b|\bpor favor\b",
@@ -38,7 +39,8 @@ _TAG_QUESTION = re.compile(
 )
 _CLAUSE = re.compile(r",\s+|\s+(?:but|and|mas|e)\s+")
 _REPLACING = re.compile(
-    r"\b(?:instead|rather|replaced?|stop|quit|wrong|over|em vez|ao invés|pare|errado)\b", re.IGNORECASE
+    r"\b(?:instead|rather|replaced?|stop|quit|wrong|over|reduce|remove|drop|fewer|less|get rid|em vez|ao invés|pare|errado)\b",
+    re.IGNORECASE,
 )
 _DATE = re.compile(r"\b\d{4}-\d\d-\d\d\b")
 _WORD = re.compile(r"\w+")
@@ -127,13 +129,14 @@ def _supports(words: str, directive: str, place: str) -> bool:
 def _terms_by_polarity(words: str) -> tuple[frozenset[str], frozenset[str]]:
     affirmed: set[str] = set()
     denied: set[str] = set()
-    for clause in (clause for line in words.split("\n") for clause in _CLAUSE.split(line)):
-        terms = content_terms(clause)
-        if _REPLACING.search(clause):
-            affirmed |= terms
-            denied |= terms
-        else:
-            (denied if is_negated(clause) else affirmed).update(terms)
+    for line in words.split("\n"):
+        replaces = _REPLACING.search(line) is not None
+        for clause in _CLAUSE.split(line):
+            terms = content_terms(clause)
+            if replaces or is_negated(clause):
+                denied |= terms
+            if replaces or not is_negated(clause):
+                affirmed |= terms
     return frozenset(affirmed), frozenset(denied)
 
 
@@ -148,6 +151,7 @@ def _tools_answered_before(last_cited: Turn, window: History) -> bool:
 
 
 def _without_quotes(text: str) -> str:
+    text = _TRIPLE_QUOTED.sub("", text)
     introduced = is_directive(_QUOTED_LINE.sub("", _FENCE.sub("", text)))
 
     def fence(block: re.Match[str]) -> str:

@@ -35,7 +35,11 @@ _MORE = tuple(
         r"#\d+\b",
     )
 )
-_ACTIONABLE = re.compile("|".join((r"`[^`\n]+`", _URL, _PATH, r"(?<![\w-])--?[A-Za-z][\w-]*", r"\$\{?[A-Za-z_]\w*\}?")))
+_HOST = r"\b[A-Za-z][\w-]+(?:\.[A-Za-z][\w-]+)+\b"
+"""A host name, or a file name with its ending."""
+_ACTIONABLE = re.compile(
+    "|".join((r"`[^`\n]+`", _URL, _PATH, r"(?<![\w-])--?[A-Za-z][\w-]*", r"\$\{?[A-Za-z_]\w*\}?", _HOST))
+)
 _LINK_TARGET = re.compile(r"\[\[(?:id__|ref:)[\w.-]+(?=[|\]])")
 _LIST_NUMBER = re.compile(r"(?m)^\s*\d{1,3}[.)]\s+")
 _FENCED = re.compile(r"(?ms)^ {0,3}(`{3,}|~{3,})[^\n]*\n(.*?)^ {0,3}\1")
@@ -57,7 +61,7 @@ class Negation:
 
 
 def actionable_tokens(text: str) -> frozenset[str]:
-    """The tokens that could be typed or opened: code spans, URLs, paths, flags, variables; lower case, without backticks."""
+    """The tokens that could be typed or opened: code spans, URLs, hosts, paths, flags, variables; lower case, without backticks."""
     return frozenset(token.strip("`").strip().lower() for token in _ACTIONABLE.findall(text))
 
 

@@ -1,0 +1,39 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+from returns.result import Failure, Success
+
+from agent_memory.adapters.prompt_templates import load_prompt_template
+from agent_memory.errors import ConfigInvalid, StoreIo
+from agent_memory.formats.prompt import PLACES
+
+WHOLE = " ".join(f"{{{{{place}}}}}" for place in PLACES)
+
+
+def test_the_packaged_template_is_found_and_whole() -> None:
+    assert "{{transcript}}" in load_prompt_template("consolidate").unwrap()
+
+
+def test_the_first_place_that_has_it_counts(tmp_path: Path) -> None:
+    (tmp_path / "b").mkdir()
+    (tmp_path / "b" / "consolidate.md").write_text(WHOLE)
+    assert load_prompt_template("consolidate", (tmp_path / "a", tmp_path / "b")) == Success(WHOLE)
+
+
+def test_a_missing_template_is_an_error_that_names_the_path(tmp_path: Path) -> None:
+    failed = load_prompt_template("consolidate", (tmp_path,))
+    assert isinstance(failed, Failure)
+    error = failed.failure()
+    assert isinstance(error, StoreIo)
+    assert (error.path, error.errno_name) == (str(tmp_path / "consolidate.md"), "ENOENT")
+
+
+def test_a_template_without_a_place_or_in_another_encoding_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "consolidate.md"
+    path.write_text(WHOLE.replace("{{catalog}}", ""))
+    assert load_prompt_template("consolidate", (tmp_path,)) == Failure(
+        ConfigInvalid(str(path), ("{{catalog}} is missing",))
+    )
+    path.write_bytes(b"\xff\xfe")
+    assert load_prompt_template("consolidate", (tmp_path,)) == Failure(ConfigInvalid(str(path), ("it is not UTF-8",)))
