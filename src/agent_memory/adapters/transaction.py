@@ -65,7 +65,9 @@ class Transactions:
 
     def recover(self) -> Result[None, Error]:
         """Undo a transaction that a crash left half done, or finish it where undoing would lose what came after it."""
-        match sealed(read_file(self._journal, _MAX_JOURNAL_BYTES)):
+        match sealed(
+            inside(self._root, f"{DIRECTORY}/{_JOURNAL}").bind(lambda path: read_file(path, _MAX_JOURNAL_BYTES))
+        ):
             case Failure(error):
                 return Failure(error)
             case Success(image):

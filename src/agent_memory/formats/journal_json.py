@@ -17,7 +17,6 @@ from returns.result import Failure, Result, Success
 
 from agent_memory.domain.file_change import FileState
 from agent_memory.errors import Error, StateCorrupt
-from agent_memory.formats.json_fields import Fields
 
 VERSION = 1
 _HASH = re.compile(r"[0-9a-f]{64}", re.ASCII)
@@ -61,45 +60,37 @@ def _document(step: Step) -> dict[str, object]:
 
 
 def _steps(document: object, path: str) -> Result[tuple[Step, ...], Error]:
-    problems: list[str] = []
-    fields = Fields(document, "", problems)
-    if fields.value("version") != VERSION:
-        problems.append(f"version is not {VERSION}")
-    listed = fields.value("steps")
-    if not isinstance(listed, list):
-        problems.append("steps is not a list")
-        listed = []
-    fields.close()
-    steps = tuple(_step(each, f"steps[{index}]", problems) for index, each in enumerate(listed))
-    return Failure(StateCorrupt(path, tuple(problems))) if problems else Success(steps)
+    match document:
+        case {"version": 1, "steps": list(listed), **others} if not others:
+            steps = [_step(each) for each in listed]
+            wrong = tuple(f"steps[{index}] is not a step" for index, step in enumerate(steps) if step is None)
+            return Failure(StateCorrupt(path, wrong)) if wrong else Success(tuple(step for step in steps if step))
+        case _:
+            return Failure(StateCorrupt(path, (f"it is not a journal of version {VERSION}",)))
 
 
-def _step(document: object, where: str, problems: list[str]) -> Step:
-    fields = Fields(document, where, problems)
-    path = fields.text("path", lambda value: None if isinstance(value, str) and value else "is not a path")
-    before = _before(fields.value("before"), f"{where}.before", problems)
-    after_hash, staged = fields.value("afterHash"), fields.value("staged")
-    fields.close()
-    if (
-        not _is_none_or(_HASH, after_hash)
-        or not _is_none_or(_STAGED, staged)
-        or (after_hash is None) != (staged is None)
-    ):
-        problems.append(f"{where} does not say what the file becomes")
-    return Step(path, before, after_hash, staged)
+def _step(document: object) -> Step | None:
+    match document:
+        case {"path": str(path), "before": before, "afterHash": after_hash, "staged": staged, **others} if (
+            path and not others and _is_none_or(_HASH, after_hash) and _is_none_or(_STAGED, staged)
+        ):
+            state = _state(before)
+            if (before is not None and state is None) or (after_hash is None) != (staged is None):
+                return None
+            return Step(path, state, after_hash, staged)
+        case _:
+            return None
 
 
-def _before(document: object, where: str, problems: list[str]) -> FileState | None:
-    if document is None:
-        return None
-    fields = Fields(document, where, problems)
-    data, mtime_ns = fields.value("data"), fields.integer("mtimeNs")
-    fields.close()
-    try:
-        return FileState(base64.b64decode(data, validate=True), mtime_ns)
-    except (ValueError, TypeError):
-        problems.append(f"{where}.data is not base64")
-        return None
+def _state(document: object) -> FileState | None:
+    match document:
+        case {"data": str(data), "mtimeNs": int(mtime_ns), **others} if not others and mtime_ns >= 0:
+            try:
+                return FileState(base64.b64decode(data, validate=True), mtime_ns)
+            except ValueError:
+                return None
+        case _:
+            return None
 
 
 def _is_none_or(pattern: re.Pattern[str], value: object) -> bool:

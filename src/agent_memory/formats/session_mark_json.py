@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 
 from returns.result import Failure, Result, Success
 
@@ -16,10 +17,8 @@ from agent_memory.domain.history import SessionMark
 from agent_memory.domain.ids import is_id
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import Error, StateCorrupt
-from agent_memory.formats.json_fields import Fields
 
 VERSION = 1
-_MAX_ENTRY_IDS = 100_000
 
 
 def render_session_mark(mark: SessionMark) -> str:
@@ -49,36 +48,58 @@ def parse_session_mark(text: str, path: str) -> Result[SessionMark, Error]:
 
 
 def _mark(document: object, path: str) -> Result[SessionMark, Error]:
-    problems: list[str] = []
-    fields = Fields(document, "", problems)
-    if fields.value("version") != VERSION:
-        problems.append(f"version is not {VERSION}")
-    harness = fields.choice("harness", tuple(Harness))
-    tools_answered = fields.value("toolsAnswered")
-    if not isinstance(tools_answered, bool):
-        problems.append("toolsAnswered is neither true nor false")
-    mark = SessionMark(
-        harness=Harness(harness) if harness in tuple(Harness) else Harness.MANUAL,
-        session_id=fields.text("sessionId", _some_text),
-        last_record_id=fields.text("lastRecordId", _any_text),
-        last_at_ms=fields.optional_integer("lastAt"),
-        turns_seen=fields.integer("turnsSeen"),
-        tools_answered=bool(tools_answered),
-        agent_name=fields.text("agent", _some_text),
-        handoff_id=fields.optional_text("handoffId", _an_id),
-        entry_ids=fields.texts("entryIds", _an_id, _MAX_ENTRY_IDS),
+    if not isinstance(document, dict):
+        return Failure(StateCorrupt(path, ("it is not a JSON object",)))
+    if problems := _problems(document):
+        return Failure(StateCorrupt(path, problems))
+    return Success(
+        SessionMark(
+            harness=Harness(document["harness"]),
+            session_id=document["sessionId"],
+            last_record_id=document["lastRecordId"],
+            last_at_ms=document.get("lastAt"),
+            turns_seen=document["turnsSeen"],
+            tools_answered=document["toolsAnswered"],
+            agent_name=document["agent"],
+            handoff_id=document.get("handoffId"),
+            entry_ids=tuple(document["entryIds"]),
+        )
     )
-    fields.close()
-    return Failure(StateCorrupt(path, tuple(problems))) if problems else Success(mark)
 
 
-def _any_text(value: object) -> str | None:
-    return None if isinstance(value, str) else "is not a text"
+def _problems(document: dict[str, object]) -> tuple[str, ...]:
+    missing = [f"{key} is missing" for key in _EXPECTED if key not in document and key not in _OPTIONAL]
+    wrong = [
+        f"{key} is not {expected}"
+        for key, (is_so, expected) in _EXPECTED.items()
+        if key in document and not is_so(document[key])
+    ]
+    unknown = [f"{key[:60]!r} is unknown" for key in document if key not in _EXPECTED]
+    return (*missing, *wrong, *unknown)
 
 
-def _some_text(value: object) -> str | None:
-    return None if isinstance(value, str) and value else "is not a text with something in it"
+def _is_whole(value: object) -> bool:
+    return type(value) is int and value >= 0
 
 
-def _an_id(value: object) -> str | None:
-    return None if isinstance(value, str) and is_id(value) else "is not an id"
+def _is_id(value: object) -> bool:
+    return isinstance(value, str) and is_id(value)
+
+
+def _is_some_text(value: object) -> bool:
+    return isinstance(value, str) and value != ""
+
+
+_EXPECTED: dict[str, tuple[Callable[[object], bool], str]] = {
+    "version": (lambda value: value == VERSION and type(value) is int, f"{VERSION}"),
+    "harness": (lambda value: value in tuple(Harness), f"one of {', '.join(Harness)}"),
+    "sessionId": (_is_some_text, "a text with something in it"),
+    "lastRecordId": (lambda value: isinstance(value, str), "a text"),
+    "lastAt": (_is_whole, "a number of milliseconds since 1970"),
+    "turnsSeen": (_is_whole, "a count"),
+    "toolsAnswered": (lambda value: isinstance(value, bool), "true or false"),
+    "agent": (_is_some_text, "a text with something in it"),
+    "handoffId": (_is_id, "an id"),
+    "entryIds": (lambda value: isinstance(value, list) and all(map(_is_id, value)), "a list of ids"),
+}
+_OPTIONAL = ("lastAt", "handoffId")
