@@ -145,16 +145,18 @@ def _text_of(path: str) -> Result[str, Error]:
         descriptor = os.open(os.path.expanduser(path), os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except (OSError, ValueError) as error:
         return Failure(UsageInvalid(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}"))
-    with os.fdopen(descriptor, "rb") as file:
-        status = os.fstat(file.fileno())
+    try:
+        status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
             return Failure(UsageInvalid(f"{path} is not a regular file"))
         if status.st_size > MAX_FILE_BYTES:
             return Failure(UsageInvalid(f"{path} is larger than {MAX_FILE_BYTES >> 20} MiB"))
-        try:
+        with os.fdopen(descriptor, "rb", closefd=False) as file:
             return _decoded(path, file.read(MAX_FILE_BYTES))
-        except OSError as error:
-            return Failure(UsageInvalid(f"{path} cannot be read: {error.strerror}"))
+    except OSError as error:
+        return Failure(UsageInvalid(f"{path} cannot be read: {error.strerror}"))
+    finally:
+        os.close(descriptor)
 
 
 def _decoded(path: str, data: bytes) -> Result[str, Error]:
