@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from returns.result import Failure, Result, Success
+from statemachine import Event, State
+
 from agent_memory.domain.results import sealed
 from agent_memory.errors import Busy, Defect, Error
 from agent_memory.machines.pipeline import Model, Pipeline
 from agent_memory.pipelines.driver import drive
-from returns.result import Failure, Result, Success
-from statemachine import Event, State
 
 
 class Countdown(Pipeline[int]):
@@ -52,7 +53,9 @@ def test_every_step_is_announced_before_it_is_taken() -> None:
 def test_a_failure_ends_the_machine_with_the_context_it_had() -> None:
     machine = Countdown(Model(3))
     busy = Busy("lock")
-    assert drive(machine, {"first": _decrement, "second": lambda _: Failure(busy)}, _no_checkpoint, _no_rescue) == Failure(busy)
+    assert drive(
+        machine, {"first": _decrement, "second": lambda _: Failure(busy)}, _no_checkpoint, _no_rescue
+    ) == Failure(busy)
     assert machine.model.context == 2
     assert machine.current_state_value == "failed"
 

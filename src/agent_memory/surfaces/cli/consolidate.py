@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from returns.iterables import Fold
 from returns.result import Failure, Success
 
 from agent_memory.bootstrap import Memory
@@ -59,8 +58,8 @@ def _report(memory: Memory, console: Console, run: Run) -> int:
             console.out(render_plan_diff(each.plan, _before(memory, each.plan)))
     for warning in run.warnings:
         console.err(f"memory: {warning}")
-    for each in run.quarantined:
-        console.err(f"memory: inbox/{each.name} was moved to inbox/.failed: {each.reason}")
+    for malformed in run.quarantined:
+        console.err(f"memory: inbox/{malformed.name} was moved to inbox/.failed: {malformed.reason}")
     for settled in run.settled:
         if settled.outcome.dropped:
             console.err(f"memory: not applied from {settled.pending.name}: {'; '.join(settled.outcome.dropped)}")
@@ -73,7 +72,8 @@ def _report(memory: Memory, console: Console, run: Run) -> int:
 
 def _before(memory: Memory, plan: Plan) -> dict[str, MemoryEntry]:
     found = (memory.store.read(id) for id in replaced_ids(plan))
-    return {stored.meta.id: stored.entry for stored in Fold.collect_all(found, Success(())).value_or(())}
+    stored = [each.unwrap() for each in found if isinstance(each, Success)]
+    return {each.meta.id: each.entry for each in stored}
 
 
 def _document(run: Run) -> dict[str, Any]:

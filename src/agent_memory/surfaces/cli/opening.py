@@ -24,7 +24,10 @@ def with_memory(console: Console, act: Callable[[Memory], int]) -> int:
     """Run `act` on the memory of this environment; the exit code."""
     match sealed(open_memory(os.environ, current_directory(), lambda text: console.err(f"memory: {text}"))):
         case Success(memory):
-            return act(memory)
+            code = act(memory)
+            for warning in memory.warnings():
+                console.err(f"memory: {warning}")
+            return code
         case Failure(error):
             return console.fail(error)
 

@@ -73,4 +73,6 @@ def _print(console: Console, remembered: Remembered) -> None:
         return
     console.out(f"Remembered {meta.id}  {meta.title}  ({meta.scope})")
     for each in remembered.similar:
-        console.out(f"  similar, linked: {each.meta.id}  {each.meta.title}  (`memory edit {each.meta.id}` to update it)")
+        console.out(
+            f"  similar, linked: {each.meta.id}  {each.meta.title}  (`memory edit {each.meta.id}` to update it)"
+        )

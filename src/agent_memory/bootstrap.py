@@ -1,0 +1,199 @@
+"""The only place that wires adapters together."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from returns.result import Failure, Result, Success
+
+from agent_memory.adapters.agent_environment import agent_sign, inside_harness
+from agent_memory.adapters.config_files import Effective, load_config
+from agent_memory.adapters.inbox_files import InboxFiles
+from agent_memory.adapters.locks import KernelLocks
+from agent_memory.adapters.places_files import PlacesFiles
+from agent_memory.adapters.root import home_of
+from agent_memory.adapters.system_clock import SystemClock
+from agent_memory.config import Config
+from agent_memory.domain.instants import iso_of
+from agent_memory.domain.note_draft import Caller
+from agent_memory.errors import Error
+from agent_memory.ports import Agent
+from agent_memory.wording import describe
+
+if TYPE_CHECKING:
+    from agent_memory.adapters.git_recorder import GitRecorder
+    from agent_memory.adapters.owing_recorder import OwingRecorder
+    from agent_memory.adapters.spend_ledger_files import SpendLedgerFiles
+    from agent_memory.adapters.store_files import StoreFiles
+    from agent_memory.domain.health import Health
+    from agent_memory.domain.run import Run
+    from agent_memory.pipelines.consolidate_io import ConsolidateIo
+    from agent_memory.service import MemoryService
+
+# What only some commands need is imported where it is made: `memory capture` and `memory list` run all day long.
+
+Warn = Callable[[str], None]
+
+
+def open_memory(environ: Mapping[str, str], cwd: Path | None, warn: Warn) -> Result[Memory, Error]:
+    """The memory that this environment names. Nothing is created or changed until something is written."""
+
+    def opened(effective: Effective) -> Memory:
+        for warning in effective.warnings:
+            warn(warning)
+        return Memory(environ, None if cwd is None else str(cwd), effective, warn)
+
+    return load_config(environ, None if cwd is None else str(cwd)).map(opened)
+
+
+class Memory:
+    """One store with everything that acts on it; the parts are made when they are first asked for."""
+
+    def __init__(self, environ: Mapping[str, str], cwd: str | None, effective: Effective, warn: Warn) -> None:
+        self.environ = environ
+        self.cwd = cwd
+        self.effective = effective
+        self._warn = warn
+        self.root = Path(effective.config.storage.root or "")
+        self.clock = SystemClock()
+        self.locks = KernelLocks(self.root, environ)
+        self.places = PlacesFiles(environ)
+        self.inbox = InboxFiles(self.root, environ)
+
+    @property
+    def config(self) -> Config:
+        return self.effective.config
+
+    @cached_property
+    def store(self) -> StoreFiles:
+        from agent_memory.adapters.store_files import StoreFiles
+
+        return StoreFiles(self.root, self.locks)
+
+    @cached_property
+    def spend(self) -> SpendLedgerFiles:
+        from agent_memory.adapters.spend_ledger_files import SpendLedgerFiles
+
+        return SpendLedgerFiles(self.root, self.locks)
+
+    @cached_property
+    def _git(self) -> GitRecorder:
+        from agent_memory.adapters.git_recorder import GitRecorder
+
+        return GitRecorder(self.root, self.config.storage, self.environ, self.clock)
+
+    @cached_property
+    def recorder(self) -> OwingRecorder:
+        from agent_memory.adapters.owing_recorder import OwingRecorder
+
+        return OwingRecorder(self._git, self.root, self.locks)
+
+    def warnings(self) -> tuple[str, ...]:
+        """What the person should know of what was done through this object, one sentence each."""
+        return self._git.warnings() if "_git" in self.__dict__ else ()
+
+    @property
+    def caller(self) -> Caller:
+        """Who is calling, by the variables of the environment."""
+        inside = inside_harness(self.environ)
+        if inside is not None:
+            variable, harness = inside
+            return Caller(harness, variable)
+        return Caller(variable=agent_sign(self.environ))
+
+    @cached_property
+    def service(self) -> MemoryService:
+        from agent_memory.adapters.usage_ledger_files import UsageLedgerFiles
+        from agent_memory.service import MemoryService
+
+        ledger = UsageLedgerFiles(self.root)
+        return MemoryService(self.store, ledger, self.recorder, self.clock, self.caller, self._warn)
+
+    def scope_here(self) -> str:
+        """The scope key of the working directory."""
+        return self.places.scope_of(self.cwd)
+
+    def agent(self) -> Result[Agent, Error]:
+        """The configured agent command, or the built-in."""
+        from agent_memory.adapters.agent_command import open_agent
+        from agent_memory.adapters.builtin_agent import NAME, BuiltinAgent
+
+        llm = self.config.llm
+        if llm.command is None and llm.preset == NAME:
+            return Success(BuiltinAgent())
+        return open_agent(llm, self.spend, self.clock, self.environ).map(lambda agent: agent)
+
+    def health(self) -> Result[Health, Error]:
+        """For `memory status`."""
+        from agent_memory.adapters.health_files import HealthFiles
+
+        configured = self.agent()
+        name = configured.map(lambda agent: agent.name).value_or("not usable")
+        warnings = (describe(configured.failure()),) if isinstance(configured, Failure) else ()
+        return HealthFiles(
+            self.root,
+            self.environ,
+            self.inbox,
+            self.store,
+            self.spend,
+            self.clock,
+            name,
+            self.config.llm.max_calls_per_day,
+        ).read(warnings)
+
+    def consolidate(
+        self,
+        *,
+        limit: int | None = None,
+        dry_run: bool = False,
+        retry_failed: bool = False,
+        progress: Callable[[str], None] = lambda _: None,
+    ) -> Result[Run, Error]:
+        """One run under the run lock; `Busy` when another is at work."""
+        from agent_memory.pipelines.consolidate import consolidate
+
+        with self.locks.run() as held:
+            retried = held.bind(lambda _: self.inbox.retry_failed() if retry_failed else Success(0))
+            return (
+                retried.bind(lambda _: self.agent())
+                .bind(lambda agent: self._consolidate_io(agent, progress))
+                .bind(lambda io: consolidate(io, self._new_run(limit, dry_run)))
+            )
+
+    def _new_run(self, limit: int | None, dry_run: bool) -> Run:
+        from agent_memory.domain.run import Run
+
+        now_ms = self.clock.now_ms()
+        return Run(f"{iso_of(now_ms).replace(':', '-')}_{secrets.token_hex(3)}", now_ms, limit, dry_run)
+
+    def _consolidate_io(self, agent: Agent, progress: Callable[[str], None]) -> Result[ConsolidateIo, Error]:
+        from agent_memory.adapters.harness import Surroundings, history_sources
+        from agent_memory.adapters.prompt_templates import load_prompt_template
+        from agent_memory.adapters.run_records_files import RunRecordsFiles
+        from agent_memory.adapters.session_marks_files import SessionMarksFiles
+        from agent_memory.pipelines.consolidate_io import ConsolidateIo
+
+        roots = self.config.capture.transcript_roots
+        surroundings = Surroundings(self.environ, home_of(self.environ), self.root, time.sleep, roots)
+        return load_prompt_template("consolidate").map(
+            lambda template: ConsolidateIo(
+                inbox=self.inbox,
+                histories=history_sources(surroundings),
+                places=self.places,
+                store=self.store,
+                agent=agent,
+                marks=SessionMarksFiles(self.root),
+                recorder=self.recorder,
+                runs=RunRecordsFiles(self.root, self.clock),
+                clock=self.clock,
+                prompt_template=template,
+                random_word=lambda: secrets.token_hex(16),
+                handoff_days=self.config.limits.handoff_days,
+                progress=progress,
+            )
+        )

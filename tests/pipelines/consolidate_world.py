@@ -1,0 +1,147 @@
+"""A whole consolidate in memory: every adapter is a `Dict…`, and the agent says what the test wants it to say."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from attrs import define, field
+from returns.result import Failure, Result, Success
+
+from agent_memory.adapters.dict_histories import DictHistories
+from agent_memory.adapters.dict_inbox import DictInbox
+from agent_memory.adapters.dict_recorder import DictRecorder
+from agent_memory.adapters.dict_run_records import DictRunRecords
+from agent_memory.adapters.dict_session_marks import DictSessionMarks
+from agent_memory.adapters.dict_store import DictStore
+from agent_memory.adapters.places_files import DictPlaces
+from agent_memory.adapters.system_clock import DictClock
+from agent_memory.domain.agent_request import AgentReply, AgentRequest
+from agent_memory.domain.entry import Listed
+from agent_memory.domain.history import History, Role, Turn
+from agent_memory.domain.inbox_entry import Context, InboxEntry, InlineNote, SessionFile
+from agent_memory.domain.run import Run
+from agent_memory.domain.vocabulary import Harness, Status
+from agent_memory.errors import Error
+from agent_memory.pipelines.consolidate import consolidate
+from agent_memory.pipelines.consolidate_io import ConsolidateIo
+
+TEMPLATE = (Path(__file__).parents[2] / "prompts" / "consolidate.md").read_text("utf-8")
+REPO = "github.com/dana/parcels"
+CWD = "/home/dana/parcels"
+NOON_MS = 1_772_409_600_000
+
+Answer = str | Error | Callable[[AgentRequest], str]
+
+
+@define
+class ScriptedAgent:
+    """Gives the answers of a list in turn, the last one for ever."""
+
+    answers: list[Answer]
+    name: str = "scripted"
+    status: Status = Status.CONSOLIDATED
+    max_prompt_chars: int | None = 60_000
+    asked: list[AgentRequest] = field(factory=list)
+
+    def answer(self, request: AgentRequest) -> Result[AgentReply, Error]:
+        answer = self.answers[min(len(self.asked), len(self.answers) - 1)]
+        self.asked.append(request)
+        if callable(answer):
+            return Success(AgentReply(answer(request)))
+        return Success(AgentReply(answer)) if isinstance(answer, str) else Failure(answer)
+
+
+def envelope(request: AgentRequest, **members: Any) -> str:
+    return json.dumps({"version": 1, "nonce": request.nonce, **members})
+
+
+def entries(*items: Mapping[str, Any]) -> Callable[[AgentRequest], str]:
+    """An answer with these entries."""
+    return lambda request: envelope(request, entries=list(items))
+
+
+def skipped(why: str = "nothing worth keeping") -> Callable[[AgentRequest], str]:
+    return lambda request: envelope(request, entries=[], skipped=why)
+
+
+def note(title: str, body: str = "", **members: Any) -> dict[str, Any]:
+    return {"title": title, "body": body or f"{title}, as was seen.", "kind": "lesson", "tags": ["topic__x"], **members}
+
+
+def turns(*texts: str, first: int = 1, role: Role = Role.USER) -> tuple[Turn, ...]:
+    return tuple(
+        Turn(number, role, text, f"record-{number}", NOON_MS + number * 1000)
+        for number, text in enumerate(texts, first)
+    )
+
+
+def history(session_id: str, *texts: str) -> History:
+    said = turns(*texts)
+    return History(Harness.CLAUDE_CODE, session_id, said, cwd=CWD, started_at_ms=NOON_MS, ended_at_ms=said[-1].at_ms)
+
+
+@define
+class World:
+    """The adapters of one store, and runs over them."""
+
+    agent: ScriptedAgent
+    clock: DictClock = field(factory=DictClock)
+    inbox: DictInbox = field(factory=DictInbox)
+    histories: DictHistories = field(factory=DictHistories)
+    store: DictStore = field(factory=DictStore)
+    marks: DictSessionMarks = field(factory=DictSessionMarks)
+    recorder: DictRecorder = field(factory=DictRecorder)
+    runs: DictRunRecords = field(factory=DictRunRecords)
+    words: list[str] = field(factory=list)
+
+    def capture(self, session_id: str, *texts: str) -> str:
+        """A session in the inbox, with its history."""
+        self.histories.put(session_id, history(session_id, *texts))
+        return self.capture_entry(SessionFile("claude-code-session", session_id))
+
+    def capture_note(self, title: str, body: str) -> str:
+        entry = InboxEntry(self.clock.at_ms, Harness.MANUAL, InlineNote(title, body), Context(cwd=CWD))
+        return self.inbox.put(entry).unwrap()
+
+    def capture_entry(self, retrieval: SessionFile, harness: Harness = Harness.CLAUDE_CODE) -> str:
+        self.clock.at_ms += 1000
+        entry = InboxEntry(self.clock.at_ms, harness, retrieval, Context(cwd=CWD))
+        return self.inbox.put(entry).unwrap()
+
+    def io(self) -> ConsolidateIo:
+        return ConsolidateIo(
+            inbox=self.inbox,
+            histories=dict.fromkeys(("claude-code-session", "inline", "file"), self.histories),
+            places=DictPlaces({CWD: REPO}),
+            store=self.store,
+            agent=self.agent,
+            marks=self.marks,
+            recorder=self.recorder,
+            runs=self.runs,
+            clock=self.clock,
+            prompt_template=TEMPLATE,
+            random_word=self._word,
+        )
+
+    def run(self, *, limit: int | None = None, dry_run: bool = False) -> Run:
+        return self.result(limit=limit, dry_run=dry_run).unwrap()
+
+    def result(self, *, limit: int | None = None, dry_run: bool = False) -> Result[Run, Error]:
+        self.clock.at_ms += 1000
+        return consolidate(self.io(), Run(f"run-{self.clock.at_ms}", self.clock.at_ms, limit, dry_run))
+
+    def listed(self) -> tuple[Listed, ...]:
+        return self.store.list().unwrap().entries
+
+    def titles(self) -> list[str]:
+        return sorted(each.meta.title for each in self.listed())
+
+    def verdicts(self, run: Run) -> Sequence[str]:
+        return [each.outcome.verdict for each in run.settled]
+
+    def _word(self) -> str:
+        self.words.append(f"{len(self.words):032x}")
+        return self.words[-1]

@@ -1,0 +1,480 @@
+"""The story of consolidate, over adapters in memory."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from attrs import evolve
+from returns.result import Failure, Result
+
+from agent_memory.domain.history import Role, SessionMark
+from agent_memory.domain.inbox_entry import SessionFile
+from agent_memory.domain.run import Run
+from agent_memory.domain.run_summary import exit_code_of, sentence_of
+from agent_memory.domain.vocabulary import Harness, Kind, Origin, Status
+from agent_memory.errors import (
+    AgentMissing,
+    AgentTimedOut,
+    Defect,
+    Error,
+    HistoryUnavailable,
+    HistoryUnreadable,
+    RecorderFailed,
+    SpendExhausted,
+    StoreIo,
+)
+from agent_memory.machines.consolidate import Consolidate
+from agent_memory.pipelines.consolidate import steps
+from pipelines.consolidate_world import NOON_MS, REPO, ScriptedAgent, World, entries, envelope, history, note, skipped
+
+DAY_MS = 86_400_000
+
+
+@pytest.fixture
+def world() -> World:
+    return World(ScriptedAgent([entries(note("Locks die with their holder", turns=[1]))]))
+
+
+def test_every_state_has_a_step(world: World) -> None:
+    working = {str(state.value) for state in Consolidate.states if not state.final}
+    assert set(steps(world.io())) == working
+
+
+def test_a_session_becomes_notes_a_mark_and_one_commit(world: World) -> None:
+    name = world.capture("s1", "Remember that locks die with their holder")
+    run = world.run()
+    (stored,) = world.listed()
+    assert stored.meta.title == "Locks die with their holder"
+    assert stored.meta.status is Status.CONSOLIDATED
+    assert stored.meta.origin is Origin.USER
+    assert stored.meta.scope == REPO
+    assert stored.meta.sources[0].thread_id == "s1"
+    assert stored.meta.created_at_ms == NOON_MS + 1000
+    assert world.inbox.names().unwrap() == ()
+    assert world.inbox.processed[name][1].entry_ids == (stored.meta.id,)
+    mark = world.marks.get(Harness.CLAUDE_CODE, "s1").unwrap()
+    assert mark is not None
+    assert mark.last_record_id == "record-1"
+    assert mark.entry_ids == (stored.meta.id,)
+    (commit,) = world.recorder.commits
+    assert commit.thread_id == "s1"
+    assert "1 note from claude-code session s1" in commit.message
+    assert sentence_of(run) == "1 session processed, 1 entry written"
+    assert exit_code_of(run) == 0
+
+
+def test_a_second_run_changes_nothing(world: World) -> None:
+    world.capture("s1", "Remember that locks die with their holder")
+    world.run()
+    before = world.listed()
+    assert sentence_of(world.run()) == "0 sessions processed, 0 entries written"
+    world.capture("s1", "Remember that locks die with their holder")
+    again = world.run()
+    assert world.verdicts(again) == ["unchanged"]
+    assert world.listed() == before
+    assert len(world.agent.asked) == 1
+
+
+def test_each_session_gets_its_own_commit_and_sees_what_the_one_before_wrote(world: World) -> None:
+    world.agent.answers = [entries(note("Locks die with their holder")), skipped()]
+    world.capture("s1", "Locks die with their holder, always")
+    world.capture("s2", "What did we say about locks and their holder?")
+    run = world.run()
+    assert world.verdicts(run) == ["written", "skipped"]
+    assert len(world.recorder.commits) == 1
+    first, second = world.agent.asked
+    assert "Locks die" not in first.prompt.partition("transcript")[0]
+    assert world.listed()[0].meta.id in second.prompt
+
+
+def test_only_the_new_turns_of_a_session_that_grew_are_looked_at(world: World) -> None:
+    world.capture("s1", "Remember that locks die with their holder")
+    world.run()
+    world.agent.answers = [entries(note("Backups run at night", turns=[2]))]
+    world.capture("s1", "Remember that locks die with their holder", "Remember: backups run at night")
+    world.run()
+    assert [turn.number for turn in world.agent.asked[-1].window.turns] == [2]
+    assert world.titles() == ["Backups run at night", "Locks die with their holder"]
+
+
+def test_nothing_worth_keeping_is_a_recorded_success(world: World) -> None:
+    world.agent.answers = [skipped("small talk")]
+    name = world.capture("s1", "Hello there")
+    run = world.run()
+    assert world.verdicts(run) == ["skipped"]
+    assert world.inbox.processed[name][1].reason == "small talk"
+    assert world.recorder.commits == []
+
+
+def test_a_persons_note_is_never_skipped(world: World) -> None:
+    world.agent.answers = [skipped()]
+    world.capture_note("Deploys", "Deploys run from main only.")
+    world.run()
+    (stored,) = world.listed()
+    assert (stored.meta.title, stored.meta.status, stored.meta.origin) == ("Deploys", Status.CAPTURED, Origin.USER)
+    assert "Deploys run from main only." in world.store.read(stored.meta.id).unwrap().body
+
+
+def test_p9_a_refused_reply_leaves_the_session_pending_and_the_third_gives_it_up(world: World) -> None:
+    world.agent.answers = ["I'm sorry, but I can't help with that."]
+    name = world.capture("s1", "Remember that locks die with their holder")
+    first = world.run()
+    assert world.verdicts(first) == ["refused"]
+    assert exit_code_of(first) == 50
+    assert world.inbox.names().unwrap() == (name,)
+    assert world.verdicts(world.run()) == ["refused"]
+    assert world.verdicts(world.run()) == ["gave-up"]
+    assert list(world.inbox.failed) == [name]
+    assert world.listed() == ()
+    assert world.inbox.retry_failed().unwrap() == 1
+    world.agent.answers = [entries(note("Locks die with their holder"))]
+    assert world.verdicts(world.run()) == ["written"]
+
+
+def test_an_inline_note_that_fails_a_third_time_is_stored_whole(world: World) -> None:
+    world.agent.answers = ["no"]
+    world.capture_note("Deploys", "Deploys run from main only.")
+    assert world.verdicts(world.run()) == ["refused"]
+    assert world.verdicts(world.run()) == ["refused"]
+    assert world.verdicts(world.run()) == ["written"]
+    assert world.titles() == ["Deploys"]
+    assert world.inbox.failed == {}
+
+
+def test_new_content_starts_the_attempts_afresh(world: World) -> None:
+    world.agent.answers = ["no"]
+    world.capture("s1", "Remember that locks die")
+    world.run()
+    world.run()
+    world.capture("s1", "Remember that locks die", "and nothing else does")
+    assert world.verdicts(world.run()) == ["refused"]
+
+
+def test_one_bad_session_does_not_stop_the_others(world: World) -> None:
+    world.capture("good", "Remember that locks die with their holder")
+    world.capture("bad", "x")
+    world.histories.put("bad", HistoryUnreadable("/t.jsonl", "it is not a transcript"))
+    world.capture("absent", "x")
+    world.histories.put("absent", HistoryUnavailable("absent", "it is still being written"))
+    run = world.run()
+    assert sorted(world.verdicts(run)) == ["refused", "unavailable", "written"]
+    assert exit_code_of(run) == 0
+    assert "2 waiting (" in sentence_of(run)
+
+
+def test_when_every_session_fails_the_exit_code_says_so(world: World) -> None:
+    world.capture("absent", "x")
+    world.histories.put("absent", HistoryUnavailable("absent", "it is still being written"))
+    assert exit_code_of(world.run()) == 30
+
+
+def test_a_history_that_is_not_there_is_no_attempt_until_seven_days_have_passed(world: World) -> None:
+    world.capture("s1", "x")
+    world.histories.put("s1", HistoryUnavailable("s1", "it is still being written"))
+    world.run()
+    (trouble,) = world.inbox.troubles.values()
+    assert trouble.attempts == 0
+    assert world.verdicts(world.run()) == []
+    world.clock.at_ms += 8 * DAY_MS
+    assert world.verdicts(world.run()) == ["unavailable"]
+    (trouble,) = world.inbox.troubles.values()
+    assert trouble.attempts == 1
+
+
+@pytest.mark.parametrize("error", [AgentMissing("nosuch"), SpendExhausted(48, 48)])
+def test_p9_an_agent_that_cannot_serve_pauses_the_run_and_counts_nothing(
+    world: World, error: AgentMissing | SpendExhausted
+) -> None:
+    world.agent.answers = [error]
+    world.capture("s1", "one")
+    world.capture("s2", "two")
+    run = world.run()
+    assert run.paused == error
+    assert exit_code_of(run) == 40
+    assert len(world.agent.asked) == 1
+    assert world.inbox.troubles == {}
+    assert len(world.inbox.names().unwrap()) == 2
+    assert sentence_of(run).startswith("0 sessions processed, 0 entries written, 2 waiting (")
+
+
+def test_a_timeout_sets_one_session_back_and_a_second_in_a_row_pauses_the_run(world: World) -> None:
+    timeout = AgentTimedOut("llm", 300)
+    world.agent.answers = [timeout, entries(note("Locks die with their holder")), timeout, timeout]
+    for each in ("s1", "s2", "s3", "s4", "s5"):
+        world.capture(each, f"Remember that locks die with their holder, says {each}")
+    run = world.run()
+    assert world.verdicts(run) == ["timed-out", "written", "timed-out", "timed-out"]
+    assert run.paused == timeout
+    assert len(world.inbox.names().unwrap()) == 4
+    assert all(trouble.attempts == 0 for trouble in world.inbox.troubles.values())
+
+
+def test_p23_our_own_calls_are_dropped(world: World) -> None:
+    name = world.capture("s1", "x")
+    world.histories.put("s1", evolve(history("s1", "x"), own_call=True))
+    assert world.verdicts(world.run()) == ["own-call"]
+    assert name in world.inbox.processed
+    assert world.agent.asked == []
+
+
+def test_p20_secrets_reach_neither_prompt_nor_reply_on_record_nor_store(world: World) -> None:
+    secret = "ghp_" + "A1b2C3d4" * 4 + "E5f6"
+    world.agent.answers = [entries(note("Deploy key", f"The deploy key is {secret} for now.", turns=[1]))]
+    world.capture("s1", f"the deploy key is {secret}, remember it")
+    world.run(dry_run=True)
+    assert secret not in world.agent.asked[0].prompt
+    assert "[redacted:" in world.agent.asked[0].prompt
+    assert all(secret not in kept.text for kept in world.runs.replies.values())
+    world.run()
+    assert len(world.agent.asked) == 1
+    for each in world.listed():
+        assert secret not in world.store.read(each.meta.id).unwrap().body
+
+
+def test_a_dry_run_writes_nothing_and_a_real_run_then_applies_the_same_reply(world: World) -> None:
+    world.capture("s1", "Remember that locks die with their holder")
+    planned = world.run(dry_run=True)
+    assert world.verdicts(planned) == ["planned"]
+    assert len(planned.settled[0].plan.changes) == 1
+    assert world.listed() == ()
+    assert world.marks.marks == {}
+    assert len(world.inbox.names().unwrap()) == 1
+    assert world.recorder.commits == []
+    world.run()
+    assert world.titles() == ["Locks die with their holder"]
+    assert len(world.agent.asked) == 1
+
+
+def test_a_reply_is_not_used_again_once_an_entry_that_it_was_shown_has_changed(world: World) -> None:
+    world.capture("s0", "Remember that locks die with their holder")
+    world.run()
+    world.capture("s1", "Do locks die with their holder? Remember it.")
+    world.agent.answers = [skipped(), entries(note("Something else entirely", turns=[1]))]
+    world.agent.asked.clear()
+    world.run(dry_run=True)
+    assert [each.meta.title for each in world.agent.asked[0].shown] == ["Locks die with their holder"]
+    (listed,) = world.listed()
+    stored = world.store.read(listed.meta.id).unwrap()
+    world.store.write(evolve(stored.entry, body="Edited meanwhile."), listed.content_hash).unwrap()
+    assert world.verdicts(world.run()) == ["written"]
+    assert len(world.agent.asked) == 2
+
+
+def test_p8_an_update_of_an_entry_that_changed_while_the_agent_thought_is_dropped_alone(world: World) -> None:
+    world.capture("s0", "Remember that locks die with their holder")
+    world.run()
+    (listed,) = world.listed()
+
+    def answer_while_a_person_edits(request: object) -> str:
+        stored = world.store.read(listed.meta.id).unwrap()
+        world.store.write(evolve(stored.entry, body="Edited by hand."), listed.content_hash).unwrap()
+        asked = world.agent.asked[-1]
+        return envelope(
+            asked,
+            entries=[note("Backups run at night", turns=[1])],
+            updates=[{"id": listed.meta.id, "body": "Locks die, as was seen, with their holder.", "why": "shorter"}],
+        )
+
+    world.agent.answers = [answer_while_a_person_edits]
+    world.agent.asked.clear()
+    world.capture("s1", "Do locks die with their holder? And remember: backups run at night.")
+    run = world.run()
+    assert world.titles() == ["Backups run at night", "Locks die with their holder"]
+    assert world.store.read(listed.meta.id).unwrap().body.strip() == "Edited by hand."
+    assert any(listed.meta.id in dropped for dropped in run.settled[0].outcome.dropped)
+
+
+def test_a_long_session_goes_in_windows_that_become_one_change_set(world: World) -> None:
+    world.agent.max_prompt_chars = 32_000
+    long = [f"Remember number {number}: " + "words and words " * 400 for number in range(8)]
+    world.agent.answers = [
+        lambda request: envelope(
+            request, entries=[note(f"Window {len(world.agent.asked)}", turns=[request.window.turns[0].number])]
+        )
+    ]
+    world.capture("s1", *long)
+    run = world.run()
+    windows = [request.window for request in world.agent.asked]
+    assert len(windows) > 1
+    assert [turn.number for window in windows for turn in window.turns] == list(range(1, 9))
+    assert [request.final_window for request in world.agent.asked] == [False] * (len(windows) - 1) + [True]
+    assert len(world.listed()) == len(windows)
+    assert len(world.recorder.commits) == 1
+    assert world.verdicts(run) == ["written"]
+    assert all(len(request.prompt) <= 32_000 for request in world.agent.asked)
+
+
+def test_a_session_that_is_too_large_for_one_fetch_is_taken_up_again_until_it_is_done(world: World) -> None:
+    first = evolve(history("s1", "Remember that locks die with their holder"), remaining=True)
+    world.capture("s1", "x")
+    world.histories.put("s1", first)
+
+    def grow(request: object) -> str:
+        world.histories.put("s1", history("s1", first.turns[0].text, "Remember: backups run at night"))
+        return envelope(world.agent.asked[-1], entries=[note("Locks die with their holder", turns=[1])])
+
+    world.agent.answers = [grow, entries(note("Backups run at night", turns=[2]))]
+    run = world.run()
+    assert world.verdicts(run) == ["written", "written"]
+    assert sentence_of(run) == "1 session processed, 2 entries written"
+    assert world.inbox.names().unwrap() == ()
+
+
+def test_p4_git_trouble_is_a_warning_and_fails_nothing(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    broken: Result[None, RecorderFailed] = Failure(RecorderFailed("git commit", 128, "no space"))
+    monkeypatch.setattr(world.recorder, "record", lambda *_args, **_named: broken)
+    world.capture("s1", "Remember that locks die with their holder")
+    run = world.run()
+    assert world.titles() == ["Locks die with their holder"]
+    assert exit_code_of(run) == 0
+    assert "git commit" in run.warnings[0]
+
+
+def test_a_full_disk_fails_the_run_with_everything_still_pending_and_the_next_run_finishes_it(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.capture("s1", "Remember that locks die with their holder")
+    full = StoreIo("/topics", "write", "ENOSPC", "No space left on device")
+    with monkeypatch.context() as patched:
+        patched.setattr(world.store, "apply", lambda _changes: Failure(full))
+        assert world.result() == Failure(full)
+    assert world.listed() == ()
+    assert len(world.inbox.names().unwrap()) == 1
+    world.run()
+    assert world.titles() == ["Locks die with their holder"]
+    assert world.inbox.names().unwrap() == ()
+    assert len(world.agent.asked) == 1
+
+
+def test_a_bug_met_in_one_session_costs_it_an_attempt_and_the_others_nothing(world: World) -> None:
+    def broken(_request: object) -> str:
+        raise ZeroDivisionError("by nought")
+
+    world.agent.answers = [broken, entries(note("Backups run at night"))]
+    world.capture("s1", "one")
+    world.capture("s2", "Remember: backups run at night")
+    run = world.run()
+    assert world.verdicts(run) == ["refused", "written"]
+    assert isinstance(run.settled[0].error, Defect)
+
+
+def test_the_limit_leaves_the_rest_waiting(world: World) -> None:
+    for each in ("s1", "s2", "s3"):
+        world.capture(each, f"Remember that locks die with their holder, {each}")
+    run = world.run(limit=2)
+    assert len(run.settled) == 2
+    assert len(world.inbox.names().unwrap()) == 1
+    assert "1 waiting" in sentence_of(run)
+
+
+def test_an_entry_that_a_reply_forbids_itself_to_explain_is_named_in_the_outcome(world: World) -> None:
+    world.agent.answers = [entries(note("Good one", turns=[1]), note("Bad one", "", pinned=True))]
+    world.capture("s1", "Remember the good one")
+    run = world.run()
+    assert world.titles() == ["Good one"]
+    assert any("Bad one" in dropped for dropped in run.settled[0].outcome.dropped)
+
+
+def test_tool_output_of_earlier_parts_is_remembered_in_the_mark(world: World) -> None:
+    told = history("s1", "Remember that locks die with their holder")
+    answered = evolve(told.turns[0], number=2, role=Role.TOOL, record_id="record-2", text="ok")
+    world.capture("s1", "x")
+    world.histories.put("s1", evolve(told, turns=(*told.turns, answered)))
+    world.run()
+    mark = world.marks.get(Harness.CLAUDE_CODE, "s1").unwrap()
+    assert mark is not None
+    assert mark.tools_answered
+
+
+def test_the_handoff_of_a_session_is_updated_in_place_as_it_grows(world: World) -> None:
+    world.agent.answers = [
+        entries(note("Where the lock work stands", "Asked: locks. Open: tests.", kind="handoff", turns=[1]))
+    ]
+    world.capture("s1", "Please write the locks")
+    world.run()
+    (handoff,) = world.listed()
+    assert handoff.meta.kind is Kind.HANDOFF
+    assert handoff.meta.expires_at_ms is not None
+
+    def renew(_request: object) -> str:
+        asked = world.agent.asked[-1]
+        assert asked.handoff_id == handoff.meta.id
+        return envelope(
+            asked, updates=[{"id": handoff.meta.id, "body": "Asked: locks. Done.", "turns": [2], "why": "done"}]
+        )
+
+    world.agent.answers = [renew]
+    world.capture("s1", "Please write the locks", "Thanks, the tests are done too")
+    run = world.run()
+    assert world.verdicts(run) == ["written"]
+    assert [each.meta.id for each in world.listed()] == [handoff.meta.id]
+    assert "Done." in world.store.read(handoff.meta.id).unwrap().body
+
+
+@pytest.mark.parametrize("state", ["load_queue", "fetch_history", "run_agent", "parse_output"])
+def test_p3_a_crash_before_writing_costs_no_second_call(
+    world: World, state: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert _after_crash_at(world, state, monkeypatch) == _straight()
+    assert len(world.agent.asked) <= (2 if state == "run_agent" else 1)
+
+
+@pytest.mark.parametrize("state", ["write_entries", "mark_processed", "commit_changes"])
+def test_p3_a_crash_while_writing_is_finished_by_the_next_run(
+    world: World, state: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert _after_crash_at(world, state, monkeypatch) == _straight()
+    assert len(world.agent.asked) == 1
+    assert len(world.recorder.commits) == 1
+
+
+class _Crash(BaseException):
+    """Ends the process, as it were: nothing in the project catches it."""
+
+
+def _after_crash_at(world: World, state: str, monkeypatch: pytest.MonkeyPatch) -> object:
+    world.capture("s1", "Remember that locks die with their holder")
+    checkpoint = world.runs.checkpoint
+
+    def crash(here: str, run: Run) -> Result[None, Error]:
+        checkpoint(here, run)
+        if here == state:
+            raise _Crash
+        return checkpoint(here, run)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(type(world.runs), "checkpoint", lambda _self, here, run: crash(here, run))
+        with pytest.raises(_Crash):
+            world.run()
+    world.run()
+    return _snapshot(world)
+
+
+def _straight() -> object:
+    world = World(ScriptedAgent([entries(note("Locks die with their holder", turns=[1]))]))
+    world.capture("s1", "Remember that locks die with their holder")
+    world.run()
+    return _snapshot(world)
+
+
+def _snapshot(world: World) -> object:
+    metas = [evolve(each.meta, updated_at_ms=0) for each in world.listed()]
+    marks: dict[tuple[Harness, str], SessionMark] = world.marks.marks
+    return metas, marks, world.inbox.names().unwrap(), sorted(world.inbox.processed)
+
+
+def test_a_method_that_this_version_cannot_read_waits(world: World) -> None:
+    world.capture_entry(SessionFile("codex-session", "c1"), Harness.CODEX)
+    run = world.run()
+    assert world.verdicts(run) == ["unavailable"]
+    assert "codex-session" in run.settled[0].outcome.reason
+
+
+def test_a_reply_with_nothing_that_passes_the_checks_is_an_attempt(world: World) -> None:
+    world.agent.answers = [
+        lambda request: json.dumps({"version": 1, "nonce": request.nonce, "entries": [note("x", "…", id="id__111111")]})
+    ]
+    world.capture("s1", "Hello there")
+    assert world.verdicts(world.run()) == ["refused"]
+    assert world.listed() == ()
