@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import json
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from returns.result import Success
 
 from agent_memory.adapters.builtin_agent import BuiltinAgent
 from agent_memory.domain.agent_request import AgentRequest
+from agent_memory.domain.change import Create
 from agent_memory.domain.change_set import ChangeSet
 from agent_memory.domain.history import History, Role, ToolCall, Turn
 from agent_memory.domain.inbox_entry import InboxEntry, InlineNote, SessionFile
-from agent_memory.domain.vocabulary import Harness, Kind, Status
+from agent_memory.domain.plan import PlanFacts
+from agent_memory.domain.planning import plan_window
+from agent_memory.domain.vocabulary import Harness, Kind, Origin, Status
 from agent_memory.formats.reply import parse_reply
 from conversations import MUCH_LATER_MS, STARTED_AT_MS, agent, history, user, work_on
 
@@ -58,6 +62,29 @@ def test_an_inline_note_is_stored_whole() -> None:
 def test_a_lone_surrogate_in_a_message_does_not_break_the_reply() -> None:
     change_set = asked(history(user("Remember that the \ud800 glyph breaks the old printer.")))
     assert "glyph" in change_set.entries[0].title
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Remember that the staging database is reset every Sunday night.",
+        "Please never edit the generated client by hand.",
+        "I don't want mocks in the integration tests.",
+        "We always store money as integer cents.",
+        "Let's use SQLite because the box has no network.",
+        "No, use zoneinfo instead of pytz, we dropped pytz last year.",
+        "I just want the summary to list the open orders of each customer.",
+        "Lembra-te que o servidor de testes é apagado ao domingo.",
+        "Não quero mocks nos testes de integração.",
+    ],
+)
+def test_what_the_person_said_stays_the_persons_through_the_checks(said: str) -> None:
+    """P19: tools had answered before, and still it is the person who said it."""
+    window = history(*work_on("The cart total is wrong.", "I used `pytz` for the zones."), user(said))
+    facts = PlanFacts(ENTRY, "s1", window, "github.com/acme/shop", (), frozenset(), {}, Status.CAPTURED, MUCH_LATER_MS)
+    plan = plan_window(asked(window), facts)
+    assert plan.dropped == ()
+    assert [change.entry.meta.origin for change in plan.changes if isinstance(change, Create)] == [Origin.USER]
 
 
 WORDS = st.sampled_from(

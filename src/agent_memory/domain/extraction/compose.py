@@ -32,13 +32,14 @@ _KINDS = {
     Sort.MEASURE: Kind.FACT,
     Sort.TASK: Kind.TASK,
 }
+# No lead says what anybody must do or wants done: the note is an order only where the person's own words are one.
 _LEADS = {
     Sort.REMEMBER: "The user asked to remember:",
     Sort.CORRECTION: "The user corrected the agent:",
-    Sort.PREFERENCE: "How the user wants the work done:",
-    Sort.CONVENTION: "How it is done here, in the user's words:",
+    Sort.PREFERENCE: "A preference, in the user's words:",
+    Sort.CONVENTION: "A convention here, in the user's words:",
     Sort.DECISION: "Decided by the user:",
-    Sort.WANT: "How the user wants it to be:",
+    Sort.WANT: "How it is meant to be, in the user's words:",
     Sort.COMPLAINT: "The user found fault with it:",
     Sort.LESSON: "What the user found out:",
     Sort.TASK: "Left to do, in the user's words:",
