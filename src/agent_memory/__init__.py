@@ -1,7 +1,198 @@
 """agent-memory: the memory that coding agents share, as plain markdown in a git repository.
 
-Public names are loaded on first use: importing this package costs nothing, since `memory capture` runs inside every
-turn of every agent.
+Another program embeds it by building the machines over its own adapters: `ConsolidateIo` names them, `consolidate` runs
+them, `ports` says what each must do, and the `Dict…` adapters keep everything in memory. Public names are loaded on first
+use: importing this package costs nothing, since `memory capture` runs inside every turn of every agent.
 """
 
 __version__ = "0.1.0"
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from agent_memory.adapters.builtin_agent import BuiltinAgent as BuiltinAgent
+    from agent_memory.adapters.dict_histories import DictHistories as DictHistories
+    from agent_memory.adapters.dict_inbox import DictInbox as DictInbox
+    from agent_memory.adapters.dict_recorder import DictRecorder as DictRecorder
+    from agent_memory.adapters.dict_run_records import DictRunRecords as DictRunRecords
+    from agent_memory.adapters.dict_session_marks import DictSessionMarks as DictSessionMarks
+    from agent_memory.adapters.dict_spend_ledger import DictSpendLedger as DictSpendLedger
+    from agent_memory.adapters.dict_store import DictStore as DictStore
+    from agent_memory.adapters.dict_usage_ledger import DictUsageLedger as DictUsageLedger
+    from agent_memory.bootstrap import Memory as Memory, open_memory as open_memory
+    from agent_memory.config import Config as Config
+    from agent_memory.domain.agent_request import AgentReply as AgentReply, AgentRequest as AgentRequest
+    from agent_memory.domain.change import (
+        Applied as Applied,
+        Change as Change,
+        Create as Create,
+        Dropped as Dropped,
+        Receipt as Receipt,
+        Replace as Replace,
+        Restore as Restore,
+        Retire as Retire,
+    )
+    from agent_memory.domain.entry import (
+        Listed as Listed,
+        Listing as Listing,
+        MemoryEntry as MemoryEntry,
+        Meta as Meta,
+        Source as Source,
+        StoredEntry as StoredEntry,
+        Usage as Usage,
+    )
+    from agent_memory.domain.history import (
+        History as History,
+        Role as Role,
+        SessionMark as SessionMark,
+        ToolCall as ToolCall,
+        Turn as Turn,
+    )
+    from agent_memory.domain.inbox_entry import (
+        AmpThread as AmpThread,
+        Context as Context,
+        FileSnapshot as FileSnapshot,
+        InboxEntry as InboxEntry,
+        InlineNote as InlineNote,
+        OpencodeSession as OpencodeSession,
+        SessionFile as SessionFile,
+    )
+    from agent_memory.domain.note_draft import Caller as Caller, MetaPatch as MetaPatch, NoteDraft as NoteDraft
+    from agent_memory.domain.plan import Plan as Plan
+    from agent_memory.domain.queue import Outcome as Outcome, Pending as Pending, Trouble as Trouble
+    from agent_memory.domain.run import Run as Run, Settled as Settled
+    from agent_memory.domain.vocabulary import (
+        Harness as Harness,
+        Importance as Importance,
+        Kind as Kind,
+        Origin as Origin,
+        Sensitivity as Sensitivity,
+        Status as Status,
+    )
+    from agent_memory.errors import Error as Error
+    from agent_memory.machines.consolidate import Consolidate as Consolidate
+    from agent_memory.machines.pipeline import Model as Model, Pipeline as Pipeline
+    from agent_memory.pipelines.consolidate import consolidate as consolidate, steps as steps
+    from agent_memory.pipelines.consolidate_io import ConsolidateIo as ConsolidateIo
+    from agent_memory.pipelines.driver import drive as drive
+    from agent_memory.ports import (
+        Agent as Agent,
+        Clock as Clock,
+        HistorySource as HistorySource,
+        Inbox as Inbox,
+        Locks as Locks,
+        Places as Places,
+        Recorder as Recorder,
+        RunRecords as RunRecords,
+        SessionMarks as SessionMarks,
+        SpendLedger as SpendLedger,
+        Store as Store,
+        UsageLedger as UsageLedger,
+    )
+    from agent_memory.service import (
+        ListedEntries as ListedEntries,
+        ListFilter as ListFilter,
+        MemoryService as MemoryService,
+        ReadEntry as ReadEntry,
+        Remembered as Remembered,
+        ShownEntry as ShownEntry,
+    )
+    from agent_memory.wording import describe as describe
+
+_HOMES = {
+    "Agent": "agent_memory.ports",
+    "AgentReply": "agent_memory.domain.agent_request",
+    "AgentRequest": "agent_memory.domain.agent_request",
+    "AmpThread": "agent_memory.domain.inbox_entry",
+    "Applied": "agent_memory.domain.change",
+    "BuiltinAgent": "agent_memory.adapters.builtin_agent",
+    "Caller": "agent_memory.domain.note_draft",
+    "Change": "agent_memory.domain.change",
+    "Clock": "agent_memory.ports",
+    "Config": "agent_memory.config",
+    "Consolidate": "agent_memory.machines.consolidate",
+    "ConsolidateIo": "agent_memory.pipelines.consolidate_io",
+    "Context": "agent_memory.domain.inbox_entry",
+    "Create": "agent_memory.domain.change",
+    "DictHistories": "agent_memory.adapters.dict_histories",
+    "DictInbox": "agent_memory.adapters.dict_inbox",
+    "DictRecorder": "agent_memory.adapters.dict_recorder",
+    "DictRunRecords": "agent_memory.adapters.dict_run_records",
+    "DictSessionMarks": "agent_memory.adapters.dict_session_marks",
+    "DictSpendLedger": "agent_memory.adapters.dict_spend_ledger",
+    "DictStore": "agent_memory.adapters.dict_store",
+    "DictUsageLedger": "agent_memory.adapters.dict_usage_ledger",
+    "Dropped": "agent_memory.domain.change",
+    "Error": "agent_memory.errors",
+    "FileSnapshot": "agent_memory.domain.inbox_entry",
+    "Harness": "agent_memory.domain.vocabulary",
+    "History": "agent_memory.domain.history",
+    "HistorySource": "agent_memory.ports",
+    "Importance": "agent_memory.domain.vocabulary",
+    "Inbox": "agent_memory.ports",
+    "InboxEntry": "agent_memory.domain.inbox_entry",
+    "InlineNote": "agent_memory.domain.inbox_entry",
+    "Kind": "agent_memory.domain.vocabulary",
+    "ListFilter": "agent_memory.service",
+    "Listed": "agent_memory.domain.entry",
+    "ListedEntries": "agent_memory.service",
+    "Listing": "agent_memory.domain.entry",
+    "Locks": "agent_memory.ports",
+    "Memory": "agent_memory.bootstrap",
+    "MemoryEntry": "agent_memory.domain.entry",
+    "MemoryService": "agent_memory.service",
+    "Meta": "agent_memory.domain.entry",
+    "MetaPatch": "agent_memory.domain.note_draft",
+    "Model": "agent_memory.machines.pipeline",
+    "NoteDraft": "agent_memory.domain.note_draft",
+    "OpencodeSession": "agent_memory.domain.inbox_entry",
+    "Origin": "agent_memory.domain.vocabulary",
+    "Outcome": "agent_memory.domain.queue",
+    "Pending": "agent_memory.domain.queue",
+    "Pipeline": "agent_memory.machines.pipeline",
+    "Places": "agent_memory.ports",
+    "Plan": "agent_memory.domain.plan",
+    "ReadEntry": "agent_memory.service",
+    "Receipt": "agent_memory.domain.change",
+    "Recorder": "agent_memory.ports",
+    "Remembered": "agent_memory.service",
+    "Replace": "agent_memory.domain.change",
+    "Restore": "agent_memory.domain.change",
+    "Retire": "agent_memory.domain.change",
+    "Role": "agent_memory.domain.history",
+    "Run": "agent_memory.domain.run",
+    "RunRecords": "agent_memory.ports",
+    "Sensitivity": "agent_memory.domain.vocabulary",
+    "SessionFile": "agent_memory.domain.inbox_entry",
+    "SessionMark": "agent_memory.domain.history",
+    "SessionMarks": "agent_memory.ports",
+    "Settled": "agent_memory.domain.run",
+    "ShownEntry": "agent_memory.service",
+    "Source": "agent_memory.domain.entry",
+    "SpendLedger": "agent_memory.ports",
+    "Status": "agent_memory.domain.vocabulary",
+    "Store": "agent_memory.ports",
+    "StoredEntry": "agent_memory.domain.entry",
+    "ToolCall": "agent_memory.domain.history",
+    "Trouble": "agent_memory.domain.queue",
+    "Turn": "agent_memory.domain.history",
+    "Usage": "agent_memory.domain.entry",
+    "UsageLedger": "agent_memory.ports",
+    "consolidate": "agent_memory.pipelines.consolidate",
+    "describe": "agent_memory.wording",
+    "drive": "agent_memory.pipelines.driver",
+    "open_memory": "agent_memory.bootstrap",
+    "steps": "agent_memory.pipelines.consolidate",
+}
+
+
+def __getattr__(name: str) -> object:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(home), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOMES])
