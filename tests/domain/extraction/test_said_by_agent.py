@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from agent_memory.domain.history import ToolCall
 from agent_memory.domain.vocabulary import Kind
 from conversations import EDIT, agent, notes, tool, user, work_on
 
@@ -113,6 +114,15 @@ def test_a_conclusion_that_the_person_rejects_goes(objection: str) -> None:
     assert len(notes(*wrong)) == 1
     (note,) = notes(*wrong, *right)
     assert "rounding" in note.title
+
+
+def test_an_explanation_that_changed_nothing_is_no_lesson_unless_it_was_found_out() -> None:
+    asked = (user("How does `Cart` expire?"), agent("", ToolCall("Read", "src/cart.py", "src/cart.py")), tool("code"))
+    explained = "`Cart.load` must hold the lock because `expire()` runs in another thread."
+    found_out = "It turns out that `Cart.load` takes no lock, so `expire()` can empty it meanwhile."
+    assert notes(*asked, agent(explained)) == ()
+    assert [note.kind for note in notes(*asked, agent(found_out))] == [Kind.LESSON]
+    assert [note.kind for note in notes(*work_on(ASKED, explained))] == [Kind.LESSON]
 
 
 def test_line_numbers_are_left_out() -> None:

@@ -178,6 +178,11 @@ def test_a_fault_found_with_the_code_is_kept_with_what_was_done_about_it() -> No
         "Remember the last tab in the settings page.",
         "não, obrigado",
         "Lembras-te do problema de ontem?",
+        "let's keep it simple for now",
+        "Option 1 does not work since the hash can change.",
+        "I don't need to see the code for now.",
+        "could we summarise the options and what we went with?",
+        "the flag is hidden, so the loader returns early and never executes the default",
         "",
     ],
 )

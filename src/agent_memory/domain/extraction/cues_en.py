@@ -62,12 +62,13 @@ BY_USER = (
     *cue(
         Sort.DECISION,
         _START
-        + r"(?P<said>(?:let's|lets|let us) (?:just |please )?(?:go with|go for|use|stick with|stick to|keep(?! going| it up| at it| on\b)|drop|switch to|move to|do option|take|adopt|stay with|settle on|target|not)\b.+)",
+        + r"(?P<said>(?:let's|lets|let us) (?:just |please )?(?:go with|go for|use|stick with|stick to|keep(?! going| it\b| at it| on\b)|drop|switch to|move to|do option|take|adopt|stay with|settle on|target)\b.+)",
         r"(?P<said>(?<!what )(?<!which )(?<!why )(?<!how )\b(?:we|i)(?:'ve| have|'re| are|'m| am)? (?:now )?(?:decided|chose|chosen|opted|agreed|settled on|going with|going to go with|standardi[sz]ing on|switching to|went with)\b.+)",
         r"(?P<said>\b(?:we|i)(?:'ll| will) (?:go with|use|stick with|stay with|keep|adopt|drop)\b.+)",
         _START
         + r"(?P<said>(?:(?:go|going|proceed|continue) (?:with|for) |pick |i(?:'ll)? (?:choose|pick|take|like|vote for|prefer) )(?:the )?(?:option|approach|variant|number|proposal|solution|version|choice|alternative|plan|first|second|third|last)\b.*)",
-        _START + r"(?P<said>(?:option|approach|variant|proposal|solution) [\da-e]\b(?!.*\?).*)",
+        _START
+        + r"(?P<said>(?:option|approach|variant|proposal|solution) [\da-e]\b(?:[,.!]|$| (?:please|then|sounds|looks|seems|it is|is (?:fine|good|best|better|what)|for|with|but|and)\b).*)",
         _START + r"(?:the )?decision(?: is|:)\s*(?P<said>.+)",
     ),
     *cue(
@@ -80,7 +81,7 @@ BY_USER = (
     ),
     *cue(
         Sort.WANT,
-        r"(?P<said>\bi (?:just|only|really|do) (?:just |only |really )?(?:want|need)\b(?! (?:you )?to (?:know|ask|see|check|make sure|understand|test|try|confirm|verify)\b).+)",
+        r"(?P<said>\bi (?:just|only|really|do) (?:just |only |really )?want\b(?! (?:you )?to (?:know|ask|see|check|make sure|understand|test|try|confirm|verify)\b).+)",
         r"(?P<said>\bwhat i (?:really |actually )?(?:want|need) is\b.+)",
         r"(?P<said>\bi (?:want|need|expect) (?:the|this|that|these|those|our|each|every|all|any|users?|it) [^.?!]{0,80}?\bto\b.+)",
         r"(?P<said>\b(?:the|this|that|these|those|our|each|every|users?) [^.?!,]{0,60}\b(?:should|must|has to|needs to) (?:always|never|only)\b.+)",
@@ -105,7 +106,7 @@ BY_USER = (
 BY_AGENT = (
     *cue(
         Sort.LESSON,
-        r"\broot cause\b(?! (?:fix|documented|analysis|found|identified))[^.?!]{0,80}?(?:\bwas\b|\bis\b|:)",
+        r"\broot cause\b(?! (?:fix|documented|analysis|found|identified|(?:is|was) (?:well|clear|known|unknown|unclear|understood)))[^.?!]{0,80}?(?:\bwas\b|\bis\b|:)",
         r"\bthe (?:actual |real |underlying |core )?(?:problem|issue|bug|culprit|cause|reason|failure|mistake|gotcha|catch)\b[^.?!]{0,60}\b(?:was|were|came from|turned out)\b",
         r"\b(?:it |this )?turn(?:s|ed) out\b",
         r"\b(?:failed|failing|broke|crashed|hung|hangs|fails|breaks|happened|happens|disappeared|blocked)(?: [\w-]+){0,3} because\b",
@@ -115,7 +116,7 @@ BY_AGENT = (
     ),
     *cue(
         Sort.REASONED,
-        r"^(?:i |we |i've |we've )?(?:also )?(?:added|changed|switched|replaced|moved|kept|used|chose|chosen|dropped|removed|made|set|split|renamed|introduced|fixed|picked|went with|opted|decided|settled|pinned|disabled|enabled|skipped|left|avoided|reverted|limited|capped|wrapped|cached|extracted|merged|tuned|restored|preserved|deferred)\b",
+        r"^(?:i |we |i've |we've )?(?:also )?(?:added|changed|switched|replaced|moved|kept|used|chose|chosen|dropped|removed|made|set|split|introduced|fixed|picked|went with|opted|decided|settled|pinned|disabled|enabled|skipped|left|avoided|reverted|limited|capped|wrapped|cached|extracted|merged|tuned|restored|preserved|deferred)\b",
         r"^now,? (?:the |all |every )?[`\w]",
         r"^`?[\w.()-]+`? (?:\w+ ){0,2}now \w+",
         r"\b(?:i|we) (?:chose|decided|opted|went with|settled on|picked|kept)\b",

@@ -57,7 +57,8 @@ BY_USER = (
         + r"(?P<said>vamos (?:usar|com a?|com o|ficar com|manter|adotar|adoptar|optar|mudar para|seguir com|pela|pelo|largar|abandonar)\b.+)",
         r"(?P<said>\b(?:decidimos|decidi|ficou decidido|escolhemos|escolhi|optamos|optei|adotamos|adoptámos|adotei|acordámos|combinámos|ficou combinado)\b.+)",
         _START + r"(?:a )?decisão(?: é|:| foi)\s*(?P<said>.+)",
-        _START + r"(?P<said>(?:opção|opcao|alternativa|proposta) [\da-e]\b(?!.*\?).*)",
+        _START
+        + r"(?P<said>(?:opção|opcao|alternativa|proposta) [\da-e]\b(?:[,.!]|$| (?:por favor|então|parece|é|com|mas|e)\b).*)",
         _START
         + r"(?P<said>(?:escolho|prefiro|fico com|segue com|avança com) (?:a |o )?(?:opção|opcao|alternativa|proposta|primeira|segunda|terceira|última)\b.*)",
     ),
@@ -100,7 +101,7 @@ BY_AGENT = (
     ),
     *cue(
         Sort.REASONED,
-        r"^(?:também )?(?:adicionei|adicionámos|acrescentei|mudei|alterei|troquei|substituí|substitui|movi|mantive|usei|escolhi|optei|decidi|removi|tirei|defini|dividi|renomeei|introduzi|corrigi|fixei|desativei|ativei|evitei|limitei|agora )\b",
+        r"^(?:também )?(?:adicionei|adicionámos|acrescentei|mudei|alterei|troquei|substituí|substitui|movi|mantive|usei|escolhi|optei|decidi|removi|tirei|defini|dividi|introduzi|corrigi|fixei|desativei|ativei|evitei|limitei|agora )\b",
         r"^`?[\w.()-]+`? (?:\w+ ){0,2}agora \w+",
         r"\b(?:de propósito|intencionalmente|deliberadamente|propositadamente)\b",
     ),

@@ -25,7 +25,7 @@ _LINK = re.compile(r"!?\[([^\]\n]{1,200})\]\([^)\s]{1,400}\)")
 _EMPHASIS = re.compile(r"\*+|(?<!\w)_{1,2}(?=\S)|(?<=\S)_{1,2}(?!\w)|~~")
 _CODE_SPAN = re.compile(r"(`+[^`\n]{1,400}`+)")
 _PLACE_IN_FILE = re.compile(
-    r"\s*\((?:at |around |on )?lines? \d+(?:[-–]\d+)?\)"
+    r"\s*\((?:at |around |on )?lines? ~?\d+(?:[-–]\d+)?\)"
     r"|\s+(?:at|on|around) lines? \d+(?:[-–]\d+)?"
     r"|(?<=\.[A-Za-z]{1})(?::\d+)(?:[-–:]\d+)?|(?<=\.[a-z]{2})(?::\d+)(?:[-–:]\d+)?|(?<=\.[a-z]{3})(?::\d+)(?:[-–:]\d+)?"
 )

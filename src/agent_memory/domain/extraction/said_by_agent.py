@@ -52,6 +52,11 @@ _CONTINUES = re.compile(
     r"(?:this|that|these|it|they|otherwise|once|without|so|because|since|if|isto|isso|assim|senão|sem|se|porque)\b",
     re.IGNORECASE,
 )
+_FOUND_OUT = re.compile(
+    r"\broot cause\b|\bturn(?:s|ed) out\b|\bthe (?:actual |real )?(?:problem|issue|bug|cause|culprit) (?:is|was)\b"
+    r"|\bcausa[- ]raiz\b|\b(?:o problema|o erro|a causa) (?:é|era|foi)\b|\bafinal\b",
+    re.IGNORECASE,
+)
 _CONFIRMED = 0.25
 MAX_LESSONS = 3
 """Of one episode."""
@@ -158,13 +163,17 @@ def _announces(sentence: str) -> bool:
 
 
 def _lessons(said: Sequence[_Said], closing: Turn, *, acted: bool) -> Iterator[Candidate]:
-    """What was wrong, at most three times: a longer list is a report. A mere `Problem:` counts where it was acted upon."""
+    """What was wrong, at most three times: a longer list is a report.
+
+    What nothing was done about counts only where it is said to have been found out: the rest is an explanation of the code.
+    """
     previous = ""
     used_labels: set[str] = set()
     for index, statement in enumerate(said):
-        fresh_label = acted and statement.first and statement.label not in used_labels
+        fresh_label = statement.first and statement.label not in used_labels
         labelled = fresh_label and bool(_CAUSE_LABEL.match(statement.label))
-        cause = _cause(statement, announced=_announces(previous), labelled=labelled)
+        told = acted or bool(_FOUND_OUT.search(statement.sentence))
+        cause = _cause(statement, announced=_announces(previous), labelled=labelled) if told else ""
         previous = statement.sentence
         if cause and len(used_labels) < MAX_LESSONS:
             used_labels.add(statement.label if labelled else f"{index}")
@@ -210,8 +219,8 @@ def _remedy(rest: Sequence[_Said], cause: str) -> str:
 
 
 def _lesson(cause: str, turn: Turn, remedy: str, *also: int, detail: str = "") -> Candidate:
-    told = (("More exactly", detail), ("Remedy", remedy))
-    supports = tuple(Support(label, cut(text)) for label, text in told if text and cut(text) not in cause)
+    told = (("More exactly", detail if detail != remedy else ""), ("Remedy", remedy))
+    supports = tuple(Support(label, cut(text)) for label, text in told if text and text[:60] not in cause)
     return Candidate(Sort.LESSON, Role.AGENT, cut(cause), (*also, turn.number), supports=supports)
 
 

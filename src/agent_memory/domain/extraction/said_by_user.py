@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
 from agent_memory.domain.extraction import cues_en, cues_pt
 from agent_memory.domain.extraction.candidates import Candidate, Support
@@ -18,6 +19,7 @@ from agent_memory.domain.extraction.statements import (
     in_third_person,
     is_anaphoric,
     joined,
+    names_in,
     says_enough,
 )
 from agent_memory.domain.history import Role, Turn
@@ -30,6 +32,8 @@ _SIGNALS = {
 _PASSING = re.compile(
     r"\b(?:for now|right now|this time|yet|just this once|por agora|por enquanto|desta vez|ainda não)\b", re.IGNORECASE
 )
+_CHOICE_WORD = re.compile(r"\b(?:option|approach|opção|alternativa)\b", re.IGNORECASE)
+_WONDERS = re.compile(r"\b(?:wonder(?:ing)?|curious)\b", re.IGNORECASE)
 _ACTS = _SIGNALS[Signal.REMEDY]
 _REJECTED = re.compile(
     r"\b(?:instead of|rather than|not|and not|em vez de|em vez do|em vez da|ao invés de|e não)\s+(?P<what>[^,.;:]{2,60})",
@@ -46,6 +50,7 @@ _POLITE = re.compile(
 )
 _CLAUSE_MARKS = ",;:(–—"
 _CONNECTS = re.compile(r"^(?:for|in|on|with|when|if|where|para|em|no|na|nos|nas|com|quando|se)\b", re.IGNORECASE)
+_REMEDY_SENTENCES = 2
 _LIST_INTRO_LINES = 8
 
 
@@ -102,7 +107,7 @@ def _from_sentence(
     hit = _strongest(sentence, answering=before is not None)
     if hit is None or (_ASKS.match(sentence) and hit.shows not in (Sort.REMEMBER, Sort.COMPLAINT)):
         return
-    if hit.shows in (Sort.PREFERENCE, Sort.CONVENTION) and _PASSING.search(sentence):
+    if _PASSING.search(sentence) and _must_last(hit.shows, sentence):
         return
     match hit.shows:
         case Sort.COMPLAINT:
@@ -118,6 +123,13 @@ def _from_sentence(
             )
         case Sort() as sort:
             yield from _statement(sort, hit, sentences, position, asked, before)
+
+
+def _must_last(sort: Sort | Signal, sentence: str) -> bool:
+    """Whether `for now` makes a statement worthless: a rule always, a decision where it names nothing."""
+    if sort is Sort.DECISION:
+        return not names_in(sentence) and not _CHOICE_WORD.search(sentence)
+    return sort in (Sort.PREFERENCE, Sort.CONVENTION)
 
 
 def _reason_after(sentences: Sequence[str], position: int) -> tuple[str, ...]:
@@ -157,6 +169,9 @@ def _statement(
         quote = [sentences[position], said]
     if is_anaphoric(said) and position:
         quote.insert(0, sentences[position - 1])
+    answers = _what_it_answers(sort, said, before)
+    if _WONDERS.search(sentences[position]) or (sort is Sort.CORRECTION and is_anaphoric(said) and not answers):
+        return
     rejected = _REJECTED.search(said) if sort in (Sort.CORRECTION, Sort.DECISION) else None
     yield Candidate(
         sort,
@@ -164,7 +179,7 @@ def _statement(
         cut(said),
         (asked.number,),
         quote=f"{joined(*quote)}\n{example}" if example else joined(*quote),
-        supports=_what_it_answers(sort, said, before),
+        supports=answers,
         rejected=rejected["what"] if rejected else "",
     )
 
@@ -220,7 +235,8 @@ def _complaint(sentence: str, asked: Turn, episode: Episode) -> Iterator[Candida
     if closing is None or not episode.written or not says_enough(claim):
         return
     words = content_terms(claim)
-    remedy = next((said for said in _informative(closing) if content_terms(said) & words or shows(_ACTS, said)), "")
+    first_words = islice(_informative(closing), _REMEDY_SENTENCES)
+    remedy = next((said for said in first_words if content_terms(said) & words or shows(_ACTS, said)), "")
     if remedy:
         yield Candidate(
             Sort.COMPLAINT,

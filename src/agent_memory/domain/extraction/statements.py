@@ -45,6 +45,7 @@ _LEADING_ON = frozenset(_LEADING_ON_WORDS.split())
 """Words that a cut text must not end with: they lead on to what was cut off."""
 _LOOSE = " ,;:–—-("
 _CODE_SPAN = re.compile(r"(`+[^`\n]{1,400}`+)")
+_AFTER_POINT = re.compile(r"([.!?] )the(?= (?:agent|user)\b)")
 _FIRST_PERSON = (
     (re.compile(r"\bI've\b|\bI have\b"), "the agent has"),
     (re.compile(r"\bI'm\b|\bI am\b"), "the agent is"),
@@ -118,7 +119,7 @@ def in_third_person(text: str) -> str:
     for index in range(0, len(pieces), 2):
         for pattern, instead in _FIRST_PERSON:
             pieces[index] = pattern.sub(instead, pieces[index])
-    return capitalised("".join(pieces))
+    return capitalised(_AFTER_POINT.sub(lambda found: f"{found[1]}The", "".join(pieces)))
 
 
 def capitalised(text: str) -> str:
