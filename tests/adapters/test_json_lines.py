@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent_memory.adapters.json_lines import Objects, objects_in
+from agent_memory.adapters.json_lines import LONG_STRING_BYTES, Objects, objects_in
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(-9, 9) | st.text(max_size=8),
@@ -63,3 +63,28 @@ def test_a_bomb_is_a_broken_line(line: bytes) -> None:
 def test_prose_of_many_megabytes_is_no_line_of_many_values() -> None:
     text = 'He said: "no, [see] it", then {"x"} left. ' * 60_000
     assert len(objects_in(json.dumps({"text": text}).encode()).found) == 1
+
+
+@pytest.mark.parametrize("escape", ["\\n", '\\"', "\\\\", "\\u00e9", "\\ud83d\\ude00", ""])
+def test_of_a_very_long_string_both_ends_are_kept(escape: str) -> None:
+    """P25"""
+    line = b'{"text": "HEAD' + (escape + "harbour lights ").encode() * 150_000 + b'TAIL", "after": "\\"x"}'
+    objects = objects_in(line)
+    assert not objects.broken
+    text = objects.found[0]["text"]
+    assert isinstance(text, str)
+    assert text.startswith("HEAD")
+    assert text.endswith("TAIL")
+    assert "bytes left out" in text
+    assert len(text) < LONG_STRING_BYTES * 1.1
+    assert objects.found[0]["after"] == '"x'
+
+
+def test_a_very_long_string_of_nothing_but_escapes_is_left_out_whole() -> None:
+    objects = objects_in(b'{"text": "' + b"\\u0041" * 400_000 + b'"}')
+    assert objects.found == ({"text": " [… 2400000 bytes left out …] "},)
+
+
+def test_strings_in_a_short_line_are_kept_whole() -> None:
+    text = "x" * (LONG_STRING_BYTES * 2)
+    assert objects_in(json.dumps({"text": text}).encode()).found == ({"text": text},)

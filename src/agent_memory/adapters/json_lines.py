@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 
 from attrs import frozen
@@ -10,7 +11,13 @@ from attrs import frozen
 MAX_VALUES_PER_LINE = 400_000
 """A line with more JSON values than this would take hundreds of megabytes once parsed; no harness writes one."""
 
-_COUNTED_FROM_BYTES = 1024 * 1024
+LONG_STRING_BYTES = 400_000
+"""A string longer than this is shortened to its two ends before it is parsed: decoded, it could take four times its size,
+and several times that while it is worked on (P25). No turn keeps as much."""
+
+_LARGE_LINE_BYTES = 1024 * 1024
+_STRING = re.compile(rb'"([^"\\]*+(?:\\.[^"\\]*+)*+)"', re.DOTALL)
+_PLAIN_RUN = re.compile(rb'[^"\\]{12}', re.DOTALL)
 
 _TRIES = 8
 """How many beginnings of an object behind a stump are tried: each may cost a pass over the line."""
@@ -31,11 +38,13 @@ def objects_in(line: bytes | bytearray, *, finished: bool = True) -> Objects:
     """The objects in a line, in order. Never raises.
 
     Normally one. Two may be glued together (a record appended after one without its line end), or one follows the stump of
-    a record whose writing was cut short; invalid UTF-8 becomes U+FFFD. A line that is not `finished` may end anywhere,
+    a record whose writing was cut short; invalid UTF-8 becomes U+FFFD. Of a very long string only the ends are kept. A line that is not `finished` may end anywhere,
     even right after an object that is only a part of its record: nothing is looked for behind a stump then.
     """
-    if len(line) > _COUNTED_FROM_BYTES and _values_in(line) > MAX_VALUES_PER_LINE:
-        return Objects(broken=True, too_many_values=True)
+    if len(line) > _LARGE_LINE_BYTES:
+        if _values_in(line) > MAX_VALUES_PER_LINE:
+            return Objects(broken=True, too_many_values=True)
+        line = _with_short_strings(line)
     text = line.decode("utf-8", "replace")
     found: list[dict[str, object]] = []
     broken = False
@@ -57,6 +66,26 @@ def objects_in(line: bytes | bytearray, *, finished: bool = True) -> Objects:
 def _values_in(line: bytes | bytearray) -> int:
     # Quotes inside strings are escaped, so that text is not counted, except for its brackets.
     return line.count(b',"') + line.count(b'{"') + line.count(b"[")
+
+
+def _with_short_strings(line: bytes | bytearray) -> bytes | bytearray:
+    parts: list[bytes | bytearray] = []
+    at = 0
+    for string in _STRING.finditer(line):
+        start, end = string.span(1)
+        if end - start > LONG_STRING_BYTES:
+            head_end = _safe_cut(line, start + LONG_STRING_BYTES * 3 // 4) or start
+            tail_start = _safe_cut(line, end - LONG_STRING_BYTES // 4) or end
+            parts += [line[at:head_end], f" [… {tail_start - head_end} bytes left out …] ".encode()]
+            at = tail_start
+    return b"".join([*parts, line[at:]]) if parts else line
+
+
+def _safe_cut(line: bytes | bytearray, at: int) -> int | None:
+    """A place soon after `at`, in the same string, that is not inside an escape sequence, of which none is longer than six
+    bytes; None where there is hardly anything but escapes."""
+    run = _PLAIN_RUN.search(line, at, at + 4_096)
+    return run.start() + 6 if run else None
 
 
 def _decode(text: str, at: int) -> tuple[object, int, int | None]:

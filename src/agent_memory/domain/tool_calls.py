@@ -55,12 +55,12 @@ def _first_text(arguments: Mapping[str, object], keys: tuple[str, ...]) -> str:
 
 
 def _todo(item: object) -> str:
-    status = _text_in(item, "status") if isinstance(item, Mapping) else ""
+    status = _text_in(item, "status") if isinstance(item, dict) else ""
     return f"[{status}] {_text_in(item, 'content')}" if status else _text_in(item, "content")
 
 
 def _text_in(item: object, key: str) -> str:
-    value = item.get(key) if isinstance(item, Mapping) else item
+    value = item.get(key) if isinstance(item, dict) else item
     return value if isinstance(value, str) else ""
 
 

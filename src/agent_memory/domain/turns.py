@@ -14,7 +14,7 @@ USER_TEXT_CHARS = 50_000
 AGENT_TEXT_CHARS = 20_000
 TOOL_TEXT_CHARS = 4_000
 
-MAX_KEPT_BYTES = 8 * 1024 * 1024
+MAX_KEPT_BYTES = 16 * 1024 * 1024
 """Of the turns that one fetch returns: what holds, redacts and cuts them into prompts needs a multiple (P25)."""
 TURN_BYTES = 700
 """What a turn takes besides its text."""

@@ -674,18 +674,18 @@ class TestBounds:
         self, talk: Conversation, tmp_path: Path
     ) -> None:
         """P25"""
-        for number in range(600):
+        for number in range(900):
             talk.user(f"{number} " + "u" * 40_000)
         path = talk.write(tmp_path)
         first = history_at(path)
         assert first.remaining
-        assert 100 < len(first.turns) < 500
+        assert 100 < len(first.turns) < 800
         assert sum(len(turn.text) for turn in first.turns) < MAX_KEPT_BYTES * 1.1
         history, seen = first, list(numbers(first))
         while history.remaining:
             history = history_at(path, mark_after(history))
             seen += numbers(history)
-        assert seen == list(range(1, 601))
+        assert seen == list(range(1, 901))
 
 
 class TestOwnCallsAndAutomation:

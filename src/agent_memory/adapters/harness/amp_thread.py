@@ -44,7 +44,7 @@ _UNFINISHED_STATES = ("streaming", "in-progress", "pending")
 
 def is_thread(value: object, thread_id: str) -> bool:
     """Whether a JSON value is an export of this thread with at least one message."""
-    if not isinstance(value, Mapping) or value.get("id") not in (thread_id, None):
+    if not isinstance(value, dict) or value.get("id") not in (thread_id, None):
         return False
     messages = value.get("messages")
     return isinstance(messages, list) and bool(messages)
@@ -92,7 +92,7 @@ class _Thread:
     """Calls that asked memory itself (P26)."""
 
     def take(self, message: object, at: int) -> None:
-        if not isinstance(message, Mapping):
+        if not isinstance(message, dict):
             self.skip("bad-record")
             return
         role = message.get("role")
@@ -124,12 +124,12 @@ class _Thread:
             role = Role.USER if of_user else Role.AGENT
             self._add(role, text.strip(), id, at_ms, calls=calls)
         for block in blocks:
-            if isinstance(block, Mapping) and block.get("type") == "tool_result":
+            if isinstance(block, dict) and block.get("type") == "tool_result":
                 self._answer(block, id, at_ms)
 
     def _calls(self, blocks: list[object]) -> Iterator[ToolCall]:
         for block in blocks:
-            if not (isinstance(block, Mapping) and block.get("type") == "tool_use"):
+            if not (isinstance(block, dict) and block.get("type") == "tool_use"):
                 continue
             name, arguments, id = _text(block, "name") or "unknown", _mapping(block, "input"), _text(block, "id")
             call = tool_call(name, arguments)
@@ -177,7 +177,7 @@ class _Thread:
 def _block_text(block: object) -> str:
     if isinstance(block, str):
         return block
-    return _text(block, "text") if isinstance(block, Mapping) and block.get("type") == "text" else ""
+    return _text(block, "text") if isinstance(block, dict) and block.get("type") == "text" else ""
 
 
 def _answer_text(answer: object) -> str:
@@ -186,7 +186,7 @@ def _answer_text(answer: object) -> str:
         return answer
     if isinstance(answer, list):
         return "\n".join(text for part in answer if (text := _answer_text(part)))
-    if isinstance(answer, Mapping):
+    if isinstance(answer, dict):
         texts = [_answer_text(answer[key]) for key in _ANSWER_KEYS if key in answer]
         return "\n".join(filter(None, texts)) or json.dumps(answer, ensure_ascii=False, default=str)
     return "" if answer is None else str(answer)
@@ -200,7 +200,7 @@ def _time_of(message: Mapping[str, object]) -> int | None:
 def _first_tree(value: Mapping[str, object]) -> Mapping[str, object]:
     trees = _mapping(_mapping(value, "env"), "initial").get("trees")
     first = trees[0] if isinstance(trees, list) and trees else None
-    return first if isinstance(first, Mapping) else {}
+    return first if isinstance(first, dict) else {}
 
 
 def _path_of(uri: str) -> str | None:
@@ -219,7 +219,7 @@ def _text(value: Mapping[str, object], key: str) -> str:
 
 def _mapping(value: Mapping[str, object], key: str) -> Mapping[str, object]:
     inner = value.get(key)
-    return inner if isinstance(inner, Mapping) else {}
+    return inner if isinstance(inner, dict) else {}
 
 
 def _number(value: object) -> int | None:

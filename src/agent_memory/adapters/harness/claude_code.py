@@ -34,7 +34,7 @@ class ClaudeCodeSessions:
     roots: TranscriptRoots
 
     def fetch(self, entry: InboxEntry, mark: SessionMark | None) -> Result[History, Error]:
-        """The turns after the mark, at most about 8 MiB of them (`remaining` then)."""
+        """The turns after the mark, at most about 16 MiB of them (`remaining` then)."""
         retrieval = entry.retrieval
         if not isinstance(retrieval, SessionFile):
             raise TypeError(f"{retrieval.method} is not kept in a Claude Code transcript")

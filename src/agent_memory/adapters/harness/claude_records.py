@@ -148,7 +148,9 @@ def read_record(value: Mapping[str, object]) -> Record | None:
     if not isinstance(kind, str) or not kind:
         return None
     uuid = _text(value, "uuid")
-    at_ms = _instant(value)
+    at_ms = ms_of(_text(value, "timestamp")[:_REASON_CHARS])
+    if kind in _SILENT_TYPES:
+        return _silent(value, uuid or _id_from(value), bool(uuid), at_ms)
     relocated = _text(value, "relocatedCwd") or None
     title, rank = _title(kind, value)
     return Record(
@@ -174,6 +176,20 @@ def read_record(value: Mapping[str, object]) -> Record | None:
     )
 
 
+def _silent(value: Mapping[str, object], id: str, has_own_id: bool, at_ms: int | None) -> Record:
+    """Most lines of a transcript say nothing, but others are children of theirs."""
+    return Record(
+        id=id,
+        has_own_id=has_own_id,
+        parent_id=_text(value, "parentUuid") or None,
+        session_id=_text(value, "sessionId") or None,
+        at_ms=at_ms,
+        cwd=_text(value, "cwd") or None,
+        branch=_branch(value),
+        sidechain=value.get("isSidechain") is True,
+    )
+
+
 def _parts(kind: str, value: Mapping[str, object]) -> Iterator[Part]:
     if kind == "user":
         yield from _of_user(value)
@@ -194,18 +210,18 @@ def _parts(kind: str, value: Mapping[str, object]) -> Iterator[Part]:
 
 def _of_user(value: Mapping[str, object]) -> Iterator[Part]:
     message = value.get("message")
-    content = message.get("content") if isinstance(message, Mapping) else None
+    content = message.get("content") if isinstance(message, dict) else None
     if not isinstance(content, str | list):
         yield LeftOut("bad-record")
         return
     blocks = [content] if isinstance(content, str) else content
     texts = [text for block in blocks if (text := _block_text(block)) is not None]
     for block in blocks:
-        if isinstance(block, Mapping) and block.get("type") == "tool_result":
+        if isinstance(block, dict) and block.get("type") == "tool_result":
             yield _returned(block, value)
-    if any(isinstance(block, Mapping) and block.get("type") not in _USER_BLOCKS for block in blocks):
+    if any(isinstance(block, dict) and block.get("type") not in _USER_BLOCKS for block in blocks):
         yield LeftOut("unknown-block")
-    if any(not isinstance(block, Mapping | str) for block in blocks):
+    if any(not isinstance(block, dict | str) for block in blocks):
         yield LeftOut("bad-record")
     if texts:
         yield from _said(texts, value, images=sum(_is_image(block) for block in blocks))
@@ -263,8 +279,8 @@ def _returned(block: Mapping[str, object], value: Mapping[str, object]) -> Retur
 
 
 def _answers(outcome: object) -> str:
-    answers = outcome.get("answers") if isinstance(outcome, Mapping) else None
-    if not isinstance(answers, Mapping):
+    answers = outcome.get("answers") if isinstance(outcome, dict) else None
+    if not isinstance(answers, dict):
         return ""
     return "\n".join(answer for answer in answers.values() if isinstance(answer, str) and answer.strip())
 
@@ -274,8 +290,8 @@ def _answers(outcome: object) -> str:
 
 def _of_assistant(value: Mapping[str, object]) -> Iterator[Part]:
     message = value.get("message")
-    content = message.get("content") if isinstance(message, Mapping) else None
-    if not isinstance(message, Mapping) or not isinstance(content, str | list):
+    content = message.get("content") if isinstance(message, dict) else None
+    if not isinstance(message, dict) or not isinstance(content, str | list):
         yield LeftOut("bad-record")
         return
     if value.get("isApiErrorMessage") is True or message.get("model") == _SYNTHETIC_MODEL:
@@ -284,12 +300,12 @@ def _of_assistant(value: Mapping[str, object]) -> Iterator[Part]:
     blocks = [content] if isinstance(content, str) else content
     texts = [text for block in blocks if (text := _block_text(block)) is not None and text.strip()]
     asked = tuple(
-        islice((_asked(block) for block in blocks if isinstance(block, Mapping) and _is_call(block)), _MAX_CALLS)
+        islice((_asked(block) for block in blocks if isinstance(block, dict) and _is_call(block)), _MAX_CALLS)
     )
     if texts or asked:
         yield Answered(_text(message, "id") or None, "\n\n".join(texts), asked)
     for block in blocks:
-        if isinstance(block, Mapping) and str(block.get("type")).endswith("_tool_result"):
+        if isinstance(block, dict) and str(block.get("type")).endswith("_tool_result"):
             yield Returned(_content_text(block.get("content")), _text(block, "tool_use_id") or None)
 
 
@@ -357,11 +373,7 @@ def _text(value: Mapping[str, object], key: str) -> str:
 
 def _mapping(value: Mapping[str, object], key: str) -> Mapping[str, object]:
     inner = value.get(key)
-    return inner if isinstance(inner, Mapping) else {}
-
-
-def _instant(value: Mapping[str, object]) -> int | None:
-    return ms_of(_text(value, "timestamp")[:_REASON_CHARS])
+    return inner if isinstance(inner, dict) else {}
 
 
 def _branch(value: Mapping[str, object]) -> str | None:
@@ -377,13 +389,13 @@ def _model(kind: str, value: Mapping[str, object]) -> str | None:
 def _block_text(block: object) -> str | None:
     if isinstance(block, str):
         return block
-    if isinstance(block, Mapping) and block.get("type") == "text":
+    if isinstance(block, dict) and block.get("type") == "text":
         return _text(block, "text")
     return None
 
 
 def _is_image(block: object) -> bool:
-    return isinstance(block, Mapping) and block.get("type") in ("image", "document")
+    return isinstance(block, dict) and block.get("type") in ("image", "document")
 
 
 def _content_text(content: object) -> str:
@@ -395,7 +407,7 @@ def _content_text(content: object) -> str:
 
 
 def _answer_block(block: object) -> str:
-    if isinstance(block, Mapping):
+    if isinstance(block, dict):
         if _is_image(block):
             return "[image]"
         return _text(block, "text") or " ".join(filter(None, (_text(block, "title"), _text(block, "url"))))

@@ -278,9 +278,10 @@ class ClaudeSession:
             if text in self._pull_requests:
                 return
             self._pull_requests.update([text] if len(self._pull_requests) < 1_000 else [])
-        if (asked is not None and asked.of_memory) or shows_an_entry(text):
+        new = self._is_new(record, self._number + 1)
+        if new and ((asked is not None and asked.of_memory) or shows_an_entry(text)):
             text = MEMORY_OUTPUT_PLACEHOLDER
-        draft = self._begin(Role.TOOL, without_own_output(text), record, branch, tool_name=name)
+        draft = self._begin(Role.TOOL, without_own_output(text) if new else "", record, branch, tool_name=name)
         if draft is not None:
             draft.failed = returned.failed
         spoken = _spoken(returned, name)
