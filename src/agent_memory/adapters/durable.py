@@ -38,8 +38,8 @@ def make_directories(path: str) -> None:
     fsync_directory(parent)
 
 
-def _write_temporary(directory: str, data: bytes, mode: int) -> str:
-    path = f"{directory}/{TEMPORARY_PREFIX}{os.urandom(8).hex()}"
+def write_new_file(path: str, data: bytes, mode: int = FILE_MODE) -> None:
+    """Make a file whose bytes are durable; its name is only once the directory is flushed. FileExistsError if there is one."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, mode)
     try:
         try:
@@ -53,6 +53,11 @@ def _write_temporary(directory: str, data: bytes, mode: int) -> str:
     except BaseException:
         os.unlink(path)
         raise
+
+
+def _write_temporary(directory: str, data: bytes, mode: int) -> str:
+    path = f"{directory}/{TEMPORARY_PREFIX}{os.urandom(8).hex()}"
+    write_new_file(path, data, mode)
     return path
 
 

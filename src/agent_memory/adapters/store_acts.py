@@ -90,7 +90,7 @@ def _replace(entry: MemoryEntry, name: str, expected_hash: str, draft: Draft) ->
         version = draft.kept_version(id, current.meta.updated_at_ms, before)
         if isinstance(version, Failure):
             return version
-        writes.append(version.unwrap())
+        writes.insert(0, version.unwrap())
     applied = _replaced(id, path, expected_hash, stored, *(other for other, _ in writes))
     return _settled(Act(applied, tuple(writes), (stored.listed,)), draft, over=(current.listed.path,))
 

@@ -23,8 +23,8 @@ from agent_memory.adapters.durable import (
     create_file,
     fsync_directory,
     make_directories,
-    move_file,
     replace_file,
+    write_new_file,
 )
 from agent_memory.adapters.io_errors import store_io
 from agent_memory.adapters.paths import directory_inside, inside, read_file
@@ -99,7 +99,7 @@ class Transactions:
                 if change.after is not None:
                     staged = f"{number}.new"
                     path = f"{self._directory}/{staged}"
-                    create_file(path, change.after.data)
+                    write_new_file(path, change.after.data)  # its name is durable with that of the journal
                     if change.after.mtime_ns is not None:
                         os.utime(path, ns=(change.after.mtime_ns, change.after.mtime_ns))
                 steps.append(Step(change.path, change.before, hash_of(change.after), staged))
@@ -117,6 +117,9 @@ class Transactions:
                 self._give_up(steps[:number])
                 return where.map(lambda _: False)
             taken = self._take(step)
+            if number + 1 == len(steps) or (step.staged and not steps[number + 1].staged):
+                # What moves has its new name for certain before the old one goes.
+                taken = taken.bind(lambda _: _flush(self._directories(steps)))
             if isinstance(taken, Failure):
                 self._give_up(steps[: number + 1])
                 return taken.map(lambda _: False)
@@ -160,10 +163,9 @@ class Transactions:
         try:
             if step.staged is None:
                 os.unlink(target)
-                fsync_directory(os.path.dirname(target))
             else:
                 make_directories(os.path.dirname(target))
-                move_file(f"{self._directory}/{step.staged}", target)
+                os.replace(f"{self._directory}/{step.staged}", target)
         except OSError as error:
             return Failure(store_io(error, "write", target))
         return Success(None)
@@ -174,7 +176,10 @@ class Transactions:
                 taken = self._take(step)
                 if isinstance(taken, Failure):
                     return taken
-        return Success(None)
+        return _flush(self._directories(steps))
+
+    def _directories(self, steps: Sequence[Step]) -> tuple[str, ...]:
+        return tuple(sorted({os.path.dirname(f"{self._root}/{step.path}") for step in steps}))
 
     def _undo(self, steps: Sequence[Step]) -> Result[None, Error]:
         for step in reversed(steps):
@@ -201,7 +206,7 @@ class Transactions:
 
     def _sweep(self, steps: Sequence[Step]) -> Result[None, Error]:
         """Remove the temporary files that a crash left where the transaction wrote."""
-        for directory in sorted({os.path.dirname(f"{self._root}/{step.path}") for step in steps}):
+        for directory in self._directories(steps):
             swept = _remove_from(directory, _TEMPORARY)
             if isinstance(swept, Failure):
                 return swept
@@ -214,6 +219,17 @@ class Transactions:
                 return Failure(refused)
             case Success(directory):
                 return _remove_from(directory, _JOURNALS).bind(lambda _: _remove_from(directory, _STAGED))
+
+
+def _flush(directories: Sequence[str]) -> Result[None, Error]:
+    for directory in directories:
+        try:
+            fsync_directory(directory)
+        except FileNotFoundError:
+            continue  # an archive that is not there yet has nothing to flush
+        except OSError as error:
+            return Failure(store_io(error, "flush", directory))
+    return Success(None)
 
 
 def _restore(target: str, before: FileState | None) -> None:

@@ -1,0 +1,393 @@
+"""What `StoreFiles` promises beyond the contract of a store: crashes, full disks, other processes, people with editors."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from contextlib import suppress
+from itertools import count
+from pathlib import Path
+
+import pytest
+from attrs import evolve, frozen
+from returns.result import Failure, Success
+
+from agent_memory.adapters.locks import KernelLocks
+from agent_memory.adapters.store_files import StoreFiles
+from agent_memory.domain.change import Change, Create, Receipt, Replace, Restore, Retire
+from agent_memory.domain.entry import MemoryEntry, Meta
+from agent_memory.domain.results import sealed
+from agent_memory.errors import Busy, EntryChanged, EntryExists, EntryInvalid, PathRefused, StateCorrupt, StoreIo
+from faults import Killed, failing_at, killed_at, snapshot
+
+A, B, C, D = "id__aaaaaa", "id__bbbbbb", "id__cccccc", "id__dddddd"
+MS = 1_771_000_205_123
+
+
+def entry(id: str, title: str = "Title", body: str = "Body.") -> MemoryEntry:
+    return MemoryEntry(Meta(id, title, MS, MS, "About."), body)
+
+
+def store(root: Path) -> StoreFiles:
+    return StoreFiles(root, KernelLocks(root))
+
+
+def hash_of(root: Path, id: str) -> str:
+    return store(root).read(id).unwrap().listed.content_hash
+
+
+def fill(root: Path) -> list[Change]:
+    """Three live entries and a retired one, and a batch with every kind of change, one of them refused."""
+    store(root).apply([Create(entry(id, f"Title {id[-1]}")) for id in (A, B, C, D)]).unwrap()
+    store(root).delete(D).unwrap()
+    return [
+        Replace(entry(A, "New title", "New body."), hash_of(root, A)),
+        Retire(B, hash_of(root, B), valid_until_ms=MS + 5),
+        Create(entry("id__eeeeee")),
+        Retire(C, "0" * 64),
+        Restore(D),
+    ]
+
+
+def notes(root: Path) -> dict[str, bytes]:
+    return {path: data for path, data in snapshot(root).items() if path.startswith(("topics/", "archive/"))}
+
+
+@frozen
+class Prepared:
+    """A filled root to copy, the batch for it, and its notes without and with that batch."""
+
+    root: Path
+    changes: list[Change]
+    before: dict[str, bytes]
+    after: dict[str, bytes]
+
+    def copy(self, name: str) -> Path:
+        return Path(shutil.copytree(self.root, self.root.with_name(name)))
+
+
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Prepared:
+    home = tmp_path_factory.mktemp("home")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HOME", str(home))
+        changes = fill(home / "root")
+        done = Path(shutil.copytree(home / "root", home / "done"))
+        assert len(store(done).apply(changes).unwrap().applied) == 4
+        return Prepared(home / "root", changes, notes(home / "root"), notes(done))
+
+
+def test_the_batch_of_these_tests_does_what_it_says(prepared: Prepared) -> None:
+    before, after = prepared.before, prepared.after
+    assert sorted(before) == [
+        f"archive/Title d -- {D}.md",
+        f"topics/Title a -- {A}.md",
+        f"topics/Title b -- {B}.md",
+        f"topics/Title c -- {C}.md",
+    ]
+    assert sorted(after) == [
+        f"archive/Title b -- {B}.md",
+        f"archive/{A}/{MS}.md",
+        f"archive/{B}/{MS}.md",
+        f"topics/New title -- {A}.md",
+        "topics/Title -- id__eeeeee.md",
+        f"topics/Title c -- {C}.md",
+        f"topics/Title d -- {D}.md",
+    ]
+    assert after[f"archive/{A}/{MS}.md"] == before[f"topics/Title a -- {A}.md"]
+    assert after[f"archive/{B}/{MS}.md"] == before[f"topics/Title b -- {B}.md"]
+
+
+@pytest.mark.usefixtures("home")
+def test_a_kill_at_any_point_leaves_all_or_nothing_p2_p12_p15(prepared: Prepared) -> None:
+    before, after = prepared.before, prepared.after
+    seen = []
+    for k in count(1):
+        root = prepared.copy(f"killed {k}")
+        with killed_at(k) as counter, suppress(Killed):
+            store(root).apply(prepared.changes)
+        for path, data in notes(root).items():
+            if "/.tmp-" not in path:
+                assert data in (before.get(path), after.get(path)), (k, path)
+        listing = store(root).list().unwrap()
+        assert listing.unreadable == (), k
+        assert len({listed.meta.id for listed in listing.entries}) == len(listing.entries)
+        seen.append(notes(root))
+        assert seen[-1] in (before, after), k
+        again = store(root).apply(prepared.changes).unwrap()
+        assert [each.act for each in again.applied][:3] == ["replace", "retire", "create"], k
+        assert notes(root) == after, k
+        if not counter.struck:
+            break
+    assert len([each for each in seen if each == before]) > 20
+
+
+@pytest.mark.usefixtures("home")
+@pytest.mark.parametrize(
+    ("number", "first"), [(errno.ENOSPC, 1), (errno.EIO, 2), (errno.EACCES, 3), (errno.EDQUOT, 4), (errno.EMFILE, 5)]
+)
+def test_a_failing_call_is_an_error_or_got_over_and_nothing_is_half_done_p5(
+    prepared: Prepared, number: int, first: int
+) -> None:
+    refusals = 0
+    for k in count(first, 5):
+        root = prepared.copy(f"failed {number} {k}")
+        with failing_at(k, number, once=True) as counter:
+            result = store(root).apply(prepared.changes)
+        assert store(root).apply([]) == Success(Receipt(())), k
+        match sealed(result):
+            case Failure(error):
+                assert isinstance(error, StoreIo), (k, error)
+                assert error.errno_name == errno.errorcode[number]
+                assert notes(root) == prepared.before, k
+                refusals += 1
+            case Success(receipt):
+                # An entry that could not be read was dropped, and said so.
+                dropped = {each.subject for each in receipt.dropped}
+                assert notes(root) == prepared.after or dropped > {C}, k
+        if not counter.struck:
+            break
+    assert refusals > 10
+
+
+SIGKILLED = """
+import os, signal, sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[4])
+from test_store_files import fill, store
+root, k = Path(sys.argv[1]), int(sys.argv[2])
+changes = fill(root)
+calls = 0
+def dying(real):
+    def call(*args, **kwargs):
+        global calls
+        calls += 1
+        if calls == k:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return real(*args, **kwargs)
+    return call
+for name in ("write", "fsync", "replace", "link", "unlink", "mkdir"):
+    setattr(os, name, dying(getattr(os, name)))
+store(root).apply(changes).unwrap()
+"""
+
+
+@pytest.mark.parametrize("k", [3, 17, 19, 21, 28, 34, 36, 41])
+def test_a_real_kill_leaves_all_or_nothing_and_the_lock_free_p2_p7(home: Path, prepared: Prepared, k: int) -> None:
+    root = home / "root"
+    here = Path(__file__).parent
+    killed = subprocess.run(
+        [sys.executable, "-c", SIGKILLED, root, str(k), "", here], env={**os.environ, "PYTHONPATH": str(here.parent)}
+    )
+    assert killed.returncode == -signal.SIGKILL
+    assert store(root).list().unwrap().unreadable == ()
+    assert notes(root) in (prepared.before, prepared.after)
+    assert store(root).write(entry("id__zzzzzz"), None).unwrap().applied[0].act == "create"
+
+
+# -- several at once --------------------------------------------------------------------------------------------------
+
+WRITER = """
+import sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[3])
+from test_store_files import A, entry, store
+root, number = Path(sys.argv[1]), int(sys.argv[2])
+own = store(root)
+won = 0
+for turn in range(10):
+    own.write(entry(f"id__{number + 1}{turn + 1:05d}".replace("0", "z")), None).unwrap()
+    shown = own.read(A).unwrap()
+    won += own.write(entry(A, "Shared", f"{shown.body} {number}"), shown.listed.content_hash).map(lambda _: 1).value_or(0)
+print(won)
+"""
+
+
+def test_writers_at_the_same_time_lose_nothing_p7_p8(root: Path) -> None:
+    store(root).write(entry(A, "Shared", "Start."), None).unwrap()
+    here = Path(__file__).parent
+    environment = {**os.environ, "PYTHONPATH": str(here.parent)}
+    writers = [
+        subprocess.Popen(
+            [sys.executable, "-c", WRITER, root, str(number), here], stdout=subprocess.PIPE, text=True, env=environment
+        )
+        for number in range(5)
+    ]
+    wins = [int(writer.communicate()[0]) for writer in writers]
+    assert [writer.returncode for writer in writers] == [0] * 5
+    listing = store(root).list().unwrap()
+    assert len(listing.entries) == 1 + 5 * 10
+    assert listing.unreadable == ()
+    body = store(root).read(A).unwrap().body
+    assert [body.split().count(str(number)) for number in range(5)] == wins
+    assert len(list((root / f"archive/{A}").iterdir())) == sum(wins)
+
+
+def test_a_store_whose_lock_is_held_is_busy_for_writers_and_open_to_readers(root: Path) -> None:
+    store(root).write(entry(A), None).unwrap()
+    with KernelLocks(root).write():
+        waiting = StoreFiles(root, KernelLocks(root, write_limit_seconds=0))
+        assert isinstance(waiting.write(entry(B), None).failure(), Busy)
+        assert waiting.read(A).unwrap().entry == entry(A)
+
+
+def test_an_edit_between_decision_and_write_wins_p8(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store(root).write(entry(A), None).unwrap()
+    shown = hash_of(root, A)
+    file = root / f"topics/Title -- {A}.md"
+    by_hand = file.read_text().replace("Body.", "By hand.")
+    really_link = os.link
+
+    def link(source: str, target: str) -> None:
+        if target.endswith("journal.json"):
+            file.write_text(by_hand)
+        really_link(source, target)
+
+    monkeypatch.setattr(os, "link", link)
+    assert store(root).write(entry(A, body="By the model."), shown) == Failure(EntryChanged(A))
+    assert file.read_text() == by_hand
+    assert sorted(notes(root)) == [f"topics/Title -- {A}.md"]
+
+
+# -- names and paths --------------------------------------------------------------------------------------------------
+
+
+def test_files_and_directories_are_private_under_any_umask_p22(root: Path) -> None:
+    earlier = os.umask(0)
+    try:
+        changes = fill(root)
+        store(root).apply(changes).unwrap()
+    finally:
+        os.umask(earlier)
+    modes = {path: path.lstat().st_mode & 0o777 for path in (root, *root.rglob("*"))}
+    assert {mode for path, mode in modes.items() if path.is_dir()} == {0o700}
+    assert {mode for path, mode in modes.items() if path.is_file()} == {0o600}
+
+
+def test_a_name_that_another_file_has_but_for_case_or_composition_is_taken_p15(root: Path) -> None:
+    (root / "topics").mkdir(parents=True)
+    (root / f"topics/TITLE e\u0301 -- {A}.md").write_text("---\nid: id__zzzzzz\n---\nx\n")
+    refused = store(root).write(entry(A, "Title é"), None).failure()
+    assert refused == EntryExists(A, f"topics/TITLE e\u0301 -- {A}.md")
+
+
+def test_an_archive_name_that_is_taken_is_not_overwritten_p12(root: Path) -> None:
+    store(root).write(entry(A), None).unwrap()
+    (root / "archive").mkdir()
+    (root / f"archive/Title -- {A}.md").write_bytes(b"\xff something else")
+    assert isinstance(store(root).delete(A), Success)
+    assert (root / f"archive/Title -- {A}.md").read_bytes() == b"\xff something else"
+    assert store(root).read(A, archived=True).unwrap().listed.path == f"archive/2 Title -- {A}.md"
+
+
+def test_a_retired_file_that_lies_in_the_way_becomes_a_version_p12(root: Path) -> None:
+    store(root).write(entry(A), None).unwrap()
+    live = (root / f"topics/Title -- {A}.md").read_bytes()
+    store(root).delete(A).unwrap()
+    (root / f"topics/Title -- {A}.md").write_bytes(live.replace(b"Body.", b"Copied back."))
+    store(root).delete(A).unwrap()
+    assert (root / f"archive/{A}/{MS}.md").read_bytes() == live
+    assert store(root).read(A, archived=True).unwrap().body == "Copied back."
+
+
+def test_a_note_without_an_id_gets_it_when_it_is_written_and_its_original_is_kept_p12(root: Path) -> None:
+    (root / "topics").mkdir(parents=True)
+    (root / "topics/plain.md").write_text("Just words.\n")
+    listed = store(root).list().unwrap().entries[0]
+    assert listed.provisional_id
+    id = listed.meta.id
+    store(root).apply([Retire(id, listed.content_hash)]).unwrap()
+    assert store(root).read(id, archived=True).unwrap().listed.path == "archive/plain.md"
+    assert [each.read_text() for each in (root / f"archive/{id}").iterdir()] == ["Just words.\n"]
+    store(root).apply([Restore(id)]).unwrap()
+    stored = store(root).read(id).unwrap()
+    assert (stored.listed.provisional_id, stored.body) == (False, "Just words.")
+
+
+def test_what_is_retired_and_restored_keeps_its_time(root: Path) -> None:
+    store(root).write(entry(A), None).unwrap()
+    file = root / f"topics/Title -- {A}.md"
+    os.utime(file, ns=(10**18, 10**18))
+    store(root).delete(A).unwrap()
+    store(root).apply([Restore(A)]).unwrap()
+    assert file.stat().st_mtime_ns == 10**18
+
+
+@pytest.mark.parametrize("name", ["topics", "archive", ".transaction"])
+def test_a_link_in_the_place_of_a_directory_is_refused_p21(root: Path, tmp_path: Path, name: str) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    root.mkdir()
+    (root / name).symlink_to(outside)
+    refused = store(root).apply([Create(entry(A))]).failure()
+    assert isinstance(refused, PathRefused)
+    assert list(outside.iterdir()) == []
+
+
+def test_a_root_that_is_a_file_is_refused(root: Path) -> None:
+    root.write_text("x")
+    assert isinstance(store(root).write(entry(A), None).failure(), PathRefused)
+    assert root.read_text() == "x"
+
+
+def test_a_damaged_journal_stops_writing_and_not_reading_p6(root: Path) -> None:
+    store(root).write(entry(A), None).unwrap()
+    (root / ".transaction/journal.json").write_text("{")
+    assert isinstance(store(root).write(entry(B), None).failure(), StateCorrupt)
+    assert store(root).read(A).unwrap().entry == entry(A)
+    assert (root / ".transaction/journal.json").read_text() == "{"
+
+
+HOSTILE = [
+    "../../etc/passwd",
+    "/etc/passwd",
+    "..",
+    "a\x00b",
+    "-rf *",
+    "~root",
+    "x" * 5000,
+    "é\ud800",
+    "$(reboot)",
+    "\n",
+    ".",
+]
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_no_title_or_tag_leaves_topics_p21(root: Path, text: str) -> None:
+    hostile = evolve(entry(A, text), meta=evolve(entry(A, text).meta, tags=(text, "topic__x")))
+    result = store(root).write(hostile, None)
+    assert isinstance(result, Success) or isinstance(result.failure(), EntryInvalid)
+    written = [path for path in root.parent.rglob("*") if path.is_file() and ".local" not in path.parts]
+    notes = [path for path in written if ".cache" not in path.parts]
+    assert [path.parent for path in notes] == ([root / "topics"] if isinstance(result, Success) else [])
+    assert all(len(path.name.encode()) <= 200 for path in notes)
+    assert len(store(root).list().unwrap().entries) == len(notes)
+    assert isinstance(store(root).write(entry(B, text), None), Success)
+
+
+@pytest.mark.shared
+def test_no_published_payload_leaves_topics_p21(root: Path, shared: Path) -> None:
+    lines = {
+        line
+        for file in (shared / "corpora/payloads-att").glob("*.txt")
+        for line in file.read_text("utf-8", "replace").splitlines()[::11]
+        if re.search(r"\S", line)
+    }
+    payloads = sorted(lines)[:200]
+    assert len(payloads) > 100
+    ids = [
+        f"id__{'123456789ABCDEFGHJKLMNPQRSTUVWXYZ'[n // 33]}{'123456789ABCDEFGHJKLMNPQRSTUVWXYZ'[n % 33]}1111"
+        for n in range(200)
+    ]
+    store(root).apply([Create(entry(id, payload)) for id, payload in zip(ids, payloads, strict=False)]).unwrap()
+    files = list(root.parent.rglob("*.md"))
+    assert {path.parent for path in files} == {root / "topics"}
+    assert len(files) == len(payloads)
+    for payload in payloads[:50]:
+        assert store(root).read(payload).failure().code == "entry-not-found"

@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from agent_memory.domain.entry import Listed, Meta, Source, UnreadableFile
+from agent_memory.domain.vocabulary import Harness, Importance, Kind, Origin, Sensitivity, Status
+from agent_memory.formats.listing_rows import Row, parse_rows, render_rows, unpack
+
+text = st.text(max_size=8)
+texts = st.lists(text, max_size=3).map(tuple)
+numbers = st.integers(0, 2**63 - 1)
+maybe = st.none() | numbers
+sources = st.builds(
+    Source,
+    st.sampled_from(Harness),
+    *[st.none() | text] * 4,
+    turns=st.lists(st.integers(1, 99), max_size=3).map(tuple),
+)
+metas = st.builds(
+    Meta,
+    id=text,
+    title=text,
+    created_at_ms=numbers,
+    updated_at_ms=numbers,
+    description=text,
+    kind=st.sampled_from(Kind),
+    tags=texts,
+    status=st.sampled_from(Status),
+    origin=st.sampled_from(Origin),
+    scope=text,
+    importance=st.sampled_from(Importance),
+    confidence=st.none() | st.floats(0, 1),
+    sensitivity=st.sampled_from(Sensitivity),
+    pinned=st.booleans(),
+    promoted_by=st.none() | text,
+    used=numbers,
+    last_used_at_ms=maybe,
+    expires_at_ms=maybe,
+    valid_from_ms=maybe,
+    valid_until_ms=maybe,
+    aliases=texts,
+    supersedes=texts,
+    sources=st.lists(sources, max_size=2).map(tuple),
+)
+flags = st.booleans()
+known = st.tuples(numbers, numbers, numbers, numbers)
+
+
+@st.composite
+def rows_by_path(draw: st.DrawFn) -> dict[str, Row]:
+    rows = {}
+    for path in draw(st.lists(text, max_size=3, unique=True)):
+        seen = draw(
+            st.builds(UnreadableFile, st.just(path), texts)
+            | st.builds(Listed, metas, st.just(path), text, archived=flags, provisional_id=flags, conflicted=flags)
+        )
+        rows[path] = Row(draw(known), draw(numbers), seen)
+    return rows
+
+
+@settings(max_examples=60)
+@given(rows_by_path())
+def test_what_is_read_is_what_was_written(rows: dict[str, Row]) -> None:
+    packed = parse_rows(render_rows(rows))
+    assert packed is not None
+    unpacked = {path: unpack(path, row) for path, row in packed.items()}
+    assert unpacked == rows
+    for row in unpacked.values():
+        if isinstance(row.seen, Listed):
+            assert isinstance(row.seen.meta.kind, Kind)
+
+
+WHOLE = render_rows({"topics/a.md": Row((1, 2, 3, 4), 5, UnreadableFile("topics/a.md", ("why",)))})
+
+
+@settings(max_examples=100)
+@given(st.integers(0, len(WHOLE) - 1), st.integers(1, 255))
+def test_one_damaged_byte_makes_the_cache_worthless(at: int, flip: int) -> None:
+    damaged = WHOLE[:at] + bytes([WHOLE[at] ^ flip]) + WHOLE[at + 1 :]
+    assert parse_rows(WHOLE) is not None
+    assert parse_rows(damaged) is None
+
+
+@pytest.mark.parametrize("data", [b"", b"x", WHOLE[:-1], WHOLE + b"\x00", b"\x00" * 64, WHOLE[:64]])
+def test_what_is_not_whole_is_worthless(data: bytes) -> None:
+    assert parse_rows(data) is None
