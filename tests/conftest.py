@@ -6,6 +6,11 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# Time is never what a test is about, and the machine may be busy.
+settings.register_profile("untimed", deadline=None)
+settings.load_profile("untimed")
 
 NO_HOME = "/dev/null/choose-a-home"
 """Below a character device nothing can be created, not even by root."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Iterator
 
 from attrs import frozen
@@ -65,13 +67,15 @@ def _closes(line: str, fence: str) -> bool:
 
 
 def _code_spans(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    runs_by_length: dict[int, list[int]] = defaultdict(list)
+    for run in _TICKS.finditer(text, start, end):
+        runs_by_length[len(run[0])].append(run.start())
     position = start
     while opening := _TICKS_OR_ESCAPE.search(text, position, end):
         position = opening.end()
-        if opening[1]:
-            closing = next(
-                (run for run in _TICKS.finditer(text, position, end) if len(run[0]) == len(opening[1])), None
-            )
-            if closing:
-                yield opening.start(), closing.end()
-                position = closing.end()
+        length = len(opening[1] or "")
+        closings = runs_by_length.get(length, [])
+        following = bisect_left(closings, position)
+        if following < len(closings):
+            position = closings[following] + length
+            yield opening.start(), position

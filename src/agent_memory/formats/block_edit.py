@@ -12,7 +12,9 @@ from agent_memory.formats.frontmatter import read_values
 from agent_memory.formats.yaml_block import MappingNode, Node, Pair, ScalarNode, SequenceNode, plain, read_block
 from agent_memory.formats.yaml_scalars import Plain, flow_text, text_scalar
 
-_COMMENT = re.compile(r"(?<!\S)#[^\n]*")
+_COMMENT = re.compile("(?<!\\S)#[^\n\x85\u2028\u2029]*")
+
+_DASH = re.compile(r"^[ ]*-(?=\s)", re.MULTILINE)
 
 
 def edit_block(block: str, changes: Mapping[str, str], order: Sequence[str]) -> str:
@@ -94,7 +96,7 @@ def _replace_lines(block: str, pair: Pair, value: SequenceNode | MappingNode, te
     """For a list or mapping in lines. The lines of items that stay are kept; comments of those that go stand above the key."""
     first = _line_start(block, value.start)
     items = value.items if isinstance(value, SequenceNode) else ()
-    starts = [_line_start(block, item.start) for item in items] or [first]
+    starts = _dash_lines(block, value.start, items) or [first]
     ends = [*starts[1:], _line_end(block, value.end)]
     gone = list(zip(items or (value,), starts, ends, strict=True))
     indent = " " * (len(block[first:]) - len(block[first:].lstrip(" ")))
@@ -110,6 +112,16 @@ def _replace_lines(block: str, pair: Pair, value: SequenceNode | MappingNode, te
     colon = _behind_colon(block, pair)
     inline = "" if lines else f" {text}"
     return f"{head}{block[_key_line(block, pair) : colon]}{inline}{block[colon:first]}{lines}{block[ends[-1] :]}"
+
+
+def _dash_lines(block: str, start: int, items: tuple[Node, ...]) -> list[int]:
+    """Where the line of each item's dash begins; the item itself may begin below it."""
+    lines, position = [], _line_start(block, start)
+    for item in items:
+        dash = _DASH.search(block, position, item.start)
+        lines.append(dash.start() if dash else _line_start(block, item.start))
+        position = item.end
+    return lines
 
 
 def _head(block: str, pair: Pair, comments: list[str]) -> tuple[str, str]:
@@ -177,11 +189,11 @@ def _line_end(block: str, offset: int) -> int:
 
 
 def _rewrite(block: str, wanted: Mapping[str, Plain]) -> str:
+    lines = "".join(f"{text_scalar(key, in_flow=True)}: {flow_text(value)}\n" for key, value in wanted.items())
     match sealed(read_block(block)):
-        case Success(root):
-            comments = _comments(block, 0, len(block), root)
-        case Failure():
-            comments = []
-    return "".join(
-        (*comments, *(f"{text_scalar(key, in_flow=True)}: {flow_text(value)}\n" for key, value in wanted.items()))
-    )
+        case Success(root) if _reads_as(
+            with_comments := "".join((*_comments(block, 0, len(block), root), lines)), wanted
+        ):
+            return with_comments
+        case _:
+            return lines
