@@ -258,9 +258,11 @@ class TestEndings:
         command = AgentCommand("test", ("/nowhere/llm", "--key", token))
         assert token not in str(error_of(an_agent(home, command).answer(a_request())))
 
-    def test_invalid_utf8_becomes_replacement_characters(self, home: Path) -> None:
+    def test_p9_invalid_utf8_is_refused(self, home: Path) -> None:
         command = AgentCommand("test", ("/bin/sh", "-c", "printf 'a\\377b'"))
-        assert an_agent(home, command).answer(a_request()).unwrap().text == "a\ufffdb"
+        error = error_of(an_agent(home, command).answer(a_request()))
+        assert isinstance(error, ReplyRefused)
+        assert "UTF-8" in error.reasons[0]
 
     def test_a_private_directory_that_cannot_be_made_is_a_store_error(self, tmp_path: Path) -> None:
         home = tmp_path / "home"
@@ -349,7 +351,6 @@ REPLIES = {
         "refusal-with-empty-json",
         "prompt-echo",
         "wrong-nonce",
-        "invalid-utf8",
         "deep-nesting",
     ),
     *(
@@ -372,6 +373,7 @@ ERRORS: dict[str, type] = {
     "hang-after-output": AgentTimedOut,
     "ignores-sigterm": AgentTimedOut,
     "endless": ReplyRefused,
+    "invalid-utf8": ReplyRefused,
     "rate-limit-text": AgentUnavailable,
 }
 

@@ -8,6 +8,7 @@ import pytest
 from attrs import evolve
 from returns.result import Failure, Result
 
+from agent_memory.domain.agent_request import AgentRequest
 from agent_memory.domain.history import Role, SessionMark
 from agent_memory.domain.inbox_entry import SessionFile
 from agent_memory.domain.run import Run
@@ -478,3 +479,27 @@ def test_a_reply_with_nothing_that_passes_the_checks_is_an_attempt(world: World)
     world.capture("s1", "Hello there")
     assert world.verdicts(world.run()) == ["refused"]
     assert world.listed() == ()
+
+
+def test_a_later_window_sees_and_may_update_what_an_earlier_one_planned(world: World) -> None:
+    world.agent.max_prompt_chars = 32_000
+    long = ["Remember that the lock timeout is 30 seconds. " + "words and words " * 700 for _ in range(2)]
+
+    def answer(request: AgentRequest) -> str:
+        if len(world.agent.asked) == 1:
+            return envelope(
+                request, entries=[note("The lock timeout is 30 seconds", "The lock timeout is 30 seconds.", turns=[1])]
+            )
+        (shown,) = request.shown
+        return envelope(
+            request,
+            updates=[{"id": shown.meta.id, "body": "The lock timeout is 60 seconds.", "drops": ["30"], "turns": [2]}],
+        )
+
+    world.agent.answers = [answer]
+    world.capture("s1", *long)
+    run = world.run()
+    assert len(world.agent.asked) == 2
+    (stored,) = world.listed()
+    assert "60 seconds" in world.store.read(stored.meta.id).unwrap().body
+    assert run.settled[0].outcome.dropped == ()

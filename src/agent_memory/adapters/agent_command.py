@@ -32,6 +32,7 @@ from agent_memory.errors import (
     ReplyRefused,
     StoreIo,
 )
+from agent_memory.formats.reply import decode_reply
 from agent_memory.ports import Clock, SpendLedger
 
 ARGUMENT_MAX_CHARS = 32_000
@@ -121,7 +122,14 @@ class CommandAgent:
                 # the call is counted already, and a full disk must not cost a reply that was paid for
                 self._ledger.add_reply(at_ms, len(text))
                 problem = self._problem(finished, text, request.nonce)
-                return Failure(problem) if problem else Success(AgentReply(text, prompt_chars))
+                if problem:
+                    return Failure(problem)
+                reply: Result[AgentReply, Error] = (
+                    decode_reply(finished.stdout)
+                    .alt(lambda refused: refused)
+                    .map(lambda said: AgentReply(said, prompt_chars))
+                )
+                return reply
 
     def _run(self, prompt: str) -> Result[Finished, StoreIo]:
         as_argument = self._command.input == "argument"

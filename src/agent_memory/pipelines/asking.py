@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 
 from attrs import evolve, frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.agent_request import AgentReply, AgentRequest
+from agent_memory.domain.change import Create
 from agent_memory.domain.entry import Listed, Listing, StoredEntry
 from agent_memory.domain.history import History, SessionMark
 from agent_memory.domain.inbox_entry import FileSnapshot, InlineNote, session_id_of
 from agent_memory.domain.plan import Plan, PlanFacts
+from agent_memory.domain.planned_store import live_when_applied, stored_when_applied
 from agent_memory.domain.planning import plan_inline_fallback, plan_window
 from agent_memory.domain.redaction import redact
 from agent_memory.domain.related import choose_shown, ids_to_show, rank_related, tag_vocabulary
 from agent_memory.domain.results import sealed
 from agent_memory.domain.run import KeptReply, Run, Work
 from agent_memory.domain.taken_ids import taken_ids
-from agent_memory.domain.vocabulary import Harness
+from agent_memory.domain.vocabulary import Harness, Kind
 from agent_memory.domain.windows import cut_windows
 from agent_memory.errors import AgentTimedOut, Error, ReplyRefused, StateCorrupt, StoreIo
 from agent_memory.formats.prompt import PromptBudget, PromptFacts, plan_prompt_budget, render_consolidate_prompt
@@ -53,7 +56,10 @@ def run_agent(io: ConsolidateIo, run: Run) -> Result[Run, Error]:
     history = work.history
 
     def with_lists(live: Listing, archive: Listing) -> Result[Run, Error]:
-        ranked = rank_related(history, live.entries, work.scope, session_id_of(work.pending.entry))
+        # A later window sees the store as the earlier ones will leave it.
+        entries = live_when_applied(work.plan, live.entries)
+        session_id = session_id_of(work.pending.entry)
+        ranked = rank_related(history, entries, work.scope, session_id)
         catalog = tuple(each.listed for each in ranked)
         match sealed(_budget(io, catalog)):
             case Failure(error):
@@ -61,8 +67,9 @@ def run_agent(io: ConsolidateIo, run: Run) -> Result[Run, Error]:
             case Success(budget):
                 cut = evolve(work, windows=work.windows or _windows(history, budget))
                 window = cut.windows[cut.window_index]
-                related = ids_to_show(rank_related(window, live.entries, work.scope, session_id_of(work.pending.entry)))
-                shelf = Shelf(live, archive, catalog, _shown(io, cut, related, budget))
+                related = ids_to_show(rank_related(window, entries, work.scope, session_id))
+                planned = stored_when_applied(work.plan, live.entries)
+                shelf = Shelf(live, archive, catalog, _shown(io, cut, related, planned, budget))
                 return _ask(io, run, cut, window, shelf, budget)
 
     return _lists(io).bind(lambda lists: with_lists(*lists))
@@ -88,12 +95,17 @@ def _windows(history: History, budget: PromptBudget | None) -> tuple[History, ..
 
 
 def _shown(
-    io: ConsolidateIo, work: Work, related: tuple[str, ...], budget: PromptBudget | None
+    io: ConsolidateIo,
+    work: Work,
+    related: tuple[str, ...],
+    planned: Mapping[str, StoredEntry],
+    budget: PromptBudget | None,
 ) -> tuple[StoredEntry, ...]:
     """The session's own handoff and the most related entries, as many as fit; what cannot be read is not shown."""
-    handoff = None if work.mark is None else work.mark.handoff_id
+    handoff = _handoff_id(work, planned)
     ids = dict.fromkeys((*((handoff,) if handoff else ()), *related))
-    stored = [found.unwrap() for found in map(io.store.read, ids) if isinstance(found, Success)]
+    found = (Success(planned[id]) if id in planned else io.store.read(id) for id in ids)
+    stored = [each.unwrap() for each in found if isinstance(each, Success)]
     return choose_shown(stored, WHOLE_SESSION_SHOWN_CHARS if budget is None else budget.shown_chars)
 
 
@@ -154,9 +166,18 @@ def _request(io: ConsolidateIo, work: Work, window: History, shelf: Shelf, nonce
 
 
 def _shown_handoff(work: Work, shown: tuple[StoredEntry, ...]) -> str | None:
-    """The session's earlier handoff, when it still lives."""
-    handoff = None if work.mark is None else work.mark.handoff_id
-    return handoff if handoff in {each.meta.id for each in shown} else None
+    """The session's earlier handoff, when it still lives and is shown."""
+    by_id = {each.meta.id: each for each in shown}
+    handoff = _handoff_id(work, by_id)
+    return handoff if handoff in by_id else None
+
+
+def _handoff_id(work: Work, entries: Mapping[str, StoredEntry]) -> str | None:
+    """The handoff that the session has: of an earlier run, or planned by an earlier window."""
+    if work.mark is not None and work.mark.handoff_id is not None:
+        return work.mark.handoff_id
+    created = [change.entry.meta.id for change in work.plan.changes if isinstance(change, Create)]
+    return next((id for id in created if id in entries and entries[id].meta.kind is Kind.HANDOFF), None)
 
 
 def _prompt_facts(
