@@ -28,8 +28,8 @@ class _Context:
 _SCAN = make_scanner(_Context)  # type: ignore[arg-type] # any object with these attributes will do
 
 _NOT_JSON = (StopIteration, ValueError, SystemError)
-"""What the scanner raises. SystemError, because CPython up to 3.12 looks for its JSONDecodeError in a module that we are
-careful not to import, and finds none (`raise_errmsg` in Modules/_json.c)."""
+"""What the scanner raises. SystemError, because CPython 3.11 looks for its JSONDecodeError in a module that we are careful
+not to import, and finds none (`raise_errmsg` in Modules/_json.c); other versions import it then."""
 
 
 def scan_json(text: str) -> object:
