@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -16,6 +17,7 @@ from agent_memory.adapters.dict_histories import DictHistories
 from agent_memory.adapters.harness import SOURCES, Surroundings, history_sources
 from agent_memory.adapters.harness.amp import AmpThreads
 from agent_memory.adapters.harness.claude_code import ClaudeCodeSessions
+from agent_memory.adapters.history_file import FileSnapshots
 from agent_memory.adapters.transcript_roots import TranscriptRoots
 from agent_memory.domain.history import History, Role, SessionMark, Turn
 from agent_memory.domain.inbox_entry import (
@@ -31,6 +33,7 @@ from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import HistoryUnavailable, HistoryUnreadable, StoreIo
 from agent_memory.ports import HistorySource
 from claude_transcripts import SESSION, Conversation, calls
+from faults import failing_at
 
 TALK = (("user", "Which port?"), ("agent", "I look."), ("tool", "9090"), ("user", "Use 9191."), ("agent", "Done."))
 
@@ -171,6 +174,43 @@ class TestHistorySource:
         world.hold(5)
         lost = evolve(mark_of(history(world)), last_record_id="gone")
         assert history(world, lost).turns == ()
+
+
+@pytest.mark.parametrize("number", [errno.EIO, errno.EACCES, errno.EMFILE, errno.ESTALE])
+def test_a_failing_disk_is_never_taken_for_an_empty_or_ruined_transcript(tmp_path: Path, number: int) -> None:
+    """P5, P6"""
+    world = ClaudeWorld(tmp_path)
+    world.hold(5)
+    whole = history(world)
+    outcomes = []
+    for k in range(1, 40):
+        with failing_at(k, number, once=True) as counter:
+            found = world.source.fetch(world.entry, None)
+        if not counter.struck:
+            break
+        outcomes.append(found)
+    failures = [found.failure() for found in outcomes if isinstance(found, Failure)]
+    assert len(outcomes) < 39
+    assert {type(failure) for failure in failures} == {HistoryUnavailable}
+    assert all(found.unwrap() == whole for found in outcomes if isinstance(found, Success))
+
+
+@pytest.mark.parametrize("number", [errno.EIO, errno.EACCES, errno.EMFILE])
+def test_a_failing_disk_does_not_ruin_a_snapshot(tmp_path: Path, number: int) -> None:
+    """P5, P6"""
+    (tmp_path / "notes.md").write_text("# Ports")
+    source = FileSnapshots(tmp_path)
+    entry = InboxEntry(0, Harness.MANUAL, FileSnapshot("notes.md"))
+    failures = []
+    for k in range(1, 40):
+        with failing_at(k, number, once=True) as counter:
+            found = source.fetch(entry, None)
+        if not counter.struck:
+            break
+        if isinstance(found, Failure):
+            failures.append(type(found.failure()))
+    assert failures
+    assert set(failures) == {HistoryUnavailable}
 
 
 def test_an_inline_note_is_the_persons_at_a_terminal_and_the_agents_elsewhere() -> None:

@@ -6,8 +6,7 @@ import os
 import tracemalloc
 from pathlib import Path
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from agent_memory.adapters.lines import Line, LongLine, read_lines
 

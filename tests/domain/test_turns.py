@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from agent_memory.domain.history import Role, SessionMark, Turn
 from agent_memory.domain.turns import (
@@ -27,6 +26,7 @@ def turn(number: int, role: Role = Role.USER, at_ms: int | None = None) -> Turn:
     return Turn(number, role, "x", f"r{number}", at_ms)
 
 
+@settings(max_examples=80)
 @given(parts=st.lists(st.text(max_size=30), max_size=8), max_chars=st.integers(4, 60))
 def test_an_excerpt_grown_in_parts_is_that_of_the_whole(parts: list[str], max_chars: int) -> None:
     grown = Excerpt(max_chars)
@@ -43,6 +43,7 @@ def test_an_excerpt_grown_in_parts_is_that_of_the_whole(parts: list[str], max_ch
         assert whole.endswith(grown.tail)
 
 
+@settings(max_examples=80)
 @given(text=st.text("ab \n", max_size=300), max_chars=st.integers(2, 50))
 def test_parts_of_a_text_are_the_text(text: str, max_chars: int) -> None:
     parts = list(cut_text(text, max_chars))

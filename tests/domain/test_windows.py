@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from agent_memory.domain.history import History, Role, ToolCall, Turn
 from agent_memory.domain.vocabulary import Harness

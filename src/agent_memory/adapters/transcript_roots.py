@@ -101,11 +101,7 @@ def transcript(
         yield Failure(_refusal(error, path, session_id))
         return
     try:
-        status = os.fstat(descriptor)
-        if stat.S_ISREG(status.st_mode):
-            yield Success(OpenTranscript(real, descriptor, status.st_size))
-        else:
-            yield Failure(_not_regular(path, status.st_mode))
+        yield _described(descriptor, real, session_id)
     finally:
         os.close(descriptor)
 
@@ -147,6 +143,18 @@ def _changed_at(path: str) -> float:
         return os.lstat(path).st_mtime
     except OSError:
         return 0
+
+
+def _described(
+    descriptor: int, path: str, session_id: str
+) -> Result[OpenTranscript, TranscriptRefused | HistoryUnavailable]:
+    try:
+        status = os.fstat(descriptor)
+    except OSError as error:
+        return Failure(_refusal(error, path, session_id))
+    if not stat.S_ISREG(status.st_mode):
+        return Failure(_not_regular(path, status.st_mode))
+    return Success(OpenTranscript(path, descriptor, status.st_size))
 
 
 class _NotRegularError(OSError):

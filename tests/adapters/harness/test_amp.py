@@ -9,8 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.child_process import Finished

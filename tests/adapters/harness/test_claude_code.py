@@ -687,6 +687,24 @@ class TestBounds:
             seen += numbers(history)
         assert seen == list(range(1, 901))
 
+    def test_a_message_of_thousands_of_calls_keeps_a_thousand(self, talk: Conversation, tmp_path: Path) -> None:
+        """P25"""
+        for part in range(4):
+            talk.agent(*(calls(f"t{part}-{number}", "Bash", command="ls") for number in range(400)), message="m")
+        history = history_at(talk.write(tmp_path))
+        assert len(history.turns[0].tool_calls) == 1_000
+        assert history.skipped == {"tool-call": 600}
+
+    def test_of_thousands_of_calls_without_an_answer_the_latest_are_remembered(
+        self, talk: Conversation, tmp_path: Path
+    ) -> None:
+        """P25"""
+        for part in range(15):
+            talk.agent(*(calls(f"t{part}-{number}", "Bash", command="ls") for number in range(400)))
+        talk.result("t0-0", "of a forgotten call")
+        talk.result("t14-9", "of a late one")
+        assert [turn.tool_name for turn in history_at(talk.write(tmp_path)).turns[-2:]] == [None, "Bash"]
+
 
 class TestOwnCallsAndAutomation:
     def test_a_session_that_begins_with_our_prompt_is_our_own_call(self, talk: Conversation, tmp_path: Path) -> None:

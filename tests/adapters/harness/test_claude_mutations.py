@@ -7,8 +7,7 @@ import random
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from returns.result import Failure, Success
 
 from agent_memory.adapters.harness.claude_code import ClaudeCodeSessions
@@ -101,7 +100,7 @@ def test_a_record_of_any_shape_is_read_or_left_out(value: dict[str, object]) -> 
     assert isinstance(read_record(value), Record)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(records=st.lists(RECORDS, max_size=8))
 def test_a_transcript_of_records_of_any_shape_is_read(records: list[dict[str, object]]) -> None:
     path = Path("any.jsonl").absolute()
@@ -109,7 +108,7 @@ def test_a_transcript_of_records_of_any_shape_is_read(records: list[dict[str, ob
     read(path)
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120)
 @given(seed=st.integers(0, 2**32))
 def test_a_damaged_transcript_is_read_as_far_as_it_can_be(seed: int) -> None:
     path = Path("damaged.jsonl").absolute()
