@@ -219,10 +219,11 @@ def write_field(field: MetaField, value: Any, spelled: Mapping[Any, str] | None 
 
 
 def spelled_items(field: MetaField, value: Plain) -> dict[Any, str]:
-    """How the items of a readable list are written, by what they are read as: a bare tag, a source with keys of others."""
+    """How the readable items of a list are written, by what they are read as: a bare tag, a source with keys of others."""
     if not field.is_list or not isinstance(value, list):
         return {}
-    return {field.read([item])[0]: flow_text(item) for item in value}
+    read = ((field.read([item]), item) for item in value)
+    return {items[0]: flow_text(item) for items, item in read if not isinstance(items, Wrong)}
 
 
 # -- the table --------------------------------------------------------------------------------------------------------
