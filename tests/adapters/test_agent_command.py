@@ -259,7 +259,7 @@ class TestEndings:
         assert token not in str(error_of(an_agent(home, command).answer(a_request())))
 
     def test_p9_invalid_utf8_is_refused(self, home: Path) -> None:
-        command = AgentCommand("test", ("/bin/sh", "-c", "printf 'a\\377b'"))
+        command = AgentCommand("test", ("/bin/sh", "-c", "cat > /dev/null; printf 'a\\377b'"))
         error = error_of(an_agent(home, command).answer(a_request()))
         assert isinstance(error, ReplyRefused)
         assert "UTF-8" in error.reasons[0]
