@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 
 from attrs import frozen
@@ -34,12 +34,14 @@ class Redacted:
 
 def _rules_by_keyword() -> dict[str, tuple[tuple[int, Rule], ...]]:
     """For each keyword the rules of it and of every keyword that it begins with, since a search reports the longest."""
-    keywords = {keyword for rule in RULES for keyword in rule.keywords}
+    own: dict[str, list[tuple[int, Rule]]] = defaultdict(list)
+    for rank, rule in enumerate(RULES):
+        for keyword in rule.keywords:
+            own[keyword].append((rank, rule))
+    beginnings = {keyword: [keyword[:size] for size in range(1, len(keyword) + 1)] for keyword in own}
     return {
-        keyword: tuple(
-            (rank, rule) for rank, rule in enumerate(RULES) if any(keyword.startswith(own) for own in rule.keywords)
-        )
-        for keyword in keywords
+        keyword: tuple(ranked for beginning in beginnings[keyword] for ranked in own.get(beginning, ()))
+        for keyword in beginnings
     }
 
 
@@ -53,19 +55,16 @@ def placeholder(name: str) -> str:
 
 
 def _spans(text: str) -> Iterator[Span]:
+    """Every secret, overlapping ones too. The end of one counts as the beginning of a word, as it will once it is gone."""
     low = lowered(text)
     yield from block_spans(text, low)
+    ends: set[int] = set()
     for hit in _KEYWORDS.finditer(low):
         for rank, rule in _BY_KEYWORD[hit.group(1)]:
-            start = hit.start() - rule.before
-            if start < 0 or (rule.word and start > 0 and text[start - 1].isalnum()):
-                continue
-            found = rule.pattern.match(text, start)
-            if found:
-                group = "secret" if "secret" in rule.pattern.groupindex else 0
-                secret = found.group(group)
-                if _MARK not in secret and rule.accepts(secret):
-                    yield Span(found.start(group), found.end(group), rank, rule.name)
+            found = rule.find(text, hit.start(), ends)
+            if found and _MARK not in text[slice(*found)]:
+                ends.add(found[1])
+                yield Span(*found, rank, rule.name)
 
 
 def _united(spans: Iterable[Span]) -> list[Span]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import binascii
-import re
 
 from agent_memory.domain.redacting.plausible import digits_in, is_placeholder, is_reference, varied, worded_share
 from agent_memory.domain.redacting.rule import Rule
@@ -34,56 +33,58 @@ ADDRESSES: tuple[Rule, ...] = (
     Rule(
         "url-password",
         ("://",),
-        re.compile(r"""://[^\s/:@"'`<>?#\\]{0,100}:(?P<secret>[^\s/"'`<>\\]{1,200})@(?=[\w.\[$%{-])"""),
+        r"""://[^\s/:@"'`<>?#\\]{0,100}:(?P<secret>[^\s/"'`<>\\]{1,200})@(?=[\w.\[$%{-])""",
         _password,
     ),
-    Rule("url-token", ("://",), re.compile(r"://(?P<secret>[\w~.%-]{20,300})@(?=[A-Za-z0-9])"), _token),
+    Rule("url-token", ("://",), r"://(?P<secret>[\w~.%-]{20,300})@(?=[A-Za-z0-9])", _token),
     Rule(
         "netrc-password",
         ("machine",),
-        re.compile(r"machine\s{1,4}\S{1,200}\s{1,8}login\s{1,4}\S{1,200}\s{1,8}password\s{1,4}(?P<secret>\S{3,300})"),
+        r"machine\s{1,4}\S{1,200}\s{1,8}login\s{1,4}\S{1,200}\s{1,8}password\s{1,4}(?P<secret>\S{3,300})",
         _password,
     ),
     Rule(
         "pgpass-password",
         (":5432:", ":5433:", ":3306:"),
-        re.compile(r":(?:543[23]|3306):[\w*-]{1,64}:[\w.-]{1,64}:(?P<secret>[^\s:]{4,200})"),
+        r":(?:543[23]|3306):[\w*-]{1,64}:[\w.-]{1,64}:(?P<secret>[^\s:]{4,200})",
         _database_password,
     ),
     Rule(
         "mysql-password",
         ("mysql", "mariadb", "mysqldump"),
-        re.compile(
-            r"""(?:mysql|mysqldump|mysqladmin|mariadb)\b[^\n|;]{0,200}?\s-p['"]?(?P<secret>[^\s"'`-][^\s"'`;|]{4,200})"""
-        ),
+        r"""(?:mysql|mysqldump|mysqladmin|mariadb)\b[^\n|;]{0,200}?\s-p['"]?(?P<secret>[^\s"'`-][^\s"'`;|]{4,200})""",
         _database_password,
     ),
     Rule(
         "sshpass-password",
         ("sshpass",),
-        re.compile(r"""sshpass\s{1,4}-p\s{0,4}['"]?(?P<secret>[^\s"'`]{4,200})"""),
+        r"""sshpass\s{1,4}-p\s{0,4}['"]?(?P<secret>[^\s"'`]{4,200})""",
+        _password,
+    ),
+    Rule(
+        "password",
+        ("networkcredential(",),
+        r"""(?i)NetworkCredential\(\s{0,4}"[^"\n]{1,100}"\s{0,4},\s{0,4}"(?P<secret>[^"\n]{4,200})\"""",
         _password,
     ),
     Rule(
         "docker-password",
         ("docker login", "podman login", "helm registry login", "az login", "oc login"),
-        re.compile(r"""login\b[^\n|;]{0,300}?\s-p[= ]{1,3}['"]?(?P<secret>[^\s"'`]{4,500})"""),
+        r"""login\b[^\n|;]{0,300}?\s-p[= ]{1,3}['"]?(?P<secret>[^\s"'`]{4,500})""",
         _password,
     ),
     Rule(
         "connection-password",
         ("password=", "pwd=", "password =", "pwd ="),
-        re.compile(r"""(?i)(?<=[;,&"'])(?:password|pwd)[ ]?=[ ]?(?P<secret>[^\s;"'`&]{4,200})(?=[;&"'])"""),
+        r"""(?i)(?<=[;,&"'])(?:password|pwd)[ ]?=[ ]?(?P<secret>[^\s;"'`&]{4,200})(?=[;&"'])""",
         _database_password,
     ),
     Rule(
         "basic-auth",
         ("auth",),
-        re.compile(r"""auth\\{0,2}"\s{0,4}:\s{0,4}\\{0,2}"(?P<secret>[A-Za-z0-9+/]{12,600}={0,2})\\{0,2}\""""),
+        r"""auth\\{0,2}"\s{0,4}:\s{0,4}\\{0,2}"(?P<secret>[A-Za-z0-9+/]{12,600}={0,2})\\{0,2}\"""",
         _user_in_base64,
         word=True,
     ),
-    Rule(
-        "basic-auth", ("_auth",), re.compile(r"""_auth[ ]?=[ ]?["']?(?P<secret>[A-Za-z0-9+/-]{12,600}={0,2})"""), varied
-    ),
+    Rule("basic-auth", ("_auth",), r"""_auth[ ]?=[ ]?["']?(?P<secret>[A-Za-z0-9+/-]{12,600}={0,2})""", varied),
 )

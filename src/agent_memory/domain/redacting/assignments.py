@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from attrs import evolve
+
 from agent_memory.domain.redacting.plausible import is_environment_value, is_key, is_password, is_unquoted_password
 from agent_memory.domain.redacting.rule import Rule
 
@@ -38,23 +40,21 @@ def _alternatives(keywords: str) -> str:
     return "|".join(re.escape(word) for word in sorted(keywords.split(), key=len, reverse=True))
 
 
-def _quoted(name: str, keywords: str, accepts: Callable[[str], bool]) -> Rule:
+def _quoted(name: str, keywords: str, accepts: Callable[[str], bool], tail: str = _TAIL) -> Rule:
     """`"key": "value"`, `key = 'value'`, `key: "value"` and the same inside an escaped string."""
-    pattern = re.compile(rf"(?i:{_alternatives(keywords)}){_TAIL}{_CLOSE}{_GIVEN}(?:[bru]|[rb]{{2}})?{_QUOTED}")
+    pattern = rf"(?i:{_alternatives(keywords)}){tail}{_CLOSE}{_GIVEN}(?:[bru]|[rb]{{2}})?{_QUOTED}"
     return Rule(name, tuple(keywords.split()), pattern, accepts)
 
 
 def _bare(name: str, keywords: str, accepts: Callable[[str], bool]) -> Rule:
     """`key = value`, `key: value`, `;Key=value;`, `?key=value&`."""
-    pattern = re.compile(
-        rf"(?i:{_alternatives(keywords)}){_TAIL}{_CLOSE}{_GIVEN}(?P<secret>{_BARE_CHARACTER}{{6,600}}+)(?![(\[])"
-    )
+    pattern = rf"(?i:{_alternatives(keywords)}){_TAIL}{_CLOSE}{_GIVEN}(?P<secret>{_BARE_CHARACTER}{{6,600}}+)(?![(\[])"
     return Rule(name, tuple(keywords.split()), pattern, accepts)
 
 
 def _environment(name: str, keywords: str) -> Rule:
     """`NAME=value` in capitals, up to the end of the word."""
-    pattern = re.compile(
+    pattern = (
         rf"(?:{_alternatives(keywords.upper().replace('-', '_'))})(?!S?_?(?:ID|URL|URI|FILE|PATH|NAME|TYPE|TTL|COUNT|LIMIT|LENGTH|SIZE|ENDPOINT|POLICY|EXPIR\w{{0,8}})\b)"
         rf"[A-Z0-9_]{{0,24}}=(?P<secret>{_LINE_CHARACTER}{{6,600}}+)"
     )
@@ -63,25 +63,19 @@ def _environment(name: str, keywords: str) -> Rule:
 
 def _element(name: str, keywords: str, accepts: Callable[[str], bool]) -> Rule:
     """`<key>value</key>`, and the attribute of .NET: `key="DbKey" value="value"`."""
-    pattern = re.compile(
-        rf"""(?i:{_alternatives(keywords)})[\w-]{{0,24}}+(?:>|"[ \t]{{1,4}}value=")(?P<secret>[^<\s"]{{6,600}}+)(?=</|"[ \t]{{0,4}}/?>)"""
-    )
+    pattern = rf"""(?i:{_alternatives(keywords)})[\w-]{{0,24}}+(?:>|"[ \t]{{1,4}}value=")(?P<secret>[^<\s"]{{6,600}}+)(?=</|"[ \t]{{0,4}}/?>)"""
     return Rule(name, tuple(keywords.split()), pattern, accepts)
 
 
 def _said(name: str, keywords: str, accepts: Callable[[str], bool]) -> Rule:
     """`the password is value`, `password "value"`."""
-    pattern = re.compile(
-        rf"""(?i:{_alternatives(keywords)})[ \t]{{1,4}}(?:(?:is|was|to|of)[ \t]{{1,4}}["'`]?|["'`])(?P<secret>{_LINE_CHARACTER}{{6,600}}+)"""
-    )
+    pattern = rf"""(?i:{_alternatives(keywords)})[ \t]{{1,4}}(?:(?:is|was|to|of)[ \t]{{1,4}}["'`]?|["'`])(?P<secret>{_LINE_CHARACTER}{{6,600}}+)"""
     return Rule(name, tuple(keywords.split()), pattern, lambda value: accepts(value.rstrip(".,;:!?)")))
 
 
 def _terraform(name: str, keywords: str, accepts: Callable[[str], bool]) -> Rule:
     """`variable "key" { … default = "value" }`."""
-    pattern = re.compile(
-        rf"""(?i:{_alternatives(keywords)})[\w-]{{0,24}}+"[ \t]{{0,4}}\{{\s{{0,20}}(?:\w{{1,20}}\s{{0,8}}=[^\n]{{0,200}}\n\s{{0,20}}){{0,3}}default\s{{0,8}}=\s{{0,8}}"(?P<secret>[^"\s]{{6,600}}+)\""""
-    )
+    pattern = rf"""(?i:{_alternatives(keywords)})[\w-]{{0,24}}+"[ \t]{{0,4}}\{{\s{{0,20}}(?:\w{{1,20}}\s{{0,8}}=[^\n]{{0,200}}\n\s{{0,20}}){{0,3}}default\s{{0,8}}=\s{{0,8}}"(?P<secret>[^"\s]{{6,600}}+)\""""
     return Rule(name, tuple(keywords.split()), pattern, accepts)
 
 
@@ -89,9 +83,7 @@ def _option(name: str, keywords: str, accepts: Callable[[str], bool]) -> Rule:
     """`--password value`, `-Password value`; with `=` it is like any other assignment."""
     words = tuple(f"-{word}" for word in keywords.split())
     named = "|".join(re.escape(word) for word in words)
-    pattern = re.compile(
-        rf"""(?i:{named})(?:-[a-z]{{1,12}})?[ \t]{{1,3}}\\{{0,2}}["']?(?P<secret>{_LINE_CHARACTER}{{6,600}}+)"""
-    )
+    pattern = rf"""(?i:{named})(?:-[a-z]{{1,12}})?[ \t]{{1,3}}\\{{0,2}}["']?(?P<secret>{_LINE_CHARACTER}{{6,600}}+)"""
     return Rule(name, words, pattern, accepts)
 
 
@@ -99,7 +91,7 @@ ASSIGNMENTS: tuple[Rule, ...] = (
     _quoted("password", _PASSWORDS, is_password),
     _bare("password", _PASSWORDS, is_unquoted_password),
     _environment("password", _PASSWORDS),
-    _quoted("password", "pass", is_password),
+    evolve(_quoted("password", "pass", is_password, tail=""), word=True),
     _environment("password", "pass"),
     _element("password", _PASSWORDS, is_password),
     _said("password", "password passphrase passcode pwd senha", is_unquoted_password),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from agent_memory.domain.redacting.plausible import (
     digits_in,
     entropy_bits,
@@ -49,47 +47,44 @@ HEADERS: tuple[Rule, ...] = (
     Rule(
         "authorization",
         ("authorization",),
-        re.compile(
+        (
             rf"(?i)authorization{_SEPARATOR}(?:(?:basic|bearer|token|api-?token|apikey|digest|negotiate|bot|ssws|key)[ \t]{{1,3}})?"
             rf"(?P<secret>{_VALUE}{{8,8000}}+)"
         ),
         _credential,
+        word=True,
     ),
     Rule(
         "authorization",
         ("bearer", "basic"),
-        re.compile(rf"(?:[Bb]earer|BEARER|Basic)[ \t]{{1,3}}(?P<secret>{_VALUE}{{16,8000}}+)"),
+        rf"(?:[Bb]earer|BEARER|Basic)[ \t]{{1,3}}(?P<secret>{_VALUE}{{16,8000}}+)",
         _credential_with_digits,
         word=True,
     ),
     Rule(
         "api-key",
         ("x-", "private-token", "jenkins-crumb"),
-        re.compile(
-            rf"(?i)(?:x-(?:[a-z]{{1,20}}-){{0,3}}(?:api-?key|key|token|secret)|private-token|jenkins-crumb){_SEPARATOR}(?P<secret>{_VALUE}{{8,4000}}+)"
-        ),
+        rf"(?i)(?:x-(?:[a-z]{{1,20}}-){{0,3}}(?:api-?key|key|token|secret)|private-token|jenkins-crumb){_SEPARATOR}(?P<secret>{_VALUE}{{8,4000}}+)",
         _credential_with_digits,
         word=True,
     ),
     Rule(
         "api-key",
         ("apikey:", "api-key:", "api-token:", "token:", "key:"),
-        re.compile(rf"(?i)[a-z-]{{3,9}}:[ \t]{{0,4}}(?P<secret>{_VALUE}{{8,4000}}+)(?=\\{{0,3}}[\"'])"),
+        rf"(?i)[a-z-]{{3,9}}:[ \t]{{0,4}}(?P<secret>{_VALUE}{{8,4000}}+)(?=\\{{0,3}}[\"'])",
         _credential_with_digits,
         word=True,
     ),
     Rule(
         "cookie",
         ("cookie",),
-        re.compile(
-            r"""(?i)cookie\\{0,3}["'`]?:\s{0,3}\\{0,3}["'`]?(?P<secret>[\w.%-]{1,80}=(?:(?!ookie:)[^\r\n"'`\\]){8,8000}+)"""
-        ),
+        r"""(?i)cookie\\{0,3}["'`]?:\s{0,3}\\{0,3}["'`]?(?P<secret>[\w.%-]{1,80}=(?:(?!ookie:)[^\r\n"'`\\]){8,8000}+)""",
         _cookies,
     ),
     Rule(
         "curl-user",
         ("curl",),
-        re.compile(
+        (
             r"""curl\b(?:[^\n]|\n(?!\n)){0,600}?\s(?:-u|--user)[= \t]{0,5}"""
             r"""(?P<secret>"[^"\n]{3,200}"|'[^'\n]{3,200}'|(?:"[^"\n]{1,80}"|[\w.@-]{1,80}):(?:"[^"\n]{1,200}"|'[^'\n]{1,200}'|[^\s"'`;|&]{1,200}))"""
         ),

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import base64
 import binascii
-import re
 
 from agent_memory.domain.redacting.plausible import digits_in, tokenlike, varied
 from agent_memory.domain.redacting.rule import Rule
@@ -32,11 +31,11 @@ def _holds_private_key(secret: str) -> bool:
 
 
 def _token(name: str, keywords: str, pattern: str) -> Rule:
-    return Rule(name, tuple(keywords.split()), re.compile(pattern), varied)
+    return Rule(name, tuple(keywords.split()), pattern, varied)
 
 
 def _word(name: str, keywords: str, pattern: str) -> Rule:
-    return Rule(name, tuple(keywords.split()), re.compile(pattern), varied, word=True)
+    return Rule(name, tuple(keywords.split()), pattern, varied, word=True)
 
 
 TOKENS: tuple[Rule, ...] = (
@@ -60,14 +59,14 @@ TOKENS: tuple[Rule, ...] = (
     _token("openai-key", "sk-proj- sk-svcacct- sk-admin- sk-none-", r"sk-(?:proj|svcacct|admin|None)-[\w-]{20,250}"),
     _token("openai-key", "t3blbkfj", r"(?<=[\w-]{16})T3BlbkFJ[\w-]{16,100}"),
     _token("openrouter-key", "sk-or-v1-", r"sk-or-v1-[0-9a-f]{40,80}"),
-    Rule("api-key", ("sk-",), re.compile(r"sk-[A-Za-z0-9_-]{24,250}"), tokenlike, word=True),
+    Rule("api-key", ("sk-",), r"sk-[A-Za-z0-9_-]{24,250}", tokenlike, word=True),
     _word("groq-key", "gsk_", r"gsk_[A-Za-z0-9]{40,80}"),
     _word("xai-key", "xai-", r"xai-[A-Za-z0-9]{60,100}"),
     _word("replicate-token", "r8_", r"r8_[A-Za-z0-9]{30,50}"),
     Rule(
         "huggingface-token",
         ("hf_", "api_org_"),
-        re.compile(r"(?:hf|api_org)_[A-Za-z0-9]{34,40}(?!\w)"),
+        r"(?:hf|api_org)_[A-Za-z0-9]{34,40}(?!\w)",
         varied,
         word=True,
     ),
@@ -86,7 +85,7 @@ TOKENS: tuple[Rule, ...] = (
     Rule(
         "aws-access-key",
         ("akia", "asia", "abia", "acca", "a3t"),
-        re.compile(r"(?:A3T[A-Z0-9]|AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}(?![A-Za-z0-9])"),
+        r"(?:A3T[A-Z0-9]|AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}(?![A-Za-z0-9])",
         _aws_key_id,
         word=True,
     ),
@@ -95,11 +94,11 @@ TOKENS: tuple[Rule, ...] = (
     _token("gcp-api-key", "aiza", r"AIza[\w-]{35}"),
     _token("google-oauth-token", "ya29.", r"ya29\.[\w-]{20,1200}"),
     _token("google-client-secret", "gocspx-", r"GOCSPX-[\w-]{24,40}"),
-    Rule("google-refresh-token", ("1//0",), re.compile(r"1//0[\w-]{38,140}"), tokenlike, word=True),
+    Rule("google-refresh-token", ("1//0",), r"1//0[\w-]{38,140}", tokenlike, word=True),
     Rule(
         "azure-client-secret",
         ("q~",),
-        re.compile(r"[\w~.]{3}\dQ~[\w~.-]{31,34}(?![\w~])"),
+        r"[\w~.]{3}\dQ~[\w~.-]{31,34}(?![\w~])",
         _with_digits,
         word=True,
         before=4,
@@ -130,9 +129,9 @@ TOKENS: tuple[Rule, ...] = (
     _word("neon-key", "napi_", r"napi_[a-z0-9]{50,70}"),
     _word("tailscale-key", "tskey-", r"tskey-[a-z]{2,12}-[A-Za-z0-9]{8,30}-[A-Za-z0-9]{20,50}"),
     _word("pulumi-token", "pul-", r"pul-[a-f0-9]{40}(?!\w)"),
-    Rule("terraform-token", (".atlasv1.",), re.compile(r"[A-Za-z0-9]{14}\.atlasv1\.[\w=-]{60,70}"), varied, before=14),
+    Rule("terraform-token", (".atlasv1.",), r"[A-Za-z0-9]{14}\.atlasv1\.[\w=-]{60,70}", varied, before=14),
     _token("vault-token", "hvs. hvb. hvr.", r"(?<![A-Za-z0-9])hv[sbr]\.[\w-]{24,320}"),
-    Rule("vault-token", ("s.",), re.compile(r"s\.[A-Za-z0-9]{24}(?![\w.(-])"), _mixed_case, word=True),
+    Rule("vault-token", ("s.",), r"s\.[A-Za-z0-9]{24}(?![\w.(-])", _mixed_case, word=True),
     _word(
         "doppler-token",
         "dp.pt. dp.st. dp.ct. dp.sa. dp.scim. dp.audit.",
@@ -158,7 +157,7 @@ TOKENS: tuple[Rule, ...] = (
     Rule(
         "slack-token",
         ("xoxa-", "xoxb-", "xoxc-", "xoxd-", "xoxe", "xoxo-", "xoxp-", "xoxr-", "xoxs-"),
-        re.compile(r"xox(?:e.xox[bp]|[a-e]|[opsr])-[A-Za-z0-9%/+-]{10,400}"),
+        r"xox(?:e.xox[bp]|[a-e]|[opsr])-[A-Za-z0-9%/+-]{10,400}",
         _with_digits,
         word=True,
     ),
@@ -170,18 +169,17 @@ TOKENS: tuple[Rule, ...] = (
     ),
     _token("discord-webhook", "/api/webhooks/", r"/api/webhooks/\d{15,25}/(?P<secret>[\w-]{40,100})"),
     _token(
-        "discord-token", "mt mz nd nt ot od", r"(?<![\w.-])[MNO][TDzDjEI][\w-]{21,26}\.[\w-]{6}\.[\w-]{27,45}(?![\w.-])"
-    ),
-    _token(
-        "teams-webhook", "/incomingwebhook/", r"/IncomingWebhook/(?P<secret>[0-9a-f]{32}/[0-9a-f-]{36}[\w/-]{0,60})"
+        "discord-token",
+        "login( bot",
+        r"""(?i:login\(\\{0,2}["'`]|bot[ "'=:]{1,4})(?P<secret>[\w-]{23,28}\.[\w-]{6}\.[\w-]{27,45})""",
     ),
     _token("teams-webhook", ".webhook.office.com/", r"\.webhook\.office\.com/webhookb2/(?P<secret>[\w@/-]{60,300})"),
     _token("telegram-token", ":aa", r"(?<=[0-9]{8}):(?P<secret>AA[\w-]{32,34})(?![\w-])"),
     _token("sendgrid-key", "sg.", r"(?<!\w)SG\.[\w=.-]{50,80}"),
     _word("sendinblue-key", "xkeysib- xsmtpsib-", r"x(?:key|smtp)sib-[a-f0-9]{64}-[A-Za-z0-9]{16}"),
     _word("mailgun-key", "key-", r"key-[a-f0-9]{32}(?!\w)"),
-    Rule("mailchimp-key", ("-us",), re.compile(r"[a-f0-9]{32}-us\d{1,2}(?!\w)"), varied, word=True, before=32),
-    Rule("twilio-key", ("sk",), re.compile(r"SK[0-9a-fA-F]{32}(?![A-Za-z0-9])"), varied, word=True),
+    Rule("mailchimp-key", ("-us",), r"[a-f0-9]{32}-us\d{1,2}(?!\w)", varied, word=True, before=32),
+    Rule("twilio-key", ("sk",), r"SK[0-9a-fA-F]{32}(?![A-Za-z0-9])", varied, word=True),
     # paying and selling
     _word(
         "stripe-key",
@@ -216,7 +214,7 @@ TOKENS: tuple[Rule, ...] = (
     _word("postman-key", "pmak-", r"PMAK-[a-fA-F0-9]{24}-[a-fA-F0-9]{34}"),
     _word("linear-key", "lin_api_ lin_oauth_", r"lin_(?:api|oauth)_[A-Za-z0-9]{32,64}"),
     _word("notion-token", "ntn_", r"ntn_[0-9]{11}[A-Za-z0-9]{35}(?!\w)"),
-    Rule("notion-token", ("secret_",), re.compile(r"secret_[A-Za-z0-9]{43}(?!\w)"), tokenlike, word=True),
+    Rule("notion-token", ("secret_",), r"secret_[A-Za-z0-9]{43}(?!\w)", tokenlike, word=True),
     _word("figma-token", "figd_ figu_", r"fig[du]_[\w-]{36,60}"),
     _word("airtable-token", "pat", r"pat[A-Za-z0-9]{14}\.[a-f0-9]{64}"),
     _word("asana-token", "2/1 1/1", r"[12]/\d{15,20}(?:/\d{15,20})?:[a-f0-9]{32}"),
@@ -238,8 +236,8 @@ TOKENS: tuple[Rule, ...] = (
     _word("harness-key", "pat. sat.", r"(?:pat|sat)\.[\w-]{22}\.[A-Za-z0-9]{24}\.[A-Za-z0-9]{20}"),
     _word("infracost-key", "ico-", r"ico-[A-Za-z0-9]{32}(?![\w.])"),
     _word("intra42-secret", "s-s4t2", r"s-s4t2(?:ud|af)-[a-fA-F0-9]{64}"),
-    Rule("maxmind-key", ("_mmk",), re.compile(r"[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk"), varied, word=True, before=36),
-    Rule("octopus-key", ("api-",), re.compile(r"API-[A-Z0-9]{26}(?![A-Za-z0-9])"), _with_digits, word=True),
+    Rule("maxmind-key", ("_mmk",), r"[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk", varied, word=True, before=36),
+    Rule("octopus-key", ("api-",), r"API-[A-Z0-9]{26}(?![A-Za-z0-9])", _with_digits, word=True),
     _word("prefect-key", "pnu_ pnb_", r"pn[ub]_[A-Za-z0-9]{36}"),
     _word("readme-key", "rdme_", r"rdme_[a-z0-9]{70}"),
     _word("settlemint-token", "sm_aat_ sm_pat_ sm_sat_", r"sm_[aps]at_[A-Za-z0-9]{16}"),
@@ -259,7 +257,7 @@ TOKENS: tuple[Rule, ...] = (
     Rule(
         "private-key",
         ("ls0tls1crudjti",),
-        re.compile(r"LS0tLS1CRUdJTi[A-Za-z0-9+/]{80,20000}+={0,2}"),
+        r"LS0tLS1CRUdJTi[A-Za-z0-9+/]{80,20000}+={0,2}",
         _holds_private_key,
     ),
     _token("kerberos-ticket", "$krb5", r"\$krb5(?:asrep|tgs|pa)\$\d{1,2}\$[^\s'\"]{40,8000}+"),
@@ -267,6 +265,6 @@ TOKENS: tuple[Rule, ...] = (
     _word(
         "password-hash",
         "$argon2 $6$ $apr1$ $5$ $8$ $1$ $y$",
-        r"\$(?:argon2(?:id|i|d)\$v=\d+\$[\w=,]{5,40}|[568](?:\$rounds=\d{1,9})?|1|apr1|y\$[./A-Za-z0-9]{1,10})\$[./A-Za-z0-9+]{8,40}\$[./A-Za-z0-9+]{22,100}",
+        r"\$(?:argon2(?:id|i|d)\$v=\d{1,3}\$[\w=,]{5,40}|[568](?:\$rounds=\d{1,9})?|1|apr1|y\$[./A-Za-z0-9]{1,10})\$[./A-Za-z0-9+]{8,40}\$[./A-Za-z0-9+]{22,100}",
     ),
 )

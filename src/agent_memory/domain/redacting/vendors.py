@@ -107,7 +107,7 @@ def _random(secret: str) -> bool:
 def _vendor(name: str, spellings: str, shape: str) -> Rule:
     words = tuple(spellings.split())
     named = "|".join(re.escape(word) for word in words)
-    return Rule(name, words, re.compile(rf"(?i)(?:{named}){_ASSIGNED}(?P<secret>{shape}){_END}"), _random)
+    return Rule(name, words, rf"(?i)(?:{named}){_ASSIGNED}(?P<secret>{shape}){_END}", _random)
 
 
 VENDORS: tuple[Rule, ...] = tuple(_vendor(*row) for row in _SHAPES)

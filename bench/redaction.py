@@ -1,0 +1,193 @@
+"""Redaction measured: how much of each set it removes, how often it is wrong on ordinary text, and how fast it is.
+
+    python bench/redaction.py [--corpora DIR] [--nosey-parker DIR] [--text PATH …] [--show]
+
+Sets: our own samples (tests/fixtures/secret_samples.py); the examples of gitleaks, by string and by rule; with
+`--nosey-parker` the examples of a checkout of that scanner's rules (`…/data/default/builtin/rules`), which were never
+looked at for single strings. A secret counts as removed when something was found and, where the set says which part is
+the secret, that part is gone. Beside it stand the four expressions that Codex redacts its memories with.
+
+Hits on ordinary text are upper bounds of false hits: `--show` prints each, to be judged by eye.
+"""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import json
+import re
+import sys
+import sysconfig
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from attrs import frozen
+from rich.console import Console
+from rich.table import Table
+from ruamel.yaml import YAML
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
+
+from agent_memory.domain.redaction import redact
+from fixtures.secret_samples import SAMPLES
+
+DEFAULT_SHARED = Path(__file__).resolve().parents[2] / "shared"
+MEGA = 1_000_000
+
+CODEX = tuple(
+    map(
+        re.compile,
+        (
+            r"sk-[A-Za-z0-9]{20,}",
+            r"\bAKIA[0-9A-Z]{16}\b",
+            r"(?i)\bBearer\s+[A-Za-z0-9._\-]{16,}\b",
+            r"(?i)\b(?:api[_-]?key|token|secret|password)\b(?:\s*[:=]\s*)[\"']?[^\s\"']{8,}",
+        ),
+    )
+)
+
+
+@frozen
+class Case:
+    rule: str
+    text: str
+    secret: str = ""
+
+
+def ours(text: str) -> str:
+    return redact(text).text
+
+
+def four_expressions(text: str) -> str:
+    for expression in CODEX:
+        text = expression.sub("[removed]", text)
+    return text
+
+
+def is_removed(case: Case, remover: Callable[[str], str]) -> bool:
+    left = remover(case.text)
+    return left != case.text and (not case.secret or case.secret not in left)
+
+
+def own_cases() -> list[Case]:
+    return [Case(sample.kind, sample.text, sample.secret) for sample in SAMPLES]
+
+
+def gitleaks_cases(directory: Path) -> list[Case]:
+    def decoded(row: dict[str, str], key: str) -> str:
+        return base64.b64decode(row.get(key, "")).decode("utf-8", "replace")
+
+    rows = (
+        json.loads(line)
+        for name in ("examples", "generated_from_rules")
+        for line in (directory / f"{name}.jsonl").open()
+    )
+    return [
+        Case(row["rule"], decoded(row, "text_b64"), decoded(row, "secret_b64")) for row in rows if row["label"] == 1
+    ]
+
+
+def nosey_parker_cases(directory: Path) -> list[Case]:
+    """Examples of the rules for secrets; those for names of accounts, buckets and the like are left out."""
+    rules = [rule for path in sorted(directory.glob("*.yml")) for rule in YAML(typ="safe").load(path)["rules"]]
+    secret = [rule for rule in rules if "identifier" not in (rule.get("categories") or [])]
+    return [Case(rule["id"], example) for rule in secret for example in rule.get("examples") or []]
+
+
+def recall_table(sets: dict[str, list[Case]]) -> Table:
+    table = Table("set", "strings", "removed", "kinds", "with one removed", "four expressions", title="Recall")
+    for name, cases in sets.items():
+        removed = [is_removed(case, ours) for case in cases]
+        kinds: dict[str, bool] = defaultdict(bool)
+        for case, gone in zip(cases, removed, strict=True):
+            kinds[case.rule] = kinds[case.rule] or gone
+        plain = sum(is_removed(case, four_expressions) for case in cases)
+        table.add_row(
+            name,
+            str(len(cases)),
+            _share(sum(removed), len(cases)),
+            str(len(kinds)),
+            _share(sum(kinds.values()), len(kinds)),
+            _share(plain, len(cases)),
+        )
+    return table
+
+
+def texts_table(sets: dict[str, list[str]], show: bool) -> Table:
+    table = Table("text", "MB", "hits", "hits a MB", "MB/s", "MB/s of one plain expression", title="Ordinary text")
+    for name, texts in sets.items():
+        size = sum(map(len, texts)) / MEGA
+        started = time.process_time()
+        found = [redact(text).found for text in texts]
+        seconds = time.process_time() - started
+        hits = sum(count for each in found for _, count in each)
+        table.add_row(
+            name,
+            f"{size:.1f}",
+            str(hits),
+            f"{hits / size:.2f}",
+            f"{size / seconds:.1f}",
+            f"{size / _plain_seconds(texts):.1f}",
+        )
+        if show:
+            _show(texts)
+    return table
+
+
+def _plain_seconds(texts: list[str]) -> float:
+    expression = re.compile(r"[A-Za-z]+ing\b")
+    started = time.process_time()
+    for text in texts:
+        expression.findall(text)
+    return time.process_time() - started
+
+
+def _show(texts: Iterable[str]) -> None:
+    for text in texts:
+        for line in text.splitlines() if redact(text).found else ():
+            if (result := redact(line)).found:
+                print(f"  {result.text[:160]}\n    {line[:160]}")
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{100 * part / whole:.1f} %" if whole else "-"
+
+
+def _texts_below(directory: Path, *patterns: str) -> list[str]:
+    paths = (
+        path
+        for pattern in patterns
+        for path in sorted(directory.rglob(pattern))
+        if path.is_file() and "site-packages" not in path.parts
+    )
+    return [path.read_text("utf-8", "replace") for path in paths]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--corpora", type=Path, default=DEFAULT_SHARED)
+    parser.add_argument("--nosey-parker", type=Path)
+    parser.add_argument("--text", type=Path, nargs="*", default=[])
+    parser.add_argument("--show", action="store_true")
+    arguments = parser.parse_args()
+    recall = {"our samples": own_cases()}
+    if (gitleaks := arguments.corpora / "corpora/gitleaks-examples").is_dir():
+        recall["gitleaks"] = gitleaks_cases(gitleaks)
+    if arguments.nosey_parker:
+        recall["Nosey Parker"] = nosey_parker_cases(arguments.nosey_parker)
+    texts = {"Python's library": _texts_below(Path(sysconfig.get_path("stdlib")), "*.py")}
+    if (fixtures := arguments.corpora / "fixtures").is_dir():
+        texts["transcripts"] = _texts_below(fixtures, "*.json", "*.jsonl")
+        texts["prose and talk"] = _texts_below(arguments.corpora / "data", "*.json*") + _texts_below(
+            arguments.corpora, "*.md"
+        )
+    for path in arguments.text:
+        texts[path.name] = _texts_below(path, "*") if path.is_dir() else [path.read_text("utf-8", "replace")]
+    console = Console()
+    console.print(recall_table(recall), texts_table(texts, arguments.show))
+
+
+if __name__ == "__main__":
+    main()

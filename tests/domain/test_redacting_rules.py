@@ -1,0 +1,100 @@
+"""Every rule of redaction is linear by its structure, and is reached by its keywords."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from hypothesis import given, strategies as st
+
+from agent_memory.domain.redacting.keyword_search import keyword_pattern, lowered
+from agent_memory.domain.redacting.plausible import entropy_bits, is_key, is_password, is_placeholder, is_reference
+from agent_memory.domain.redacting.rule import Rule
+from agent_memory.domain.redaction import RULES, redact
+from fixtures.secret_samples import INNOCENT, SAMPLES
+
+parser: Any = re._parser  # type: ignore[attr-defined]
+constants: Any = re._constants  # type: ignore[attr-defined]
+
+
+def _operations(tree: Any) -> Iterator[tuple[Any, Any]]:
+    """Every operation of a parsed expression, inner ones included."""
+    if isinstance(tree, parser.SubPattern):
+        for operation, argument in tree:
+            yield operation, argument
+            yield from _operations(argument)
+    elif isinstance(tree, (tuple, list)):
+        for part in tree:
+            yield from _operations(part)
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
+def test_p20_every_repetition_is_bounded_or_possessive(rule: Rule) -> None:
+    greedy = (constants.MAX_REPEAT, constants.MIN_REPEAT)
+    limits = [argument[1] for operation, argument in _operations(parser.parse(rule.expression)) if operation in greedy]
+    assert all(limit is not constants.MAXREPEAT and limit <= 8_000 for limit in limits)
+
+
+def test_the_check_of_repetitions_sees_an_unbounded_one() -> None:
+    limits = [
+        argument[1]
+        for operation, argument in _operations(parser.parse("a(?:b|c*)"))
+        if operation is constants.MAX_REPEAT
+    ]
+    assert limits == [constants.MAXREPEAT]
+
+
+def test_keywords_are_lower_case_and_names_are_slugs() -> None:
+    assert all(keyword and keyword == keyword.lower() for rule in RULES for keyword in rule.keywords)
+    assert all(re.fullmatch(r"[a-z0-9]+(?:-[a-z0-9]+)*", rule.name) for rule in RULES)
+
+
+@given(
+    st.lists(st.text(alphabet="abc-", min_size=1, max_size=4), min_size=1, max_size=8),
+    st.text(alphabet="abc- ", max_size=30),
+)
+def test_the_search_finds_the_longest_keyword_at_every_place(words: list[str], text: str) -> None:
+    found = {hit.start(): hit.group(1) for hit in keyword_pattern(words).finditer(text)}
+    longest = {
+        start: max((word for word in words if text.startswith(word, start)), key=len, default="")
+        for start in range(len(text))
+    }
+    assert found == {start: word for start, word in longest.items() if word}
+
+
+def test_lower_case_keeps_every_index() -> None:
+    every = "".join(map(chr, range(sys.maxunicode + 1)))
+    assert len(lowered(every)) == len(every)
+
+
+def test_entropy_is_in_bits_a_character() -> None:
+    assert entropy_bits("") == 0
+    assert entropy_bits("aaaa") == 0
+    assert entropy_bits("abcd") == 2
+
+
+@pytest.mark.parametrize(
+    "value", ["<your-token>", "changeme", "xxxxxxxx", "********", "your_api_key", "EXAMPLE-KEY-1", "abcdefgh1234"]
+)
+def test_placeholders_are_no_secrets(value: str) -> None:
+    assert is_placeholder(value) or is_reference(value)
+    assert not is_password(value)
+    assert not is_key(value)
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["$TOKEN", "${TOKEN_2}", "process.env.TOKEN_2", "os.environ['T2']", "{{ token2 }}", "%TOKEN2%", "$(pass show x2)"],
+)
+def test_references_are_no_secrets(value: str) -> None:
+    assert is_reference(value)
+    assert not is_password(value)
+
+
+def test_no_sample_of_one_kind_is_named_by_chance_in_the_innocent_texts() -> None:
+    """Positive control: the rules that stay silent on the innocent texts do speak on the samples."""
+    assert not any(redact(text).found for text in INNOCENT)
+    assert sum(bool(redact(sample.text).found) for sample in SAMPLES) > 0.95 * len(SAMPLES)
