@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from agent_memory.domain.derive import derive_description, derive_title
 from agent_memory.domain.plain_text import clean_text

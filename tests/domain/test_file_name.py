@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 from attrs import evolve
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from agent_memory.domain.entry import Meta
 from agent_memory.domain.file_name import MAX_NAME_BYTES, file_name_of, id_in_name, title_in_name

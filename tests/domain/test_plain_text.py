@@ -8,8 +8,7 @@ import unicodedata
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from wcwidth import iter_graphemes
 
 from agent_memory.domain.plain_text import clean_text, cut_bytes, cut_chars, one_line

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from agent_memory.domain.ids import ID_PATTERN
 from agent_memory.domain.tags import MAX_TAG_CHARS, normal_tag, normal_tags, split_tags

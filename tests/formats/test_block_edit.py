@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from agent_memory.formats.block_edit import edit_block
 from agent_memory.formats.frontmatter import read_values

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 from attrs import evolve
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from returns.result import Failure, Success
 from ruamel.yaml import YAML
 
