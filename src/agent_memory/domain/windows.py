@@ -10,7 +10,7 @@ from agent_memory.domain.history import History, Role, ToolCall, Turn
 from agent_memory.domain.turns import cut_text, excerpt, last_time
 
 TURN_OVERHEAD_CHARS = 60
-"""What a prompt may write around one turn: number, role, time, tool name, line ends."""
+"""What a prompt may write around one turn: number, role, day, what is missing, line ends."""
 CALL_OVERHEAD_CHARS = 20
 """What a prompt may write around one tool call: name, dashes, line end."""
 
@@ -23,7 +23,7 @@ _TOOL_CHARS_STEPS = (2_000, 800)
 def turn_chars(turn: Turn) -> int:
     """How many characters this turn may take in a prompt."""
     calls = sum(_call_chars(call) for call in turn.tool_calls)
-    return TURN_OVERHEAD_CHARS + len(turn.text) + calls
+    return TURN_OVERHEAD_CHARS + len(turn.tool_name or "") + len(turn.text) + calls
 
 
 def cut_windows(history: History, max_chars: int) -> tuple[History, ...]:
@@ -63,7 +63,7 @@ def _pieces(turn: Turn, max_chars: int) -> Iterator[Turn]:
     if turn_chars(turn) <= max_chars:
         yield turn
         return
-    room = max_chars - TURN_OVERHEAD_CHARS
+    room = max_chars - TURN_OVERHEAD_CHARS - len(turn.tool_name or "")
     whole = evolve(turn, tool_calls=())
     for at, text in enumerate(cut_text(turn.text, room)):
         yield evolve(whole, text=text, clipped_chars=turn.clipped_chars if at == 0 else 0)
