@@ -8,7 +8,7 @@ PYTEST_FLAGS ?=
 .PHONY: demo test check docs wheel bench slow clean
 
 demo: $(VENV)/.runtime ## see a real session become notes, in a throw-away store
-	@PATH="$(CURDIR)/$(BIN):$$PATH" sh docs/demo.sh
+	@PATH="$(CURDIR)/$(BIN):$$PATH" sh docs/demo/run.sh
 
 test: $(VENV)/.development ## run the tests
 	@$(BIN)/pytest -n auto $(PYTEST_FLAGS)

@@ -1,8 +1,8 @@
-"""The bundled sample session: what `make demo` shows of it is what a person would keep."""
+"""The demo's session: what `make demo` shows of it is what a person would keep."""
 
 from __future__ import annotations
 
-from importlib.resources import as_file, files
+from pathlib import Path
 
 import pytest
 from returns.result import Success
@@ -16,14 +16,14 @@ from agent_memory.domain.instants import DAY_MS
 from agent_memory.domain.vocabulary import Harness, Importance, Kind
 from conversations import MUCH_LATER_MS
 
+SESSION = Path(__file__).parents[3] / "docs" / "demo" / "session.jsonl"
 SESSION_ID = "b19c5100-4b94-45e6-bd8c-ad7d7f3c7591"
 
 
 @pytest.fixture(scope="module")
 def sample() -> History:
-    with as_file(files("agent_memory") / "samples" / "claude-code-session.jsonl") as path:
-        entry = InboxEntry(0, Harness.CLAUDE_CODE, SessionFile("claude-code-session", SESSION_ID, str(path)))
-        fetched = ClaudeCodeSessions(TranscriptRoots(roots=(str(path.parent),))).fetch(entry, None)
+    entry = InboxEntry(0, Harness.CLAUDE_CODE, SessionFile("claude-code-session", SESSION_ID, str(SESSION)))
+    fetched = ClaudeCodeSessions(TranscriptRoots(roots=(str(SESSION.parent),))).fetch(entry, None)
     assert isinstance(fetched, Success)
     history: History = fetched.unwrap()
     return history
