@@ -158,13 +158,13 @@ def test_a_link_that_leads_nowhere_becomes_plain_text() -> None:
     """P15, also in code."""
     body = "See [[ref:zz]], [[id__zzzzzz|the old note]], [[id__zzzzzz]] and `[[id__zzzzzz]]`."
     plan = plan_window(ChangeSet((note(body=body, links=("ref:yy",)),)), facts())
-    assert created(plan)[0].body == "See zz, the old note, id__zzzzzz and `id__zzzzzz`."
+    assert created(plan)[0].body == "See a note that was not kept, the old note, id__zzzzzz and `id__zzzzzz`."
     assert "ref:yy leads nowhere" in reasons(plan)
 
 
 def test_a_link_to_a_dropped_entry_becomes_plain_text() -> None:
     plan = plan_window(ChangeSet((note(body="See [[ref:b]]."), note(title="x" * 201, ref="b"))), facts())
-    assert [entry.body for entry in created(plan)] == ["See b."]
+    assert [entry.body for entry in created(plan)] == ["See a note that was not kept."]
 
 
 def test_hidden_text_and_sentinels_are_taken_out() -> None:

@@ -16,6 +16,9 @@ _ID_LINK = re.compile(rf"\[\[({ID_PATTERN})(?:\|([^\[\]\n]*))?\]\]")
 _ID = re.compile(ID_PATTERN)
 
 
+NOT_KEPT = "a note that was not kept"
+
+
 @frozen
 class Targets:
     """What a link of one reply may point at."""
@@ -46,7 +49,8 @@ class Linked:
 def link_body(body: str, also: tuple[str, ...], targets: Targets, own_id: str) -> Linked:
     """The body with refs and ids resolved and the missing ones of `also` appended under `See also:`.
 
-    A link to an unknown entry becomes its label, else the bare name. An entry does not link to itself.
+    A link to an unknown entry becomes its label, else the bare id; one to a note of the same reply that was not kept is
+    called that, and not by a title that nobody checked. An entry does not link to itself.
     """
     unknown: list[str] = []
     parts, position = [], 0
@@ -55,7 +59,7 @@ def link_body(body: str, also: tuple[str, ...], targets: Targets, own_id: str) -
         if id is None:
             unknown.append(link.target)
         label = f"|{link.label}" if link.label else ""
-        plain = link.label or link.target.removeprefix("ref:")
+        plain = link.label or (NOT_KEPT if link.target.startswith("ref:") else link.target)
         parts += [body[position : link.start], plain if id is None or id == own_id else f"[[{id}{label}]]"]
         position = link.end
     text = "".join((*parts, body[position:]))

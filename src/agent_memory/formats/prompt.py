@@ -17,7 +17,7 @@ from returns.result import Failure, Result, Success
 from agent_memory.domain.entry import Listed, StoredEntry
 from agent_memory.domain.history import History, Role, ToolCall, Turn
 from agent_memory.domain.inbox_entry import InboxEntry
-from agent_memory.domain.instants import iso_of
+from agent_memory.domain.instants import DAY_MS, iso_of
 from agent_memory.domain.own_marks import PROMPT_MARKER
 from agent_memory.domain.plain_text import clean_text, one_line
 from agent_memory.domain.redaction import redact
@@ -70,6 +70,7 @@ class PromptFacts:
     handoff_id: str | None = None
     """The session's earlier handoff, among `shown`."""
     final_window: bool = True
+    handoff_days: int = 7
 
 
 def template_problems(template: str) -> tuple[str, ...]:
@@ -161,11 +162,18 @@ def _closing(facts: PromptFacts) -> str:
         sentences.append(
             "The session goes on after this part: leave what is still undecided to the next one, and write no handoff yet."
         )
+    elif _is_old(facts):
+        sentences.append(f"The session ended more than {facts.handoff_days} days ago: write no handoff.")
     if facts.handoff_id is not None:
         sentences.append(
             f"This session has a handoff already, {facts.handoff_id}: bring it up to date in `updates` instead of writing another."
         )
     return " ".join(sentences)
+
+
+def _is_old(facts: PromptFacts) -> bool:
+    ended_at_ms = max((turn.at_ms for turn in facts.window.turns if turn.at_ms is not None), default=facts.now_ms)
+    return ended_at_ms + facts.handoff_days * DAY_MS <= facts.now_ms
 
 
 # -- what memory knows ------------------------------------------------------------------------------------------------

@@ -196,6 +196,7 @@ def _prompt_facts(
         vocabulary=tag_vocabulary(shelf.live.entries),
         handoff_id=request.handoff_id,
         final_window=request.final_window,
+        handoff_days=io.handoff_days,
     )
 
 
@@ -205,7 +206,7 @@ def reply_key(io: ConsolidateIo, work: Work, window: History) -> str:
     session = session_id_of(entry) if not isinstance(entry.retrieval, InlineNote | FileSnapshot) else None
     first, last = window.turns[0], window.turns[-1]
     records = f"{first.number}:{first.record_id}..{last.number}:{last.record_id}:{len(last.text)}"
-    return f"{entry.harness} {session or work.pending.name} {records} {io.agent.name}"
+    return f"{entry.harness} {session or work.pending.name} {records} window {work.window_index} {io.agent.name}"
 
 
 def _hashes(shown: tuple[StoredEntry, ...]) -> dict[str, str]:
