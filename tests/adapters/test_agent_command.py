@@ -169,10 +169,10 @@ class TestSpend:
     def test_a_call_that_cannot_be_counted_is_not_made_p10(self, home: Path, tmp_path: Path) -> None:
         class FullDisk(DictSpendLedger):
             def reserve(self, at_ms: int, prompt_chars: int, max_calls_per_day: int) -> Result[None, Error]:
-                return Failure(StoreIo("state/spend.json", "write", "ENOSPC", "No space left on device"))
+                return Failure(StoreIo("runs/spend.json", "write", "ENOSPC", "No space left on device"))
 
         proof = tmp_path / "called"
-        command = AgentCommand("test", ("/usr/bin/touch", str(proof)))
+        command = AgentCommand("test", ("/bin/sh", "-c", 'cat > "$0"', str(proof)))
         error = error_of(an_agent(home, command, ledger=FullDisk()).answer(a_request()))
         assert isinstance(error, StoreIo)
         assert not proof.exists()

@@ -252,8 +252,7 @@ def test_a_damaged_trouble_file_is_an_error_and_nothing_moves(inbox: InboxFiles,
     """P6"""
     inbox.put(note()).unwrap()
     (pending,) = load(inbox).pending
-    (root / "state").mkdir()
-    (root / "state" / "queue.json").write_bytes(content)
+    (root / "inbox" / ".queue.json").write_bytes(content)
     before = snapshot(root)
     assert isinstance(inbox.load(None, NOW).failure(), StateCorrupt)
     assert isinstance(inbox.note(pending, Trouble(attempts=1)).failure(), StateCorrupt)

@@ -96,7 +96,7 @@ class TestOnDisk:
         ],
     )
     def test_a_damaged_ledger_stops_spending_and_is_left_alone_p6(self, tmp_path: Path, damaged: bytes) -> None:
-        path = tmp_path / "state" / "spend.json"
+        path = tmp_path / "runs" / "spend.json"
         path.parent.mkdir()
         path.write_bytes(damaged)
         ledger = SpendLedgerFiles(tmp_path, DictLocks())
@@ -105,9 +105,9 @@ class TestOnDisk:
         assert path.read_bytes() == damaged
 
     def test_a_ledger_that_is_a_link_or_a_fifo_is_refused_p21(self, tmp_path: Path) -> None:
-        (tmp_path / "state").mkdir()
+        (tmp_path / "runs").mkdir()
         ledger = SpendLedgerFiles(tmp_path, DictLocks())
-        path = tmp_path / "state" / "spend.json"
+        path = tmp_path / "runs" / "spend.json"
         path.symlink_to("/etc/passwd")
         assert isinstance(ledger.reserve(NOON_MS, 1, 48).failure(), PathRefused)
         path.unlink()
@@ -119,7 +119,7 @@ class TestOnDisk:
     ) -> None:
         ledger = SpendLedgerFiles(tmp_path, DictLocks())
         ledger.reserve(NOON_MS, 1, 48).unwrap()
-        before = (tmp_path / "state/spend.json").read_bytes()
+        before = (tmp_path / "runs/spend.json").read_bytes()
 
         def full(*_: object) -> int:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
@@ -129,8 +129,8 @@ class TestOnDisk:
         monkeypatch.undo()
         assert isinstance(error, StoreIo)
         assert (error.operation, error.errno_name) == ("write", "ENOSPC")
-        assert os.listdir(tmp_path / "state") == ["spend.json"]
-        assert (tmp_path / "state/spend.json").read_bytes() == before
+        assert os.listdir(tmp_path / "runs") == ["spend.json"]
+        assert (tmp_path / "runs/spend.json").read_bytes() == before
 
     def test_a_lock_that_is_not_free_stops_spending(self, tmp_path: Path) -> None:
         class Taken(DictLocks):
@@ -147,14 +147,14 @@ class TestOnDisk:
             SpendLedgerFiles(tmp_path / "root", DictLocks()).reserve(NOON_MS, 1, 48)
         finally:
             os.umask(old)
-        assert (tmp_path / "root/state").stat().st_mode & 0o777 == 0o700
-        assert (tmp_path / "root/state/spend.json").stat().st_mode & 0o777 == 0o600
+        assert (tmp_path / "root/runs").stat().st_mode & 0o777 == 0o700
+        assert (tmp_path / "root/runs/spend.json").stat().st_mode & 0o777 == 0o600
 
     def test_its_form_is_the_documented_one(self, tmp_path: Path) -> None:
         ledger = SpendLedgerFiles(tmp_path, DictLocks())
         ledger.reserve(NOON_MS, 12, 48)
         ledger.add_reply(NOON_MS, 3)
-        document = json.loads((tmp_path / "state/spend.json").read_text())
+        document = json.loads((tmp_path / "runs/spend.json").read_text())
         assert document == {"version": 1, "days": {"2026-02-13": {"calls": 1, "promptChars": 12, "replyChars": 3}}}
 
     def test_processes_at_once_count_exactly_and_never_pass_the_cap_p7(self, home: Path, root: Path) -> None:

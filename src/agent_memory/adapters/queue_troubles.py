@@ -14,7 +14,7 @@ from agent_memory.domain.results import sealed
 from agent_memory.errors import Error, InboxEntryInvalid, StateCorrupt
 from agent_memory.formats.queue_json import parse_troubles, render_troubles
 
-TROUBLES = "state/queue.json"
+TROUBLES = "inbox/.queue.json"
 MAX_BYTES = 64 << 20
 
 

@@ -1,4 +1,4 @@
-"""The spend ledger on disk: `state/spend.json` under a root, changed under the store's write lock."""
+"""The spend ledger on disk: `runs/spend.json` under a root, changed under the store's write lock."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from agent_memory.errors import Error, SpendExhausted, StateCorrupt
 from agent_memory.formats.spend_json import parse_spend, render_spend
 from agent_memory.ports import Locks
 
-LEDGER = "state/spend.json"
+LEDGER = "runs/spend.json"
 MAX_LEDGER_BYTES = 1 << 20
 
 
