@@ -108,6 +108,11 @@ class UsageLedger(Protocol):
         """Record one read by `reader` (a harness or `manual`)."""
         ...
 
+    def adopt(self, id: str, usage: Usage) -> Result[None, Error]:
+        """Take the reads that an imported or hand-written entry brought along as its base, unless the ledgers know the id
+        already. They count once, however many do this at the same time."""
+        ...
+
     def totals(self) -> Result[Mapping[str, Usage], Error]:
         """Reads of each id, over all hosts."""
         ...

@@ -17,6 +17,16 @@ from agent_memory.ports import UsageLedger
 
 A, B = "id__aaaaaa", "id__bbbbbb"
 
+ADOPT = """
+import sys
+from pathlib import Path
+from agent_memory.adapters.usage_ledger_files import UsageLedgerFiles
+from agent_memory.domain.entry import Usage
+ledger = UsageLedgerFiles(Path(sys.argv[1]), sys.argv[2])
+ledger.adopt("id__aaaaaa", Usage(12, 1)).unwrap()
+ledger.append("id__aaaaaa", 2, "amp").unwrap()
+"""
+
 APPEND = """
 import sys
 from pathlib import Path
@@ -39,6 +49,20 @@ class UsageLedgerContract:
         for id, at_ms in ((A, 5), (B, 7), (A, 3)):
             assert ledger.append(id, at_ms, "claude-code") == Success(None)
         assert ledger.totals() == Success({A: Usage(2, 5), B: Usage(1, 7)})
+
+    def test_what_an_entry_brought_along_is_its_base_once(self, ledger: UsageLedger) -> None:
+        for _ in range(2):
+            assert ledger.adopt(A, Usage(12, 3)) == Success(None)
+        ledger.append(A, 5, "amp").unwrap()
+        assert ledger.totals() == Success({A: Usage(13, 5)})
+
+    def test_an_id_that_the_ledgers_know_gets_no_base(self, ledger: UsageLedger) -> None:
+        ledger.append(A, 5, "amp").unwrap()
+        assert ledger.adopt(A, Usage(1, 5)) == Success(None)
+        assert ledger.totals() == Success({A: Usage(1, 5)})
+
+    def test_a_base_of_something_that_is_no_id_is_refused_p21(self, ledger: UsageLedger) -> None:
+        assert isinstance(ledger.adopt("../../etc", Usage(1, None)).failure(), EntryInvalid)
 
     @pytest.mark.parametrize(("id", "reader"), [("../../etc", "amp"), ("", "amp"), (A, "x\ny"), (A, "")])
     def test_a_record_that_is_not_one_is_refused_p21(self, ledger: UsageLedger, id: str, reader: str) -> None:
@@ -156,3 +180,17 @@ class TestUsageLedgerFiles(UsageLedgerContract):
             ledger.compact().unwrap()
         assert [writer.returncode for writer in writers] == [0] * 8
         assert ledger.survey() == Success(LedgerSurvey({A: Usage(8 * 200, 199)}, 0))
+
+    def test_a_base_counts_once_whichever_processes_and_hosts_take_it_p7(self, root: Path) -> None:
+        adopters = [subprocess.Popen([sys.executable, "-c", ADOPT, root, f"host{i % 3}"]) for i in range(9)]
+        assert [adopter.wait(60) for adopter in adopters] == [0] * 9
+        assert UsageLedgerFiles(root).totals() == Success({A: Usage(12 + 9, 2)})
+
+    def test_a_compaction_keeps_the_base_a_base(self, root: Path) -> None:
+        here, there = UsageLedgerFiles(root, "here"), UsageLedgerFiles(root, "there")
+        here.adopt(A, Usage(12, 1)).unwrap()
+        for at_ms in (2, 3):
+            here.append(A, at_ms, "amp").unwrap()
+        assert here.compact() == Success(1)
+        (root / "usage/there.jsonl").write_bytes(b'{"id":"id__aaaaaa","base":12,"last":1}\n')
+        assert there.totals() == Success({A: Usage(14, 3)})

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from agent_memory.domain.entry import Usage
-from agent_memory.domain.usage import LedgerRecord, Read, Total, totals_of
+from agent_memory.domain.usage import Base, LedgerRecord, Read, Total, base_of, reads_and_bases, totals_of
 from agent_memory.formats.ledger_lines import MAX_LINE_BYTES, parse_ledger_line, problems_of, render_ledger_line
 
 ids = st.from_regex(r"id__[1-9A-HJ-NP-Za-km-z]{6}", fullmatch=True)
@@ -12,6 +12,7 @@ instants = st.integers(0, 2**53 - 1)
 records = st.one_of(
     st.builds(Read, ids, instants, st.sampled_from(["claude-code", "manual"])),
     st.builds(Total, ids, st.integers(0), st.none() | instants),
+    st.builds(Base, ids, st.integers(0), st.none() | instants),
 )
 
 
@@ -54,6 +55,8 @@ def test_a_cut_line_is_no_record(record: LedgerRecord, data: st.DataObject) -> N
         b'{"id":"id__a1b2c3","total":-2,"last":1}',
         b'{"id":"id__a1b2c3","total":2,"last":"x"}',
         b'{"id":"id__a1b2c3","total":false,"last":null}',
+        b'{"id":"id__a1b2c3","base":-1,"last":null}',
+        b'{"id":"id__a1b2c3","base":1,"total":1,"last":null}',
     ],
 )
 def test_what_is_not_ours_is_no_record(line: bytes) -> None:
@@ -68,7 +71,9 @@ def test_every_problem_of_a_read_is_named() -> None:
 @given(st.lists(records))
 def test_counting_some_of_the_records_first_changes_nothing(some: list[LedgerRecord]) -> None:
     half = len(some) // 2
-    first = [Total(id, usage.count, usage.last_at_ms) for id, usage in totals_of(some[:half]).items()]
+    read, based = reads_and_bases(some[:half])
+    first: list[LedgerRecord] = [Total(id, usage.count, usage.last_at_ms) for id, usage in read.items()]
+    first += [Base(id, usage.count, usage.last_at_ms) for id, usage in based.items()]
     assert totals_of([*first, *some[half:]]) == totals_of(some)
 
 
@@ -77,3 +82,15 @@ def test_reads_and_totals_add_up() -> None:
         "a": Usage(6, 9),
         "b": Usage(1, 1),
     }
+
+
+def test_of_several_bases_the_greatest_counts_once() -> None:
+    assert totals_of([Base("a", 12, 9), Read("a", 5, "amp"), Base("a", 12, None), Base("a", 3, 20)]) == {
+        "a": Usage(13, 20)
+    }
+
+
+@settings(max_examples=60)
+@given(ids, st.integers(), st.none() | st.integers())
+def test_whatever_a_person_wrote_makes_a_base(id: str, count: int, last_at_ms: int | None) -> None:
+    assert problems_of(base_of(id, Usage(count, last_at_ms))) == ()

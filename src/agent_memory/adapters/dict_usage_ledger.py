@@ -8,7 +8,7 @@ from attrs import define, field
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.entry import Usage
-from agent_memory.domain.usage import LedgerRecord, Read, totals_of
+from agent_memory.domain.usage import LedgerRecord, Read, base_of, totals_of
 from agent_memory.errors import EntryInvalid, Error
 from agent_memory.formats.ledger_lines import problems_of
 
@@ -21,12 +21,20 @@ class DictUsageLedger:
 
     def append(self, id: str, at_ms: int, reader: str) -> Result[None, Error]:
         """See the port."""
-        record = Read(id, at_ms, reader)
-        if problems := problems_of(record):
-            return Failure(EntryInvalid(problems))
-        self.records.append(record)
-        return Success(None)
+        return self._append(Read(id, at_ms, reader))
+
+    def adopt(self, id: str, usage: Usage) -> Result[None, Error]:
+        """See the port."""
+        if id in totals_of(self.records):
+            return Success(None)
+        return self._append(base_of(id, usage))
 
     def totals(self) -> Result[Mapping[str, Usage], Error]:
         """See the port."""
         return Success(totals_of(self.records))
+
+    def _append(self, record: LedgerRecord) -> Result[None, Error]:
+        if problems := problems_of(record):
+            return Failure(EntryInvalid(problems))
+        self.records.append(record)
+        return Success(None)

@@ -25,7 +25,7 @@ from agent_memory.adapters.paths import directory_inside, open_regular, real_roo
 from agent_memory.domain.entry import Usage
 from agent_memory.domain.results import sealed
 from agent_memory.domain.slug import slug_of
-from agent_memory.domain.usage import LedgerRecord, Read, Total, totals_of
+from agent_memory.domain.usage import Base, LedgerRecord, Read, Total, base_of, reads_and_bases, totals_of
 from agent_memory.errors import Busy, EntryInvalid, Error, StoreIo
 from agent_memory.formats.ledger_lines import MAX_LINE_BYTES, parse_ledger_line, problems_of, render_ledger_line
 
@@ -50,10 +50,12 @@ class UsageLedgerFiles:
 
     def append(self, id: str, at_ms: int, reader: str) -> Result[None, Error]:
         """See the port."""
-        record = Read(id, at_ms, reader)
-        if problems := problems_of(record):
-            return Failure(EntryInvalid(problems))
-        return self._directory().bind(_made).bind(lambda there: self._append(there, render_ledger_line(record)))
+        return self._record(Read(id, at_ms, reader))
+
+    def adopt(self, id: str, usage: Usage) -> Result[None, Error]:
+        """See the port."""
+        base = base_of(id, usage)
+        return self.totals().bind(lambda totals: Success(None) if id in totals else self._record(base))
 
     def totals(self) -> Result[Mapping[str, Usage], Error]:
         """See the port. A damaged line hides no other."""
@@ -65,11 +67,11 @@ class UsageLedgerFiles:
             case Failure(error):
                 return Failure(error)
             case Success(ledgers):
-                totals = totals_of(total for ledger in ledgers for total in ledger.totals)
+                totals = totals_of(record for ledger in ledgers for record in ledger.records)
                 return Success(LedgerSurvey(totals, sum(len(ledger.damaged) for ledger in ledgers)))
 
     def compact(self) -> Result[int, Error]:
-        """Leave one total an id in this host's file; how many lines fewer it has.
+        """Leave one total (and one base) an id in this host's file; how many lines fewer it has.
 
         Crash-safe, and exact while others append. Damaged lines are kept as they are.
         """
@@ -90,6 +92,11 @@ class UsageLedgerFiles:
     def _directory(self) -> Result[str, Error]:
         return directory_inside(self._root, "usage")
 
+    def _record(self, record: LedgerRecord) -> Result[None, Error]:
+        if problems := problems_of(record):
+            return Failure(EntryInvalid(problems))
+        return self._directory().bind(_made).bind(lambda there: self._append(there, render_ledger_line(record)))
+
     def _append(self, directory: str, line: bytes) -> Result[None, Error]:
         path = f"{directory}/{self._file_name}"
         with _current(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, fcntl.LOCK_SH) as opened:
@@ -102,7 +109,8 @@ class UsageLedgerFiles:
 
 @frozen
 class _Ledger:
-    totals: tuple[Total, ...]
+    records: tuple[Total | Base, ...]
+    """What its lines come to: at most one of each an id."""
     damaged: tuple[bytes, ...]
     line_count: int
 
@@ -152,14 +160,12 @@ def _read_ledger(path: str, descriptor: int) -> Result[_Ledger, Error]:
 
     try:
         with open(descriptor, "rb") as file:
-            totals = totals_of(records(file))
+            read, based = reads_and_bases(records(file))
     except OSError as error:
         return Failure(store_io(error, "read", path))
-    return Success(
-        _Ledger(
-            tuple(Total(id, each.count, each.last_at_ms) for id, each in totals.items()), tuple(damaged), line_count
-        )
-    )
+    totals = (Total(id, each.count, each.last_at_ms) for id, each in read.items())
+    bases = (Base(id, each.count, each.last_at_ms) for id, each in based.items())
+    return Success(_Ledger((*totals, *bases), tuple(damaged), line_count))
 
 
 def _append(descriptor: int, line: bytes, path: str) -> Result[None, Error]:
@@ -182,10 +188,10 @@ def _compact(path: str) -> Result[int, Error]:
         case Failure(error):
             return Failure(error)
         case Success(ledger):
-            saved = ledger.line_count - len(ledger.totals) - len(ledger.damaged)
+            saved = ledger.line_count - len(ledger.records) - len(ledger.damaged)
             if saved <= 0:
                 return Success(0)
-            lines = b"".join([*map(render_ledger_line, ledger.totals), *ledger.damaged])
+            lines = b"".join([*map(render_ledger_line, ledger.records), *ledger.damaged])
             try:
                 replace_file(path, lines)
             except OSError as error:

@@ -27,16 +27,63 @@ class Total:
     last_at_ms: int | None
 
 
-LedgerRecord = Read | Total
+@frozen
+class Base:
+    """The reads that an imported or hand-written entry brought along in its frontmatter.
+
+    Of several the greatest counts, so that it counts once however many processes and hosts record it.
+    """
+
+    id: str
+    count: int
+    last_at_ms: int | None
+
+
+LARGEST = (1 << 53) - 1
+"""Of counts and instants that a person may write: what every JSON reader takes for the same number."""
+
+
+def base_of(id: str, usage: Usage) -> Base:
+    """What a frontmatter brought along, whatever numbers a person wrote there."""
+    last = usage.last_at_ms
+    known = last if last is not None and 0 <= last <= LARGEST else None
+    return Base(id, min(max(usage.count, 0), LARGEST), known)
+
+
+LedgerRecord = Read | Total | Base
 
 
 def totals_of(records: Iterable[LedgerRecord]) -> dict[str, Usage]:
     """The reads of each id, in any order of the records; ids in the order in which they first occur."""
-    counts: dict[str, int] = {}
-    lasts: dict[str, int] = {}
+    read, based = reads_and_bases(records)
+    return {id: _sum(read.get(id), based.get(id)) for id in dict.fromkeys((*read, *based))}
+
+
+def reads_and_bases(records: Iterable[LedgerRecord]) -> tuple[dict[str, Usage], dict[str, Usage]]:
+    """What the ledgers counted themselves, and what was brought along, by id."""
+    read: dict[str, Usage] = {}
+    based: dict[str, Usage] = {}
     for record in records:
-        count, last = (1, record.at_ms) if isinstance(record, Read) else (record.count, record.last_at_ms)
-        counts[record.id] = counts.get(record.id, 0) + count
-        if last is not None:
-            lasts[record.id] = max(lasts.get(record.id, last), last)
-    return {id: Usage(count, lasts.get(id)) for id, count in counts.items()}
+        match record:
+            case Read(id, at_ms, _):
+                read[id] = _sum(read.get(id), Usage(1, at_ms))
+            case Total(id, count, last_at_ms):
+                read[id] = _sum(read.get(id), Usage(count, last_at_ms))
+            case Base(id, count, last_at_ms):
+                based[id] = _greatest(based.get(id), Usage(count, last_at_ms))
+    return read, based
+
+
+def _sum(one: Usage | None, other: Usage | None) -> Usage:
+    if one is None or other is None:
+        return one or other or Usage(0, None)
+    return Usage(one.count + other.count, _later(one, other))
+
+
+def _greatest(one: Usage | None, other: Usage) -> Usage:
+    return other if one is None else Usage(max(one.count, other.count), _later(one, other))
+
+
+def _later(one: Usage, other: Usage) -> int | None:
+    instants = [each.last_at_ms for each in (one, other) if each.last_at_ms is not None]
+    return max(instants, default=None)

@@ -2,6 +2,7 @@
 
 {"id":"id__a1b2c3","at":1771000205123,"by":"claude-code"}      one read; `at` in epoch ms
 {"id":"id__a1b2c3","total":12,"last":1771000205123}            what a compaction made of many; `last` may be null
+{"id":"id__a1b2c3","base":12,"last":1771000205123}             what the entry's frontmatter brought along; the greatest counts
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import json
 import re
 
 from agent_memory.domain.ids import is_id
-from agent_memory.domain.usage import LedgerRecord, Read, Total
+from agent_memory.domain.usage import Base, LedgerRecord, Read, Total
 
 MAX_LINE_BYTES = 4096
 """Of a line with its `\\n`: one `write` of this size to a file in append mode is never torn by another."""
@@ -25,6 +26,8 @@ def render_ledger_line(record: LedgerRecord) -> bytes:
             line: dict[str, object] = {"id": id, "at": at_ms, "by": reader}
         case Total(id, count, last_at_ms):
             line = {"id": id, "total": count, "last": last_at_ms}
+        case Base(id, count, last_at_ms):
+            line = {"id": id, "base": count, "last": last_at_ms}
     return json.dumps(line, separators=(",", ":")).encode() + b"\n"
 
 
@@ -47,9 +50,9 @@ def problems_of(record: LedgerRecord) -> tuple[str, ...]:
                 found.append("the time is no number of milliseconds since 1970")
             if not _READER.fullmatch(reader):
                 found.append(f"the reader is {reader[:40]!r}, expected a harness")
-        case Total(_, count, last_at_ms):
+        case Total(_, count, last_at_ms) | Base(_, count, last_at_ms):
             if not (_is_whole(count) and count >= 0):
-                found.append("total is no count")
+                found.append("the number of reads is no count")
             if last_at_ms is not None and not _is_instant(last_at_ms):
                 found.append("last is no number of milliseconds since 1970")
     return tuple(found)
@@ -61,6 +64,8 @@ def _record(value: dict[str, object]) -> LedgerRecord | None:
             return Read(id, at_ms, reader)
         case {"id": str(id), "total": int(count), "last": int() | None as last_at_ms, **others} if not others:
             return Total(id, count, last_at_ms)
+        case {"id": str(id), "base": int(count), "last": int() | None as last_at_ms, **others} if not others:
+            return Base(id, count, last_at_ms)
         case _:
             return None
 
