@@ -15,8 +15,11 @@ from agent_memory.domain.same_body import words_about
 from agent_memory.domain.terms import content_sequence
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Sensitivity
 
-MOST_SHOWN = 40
+MOST_SHOWN = 12
 """More notes in full would bury the transcript."""
+
+_SHARE_OF_BEST = 0.35
+"""An entry much less related than the best one is listed in the catalog only."""
 
 NOTE_OVERHEAD_CHARS = 260
 """What a prompt may write around a note that it shows in full: fences, dates, names of fields."""
@@ -60,8 +63,10 @@ def rank_related(
 
 
 def ids_to_show(ranked: Iterable[Ranked]) -> tuple[str, ...]:
-    """The ids worth reading in full, best first."""
-    return tuple(each.listed.meta.id for each in ranked if each.score > 0)[:MOST_SHOWN]
+    """The ids worth reading in full, best first: of the same session, and those not far behind the most related."""
+    related = tuple(each for each in ranked if each.score > 0)
+    best = max((each.score for each in related if each.score < _SAME_SESSION), default=0.0)
+    return tuple(each.listed.meta.id for each in related if each.score >= _SHARE_OF_BEST * best)[:MOST_SHOWN]
 
 
 def choose_shown(stored: Iterable[StoredEntry], max_chars: int) -> tuple[StoredEntry, ...]:

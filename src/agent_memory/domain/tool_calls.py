@@ -22,6 +22,10 @@ _WRITING_TOOLS = frozenset(
     )
 )
 _PATH_KEYS = ("file_path", "notebook_path", "filePath", "path", "file")
+_OLD_KEYS = ("old_string", "old_str", "oldText")
+_NEW_KEYS = ("new_string", "new_str", "newText", "content", "contents", "new_source")
+_OLD_CHARS = 120
+_ARROW_CHARS = 30
 _BRIEF_KEYS = (
     *("command", "cmd", "query", "pattern", "filePattern", "url", "description", "objective", "task", "question"),
     *("file_path", "notebook_path", "filePath", "path", "skill", "plan", "prompt", "title"),
@@ -45,9 +49,21 @@ def _brief(name: str, arguments: Mapping[str, object]) -> str:
         return "; ".join(_todo(item) for item in todos)
     if isinstance(questions, list):
         return "; ".join(_text_in(item, "question") for item in questions)
+    if name.lower() in _WRITING_TOOLS and (change := _change(arguments)):
+        return change
     if name in ("Grep", "Glob") and isinstance(arguments.get("path"), str):
         return f"{arguments.get('pattern', '')} in {arguments['path']}"
     return _first_text(arguments, _BRIEF_KEYS) or (_as_json(arguments) if arguments else "")
+
+
+def _change(arguments: Mapping[str, object]) -> str:
+    """What a writing tool was to write: what it replaces, then the new text; both cut."""
+    edits = arguments.get("edits")
+    first = edits[0] if isinstance(edits, list) and edits and isinstance(edits[0], dict) else arguments
+    old = one_line(_first_text(first, _OLD_KEYS)[:_RAW_CHARS], _OLD_CHARS)
+    new = one_line(_first_text(first, _NEW_KEYS)[:_RAW_CHARS], BRIEF_CHARS - len(old) - _ARROW_CHARS)
+    more = f" (+{len(edits) - 1} more edits)" if isinstance(edits, list) and len(edits) > 1 else ""
+    return f"{old} => {new}{more}" if old else new
 
 
 def _first_text(arguments: Mapping[str, object], keys: tuple[str, ...]) -> str:

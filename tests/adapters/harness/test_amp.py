@@ -80,7 +80,7 @@ def test_an_export_becomes_turns() -> None:
     ]
     assert history.turns[1].tool_calls == (
         ToolCall("Bash", "make profile"),
-        ToolCall("edit_file", "/work/harbour/start.py", "/work/harbour/start.py", True),
+        ToolCall("edit_file", "a => b", "/work/harbour/start.py", True),
     )
     assert [(turn.tool_name, turn.failed) for turn in history.turns[2:4]] == [("Bash", False), ("edit_file", True)]
     assert (history.title, history.cwd, history.branch) == (

@@ -113,15 +113,33 @@ class TestBlocks:
         history = history_at(talk.write(tmp_path))
         assert told(history) == ["agent: Done.", "tool: Ports https://e.org/p"]
 
+    def test_what_a_call_was_to_write_is_cut(self, talk: Conversation, tmp_path: Path) -> None:
+        talk.agent(calls("t1", "Edit", file_path="a.py", old_string="o" * 9_000, new_string="n" * 9_000))
+        (call,) = history_at(talk.write(tmp_path)).turns[0].tool_calls
+        assert len(call.brief) <= 400
+        assert "o => n" in call.brief.replace("…", "")
+
+    def test_the_reminders_that_the_harness_adds_to_results_are_left_out(
+        self, talk: Conversation, tmp_path: Path
+    ) -> None:
+        talk.agent(calls("t1", "Read", file_path="a.py"))
+        talk.result("t1", "one\n\n<system-reminder>\nIs it malware?\n</system-reminder>\n")
+        assert history_at(talk.write(tmp_path)).turns[1].text == "one"
+
     @pytest.mark.parametrize(
         ("name", "arguments", "expected"),
         [
             ("Read", {"file_path": "a.py", "limit": 3}, ToolCall("Read", "a.py", "a.py")),
-            ("Write", {"file_path": "a.py", "content": "x" * 9000}, ToolCall("Write", "a.py", "a.py", True)),
+            ("Write", {"file_path": "a.py", "content": "new text"}, ToolCall("Write", "new text", "a.py", True)),
             (
                 "Edit",
                 {"file_path": "a.py", "old_string": "1", "new_string": "2"},
-                ToolCall("Edit", "a.py", "a.py", True),
+                ToolCall("Edit", "1 => 2", "a.py", True),
+            ),
+            (
+                "MultiEdit",
+                {"file_path": "a.py", "edits": [{"old_string": "1", "new_string": "2"}, {}]},
+                ToolCall("MultiEdit", "1 => 2 (+1 more edits)", "a.py", True),
             ),
             ("MultiEdit", {"file_path": "a.py", "edits": []}, ToolCall("MultiEdit", "a.py", "a.py", True)),
             ("NotebookEdit", {"notebook_path": "n.ipynb"}, ToolCall("NotebookEdit", "n.ipynb", "n.ipynb", True)),

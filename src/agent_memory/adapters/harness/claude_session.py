@@ -20,7 +20,7 @@ from agent_memory.adapters.harness.claude_records import (
     Returned,
     Said,
 )
-from agent_memory.adapters.harness.claude_texts import typed_text
+from agent_memory.adapters.harness.claude_texts import typed_text, without_reminders
 from agent_memory.domain.history import History, Role, SessionMark, ToolCall, Turn
 from agent_memory.domain.id_set import IdSet
 from agent_memory.domain.own_marks import (
@@ -281,7 +281,9 @@ class ClaudeSession:
         new = self._is_new(record, self._number + 1)
         if new and ((asked is not None and asked.of_memory) or shows_an_entry(text)):
             text = MEMORY_OUTPUT_PLACEHOLDER
-        draft = self._begin(Role.TOOL, without_own_output(text) if new else "", record, branch, tool_name=name)
+        draft = self._begin(
+            Role.TOOL, without_own_output(without_reminders(text)) if new else "", record, branch, tool_name=name
+        )
         if draft is not None:
             draft.failed = returned.failed
         spoken = _spoken(returned, name)

@@ -72,6 +72,14 @@ _SETTINGS_COMMANDS = frozenset(
 """Commands that only set the harness itself: their arguments say nothing about the work."""
 
 
+_REMINDER = re.compile(r"\s*<system-reminder>(?:(?!<system-reminder>).)*?</system-reminder>\s*", re.DOTALL)
+
+
+def without_reminders(text: str) -> str:
+    """The text of a tool's result without the reminders that the harness added to it for the agent."""
+    return _REMINDER.sub("\n", text).strip("\n") if "<system-reminder>" in text else text
+
+
 @frozen
 class Typed:
     """What is left of a text; where nothing is, `left_out` says what it was."""

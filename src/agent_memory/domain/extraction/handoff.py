@@ -15,7 +15,7 @@ from agent_memory.domain.extraction.open_ends import final_question
 from agent_memory.domain.extraction.said_by_agent import outcome_of
 from agent_memory.domain.extraction.said_by_user import request_of
 from agent_memory.domain.extraction.statements import capitalised, cut
-from agent_memory.domain.history import History
+from agent_memory.domain.history import History, ToolCall
 
 MAX_LINES = 6
 MAX_FILES = 12
@@ -66,10 +66,14 @@ def handoff_of(
         return None
     if not goes_on and len(asked) == 1 and not open_lines and len(files) <= 1:
         return None
-    if files and not any(_COMMIT.search(call.brief) for turn in history.turns for call in turn.tool_calls):
+    if files and not any(_commits(call) for turn in history.turns for call in turn.tool_calls):
         open_lines = (*open_lines, _UNCOMMITTED)
     turns = tuple(turn.number for episode in episodes if (turn := episode.closing or episode.asked))
     return Handoff(asked, done, _some(files), open_lines, turns[-MAX_LINES:])
+
+
+def _commits(call: ToolCall) -> bool:
+    return not call.writes and bool(_COMMIT.search(call.brief))
 
 
 def continued(earlier_body: str, newer: Handoff) -> Handoff:
