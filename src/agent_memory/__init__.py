@@ -88,14 +88,14 @@ if TYPE_CHECKING:
         Store as Store,
         UsageLedger as UsageLedger,
     )
-    from agent_memory.service import (
+    from agent_memory.reading import (
         ListedEntries as ListedEntries,
         ListFilter as ListFilter,
-        MemoryService as MemoryService,
         ReadEntry as ReadEntry,
-        Remembered as Remembered,
+        Reading as Reading,
         ShownEntry as ShownEntry,
     )
+    from agent_memory.service import MemoryService as MemoryService, Remembered as Remembered
     from agent_memory.wording import describe as describe
 
 _HOMES = {
@@ -132,9 +132,9 @@ _HOMES = {
     "InboxEntry": "agent_memory.domain.inbox_entry",
     "InlineNote": "agent_memory.domain.inbox_entry",
     "Kind": "agent_memory.domain.vocabulary",
-    "ListFilter": "agent_memory.service",
+    "ListFilter": "agent_memory.reading",
     "Listed": "agent_memory.domain.entry",
-    "ListedEntries": "agent_memory.service",
+    "ListedEntries": "agent_memory.reading",
     "Listing": "agent_memory.domain.entry",
     "Locks": "agent_memory.ports",
     "Memory": "agent_memory.bootstrap",
@@ -151,7 +151,8 @@ _HOMES = {
     "Pipeline": "agent_memory.machines.pipeline",
     "Places": "agent_memory.ports",
     "Plan": "agent_memory.domain.plan",
-    "ReadEntry": "agent_memory.service",
+    "ReadEntry": "agent_memory.reading",
+    "Reading": "agent_memory.reading",
     "Receipt": "agent_memory.domain.change",
     "Recorder": "agent_memory.ports",
     "Remembered": "agent_memory.service",
@@ -166,7 +167,7 @@ _HOMES = {
     "SessionMark": "agent_memory.domain.history",
     "SessionMarks": "agent_memory.ports",
     "Settled": "agent_memory.domain.run",
-    "ShownEntry": "agent_memory.service",
+    "ShownEntry": "agent_memory.reading",
     "Source": "agent_memory.domain.entry",
     "SpendLedger": "agent_memory.ports",
     "Status": "agent_memory.domain.vocabulary",

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
-import time
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from pathlib import Path
@@ -13,26 +11,27 @@ from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.agent_environment import agent_sign, inside_harness
 from agent_memory.adapters.config_files import Effective, load_config
-from agent_memory.adapters.inbox_files import InboxFiles
 from agent_memory.adapters.locks import KernelLocks
-from agent_memory.adapters.places_files import PlacesFiles
 from agent_memory.adapters.root import home_of
 from agent_memory.adapters.system_clock import SystemClock
 from agent_memory.config import Config
-from agent_memory.domain.instants import iso_of
 from agent_memory.domain.note_draft import Caller
 from agent_memory.errors import Error
-from agent_memory.ports import Agent
 from agent_memory.wording import describe
 
 if TYPE_CHECKING:
     from agent_memory.adapters.git_recorder import GitRecorder
+    from agent_memory.adapters.inbox_files import InboxFiles
     from agent_memory.adapters.owing_recorder import OwingRecorder
+    from agent_memory.adapters.places_files import PlacesFiles
     from agent_memory.adapters.spend_ledger_files import SpendLedgerFiles
     from agent_memory.adapters.store_files import StoreFiles
+    from agent_memory.adapters.usage_ledger_files import UsageLedgerFiles
     from agent_memory.domain.health import Health
     from agent_memory.domain.run import Run
     from agent_memory.pipelines.consolidate_io import ConsolidateIo
+    from agent_memory.ports import Agent
+    from agent_memory.reading import Reading
     from agent_memory.service import MemoryService
 
 # What only some commands need is imported where it is made: `memory capture` and `memory list` run all day long.
@@ -62,12 +61,22 @@ class Memory:
         self.root = Path(effective.config.storage.root or "")
         self.clock = SystemClock()
         self.locks = KernelLocks(self.root, environ)
-        self.places = PlacesFiles(environ)
-        self.inbox = InboxFiles(self.root, environ)
 
     @property
     def config(self) -> Config:
         return self.effective.config
+
+    @cached_property
+    def places(self) -> PlacesFiles:
+        from agent_memory.adapters.places_files import PlacesFiles
+
+        return PlacesFiles(self.environ)
+
+    @cached_property
+    def inbox(self) -> InboxFiles:
+        from agent_memory.adapters.inbox_files import InboxFiles
+
+        return InboxFiles(self.root, self.environ)
 
     @cached_property
     def store(self) -> StoreFiles:
@@ -107,12 +116,24 @@ class Memory:
         return Caller(variable=agent_sign(self.environ))
 
     @cached_property
-    def service(self) -> MemoryService:
+    def ledger(self) -> UsageLedgerFiles:
         from agent_memory.adapters.usage_ledger_files import UsageLedgerFiles
+
+        return UsageLedgerFiles(self.root)
+
+    @property
+    def reading(self) -> Reading:
+        """For what only looks at entries."""
+        from agent_memory.reading import Reading
+
+        return Reading(self.store, self.ledger, self.clock, self.caller)
+
+    @cached_property
+    def service(self) -> MemoryService:
+        """For what changes entries."""
         from agent_memory.service import MemoryService
 
-        ledger = UsageLedgerFiles(self.root)
-        return MemoryService(self.store, ledger, self.recorder, self.clock, self.caller, self._warn)
+        return MemoryService(self.store, self.ledger, self.recorder, self.clock, self.caller, self._warn)
 
     def scope_here(self) -> str:
         """The scope key of the working directory."""
@@ -166,12 +187,18 @@ class Memory:
             )
 
     def _new_run(self, limit: int | None, dry_run: bool) -> Run:
+        import secrets
+
+        from agent_memory.domain.instants import iso_of
         from agent_memory.domain.run import Run
 
         now_ms = self.clock.now_ms()
         return Run(f"{iso_of(now_ms).replace(':', '-')}_{secrets.token_hex(3)}", now_ms, limit, dry_run)
 
     def _consolidate_io(self, agent: Agent, progress: Callable[[str], None]) -> Result[ConsolidateIo, Error]:
+        import secrets
+        import time
+
         from agent_memory.adapters.harness import Surroundings, history_sources
         from agent_memory.adapters.prompt_templates import load_prompt_template
         from agent_memory.adapters.run_records_files import RunRecordsFiles

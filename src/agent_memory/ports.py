@@ -5,22 +5,25 @@ Each has a real implementation and a `Dict…` one in memory that passes the sam
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from returns.result import Result
+if TYPE_CHECKING:
+    # Whatever has a port would load every value there is: `memory list` needs few of them.
+    from collections.abc import Mapping, Sequence
+    from contextlib import AbstractContextManager
 
-from agent_memory.domain.agent_request import AgentReply, AgentRequest
-from agent_memory.domain.change import Change, Receipt
-from agent_memory.domain.entry import Listing, MemoryEntry, StoredEntry, Usage
-from agent_memory.domain.history import History, SessionMark
-from agent_memory.domain.inbox_entry import InboxEntry
-from agent_memory.domain.queue import Loaded, Outcome, Pending, Trouble
-from agent_memory.domain.run import KeptReply, Run
-from agent_memory.domain.spend import Spend
-from agent_memory.domain.vocabulary import Harness, Status
-from agent_memory.errors import Error
+    from returns.result import Result
+
+    from agent_memory.domain.agent_request import AgentReply, AgentRequest
+    from agent_memory.domain.change import Change, Receipt
+    from agent_memory.domain.entry import Listing, MemoryEntry, StoredEntry, Usage
+    from agent_memory.domain.history import History, SessionMark
+    from agent_memory.domain.inbox_entry import InboxEntry
+    from agent_memory.domain.queue import Loaded, Outcome, Pending, Trouble
+    from agent_memory.domain.run import KeptReply, Run
+    from agent_memory.domain.spend import Spend
+    from agent_memory.domain.vocabulary import Harness, Status
+    from agent_memory.errors import Error
 
 
 class Clock(Protocol):

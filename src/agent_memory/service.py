@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal
 
 from attrs import evolve, frozen
 from returns.result import Failure, Result, Success
@@ -11,7 +10,7 @@ from returns.result import Failure, Result, Success
 from agent_memory.domain.change import Change, Create, Receipt, Replace, Restore, Retire
 from agent_memory.domain.derive import MAX_TITLE_CHARS, derive_description, derive_title
 from agent_memory.domain.drafts import stored_body, stored_description, stored_tags, stored_title
-from agent_memory.domain.entry import Listed, Listing, MemoryEntry, Meta, Source, StoredEntry, UnreadableFile, Usage
+from agent_memory.domain.entry import Listed, Listing, MemoryEntry, Meta, Source, StoredEntry
 from agent_memory.domain.ids import mint_id
 from agent_memory.domain.links import append_see_also
 from agent_memory.domain.note_draft import Caller, MetaPatch, NoteDraft
@@ -19,58 +18,11 @@ from agent_memory.domain.plain_text import one_line
 from agent_memory.domain.results import sealed
 from agent_memory.domain.same_body import same_body, similar_entries
 from agent_memory.domain.taken_ids import taken_ids
-from agent_memory.domain.tags import normal_tags
-from agent_memory.domain.vocabulary import Kind, Origin, Sensitivity, Status, furthest, least_trusted
+from agent_memory.domain.vocabulary import Origin, Sensitivity, Status, furthest, least_trusted
 from agent_memory.errors import ActRefused, EntryChanged, EntryInvalid, EntryProtected, Error
 from agent_memory.ports import Clock, Recorder, Store, UsageLedger
+from agent_memory.reading import ListedEntries, ListFilter, ReadEntry, Reading
 from agent_memory.wording import describe
-
-Tier = Literal["hot", "warm", "cold"]
-
-
-@frozen
-class ShownEntry:
-    """An entry as `list` shows it: usage includes every host's ledger."""
-
-    listed: Listed
-    usage: Usage
-
-
-@frozen
-class ReadEntry:
-    """An entry as `read` shows it."""
-
-    stored: StoredEntry
-    usage: Usage
-
-
-@frozen
-class ListFilter:
-    """Which entries to list; None accepts all. Every word of `query` must occur in title, description, tags or id."""
-
-    status: Status | None = None
-    kind: Kind | None = None
-    tag: str | None = None
-    scope: str | None = None
-    query: str | None = None
-
-    def accepts(self, meta: Meta) -> bool:
-        text = f"{meta.id} {meta.title} {meta.description} {' '.join(meta.tags)}".casefold()
-        return (
-            (self.status is None or meta.status is self.status)
-            and (self.kind is None or meta.kind is self.kind)
-            and (self.tag is None or bool(set(normal_tags([self.tag])) & set(meta.tags)))
-            and (self.scope is None or meta.scope == self.scope)
-            and all(word in text for word in (self.query or "").casefold().split())
-        )
-
-
-@frozen
-class ListedEntries:
-    """What `list` found, newest first, and the files that could not be read."""
-
-    entries: tuple[ShownEntry, ...]
-    unreadable: tuple[UnreadableFile, ...]
 
 
 @frozen
@@ -93,33 +45,18 @@ class MemoryService:
     caller: Caller
     warn: Callable[[str], None]
 
+    @property
+    def reading(self) -> Reading:
+        """The same entries, only to be looked at."""
+        return Reading(self.store, self.ledger, self.clock, self.caller)
+
     def list(self, wanted: ListFilter, *, archived: bool = False) -> Result[ListedEntries, Error]:
         """The entries that the filter accepts, last changed first. Counts no read."""
-
-        def shown(listing: Listing) -> Result[ListedEntries, Error]:
-            def with_usage(totals: dict[str, Usage]) -> ListedEntries:
-                chosen = [each for each in listing.entries if wanted.accepts(each.meta)]
-                chosen.sort(key=lambda each: (-each.meta.updated_at_ms, each.meta.id))
-                entries = tuple(ShownEntry(each, usage_of(each.meta, totals.get(each.meta.id))) for each in chosen)
-                return ListedEntries(entries, listing.unreadable)
-
-            return self.ledger.totals().map(lambda totals: with_usage(dict(totals)))
-
-        return self.store.list(archived=archived).bind(shown)
+        return self.reading.list(wanted, archived=archived)
 
     def read(self, id: str, *, archived: bool = False, secret: bool = False) -> Result[ReadEntry, Error]:
         """The whole entry, by id or alias, and one more read in the ledger."""
-
-        def counted(stored: StoredEntry) -> Result[ReadEntry, Error]:
-            if stored.meta.sensitivity is Sensitivity.SECRET and not (secret and not self.caller.is_agent):
-                return Failure(EntryProtected(id, "reading without --secret", "secret"))
-            return (
-                self.ledger.append(stored.meta.id, self.clock.now_ms(), self.caller.harness)
-                .bind(lambda _: self.ledger.totals())
-                .map(lambda totals: ReadEntry(stored, usage_of(stored.meta, totals.get(stored.meta.id))))
-            )
-
-        return self.store.read(id, archived=archived).bind(counted)
+        return self.reading.read(id, archived=archived, secret=secret)
 
     def remember(self, draft: NoteDraft) -> Result[Remembered, Error]:
         """Store a note at once as `captured`. A similar entry is linked; an identical body is not stored twice."""
@@ -202,7 +139,9 @@ class MemoryService:
 
     def unpin(self, id: str) -> Result[StoredEntry, Error]:
         """Take the pin off; the promotion stays."""
-        return self._change(id, lambda entry: Success(MemoryEntry(evolve(entry.meta, pinned=False), entry.body)), "unpin")
+        return self._change(
+            id, lambda entry: Success(MemoryEntry(evolve(entry.meta, pinned=False), entry.body)), "unpin"
+        )
 
     def promote(self, id: str) -> Result[StoredEntry, Error]:
         """Vouch for an entry: it may be hot whatever its origin."""
@@ -259,9 +198,7 @@ class MemoryService:
             replacement = Replace(MemoryEntry(meta, entry.body), stored.listed.content_hash)
             return self._write(replacement, f"{act}: {meta.title}")
 
-        return self.store.read(id).bind(
-            lambda stored: change(stored).bind(lambda entry: written(stored, entry))
-        )
+        return self.store.read(id).bind(lambda stored: change(stored).bind(lambda entry: written(stored, entry)))
 
     def _write(self, change: Create | Replace, subject: str) -> Result[StoredEntry, Error]:
         id = change.entry.meta.id
@@ -288,11 +225,6 @@ class MemoryService:
                 self.warn(describe(error))
             case Success(_):
                 return
-
-
-def usage_of(meta: Meta, counted: Usage | None) -> Usage:
-    """Reads of an entry: those of the ledgers, or the frontmatter's count for an entry that they do not know yet."""
-    return counted if counted is not None else Usage(meta.used, meta.last_used_at_ms)
 
 
 def _promoted(meta: Meta) -> Meta:

@@ -3,21 +3,30 @@
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
 from attrs import evolve
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.paths import FileImage, inside, read_file
-from agent_memory.adapters.transaction import MAX_FILE_BYTES
 from agent_memory.domain.entry import Listed, StoredEntry, UnreadableFile
 from agent_memory.domain.file_change import content_hash
 from agent_memory.domain.ids import is_id
 from agent_memory.domain.same_body import body_hash
 from agent_memory.errors import EntryUnreadable, Error, PathRefused, StoreIo
-from agent_memory.formats.note import ParsedNote, parse_note
+
+if TYPE_CHECKING:
+    from agent_memory.formats.note import ParsedNote
 
 TOPICS = "topics"
 ARCHIVE = "archive"
+
+TRANSACTION = ".transaction"
+JOURNAL = f"{TRANSACTION}/journal.json"
+"""It exists while a batch is on its way, or was when its process died."""
+
+MAX_FILE_BYTES = 4 << 20
+"""A larger file is no memory entry: it is neither read nor moved."""
 
 
 def read_image(root: str, path: str) -> Result[FileImage | None, Error]:
@@ -30,6 +39,8 @@ def understand(path: str, data: bytes, mtime_ns: int) -> Result[StoredEntry, Ent
 
     A version lies at `archive/<id>/<ms>.md`: there the directory states the id where the file itself does not.
     """
+    from agent_memory.formats.note import parse_note  # not needed where the listing cache knows every file
+
     return (
         parse_note(data, path, mtime_ns // 1_000_000)
         .bind(lambda note: _under_its_id(note, path))

@@ -12,37 +12,29 @@ whoever is at it, and undoes what nobody is at any more.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
+from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from attrs import frozen
 from returns.result import Failure, Result, Success
 
-from agent_memory.adapters.entry_files import read_image, understand
+from agent_memory.adapters.entry_files import JOURNAL, read_image, understand
 from agent_memory.adapters.paths import real_root
 from agent_memory.adapters.shelves import Shelves
-from agent_memory.adapters.store_acts import decide
-from agent_memory.adapters.store_draft import Draft
-from agent_memory.adapters.transaction import Transactions
-from agent_memory.domain.change import Applied, Change, Create, Dropped, Receipt, Replace, Restore, Retire
+from agent_memory.domain.change import Change, Create, Receipt, Replace, Retire
 from agent_memory.domain.entry import Listed, Listing, MemoryEntry, StoredEntry
 from agent_memory.domain.file_name import id_in_name
 from agent_memory.domain.results import sealed
-from agent_memory.errors import EntryChanged, EntryExists, EntryNotFound, EntryUnreadable, Error
+from agent_memory.errors import EntryChanged, EntryNotFound, EntryUnreadable, Error
 from agent_memory.ports import Locks
-from agent_memory.wording import describe
+
+if TYPE_CHECKING:
+    from agent_memory.adapters.store_batches import Batches, Decided
 
 _ATTEMPTS = 5
-"""How often a batch is decided anew because somebody edits the same files at this very moment."""
-
-
-@frozen
-class _Decided:
-    """What became of a batch; `refusals` says of each dropped change why, as a value."""
-
-    draft: Draft
-    receipt: Receipt
-    refusals: tuple[Error, ...]
+"""How often a read begins anew because somebody renames the same file at this very moment."""
 
 
 class StoreFiles:
@@ -52,7 +44,12 @@ class StoreFiles:
         self._root = real_root(root)
         self._locks = locks
         self._shelves = Shelves(self._root)
-        self._transactions = Transactions(self._root)
+
+    @cached_property
+    def _batches(self) -> Batches:
+        from agent_memory.adapters.store_batches import Batches  # `memory list` does without all that writing needs
+
+        return Batches(self._root, self._shelves)
 
     def list(self, *, archived: bool = False) -> Result[Listing, Error]:
         """See the port: by path. Of the archive the newest file of each id, which may be an earlier version of a live one.
@@ -108,45 +105,16 @@ class StoreFiles:
             case Success(decided):
                 return Failure(decided.refusals[0]) if decided.refusals else Success(decided.receipt)
 
-    def _apply(self, changes: Sequence[Change]) -> Result[_Decided, Error]:
+    def _apply(self, changes: Sequence[Change]) -> Result[Decided, Error]:
         with self._locks.write() as held:
-            return held.bind(lambda _: self._transactions.recover()).bind(lambda _: self._apply_locked(changes))
-
-    def _apply_locked(self, changes: Sequence[Change]) -> Result[_Decided, Error]:
-        for _ in range(_ATTEMPTS):
-            decided = self._shelves.live().bind(lambda live: self._decide(changes, live))
-            if isinstance(decided, Failure):
-                return decided
-            committed = self._transactions.commit(decided.unwrap().draft.file_changes())
-            if isinstance(committed, Failure):
-                return committed
-            if committed.unwrap():
-                return decided
-        return Failure(EntryChanged(_subject(changes[0])))
-
-    def _decide(self, changes: Sequence[Change], live: Listing) -> Result[_Decided, Error]:
-        draft = Draft(self._root, self._shelves, live)
-        applied: list[Applied] = []
-        dropped: list[Dropped] = []
-        refusals: list[Error] = []
-        for change in changes:
-            match sealed(decide(change, draft)):
-                case Success(act):
-                    draft.take(act)
-                    applied.append(act.applied)
-                case Failure((EntryExists() | EntryChanged() | EntryNotFound() | EntryUnreadable()) as refusal):
-                    dropped.append(Dropped(_subject(change), (describe(refusal),)))
-                    refusals.append(refusal)
-                case Failure(error):
-                    return Failure(error)
-        return Success(_Decided(draft, Receipt(tuple(applied), tuple(dropped)), tuple(refusals)))
+            return held.bind(lambda _: self._batches.apply(changes))
 
     def _settle(self) -> None:
-        if not self._transactions.unfinished():
+        if not os.path.lexists(f"{self._root}/{JOURNAL}"):
             return
         with self._locks.write() as held:
             # Half of a batch can be read, since nothing of it is ever in no place; writing will tell what is wrong.
-            held.bind(lambda _: self._transactions.recover())
+            held.bind(lambda _: self._batches.recover())
 
     def _load(self, listed: Listed) -> Result[StoredEntry | None, Error]:
         match sealed(read_image(self._root, listed.path)):
@@ -176,11 +144,3 @@ def _by_id(listing: Listing, id: str) -> Listed | None:
 
 def _by_alias(listing: Listing, id: str) -> Listed | None:
     return next((listed for listed in listing.entries if id in listed.meta.aliases), None)
-
-
-def _subject(change: Change) -> str:
-    match change:
-        case Create(entry) | Replace(entry, _):
-            return entry.meta.id
-        case Retire(id, _, _) | Restore(id):
-            return id

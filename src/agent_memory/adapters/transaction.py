@@ -26,6 +26,7 @@ from agent_memory.adapters.durable import (
     replace_file,
     write_new_file,
 )
+from agent_memory.adapters.entry_files import JOURNAL, MAX_FILE_BYTES, TRANSACTION
 from agent_memory.adapters.io_errors import store_io
 from agent_memory.adapters.paths import directory_inside, inside, read_file
 from agent_memory.domain.file_change import FileChange, FileState, content_hash, hash_of
@@ -33,12 +34,7 @@ from agent_memory.domain.results import sealed
 from agent_memory.errors import Error
 from agent_memory.formats.journal_json import Step, parse_journal, render_journal
 
-DIRECTORY = ".transaction"
-MAX_FILE_BYTES = 4 << 20
-"""A larger file is no memory entry: it is neither read nor moved."""
-
-_JOURNAL = "journal.json"
-_JOURNALS = re.compile(re.escape(_JOURNAL))
+_JOURNALS = re.compile(re.escape(JOURNAL.rpartition("/")[2]))
 _TEMPORARY = re.compile(re.escape(TEMPORARY_PREFIX) + ".*", re.DOTALL)
 _STAGED = re.compile(rf"\d+\.new|{_TEMPORARY.pattern}", re.DOTALL)
 _MAX_JOURNAL_BYTES = 1 << 30
@@ -56,8 +52,8 @@ class Transactions:
 
     def __init__(self, root: str) -> None:
         self._root = root
-        self._directory = f"{root}/{DIRECTORY}"
-        self._journal = f"{self._directory}/{_JOURNAL}"
+        self._directory = f"{root}/{TRANSACTION}"
+        self._journal = f"{root}/{JOURNAL}"
 
     def unfinished(self) -> bool:
         """Whether a crash left a transaction half done, or another process is at one right now."""
@@ -65,9 +61,7 @@ class Transactions:
 
     def recover(self) -> Result[None, Error]:
         """Undo a transaction that a crash left half done, or finish it where undoing would lose what came after it."""
-        match sealed(
-            inside(self._root, f"{DIRECTORY}/{_JOURNAL}").bind(lambda path: read_file(path, _MAX_JOURNAL_BYTES))
-        ):
+        match sealed(inside(self._root, JOURNAL).bind(lambda path: read_file(path, _MAX_JOURNAL_BYTES))):
             case Failure(error):
                 return Failure(error)
             case Success(image):
@@ -214,7 +208,7 @@ class Transactions:
 
     def _clear(self) -> Result[None, Error]:
         """Remove the journal, then what was staged."""
-        match sealed(directory_inside(self._root, DIRECTORY)):
+        match sealed(directory_inside(self._root, TRANSACTION)):
             case Failure(refused):
                 return Failure(refused)
             case Success(directory):

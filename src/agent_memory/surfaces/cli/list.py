@@ -12,7 +12,7 @@ from agent_memory.domain.results import sealed
 from agent_memory.domain.vocabulary import Kind, Status
 from agent_memory.errors import EntryUnreadable
 from agent_memory.formats.entry_json import entry_document, tier_of
-from agent_memory.service import ListedEntries, ListFilter, ShownEntry
+from agent_memory.reading import ListedEntries, ListFilter, ShownEntry
 from agent_memory.surfaces.cli.opening import with_memory
 from agent_memory.surfaces.console import Console
 from agent_memory.wording import describe
@@ -38,7 +38,7 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     )
 
     def show(memory: Memory) -> int:
-        match sealed(memory.service.list(wanted, archived=arguments.archived)):
+        match sealed(memory.reading.list(wanted, archived=arguments.archived)):
             case Failure(error):
                 return console.fail(error)
             case Success(found):

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import difflib
 import os
 import sys
-import traceback
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import NoReturn, Protocol, cast
@@ -112,6 +110,8 @@ def run_command(argv: Sequence[str]) -> int:
     name = words[0]
     as_json = "--json" in argv
     if name not in COMMANDS:
+        import difflib
+
         close = difflib.get_close_matches(name, COMMANDS, n=1)
         hint = f"Did you mean `memory {close[0]}`?" if close else "`memory --help` lists the commands."
         return standard_console(as_json=as_json).fail(UsageInvalid(f"There is no command {name!r}", hint))
@@ -135,6 +135,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     except Exception as bug:  # noqa: BLE001 - the outermost frame: a person gets a sentence, not a traceback
         if os.environ.get("AGENT_MEMORY_DEBUG"):
+            import traceback
+
             traceback.print_exc()
         words = " ".join(sys.argv[1:2])
         console = standard_console(as_json="--json" in sys.argv)

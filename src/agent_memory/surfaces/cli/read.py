@@ -10,7 +10,7 @@ from agent_memory.bootstrap import Memory
 from agent_memory.domain.instants import iso_of
 from agent_memory.domain.results import sealed
 from agent_memory.formats.entry_json import entry_document
-from agent_memory.service import ReadEntry
+from agent_memory.reading import ReadEntry
 from agent_memory.surfaces.cli.opening import add_id, with_memory
 from agent_memory.surfaces.console import Console
 
@@ -23,7 +23,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, console: Console) -> int:
     def read(memory: Memory) -> int:
-        match sealed(memory.service.read(arguments.id, archived=arguments.archived, secret=arguments.secret)):
+        match sealed(memory.reading.read(arguments.id, archived=arguments.archived, secret=arguments.secret)):
             case Failure(error):
                 return console.fail(error)
             case Success(entry):

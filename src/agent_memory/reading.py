@@ -1,0 +1,107 @@
+"""Looking at entries: what `list` and `read` do. Apart from the service, so that neither loads what only writing needs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from attrs import frozen
+from returns.result import Failure, Result
+
+from agent_memory.domain.entry import Listed, Listing, Meta, StoredEntry, UnreadableFile, Usage
+from agent_memory.domain.tags import normal_tags
+from agent_memory.domain.vocabulary import Kind, Sensitivity, Status
+from agent_memory.errors import EntryProtected, Error
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from agent_memory.domain.note_draft import Caller
+    from agent_memory.ports import Clock, Store, UsageLedger
+
+
+@frozen
+class ShownEntry:
+    """An entry as `list` shows it: usage includes every host's ledger."""
+
+    listed: Listed
+    usage: Usage
+
+
+@frozen
+class ReadEntry:
+    """An entry as `read` shows it."""
+
+    stored: StoredEntry
+    usage: Usage
+
+
+@frozen
+class ListFilter:
+    """Which entries to list; None accepts all. Every word of `query` must occur in title, description, tags or id."""
+
+    status: Status | None = None
+    kind: Kind | None = None
+    tag: str | None = None
+    scope: str | None = None
+    query: str | None = None
+
+    def accepts(self, meta: Meta) -> bool:
+        text = f"{meta.id} {meta.title} {meta.description} {' '.join(meta.tags)}".casefold()
+        return (
+            (self.status is None or meta.status is self.status)
+            and (self.kind is None or meta.kind is self.kind)
+            and (self.tag is None or bool(set(normal_tags([self.tag])) & set(meta.tags)))
+            and (self.scope is None or meta.scope == self.scope)
+            and all(word in text for word in (self.query or "").casefold().split())
+        )
+
+
+@frozen
+class ListedEntries:
+    """What `list` found, newest first, and the files that could not be read."""
+
+    entries: tuple[ShownEntry, ...]
+    unreadable: tuple[UnreadableFile, ...]
+
+
+@frozen
+class Reading:
+    """Looks at the entries of a store on behalf of a caller."""
+
+    store: Store
+    ledger: UsageLedger
+    clock: Clock
+    caller: Caller
+
+    def list(self, wanted: ListFilter, *, archived: bool = False) -> Result[ListedEntries, Error]:
+        """The entries that the filter accepts, last changed first. Counts no read."""
+
+        def shown(listing: Listing) -> Result[ListedEntries, Error]:
+            def with_usage(totals: Mapping[str, Usage]) -> ListedEntries:
+                chosen = [each for each in listing.entries if wanted.accepts(each.meta)]
+                chosen.sort(key=lambda each: (-each.meta.updated_at_ms, each.meta.id))
+                entries = tuple(ShownEntry(each, usage_of(each.meta, totals.get(each.meta.id))) for each in chosen)
+                return ListedEntries(entries, listing.unreadable)
+
+            return self.ledger.totals().map(with_usage)
+
+        return self.store.list(archived=archived).bind(shown)
+
+    def read(self, id: str, *, archived: bool = False, secret: bool = False) -> Result[ReadEntry, Error]:
+        """The whole entry, by id or alias, and one more read in the ledger."""
+
+        def counted(stored: StoredEntry) -> Result[ReadEntry, Error]:
+            if stored.meta.sensitivity is Sensitivity.SECRET and not (secret and not self.caller.is_agent):
+                return Failure(EntryProtected(id, "reading without --secret", "secret"))
+            return (
+                self.ledger.append(stored.meta.id, self.clock.now_ms(), self.caller.harness)
+                .bind(lambda _: self.ledger.totals())
+                .map(lambda totals: ReadEntry(stored, usage_of(stored.meta, totals.get(stored.meta.id))))
+            )
+
+        return self.store.read(id, archived=archived).bind(counted)
+
+
+def usage_of(meta: Meta, counted: Usage | None) -> Usage:
+    """Reads of an entry: those of the ledgers, or the frontmatter's count for an entry that they do not know yet."""
+    return counted if counted is not None else Usage(meta.used, meta.last_used_at_ms)
