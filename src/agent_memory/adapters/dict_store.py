@@ -12,6 +12,7 @@ from agent_memory.domain.change import Applied, Change, Create, Dropped, Receipt
 from agent_memory.domain.entry import Listing, MemoryEntry, StoredEntry, UnreadableFile
 from agent_memory.domain.file_change import content_hash
 from agent_memory.domain.file_name import file_name_of
+from agent_memory.domain.folded_name import folded_name
 from agent_memory.domain.ids import is_id
 from agent_memory.errors import EntryChanged, EntryExists, EntryInvalid, EntryNotFound, EntryUnreadable, Error
 from agent_memory.formats.note import render_note
@@ -79,7 +80,7 @@ class DictStore:
         note = self._shelves.live.get(id)
         holders = [each for each in self._shelves.live.values() if id in each.stored.meta.aliases]
         if note or holders:
-            return Success((note or holders[0]).stored)
+            return Success((note or min(holders, key=lambda each: each.path)).stored)
         for path in self._shelves.unreadable:
             if path.endswith(f" {id}.md"):
                 return Failure(EntryUnreadable(path, self._unreadable(path).problems))
@@ -165,9 +166,9 @@ class _Trial:
         before = self.shelves.live.get(id)
         if before is None:
             return Failure(self._not_live(id))
-        name = before.path
-        if file_name_of(entry.meta).casefold() != file_name_of(before.stored.meta).casefold():
-            name = f"{TOPICS}/{file_name_of(entry.meta)}"
+        wanted = f"{TOPICS}/{file_name_of(entry.meta)}"
+        is_same_name = file_name_of(before.stored.meta) == file_name_of(entry.meta)
+        name = before.path if is_same_name or folded_name(wanted) == folded_name(before.path) else wanted
         after = _Note(name, render_note(entry, before.text))
         if before.hash != expected_hash:
             if after.text != before.text:
