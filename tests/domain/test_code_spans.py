@@ -34,6 +34,8 @@ def code_of(text: str) -> list[str]:
         ("``` not`a fence\nx", []),
         ("```\nnever closed `a`", ["```\nnever closed `a`"]),
         ("`a` ``` `b`", ["`a`", "`b`"]),
+        ("# ```\na```", []),
+        ("# `a`\n`b`", ["`a`", "`b`"]),
     ],
 )
 def test_fences_and_spans_are_found(text: str, code: list[str]) -> None:

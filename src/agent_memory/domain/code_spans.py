@@ -11,7 +11,8 @@ from attrs import frozen
 
 _MARKERS = r"[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+|>[ \t]?)*[ \t]*"
 _FENCE = re.compile(rf"{_MARKERS}(`{{3,}}(?=[^`\n]*$)|~{{3,}})")
-_NEW_BLOCK = re.compile(r"[ \t]*(?:$|[-*+][ \t]|\d{1,9}[.)][ \t]|>|#{1,6}[ \t])")
+_NEW_BLOCK = re.compile(r"[ \t]*(?:$|[-*+][ \t]|\d{1,9}[.)][ \t]|>|#{1,6}(?:[ \t]|$))")
+_HEADING = re.compile(r" {0,3}#{1,6}(?:[ \t]|$)")
 _TICKS = re.compile(r"`+")
 _TICKS_OR_ESCAPE = re.compile(r"\\[\\`]|(`+)")
 
@@ -53,6 +54,9 @@ def find_code(text: str) -> Code:
             prose_start = position
             if opening:
                 fence, fence_start = opening[1], position
+            elif _HEADING.match(line):  # a block of one line
+                spans.extend(_code_spans(text, position, end))
+                prose_start = end
         position = end + 1
     if fence:
         fences.append((fence_start, len(text)))
