@@ -257,9 +257,13 @@ class _Trial:
 
     def _owner(self, id: str) -> str | None:
         wanted = id.casefold()
-        for note in self.shelves.live.values():
-            if wanted in (taken.casefold() for taken in (note.stored.meta.id, *note.stored.meta.aliases)):
-                return note.path
+        holders = [
+            note.path
+            for note in self.shelves.live.values()
+            if wanted in (taken.casefold() for taken in (note.stored.meta.id, *note.stored.meta.aliases))
+        ]
+        if holders:
+            return min(holders)
         for path in self.shelves.unreadable:
             if path.casefold().endswith(f" {wanted}.md"):
                 return path

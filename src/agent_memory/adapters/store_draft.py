@@ -88,9 +88,13 @@ class Draft:
     def owner(self, id: str) -> Result[str | None, Error]:
         """The path of whatever has the id already, compared without case: an entry, an alias, the archive; None if free."""
         wanted = id.casefold()
-        for listed in self._live.values():
-            if any(wanted == taken.casefold() for taken in (listed.meta.id, *listed.meta.aliases)):
-                return Success(listed.path)
+        holders = [
+            listed.path
+            for listed in self._live.values()
+            if any(wanted == taken.casefold() for taken in (listed.meta.id, *listed.meta.aliases))
+        ]
+        if holders:
+            return Success(min(holders))
         for taken, path in self._unreadable.items():
             if wanted == taken.casefold():
                 return Success(path)
