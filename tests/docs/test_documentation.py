@@ -1,0 +1,94 @@
+"""What holds for all of the documentation."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+PROJECT = Path(__file__).parents[2]
+DOCS = PROJECT / "docs"
+PAGES = [*sorted(DOCS.rglob("*.md")), PROJECT / "README.md", PROJECT / "CHANGELOG.md"]
+_CODE = re.compile(r"^```.*?^```$|`[^`\n]+`", re.MULTILINE | re.DOTALL)
+
+
+def anchors(page: Path) -> set[str]:
+    """The anchors of a page's headings, as GitHub makes them."""
+    headings = re.findall(r"^#+ (.+)$", page.read_text("utf-8"), flags=re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def broken_links(page: Path, text: str) -> list[str]:
+    links = re.findall(r"\]\(([^)\s]+)\)", _CODE.sub("", text))
+    return [link for link in links if not link.startswith(("http:", "https:")) and not leads_somewhere(page, link)]
+
+
+def leads_somewhere(page: Path, link: str) -> bool:
+    path, _, anchor = link.partition("#")
+    target = (page.parent / path) if path else page
+    return target.exists() and (not anchor or anchor in anchors(target))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page: Path) -> None:
+    assert broken_links(page, page.read_text("utf-8")) == []
+
+
+def test_a_broken_link_would_be_found() -> None:
+    page = DOCS / "README.md"
+    assert broken_links(page, "[a](nowhere.md) [b](design.md#nothing) [c](design.md#limits) `[d](code.md)`") == [
+        "nowhere.md",
+        "design.md#nothing",
+    ]
+
+
+def test_the_index_leads_to_every_page() -> None:
+    index = (DOCS / "README.md").read_text("utf-8")
+    named = [page.name for page in DOCS.glob("*.md") if page.name != "README.md"]
+    assert "design.md" in named
+    assert [name for name in named if f"]({name})" not in index] == []
+
+
+def test_the_tour_speaks_of_modules_that_are_there() -> None:
+    tour = (DOCS / "tour.md").read_text("utf-8")
+    source = PROJECT / "src" / "agent_memory"
+    modules = {path.stem for path in source.rglob("*.py")} | {path.name for path in source.rglob("*") if path.is_dir()}
+    paths = re.findall(r"`((?:adapters|domain|formats|surfaces|pipelines|machines)/[\w/]*(?:\.py)?)`", tour)
+    assert len(paths) > 15
+    assert [path for path in paths if not (source / path).exists()] == []
+    rooms = tour.split("## The rooms")[1].split("## The walk")[0]
+    words = [word for line in rooms.splitlines() if line.startswith("- ") for word in re.findall(r"`([a-z_]+)`", line)]
+    assert len(words) > 30
+    assert [word for word in words if word not in modules] == []
+
+
+def test_decisions_have_their_parts_and_consecutive_numbers() -> None:
+    decisions = sorted((DOCS / "adr").glob("[0-9]*.md"))
+    for number, page in enumerate(decisions, 1):
+        text = page.read_text("utf-8")
+        assert page.name.startswith(f"{number:04d}-")
+        assert text.startswith(f"# {number}. ")
+        assert re.findall(r"^## (.+)$", text, flags=re.MULTILINE) == ["Context", "Decision", "Consequences"]
+
+
+def test_the_program_of_the_embedding_page_prints_what_the_page_says() -> None:
+    text = (DOCS / "embedding.md").read_text("utf-8")
+    program, printed = (re.search(rf"```{kind}\n(.*?)```", text, re.DOTALL) for kind in ("python", "text"))
+    assert program
+    assert printed
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        exec(compile(program[1], "docs/embedding.md", "exec"), {"__name__": "embedding"})
+    assert out.getvalue() == printed[1]
+
+
+def test_the_embedding_program_leaves_nothing_on_disk(tmp_path: Path, home: Path) -> None:
+    text = (DOCS / "embedding.md").read_text("utf-8")
+    program = text.split("```python\n")[1].split("```")[0]
+    with contextlib.redirect_stdout(io.StringIO()):
+        exec(compile(program, "docs/embedding.md", "exec"), {"__name__": "embedding"})
+    assert os.listdir(home) == []
