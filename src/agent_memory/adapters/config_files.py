@@ -7,24 +7,23 @@ person has trusted exactly its bytes, it can set `search` and `inject` alone, an
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from attrs import evolve, frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.paths import read_file
 from agent_memory.adapters.root import ROOT_VARIABLE, config_path, home_of, storage_root
-from agent_memory.adapters.trust import TrustFile
 from agent_memory.config import OPEN_SECTIONS, Config, preset_problem
 from agent_memory.domain.plain_text import one_line
 from agent_memory.domain.results import sealed
 from agent_memory.domain.trusted_config import vouches_for
 from agent_memory.errors import ConfigInvalid, ConfigUnreadable, Error, HomeUnknown, PathRefused, StoreIo
-from agent_memory.formats.config_schema import key_rows
-from agent_memory.formats.strict_document import parse_strict_json
-from agent_memory.formats.strict_values import value_of
 from agent_memory.wording import describe
+
+if TYPE_CHECKING:
+    from agent_memory.adapters.config_documents import Document
 
 LOCAL_NAME = "memory.config.json"
 """The name of a config in the current directory."""
@@ -32,8 +31,6 @@ LOCAL_NAME = "memory.config.json"
 MAX_CONFIG_BYTES = 1 << 20
 DEFAULT = "default"
 """The source of a value that no file and no variable set."""
-
-Document = Mapping[str, Any]
 
 
 @frozen
@@ -94,25 +91,6 @@ def read_config(path: str) -> Result[bytes | None, ConfigUnreadable]:
             return Failure(ConfigUnreadable(path, describe(error)))
 
 
-def parse_config(content: bytes, path: str) -> Result[Document, ConfigInvalid]:
-    """The keys that a config file sets, all known and all well formed; ConfigInvalid with every problem."""
-    match sealed(parse_strict_json(content)):
-        case Failure(problem):
-            return Failure(ConfigInvalid(path, (problem,)))
-        case Success(document):
-            if not isinstance(document, dict):
-                return Failure(ConfigInvalid(path, ("it must hold one object: { … }",)))
-            document.pop("$schema", None)  # for editors
-            return (
-                value_of(document, Config).map(lambda _: document).alt(lambda problems: ConfigInvalid(path, problems))
-            )
-
-
-def closed_keys(document: Document) -> tuple[str, ...]:
-    """The dotted keys in a config that only a trusted one may set."""
-    return tuple(key for key in _set_keys(document) if key.partition(".")[0] not in OPEN_SECTIONS)
-
-
 def _own_layer(path: str) -> Result[_Layer | None, Error]:
     match sealed(read_config(path)):
         case Failure(unreadable):
@@ -120,6 +98,8 @@ def _own_layer(path: str) -> Result[_Layer | None, Error]:
         case Success(content):
             if content is None:
                 return Success(None)
+            from agent_memory.adapters.config_documents import parse_config
+
             return parse_config(content, path).map(lambda document: _Layer(path, document))
 
 
@@ -135,6 +115,8 @@ def _local_layer(path: str | None, home: str | None) -> Result[tuple[_Layer | No
 
 
 def _judged(path: str, content: bytes, home: str | None) -> Result[tuple[_Layer | None, tuple[str, ...]], Error]:
+    from agent_memory.adapters.config_documents import parse_config
+
     trusted, warnings = _trust(path, content, home)
     parsed = parse_config(content, path)
     if trusted:
@@ -151,6 +133,8 @@ def _judged(path: str, content: bytes, home: str | None) -> Result[tuple[_Layer 
 def _trust(path: str, content: bytes, home: str | None) -> tuple[bool, tuple[str, ...]]:
     if home is None:
         return False, ()
+    from agent_memory.adapters.trust import TrustFile
+
     match sealed(TrustFile(home).configs()):
         case Success(trusted):
             return vouches_for(trusted, os.path.realpath(path), content), ()
@@ -159,6 +143,8 @@ def _trust(path: str, content: bytes, home: str | None) -> tuple[bool, tuple[str
 
 
 def _ignored(path: str, document: Document) -> tuple[str, ...]:
+    from agent_memory.adapters.config_documents import closed_keys
+
     keys = closed_keys(document)
     if not keys:
         return ()
@@ -169,15 +155,10 @@ def _ignored(path: str, document: Document) -> tuple[str, ...]:
 def _effective(
     layers: tuple[_Layer, ...], environ: Mapping[str, str], home: str | None, warnings: tuple[str, ...]
 ) -> Result[Effective, Error]:
-    merged: Document = {}
-    sources: dict[str, str] = {}
-    for layer in layers:
-        merged = _merged(merged, layer.document)
-        sources |= dict.fromkeys(_set_keys(layer.document), layer.source)
-    match sealed(value_of(merged, Config)):
-        case Failure(problems):
-            return Failure(ConfigInvalid(layers[-1].source, problems))
-        case Success(config):
+    match sealed(_combined(layers)):
+        case Failure(invalid):
+            return Failure(invalid)
+        case Success((config, sources)):
             if problem := preset_problem(config.llm):
                 return Failure(ConfigInvalid(sources.get("llm.preset", layers[-1].source), (problem,)))
             root = _root(environ, config.storage.root)
@@ -186,6 +167,21 @@ def _effective(
             if environ.get(ROOT_VARIABLE):
                 sources["storage.root"] = ROOT_VARIABLE
             return Success(Effective(_placed(config, root, home), sources, warnings))
+
+
+def _combined(layers: tuple[_Layer, ...]) -> Result[tuple[Config, dict[str, str]], ConfigInvalid]:
+    """The values of all layers, the later ones winning, and what set each."""
+    if not layers:
+        return Success((Config(), {}))
+    from agent_memory.adapters.config_documents import config_of, merged, set_keys
+
+    document: Document = {}
+    sources: dict[str, str] = {}
+    for layer in layers:
+        document = merged(document, layer.document)
+        sources |= dict.fromkeys(set_keys(layer.document), layer.source)
+    combined = config_of(document).alt(lambda problems: ConfigInvalid(layers[-1].source, problems))
+    return combined.map(lambda config: (config, sources))
 
 
 def _root(environ: Mapping[str, str], configured: str | None) -> str | None:
@@ -212,32 +208,3 @@ def _absolute(path: str, home: str | None) -> str:
     if home is None:
         return path
     return os.path.normpath(os.path.join(home, path[2:] if path.startswith("~/") else "" if path == "~" else path))
-
-
-_OPEN_OBJECTS = frozenset(key for key, _, default, _ in key_rows(Config) if isinstance(default, dict))
-"""Keys whose value maps names of the person's own choice; these merge name by name."""
-
-
-def _holds_keys(where: str) -> bool:
-    """Whether what stands here is merged key by key: a section, or an open object. A single preset is taken whole."""
-    return "." not in where or where in _OPEN_OBJECTS
-
-
-def _merged(far: Document, near: Document, path: str = "") -> dict[str, Any]:
-    """Both, the nearer winning."""
-    result = dict(far)
-    for key, value in near.items():
-        where = f"{path}{key}"
-        deeper = isinstance(value, dict) and isinstance(result.get(key), dict) and _holds_keys(where)
-        result[key] = _merged(result[key], value, f"{where}.") if deeper else value
-    return result
-
-
-def _set_keys(document: Document, path: str = "") -> Iterator[str]:
-    """The dotted keys that a document sets, down to single presets and profiles."""
-    for key, value in document.items():
-        where = f"{path}{key}"
-        if isinstance(value, dict) and _holds_keys(where):
-            yield from _set_keys(value, f"{where}.")
-        else:
-            yield where

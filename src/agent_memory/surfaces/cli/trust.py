@@ -9,7 +9,8 @@ import time
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.agent_environment import only_for_a_person
-from agent_memory.adapters.config_files import LOCAL_NAME, closed_keys, parse_config, read_config
+from agent_memory.adapters.config_documents import closed_keys, parse_config
+from agent_memory.adapters.config_files import LOCAL_NAME, read_config
 from agent_memory.adapters.root import home_of
 from agent_memory.adapters.trust import TrustFile
 from agent_memory.domain.instants import iso_of
