@@ -12,7 +12,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 from agent_memory.errors import Error
 from agent_memory.machines.consolidate import Consolidate
@@ -211,9 +211,9 @@ def errors_page() -> str:
     )
 
 
-def _error(error: type[Error]) -> str:
+def _error(error: type[Any]) -> str:
     facts = {**_EXAMPLES, **_EXAMPLES_OF.get(error.code, {})}
-    names = [name for name in inspect.signature(error).parameters]
+    names = list(inspect.signature(error).parameters)
     example = error(**{name: facts[name] for name in names})
     carries = ", ".join(f"`{_camel(name)}`" for name in names) or "none"
     meaning = " ".join((inspect.getdoc(error) or "").split())

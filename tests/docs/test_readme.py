@@ -1,0 +1,164 @@
+"""README as a test: what it tells a newcomer to type does what it says."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from agent_memory.domain.presets import PRESETS
+from agent_memory.surfaces.cli.main import COMMANDS, overview
+
+PROJECT = Path(__file__).parents[2]
+README = (PROJECT / "README.md").read_text("utf-8")
+SESSION = PROJECT / "docs" / "demo" / "session.jsonl"
+SESSION_ID = "b19c5100-4b94-45e6-bd8c-ad7d7f3c7591"
+
+
+def blocks(kind: str) -> list[str]:
+    return re.findall(rf"^```{kind}\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+
+
+def session_steps(block: str) -> list[tuple[str, str]]:
+    """Commands with what they print."""
+    return [(command, printed) for command, printed in re.findall(r"^\$ (.+)\n((?:(?!\$ ).*\n)*)", block, re.MULTILINE)]
+
+
+def shape(printed: str) -> str:
+    """The same for two runs: ids, times and random digits are not what is compared, nor is the space between columns."""
+    without_times = re.sub(r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3}Z_([\w-]+)_\w{6}", r"TIME_\1_RANDOM", printed)
+    return re.sub(r"[ \t]+", " ", re.sub(r"id__[1-9A-HJ-NP-Za-km-z]{6}", "ID", without_times)).strip()
+
+
+@pytest.fixture
+def mara(home: Path) -> Path:
+    """The directory of a project on which somebody worked with Claude Code."""
+    transcripts = home / ".claude" / "projects" / "-home-mara-code-tidetable"
+    transcripts.mkdir(parents=True)
+    shutil.copy(SESSION, transcripts / f"{SESSION_ID}.jsonl")
+    project = home / "tidetable"
+    subprocess.run(["git", "init", "--quiet", str(project)], check=True)
+    origin = "https://github.com/mara/tidetable.git"
+    subprocess.run(["git", "-C", str(project), "remote", "add", "origin", origin], check=True)
+    return project
+
+
+def shell(command: str, cwd: Path, stdin: str = "") -> subprocess.CompletedProcess[str]:
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    return subprocess.run(
+        ["sh", "-c", command],
+        cwd=cwd,
+        input=stdin,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PATH": path, "LC_ALL": "C.UTF-8"},
+        check=False,
+    )
+
+
+def test_the_session_prints_what_it_shows(mara: Path) -> None:
+    (block,) = blocks("console")
+    steps = session_steps(block)
+    assert len(steps) == 5
+    assert len(block.splitlines()) <= 12
+    for command, printed in steps:
+        finished = shell(command, mara)
+        assert (finished.returncode, finished.stderr) == (0, ""), command
+        assert shape(finished.stdout) == shape(printed), command
+
+
+def test_shapes_differ_where_words_do() -> None:
+    assert shape("Pinned id__a1b2c3  Ports\n") == shape("Pinned id__k3J9xQ\tPorts")
+    assert shape("Pinned id__a1b2c3  Ports\n") != shape("Pinned id__a1b2c3  Harbours")
+
+
+def test_the_hooks_capture_a_session(mara: Path, home: Path) -> None:
+    hooks = json.loads(blocks("json")[0])["hooks"]
+    assert set(hooks) == {"Stop", "SessionEnd"}
+    for event, ((each,),) in ((event, [group["hooks"] for group in groups]) for event, groups in hooks.items()):
+        payload = {"hook_event_name": event, "session_id": SESSION_ID, "cwd": str(mara)}
+        finished = shell(each["command"], mara, json.dumps(payload))
+        assert (finished.returncode, finished.stdout, finished.stderr) == (0, "", "")
+    pending = sorted((home / ".local/share/agent-memory/inbox").glob("*.json"))
+    events = [json.loads(path.read_text("utf-8"))["context"]["event"] for path in pending]
+    assert sorted(events) == ["SessionEnd", "Stop"]
+
+
+def test_the_config_is_valid_and_the_presets_are_there(home: Path) -> None:
+    config = home / ".config" / "agent-memory" / "config.json"
+    config.parent.mkdir(parents=True)
+    config.write_text(blocks("json")[1], "utf-8")
+    finished = shell("memory config --json", home)
+    assert finished.returncode == 0, finished.stderr
+    assert json.loads(finished.stdout)["config"]["llm"]["preset"] == "claude"
+    paragraph = README.split("To use your own model")[1].split("```")[0]
+    named = set(re.findall(r"`([a-z]+)`", paragraph))
+    assert named == {name for name, preset in PRESETS.items() if not preset.keeps_tools}
+
+
+def test_the_make_targets_are_there() -> None:
+    trial, install = blocks("sh")
+    targets = re.findall(r"^make (\w+)", trial, re.MULTILINE)
+    assert targets == ["demo", "test"]
+    makefile = (PROJECT / "Makefile").read_text("utf-8")
+    assert [target for target in targets if f"\n{target}: " not in makefile] == []
+    assert install.startswith("uv tool install .")
+
+
+def test_installing_gives_both_commands() -> None:
+    document = tomllib.loads((PROJECT / "pyproject.toml").read_text("utf-8"))
+    scripts = set(document["project"].get("scripts", {}))
+    shared = document["tool"]["hatch"]["build"]["targets"]["wheel"].get("shared-scripts", {})
+    assert scripts | set(shared.values()) == {"memory", "agent-memory"}
+
+
+def test_every_block_is_looked_at_by_a_test() -> None:
+    kinds = re.findall(r"^```(\w*)$", README, re.MULTILINE)
+    assert [kind for kind in kinds if kind] == ["text", "sh", "sh", "console", "json", "json"]
+
+
+def test_the_table_has_the_commands_that_there_are() -> None:
+    table = re.findall(r"^\| `memory ([a-z-]+)` \|", README, re.MULTILINE)
+    listed = re.findall(r"^  ([a-z-]+)  ", overview().format_help().split("commands:\n")[1], re.MULTILINE)
+    assert table == list(COMMANDS) == listed
+
+
+def test_the_demo_runs_and_shows_notes_log_and_next_steps(home: Path, tmp_path: Path) -> None:
+    finished = shell(f"TMPDIR='{tmp_path}' sh '{PROJECT}/docs/demo/run.sh'", tmp_path)
+    assert (finished.returncode, finished.stderr) == (0, "")
+    assert "1 session processed, 6 entries written" in finished.stdout
+    assert len(re.findall(r"^id: id__\w{6}$", finished.stdout, re.MULTILINE)) == 6
+    assert f"Thread-Id: {SESSION_ID}" in finished.stdout
+    assert "What to do next" in finished.stdout
+    assert os.listdir(home) == []
+
+
+def test_the_demo_minds_nothing_in_the_callers_environment(home: Path, tmp_path: Path) -> None:
+    hostile = f"GIT_DIR=/nowhere AGENT_MEMORY_DEPTH=1 AGENT_MEMORY_ROOT='{home}/mine' XDG_DATA_HOME='{home}' CLAUDE_CONFIG_DIR=/no"
+    finished = shell(f"{hostile} TMPDIR='{tmp_path}' sh '{PROJECT}/docs/demo/run.sh'", tmp_path)
+    assert (finished.returncode, finished.stderr) == (0, "")
+    assert "6 entries written" in finished.stdout
+    assert os.listdir(home) == []
+
+
+def test_the_demo_says_what_it_needs(tmp_path: Path) -> None:
+    tools = tmp_path / "bin"
+    tools.mkdir()
+    for name in ("sh", "dirname"):
+        (tools / name).symlink_to(shutil.which(name) or name)
+    finished = subprocess.run(
+        [str(tools / "sh"), str(PROJECT / "docs/demo/run.sh")],
+        env={"PATH": str(tools)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (finished.returncode, finished.stdout) == (1, "")
+    assert finished.stderr == "The demo needs memory on the PATH; `make demo` sets memory up.\n"
