@@ -16,6 +16,7 @@ from agent_memory.adapters.root import home_of
 from agent_memory.adapters.system_clock import SystemClock
 from agent_memory.config import Config
 from agent_memory.domain.note_draft import Caller
+from agent_memory.domain.presets import BUILTIN
 from agent_memory.errors import Error
 from agent_memory.wording import describe
 
@@ -141,12 +142,13 @@ class Memory:
 
     def agent(self) -> Result[Agent, Error]:
         """The configured agent command, or the built-in."""
-        from agent_memory.adapters.agent_command import open_agent
-        from agent_memory.adapters.builtin_agent import NAME, BuiltinAgent
-
         llm = self.config.llm
-        if llm.command is None and llm.preset == NAME:
+        if llm.command is None and llm.preset == BUILTIN:
+            from agent_memory.adapters.builtin_agent import BuiltinAgent
+
             return Success(BuiltinAgent())
+        from agent_memory.adapters.agent_command import open_agent
+
         return open_agent(llm, self.spend, self.clock, self.environ).map(lambda agent: agent)
 
     def health(self) -> Result[Health, Error]:

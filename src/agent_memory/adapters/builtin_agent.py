@@ -12,8 +12,6 @@ from returns.result import Result, Success
 
 from agent_memory.domain.agent_request import AgentReply, AgentRequest
 from agent_memory.domain.change_set import ChangeSet, ProposedEntry, ProposedUpdate
-from agent_memory.domain.extraction.compose import inline_entry
-from agent_memory.domain.extraction.extract import extracted
 from agent_memory.domain.inbox_entry import InlineNote
 from agent_memory.domain.vocabulary import Status
 from agent_memory.errors import Error
@@ -42,6 +40,10 @@ class BuiltinAgent:
 
 
 def _change_set(request: AgentRequest) -> ChangeSet:
+    # Its name is asked for more often than an answer, and the cues of two languages take their time to compile.
+    from agent_memory.domain.extraction.compose import inline_entry
+    from agent_memory.domain.extraction.extract import extracted
+
     note = request.entry.retrieval
     if isinstance(note, InlineNote):
         turns = tuple(turn.number for turn in request.window.turns)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
+from functools import cache
 
 from attrs import frozen
 
@@ -32,6 +34,7 @@ class Redacted:
     """How many secrets of each name, by name; empty when the text is unchanged."""
 
 
+@cache
 def _rules_by_keyword() -> dict[str, tuple[tuple[int, Rule], ...]]:
     """For each keyword the rules of it and of every keyword that it begins with, since a search reports the longest."""
     own: dict[str, list[tuple[int, Rule]]] = defaultdict(list)
@@ -45,8 +48,10 @@ def _rules_by_keyword() -> dict[str, tuple[tuple[int, Rule], ...]]:
     }
 
 
-_BY_KEYWORD = _rules_by_keyword()
-_KEYWORDS = keyword_pattern(_BY_KEYWORD)
+@cache
+def _keywords() -> re.Pattern[str]:
+    """Compiled when it is first needed: much that could redact never has anything to redact."""
+    return keyword_pattern(_rules_by_keyword())
 
 
 def placeholder(name: str) -> str:
@@ -59,8 +64,9 @@ def _spans(text: str) -> Iterator[Span]:
     low = lowered(text)
     yield from block_spans(text, low)
     ends: set[int] = set()
-    for hit in _KEYWORDS.finditer(low):
-        for rank, rule in _BY_KEYWORD[hit.group(1)]:
+    rules = _rules_by_keyword()
+    for hit in _keywords().finditer(low):
+        for rank, rule in rules[hit.group(1)]:
             found = rule.find(text, hit.start(), ends)
             if found and _MARK not in text[slice(*found)]:
                 ends.add(found[1])
