@@ -15,6 +15,7 @@ from returns.result import Failure, Result, Success
 from agent_memory.domain.change import Applied, Receipt
 from agent_memory.domain.history import History, SessionMark
 from agent_memory.domain.inbox_entry import FileSnapshot, InlineNote, session_id_of
+from agent_memory.domain.planned_store import planned_entries
 from agent_memory.domain.queue import Loaded, Pending
 from agent_memory.domain.redacted_history import redact_history
 from agent_memory.domain.results import sealed
@@ -186,11 +187,8 @@ def _mark_with_entries(mark: SessionMark | None, receipt: Receipt, work: Work) -
     if mark is None:
         return None
     created = tuple(each.id for each in receipt.applied if each.act == "create")
-    handoffs = [
-        change.entry.meta.id
-        for change in work.plan.changes
-        if hasattr(change, "entry") and change.entry.meta.kind is Kind.HANDOFF and change.entry.meta.id in created
-    ]
+    written = planned_entries(work.plan)
+    handoffs = [id for id in created if written[id].meta.kind is Kind.HANDOFF]
     handoff_id = handoffs[-1] if handoffs else mark.handoff_id
     return evolve(mark, entry_ids=tuple(dict.fromkeys((*mark.entry_ids, *created))), handoff_id=handoff_id)
 
@@ -248,7 +246,7 @@ def commit_changes(io: ConsolidateIo, run: Run) -> Result[Run, Error]:
 def commit_words(work: Work, receipt: Receipt) -> tuple[str, str]:
     """Subject and body of a session's commit, for people who read `git log`."""
     entry = work.pending.entry
-    titles = {change.entry.meta.id: change.entry.meta.title for change in work.plan.changes if hasattr(change, "entry")}
+    titles = {id: entry.meta.title for id, entry in planned_entries(work.plan).items()}
     count = len(receipt.applied)
     what = f"{count} note{'' if count == 1 else 's'}"
     session = session_id_of(entry)

@@ -66,7 +66,7 @@ def _report(memory: Memory, console: Console, run: Run) -> int:
     console.out(sentence_of(run))
     console.document(_document(run))
     if run.paused is not None:
-        return console.fail(run.paused)
+        console.fail(run.paused)
     return exit_code_of(run)
 
 
