@@ -3,8 +3,8 @@
     python bench/redaction.py [--corpora DIR] [--nosey-parker DIR] [--text PATH …] [--show]
 
 Sets: our own samples (tests/fixtures/secret_samples.py); the examples of gitleaks, by string and by rule; with
-`--nosey-parker` the examples of a checkout of that scanner's rules (`…/data/default/builtin/rules`), which were never
-looked at for single strings. A secret counts as removed when something was found and, where the set says which part is
+`--nosey-parker` the examples of a checkout of that scanner's rules (`…/data/default/builtin/rules`), masks and
+one-word demonstration passwords included. A secret counts as removed when something was found and, where the set says which part is
 the secret, that part is gone. Beside it stand the four expressions that Codex redacts its memories with.
 
 Hits on ordinary text are upper bounds of false hits: `--show` prints each, to be judged by eye.

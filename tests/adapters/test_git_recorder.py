@@ -398,6 +398,23 @@ def test_p5_a_read_only_root_is_one_error_and_changes_nothing(store: Path) -> No
         store.chmod(0o700)
 
 
+def test_a_conflict_is_left_to_the_person(store: Path) -> None:
+    _record(store)
+    _git(store, "checkout", "--quiet", "-b", "other")
+    _record(store, text="theirs")
+    _git(store, "checkout", "--quiet", "main")
+    _record(store, text="ours")
+    with pytest.raises(AssertionError):
+        _git(store, "merge", "other")
+    before = (store / "topics/a.md").read_text()
+    assert "<<<<<<<" in before
+    assert _recorder(store).adopt_hand_edits() == Success(0)
+    assert _git(store, "status", "--porcelain").startswith("AA") or "UU" in _git(store, "status", "--porcelain")
+    _write(store, "topics/b.md")
+    assert isinstance(_recorder(store).record(["topics/b.md"], "x"), Failure)
+    assert (store / "topics/a.md").read_text() == before
+
+
 def test_a_call_of_git_that_fails_says_what_git_said(store: Path) -> None:
     _record(store)
     failed = GitProcess(store, _environ()).must("rev-parse", "--verify", "nothing-of-this-name")

@@ -39,6 +39,7 @@ from agent_memory.ports import Clock
 _CHECKED_BYTES = 16 * 2**20
 """Larger files are not read for secrets, and so are not recorded."""
 
+_LEFT_ALONE = frozenset({b"AD", b"DD", b"AU", b"UD", b"UA", b"DU", b"AA", b"UU"})
 _PATHS_FILE = "agent-memory-paths"
 _SYNC_SECONDS = 20.0
 
@@ -132,7 +133,7 @@ class GitRecorder:
         )
 
     def _counts(self, path: str) -> bool:
-        """False for a repository inside the store (a trailing slash), and for what is staged but in neither tree."""
+        """False for what is left alone, for a repository inside the store (a trailing slash), and for what is ignored."""
         return bool(path) and not path.endswith("/") and not is_ignored(path)
 
     def _is_ours(self, path: str) -> bool:
@@ -234,5 +235,6 @@ def _write_list(path: Path, paths: Sequence[str]) -> None:
 
 
 def _status_path(record: bytes) -> str:
-    """The path of one record of `status --porcelain=v1 -z`; empty for one staged as new and gone again."""
-    return "" if record[:2] == b"AD" else os.fsdecode(record[3:])
+    """The path of one record of `status --porcelain=v1 -z`. Empty for one staged as new and gone again, and for one in
+    conflict: adding it would tell git that the person has resolved it."""
+    return "" if record[:2] in _LEFT_ALONE else os.fsdecode(record[3:])

@@ -7,7 +7,13 @@ from collections.abc import Callable
 
 from attrs import evolve
 
-from agent_memory.domain.redacting.plausible import is_environment_value, is_key, is_password, is_unquoted_password
+from agent_memory.domain.redacting.plausible import (
+    is_environment_value,
+    is_key,
+    is_password,
+    is_plain_password,
+    is_unquoted_password,
+)
 from agent_memory.domain.redacting.rule import Rule
 
 _PASSWORDS = "password passwd passwort passphrase passcode pwd senha db_pass _pass"
@@ -89,6 +95,7 @@ def _option(name: str, keywords: str, accepts: Callable[[str], bool]) -> Rule:
 
 ASSIGNMENTS: tuple[Rule, ...] = (
     _quoted("password", _PASSWORDS, is_password),
+    _quoted("password", "password passwd passphrase passcode pwd senha", is_plain_password, tail=""),
     _bare("password", _PASSWORDS, is_unquoted_password),
     _environment("password", _PASSWORDS),
     evolve(_quoted("password", "pass", is_password, tail=""), word=True),

@@ -102,6 +102,11 @@ def is_password(value: str) -> bool:
     return mixed and _kinds_of_characters(value) >= 2 and len(set(value)) >= 5
 
 
+def is_plain_password(value: str) -> bool:
+    """A literal of 8 to 40 letters: trusted only between quotes, right behind the name `password`."""
+    return 8 <= len(value) <= 40 and value.isalpha() and len(set(value)) >= 4 and not is_placeholder(value)
+
+
 def is_unquoted_password(value: str) -> bool:
     """Like `is_password`, for a place where the value may also be code or prose."""
     return is_password(value) and worded_share(value) < 0.9 and not _looks_like_code(value)
