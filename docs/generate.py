@@ -187,7 +187,8 @@ _EXAMPLES_OF: Mapping[str, Mapping[str, object]] = {
     "state-corrupt": {"path": "inbox/.queue.json", "problems": ("it is not JSON",)},
     "transcript-refused": {
         "path": "/etc/passwd",
-        "reason": "it is outside the transcript directories (~/.claude/projects)",
+        "reason": "it is outside the transcript directories (~/.claude/projects); add its directory to "
+        "capture.transcriptRoots if it is yours",
     },
 }
 """Where another value makes the better example."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from attrs import frozen
-from returns.result import Failure, Result
+from returns.result import Failure, Result, Success
 
 from agent_memory.domain.entry import Listed, Listing, Meta, StoredEntry, UnreadableFile, Usage
 from agent_memory.domain.tags import normal_tags
@@ -88,15 +88,20 @@ class Reading:
         return self.store.list(archived=archived).bind(shown)
 
     def read(self, id: str, *, archived: bool = False, secret: bool = False) -> Result[ReadEntry, Error]:
-        """The whole entry, by id or alias, and one more read in the ledger."""
+        """The whole entry, by id or alias, and one more read in the ledger.
+
+        At the first read the ledger takes over what an imported or hand-written entry says of earlier reads.
+        """
 
         def counted(stored: StoredEntry) -> Result[ReadEntry, Error]:
             if stored.meta.sensitivity is Sensitivity.SECRET and not (secret and not self.caller.is_agent):
                 return Failure(EntryProtected(id, "reading without --secret", "secret"))
+            meta = stored.meta
+            adopted = self.ledger.adopt(meta.id, usage_of(meta, None)) if meta.used else Success(None)
             return (
-                self.ledger.append(stored.meta.id, self.clock.now_ms(), self.caller.harness)
+                adopted.bind(lambda _: self.ledger.append(meta.id, self.clock.now_ms(), self.caller.harness))
                 .bind(lambda _: self.ledger.totals())
-                .map(lambda totals: ReadEntry(stored, usage_of(stored.meta, totals.get(stored.meta.id))))
+                .map(lambda totals: ReadEntry(stored, usage_of(meta, totals.get(meta.id))))
             )
 
         return self.store.read(id, archived=archived).bind(counted)

@@ -12,15 +12,15 @@ from agent_memory.domain.derive import MAX_TITLE_CHARS, derive_description, deri
 from agent_memory.domain.drafts import stored_body, stored_description, stored_tags, stored_title
 from agent_memory.domain.entry import Listed, Listing, MemoryEntry, Meta, Source, StoredEntry
 from agent_memory.domain.ids import mint_id
-from agent_memory.domain.links import append_see_also
+from agent_memory.domain.links import append_see_also, without_see_also
 from agent_memory.domain.note_draft import Caller, MetaPatch, NoteDraft
 from agent_memory.domain.plain_text import one_line
 from agent_memory.domain.results import sealed
 from agent_memory.domain.same_body import same_body, similar_entries
 from agent_memory.domain.taken_ids import taken_ids
-from agent_memory.domain.vocabulary import Origin, Sensitivity, Status, furthest, least_trusted
+from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Origin, Sensitivity, Status, furthest, least_trusted
 from agent_memory.errors import ActRefused, EntryChanged, EntryInvalid, EntryProtected, Error
-from agent_memory.ports import Clock, Recorder, Store, UsageLedger
+from agent_memory.ports import Clock, Locks, Recorder, Store, UsageLedger
 from agent_memory.reading import ListedEntries, ListFilter, ReadEntry, Reading
 from agent_memory.wording import describe
 
@@ -44,6 +44,7 @@ class MemoryService:
     clock: Clock
     caller: Caller
     warn: Callable[[str], None]
+    locks: Locks
 
     @property
     def reading(self) -> Reading:
@@ -66,13 +67,16 @@ class MemoryService:
         title = _title(draft.title or derive_title(body))
 
         def stored(live: Listing, archive: Listing) -> Result[Remembered, Error]:
-            twin = same_body(body, live.entries)
+            nearby = [each for each in live.entries if each.meta.scope in (draft.scope, GLOBAL_SCOPE)]
+            similar = similar_entries(title, body, nearby)
+            twin = same_body(body, live.entries) or self._linked_twin(body, similar)
             if twin is not None:
                 return self.store.read(twin.meta.id).map(lambda entry: Remembered(entry, existing=True))
-            similar = similar_entries(title, body, (e for e in live.entries if e.meta.scope in (draft.scope, "global")))
             now = self.clock.now_ms()
             linked = append_see_also(body, [each.meta.id for each in similar])
-            source = Source(self.caller.harness, cwd=draft.cwd, repo=draft.scope if draft.scope != "global" else None)
+            source = Source(
+                self.caller.harness, cwd=draft.cwd, repo=draft.scope if draft.scope != GLOBAL_SCOPE else None
+            )
             meta = Meta(
                 id=mint_id(title, now, taken_ids(live, archive)),
                 title=title,
@@ -95,6 +99,14 @@ class MemoryService:
         return self.store.list().bind(
             lambda live: self.store.list(archived=True).bind(lambda archive: stored(live, archive))
         )
+
+    def _linked_twin(self, body: str, similar: tuple[Listed, ...]) -> Listed | None:
+        """The similar entry whose body is this one, but for the links that were added when it was stored."""
+        for each in similar:
+            found = self.store.read(each.meta.id)
+            if isinstance(found, Success) and without_see_also(found.unwrap().body) == without_see_also(body):
+                return each
+        return None
 
     def update_meta(self, id: str, patch: MetaPatch) -> Result[StoredEntry, Error]:
         """Change some frontmatter. An agent's change makes the entry's origin at best `agent`."""
@@ -205,8 +217,13 @@ class MemoryService:
         return self._apply(change, id, subject).bind(lambda _: self.store.read(id))
 
     def _apply(self, change: Change, id: str, subject: str) -> Result[Receipt, Error]:
-        self._tolerate(self.recorder.adopt_hand_edits())
-        applied = self.store.apply([change])
+        """Carry out one change and record it under one write lock, so that no other process takes the write for a
+        person's; what a person did to the same file before is recorded as theirs first."""
+
+        def applied(before: str | None) -> Result[Receipt, Error]:
+            if before is not None:
+                self._tolerate(self.recorder.adopt_hand_edits((before,)))
+            return self.store.apply([change]).bind(recorded)
 
         def recorded(receipt: Receipt) -> Result[Receipt, Error]:
             if not receipt.applied:
@@ -216,7 +233,16 @@ class MemoryService:
             self._tolerate(self.recorder.record(paths, subject, by))
             return Success(receipt)
 
-        return applied.bind(recorded)
+        with self.locks.write() as held:
+            return held.bind(lambda _: applied(self._present_path(change)))
+
+    def _present_path(self, change: Change) -> str | None:
+        """The file that a change touches, when it exists."""
+        if isinstance(change, Create):
+            return None
+        id = change.entry.meta.id if isinstance(change, Replace) else change.id
+        found = self.store.read(id, archived=isinstance(change, Restore))
+        return found.unwrap().listed.path if isinstance(found, Success) else None
 
     def _tolerate(self, recorded: Result[object, Error]) -> None:
         """Git is history, not durability (P4): its trouble is told, and fails nothing."""

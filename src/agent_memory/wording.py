@@ -23,7 +23,7 @@ def describe(error: e.Error) -> str:
         case e.ConfigUnreadable(path, reason):
             return f"The config {path} cannot be read: {reason}. Check its permissions."
         case e.HomeUnknown():
-            return "No home directory is known. Set HOME, or AGENT_MEMORY_ROOT to the directory for the memories."
+            return "No home directory is known, so there is no place for the memories. Set HOME to an absolute path."
         case e.StoreIo(path, operation, errno_name, reason):
             return f"Could not {operation} {path}: {reason} ({errno_name}). Nothing was lost; run the command again once that is mended."
         case e.EntryNotFound(id, archived):
@@ -52,14 +52,15 @@ def describe(error: e.Error) -> str:
         case e.HistoryUnreadable(path, reason):
             return f"The transcript {path} cannot be read: {reason}."
         case e.TranscriptRefused(path, reason):
-            return f"The transcript {path} was not read: {reason}. Add its directory to capture.transcriptRoots if it is yours."
+            return f"The transcript {path} was not read: {reason}."
         case e.AgentMissing(command):
             return f"The agent command {command} was not found. Install it, or set llm.command or llm.preset (`builtin` needs nothing)."
         case e.AgentFailed(command, exit_status, stderr_tail):
-            said = f": {stderr_tail}" if stderr_tail else ""
-            return f"The agent command {command} ended with status {exit_status}{said}. Everything stays in the inbox."
+            how = f"was ended by signal {-exit_status}" if exit_status < 0 else f"ended with status {exit_status}"
+            said = f": {stderr_tail.rstrip('.')}" if stderr_tail else ""
+            return f"The agent command {command} {how}{said}. Everything stays in the inbox."
         case e.AgentUnavailable(command, cause, said):
-            return f"The agent command {command} cannot serve now ({cause}): {said}. Everything stays in the inbox."
+            return f"The agent command {command} cannot serve now ({cause}): {said.rstrip('.')}. Everything stays in the inbox."
         case e.AgentTimedOut(command, seconds):
             return f"The agent command {command} gave no reply within {seconds:g} s. Raise llm.timeoutSeconds if it needs longer."
         case e.SpendExhausted(calls_today, max_calls_per_day):

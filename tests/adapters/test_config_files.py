@@ -141,6 +141,15 @@ def test_what_is_no_file_is_refused_without_waiting(home: Path, project: Path) -
     assert failure(home, project) == ConfigUnreadable(str(path), "it is larger than 1048576 bytes")
 
 
+def test_a_link_that_leads_nowhere_is_not_a_missing_config_p6(home: Path, project: Path) -> None:
+    path = home / ".config/agent-memory/config.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.symlink_to(home / "dotfiles.json")
+    assert failure(home, project) == ConfigUnreadable(str(path), "it is a symbolic link that leads nowhere")
+    (home / "dotfiles.json").write_text("{}")
+    assert isinstance(load_config({"HOME": str(home)}, str(project)), Success)
+
+
 def test_without_a_home_the_environment_can_name_the_root(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("agent_memory.adapters.root._home_in_password_database", lambda: "")
     assert load_config({}, str(project)) == Failure(HomeUnknown())
@@ -155,7 +164,9 @@ def test_a_relative_root_in_a_directory_that_is_gone_is_an_error_value(
     environ = {"HOME": str(home), "AGENT_MEMORY_ROOT": "notes"}
     assert load_config(environ, None).unwrap().config.storage.root == str(project / "notes")
     project.rmdir()
-    assert load_config(environ, None) == Failure(HomeUnknown())
+    refused = load_config(environ, None).failure()
+    assert isinstance(refused, ConfigInvalid)
+    assert (refused.path, len(refused.problems)) == ("AGENT_MEMORY_ROOT", 1)
 
 
 class TestCurrentDirectory:

@@ -113,14 +113,26 @@ class TestKernelLocks(LocksContract):
             assert isinstance(held.failure(), Busy)
 
     @pytest.mark.parametrize("home", [{}, {"HOME": ""}, {"HOME": "relative"}])
-    def test_without_a_home_there_is_one_clear_error(self, tmp_path: Path, home: dict[str, str]) -> None:
+    def test_without_a_home_there_is_one_clear_error(
+        self, tmp_path: Path, home: dict[str, str], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("agent_memory.adapters.root._home_in_password_database", lambda: "")
         locks = KernelLocks(tmp_path, home)
         with locks.run() as run, locks.write() as write:
             assert (run, write) == (Failure(HomeUnknown()), Failure(HomeUnknown()))
 
+    def test_without_home_in_the_environment_the_locks_are_those_of_the_persons_home(
+        self, root: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("agent_memory.adapters.root._home_in_password_database", lambda: str(home))
+        with KernelLocks(root).run(), KernelLocks(root, {}).run() as held:
+            assert isinstance(held.failure(), Busy)
+
     def test_a_home_that_cannot_be_written_to_is_a_store_error(self, tmp_path: Path) -> None:
         with KernelLocks(tmp_path).run() as held:  # HOME is the suite's unusable one
-            assert isinstance(held.failure(), StoreIo)
+            error = held.failure()
+            assert isinstance(error, StoreIo)
+            assert error.errno_name == "ENOTDIR"
 
     def test_lock_files_are_private_under_any_umask_p22(self, root: Path, home: Path) -> None:
         earlier = os.umask(0)

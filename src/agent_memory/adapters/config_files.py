@@ -61,7 +61,7 @@ def load_config(environ: Mapping[str, str], cwd: str | None) -> Result[Effective
     """The effective configuration; `cwd` is None where there is no current directory.
 
     ConfigUnreadable and ConfigInvalid (with every problem) for the person's own file and for a trusted one; HomeUnknown
-    where no root can be named.
+    where no root can be named. A link that leads nowhere is a config that cannot be read, not one that is missing (P6).
     """
     home = home_of(environ)
     own = Success(None) if home is None else _own_layer(config_path(home))
@@ -82,6 +82,8 @@ def read_config(path: str) -> Result[bytes | None, ConfigUnreadable]:
     """The bytes of a config file, through links; None where there is none. Never waits, never reads a special file."""
     match sealed(read_file(os.path.realpath(path), MAX_CONFIG_BYTES)):
         case Success(image):
+            if image is None and os.path.islink(path):
+                return Failure(ConfigUnreadable(path, "it is a symbolic link that leads nowhere"))
             return Success(None if image is None else image.data)
         case Failure(StoreIo(errno_name="ENOTDIR")):
             return Success(None)
@@ -161,12 +163,11 @@ def _effective(
         case Success((config, sources)):
             if problem := preset_problem(config.llm):
                 return Failure(ConfigInvalid(sources.get("llm.preset", layers[-1].source), (problem,)))
-            root = _root(environ, config.storage.root)
-            if root is None:
-                return Failure(HomeUnknown())
             if environ.get(ROOT_VARIABLE):
                 sources["storage.root"] = ROOT_VARIABLE
-            return Success(Effective(_placed(config, root, home), sources, warnings))
+            return _root(environ, config.storage.root).map(
+                lambda root: Effective(_placed(config, root, home), sources, warnings)
+            )
 
 
 def _combined(layers: tuple[_Layer, ...]) -> Result[tuple[Config, dict[str, str]], ConfigInvalid]:
@@ -184,11 +185,13 @@ def _combined(layers: tuple[_Layer, ...]) -> Result[tuple[Config, dict[str, str]
     return combined.map(lambda config: (config, sources))
 
 
-def _root(environ: Mapping[str, str], configured: str | None) -> str | None:
+def _root(environ: Mapping[str, str], configured: str | None) -> Result[str, Error]:
     try:
-        return storage_root(environ, configured)
-    except FileNotFoundError:  # a relative AGENT_MEMORY_ROOT in a directory that was removed
-        return None
+        root = storage_root(environ, configured)
+    except FileNotFoundError:
+        problem = "it is a relative path, and the current directory was removed"
+        return Failure(ConfigInvalid(ROOT_VARIABLE, (problem,)))
+    return Failure(HomeUnknown()) if root is None else Success(root)
 
 
 def _placed(config: Config, root: str, home: str | None) -> Config:

@@ -1,8 +1,9 @@
 """Durable, atomic writes (P1, P2): temporary file in the same directory, write, fsync, rename, fsync the directory.
 
-Imports nothing but `os`, since capture uses it inside every turn of every agent. Errors are plain `OSError`.
+Imports nothing but `os` and `errno`, since capture uses it inside every turn of every agent. Errors are plain `OSError`.
 """
 
+import errno
 import os
 
 TEMPORARY_PREFIX = ".tmp-"
@@ -32,7 +33,7 @@ def make_directories(path: str) -> None:
         os.mkdir(path, DIRECTORY_MODE)
     except FileExistsError:
         if not os.path.isdir(path):
-            raise
+            raise NotADirectoryError(errno.ENOTDIR, "Not a directory", path) from None
         return
     os.chmod(path, DIRECTORY_MODE)
     fsync_directory(parent)

@@ -21,11 +21,9 @@ from returns.result import Failure, Result, Success
 from agent_memory.adapters.durable import FILE_MODE, make_directories
 from agent_memory.adapters.io_errors import store_io
 from agent_memory.adapters.paths import real_root
+from agent_memory.adapters.root import home_of, local_state_directory
 from agent_memory.domain.results import sealed
 from agent_memory.errors import Busy, Error, HomeUnknown
-
-STATE_DIRECTORY = ".local/state/agent-memory"
-"""Under HOME: what belongs to this machine and not to a store."""
 
 WRITE_LIMIT_SECONDS = 30.0
 _FIRST_PAUSE_SECONDS = 0.001
@@ -81,10 +79,10 @@ class KernelLocks:
                     release(descriptor)
 
     def _path(self, name: str) -> Result[str, Error]:
-        home = self._environ.get("HOME", "")
-        if not os.path.isabs(home):
+        home = home_of(self._environ)
+        if home is None:
             return Failure(HomeUnknown())
-        return Success(f"{home}/{STATE_DIRECTORY}/{self._key}.{name}.lock")
+        return Success(f"{local_state_directory(home)}/{self._key}.{name}.lock")
 
 
 def lock_within(descriptor: int, kind: int, limit_seconds: float) -> bool:

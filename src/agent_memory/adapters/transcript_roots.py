@@ -48,7 +48,10 @@ class TranscriptRoots:
         real = os.path.join(os.path.realpath(parent), name)
         if any(_contains(os.path.realpath(root), real) for root in self.roots):
             return Success(real)
-        return Failure(TranscriptRefused(path, f"it is outside the transcript directories ({self._named()})"))
+        outside = f"it is outside the transcript directories ({self._named()})"
+        return Failure(
+            TranscriptRefused(path, f"{outside}; add its directory to capture.transcriptRoots if it is yours")
+        )
 
     def _named(self) -> str:
         return ", ".join(self.roots) or "none is known"
