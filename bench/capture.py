@@ -1,6 +1,6 @@
 """What a capture costs a harness: `memory capture --harness claude-code --hook` against `python -c pass`, in one run.
 
-    python bench/capture.py [--runs 200] [--memory PATH]
+    python -m bench.capture [--runs 200] [--memory PATH]
 
 Both commands are the same interpreter's and take turns, so a busy machine slows both. Every run is a fresh process with a
 payload on stdin; the hook reads a real repository and leaves a durable inbox entry each time, on tmpfs and on disk.
@@ -12,17 +12,17 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import shutil
-import statistics
-import subprocess
 import sys
 import sysconfig
 import tempfile
-import time
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
+from bench.measure import BARE, COMPARED, alternating, compared, median_ms, print_table, run, scratch_environment
+
 GOAL = 1.5
+WARMUPS = 5
 TMPFS = Path("/dev/shm")
 
 
@@ -54,44 +54,36 @@ def repository(directory: Path) -> Path:
     return directory
 
 
-def run_ms(command: Sequence[str], data: bytes, environ: dict[str, str], cwd: Path) -> float:
-    """Wall-clock milliseconds of one process; it must succeed in silence."""
-    start = time.perf_counter()
-    finished = subprocess.run(command, input=data, capture_output=True, env=environ, cwd=cwd, check=True)
-    elapsed_ms = (time.perf_counter() - start) * 1000
-    if finished.stdout or finished.stderr:
-        raise SystemExit(f"{command[0]} printed something: {finished.stdout + finished.stderr!r}")
-    return elapsed_ms
-
-
 def measure(name: str, parent: Path, hook: Sequence[str], runs: int) -> float:
     """Print the medians for a store below `parent`; the ratio."""
-    work = Path(tempfile.mkdtemp(prefix="agent-memory-bench-", dir=parent))
-    try:
-        environ = {"PATH": os.environ["PATH"], "HOME": str(work), "AGENT_MEMORY_ROOT": str(work / "store")}
+    with tempfile.TemporaryDirectory(prefix="agent-memory-bench-", dir=parent) as directory:
+        work = Path(directory)
+        environ = scratch_environment(work)
         project = repository(work / "lamp")
         data = payload(project)
-        bare, captures = [], []
-        for _ in range(runs + 5):
-            bare.append(run_ms([sys.executable, "-c", "pass"], data, environ, project))
-            captures.append(run_ms(hook, data, environ, project))
+        took = alternating(
+            {
+                "python -c pass": partial(run, BARE, environ=environ, cwd=project, input=data),
+                "memory capture --hook": partial(run, hook, environ=environ, cwd=project, input=data),
+            },
+            runs,
+            WARMUPS,
+        )
+        captures = took["memory capture --hook"]
+        if any(each.stdout or each.stderr for each in captures):
+            raise SystemExit("the hook printed something")
         written = len(list((work / "store" / "inbox").glob("*.json")))
-        if written != runs + 5:
-            raise SystemExit(f"{runs + 5} captures left {written} entries")
-    finally:
-        shutil.rmtree(work)
-    bare_ms, capture_ms = statistics.median(bare[5:]), statistics.median(captures[5:])  # the first ones warm the caches
-    print(
-        f"{name:6} python -c pass {bare_ms:6.2f} ms   capture {capture_ms:6.2f} ms   ratio {capture_ms / bare_ms:.2f}"
-    )
-    return capture_ms / bare_ms
+        if written != WARMUPS + runs:
+            raise SystemExit(f"{WARMUPS + runs} captures left {written} entries")
+    print_table(name, COMPARED, compared(took, "python -c pass"))
+    return median_ms(captures) / median_ms(took["python -c pass"])
 
 
-def main() -> int:
+def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=200)
     parser.add_argument("--memory", default=f"{sysconfig.get_path('scripts')}/memory", help="the command to measure")
-    arguments = parser.parse_args()
+    arguments = parser.parse_args(argv)
     hook = [arguments.memory, "capture", "--harness", "claude-code", "--hook"]
     ratio = None
     if os.access(TMPFS, os.W_OK):
