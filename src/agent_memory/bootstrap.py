@@ -134,7 +134,7 @@ class Memory:
         """For what changes entries."""
         from agent_memory.service import MemoryService
 
-        return MemoryService(self.store, self.ledger, self.recorder, self.clock, self.caller, self._warn)
+        return MemoryService(self.store, self.ledger, self.recorder, self.clock, self.caller, self._warn, self.locks)
 
     def scope_here(self) -> str:
         """The scope key of the working directory."""

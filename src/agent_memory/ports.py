@@ -187,8 +187,11 @@ class SessionMarks(Protocol):
 class Recorder(Protocol):
     """What is told about finished writes: git (P4)."""
 
-    def adopt_hand_edits(self) -> Result[int, Error]:
-        """Record what a person changed since the last record as theirs; the number of files."""
+    def adopt_hand_edits(self, among: Sequence[str] | None = None) -> Result[int, Error]:
+        """Record what a person changed since the last record as theirs, or of it only these paths; the number of files.
+
+        Who writes one entry names its path: other files may be another process's writes on their way to their record.
+        """
         ...
 
     def record(

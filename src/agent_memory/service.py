@@ -96,9 +96,12 @@ class MemoryService:
                 lambda entry: Remembered(entry, similar)
             )
 
-        return self.store.list().bind(
-            lambda live: self.store.list(archived=True).bind(lambda archive: stored(live, archive))
-        )
+        with self.locks.write() as held:  # or two that remember the same at once both find it new
+            return (
+                held.bind(lambda _: self.store.list())
+                .bind(lambda live: self.store.list(archived=True).map(lambda archive: (live, archive)))
+                .bind(lambda lists: stored(*lists))
+            )
 
     def _linked_twin(self, body: str, similar: tuple[Listed, ...]) -> Listed | None:
         """The similar entry whose body is this one, but for the links that were added when it was stored."""

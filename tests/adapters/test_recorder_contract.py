@@ -210,3 +210,11 @@ def test_p20_a_file_that_holds_a_secret_stays_out_and_is_named(bench: Bench) -> 
     _ok(bench.recorder.record(["topics/secret.md"], "x"))
     assert [commit.paths for commit in bench.commits()] == [("topics/fine.md",)]
     assert [warning for warning in bench.warnings() if "topics/secret.md" in warning and "secret" in warning]
+
+
+def test_of_hand_edits_only_the_named_paths_are_adopted(bench: Bench) -> None:
+    bench.write("topics/a.md", "a")
+    bench.write("topics/b.md", "b")
+    assert bench.recorder.adopt_hand_edits(["topics/b.md", "topics/gone.md"]) == Success(1)
+    assert bench.commits()[-1].paths == ("topics/b.md",)
+    assert bench.recorder.adopt_hand_edits() == Success(1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from agent_memory.domain.links import Link, append_see_also, find_links, rewrite_links
+from agent_memory.domain.links import Link, append_see_also, find_links, rewrite_links, without_see_also
 
 A, B, C = "id__a1b2c3", "id__c3d4e5", "id__oxd123"
 
@@ -96,3 +96,10 @@ def test_missing_links_are_appended_in_one_section(body: str, appended: str) -> 
 
 def test_a_body_that_holds_all_links_stays_as_it_is() -> None:
     assert append_see_also(f"[[{A}]]\n\n", [A]) == f"[[{A}]]\n\n"
+
+
+@pytest.mark.parametrize(
+    "body", ["A note.", "A note.\n\nSee also: [[id__aaaaaa]]", "A note.\n\nSee also:\n- [[id__aaaaaa]]\n"]
+)
+def test_bodies_that_differ_in_their_added_links_alone_say_the_same(body: str) -> None:
+    assert without_see_also(body) == "A note."

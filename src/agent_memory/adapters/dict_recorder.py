@@ -37,9 +37,10 @@ class DictRecorder:
         """What the person should know, as whole sentences: each once."""
         return tuple(self._warnings)
 
-    def adopt_hand_edits(self) -> Result[int, Error]:
+    def adopt_hand_edits(self, among: Sequence[str] | None = None) -> Result[int, Error]:
         """See the port."""
-        paths = self._without_secrets([path for path in self._changed() if not is_bookkeeping(path)])
+        wanted = [path for path in self._changed() if among is None or path in among]
+        paths = self._without_secrets([path for path in wanted if not is_bookkeeping(path)])
         if paths:
             self._commit(PERSON, paths, commit_message(*hand_edit_words(paths)), None)
         return Success(len(paths))

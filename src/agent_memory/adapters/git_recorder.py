@@ -66,13 +66,14 @@ class GitRecorder:
         """What the person should know, as whole sentences, since this recorder was made: each once."""
         return tuple(self._warnings)
 
-    def adopt_hand_edits(self) -> Result[int, Error]:
+    def adopt_hand_edits(self, among: Sequence[str] | None = None) -> Result[int, Error]:
         """See the port. A file that holds a secret stays uncommitted, and `warnings` names it."""
         if not self._config.auto_commit or not self._root.is_dir() or not self._has_anything():
             return Success(0)
 
         def adopted(changed: tuple[str, ...]) -> Result[int, Error]:
-            paths = self._without_secrets([path for path in changed if not self._is_ours(path)])
+            wanted = changed if among is None else tuple(path for path in changed if path in among)
+            paths = self._without_secrets([path for path in wanted if not self._is_ours(path)])
             if not paths:
                 return Success(0)
             subject, body = hand_edit_words(paths)

@@ -11,7 +11,7 @@ from returns.result import Failure, Result, Success
 from agent_memory.adapters.durable import make_directories, replace_file
 from agent_memory.adapters.io_errors import store_io
 from agent_memory.domain.results import sealed
-from agent_memory.errors import Error
+from agent_memory.errors import Error, PathRefused
 from agent_memory.ports import Locks, Recorder
 
 Debt = dict[str, object]
@@ -28,10 +28,10 @@ class OwingRecorder:
         self._path = root / "runs" / "owed.json"
         self._locks = locks
 
-    def adopt_hand_edits(self) -> Result[int, Error]:
+    def adopt_hand_edits(self, among: Sequence[str] | None = None) -> Result[int, Error]:
         """See the port. Debts are paid first."""
         with self._locks.write() as held:
-            return held.bind(lambda _: self._pay()).bind(lambda _: self._recorder.adopt_hand_edits())
+            return held.bind(lambda _: self._pay()).bind(lambda _: self._recorder.adopt_hand_edits(among))
 
     def record(
         self,
@@ -54,6 +54,8 @@ class OwingRecorder:
         owed = self._owed()
         for paid, debt in enumerate(owed):
             match sealed(self._record_debt(debt)):
+                case Failure(PathRefused()):
+                    continue  # it can never be paid, and must not stand in the way of the others
                 case Failure(error):
                     kept = self._owe(owed[paid:])
                     return Failure(kept.failure() if isinstance(kept, Failure) else error)

@@ -66,6 +66,13 @@ def append_see_also(body: str, ids: Iterable[str]) -> str:
     return f"{text}{gap}{SEE_ALSO} {', '.join(missing)}"
 
 
+def without_see_also(body: str) -> str:
+    """The body without the line of links at its end and without white space there: two bodies that say the same agree."""
+    text = body.rstrip()
+    last = _LAST_SEE_ALSO.search(text)
+    return text[: last.start()].rstrip() if last else text
+
+
 def _inside(position: int, ranges: tuple[tuple[int, int], ...]) -> bool:
     index = bisect_right(ranges, position, key=lambda range: range[0]) - 1
     return index >= 0 and position < ranges[index][1]
