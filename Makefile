@@ -13,14 +13,15 @@ demo: $(VENV)/.runtime ## see a real session become notes, in a throw-away store
 test: $(VENV)/.development ## run the tests
 	@$(BIN)/pytest -n auto $(PYTEST_FLAGS)
 
-check: $(VENV)/.development ## format, lint, types, import contracts
+check: $(VENV)/.development ## format, lint, types, import contracts, generated pages
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(BIN)/mypy
+	$(BIN)/mypy src tests bench docs
 	$(BIN)/lint-imports
+	$(BIN)/python docs/generate.py --check
 
 docs: $(VENV)/.development ## write the generated pages anew
-	$(BIN)/python docs/generate.py
+	@$(BIN)/python docs/generate.py
 
 wheel: $(VENV)/.development ## build the wheel, install it into an empty environment, run the demo from it
 	sh .ci/wheel
