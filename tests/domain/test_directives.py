@@ -64,3 +64,8 @@ def test_only_the_sentences_that_command_are_named() -> None:
 
 def test_preferences_and_conventions_say_what_to_do_however_they_are_worded() -> None:
     assert [kind for kind in Kind if is_directive_kind(kind)] == [Kind.PREFERENCE, Kind.CONVENTION]
+
+
+def test_a_commit_that_is_named_orders_nothing() -> None:
+    assert not is_directive("Commit `5fddc49c` moved the text.")
+    assert is_directive("Commit the change.")

@@ -132,6 +132,9 @@ def test_a_question_is_no_wish_but_a_polite_request_is() -> None:
     assert words_of_person(["Should we always use tabs?"]) == ""
     assert words_of_person(["Can you always use tabs?"]) == "Can you always use tabs?"
     assert words_of_person(["Use tabs, ok?"]) == "Use tabs"
+    assert words_of_person(["Is there any way to not repeat the error?"]) != ""
+    assert words_of_person(["Why don't we use tabs?"]) != ""
+    assert words_of_person(["Is there a tab in this file?"]) == ""
 
 
 def test_a_short_command_that_the_user_introduces_is_theirs() -> None:

@@ -30,9 +30,12 @@ _QUOTATION = re.compile(r"[“\"«][^”\"»\n]{60,}[”\"»]")
 _TRIPLE_QUOTED = re.compile(r"(\"\"\"|''').*?(?:\1|\Z)", re.DOTALL)
 _SHORT_FENCE_LINES = 7
 _ASKED = re.compile(
-    r"^(?:please\s+)?(?:can|could|would|will) (?:you|we)\b|\bplease\b|^(?:pode|podes|poderia|você pode|dá para)\b|\bpor favor\b",
+    r"^(?:please\s+)?(?:can|could|would|will) (?:you|we)\b|\bplease\b|^(?:pode|podes|poderia|você pode|dá para)\b|\bpor favor\b"
+    r"|^is there (?:any |a |some )?way (?:to|that|we|you)\b|^(?:(?:can|could|should|would)n['’]t|why (?:don['’]t|not|can['’]t)) (?:we|you|it|this|that)\b"
+    r"|^why not\b|^(?:how|what) about\b|^what if we\b|^não (?:dá|seria|podemos|podíamos)\b|^(?:e se|que tal)\b",
     re.IGNORECASE,
 )
+"""Questions that ask for something to be done: what a person wants, and not what they want to know."""
 _TAG_QUESTION = re.compile(
     r",?\s*(?:ok|okay|right|yes|please|alright|deal|got it|understood|né|certo|tá|combinado|entendeu)\s*\?+$",
     re.IGNORECASE,
