@@ -6,6 +6,7 @@ import contextlib
 import io
 import os
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -64,6 +65,13 @@ def test_the_tour_speaks_of_modules_that_are_there() -> None:
     words = [word for line in rooms.splitlines() if line.startswith("- ") for word in re.findall(r"`([a-z_]+)`", line)]
     assert len(words) > 30
     assert [word for word in words if word not in modules] == []
+
+
+def test_the_tour_draws_the_layers_that_are_checked() -> None:
+    project = tomllib.loads((PROJECT / "pyproject.toml").read_text("utf-8"))
+    contracts = project["tool"]["importlinter"]["contracts"]
+    (layers,) = [contract["layers"] for contract in contracts if contract["type"] == "layers"]
+    assert "  →  ".join(layers).replace("agent_memory.", "") in (DOCS / "tour.md").read_text("utf-8")
 
 
 def test_decisions_have_their_parts_and_consecutive_numbers() -> None:
