@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 from returns.result import Failure, Success
 
-from agent_memory.adapters.listing_cache import ListingCache
+from agent_memory.adapters.listing_cache import ListingCache, row_of
 from agent_memory.adapters.locks import KernelLocks
+from agent_memory.adapters.paths import FileImage
 from agent_memory.adapters.store_files import StoreFiles
 from agent_memory.domain.entry import Listing, UnreadableFile
 from agent_memory.errors import EntryNotFound, EntryUnreadable, PathRefused, StoreIo
-from agent_memory.formats.listing_rows import Row
 
 A, B, C = "id__aaaaaa", "id__bbbbbb", "id__cccccc"
 
@@ -298,11 +298,12 @@ def test_what_was_read_just_after_it_was_written_is_read_again(root: Path, topic
 def test_a_row_is_believed_when_its_file_had_rested_for_two_seconds(
     tmp_path: Path, waited_ns: int, believed: bool
 ) -> None:
+    image = FileImage(b"x", 10**18, 10**18 + 5, b"looks so")
+    row = row_of(image, image.touched_ns + waited_ns, UnreadableFile("topics/a.md", ("x",)))
     cache = ListingCache(str(tmp_path), "topics")
-    row = Row((10**18, 10**18 + 5, 7, 8), 10**18 + 5 + waited_ns, UnreadableFile("topics/a.md", ("x",)))
     cache.keep({"topics/a.md": row})
     for each in (cache, ListingCache(str(tmp_path), "topics")):
-        assert each.recall("topics/a.md", row.known_by) == (row if believed else None)
+        assert each.recall("topics/a.md", b"looks so") == (row if believed else None)
 
 
 @pytest.mark.usefixtures("later")

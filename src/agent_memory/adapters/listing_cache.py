@@ -12,12 +12,14 @@ import os
 from returns.result import Failure, Success
 
 from agent_memory.adapters.durable import FILE_MODE, TEMPORARY_PREFIX, make_directories
-from agent_memory.adapters.paths import directory_inside, read_file
+from agent_memory.adapters.paths import FileImage, directory_inside, read_file
+from agent_memory.domain.entry import Listed, UnreadableFile
 from agent_memory.domain.results import sealed
-from agent_memory.formats.listing_rows import KnownBy, PackedRow, Row, parse_rows, render_rows, unpack
+from agent_memory.formats.listing_rows import PackedRow, Row, parse_rows, render_rows, unpack
 
 _GRAIN_NS = 2_000_000_000
 """The coarsest times of a file system that we know (FAT)."""
+_NEVER = b""
 _MAX_BYTES = 1 << 30
 
 
@@ -30,7 +32,7 @@ class ListingCache:
         self._packed: dict[str, PackedRow] | None = None
         self._rows: dict[str, Row] = {}
 
-    def recall(self, path: str, known_by: KnownBy) -> Row | None:
+    def recall(self, path: str, known_by: bytes) -> Row | None:
         """What the file that looks so now was seen to hold; None when it has to be read."""
         row = self._rows.get(path)
         if row is None:
@@ -38,7 +40,7 @@ class ListingCache:
             if packed is None:
                 return None
             row = self._rows[path] = unpack(path, packed)
-        return row if _is_current(row, known_by) else None
+        return row if row.known_by == known_by else None
 
     def keep(self, rows: dict[str, Row]) -> None:
         """Remember exactly these rows. They are written when that would save the next listing a read."""
@@ -75,14 +77,13 @@ class ListingCache:
                 return
 
 
-def _is_current(row: Row, known_by: KnownBy) -> bool:
-    return row.known_by == known_by and max(known_by[0], known_by[1]) + _GRAIN_NS <= row.read_at_ns
+def row_of(image: FileImage, read_at_ns: int, seen: Listed | UnreadableFile) -> Row:
+    """What to remember of a file; it is believed again only if the file had rested when it was read."""
+    return Row(image.known_by if image.touched_ns + _GRAIN_NS <= read_at_ns else _NEVER, seen)
 
 
 def _is_news(known: Row | None, row: Row) -> bool:
-    if known is row:
-        return False
-    return known is None or known.known_by != row.known_by or _is_current(row, row.known_by)
+    return known is not row and (known is None or known.known_by != row.known_by)
 
 
 def _replace_loosely(path: str, data: bytes) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
+import struct
 from pathlib import Path
 
 from attrs import frozen
@@ -21,16 +22,19 @@ from agent_memory.errors import Error, PathRefused, StoreIo
 
 MAX_NAME_BYTES = 255
 _CHUNK_BYTES = 1 << 20
+_KNOWN_BY = struct.Struct("<qqqQ").pack
 
 
 @frozen
 class FileImage:
-    """A regular file as it was when it was opened. `known_by` changes whenever the content does."""
+    """A regular file as it was when it was opened."""
 
     data: bytes
     mtime_ns: int
-    known_by: tuple[int, int, int, int]
-    """`(mtime_ns, ctime_ns, size in bytes, inode)`."""
+    touched_ns: int
+    """The later of its two times: nothing of it changed after that, as far as the clock's grain shows."""
+    known_by: bytes
+    """See `known_by`."""
 
 
 def real_root(root: Path) -> str:
@@ -38,9 +42,9 @@ def real_root(root: Path) -> str:
     return os.path.realpath(root)
 
 
-def known_by(status: os.stat_result) -> tuple[int, int, int, int]:
-    """What tells one state of a file from another without reading it."""
-    return status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino
+def known_by(status: os.stat_result) -> bytes:
+    """What tells one state of a file from another without reading it: both times, size and inode."""
+    return _KNOWN_BY(status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino)
 
 
 def inside(root: str, relative: str) -> Result[str, Error]:
@@ -124,7 +128,8 @@ def _read_opened(descriptor: int, path: str, max_bytes: int) -> Result[FileImage
         os.close(descriptor)
     if len(data) > max_bytes:
         return Failure(PathRefused(path, f"it is larger than {max_bytes} bytes"))
-    return Success(FileImage(data, status.st_mtime_ns, known_by(status)))
+    touched_ns = max(status.st_mtime_ns, status.st_ctime_ns)
+    return Success(FileImage(data, status.st_mtime_ns, touched_ns, known_by(status)))
 
 
 def oddity(mode: int) -> str | None:

@@ -7,17 +7,22 @@ Hidden names and files that are not `.md` are other programs' business.
 
 from __future__ import annotations
 
+import errno
+import gc
 import os
 import re
 import stat
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from operator import attrgetter
 
+from attrs import frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.entry_files import ARCHIVE, TOPICS, read_image, understand, unreadable
 from agent_memory.adapters.io_errors import store_io
-from agent_memory.adapters.listing_cache import ListingCache
+from agent_memory.adapters.listing_cache import ListingCache, row_of
 from agent_memory.adapters.paths import directory_inside, known_by, oddity
 from agent_memory.domain.entry import Listed, Listing, UnreadableFile
 from agent_memory.domain.ids import is_id
@@ -31,6 +36,20 @@ _VERSION = re.compile(r"(?:0|[1-9]\d{0,18})\.md", re.ASCII)
 Seen = Listed | UnreadableFile
 
 
+@frozen
+class _Found:
+    """A name in a directory, and what is known of it without opening it."""
+
+    name: str
+    is_directory: bool
+    status: os.stat_result | OSError | None
+    """Only of names that notes have."""
+
+
+_path = attrgetter("path")
+_provisional = attrgetter("provisional_id")
+
+
 class Shelves:
     """Listings of a real root, with their caches."""
 
@@ -41,12 +60,16 @@ class Shelves:
     def live(self) -> Result[Listing, Error]:
         """Every entry of `topics/`, by path. Of two files with one id the first is the entry, the other is reported."""
         reading = _Reading(self._root, self._caches[TOPICS])
-        return _scan(self._root, TOPICS).map(lambda found: _one_an_id(reading.done([*reading.files(TOPICS, found)])))
+        with _keeping_all():
+            return _scan(self._root, TOPICS).map(
+                lambda found: _one_an_id(reading.done([*reading.files(TOPICS, found)]))
+            )
 
     def archived(self) -> Result[Listing, Error]:
         """The newest archived file of each id: its retired entry, else the newest of its versions."""
         reading = _Reading(self._root, self._caches[ARCHIVE])
-        return _scan(self._root, ARCHIVE).bind(lambda found: self._archived(reading, found))
+        with _keeping_all():
+            return _scan(self._root, ARCHIVE).bind(lambda found: self._archived(reading, found))
 
     def versions(self, id: str) -> Result[tuple[str, ...], Error]:
         """Paths of the archived versions of an id, oldest first."""
@@ -61,7 +84,7 @@ class Shelves:
         """Every name on a shelf, whatever it is."""
         return _scan(self._root, shelf).map(lambda found: tuple(entry.name for entry in found))
 
-    def _archived(self, reading: _Reading, found: Sequence[os.DirEntry[str]]) -> Result[Listing, Error]:
+    def _archived(self, reading: _Reading, found: Sequence[_Found]) -> Result[Listing, Error]:
         seen = [*reading.files(ARCHIVE, (entry for entry in found if not _is_version_directory(entry)))]
         retired = {each.meta.id for each in seen if isinstance(each, Listed)}
         for entry in found:
@@ -82,26 +105,26 @@ class _Reading:
         self._cache = cache
         self._rows: dict[str, Row] = {}
 
-    def files(self, shelf: str, found: Iterable[os.DirEntry[str]]) -> Iterable[Seen]:
+    def files(self, shelf: str, found: Iterable[_Found]) -> Iterable[Seen]:
         """What is to be said about the names on a shelf."""
-        for entry in found:
-            name = entry.name
-            if name.startswith("."):
-                continue
+        for each in found:
             seen: Seen | None = None
-            if name.endswith(_ENDING):
-                seen = self._look(f"{shelf}/{name}", entry)
-            elif entry.is_dir(follow_symlinks=False) and _holds_notes(entry.path):
-                seen = UnreadableFile(
-                    f"{shelf}/{_printable(name)}", ("it is a directory, and the notes in it are not seen",)
-                )
+            if each.status is not None:
+                seen = self._look(f"{shelf}/{each.name}", each.status)
+            elif (
+                each.is_directory
+                and not each.name.startswith(".")
+                and _holds_notes(f"{self._root}/{shelf}/{each.name}")
+            ):
+                problem = "it is a directory, and the notes in it are not seen"
+                seen = UnreadableFile(f"{shelf}/{_printable(each.name)}", (problem,))
             if seen is not None:
                 yield seen
 
     def newest(self, paths: Sequence[str]) -> Iterable[Seen]:
         """The newest version of an id that can be read, after those that cannot."""
         for path in reversed(paths):
-            seen = self._look(path, None)
+            seen = self._look(path, _status(f"{self._root}/{path}"))
             if seen is not None:
                 yield seen
             if isinstance(seen, Listed):
@@ -112,15 +135,11 @@ class _Reading:
         self._cache.keep(self._rows)
         return seen
 
-    def _look(self, path: str, entry: os.DirEntry[str] | None) -> Seen | None:
+    def _look(self, path: str, status: os.stat_result | OSError) -> Seen | None:
         if not path.isprintable() and not _is_text(path):
             return UnreadableFile(_printable(path), ("its name is not UTF-8",))
-        try:
-            status = os.lstat(f"{self._root}/{path}") if entry is None else entry.stat(follow_symlinks=False)
-        except FileNotFoundError:
-            return None
-        except OSError as error:
-            return unreadable(path, store_io(error, "read", path))
+        if isinstance(status, OSError):
+            return None if status.errno == errno.ENOENT else unreadable(path, store_io(status, "read", path))
         if not stat.S_ISREG(status.st_mode):
             return UnreadableFile(path, (oddity(status.st_mode) or "",))
         row = self._cache.recall(path, known_by(status)) or self._read(path)
@@ -139,9 +158,9 @@ class _Reading:
                     return None
                 match sealed(understand(path, image.data, image.mtime_ns)):
                     case Failure(problem):
-                        return Row(image.known_by, read_at_ns, unreadable(path, problem))
+                        return row_of(image, read_at_ns, unreadable(path, problem))
                     case Success(stored):
-                        return Row(image.known_by, read_at_ns, stored.listed)
+                        return row_of(image, read_at_ns, stored.listed)
 
 
 def version_ms(path: str) -> int:
@@ -149,41 +168,76 @@ def version_ms(path: str) -> int:
     return int(path.rpartition("/")[2].removesuffix(_ENDING))
 
 
-def _scan(root: str, directory: str) -> Result[tuple[os.DirEntry[str], ...], Error]:
+@contextmanager
+def _keeping_all() -> Iterator[None]:
+    """Without the cyclic collector: it would look again and again through many small values, all of which are kept.
+
+    They end in its oldest generation without having been looked at (freezing and thawing moves lists, nothing else).
+    """
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            if gc.get_freeze_count() == 0:
+                gc.freeze()
+                gc.unfreeze()
+            gc.enable()
+
+
+def _scan(root: str, directory: str) -> Result[tuple[_Found, ...], Error]:
     match sealed(directory_inside(root, directory)):
         case Failure(refused):
             return Failure(refused)
         case Success(path):
             try:
-                with os.scandir(path) as found:
-                    return Success(tuple(found))
+                # Through its descriptor each `stat` looks up one name, and not the whole path again.
+                descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+                try:
+                    with os.scandir(descriptor) as found:
+                        return Success(tuple(map(_found, found)))
+                finally:
+                    os.close(descriptor)
             except FileNotFoundError:
                 return Success(())
             except OSError as error:
                 return Failure(store_io(error, "list", path))
 
 
+def _found(entry: os.DirEntry[str]) -> _Found:
+    name = entry.name
+    if name.startswith(".") or not name.endswith(_ENDING):
+        return _Found(name, entry.is_dir(follow_symlinks=False), None)
+    try:
+        return _Found(name, False, entry.stat(follow_symlinks=False))
+    except OSError as error:
+        return _Found(name, False, error)
+
+
+def _status(path: str) -> os.stat_result | OSError:
+    try:
+        return os.lstat(path)
+    except OSError as error:
+        return error
+
+
 def _one_an_id(seen: Iterable[Seen]) -> Listing:
     """Sorted by path. An id that a file states goes before one that it would only be given."""
-    problems = []
+    in_order = sorted(seen, key=_path)
+    entries = [each for each in in_order if isinstance(each, Listed)]
+    problems = [each for each in in_order if isinstance(each, UnreadableFile)]
     by_id: dict[str, Listed] = {}
-    for each in sorted(seen, key=_rank):
-        if isinstance(each, UnreadableFile):
-            problems.append(each)
-        elif (first := by_id.setdefault(each.meta.id, each)) is not each:
+    for each in sorted(entries, key=_provisional):
+        if (first := by_id.setdefault(each.meta.id, each)) is not each:
             problems.append(UnreadableFile(each.path, (f"it has the id {each.meta.id}, as has {first.path}",)))
-    return Listing(
-        tuple(sorted(by_id.values(), key=lambda listed: listed.path)),
-        tuple(sorted(problems, key=lambda problem: problem.path)),
-    )
+    if len(by_id) < len(entries):
+        entries = sorted(by_id.values(), key=_path)
+    return Listing(tuple(entries), tuple(sorted(problems, key=_path)))
 
 
-def _rank(seen: Seen) -> tuple[bool, str]:
-    return isinstance(seen, Listed) and seen.provisional_id, seen.path
-
-
-def _is_version_directory(entry: os.DirEntry[str]) -> bool:
-    return is_id(entry.name) and entry.is_dir(follow_symlinks=False)
+def _is_version_directory(found: _Found) -> bool:
+    return found.is_directory and is_id(found.name)
 
 
 def _holds_notes(directory: str) -> bool:
