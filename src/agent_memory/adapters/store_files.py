@@ -44,6 +44,7 @@ class StoreFiles:
         self._root = real_root(root)
         self._locks = locks
         self._shelves = Shelves(self._root)
+        self._paths: dict[str, str] = {}
 
     @cached_property
     def _batches(self) -> Batches:
@@ -58,10 +59,12 @@ class StoreFiles:
         other: it is among the unreadable.
         """
         self._settle()
-        return self._shelves.archived() if archived else self._shelves.live()
+        return self._shelves.archived() if archived else self._shelves.live().map(self._remembered)
 
     def read(self, id: str, *, archived: bool = False) -> Result[StoredEntry, Error]:
         """See the port. EntryUnreadable where a file that bears the id is no entry."""
+        if not archived and (there := self._read_where_it_was(id)) is not None:
+            return Success(there)
         for _ in range(_ATTEMPTS):
             match sealed(self.list(archived=archived)):
                 case Failure(error):
@@ -70,7 +73,7 @@ class StoreFiles:
                     listed = _by_id(listing, id) or (None if archived else _by_alias(listing, id))
                     if listed is None:
                         return self._absent(id, listing, archived)
-                    match sealed(self._load(listed)):
+                    match sealed(self._load(listed.path, listed.meta.id)):
                         case Success(stored) if stored is not None:
                             return Success(stored)
                         case Failure(error):
@@ -116,15 +119,28 @@ class StoreFiles:
             # Half of a batch can be read, since nothing of it is ever in no place; writing will tell what is wrong.
             held.bind(lambda _: self._batches.recover())
 
-    def _load(self, listed: Listed) -> Result[StoredEntry | None, Error]:
-        match sealed(read_image(self._root, listed.path)):
+    def _remembered(self, live: Listing) -> Listing:
+        self._paths = {each.meta.id: each.path for each in live.entries}
+        return live
+
+    def _read_where_it_was(self, id: str) -> StoredEntry | None:
+        """The live entry, if it still is where the last listing saw it: a listing of all for each read takes its time."""
+        path = self._paths.get(id)
+        if path is None:
+            return None
+        self._settle()
+        found = self._load(path, id)
+        return found.unwrap() if isinstance(found, Success) else None
+
+    def _load(self, path: str, id: str) -> Result[StoredEntry | None, Error]:
+        match sealed(read_image(self._root, path)):
             case Failure(error):
                 return Failure(error)
             case Success(image):
                 if image is None:
                     return Success(None)
-                return understand(listed.path, image.data, image.mtime_ns).map(
-                    lambda stored: stored if stored.meta.id == listed.meta.id else None
+                return understand(path, image.data, image.mtime_ns).map(
+                    lambda stored: stored if stored.meta.id == id else None
                 )
 
     def _absent(self, id: str, listing: Listing, archived: bool) -> Result[StoredEntry, Error]:

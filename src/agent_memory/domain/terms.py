@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W\d_]+)?")
 
@@ -46,9 +47,8 @@ def content_terms(text: str) -> frozenset[str]:
 
 def content_sequence(text: str) -> tuple[str, ...]:
     """The same stems in the order of the text, repeated as often as they occur."""
-    words = (word.replace("’", "'") for word in _WORD.findall(unicodedata.normalize("NFC", text).lower()))
-    bare = (word[:-2] if word.endswith("'s") else word for word in words)
-    return tuple(stem(word) for word in bare if _is_content(word))
+    words = map(_term, _WORD.findall(unicodedata.normalize("NFC", text).lower()))
+    return tuple(term for term in words if term)
 
 
 def coverage(of: frozenset[str], by: frozenset[str]) -> float:
@@ -56,5 +56,9 @@ def coverage(of: frozenset[str], by: frozenset[str]) -> float:
     return len(of & by) / len(of) if of else 1.0
 
 
-def _is_content(word: str) -> bool:
-    return word not in _COMMON and not word.endswith("n't") and (len(word) > 1 or word.isdigit())
+@lru_cache(maxsize=1 << 14)
+def _term(word: str) -> str:
+    """The stem of a lower-case word, empty for one that is no content. Remembered: a store has few words, said often."""
+    bare = word.replace("’", "'").removesuffix("'s")
+    is_content = bare not in _COMMON and not bare.endswith("n't") and (len(bare) > 1 or bare.isdigit())
+    return stem(bare) if is_content else ""

@@ -67,7 +67,8 @@ def run_agent(io: ConsolidateIo, run: Run) -> Result[Run, Error]:
             case Success(budget):
                 cut = evolve(work, windows=work.windows or _windows(history, budget))
                 window = cut.windows[cut.window_index]
-                related = ids_to_show(rank_related(window, entries, work.scope, session_id))
+                near = ranked if window is history else rank_related(window, entries, work.scope, session_id)
+                related = ids_to_show(near)
                 planned = stored_when_applied(work.plan, live.entries)
                 shelf = Shelf(live, archive, catalog, _shown(io, cut, related, planned, budget))
                 return _ask(io, run, cut, window, shelf, budget)

@@ -49,13 +49,14 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
 
 
 def _print(console: Console, found: ListedEntries) -> None:
-    console.document(
-        {
-            "entries": [entry_document(each.listed, each.usage) for each in found.entries],
-            "unreadable": [{"path": each.path, "problems": list(each.problems)} for each in found.unreadable],
-        }
-    )
-    if console.is_terminal:
+    if console.json:
+        console.document(
+            {
+                "entries": [entry_document(each.listed, each.usage) for each in found.entries],
+                "unreadable": [{"path": each.path, "problems": list(each.problems)} for each in found.unreadable],
+            }
+        )
+    elif console.is_terminal:
         _print_table(console, found.entries)
     else:
         for each in found.entries:
