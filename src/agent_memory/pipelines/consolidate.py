@@ -116,8 +116,8 @@ def fetch_history(io: ConsolidateIo, run: Run) -> Result[Run, Error]:
     taken = evolve(run, queue=queue, work=Work(pending))
     io.progress(f"{pending.entry.harness} {session_id_of(pending.entry) or pending.name}")
     match sealed(_mark_of(io, pending)):
-        case Failure(error):
-            return Success(set_back_by_fault(io, taken, Work(pending), error))
+        case Failure(error):  # the store's fault and not the session's: it waits, and no attempt is counted
+            return Success(set_back_by_absence(io, taken, Work(pending), error))
         case Success(mark):
             source = io.histories.get(pending.entry.retrieval.method)
             if source is None:

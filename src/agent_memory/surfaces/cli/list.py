@@ -83,18 +83,15 @@ def _print_table(console: Console, entries: tuple[ShownEntry, ...]) -> None:
     if not entries:
         console.out("No notes yet. `memory remember TEXT` stores one; `memory consolidate` reads the inbox.")
         return
-    from rich.console import Console as Terminal
-    from rich.table import Table
-    from rich.text import Text
+    from agent_memory.surfaces.table import render_table
 
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for heading in ("id", "kind", "status", "updated", "used"):
-        table.add_column(heading, no_wrap=True)
-    table.add_column("title", overflow="ellipsis", ratio=1)
-    for each in entries:
-        meta = each.listed.meta
-        style = "bold" if tier_of(meta) == "hot" else ""
-        cells = (meta.id, meta.kind, meta.status, iso_of(meta.updated_at_ms)[:10], str(each.usage.count), meta.title)
-        table.add_row(*(Text(str(cell), style=style) for cell in cells))
-    Terminal(file=console.stdout, no_color=not console.colour, highlight=False).print(table)
+    headings = ("id", "kind", "status", "updated", "used", "title")
+    console.out(render_table(headings, [_cells(each) for each in entries]))
     console.out(f"{len(entries)} note{'' if len(entries) == 1 else 's'}")
+
+
+def _cells(entry: ShownEntry) -> tuple[str, ...]:
+    meta = entry.listed.meta
+    pin = "* " if tier_of(meta) == "hot" else ""
+    updated = iso_of(meta.updated_at_ms)[:10]
+    return (meta.id, meta.kind.value, meta.status.value, updated, str(entry.usage.count), f"{pin}{meta.title}")
