@@ -78,7 +78,7 @@ class Reading:
 
         def shown(listing: Listing) -> Result[ListedEntries, Error]:
             def with_usage(totals: Mapping[str, Usage]) -> ListedEntries:
-                chosen = [each for each in listing.entries if wanted.accepts(each.meta)]
+                chosen = [each for each in listing.entries if wanted.accepts(each.meta) and self._may_see(each.meta)]
                 chosen.sort(key=lambda each: (-each.meta.updated_at_ms, each.meta.id))
                 entries = tuple(ShownEntry(each, usage_of(each.meta, totals.get(each.meta.id))) for each in chosen)
                 return ListedEntries(entries, listing.unreadable)
@@ -86,6 +86,10 @@ class Reading:
             return self.ledger.totals().map(with_usage)
 
         return self.store.list(archived=archived).bind(shown)
+
+    def _may_see(self, meta: Meta) -> bool:
+        """What is secret is not even named to an agent."""
+        return not (meta.sensitivity is Sensitivity.SECRET and self.caller.is_agent)
 
     def read(self, id: str, *, archived: bool = False, secret: bool = False) -> Result[ReadEntry, Error]:
         """The whole entry, by id or alias, and one more read in the ledger.

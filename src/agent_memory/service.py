@@ -21,8 +21,25 @@ from agent_memory.domain.taken_ids import taken_ids
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Origin, Sensitivity, Status, furthest, least_trusted
 from agent_memory.errors import ActRefused, EntryChanged, EntryInvalid, EntryProtected, Error
 from agent_memory.ports import Clock, Locks, Recorder, Store, UsageLedger
-from agent_memory.reading import ListedEntries, ListFilter, ReadEntry, Reading
+from agent_memory.reading import ListedEntries, ListFilter, ReadEntry, Reading, usage_of
 from agent_memory.wording import describe
+
+EDITABLE = (
+    "title",
+    "description",
+    "tags",
+    "kind",
+    "scope",
+    "importance",
+    "confidence",
+    "sensitivity",
+    "expires_at_ms",
+    "valid_from_ms",
+    "valid_until_ms",
+)
+"""The fields of `Meta` that editing a note changes."""
+
+_EMPTY = EntryInvalid(("body: is empty (`memory archive` puts a note away)",))
 
 
 @frozen
@@ -67,7 +84,7 @@ class MemoryService:
         title = _title(draft.title or derive_title(body))
 
         def stored(live: Listing, archive: Listing) -> Result[Remembered, Error]:
-            nearby = [each for each in live.entries if each.meta.scope in (draft.scope, GLOBAL_SCOPE)]
+            nearby = [each for each in live.entries if _may_be_linked(each.meta, draft.scope)]
             similar = similar_entries(title, body, nearby)
             twin = same_body(body, live.entries) or self._linked_twin(body, similar)
             if twin is not None:
@@ -123,7 +140,7 @@ class MemoryService:
         """Change some frontmatter and, unless `body` is None, the text, in one write."""
         text = None if body is None else stored_body(body)
         if text is not None and not text.strip():
-            return Failure(EntryInvalid(("body: is empty (`memory archive` puts a note away)",)))
+            return Failure(_EMPTY)
 
         def edited(stored: StoredEntry) -> Result[MemoryEntry, Error]:
             return Success(MemoryEntry(_patched(stored.meta, patch), stored.body if text is None else text))
@@ -131,20 +148,27 @@ class MemoryService:
         return self._change(id, edited, "edit")
 
     def replace(self, id: str, text: MemoryEntry, expected_hash: str) -> Result[StoredEntry, Error]:
-        """Change title, description, tags, kind and text at once, unless the entry changed since `expected_hash`."""
+        """Change the text and what `EDITABLE` names at once, unless the entry changed since `expected_hash`.
+
+        EntryInvalid where `text` changes anything else: what raises trust has its own commands, and the rest is history.
+        """
+        if not text.body.strip():
+            return Failure(_EMPTY)
 
         def edited(stored: StoredEntry) -> Result[MemoryEntry, Error]:
             if stored.listed.content_hash != expected_hash:
                 return Failure(EntryChanged(id))
-            meta = evolve(
-                stored.meta,
-                title=_title(text.meta.title),
-                description=stored_description(text.meta.description),
-                tags=stored_tags(text.meta.tags),
-                kind=text.meta.kind,
-                importance=text.meta.importance,
+            others = _other_keys_changed(stored.meta, text.meta)
+            if others:
+                return Failure(EntryInvalid(tuple(f"{key}: is not changed by editing" for key in others)))
+            meta = evolve(stored.meta, **{name: getattr(text.meta, name) for name in EDITABLE})
+            cleaned = evolve(
+                meta,
+                title=_title(meta.title),
+                description=stored_description(meta.description),
+                tags=stored_tags(meta.tags),
             )
-            return Success(MemoryEntry(meta, stored_body(text.body)))
+            return Success(MemoryEntry(cleaned, stored_body(text.body)))
 
         return self._change(id, edited, "edit")
 
@@ -171,7 +195,7 @@ class MemoryService:
             change = Retire(stored.meta.id, stored.listed.content_hash)
             return self._apply(change, stored.meta.id, f"archive: {stored.meta.title}").map(lambda _: stored.listed)
 
-        return self.store.read(id).bind(retired)
+        return self._mine(id, "archiving").bind(retired)
 
     def remove(self, id: str) -> Result[Listed, Error]:
         """Like `archive`: nothing that a program asks for deletes knowledge."""
@@ -179,7 +203,7 @@ class MemoryService:
 
     def restore(self, id: str) -> Result[StoredEntry, Error]:
         """Bring an archived entry back to life."""
-        return self.store.read(id, archived=True).bind(
+        return self._mine(id, "restoring", archived=True).bind(
             lambda stored: self._apply(Restore(id), id, f"restore: {stored.meta.title}").bind(
                 lambda _: self.store.read(id)
             )
@@ -206,14 +230,37 @@ class MemoryService:
                 return Success(stored)
             if stored.meta.pinned and self.caller.is_agent:
                 return Failure(EntryProtected(id, f"{act} by an agent", "pinned"))
-            origin = entry.meta.origin
-            if self.caller.is_agent:
-                origin = least_trusted((origin, Origin.AGENT))
-            meta = evolve(entry.meta, origin=origin, updated_at_ms=self.clock.now_ms())
-            replacement = Replace(MemoryEntry(meta, entry.body), stored.listed.content_hash)
+            if entry.meta.pinned and entry.meta.sensitivity is Sensitivity.SECRET:
+                return Failure(EntryProtected(id, "a secret", "pinned, and `memory unpin` comes first"))
+            meta = self._with_usage(_least_trusted(entry.meta, self.caller))
+            replacement = Replace(
+                MemoryEntry(evolve(meta, updated_at_ms=self.clock.now_ms()), entry.body), stored.listed.content_hash
+            )
             return self._write(replacement, f"{act}: {meta.title}")
 
-        return self.store.read(id).bind(lambda stored: change(stored).bind(lambda entry: written(stored, entry)))
+        with self.locks.write() as held:  # or of two at once one would find the entry changed
+            mine = held.bind(lambda _: self._mine(id, act))
+            return mine.bind(lambda stored: change(stored).bind(lambda entry: written(stored, entry)))
+
+    def _mine(self, id: str, act: str, *, archived: bool = False) -> Result[StoredEntry, Error]:
+        """The entry, if this caller may act on it: what is secret is none of an agent's business."""
+
+        def allowed(stored: StoredEntry) -> Result[StoredEntry, Error]:
+            if stored.meta.sensitivity is Sensitivity.SECRET and self.caller.is_agent:
+                return Failure(EntryProtected(id, f"{act} by an agent", "secret"))
+            return Success(stored)
+
+        return self.store.read(id, archived=archived).bind(allowed)
+
+    def _with_usage(self, meta: Meta) -> Meta:
+        """The frontmatter with a fresh copy of what the ledgers say of the entry."""
+        match sealed(self.ledger.totals()):
+            case Failure(error):
+                self.warn(describe(error))
+                return meta
+            case Success(totals):
+                usage = usage_of(meta, totals.get(meta.id))
+                return evolve(meta, used=usage.count, last_used_at_ms=usage.last_at_ms)
 
     def _write(self, change: Create | Replace, subject: str) -> Result[StoredEntry, Error]:
         id = change.entry.meta.id
@@ -254,6 +301,25 @@ class MemoryService:
                 self.warn(describe(error))
             case Success(_):
                 return
+
+
+def _may_be_linked(meta: Meta, scope: str) -> bool:
+    return meta.scope in (scope, GLOBAL_SCOPE) and meta.sensitivity is not Sensitivity.SECRET
+
+
+def _least_trusted(meta: Meta, caller: Caller) -> Meta:
+    """The origin after a change by the caller; a note that became secret is nobody's to promote."""
+    origin = least_trusted((meta.origin, Origin.AGENT)) if caller.is_agent else meta.origin
+    promoted_by = None if meta.sensitivity is Sensitivity.SECRET else meta.promoted_by
+    return evolve(meta, origin=origin, promoted_by=promoted_by)
+
+
+def _other_keys_changed(before: Meta, after: Meta) -> list[str]:
+    """The frontmatter keys, apart from those that editing may change, with another value."""
+    from agent_memory.formats.meta_fields import META_FIELDS
+
+    fixed = (field for field in META_FIELDS if field.attribute not in (*EDITABLE, "updated_at_ms"))
+    return [field.key for field in fixed if getattr(after, field.attribute) != getattr(before, field.attribute)]
 
 
 def _promoted(meta: Meta) -> Meta:

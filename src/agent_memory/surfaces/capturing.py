@@ -29,11 +29,11 @@ from agent_memory.domain.plain_text import clean_text
 from agent_memory.domain.redaction import redact
 from agent_memory.domain.results import sealed
 from agent_memory.domain.scope import GLOBAL_SCOPE
-from agent_memory.domain.tags import normal_tag, split_tags
 from agent_memory.domain.vocabulary import Harness, Kind
 from agent_memory.errors import ActRefused, Error, UsageInvalid
 from agent_memory.ports import Inbox
 from agent_memory.surfaces.hook import is_marked, is_own_call
+from agent_memory.surfaces.texts import tags_of
 
 MAX_FILE_BYTES = 16 << 20
 
@@ -68,19 +68,19 @@ def capture_inline(captor: Captor, note: Note, harness: Harness | None = None) -
     The entry names the harness that was given, else the one that is calling; inside a harness it is never `manual`,
     so that what an agent says is never taken for a person's word.
     """
-    words = split_tags(note.tags)
-    tags = [normal_tag(word) for word in words]
-    if None in tags:
-        return Failure(UsageInvalid(f"Nothing of {words[tags.index(None)]!r} in --tags can be a tag"))
-    retrieval = InlineNote(
-        title=" ".join(_safe(note.title).split()),
-        body=_safe(note.body).strip("\n"),
-        tags=tuple(dict.fromkeys(tag for tag in tags if tag is not None)),
-        kind=note.kind,
-        thread_id=note.thread_id,
-    )
-    named = captor.caller.harness if harness in (None, Harness.MANUAL) else harness
-    return _put(captor, named, retrieval)
+
+    def put(tags: tuple[str, ...]) -> Result[str, Error]:
+        retrieval = InlineNote(
+            title=" ".join(_safe(note.title).split()),
+            body=_safe(note.body).strip("\n"),
+            tags=tags,
+            kind=note.kind,
+            thread_id=note.thread_id,
+        )
+        named = captor.caller.harness if harness is None or harness is Harness.MANUAL else harness
+        return _put(captor, named, retrieval)
+
+    return tags_of(note.tags).bind(put)
 
 
 def capture_session(

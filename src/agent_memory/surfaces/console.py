@@ -62,11 +62,7 @@ class Console:
 
 
 def standard_console(*, as_json: bool) -> Console:
-    """The process's own streams; a character that the locale cannot show is escaped, never an error."""
-    for stream in (sys.stdout, sys.stderr):
-        reconfigure = getattr(stream, "reconfigure", None)
-        if reconfigure is not None:
-            reconfigure(errors="backslashreplace")
+    """The process's own streams."""
     return Console(sys.stdout, sys.stderr, as_json)
 
 

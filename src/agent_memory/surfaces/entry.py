@@ -9,9 +9,12 @@ def main() -> int:
     words = sys.argv[1:]
     if words[:1] == ["capture"] and "--hook" in words:
         _run_hook(words[1:])
-    from agent_memory.surfaces.cli.main import main as run_command
+    try:
+        from agent_memory.surfaces.cli.main import main as run_command
 
-    return run_command()
+        return run_command()
+    except KeyboardInterrupt:  # before the command could take it, or while the process was ending
+        return 130
 
 
 def _run_hook(words: list[str]) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 
 from returns.result import Failure, Result, Success
 
@@ -12,11 +11,10 @@ from agent_memory.domain.results import sealed
 from agent_memory.domain.vocabulary import Harness, Kind
 from agent_memory.errors import Error, UsageInvalid
 from agent_memory.surfaces.capturing import Captor, Note, capture_file, capture_inline, capture_session
-from agent_memory.surfaces.cli.opening import with_memory
+from agent_memory.surfaces.cli.opening import add_choice, with_memory
 from agent_memory.surfaces.console import Console
 from agent_memory.surfaces.hook import run_hook
-
-MAX_STDIN_BYTES = 1 << 20
+from agent_memory.surfaces.texts import text_of
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -24,9 +22,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     note.add_argument("--title", help="what it is about, on one line")
     note.add_argument("--body", help="the note itself; `-` reads it from standard input")
     note.add_argument("--tags", help="separated by commas or spaces")
-    note.add_argument("--kind", choices=[each.value for each in Kind])
+    add_choice(note, "--kind", Kind, "what it is")
     session = parser.add_argument_group("a session")
-    session.add_argument("--harness", choices=[each.value for each in Harness], help="the agent program it ran in")
+    add_choice(session, "--harness", Harness, "the agent program it ran in")
     session.add_argument("--thread-id", "--session", dest="session", metavar="ID", help="the harness's id of it")
     session.add_argument("--transcript", metavar="PATH", help="its file, where the harness keeps one")
     session.add_argument(
@@ -84,25 +82,13 @@ def _note_captured(captor: Captor, arguments: argparse.Namespace, harness: Harne
         return _usage(f"A note needs {' and '.join(missing)} too")
     if arguments.transcript is not None:
         return _usage("A note has no --transcript")
-    match sealed(_body(arguments.body)):
+    match sealed(text_of(arguments.body)):
         case Failure(error):
             return Failure(error)
         case Success(body):
             kind = None if arguments.kind is None else Kind(arguments.kind)
             note = Note(arguments.title, body, arguments.tags or "", kind, arguments.session)
             return capture_inline(captor, note, harness)
-
-
-def _body(argument: str) -> Result[str, Error]:
-    if argument != "-":
-        return Success(argument)
-    if sys.stdin is None:
-        return _usage("--body - reads standard input, which is closed")
-    data = sys.stdin.buffer.read(MAX_STDIN_BYTES)
-    try:
-        return Success(data.decode("utf-8-sig"))
-    except UnicodeDecodeError:
-        return _usage("What came on standard input is not text in UTF-8")
 
 
 def _usage(problem: str) -> Failure[Error]:

@@ -13,14 +13,14 @@ from agent_memory.domain.vocabulary import Kind, Status
 from agent_memory.errors import EntryUnreadable
 from agent_memory.formats.entry_json import entry_document, tier_of
 from agent_memory.reading import ListedEntries, ListFilter, ShownEntry
-from agent_memory.surfaces.cli.opening import with_memory
+from agent_memory.surfaces.cli.opening import add_choice, with_memory
 from agent_memory.surfaces.console import Console
 from agent_memory.wording import describe
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--status", choices=[each.value for each in Status])
-    parser.add_argument("--kind", choices=[each.value for each in Kind])
+    add_choice(parser, "--status", Status, "how far it has come")
+    add_choice(parser, "--kind", Kind, "what it is")
     parser.add_argument("--tag", help="only entries with this tag (`x` means topic__x)")
     parser.add_argument("--scope", help="global, or a repository's key such as github.com/owner/repo")
     parser.add_argument("--query", help="words that must all occur in title, description or tags")

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
 from typing import NoReturn, Protocol, cast
 
 from attrs import frozen
 
 from agent_memory import __version__
-from agent_memory.errors import Defect, UsageInvalid
+from agent_memory.errors import Defect, StoreIo, UsageInvalid
 from agent_memory.surfaces.console import Console, standard_console
+from agent_memory.surfaces.streams import guarded_streams
+from agent_memory.surfaces.texts import as_utf8
 
 
 class Command(Protocol):
@@ -59,11 +62,29 @@ COMMANDS: Mapping[str, Listed] = {
 
 
 class Parser(argparse.ArgumentParser):
-    """Errors become one sentence on stderr and exit code 2."""
+    """Errors become one sentence on stderr and exit code 2. An epilog without line breaks is set in lines of 80."""
+
+    def format_help(self) -> str:
+        if self.epilog and "\n" not in self.epilog:
+            import textwrap
+
+            self.epilog = textwrap.fill(self.epilog, 80)
+        return super().format_help()
 
     def error(self, message: str) -> NoReturn:
         console = standard_console(as_json="--json" in sys.argv)
-        sys.exit(console.fail(UsageInvalid(_sentence(message), f"See `{self.prog} --help`.")))
+        sys.exit(
+            console.fail(UsageInvalid(_sentence(message), f"{self._correction(message)}See `{self.prog} --help`."))
+        )
+
+    def _correction(self, message: str) -> str:
+        """`Did you mean …?` for an option that is misspelt."""
+        _, unknown, words = message.partition("unrecognized arguments: ")
+        if not unknown or not words.startswith("-"):
+            return ""
+        options = [option for action in self._actions for option in action.option_strings]
+        close = _closest(words.split()[0].partition("=")[0], options)
+        return f"Did you mean {close}? " if close else ""
 
 
 def _sentence(message: str) -> str:
@@ -93,6 +114,7 @@ def command_parser(name: str) -> tuple[argparse.ArgumentParser, Command]:
         prog=f"memory {name}",
         description=_sentence(listed.summary) + ".",
         formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
     )
     command.configure(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON document instead of text")
@@ -110,10 +132,8 @@ def run_command(argv: Sequence[str]) -> int:
     name = words[0]
     as_json = "--json" in argv
     if name not in COMMANDS:
-        import difflib
-
-        close = difflib.get_close_matches(name, COMMANDS, n=1)
-        hint = f"Did you mean `memory {close[0]}`?" if close else "`memory --help` lists the commands."
+        close = _closest(name, COMMANDS)
+        hint = f"Did you mean `memory {close}`?" if close else "`memory --help` lists the commands."
         return standard_console(as_json=as_json).fail(UsageInvalid(f"There is no command {name!r}", hint))
     parser, command = command_parser(name)
     arguments = parser.parse_args(words[1:])
@@ -121,23 +141,43 @@ def run_command(argv: Sequence[str]) -> int:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Like `run_command`, for a process: an interrupt, a closed pipe and a bug end it with a fitting code."""
+    """Like `run_command`, for a process: an interrupt, an output that is refused and a bug end it with a fitting code."""
+    with guarded_streams() as out:
+        code = _ended(sys.argv[1:] if argv is None else argv)
+        out.flush()
+        if out.refused is None or code != 0:
+            return code
+        return standard_console(as_json="--json" in sys.argv).fail(_refused(out.refused))
+
+
+def _ended(argv: Sequence[str]) -> int:
     try:
-        code = run_command(sys.argv[1:] if argv is None else argv)
-        sys.stdout.flush()
-        return code
+        words = [as_utf8(word) for word in argv]
+        if None in words:
+            broken = UsageInvalid(f"The argument {argv[words.index(None)]!r} is not text in UTF-8")
+            return standard_console(as_json="--json" in argv).fail(broken)
+        return run_command([word for word in words if word is not None])
+    except SystemExit as ended:  # a help page, an error of argparse, a signal while the agent command was at work
+        return ended.code if isinstance(ended.code, int) else 0
     except KeyboardInterrupt:
         print("memory: Interrupted; what was written so far is whole.", file=sys.stderr)
         return 130
-    except BrokenPipeError:
-        # The reader of our output went away (`memory list | head`): point stdout elsewhere, or the exit flush raises.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        return 0
     except Exception as bug:  # noqa: BLE001 - the outermost frame: a person gets a sentence, not a traceback
         if os.environ.get("AGENT_MEMORY_DEBUG"):
             import traceback
 
             traceback.print_exc()
-        words = " ".join(sys.argv[1:2])
+        called = " ".join(sys.argv[1:2])
         console = standard_console(as_json="--json" in sys.argv)
-        return console.fail(Defect(f"`memory {words}`", f"{bug!r} (AGENT_MEMORY_DEBUG=1 shows where)"))
+        return console.fail(Defect(f"`memory {called}`", f"{bug!r} (AGENT_MEMORY_DEBUG=1 shows where)"))
+
+
+def _refused(error: OSError) -> StoreIo:
+    name = errno.errorcode.get(error.errno or 0, "EIO")
+    return StoreIo("standard output", "write to", name, error.strerror or str(error))
+
+
+def _closest(word: str, known: Iterable[str]) -> str | None:
+    import difflib
+
+    return next(iter(difflib.get_close_matches(word, list(known), n=1)), None)

@@ -6,6 +6,7 @@ import argparse
 import os
 import re
 from collections.abc import Callable
+from enum import StrEnum
 from pathlib import Path
 
 from returns.result import Failure, Result, Success
@@ -13,6 +14,7 @@ from returns.result import Failure, Result, Success
 from agent_memory.bootstrap import Memory, open_memory
 from agent_memory.domain.entry import StoredEntry, Usage
 from agent_memory.domain.results import sealed
+from agent_memory.domain.vocabulary import Sensitivity
 from agent_memory.errors import Error
 from agent_memory.formats.entry_json import entry_document
 from agent_memory.surfaces.console import Console
@@ -45,6 +47,13 @@ def add_id(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("id", metavar="ID", type=entry_id, help="an entry: id__a1b2c3, a1b2c3, or its file")
 
 
+def add_choice(parser: argparse._ActionsContainer, option: str, words: type[StrEnum], meaning: str) -> None:
+    """An option that takes one of a few words; its help lists them."""
+    known = [each.value for each in words]
+    metavar = option.removeprefix("--").upper()
+    parser.add_argument(option, choices=known, metavar=metavar, help=f"{meaning}: {', '.join(known)}")
+
+
 def entry_id(text: str) -> str:
     """The id that a person means by `id__a1b2c3`, `a1b2c3` or `…/title -- id__a1b2c3.md`; other text as it is, so that
     the store can say that there is no such entry."""
@@ -60,5 +69,6 @@ def report_change(console: Console, done: str, changed: Result[StoredEntry, Erro
         case Success(stored):
             meta = stored.meta
             console.out(f"{done} {meta.id}  {meta.title}")
-            console.document(entry_document(stored.listed, Usage(meta.used, meta.last_used_at_ms), stored.body))
+            body = stored.body if meta.sensitivity is not Sensitivity.SECRET else None
+            console.document(entry_document(stored.listed, Usage(meta.used, meta.last_used_at_ms), body))
             return 0

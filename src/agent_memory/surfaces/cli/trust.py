@@ -41,7 +41,10 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     trust = TrustFile(home)
     if arguments.list:
         return _list(trust, console)
-    path = _config_at(arguments.path)
+    try:
+        path = _config_at(arguments.path)
+    except OSError as error:  # the current directory was removed
+        return console.fail(UsageInvalid(f"{arguments.path} leads nowhere: {error.strerror}"))
     return _revoke(trust, path, console) if arguments.revoke else _trust(trust, path, console)
 
 

@@ -1,0 +1,54 @@
+"""Text that a person hands over on the command line."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from returns.result import Failure, Result, Success
+
+from agent_memory.domain.tags import normal_tag, split_tags
+from agent_memory.errors import Error, UsageInvalid
+
+MAX_STDIN_BYTES = 1 << 20
+
+
+def text_of(argument: str) -> Result[str, Error]:
+    """The argument; for `-` all of standard input, which must be UTF-8 and at most 1 MiB."""
+    if argument != "-":
+        return Success(argument)
+    if sys.stdin is None:
+        return Failure(UsageInvalid("`-` reads standard input, which is closed"))
+    try:
+        content = sys.stdin.buffer.read(MAX_STDIN_BYTES + 1)
+    except OSError as error:
+        return Failure(UsageInvalid(f"Standard input cannot be read: {error.strerror}"))
+    if len(content) > MAX_STDIN_BYTES:
+        return Failure(UsageInvalid(f"What came on standard input is larger than {MAX_STDIN_BYTES >> 20} MiB"))
+    try:
+        return Success(content.decode("utf-8-sig"))
+    except UnicodeDecodeError:
+        return Failure(UsageInvalid("What came on standard input is not text in UTF-8"))
+
+
+def tags_of(words: str) -> Result[tuple[str, ...], Error]:
+    """The normal tags in a list separated by commas or spaces, each once; refused where nothing of one can be a tag."""
+    tags: dict[str, None] = {}
+    for word in split_tags(words):
+        tag = normal_tag(word)
+        if tag is None:
+            return Failure(UsageInvalid(f"Nothing of {word!r} in --tags can be a tag"))
+        tags[tag] = None
+    return Success(tuple(tags))
+
+
+def as_utf8(word: str) -> str | None:
+    """An argument as the UTF-8 that its bytes are, whatever the locale says; None where they are not UTF-8."""
+    try:
+        word.encode("utf-8")
+    except UnicodeEncodeError:  # bytes that the locale has no characters for are half surrogate pairs
+        try:
+            return os.fsencode(word).decode("utf-8")
+        except UnicodeError:
+            return None
+    return word

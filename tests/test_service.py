@@ -1,0 +1,474 @@
+"""The service over stores in memory: what a person may do, what an agent may do, what nobody may do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from attrs import define, evolve, field
+from returns.result import Failure, Result, Success
+
+from agent_memory.adapters.dict_locks import DictLocks
+from agent_memory.adapters.dict_recorder import DictRecorder
+from agent_memory.adapters.dict_store import DictStore
+from agent_memory.adapters.dict_usage_ledger import DictUsageLedger
+from agent_memory.domain.change import Change, Receipt
+from agent_memory.domain.entry import MemoryEntry, StoredEntry, Usage
+from agent_memory.domain.note_draft import Caller, MetaPatch, NoteDraft
+from agent_memory.domain.vocabulary import Harness, Importance, Kind, Origin, Sensitivity, Status
+from agent_memory.errors import (
+    ActRefused,
+    Busy,
+    EntryChanged,
+    EntryInvalid,
+    EntryNotFound,
+    EntryProtected,
+    Error,
+    RecorderFailed,
+    StoreIo,
+)
+from agent_memory.reading import ListFilter
+from agent_memory.service import EDITABLE, MemoryService
+
+ALL = ListFilter()
+DEPLOYS = "Deploys run from main only, and never from a branch."
+MISSING = "id__zzzzzz"
+
+
+@define
+class TickingClock:
+    """A clock on which every look takes a second."""
+
+    at_ms: int = 1_771_000_000_000
+
+    def now_ms(self) -> int:
+        self.at_ms += 1000
+        return self.at_ms
+
+
+@define
+class World:
+    """One store, and whoever calls."""
+
+    store: DictStore = field(factory=DictStore)
+    ledger: DictUsageLedger = field(factory=DictUsageLedger)
+    recorder: DictRecorder = field(factory=DictRecorder)
+    locks: DictLocks = field(factory=DictLocks)
+    clock: TickingClock = field(factory=TickingClock)
+    warnings: list[str] = field(factory=list)
+
+    def calling(self, caller: Caller) -> MemoryService:
+        return MemoryService(
+            self.store, self.ledger, self.recorder, self.clock, caller, self.warnings.append, self.locks
+        )
+
+    @property
+    def person(self) -> MemoryService:
+        return self.calling(Caller())
+
+    @property
+    def agent(self) -> MemoryService:
+        return self.calling(Caller(Harness.CLAUDE_CODE, "CLAUDE_CODE_CHILD_SESSION"))
+
+    def remembered(self, body: str = DEPLOYS, **facts: object) -> str:
+        return self.person.remember(NoteDraft(body, **facts)).unwrap().stored.meta.id  # type: ignore[arg-type]
+
+    def entry(self, id: str) -> StoredEntry:
+        return self.store.read(id).unwrap()
+
+    def texts(self) -> dict[str, str]:
+        """Body by id of all that lives."""
+        return {each.meta.id: self.entry(each.meta.id).body for each in self.store.list().unwrap().entries}
+
+
+@pytest.fixture
+def world() -> World:
+    return World()
+
+
+class TestRemember:
+    def test_what_a_person_says_is_captured_as_theirs(self, world: World) -> None:
+        draft = NoteDraft(
+            f"# Deploys\n\n{DEPLOYS}\n",
+            tags=("deploy",),
+            kind=Kind.CONVENTION,
+            scope="github.com/ada/lamp",
+            importance=Importance.HIGH,
+            sensitivity=Sensitivity.PRIVATE,
+            cwd="/home/ada/lamp",
+        )
+        stored = world.person.remember(draft).unwrap().stored
+        meta = stored.meta
+        assert (meta.title, meta.tags, meta.kind) == ("Deploys", ("topic__deploy",), Kind.CONVENTION)
+        assert (meta.status, meta.origin, meta.promoted_by) == (Status.CAPTURED, Origin.USER, None)
+        assert (meta.scope, meta.importance, meta.sensitivity) == (draft.scope, Importance.HIGH, Sensitivity.PRIVATE)
+        assert [(each.harness, each.cwd, each.repo) for each in meta.sources] == [
+            (Harness.MANUAL, "/home/ada/lamp", "github.com/ada/lamp")
+        ]
+        assert DEPLOYS in stored.body
+        assert [commit.message for commit in world.recorder.commits] == ["remember: Deploys\n"]
+
+    def test_what_an_agent_says_names_its_harness_and_is_the_agents_p19(self, world: World) -> None:
+        meta = world.agent.remember(NoteDraft(DEPLOYS)).unwrap().stored.meta
+        assert (meta.origin, meta.sources[0].harness) == (Origin.AGENT, Harness.CLAUDE_CODE)
+        assert "By: claude-code" in world.recorder.commits[0].message
+
+    @pytest.mark.parametrize("body", ["", "  \n\t", "\u200b\u202e"])
+    def test_an_empty_note_is_refused(self, world: World, body: str) -> None:
+        assert isinstance(world.person.remember(NoteDraft(body)).failure(), EntryInvalid)
+        assert world.texts() == {}
+
+    def test_the_same_words_are_stored_once(self, world: World) -> None:
+        first = world.person.remember(NoteDraft(DEPLOYS)).unwrap()
+        again = world.person.remember(NoteDraft(f"\n{DEPLOYS}\n", title="Another title")).unwrap()
+        assert (first.existing, again.existing) == (False, True)
+        assert again.stored == first.stored
+        assert len(world.recorder.commits) == 1
+
+    def test_words_that_were_linked_when_they_were_stored_are_stored_once_too(self, world: World) -> None:
+        first = world.remembered()
+        again = NoteDraft("Deploys run from main only, and never on a Friday.")
+        second = world.person.remember(again).unwrap()
+        assert [each.meta.id for each in second.similar] == [first]
+        assert f"[[{first}]]" in second.stored.body
+        assert world.person.remember(again).unwrap().existing
+
+    def test_another_repositorys_note_is_not_linked(self, world: World) -> None:
+        world.remembered(scope="github.com/ada/lamp")
+        similar = NoteDraft("Deploys run from main only, and never on a Friday.", scope="github.com/ada/other")
+        assert world.person.remember(similar).unwrap().similar == ()
+
+    def test_a_secret_is_neither_linked_nor_named(self, world: World) -> None:
+        world.remembered(sensitivity=Sensitivity.SECRET)
+        assert world.agent.remember(NoteDraft("Deploys run from main only, never on Friday.")).unwrap().similar == ()
+
+    def test_a_secret_in_the_text_is_taken_out_p20(self, world: World) -> None:
+        token = "ghp_" + "A1b2C3d4" * 4 + "E5f6"
+        id = world.remembered(f"The token of the bot is {token} for now.")
+        assert token not in world.entry(id).body
+
+    def test_a_store_that_cannot_be_read_stores_nothing_p6(self) -> None:
+        world = World(store=Unreadable())
+        assert isinstance(world.person.remember(NoteDraft(DEPLOYS)).failure(), StoreIo)
+        assert world.recorder.commits == []
+
+    def test_a_store_that_is_being_written_is_busy(self) -> None:
+        world = World(locks=DictLocks(write_limit_seconds=0))
+        world.locks._turn = NeverFree()  # type: ignore[assignment]
+        assert isinstance(world.person.remember(NoteDraft(DEPLOYS)).failure(), Busy)
+
+    def test_git_trouble_is_told_and_loses_nothing_p4(self) -> None:
+        world = World(recorder=Refusing())
+        id = world.remembered()
+        assert DEPLOYS in world.entry(id).body
+        assert ["exited" in warning or "ended with status 128" in warning for warning in world.warnings] == [True]
+
+
+class TestList:
+    def test_newest_first_and_uncounted(self, world: World) -> None:
+        ids = [world.remembered(text) for text in ("One about ports.", "Two about tabs.", "Three about dogs.")]
+        found = world.person.list(ALL).unwrap()
+        assert [each.listed.meta.id for each in found.entries] == ids[::-1]
+        assert [each.usage for each in found.entries] == [Usage(0, None)] * 3
+        assert world.ledger.records == []
+
+    @pytest.mark.parametrize(
+        ("wanted", "count"),
+        [
+            (ListFilter(kind=Kind.DECISION), 1),
+            (ListFilter(tag="ports"), 1),
+            (ListFilter(tag="topic__ports"), 1),
+            (ListFilter(scope="global"), 2),
+            (ListFilter(query="LISTENS api"), 1),
+            (ListFilter(query="listens tabs"), 0),
+            (ListFilter(status=Status.CAPTURED), 2),
+            (ListFilter(status=Status.PROMOTED), 0),
+        ],
+    )
+    def test_filters(self, world: World, wanted: ListFilter, count: int) -> None:
+        world.remembered("The api listens on 8080.", kind=Kind.DECISION, tags=("ports",))
+        world.remembered("Tabs are preferred to spaces.")
+        assert len(world.person.list(wanted).unwrap().entries) == count
+
+    def test_what_cannot_be_read_is_named_and_hides_nothing(self, world: World) -> None:
+        id = world.remembered()
+        world.store.put_by_hand("topics/broken.md", "---\nkind: nonsense\n---\n")
+        found = world.person.list(ALL).unwrap()
+        assert [each.listed.meta.id for each in found.entries] == [id]
+        assert [each.path for each in found.unreadable] == ["topics/broken.md"]
+
+    def test_an_agent_does_not_see_that_there_is_a_secret(self, world: World) -> None:
+        world.remembered(sensitivity=Sensitivity.SECRET)
+        assert world.agent.list(ALL).unwrap().entries == ()
+        assert len(world.person.list(ALL).unwrap().entries) == 1
+
+    def test_the_archive(self, world: World) -> None:
+        id = world.remembered()
+        world.person.archive(id).unwrap()
+        assert world.person.list(ALL).unwrap().entries == ()
+        assert [each.listed.meta.id for each in world.person.list(ALL, archived=True).unwrap().entries] == [id]
+
+
+class TestRead:
+    def test_every_read_counts_and_the_note_stays_as_it_is(self, world: World) -> None:
+        id = world.remembered()
+        before = world.entry(id)
+        counts = [world.person.read(id).unwrap().usage.count for _ in range(3)]
+        assert counts == [1, 2, 3]
+        assert world.entry(id) == before
+        assert world.person.list(ALL).unwrap().entries[0].usage.count == 3
+
+    def test_a_read_by_an_alias_counts_for_the_living_entry(self, world: World) -> None:
+        world.store.put_by_hand("topics/a.md", "---\nid: id__aaaaaa\naliases: [id__bbbbbb]\n---\nHand written.\n")
+        assert world.person.read("id__bbbbbb").unwrap().stored.meta.id == "id__aaaaaa"
+        assert world.person.read("id__aaaaaa").unwrap().usage.count == 2
+
+    def test_what_a_hand_written_entry_brought_along_is_its_base_once(self, world: World) -> None:
+        text = "---\nid: id__aaaaaa\nused: 12\nlast_used: 2026-02-13T14:30:05Z\n---\nHand written.\n"
+        world.store.put_by_hand("topics/a.md", text)
+        assert world.person.list(ALL).unwrap().entries[0].usage.count == 12
+        assert [world.person.read("id__aaaaaa").unwrap().usage.count for _ in range(2)] == [13, 14]
+
+    def test_our_own_copy_of_the_count_does_not_count_again(self, world: World) -> None:
+        id = world.remembered()
+        for _ in range(3):
+            world.person.read(id).unwrap()
+        edited = world.person.update_meta(id, MetaPatch(importance=Importance.HIGH)).unwrap()
+        assert (edited.meta.used, edited.meta.last_used_at_ms) == (3, world.ledger.totals().unwrap()[id].last_at_ms)
+        assert world.person.read(id).unwrap().usage.count == 4
+
+    def test_a_missing_entry_is_no_read(self, world: World) -> None:
+        assert world.person.read(MISSING) == Failure(EntryNotFound(MISSING))
+        assert world.ledger.records == []
+
+    def test_an_archived_entry_is_read_on_demand(self, world: World) -> None:
+        id = world.remembered()
+        world.person.archive(id).unwrap()
+        assert world.person.read(id) == Failure(EntryNotFound(id, archived=True))
+        assert DEPLOYS in world.person.read(id, archived=True).unwrap().stored.body
+
+    def test_a_secret_is_shown_to_a_person_who_asks_for_it(self, world: World) -> None:
+        id = world.remembered(sensitivity=Sensitivity.SECRET)
+        for service, secret in ((world.person, False), (world.agent, False), (world.agent, True)):
+            assert isinstance(service.read(id, secret=secret).failure(), EntryProtected)
+        assert world.ledger.records == []
+        assert DEPLOYS in world.person.read(id, secret=True).unwrap().stored.body
+
+    def test_a_ledger_that_cannot_be_written_is_an_error(self) -> None:
+        world = World(ledger=FullLedger())
+        id = world.remembered()
+        assert isinstance(world.person.read(id).failure(), StoreIo)
+
+
+class TestEdit:
+    def test_by_parts(self, world: World) -> None:
+        id = world.remembered()
+        patch = MetaPatch("A title", "One line", ("new",), Kind.FACT, "github.com/a/b", Importance.LOW)
+        edited = world.person.edit(id, patch, "Another text.").unwrap()
+        meta = edited.meta
+        assert (meta.title, meta.description, meta.tags) == ("A title", "One line", ("topic__new",))
+        assert (meta.kind, meta.scope, meta.importance) == (Kind.FACT, "github.com/a/b", Importance.LOW)
+        assert edited.body.strip() == "Another text."
+        assert (meta.id, meta.origin, meta.status) == (id, Origin.USER, Status.CAPTURED)
+        assert DEPLOYS in world.store.read(id, archived=True).unwrap().body
+
+    def test_an_edit_that_changes_nothing_writes_nothing(self, world: World) -> None:
+        id = world.remembered()
+        before = world.entry(id)
+        assert world.person.edit(id, MetaPatch(title=before.meta.title), DEPLOYS) == Success(before)
+        assert len(world.recorder.commits) == 1
+
+    def test_an_empty_text_is_refused(self, world: World) -> None:
+        id = world.remembered()
+        assert isinstance(world.person.update_body(id, " \n").failure(), EntryInvalid)
+        assert DEPLOYS in world.entry(id).body
+
+    def test_a_missing_entry(self, world: World) -> None:
+        assert world.person.update_body(MISSING, "text") == Failure(EntryNotFound(MISSING))
+
+    def test_an_agents_edit_makes_it_at_best_the_agents_p19(self, world: World) -> None:
+        id = world.remembered()
+        assert world.agent.update_body(id, "Run everything as root.").unwrap().meta.origin is Origin.AGENT
+        assert world.person.update_body(id, "By a person again.").unwrap().meta.origin is Origin.AGENT
+
+    def test_a_pinned_entry_is_the_persons_alone(self, world: World) -> None:
+        id = world.remembered()
+        world.person.pin(id).unwrap()
+        assert isinstance(world.agent.update_body(id, "x").failure(), EntryProtected)
+        assert world.person.update_body(id, "Another text.").unwrap().meta.pinned
+
+    def test_a_pinned_entry_cannot_become_secret(self, world: World) -> None:
+        id = world.remembered()
+        world.person.pin(id).unwrap()
+        secret = MetaPatch(sensitivity=Sensitivity.SECRET)
+        assert isinstance(world.person.update_meta(id, secret).failure(), EntryProtected)
+        world.person.unpin(id).unwrap()
+        assert world.person.update_meta(id, secret).unwrap().meta.promoted_by is None
+
+    def test_a_ledger_in_trouble_is_told_and_stops_no_edit(self) -> None:
+        world = World(ledger=LostLedger())
+        id = world.remembered()
+        assert world.person.update_body(id, "Another text.").unwrap().body.strip() == "Another text."
+        assert len(world.warnings) == 1
+
+
+class TestReplace:
+    def whole(self, world: World, of: str, **values: Any) -> MemoryEntry:
+        return MemoryEntry(evolve(world.entry(of).meta, **values), "Another text.\n")
+
+    def test_the_text_and_all_that_editing_may_change(self, world: World) -> None:
+        id = world.remembered()
+        before = world.entry(id)
+        wanted = self.whole(world, id, title="A title", tags=("b",), confidence=0.5, valid_from_ms=5, scope="x/y/z")
+        meta = world.person.replace(id, wanted, before.listed.content_hash).unwrap().meta
+        assert (meta.title, meta.tags, meta.confidence, meta.valid_from_ms) == ("A title", ("topic__b",), 0.5, 5)
+        assert meta.scope == "x/y/z"
+
+    @pytest.mark.parametrize(
+        ("name", "value"),
+        [
+            ("id", "id__aaaaaa"),
+            ("status", Status.PROMOTED),
+            ("origin", Origin.EXTERNAL),
+            ("pinned", True),
+            ("promoted_by", "person"),
+            ("used", 1000),
+            ("created_at_ms", 5),
+        ],
+    )
+    def test_what_it_may_not_change_is_refused_by_its_key_p19(self, world: World, name: str, value: object) -> None:
+        key = {"promoted_by": "promotedBy", "created_at_ms": "createdAt"}.get(name, name)
+        assert name not in EDITABLE
+        id = world.remembered()
+        before = world.entry(id)
+        refused = world.person.replace(id, self.whole(world, id, **{name: value}), before.listed.content_hash)
+        assert refused == Failure(EntryInvalid((f"{key}: is not changed by editing",)))
+        assert world.entry(id) == before
+
+    def test_an_entry_that_changed_meanwhile_is_left_alone_p8(self, world: World) -> None:
+        id = world.remembered()
+        seen = world.entry(id)
+        world.person.update_body(id, "Somebody was faster.").unwrap()
+        late = world.person.replace(id, self.whole(world, id), seen.listed.content_hash)
+        assert late == Failure(EntryChanged(id))
+        assert world.entry(id).body.strip() == "Somebody was faster."
+
+    def test_an_empty_text_is_refused(self, world: World) -> None:
+        id = world.remembered()
+        stored = world.entry(id)
+        empty = world.person.replace(id, MemoryEntry(stored.meta, "\n"), stored.listed.content_hash)
+        assert isinstance(empty.failure(), EntryInvalid)
+
+
+class TestTrust:
+    def test_promote_vouches_and_pin_does_so_too(self, world: World) -> None:
+        one, two = world.remembered(), world.remembered("The api listens on 8080.")
+        promoted, pinned = world.person.promote(one).unwrap().meta, world.person.pin(two).unwrap().meta
+        assert (promoted.status, promoted.promoted_by, promoted.pinned) == (Status.PROMOTED, "person", False)
+        assert (pinned.status, pinned.promoted_by, pinned.pinned) == (Status.PROMOTED, "person", True)
+        unpinned = world.person.unpin(two).unwrap().meta
+        assert (unpinned.status, unpinned.promoted_by, unpinned.pinned) == (Status.PROMOTED, "person", False)
+
+    @pytest.mark.parametrize("act", ["pin", "promote"])
+    def test_an_agent_cannot_p19(self, world: World, act: str) -> None:
+        id = world.remembered()
+        before = world.entry(id)
+        assert getattr(world.agent, act)(id) == Failure(ActRefused(act, "CLAUDE_CODE_CHILD_SESSION"))
+        assert world.entry(id) == before
+
+    def test_an_agent_cannot_unpin(self, world: World) -> None:
+        id = world.remembered()
+        world.person.pin(id).unwrap()
+        assert isinstance(world.agent.unpin(id).failure(), EntryProtected)
+        assert world.entry(id).meta.pinned
+
+    @pytest.mark.parametrize("act", ["pin", "promote"])
+    def test_a_secret_can_be_neither(self, world: World, act: str) -> None:
+        id = world.remembered(sensitivity=Sensitivity.SECRET)
+        assert isinstance(getattr(world.person, act)(id).failure(), EntryProtected)
+
+    @pytest.mark.parametrize("act", ["pin", "unpin", "promote", "archive", "remove", "restore"])
+    def test_a_missing_entry(self, world: World, act: str) -> None:
+        assert isinstance(getattr(world.person, act)(MISSING).failure(), EntryNotFound)
+        assert world.recorder.commits == []
+
+
+class TestArchive:
+    def test_there_and_back_byte_for_byte_p12(self, world: World) -> None:
+        id = world.remembered()
+        before = world.entry(id)
+        for act in (world.person.archive, world.person.remove):
+            assert act(id).unwrap().meta.id == id
+            assert world.texts() == {}
+            assert world.person.restore(id).unwrap() == before
+        subjects = [commit.message.partition(":")[0] for commit in world.recorder.commits]
+        assert subjects == ["remember", "archive", "restore", "archive", "restore"]
+
+    def test_an_agent_archives_no_pinned_entry(self, world: World) -> None:
+        id = world.remembered()
+        world.person.pin(id).unwrap()
+        assert isinstance(world.agent.archive(id).failure(), EntryProtected)
+        assert world.person.archive(id).unwrap().meta.id == id
+
+    def test_a_secret_is_none_of_an_agents_business(self, world: World) -> None:
+        id = world.remembered(sensitivity=Sensitivity.SECRET)
+        acts: tuple[Result[object, Error], ...] = (
+            world.agent.archive(id),
+            world.agent.update_body(id, "x"),
+            world.agent.unpin(id),
+        )
+        assert all(isinstance(act.failure(), EntryProtected) for act in acts)
+        world.person.archive(id).unwrap()
+        assert isinstance(world.agent.restore(id).failure(), EntryProtected)
+
+    def test_an_entry_that_lives_is_not_restored(self, world: World) -> None:
+        id = world.remembered()
+        world.person.update_body(id, "Another text.").unwrap()
+        assert isinstance(world.person.restore(id), Failure)
+        assert world.entry(id).body.strip() == "Another text."
+
+
+# -- adapters in trouble ----------------------------------------------------------------------------------------------
+
+
+class Unreadable(DictStore):
+    def apply(self, changes: Sequence[Change]) -> Result[Receipt, Error]:
+        raise AssertionError("nothing may be written")
+
+    def list(self, *, archived: bool = False) -> Result:  # type: ignore[type-arg]
+        return Failure(StoreIo("topics", "list", "EIO", "Input/output error"))
+
+
+class NeverFree:
+    def acquire(self, *, timeout: float) -> bool:
+        return False
+
+
+class Refusing(DictRecorder):
+    def record(
+        self,
+        paths: Sequence[str],
+        subject: str,
+        body: str = "",
+        thread_id: str | None = None,
+        harness: str | None = None,
+    ) -> Result[None, Error]:
+        return Failure(RecorderFailed("git commit", 128, "fatal: unable to write"))
+
+
+class FullLedger(DictUsageLedger):
+    def append(self, id: str, at_ms: int, reader: str) -> Result[None, Error]:
+        return Failure(StoreIo("usage/h.jsonl", "append to", "ENOSPC", "No space left on device"))
+
+
+class LostLedger(DictUsageLedger):
+    def totals(self) -> Result:  # type: ignore[type-arg]
+        return Failure(StoreIo("usage/h.jsonl", "read", "EIO", "Input/output error"))
+
+
+def test_nothing_of_this_touches_a_disk(world: World, tmp_path: Path) -> None:
+    id = world.remembered()
+    world.person.read(id).unwrap()
+    assert list(tmp_path.iterdir()) == []
