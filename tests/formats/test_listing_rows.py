@@ -62,7 +62,7 @@ def rows_by_path(draw: st.DrawFn) -> dict[str, Row]:
 @settings(max_examples=60)
 @given(rows_by_path())
 def test_what_is_read_is_what_was_written(rows: dict[str, Row]) -> None:
-    packed = parse_rows(render_rows(rows))
+    packed = parse_rows(b"".join(render_rows(rows)))
     assert packed is not None
     unpacked = {path: unpack(path, row) for path, row in packed.items()}
     assert unpacked == rows
@@ -71,7 +71,14 @@ def test_what_is_read_is_what_was_written(rows: dict[str, Row]) -> None:
             assert isinstance(row.seen.meta.kind, Kind)
 
 
-WHOLE = render_rows({"topics/a.md": Row(b"known by", UnreadableFile("topics/a.md", ("why",)))})
+def test_many_rows_come_in_pieces() -> None:
+    rows = {str(number): Row(b"x", UnreadableFile(str(number), ())) for number in range(2_500)}
+    pieces = list(render_rows(rows))
+    assert len(pieces) == 1 + 3 * 2 + 1
+    assert list(parse_rows(b"".join(pieces)) or ()) == list(rows)
+
+
+WHOLE = b"".join(render_rows({"topics/a.md": Row(b"known by", UnreadableFile("topics/a.md", ("why",)))}))
 
 
 @settings(max_examples=100)

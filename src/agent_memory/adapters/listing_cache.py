@@ -8,6 +8,7 @@ is absent, damaged or of another version is built anew; one that cannot be writt
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 
 from returns.result import Failure, Success
 
@@ -64,12 +65,12 @@ class ListingCache:
             case Failure(_):
                 return None
 
-    def _write(self, data: bytes) -> None:
+    def _write(self, pieces: Iterable[bytes]) -> None:
         match sealed(directory_inside(self._root, ".cache")):
             case Success(directory):
                 try:
                     make_directories(directory)
-                    _replace_loosely(f"{directory}/{self._name}", data)
+                    _replace_loosely(f"{directory}/{self._name}", pieces)
                 except OSError:
                     # Nothing depends on it: a full or read-only disk only makes the next listing slower.
                     return
@@ -86,16 +87,17 @@ def _is_news(known: Row | None, row: Row) -> bool:
     return known is not row and (known is None or known.known_by != row.known_by)
 
 
-def _replace_loosely(path: str, data: bytes) -> None:
+def _replace_loosely(path: str, pieces: Iterable[bytes]) -> None:
     """Replace the file at once, but without waiting for the disk: after a power cut its digest shows the damage."""
     temporary = f"{os.path.dirname(path)}/{TEMPORARY_PREFIX}{os.urandom(8).hex()}"
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, FILE_MODE)
     try:
         try:
             os.fchmod(descriptor, FILE_MODE)
-            view = memoryview(data)
-            while view:
-                view = view[os.write(descriptor, view) :]
+            for piece in pieces:
+                view = memoryview(piece)
+                while view:
+                    view = view[os.write(descriptor, view) :]
         finally:
             os.close(descriptor)
         os.replace(temporary, path)

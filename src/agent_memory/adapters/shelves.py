@@ -23,7 +23,7 @@ from returns.result import Failure, Result, Success
 from agent_memory.adapters.entry_files import ARCHIVE, TOPICS, read_image, understand, unreadable
 from agent_memory.adapters.io_errors import store_io
 from agent_memory.adapters.listing_cache import ListingCache, row_of
-from agent_memory.adapters.paths import directory_inside, known_by, oddity
+from agent_memory.adapters.paths import FileImage, directory_inside, known_by, oddity
 from agent_memory.domain.entry import Listed, Listing, UnreadableFile
 from agent_memory.domain.ids import is_id
 from agent_memory.domain.results import sealed
@@ -36,13 +36,20 @@ _VERSION = re.compile(r"(?:0|[1-9]\d{0,18})\.md", re.ASCII)
 Seen = Listed | UnreadableFile
 
 
+_Looks = tuple[int, bytes]
+"""What a file looks like from outside: its `st_mode`, and what it is known by."""
+
+
+_UNKNOWN = UnreadableFile("", ())
+
+
 @frozen
 class _Found:
     """A name in a directory, and what is known of it without opening it."""
 
     name: str
     is_directory: bool
-    status: os.stat_result | OSError | None
+    looks: _Looks | OSError | None
     """Only of names that notes have."""
 
 
@@ -60,16 +67,12 @@ class Shelves:
     def live(self) -> Result[Listing, Error]:
         """Every entry of `topics/`, by path. Of two files with one id the first is the entry, the other is reported."""
         reading = _Reading(self._root, self._caches[TOPICS])
-        with _keeping_all():
-            return _scan(self._root, TOPICS).map(
-                lambda found: _one_an_id(reading.done([*reading.files(TOPICS, found)]))
-            )
+        return _scan(self._root, TOPICS).map(lambda found: _one_an_id(reading.done(reading.files(TOPICS, found))))
 
     def archived(self) -> Result[Listing, Error]:
         """The newest archived file of each id: its retired entry, else the newest of its versions."""
         reading = _Reading(self._root, self._caches[ARCHIVE])
-        with _keeping_all():
-            return _scan(self._root, ARCHIVE).bind(lambda found: self._archived(reading, found))
+        return _scan(self._root, ARCHIVE).bind(lambda found: self._archived(reading, found))
 
     def versions(self, id: str) -> Result[tuple[str, ...], Error]:
         """Paths of the archived versions of an id, oldest first."""
@@ -85,7 +88,7 @@ class Shelves:
         return _scan(self._root, shelf).map(lambda found: tuple(entry.name for entry in found))
 
     def _archived(self, reading: _Reading, found: Sequence[_Found]) -> Result[Listing, Error]:
-        seen = [*reading.files(ARCHIVE, (entry for entry in found if not _is_version_directory(entry)))]
+        seen = reading.files(ARCHIVE, [each for each in found if not _is_version_directory(each)])
         retired = {each.meta.id for each in seen if isinstance(each, Listed)}
         for entry in found:
             if _is_version_directory(entry) and entry.name not in retired:
@@ -105,26 +108,24 @@ class _Reading:
         self._cache = cache
         self._rows: dict[str, Row] = {}
 
-    def files(self, shelf: str, found: Iterable[_Found]) -> Iterable[Seen]:
-        """What is to be said about the names on a shelf."""
-        for each in found:
-            seen: Seen | None = None
-            if each.status is not None:
-                seen = self._look(f"{shelf}/{each.name}", each.status)
-            elif (
-                each.is_directory
-                and not each.name.startswith(".")
-                and _holds_notes(f"{self._root}/{shelf}/{each.name}")
-            ):
-                problem = "it is a directory, and the notes in it are not seen"
-                seen = UnreadableFile(f"{shelf}/{_printable(each.name)}", (problem,))
-            if seen is not None:
-                yield seen
+    def files(self, shelf: str, found: Sequence[_Found]) -> list[Seen]:
+        """What is to be said about the names on a shelf, in no order."""
+        notes = [(f"{shelf}/{each.name}", each.looks) for each in found if each.looks is not None]
+        with _keeping_all():
+            seen = [self._known(path, looks) for path, looks in notes]
+        unknown = [path for (path, _), each in zip(notes, seen, strict=True) if each is _UNKNOWN]
+        return [
+            *(each for each in seen if each is not None and each is not _UNKNOWN),
+            *(each for path in unknown if (each := self._read(path)) is not None),
+            *self._directories(shelf, found),
+        ]
 
     def newest(self, paths: Sequence[str]) -> Iterable[Seen]:
         """The newest version of an id that can be read, after those that cannot."""
         for path in reversed(paths):
-            seen = self._look(path, _status(f"{self._root}/{path}"))
+            seen = self._known(path, _looks(f"{self._root}/{path}"))
+            if seen is _UNKNOWN:
+                seen = self._read(path)
             if seen is not None:
                 yield seen
             if isinstance(seen, Listed):
@@ -135,20 +136,32 @@ class _Reading:
         self._cache.keep(self._rows)
         return seen
 
-    def _look(self, path: str, status: os.stat_result | OSError) -> Seen | None:
+    def _directories(self, shelf: str, found: Iterable[_Found]) -> Iterator[Seen]:
+        for each in found:
+            if (
+                each.is_directory
+                and not each.name.startswith(".")
+                and _holds_notes(f"{self._root}/{shelf}/{each.name}")
+            ):
+                problem = "it is a directory, and the notes in it are not seen"
+                yield UnreadableFile(f"{shelf}/{_printable(each.name)}", (problem,))
+
+    def _known(self, path: str, looks: _Looks | OSError) -> Seen | None:
+        """What can be said without opening the file; None for one that is gone, `_UNKNOWN` for one that has to be read."""
         if not path.isprintable() and not _is_text(path):
             return UnreadableFile(_printable(path), ("its name is not UTF-8",))
-        if isinstance(status, OSError):
-            return None if status.errno == errno.ENOENT else unreadable(path, store_io(status, "read", path))
-        if not stat.S_ISREG(status.st_mode):
-            return UnreadableFile(path, (oddity(status.st_mode) or "",))
-        row = self._cache.recall(path, known_by(status)) or self._read(path)
-        if isinstance(row, Row):
-            self._rows[path] = row
-            return row.seen
-        return row
+        if isinstance(looks, OSError):
+            return None if looks.errno == errno.ENOENT else unreadable(path, store_io(looks, "read", path))
+        mode, known_by = looks
+        if not stat.S_ISREG(mode):
+            return UnreadableFile(path, (oddity(mode) or "",))
+        row = self._cache.recall(path, known_by)
+        if row is None:
+            return _UNKNOWN
+        self._rows[path] = row
+        return row.seen
 
-    def _read(self, path: str) -> Row | UnreadableFile | None:
+    def _read(self, path: str) -> Seen | None:
         read_at_ns = time.time_ns()
         match sealed(read_image(self._root, path)):
             case Failure(error):
@@ -156,11 +169,17 @@ class _Reading:
             case Success(image):
                 if image is None:
                     return None
-                match sealed(understand(path, image.data, image.mtime_ns)):
-                    case Failure(problem):
-                        return row_of(image, read_at_ns, unreadable(path, problem))
-                    case Success(stored):
-                        return row_of(image, read_at_ns, stored.listed)
+                seen = _seen(path, image)
+                self._rows[path] = row_of(image, read_at_ns, seen)
+                return seen
+
+
+def _seen(path: str, image: FileImage) -> Seen:
+    match sealed(understand(path, image.data, image.mtime_ns)):
+        case Success(stored):
+            return stored.listed
+        case Failure(problem):
+            return unreadable(path, problem)
 
 
 def version_ms(path: str) -> int:
@@ -195,7 +214,7 @@ def _scan(root: str, directory: str) -> Result[tuple[_Found, ...], Error]:
                 # Through its descriptor each `stat` looks up one name, and not the whole path again.
                 descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
                 try:
-                    with os.scandir(descriptor) as found:
+                    with _keeping_all(), os.scandir(descriptor) as found:
                         return Success(tuple(map(_found, found)))
                 finally:
                     os.close(descriptor)
@@ -210,14 +229,16 @@ def _found(entry: os.DirEntry[str]) -> _Found:
     if name.startswith(".") or not name.endswith(_ENDING):
         return _Found(name, entry.is_dir(follow_symlinks=False), None)
     try:
-        return _Found(name, False, entry.stat(follow_symlinks=False))
+        status = entry.stat(follow_symlinks=False)
+        return _Found(name, False, (status.st_mode, known_by(status)))
     except OSError as error:
         return _Found(name, False, error)
 
 
-def _status(path: str) -> os.stat_result | OSError:
+def _looks(path: str) -> _Looks | OSError:
     try:
-        return os.lstat(path)
+        status = os.lstat(path)
+        return status.st_mode, known_by(status)
     except OSError as error:
         return error
 
