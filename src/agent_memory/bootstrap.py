@@ -12,6 +12,7 @@ from returns.result import Failure, Result, Success
 from agent_memory.adapters.agent_environment import agent_sign, inside_harness
 from agent_memory.adapters.config_files import Effective, load_config
 from agent_memory.adapters.locks import KernelLocks
+from agent_memory.adapters.paths import real_root
 from agent_memory.adapters.root import home_of
 from agent_memory.adapters.system_clock import SystemClock
 from agent_memory.config import Config
@@ -59,7 +60,7 @@ class Memory:
         self.cwd = cwd
         self.effective = effective
         self._warn = warn
-        self.root = Path(effective.config.storage.root or "")
+        self.root = Path(real_root(Path(effective.config.storage.root or "")))
         self.clock = SystemClock()
         self.locks = KernelLocks(self.root, environ)
 

@@ -481,6 +481,17 @@ def test_a_reply_with_nothing_that_passes_the_checks_is_an_attempt(world: World)
     assert world.listed() == ()
 
 
+def test_a_note_whose_reply_passes_no_check_stays_pending_and_the_third_time_is_stored_whole(world: World) -> None:
+    """P9"""
+    world.agent.answers = [entries(note("loop", "tabs " * 5_000))]
+    world.capture_note("Ports", "The api listens on 8080.")
+    for _ in range(2):
+        assert world.verdicts(world.run()) == ["refused"]
+        assert world.titles() == []
+    assert world.verdicts(world.run()) == ["written"]
+    assert world.titles() == ["Ports"]
+
+
 def test_a_later_window_sees_and_may_update_what_an_earlier_one_planned(world: World) -> None:
     world.agent.max_prompt_chars = 32_000
     long = ["Remember that the lock timeout is 30 seconds. " + "words and words " * 700 for _ in range(2)]

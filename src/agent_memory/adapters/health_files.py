@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -10,12 +11,13 @@ from typing import Any
 from attrs import frozen
 from returns.result import Result
 
+from agent_memory.adapters.failed_entries import failed_entries
 from agent_memory.adapters.hook_log import FILE_NAME, PREVIOUS_NAME, hook_log_directories
-from agent_memory.adapters.inbox_files import InboxFiles, is_entry_name
+from agent_memory.adapters.inbox_files import InboxFiles
 from agent_memory.adapters.queue_troubles import QueueTroubles
 from agent_memory.adapters.root import home_of
 from agent_memory.domain.entry import Listing
-from agent_memory.domain.health import Health, HookProblem, LastRun
+from agent_memory.domain.health import FailedEntry, Health, HookProblem, LastRun
 from agent_memory.domain.instants import ms_of
 from agent_memory.domain.queue import Trouble
 from agent_memory.domain.spend import Spend, day_of, spend_on
@@ -43,11 +45,15 @@ class HealthFiles:
         return self.store.list().bind(
             lambda live: self.store.list(archived=True).bind(
                 lambda archive: self.inbox.names().bind(
-                    lambda names: QueueTroubles(str(self.root))
-                    .read()
-                    .bind(
-                        lambda troubles: self.spend.days().map(
-                            lambda days: self._health(live, archive, names, troubles, days, warnings)
+                    lambda names: (
+                        QueueTroubles(str(self.root))
+                        .read()
+                        .bind(
+                            lambda troubles: self.spend.days().bind(
+                                lambda days: failed_entries(str(self.root)).map(
+                                    lambda failed: self._health(live, archive, names, failed, troubles, days, warnings)
+                                )
+                            )
                         )
                     )
                 )
@@ -59,6 +65,7 @@ class HealthFiles:
         live: Listing,
         archive: Listing,
         names: tuple[str, ...],
+        failed: tuple[FailedEntry, ...],
         troubles: Mapping[str, Trouble],
         days: Spend,
         warnings: tuple[str, ...],
@@ -72,7 +79,7 @@ class HealthFiles:
             unreadable=tuple(each.path for each in live.unreadable),
             pending=len(names),
             oldest_pending_at_ms=_stamp_of(names[0]) if names else None,
-            failed=self._failed(),
+            failed=failed,
             troubles=tuple(sorted(troubles.items())),
             last_run=last,
             hook_problems=tuple(each for each in self._hook_problems() if (ms_of(each.at) or since) >= since),
@@ -82,12 +89,6 @@ class HealthFiles:
             unrecorded=_length_of_list(self.root / "runs" / "owed.json"),
             warnings=warnings,
         )
-
-    def _failed(self) -> tuple[str, ...]:
-        directory = self.root / "inbox" / ".failed"
-        if not directory.is_dir():
-            return ()
-        return tuple(sorted(path.name for path in directory.iterdir() if is_entry_name(path.name)))
 
     def _last_run(self) -> LastRun | None:
         for path in sorted(self.root.glob("runs/*/report.json"), reverse=True):
@@ -101,9 +102,17 @@ class HealthFiles:
         problems = []
         for directory in hook_log_directories(home_of(self.environ), root):
             for name in (PREVIOUS_NAME, FILE_NAME):
-                problems += [_hook_problem(each) for each in _json_lines(Path(directory) / name)
-                             if each.get("root") in (None, root)]
+                problems += [
+                    _hook_problem(each)
+                    for each in _json_lines(Path(directory) / name)
+                    if _concerns(each.get("root"), root)
+                ]
         return sorted(problems, key=lambda problem: problem.at)
+
+
+def _concerns(named: object, root: str) -> bool:
+    """Whether a problem that a hook had with the root it was given is one of this root, whose path is the real one."""
+    return named is None or (isinstance(named, str) and os.path.realpath(named) == os.path.realpath(root))
 
 
 def _last_run_of(run_id: str, report: dict[str, Any]) -> LastRun:

@@ -31,6 +31,18 @@ class HookProblem:
 
 
 @frozen
+class FailedEntry:
+    """What is in `inbox/.failed/`."""
+
+    name: str
+    """As it can be printed."""
+    reason: str
+    """Why; empty where that is not known."""
+    malformed: bool
+    """It was never an entry; False for one that was given up, and can be tried again."""
+
+
+@frozen
 class Health:
     """The state of one store."""
 
@@ -42,8 +54,7 @@ class Health:
     pending: int
     """Inbox entries, before folding."""
     oldest_pending_at_ms: int | None
-    failed: tuple[str, ...]
-    """Names in `inbox/.failed/`, without the reasons beside them."""
+    failed: tuple[FailedEntry, ...]
     troubles: tuple[tuple[str, Trouble], ...]
     """Sessions that were set back, by key."""
     last_run: LastRun | None
@@ -62,10 +73,14 @@ class Health:
         found = []
         if self.unreadable:
             found.append(f"{_count(len(self.unreadable), 'file')} in topics/ cannot be read: {self.unreadable[0]}")
-        if self.failed:
+        if given_up := sum(not each.malformed for each in self.failed):
             found.append(
-                f"{_count(len(self.failed), 'inbox entry', 'inbox entries')} given up or malformed in inbox/.failed/; "
+                f"{_count(given_up, 'inbox entry', 'inbox entries')} given up; "
                 "`memory consolidate --retry-failed` tries again"
+            )
+        if malformed := sum(each.malformed for each in self.failed):
+            found.append(
+                f"{_count(malformed, 'malformed inbox file')} in inbox/.failed/; correct or remove what is there"
             )
         if self.last_run is not None and self.last_run.result != "completed":
             found.append(f"the last run {self.last_run.result}: {self.last_run.message}")

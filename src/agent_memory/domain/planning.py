@@ -69,7 +69,7 @@ def plan_inline_fallback(facts: PlanFacts, so_far: Plan = Plan()) -> Plan:  # no
     known = id_with_body(body, facts, so_far)
     if known is not None:
         double = Dropped(stored_subject(title), (f"it is already stored as {known}",))
-        return evolve(so_far, dropped=(*so_far.dropped, double))
+        return so_far if double in so_far.dropped else evolve(so_far, dropped=(*so_far.dropped, double))
     proposed = ProposedEntry(title, body, note.kind or Kind.FACT, note.tags)
     origin = Origin.USER if is_persons_note(facts) else Origin.AGENT
     meta = evolve(

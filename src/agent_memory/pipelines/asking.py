@@ -251,14 +251,20 @@ def _after_window(io: ConsolidateIo, run: Run, work: Work, skipped: str | None) 
     if done.window_index < len(done.windows):
         return Success(evolve(run, work=done))
     done = evolve(done, next_mark=_next_mark(io, done))
-    if done.plan.changes and not run.dry_run:
-        return Success(evolve(run, work=done))
-    if done.plan.changes:
-        return Success(settle(io, run, done, "planned"))
-    if done.plan.dropped and not done.plan.skipped and not _all_known(done.plan):
+    if _is_useless(done):
         reasons = tuple(f"{each.subject}: {'; '.join(each.reasons)}" for each in done.plan.dropped)
         return _refused(io, run, done, ReplyRefused(("nothing in it passed the checks", *reasons[:5])))
+    if done.plan.changes:
+        return Success(settle(io, run, done, "planned") if run.dry_run else evolve(run, work=done))
     return Success(settle(io, run, done, "skipped", done.plan.skipped or "all of it was stored already"))
+
+
+def _is_useless(work: Work) -> bool:
+    """Whether the agent proposed something, and nothing of it may be done. That its note would be stored whole instead
+    (as one is that the agent left out) makes no reply of it."""
+    plan = work.plan
+    own_changes = [change for change in plan.changes if change not in work.fallback.changes]
+    return bool(plan.dropped) and not own_changes and not plan.skipped and not _all_known(plan)
 
 
 def plan_facts(io: ConsolidateIo, run: Run, work: Work, request: AgentRequest, shelf: Shelf) -> PlanFacts:

@@ -33,14 +33,14 @@ class Console:
     def document(self, document: dict[str, Any]) -> None:
         """Print the one document of a `--json` call; nothing otherwise."""
         if self.json:
-            print(json.dumps(document, ensure_ascii=False, indent=2), file=self.stdout)
+            print(_json(document, self.stdout), file=self.stdout)
 
     def fail(self, error: Error) -> int:
         """Report an error on stderr, as a sentence or as JSON; the exit code to end with."""
         if self.json:
             details = {_camel(key): value for key, value in asdict(error).items()}
             document = {"error": {"code": error.code, "message": describe(error), "details": details}}
-            print(json.dumps(document, ensure_ascii=False, indent=2), file=self.stderr)
+            print(_json(document, self.stderr), file=self.stderr)
         else:
             print(f"memory: {describe(error)}", file=self.stderr)
         return error.exit_code
@@ -64,6 +64,12 @@ class Console:
 def standard_console(*, as_json: bool) -> Console:
     """The process's own streams."""
     return Console(sys.stdout, sys.stderr, as_json)
+
+
+def _json(document: dict[str, Any], stream: TextIO) -> str:
+    """Characters as they are where the stream can show them all; else escaped, as JSON and not the stream would."""
+    encoding = (stream.encoding or "").lower().replace("_", "-")
+    return json.dumps(document, ensure_ascii=encoding not in ("utf-8", "utf8"), indent=2)
 
 
 def _camel(name: str) -> str:

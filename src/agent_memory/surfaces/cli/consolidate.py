@@ -55,7 +55,8 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
 def _report(memory: Memory, console: Console, run: Run) -> int:
     if run.dry_run:
         for each in run.settled:
-            console.out(render_plan_diff(each.plan, _before(memory, each.plan)))
+            if diff := render_plan_diff(each.plan, _before(memory, each.plan)):
+                console.out(diff)
     for warning in run.warnings:
         console.err(f"memory: {warning}")
     for malformed in run.quarantined:

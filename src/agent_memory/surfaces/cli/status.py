@@ -10,9 +10,13 @@ from returns.result import Failure, Success
 from agent_memory.bootstrap import Memory
 from agent_memory.domain.health import Health
 from agent_memory.domain.instants import iso_of
+from agent_memory.domain.plain_text import one_line
 from agent_memory.domain.results import sealed
 from agent_memory.surfaces.cli.opening import with_memory
 from agent_memory.surfaces.console import Console
+
+MOST_SHOWN = 10
+"""Sessions set back, and entries failed, that are shown to a person."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -34,20 +38,28 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
 
 def _text(health: Health) -> str:
     lines = [
-        ("store", f"{health.root}  ({health.entries} notes, {health.archived} archived)"),
+        ("store", f"{one_line(health.root, 4096)}  ({_count(health.entries, 'note')}, {health.archived} archived)"),
         ("inbox", _inbox(health)),
         ("last run", _last_run(health)),
         (
             "agent",
-            f"{health.agent}, {health.spent_today.calls} of {health.max_calls_per_day} calls today, "
-            f"{health.spent_today.prompt_chars:,} characters sent",
+            (
+                f"{health.agent}, {health.spent_today.calls} of {health.max_calls_per_day} calls today, "
+                f"{health.spent_today.prompt_chars:,} characters sent"
+            ),
         ),
-        *(("set back", f"{key}: {trouble.message}") for key, trouble in health.troubles),
+        *(("set back", text) for text in _first([f"{key}: {trouble.message}" for key, trouble in health.troubles])),
+        *(("failed", text) for text in _first([f"{each.name}: {each.reason}" for each in health.failed])),
         *(("problem", problem) for problem in health.problems),
     ]
-    if not health.problems:
+    if not health.problems and not health.troubles:
         lines.append(("ok", "nothing needs a look"))
     return "\n".join(f"{name:9} {text}" for name, text in lines)
+
+
+def _first(texts: list[str]) -> list[str]:
+    rest = len(texts) - MOST_SHOWN
+    return texts if rest <= 0 else [*texts[:MOST_SHOWN], f"… and {rest} more (`memory status --json` has all)"]
 
 
 def _inbox(health: Health) -> str:
@@ -60,7 +72,11 @@ def _last_run(health: Health) -> str:
     if last is None:
         return "none yet"
     at = iso_of(last.ended_at_ms) if last.ended_at_ms is not None else "?"
-    return f"{at} {last.result}, {last.sessions} sessions  (runs/{last.run_id})"
+    return f"{at} {last.result}, {_count(last.sessions, 'session')}  (runs/{last.run_id})"
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number} {word}{'' if number == 1 else 's'}"
 
 
 def _document(health: Health) -> dict[str, Any]:
@@ -72,7 +88,7 @@ def _document(health: Health) -> dict[str, Any]:
         "unreadable": list(health.unreadable),
         "pending": health.pending,
         "oldestPendingAt": None if health.oldest_pending_at_ms is None else iso_of(health.oldest_pending_at_ms),
-        "failed": list(health.failed),
+        "failed": [{"name": each.name, "reason": each.reason, "malformed": each.malformed} for each in health.failed],
         "setBack": [
             {"key": key, "code": trouble.code, "message": trouble.message, "attempts": trouble.attempts}
             for key, trouble in health.troubles
