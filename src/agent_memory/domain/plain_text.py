@@ -33,8 +33,10 @@ _HONEST = re.compile(r"[\t\n\x20-\x7e]*")
 _CLASS_BY_NAME = {name: re.compile(f"[{members}]") for name, members in _HIDDEN_BY_NAME.items()}
 _HIDDEN = re.compile(f"[{''.join(_HIDDEN_BY_NAME.values())}]")
 _TERMINAL_COLOUR = re.compile(r"\x1b\[[0-9;:?]*[ -/]*[@-~]")
-_LINE_END = re.compile("\r\n?|[\v\f\x85\u2028\u2029]")
-_PRESENTATION = re.compile("[\ufe0e\ufe0f]+")
+_LINE_ENDS = frozenset("\r\v\f\x85\u2028\u2029")
+_LINE_END = re.compile(f"\r\n?|[{''.join(_LINE_ENDS)}]")
+_SELECTORS = frozenset("\ufe0e\ufe0f")
+_PRESENTATION = re.compile(f"[{''.join(_SELECTORS)}]+")
 _EMOJI_BASES = "‼⁉ℹ〰〽"
 _KEYCAP = "\u20e3"
 _SENTINEL = re.compile(r"(agent-memory):(?=start|end)|(<!--\s*agent-memory)\s*:\s*(?=start|end)", re.IGNORECASE)
@@ -56,14 +58,18 @@ def clean_text(text: str) -> Cleaned:
     """
     if _HONEST.fullmatch(text) and "agent-memory" not in text.lower():
         return Cleaned(text)
-    text = _LINE_END.sub("\n", text)
-    removed = {name for character in set(_HIDDEN.findall(text)) for name in _names_of(character)}
-    visible = _HIDDEN.sub("", _TERMINAL_COLOUR.sub("", text))
-    presented = _PRESENTATION.sub(_one_selector, visible)
+    # Most texts hold nothing of all this, and a look at the set of their characters tells so.
+    characters = set(text)
+    if not characters.isdisjoint(_LINE_ENDS):
+        text = _LINE_END.sub("\n", text)
+    hidden = {character for character in characters - _LINE_ENDS if _HIDDEN.match(character)}
+    removed = {name for character in hidden for name in _names_of(character)}
+    visible = _HIDDEN.sub("", _TERMINAL_COLOUR.sub("", text)) if hidden else text
+    presented = visible if characters.isdisjoint(_SELECTORS) else _PRESENTATION.sub(_one_selector, visible)
     if presented != visible:
         removed.add("variation selectors")
     composed = unicodedata.normalize("NFC", presented)
-    defused = _SENTINEL.sub(_without_colon, composed)
+    defused = _SENTINEL.sub(_without_colon, composed) if "agent-memory" in composed.lower() else composed
     if defused != composed:
         removed.add(_SENTINELS)
     return Cleaned(defused, tuple(name for name in _NAMES if name in removed))
