@@ -1,6 +1,6 @@
 """How much of what a thoughtful engineer would keep of real sessions the extraction finds, and how much junk it keeps.
 
-    python bench/extraction.py [--data DIR] [--show] [--notes FILE]
+    python -m bench.extraction [--data DIR] [--show] [--notes FILE]
 
 Without `--notes` the built-in agent is measured on the annotated Claude Code sessions. With it, notes that any other
 agent wrote are: a JSON object from a session's file (as the gold data names it) to a list of {"title", "body"}.

@@ -1,6 +1,6 @@
 """Listing a store of many entries: cold, warm, and after one change, beside the least that any listing must do.
 
-    python bench/listing.py [--entries 10000] [--runs 7]
+    python -m bench.listing [--entries 10000] [--runs 7]
 
 The baseline is `os.scandir` with a `stat` of each file; every figure is the median of runs that alternate with it, in one
 process, imports left out. Warm means a new `StoreFiles` that finds the cache of the one before: what each command does.
@@ -17,8 +17,10 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
+
+from bench.measure import COMPARED, print_table
 
 from agent_memory.adapters.locks import KernelLocks
 from agent_memory.adapters.store_files import StoreFiles
@@ -101,11 +103,11 @@ def peak_mb(root: Path) -> float:
     return float(finished.stdout)
 
 
-def main() -> int:
+def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--entries", type=int, default=GOAL_ENTRIES)
     parser.add_argument("--runs", type=int, default=7)
-    arguments = parser.parse_args()
+    arguments = parser.parse_args(argv)
     work = Path(tempfile.mkdtemp(prefix="agent-memory-bench-"))
     os.environ["HOME"] = str(work)
     try:
@@ -129,11 +131,17 @@ def main() -> int:
             time.sleep(2.1)
             list_store(root)
         baseline = statistics.median(scans)
-        print(f"{entries} entries")
-        for name, times in (("scandir + stat", scans), ("cold", colds), ("warm", warms), ("one changed", changed)):
-            median = statistics.median(times)
-            print(f"  {name:14} {median:9.1f} ms   {median / baseline:6.1f} x")
-        print(f"  peak memory    {memories[0]:9.1f} MB cold, {memories[1]:.1f} MB warm")
+        cold_mb, warm_mb = (f"{each:.0f} MB" for each in memories)
+        rows = [
+            (name, f"{statistics.median(times):,.1f} ms", f"{statistics.median(times) / baseline:.1f}", peak)
+            for name, times, peak in (
+                ("scandir + stat", scans, ""),
+                ("cold", colds, cold_mb),
+                ("warm", warms, warm_mb),
+                ("one changed", changed, ""),
+            )
+        ]
+        print_table(f"{entries:,} entries listed", COMPARED, rows)
     finally:
         shutil.rmtree(work)
     return 1 if entries == GOAL_ENTRIES and statistics.median(warms) > GOAL_MS else 0

@@ -15,8 +15,6 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from attrs import frozen
-from rich.console import Console
-from rich.table import Table
 
 MEGA = 1_000_000
 SHARED = Path(__file__).resolve().parents[2] / "shared"
@@ -104,14 +102,13 @@ def peak_mb(took: Sequence[Took]) -> float:
 
 def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """One table on stdout, figures to the right of what they belong to."""
-    table = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False)
-    for number, column in enumerate(columns):
-        table.add_column(column, justify="right" if number else "left", no_wrap=number > 0)
-    for row in rows:
-        table.add_row(*row)
-    console = Console(width=None if sys.stdout.isatty() else 120)
-    console.print(table)
-    console.print()
+    lines = [columns, *rows]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    print(title)
+    for first, *others in lines:
+        cells = [first.ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(others, widths[1:], strict=True))]
+        print("  " + "   ".join(cells).rstrip())
+    print(flush=True)
 
 
 def compared(took: Mapping[str, Sequence[Took]], baseline: str) -> list[tuple[str, str, str, str]]:

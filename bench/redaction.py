@@ -1,6 +1,6 @@
 """Redaction measured: how much of each set it removes, how often it is wrong on ordinary text, and how fast it is.
 
-    python bench/redaction.py [--corpora DIR] [--nosey-parker DIR] [--text PATH …] [--show]
+    python -m bench.redaction [--corpora DIR] [--nosey-parker DIR] [--text PATH …] [--show]
 
 Sets: our own samples (tests/fixtures/secret_samples.py); the examples of gitleaks, by string and by rule; with
 `--nosey-parker` the examples of a checkout of that scanner's rules (`…/data/default/builtin/rules`), masks and
@@ -20,21 +20,18 @@ import sys
 import sysconfig
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from attrs import frozen
-from rich.console import Console
-from rich.table import Table
 from ruamel.yaml import YAML
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
+from bench.measure import MEGA, SHARED, print_table
+
 from agent_memory.domain.redaction import redact
 from fixtures.secret_samples import SAMPLES
-
-DEFAULT_SHARED = Path(__file__).resolve().parents[2] / "shared"
-MEGA = 1_000_000
 
 CODEX = tuple(
     map(
@@ -96,44 +93,34 @@ def nosey_parker_cases(directory: Path) -> list[Case]:
     return [Case(rule["id"], example) for rule in secret for example in rule.get("examples") or []]
 
 
-def recall_table(sets: dict[str, list[Case]]) -> Table:
-    table = Table("set", "strings", "removed", "kinds", "with one removed", "four expressions", title="Recall")
+def recall_rows(sets: dict[str, list[Case]]) -> list[tuple[str, ...]]:
+    rows: list[tuple[str, ...]] = []
     for name, cases in sets.items():
         removed = [is_removed(case, ours) for case in cases]
         kinds: dict[str, bool] = defaultdict(bool)
         for case, gone in zip(cases, removed, strict=True):
             kinds[case.rule] = kinds[case.rule] or gone
         plain = sum(is_removed(case, four_expressions) for case in cases)
-        table.add_row(
-            name,
-            str(len(cases)),
-            _share(sum(removed), len(cases)),
-            str(len(kinds)),
-            _share(sum(kinds.values()), len(kinds)),
-            _share(plain, len(cases)),
-        )
-    return table
+        removed_share, kinds_share = _share(sum(removed), len(cases)), _share(sum(kinds.values()), len(kinds))
+        rows.append((name, str(len(cases)), removed_share, str(len(kinds)), kinds_share, _share(plain, len(cases))))
+    return rows
 
 
-def texts_table(sets: dict[str, list[str]], show: bool) -> Table:
-    table = Table("text", "MB", "hits", "hits a MB", "MB/s", "MB/s of one plain expression", title="Ordinary text")
+def text_rows(sets: dict[str, list[str]], show: bool) -> list[tuple[str, ...]]:
+    rows: list[tuple[str, ...]] = []
     for name, texts in sets.items():
         size = sum(map(len, texts)) / MEGA
         started = time.process_time()
         found = [redact(text).found for text in texts]
         seconds = time.process_time() - started
         hits = sum(count for each in found for _, count in each)
-        table.add_row(
-            name,
-            f"{size:.1f}",
-            str(hits),
-            f"{hits / size:.2f}",
-            f"{size / seconds:.1f}",
-            f"{size / _plain_seconds(texts):.1f}",
+        baseline = _plain_seconds(texts)
+        rows.append(
+            (name, f"{size:.1f}", str(hits), f"{hits / size:.2f}", f"{size / seconds:.1f}", f"{seconds / baseline:.1f}")
         )
         if show:
             _show(texts)
-    return table
+    return rows
 
 
 def _plain_seconds(texts: list[str]) -> float:
@@ -165,13 +152,13 @@ def _texts_below(directory: Path, *patterns: str) -> list[str]:
     return [path.read_text("utf-8", "replace") for path in paths]
 
 
-def main() -> None:
+def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--corpora", type=Path, default=DEFAULT_SHARED)
+    parser.add_argument("--corpora", type=Path, default=SHARED)
     parser.add_argument("--nosey-parker", type=Path)
     parser.add_argument("--text", type=Path, nargs="*", default=[])
     parser.add_argument("--show", action="store_true")
-    arguments = parser.parse_args()
+    arguments = parser.parse_args(argv)
     recall = {"our samples": own_cases()}
     if (gitleaks := arguments.corpora / "corpora/gitleaks-examples").is_dir():
         recall["gitleaks"] = gitleaks_cases(gitleaks)
@@ -185,9 +172,18 @@ def main() -> None:
         )
     for path in arguments.text:
         texts[path.name] = _texts_below(path, "*") if path.is_dir() else [path.read_text("utf-8", "replace")]
-    console = Console()
-    console.print(recall_table(recall), texts_table(texts, arguments.show))
+    print_table(
+        "Recall, beside the four expressions of Codex",
+        ("set", "strings", "removed", "kinds", "with one removed", "four expressions"),
+        recall_rows(recall),
+    )
+    print_table(
+        "Ordinary text; the ratio is to one pass with one plain expression",
+        ("text", "MB", "hits", "hits a MB", "MB/s", "ratio"),
+        text_rows(texts, arguments.show),
+    )
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

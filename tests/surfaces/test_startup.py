@@ -12,7 +12,6 @@ import pytest
 LATE = (
     "statemachine",
     "ruamel",
-    "rich",
     "cattrs",
     "json_repair",
     "agent_memory.machines",
@@ -82,7 +81,7 @@ def test_what_a_command_needs_is_loaded(root: Path) -> None:
     by_builtin = loaded_by(root, "consolidate")
     config.write_text('{"llm": {"command": "false"}}')
     by_command = loaded_by(root, "consolidate")
-    assert {"agent_memory.adapters.inbox_files", *LATE} - by_builtin - by_command == {"rich", "ruamel"}
+    assert {"agent_memory.adapters.inbox_files", *LATE} - by_builtin - by_command == {"ruamel"}
 
 
 def test_yaml_is_loaded_for_what_only_yaml_can_read(root: Path) -> None:
