@@ -492,6 +492,14 @@ def test_a_note_whose_reply_passes_no_check_stays_pending_and_the_third_time_is_
     assert world.titles() == ["Ports"]
 
 
+def test_a_note_that_the_built_in_cannot_put_better_is_stored_whole_at_once(world: World) -> None:
+    world.agent.status = Status.CAPTURED
+    world.agent.answers = [entries(note("Ports", "The api listens on 8080. " * 100))]
+    world.capture_note("Ports", "The api listens on 8080. " * 100)
+    assert world.verdicts(world.run()) == ["written"]
+    assert world.titles() == ["Ports"]
+
+
 def test_a_later_window_sees_and_may_update_what_an_earlier_one_planned(world: World) -> None:
     world.agent.max_prompt_chars = 32_000
     long = ["Remember that the lock timeout is 30 seconds. " + "words and words " * 700 for _ in range(2)]

@@ -21,13 +21,14 @@ from agent_memory.domain.related import choose_shown, ids_to_show, rank_related,
 from agent_memory.domain.results import sealed
 from agent_memory.domain.run import KeptReply, Run, Work
 from agent_memory.domain.taken_ids import taken_ids
-from agent_memory.domain.vocabulary import Harness, Kind
+from agent_memory.domain.vocabulary import Harness, Kind, Status
 from agent_memory.domain.windows import cut_windows
 from agent_memory.errors import AgentTimedOut, Error, ReplyRefused, StateCorrupt, StoreIo
 from agent_memory.formats.prompt import PromptBudget, PromptFacts, plan_prompt_budget, render_consolidate_prompt
 from agent_memory.formats.reply import parse_reply
 from agent_memory.pipelines.consolidate_io import ConsolidateIo
 from agent_memory.pipelines.settling import pause, set_back_by_fault, set_back_by_timeout, settle
+from agent_memory.ports import Agent
 
 WHOLE_SESSION_SHOWN_CHARS = 200_000
 """Of entries in full for an agent that takes a session whole."""
@@ -251,7 +252,7 @@ def _after_window(io: ConsolidateIo, run: Run, work: Work, skipped: str | None) 
     if done.window_index < len(done.windows):
         return Success(evolve(run, work=done))
     done = evolve(done, next_mark=_next_mark(io, done))
-    if _is_useless(done):
+    if _is_useless(done, io.agent):
         reasons = tuple(f"{each.subject}: {'; '.join(each.reasons)}" for each in done.plan.dropped)
         return _refused(io, run, done, ReplyRefused(("nothing in it passed the checks", *reasons[:5])))
     if done.plan.changes:
@@ -259,11 +260,12 @@ def _after_window(io: ConsolidateIo, run: Run, work: Work, skipped: str | None) 
     return Success(settle(io, run, done, "skipped", done.plan.skipped or "all of it was stored already"))
 
 
-def _is_useless(work: Work) -> bool:
-    """Whether the agent proposed something, and nothing of it may be done. That its note would be stored whole instead
-    (as one is that the agent left out) makes no reply of it."""
+def _is_useless(work: Work, agent: Agent) -> bool:
+    """Whether the agent proposed something, and nothing of it may be done. That a note would be stored whole instead (as
+    one is that the agent left out) makes no reply of it, but for the built-in, which does nothing else with a note."""
     plan = work.plan
-    own_changes = [change for change in plan.changes if change not in work.fallback.changes]
+    stored_whole = () if agent.status is Status.CAPTURED else work.fallback.changes
+    own_changes = [change for change in plan.changes if change not in stored_whole]
     return bool(plan.dropped) and not own_changes and not plan.skipped and not _all_known(plan)
 
 

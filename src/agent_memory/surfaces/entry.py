@@ -9,6 +9,7 @@ def main() -> int:
     words = sys.argv[1:]
     if words[:1] == ["capture"] and "--hook" in words:
         _run_hook(words[1:])
+    _go_on_in_utf_8()
     try:
         from agent_memory.surfaces.cli.main import main as run_command
 
@@ -25,3 +26,21 @@ def _run_hook(words: list[str]) -> None:
         run_hook(words)
     finally:
         os._exit(0)
+
+
+def _go_on_in_utf_8() -> None:
+    """Starts again in Python's UTF-8 mode where the locale is another: no title would fit into a file's name, and two
+    people's locales would read one store differently. The arguments mean what they meant; the terminal keeps its own."""
+    if sys.getfilesystemencoding() == "utf-8" or "utf8" in sys._xoptions or not sys.executable:
+        return
+    words = [sys.executable, "-X", "utf8", *sys.orig_argv[1:]]
+    shown = sys.stdout.encoding if sys.stdout is not None else "utf-8"
+    environ = {"PYTHONIOENCODING": shown, **os.environ}
+    os.execve(sys.executable, [_in_utf_8(word) for word in words], environ)
+
+
+def _in_utf_8(word: str) -> bytes:
+    try:
+        return word.encode("utf-8")
+    except UnicodeEncodeError:  # bytes that the locale could not read: as they came
+        return os.fsencode(word)

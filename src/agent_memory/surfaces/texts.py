@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 
 from returns.result import Failure, Result, Success
@@ -42,13 +41,10 @@ def tags_of(words: str) -> Result[tuple[str, ...], Error]:
     return Success(tuple(tags))
 
 
-def as_utf8(word: str) -> str | None:
-    """An argument as the UTF-8 that its bytes are, whatever the locale says; None where they are not UTF-8."""
+def is_text(word: str) -> bool:
+    """Whether an argument is text: bytes that are not UTF-8 reach us as halves of surrogate pairs."""
     try:
         word.encode("utf-8")
-    except UnicodeEncodeError:  # bytes that the locale has no characters for are half surrogate pairs
-        try:
-            return os.fsencode(word).decode("utf-8")
-        except UnicodeError:
-            return None
-    return word
+    except UnicodeEncodeError:
+        return False
+    return True

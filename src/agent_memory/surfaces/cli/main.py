@@ -16,7 +16,7 @@ from agent_memory import __version__
 from agent_memory.errors import Defect, StoreIo, UsageInvalid
 from agent_memory.surfaces.console import Console, standard_console
 from agent_memory.surfaces.streams import guarded_streams
-from agent_memory.surfaces.texts import as_utf8
+from agent_memory.surfaces.texts import is_text
 
 
 class Command(Protocol):
@@ -152,11 +152,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _ended(argv: Sequence[str]) -> int:
     try:
-        words = [as_utf8(word) for word in argv]
-        if None in words:
-            broken = UsageInvalid(f"The argument {argv[words.index(None)]!r} is not text in UTF-8")
-            return standard_console(as_json="--json" in argv).fail(broken)
-        return run_command([word for word in words if word is not None])
+        broken = next((word for word in argv if not is_text(word)), None)
+        if broken is not None:
+            problem = UsageInvalid(f"The argument {broken!r} is not text in UTF-8")
+            return standard_console(as_json="--json" in argv).fail(problem)
+        return run_command(argv)
     except SystemExit as ended:  # a help page, an error of argparse, a signal while the agent command was at work
         return ended.code if isinstance(ended.code, int) else 0
     except KeyboardInterrupt:

@@ -1,0 +1,149 @@
+"""Running `memory` as its users do: a process, with a home of its own."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from attrs import field, frozen
+
+PROGRAM = [sys.executable, "-c", "import sys; from agent_memory.surfaces.entry import main; sys.exit(main())"]
+LIMIT_SECONDS = 120
+TREES = ("topics", "archive")
+
+
+@frozen
+class Done:
+    """How a call ended."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def document(self) -> Any:
+        """The one document of a `--json` call."""
+        return json.loads(self.out)
+
+    @property
+    def error(self) -> dict[str, Any]:
+        """The error of a `--json` call that failed."""
+        document = json.loads(self.err)
+        assert list(document) == ["error"]
+        error: dict[str, Any] = document["error"]
+        assert list(error) == ["code", "message", "details"]
+        return error
+
+
+@frozen
+class Memory:
+    """`memory` in one home, with its root at `home/memories` unless a test says otherwise."""
+
+    home: Path
+    environ: Mapping[str, str] = field(factory=dict)
+
+    @property
+    def root(self) -> Path:
+        return self.home / "memories"
+
+    def __call__(self, *words: str | bytes, data: bytes = b"", cwd: Path | None = None, **environ: str) -> Done:
+        """One call to its end; a value of "" in `environ` takes the variable away."""
+        finished = subprocess.run(
+            [*PROGRAM, *words],
+            input=data,
+            capture_output=True,
+            timeout=LIMIT_SECONDS,
+            cwd=cwd or self.home,
+            env=self.environment(**environ),
+            check=False,
+        )
+        return Done(finished.returncode, finished.stdout.decode(), finished.stderr.decode())
+
+    def start(self, *words: str, **environ: str) -> subprocess.Popen[bytes]:
+        """A call that goes on beside the test."""
+        return subprocess.Popen(
+            [*PROGRAM, *words],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=self.home,
+            env=self.environment(**environ),
+        )
+
+    def environment(self, **environ: str) -> dict[str, str]:
+        ours = {"HOME": str(self.home), "AGENT_MEMORY_ROOT": str(self.root), **self.environ, **environ}
+        return {name: value for name, value in {**os.environ, **ours}.items() if value}
+
+    # -- what a test sets up ------------------------------------------------------------------------------------------
+
+    def configure(self, **sections: object) -> None:
+        """Write the person's config."""
+        path = self.home / ".config" / "agent-memory" / "config.json"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(sections))
+
+    def remembered(self, text: str, *words: str) -> str:
+        """The id of a new note."""
+        done = self("remember", text, "--json", *words)
+        assert (done.code, done.err) == (0, ""), done
+        id: str = done.document["id"]
+        return id
+
+    def captured(self, title: str, body: str) -> str:
+        """The name of a new inbox entry with a note."""
+        done = self("capture", "--title", title, "--body", body, "--json")
+        assert (done.code, done.err) == (0, ""), done
+        name: str = done.document["captured"]
+        return name
+
+    def session(self, session_id: str, transcript: str | bytes) -> Path:
+        """A Claude Code session whose transcript is where the harness keeps it, captured; the transcript."""
+        path = self.home / ".claude" / "projects" / "lamp" / f"{session_id}.jsonl"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(transcript if isinstance(transcript, bytes) else transcript.encode())
+        self.capture_session(session_id, path)
+        return path
+
+    def capture_session(self, session_id: str, path: Path) -> None:
+        done = self("capture", "--harness", "claude-code", "--session", session_id, "--transcript", str(path))
+        assert (done.code, done.err) == (0, ""), done
+
+    # -- what a test looks at -----------------------------------------------------------------------------------------
+
+    def pending(self) -> list[str]:
+        """The names of the entries that wait."""
+        inbox = self.root / "inbox"
+        return sorted(each.name for each in inbox.glob("[!.]*.json")) if inbox.exists() else []
+
+    def notes(self) -> list[dict[str, Any]]:
+        """Every live entry, newest first, with its body."""
+        listed = self("list", "--json").document["entries"]
+        return [{**each, "body": _body_of(self.root / each["path"])} for each in listed]
+
+    def titles(self) -> list[str]:
+        return sorted(each["title"] for each in self("list", "--json").document["entries"])
+
+    def snapshot(self) -> dict[str, str]:
+        """A hash of every file in `topics/` and `archive/`, by relative path."""
+        files = (each for tree in TREES for each in (self.root / tree).rglob("*") if each.is_file())
+        return {str(each.relative_to(self.root)): hashlib.sha256(each.read_bytes()).hexdigest() for each in files}
+
+    def log(self, form: str = "%an: %s") -> list[str]:
+        """One line a commit, newest first; asserts that git finds nothing wrong and nothing left to commit."""
+        assert self.git("fsck", "--no-progress") == ""
+        assert self.git("status", "--porcelain") == ""
+        return self.git("log", f"--format={form}").splitlines()
+
+    def git(self, *words: str) -> str:
+        finished = subprocess.run(["git", "-C", str(self.root), *words], capture_output=True, text=True, check=True)
+        return finished.stdout
+
+
+def _body_of(path: Path) -> str:
+    return path.read_text().split("\n---\n", 1)[1].strip("\n")
