@@ -7,8 +7,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-import agent_memory
 import pytest
+
+import agent_memory
 
 SOURCE = Path(agent_memory.__file__).read_text("utf-8")
 

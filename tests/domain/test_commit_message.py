@@ -3,8 +3,7 @@ from __future__ import annotations
 import re
 import subprocess
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from agent_memory.domain.commit_message import commit_message
 from fixtures.secret_samples import base62

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from agent_memory.domain.linking import Linked, Targets, link_body, without_links
 from agent_memory.domain.links import find_links
@@ -31,7 +30,9 @@ def test_a_link_to_the_archive_stays() -> None:
 
 
 def test_links_to_nowhere_become_their_words_and_are_named() -> None:
-    assert linked("[[ref:x]] [[ref:x|words]] [[id__zzzzzz]]") == Linked("a note that was not kept words id__zzzzzz", ("ref:x", "id__zzzzzz"))
+    assert linked("[[ref:x]] [[ref:x|words]] [[id__zzzzzz]]") == Linked(
+        "a note that was not kept words id__zzzzzz", ("ref:x", "id__zzzzzz")
+    )
 
 
 def test_an_entry_does_not_link_to_itself() -> None:

@@ -6,8 +6,7 @@ import re
 import unicodedata
 
 from attrs import evolve
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from agent_memory.domain.change import Create, Replace, Retire
 from agent_memory.domain.change_set import ChangeSet, ProposedEntry, ProposedUpdate

@@ -8,8 +8,7 @@ from collections import defaultdict
 from pathlib import Path
 
 import pytest
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
+from hypothesis import example, given, settings, strategies as st
 
 from agent_memory.domain.redaction import Redacted, redact
 from fixtures.secret_samples import INNOCENT, SAMPLES, Sample, base62, jwt, password, pem

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from agent_memory.domain.refusal_text import MESSAGE_MAX_CHARS, failure_cause, message_cause
 

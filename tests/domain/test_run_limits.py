@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from agent_memory.domain.change import Change, Create, Replace, Restore, Retire
 from agent_memory.domain.entry import MemoryEntry, Meta

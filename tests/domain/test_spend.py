@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from agent_memory.domain.instants import DAY_MS
 from agent_memory.domain.spend import DaySpend, day_of, spend_on, with_added

@@ -6,8 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from returns.result import Failure, Success
 
 from agent_memory.domain.change_set import ChangeSet, ProposedEntry, ProposedUpdate

@@ -6,8 +6,7 @@ from typing import Any, Literal
 
 import pytest
 from attrs import field, frozen
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from returns.pipeline import is_successful
 from returns.result import Failure, Success
 

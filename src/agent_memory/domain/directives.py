@@ -27,7 +27,8 @@ _IMPERATIVES = (
 _LEADS = r"(?:(?:please|kindly|also|then|so|first|next|finally|instead|now|just|important|note|warning|rule|por favor|então|depois|também)[,:]?\s+)*"
 _QUOTES = r"[\"'“‘*_`(\[]*"
 _IMPERATIVE = re.compile(
-    rf"{_QUOTES}{_LEADS}{_QUOTES}(?:{'|'.join(sorted(set(_IMPERATIVES.split())))})\b(?![-=(.:/]|\s*=|\s+`?[0-9a-f]{{7,40}}\b)", re.IGNORECASE
+    rf"{_QUOTES}{_LEADS}{_QUOTES}(?:{'|'.join(sorted(set(_IMPERATIVES.split())))})\b(?![-=(.:/]|\s*=|\s+`?[0-9a-f]{{7,40}}\b)",
+    re.IGNORECASE,
 )
 # Before another clause: "when X, run Y", "before building run Y".
 _CONDITION = re.compile(

@@ -30,9 +30,7 @@ class RunSummary:
 def summary_of(run: Run) -> RunSummary:
     """What the run did."""
     verdicts = Counter(each.outcome.verdict for each in run.settled)
-    acts = Counter(
-        applied.act for each in run.settled if each.receipt is not None for applied in each.receipt.applied
-    )
+    acts = Counter(applied.act for each in run.settled if each.receipt is not None for applied in each.receipt.applied)
     held = [each for each in run.settled if each.outcome.verdict not in DONE_VERDICTS | {"gave-up"}]
     # A session that was taken up in several parts settles several times.
     processed = len({each.pending.name for each in run.settled if each.outcome.verdict in DONE_VERDICTS})

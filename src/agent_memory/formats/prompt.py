@@ -163,7 +163,9 @@ def _closing(facts: PromptFacts) -> str:
             "The session goes on after this part: leave what is still undecided to the next one, and write no handoff yet."
         )
     elif _is_old(facts):
-        sentences.append(f"The session ended more than {facts.handoff_days} days ago: write no handoff; what is still open and matters is a `task`.")
+        sentences.append(
+            f"The session ended more than {facts.handoff_days} days ago: write no handoff; what is still open and matters is a `task`."
+        )
     if facts.handoff_id is not None:
         sentences.append(
             f"This session has a handoff already, {facts.handoff_id}: bring it up to date in `updates` instead of writing another."

@@ -19,7 +19,7 @@ from agent_memory.errors import Error
 from agent_memory.formats.entry_json import entry_document
 from agent_memory.surfaces.console import Console
 
-_ID = re.compile(r"(?:id__)?([1-9A-HJ-NP-Za-km-z]{6})(?:\.md)?\Z")
+_ID = re.compile(r"(?:\A(?:id__)?|id__)([1-9A-HJ-NP-Za-km-z]{6})(?:\.md)?\Z")
 
 
 def with_memory(console: Console, act: Callable[[Memory], int]) -> int:
@@ -57,7 +57,7 @@ def add_choice(parser: argparse._ActionsContainer, option: str, words: type[StrE
 def entry_id(text: str) -> str:
     """The id that a person means by `id__a1b2c3`, `a1b2c3` or `…/title -- id__a1b2c3.md`; other text as it is, so that
     the store can say that there is no such entry."""
-    found = _ID.search(text.rsplit("/", 1)[-1])
+    found = _ID.search(text)
     return f"id__{found[1]}" if found else text
 
 

@@ -38,7 +38,7 @@ def _text(entry: ReadEntry) -> str:
     meta = entry.stored.meta
     facts = [
         f"{meta.id} · {meta.kind} · {meta.status} · said by: {meta.origin} · {meta.scope}",
-        f"updated {iso_of(meta.updated_at_ms)[:10]} · read {entry.usage.count} times · {' '.join(meta.tags)}".rstrip(
+        f"updated {iso_of(meta.updated_at_ms)[:10]} · read {_times(entry.usage.count)} · {' '.join(meta.tags)}".rstrip(
             " ·"
         ),
         *(f"from {_source(source)}" for source in meta.sources),
