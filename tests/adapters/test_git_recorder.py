@@ -17,6 +17,7 @@ from agent_memory.adapters.git_process import GitProcess
 from agent_memory.adapters.git_recorder import GitRecorder
 from agent_memory.config import StorageConfig
 from agent_memory.errors import ConfigInvalid, RecorderFailed
+from fixtures.secret_samples import base62
 
 
 @pytest.fixture
@@ -161,6 +162,36 @@ def test_a_hand_edit_bears_the_name_of_the_persons_global_configuration(store: P
     _write(store, "topics/a.md")
     assert _recorder(store, environ=_environ(HOME=str(tmp_path))).adopt_hand_edits() == Success(1)
     assert _git(store, "log", "--format=%an <%ae> %cn").strip() == "Ana Lima <ana@acme.io> agent-memory"
+
+
+def _many(store: Path, text: str) -> list[str]:
+    paths = [f"topics/{number} [ab]*?.md" for number in range(250)]
+    for path in paths:
+        _write(store, path, text)
+    return paths
+
+
+def test_very_many_hand_edits_are_one_commit_of_exactly_them(store: Path) -> None:
+    _record(store)
+    paths = _many(store, "text")
+    _write(store, "topics/secret.md", f"api_key = {base62(40)}")
+    assert _recorder(store).adopt_hand_edits() == Success(len(paths))
+    _many(store, "other text")
+    (store / paths[1]).unlink()
+    assert _recorder(store).adopt_hand_edits() == Success(len(paths))
+    changes = _git(store, "show", "--format=", "--name-status").splitlines()
+    assert sorted(change[0] for change in changes) == ["D", *["M"] * 249]
+    assert _git(store, "status", "--porcelain") == "?? topics/secret.md\n"
+
+
+def test_very_many_paths_take_along_nothing_that_somebody_staged(store: Path) -> None:
+    _record(store)
+    paths = _many(store, "text")
+    _write(store, "topics/staged.md", "staged")
+    _git(store, "add", "topics/staged.md")
+    assert _recorder(store).record(paths, "many") == Success(None)
+    assert _git(store, "show", "--format=", "--name-only").splitlines() == sorted(paths)
+    assert _git(store, "status", "--porcelain") == "A  topics/staged.md\n"
 
 
 def test_without_a_configuration_a_hand_edit_bears_the_login_name(store: Path) -> None:

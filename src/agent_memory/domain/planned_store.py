@@ -26,13 +26,17 @@ def stored_when_applied(plan: Plan, live: Iterable[Listed]) -> dict[str, StoredE
 
     A replaced one keeps its present content hash, on which its change depends; a new one has `PLANNED_HASH`.
     """
-    known = {listed.meta.id: listed for listed in live}
-    return {id: StoredEntry(_listed(entry, known.get(id)), entry.body) for id, entry in planned_entries(plan).items()}
+    planned = planned_entries(plan)
+    known = {listed.meta.id: listed for listed in live if listed.meta.id in planned}
+    return {id: StoredEntry(_listed(entry, known.get(id)), entry.body) for id, entry in planned.items()}
 
 
 def live_when_applied(plan: Plan, live: Iterable[Listed]) -> tuple[Listed, ...]:
     """The live entries once the plan is applied: changed ones in their place, retired ones gone, new ones last."""
-    written = stored_when_applied(plan, live := tuple(live))
+    live = tuple(live)
+    if not plan.changes:
+        return live
+    written = stored_when_applied(plan, live)
     gone = {change.id for change in plan.changes if isinstance(change, Retire)}
     kept = tuple(
         written[listed.meta.id].listed if listed.meta.id in written else listed

@@ -37,6 +37,14 @@ class Ranked:
     score: float
 
 
+@frozen
+class _Shared:
+    """The words of an entry that were also said, and how many it has in all: those of 50,000 entries fit in memory."""
+
+    words: tuple[str, ...]
+    of: int
+
+
 def rank_related(
     window: History, live: Iterable[Listed], scope: str, session_id: str | None = None
 ) -> tuple[Ranked, ...]:
@@ -50,14 +58,14 @@ def rank_related(
         for each in live
         if each.meta.scope in (scope, GLOBAL_SCOPE) and each.meta.sensitivity is not Sensitivity.SECRET
     ]
-    about = [words_about(each.meta) for each in visible]
-    spread = Counter(word for words in about for word in words)
     said = _words_of(window)
+    about = [_shared(words_about(each.meta), said) for each in visible]
+    spread = Counter(word for shared in about for word in shared.words)
     ranked = (
         Ranked(
-            each, _likeness(words, said, spread, len(visible)) + (_SAME_SESSION if _is_from(each, session_id) else 0.0)
+            each, _likeness(shared, said, spread, len(visible)) + (_SAME_SESSION if _is_from(each, session_id) else 0.0)
         )
-        for each, words in zip(visible, about, strict=True)
+        for each, shared in zip(visible, about, strict=True)
     )
     return tuple(sorted(ranked, key=lambda each: (-each.score, -each.listed.meta.updated_at_ms, each.listed.meta.id)))
 
@@ -113,7 +121,11 @@ def _words_of(window: History) -> Counter[str]:
     return said
 
 
-def _likeness(words: frozenset[str], said: Counter[str], spread: Counter[str], total: int) -> float:
-    shared = [word for word in words if word in said and (spread[word] <= _WIDELY_USED * total or total < 10)]
-    weight = sum(math.log(1 + total / spread[word]) * (1 + math.log(said[word])) for word in shared)
-    return weight / math.sqrt(len(words)) if words else 0.0
+def _shared(words: frozenset[str], said: Counter[str]) -> _Shared:
+    return _Shared(tuple(sorted(words & said.keys())), len(words))
+
+
+def _likeness(shared: _Shared, said: Counter[str], spread: Counter[str], total: int) -> float:
+    telling = [word for word in shared.words if spread[word] <= _WIDELY_USED * total or total < 10]
+    weight = sum(math.log(1 + total / spread[word]) * (1 + math.log(said[word])) for word in telling)
+    return weight / math.sqrt(shared.of) if shared.of else 0.0
