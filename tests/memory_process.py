@@ -16,6 +16,7 @@ from attrs import field, frozen
 PROGRAM = [sys.executable, "-c", "import sys; from agent_memory.surfaces.entry import main; sys.exit(main())"]
 LIMIT_SECONDS = 120
 TREES = ("topics", "archive")
+NOTHING: Mapping[str, str] = {}
 
 
 @frozen
@@ -52,7 +53,9 @@ class Memory:
     def root(self) -> Path:
         return self.home / "memories"
 
-    def __call__(self, *words: str | bytes, data: bytes = b"", cwd: Path | None = None, **environ: str) -> Done:
+    def __call__(
+        self, *words: str | bytes, data: bytes = b"", cwd: Path | None = None, environ: Mapping[str, str] = NOTHING
+    ) -> Done:
         """One call to its end; a value of "" in `environ` takes the variable away."""
         finished = subprocess.run(
             [*PROGRAM, *words],
@@ -60,12 +63,12 @@ class Memory:
             capture_output=True,
             timeout=LIMIT_SECONDS,
             cwd=cwd or self.home,
-            env=self.environment(**environ),
+            env=self.environment(environ),
             check=False,
         )
         return Done(finished.returncode, finished.stdout.decode(), finished.stderr.decode())
 
-    def start(self, *words: str, **environ: str) -> subprocess.Popen[bytes]:
+    def start(self, *words: str, environ: Mapping[str, str] = NOTHING) -> subprocess.Popen[bytes]:
         """A call that goes on beside the test."""
         return subprocess.Popen(
             [*PROGRAM, *words],
@@ -73,10 +76,10 @@ class Memory:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             cwd=self.home,
-            env=self.environment(**environ),
+            env=self.environment(environ),
         )
 
-    def environment(self, **environ: str) -> dict[str, str]:
+    def environment(self, environ: Mapping[str, str] = NOTHING) -> dict[str, str]:
         ours = {"HOME": str(self.home), "AGENT_MEMORY_ROOT": str(self.root), **self.environ, **environ}
         return {name: value for name, value in {**os.environ, **ours}.items() if value}
 

@@ -40,13 +40,13 @@ EVERY_COMMAND = [
 class TestHome:
     @pytest.mark.parametrize("words", EVERY_COMMAND)
     def test_one_that_cannot_be_used(self, memory: Memory, words: tuple[str, ...]) -> None:
-        done = memory(*words, HOME="/dev/null/x", AGENT_MEMORY_ROOT="")
+        done = memory(*words, environ={"HOME": "/dev/null/x", "AGENT_MEMORY_ROOT": ""})
         assert (done.code, done.out) == (20, "")
         assert one_sentence(done.err)
         assert "Not a directory" in done.err
 
     def test_a_good_root_does_not_make_up_for_it_where_a_lock_is_needed(self, memory: Memory) -> None:
-        done = memory("remember", NOTE, HOME="/dev/null/x")
+        done = memory("remember", NOTE, environ={"HOME": "/dev/null/x"})
         assert done.code == 20
         assert one_sentence(done.err)
         assert not memory.root.exists()
@@ -119,21 +119,22 @@ class TestCurrentDirectory:
         assert one_sentence(finished.stderr.decode()) == (code != 0)
 
     def test_a_relative_root_needs_one(self, memory: Memory) -> None:
-        assert memory("remember", NOTE, AGENT_MEMORY_ROOT="here").code == 0
+        assert memory("remember", NOTE, environ={"AGENT_MEMORY_ROOT": "here"}).code == 0
         assert (memory.home / "here" / "topics").is_dir()
         script = 'mkdir gone && cd gone && rmdir ../gone && exec "$@"'
-        environ = memory.environment(AGENT_MEMORY_ROOT="here")
+        environ = memory.environment({"AGENT_MEMORY_ROOT": "here"})
         command = ["/bin/sh", "-c", script, "sh", *PROGRAM, "list"]
         finished = subprocess.run(command, cwd=memory.home, env=environ, capture_output=True, check=False)
         assert finished.returncode == 10
         assert b"the current directory was removed" in finished.stderr
 
 
-class TestLocale:
-    ASCII = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}  # noqa: RUF012 - a constant
+ASCII = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
 
+
+class TestLocale:
     def test_text_arrives_whole_and_output_is_escaped(self, memory: Memory) -> None:
-        done = memory("remember", "Naïve — 日本 😀", "--tags", "naïve", **self.ASCII)
+        done = memory("remember", "Naïve — 日本 😀", "--tags", "naïve", environ=ASCII)
         assert (done.code, done.err) == (0, "")
         assert "Na\\xefve" in done.out
         (note,) = memory.notes()
@@ -142,7 +143,7 @@ class TestLocale:
     @pytest.mark.parametrize("environ", [ASCII, {"PYTHONIOENCODING": "ascii"}])
     def test_json_stays_json(self, memory: Memory, environ: dict[str, str]) -> None:
         memory.remembered("Naïve — 日本 😀")
-        assert memory("list", "--json", **environ).document["entries"][0]["title"] == "Naïve — 日本 😀"
+        assert memory("list", "--json", environ=environ).document["entries"][0]["title"] == "Naïve — 日本 😀"
 
     @pytest.mark.parametrize(
         "words", [("remember", b"caf\xe9"), ("edit", "id__aaaaaa", "--title", b"\xff"), ("list", "--query", b"\xc3")]

@@ -54,3 +54,7 @@ def _source(source: object) -> str:
     session = f" {source.thread_id}" if source.thread_id else ""
     turns = f", turns {', '.join(map(str, source.turns))}" if source.turns else ""
     return f"{source.harness}{session}{turns}"
+
+
+def _times(count: int) -> str:
+    return f"{count} time{'' if count == 1 else 's'}"

@@ -1,0 +1,350 @@
+"""Single notes on the command line: remember, list, read, edit, pin, promote, archive, restore."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from memory_process import Memory
+
+NOTE = "Deploys run from main only, and never from a branch."
+AGENT = {"CLAUDE_CODE_CHILD_SESSION": "1"}
+NO_EDITOR = {"EDITOR": "", "VISUAL": ""}
+ENTRY_KEYS = {
+    "id", "title", "description", "kind", "tags", "status", "origin", "scope", "importance", "confidence",
+    "sensitivity", "pinned", "promotedBy", "used", "last_used", "createdAt", "updatedAt", "expiresAt", "validFrom",
+    "validUntil", "aliases", "supersedes", "sources", "path", "archived", "tier",
+}  # fmt: skip
+
+
+@pytest.fixture
+def memory(home: Path) -> Memory:
+    return Memory(home, {"VISUAL": ""})
+
+
+class TestRemember:
+    def test_as_the_documentation_says(self, memory: Memory) -> None:
+        done = memory("remember", NOTE, "--kind", "convention", "--tags", "deploy,ci rules", "--title", "Deploys")
+        assert (done.code, done.err) == (0, "")
+        found = re.fullmatch(r"Remembered (id__\w{6})  Deploys  \(global\)\n", done.out)
+        assert found
+        (note,) = memory.notes()
+        assert note["id"] == found[1]
+        assert note["tags"] == ["topic__deploy", "topic__ci", "topic__rules"]
+        assert (note["status"], note["origin"], note["body"]) == ("captured", "user", NOTE)
+        assert memory.log() == ["agent-memory: remember: Deploys"]
+
+    def test_from_standard_input(self, memory: Memory) -> None:
+        assert memory("remember", "-", data="\ufeffone\r\ntwo — é\n".encode()).code == 0
+        assert memory.notes()[0]["body"] == "one\ntwo — é"
+
+    def test_in_a_repository_it_is_the_repositorys(self, memory: Memory) -> None:
+        project = memory.home / "lamp"
+        (project / ".git").mkdir(parents=True)
+        (project / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
+        (project / ".git" / "config").write_text('[remote "origin"]\n\turl = git@github.com:ada/lamp.git\n')
+        assert "(github.com/ada/lamp)" in memory("remember", NOTE, cwd=project).out
+        assert "(global)" in memory("remember", "Tabs.", "--scope", "global", cwd=project).out
+
+    def test_a_similar_one_is_named_and_linked_and_the_same_is_stored_once(self, memory: Memory) -> None:
+        first = memory.remembered(NOTE)
+        similar = memory("remember", "Deploys run from main only, and never on a Friday.")
+        assert f"similar, linked: {first}" in similar.out
+        assert f"[[{first}]]" in memory.notes()[0]["body"]
+        for text in (NOTE, f"\n{NOTE}\n\n", "Deploys run from main only, and never on a Friday."):
+            assert memory("remember", text).out.startswith("Already stored as id__")
+        assert len(memory.log()) == 2
+
+    def test_a_secret_is_taken_out_before_it_is_anywhere_p20(self, memory: Memory) -> None:
+        token = "ghp_" + "A1b2C3d4" * 4 + "E5f6"
+        done = memory("remember", f"The token of the bot is {token} for now.", "--title", f"Bot {token}")
+        assert (done.code, done.err) == (0, "")
+        assert token not in done.out
+        everything = b"".join(each.read_bytes() for each in memory.root.rglob("*") if each.is_file())
+        assert token.encode() not in everything
+        assert token not in memory.git("log", "-p")
+
+    @pytest.mark.parametrize(
+        ("words", "code", "sentence"),
+        [
+            (["remember"], 2, "The following arguments are required: TEXT."),
+            (["remember", ""], 20, "body: is empty"),
+            (["remember", " \n\u200b"], 20, "body: is empty"),
+            (["remember", "x", "--tags", "ok,!!!"], 2, "Nothing of '!!!' in --tags can be a tag."),
+            (["remember", "x", "--kind", "opinion"], 2, "invalid choice: 'opinion'"),
+            (["remember", "x", "--importnace", "high"], 2, "Did you mean --importance?"),
+            (["read", "id__zzzzzz"], 20, "There is no entry id__zzzzzz."),
+            (["read", "../../etc/passwd"], 20, "There is no entry ../../etc/passwd."),
+            (["edit", "id__zzzzzz", "--title", "t"], 20, "There is no entry id__zzzzzz."),
+            (["edit", "id__zzzzzz"], 2, "EDITOR is not set"),
+            (["pin", "id__zzzzzz"], 20, "There is no entry id__zzzzzz."),
+            (["archive", "id__zzzzzz"], 20, "There is no entry id__zzzzzz."),
+            (["restore", "id__zzzzzz"], 20, "There is no entry id__zzzzzz."),
+        ],
+    )
+    def test_what_cannot_be_done_is_one_sentence_and_its_code(
+        self, memory: Memory, words: list[str], code: int, sentence: str
+    ) -> None:
+        done = memory(*words, environ=NO_EDITOR)
+        assert (done.code, done.out) == (code, "")
+        assert sentence in done.err
+        assert done.err.count("\n") == 1
+        assert memory(*words, "--json", environ=NO_EDITOR).error["details"] is not None
+        assert memory.titles() == []
+
+
+class TestListAndRead:
+    def test_plain_when_piped(self, memory: Memory) -> None:
+        id = memory.remembered(NOTE, "--tags", "deploy")
+        (line,) = memory("list").out.splitlines()
+        cells = line.split("\t")
+        assert cells[:4] == [id, "fact", "captured", "user"]
+        assert cells[5:] == ["0", NOTE, "topic__deploy"]
+        assert "\x1b" not in line
+
+    def test_reading_counts_and_listing_does_not(self, memory: Memory) -> None:
+        id = memory.remembered(NOTE)
+        for reads in (1, 2):
+            shown = memory("read", id.removeprefix("id__"))
+            assert NOTE in shown.out
+            assert f"read {reads} time{'s' if reads > 1 else ''}\n" in shown.out
+        memory("list")
+        assert memory("list", "--json").document["entries"][0]["used"] == 2
+        document = memory("read", f"topics/x -- {id}.md", "--json").document
+        assert (document["used"], document["body"].strip()) == (3, NOTE)
+        assert document["last_used"].endswith("Z")
+
+    def test_twenty_readers_at_once_count_exactly_p7(self, memory: Memory) -> None:
+        id = memory.remembered(NOTE)
+        readers = [memory.start("read", id) for _ in range(20)]
+        assert [reader.wait() for reader in readers] == [0] * 20
+        for reader in readers:
+            reader.communicate()
+        assert memory("list", "--json").document["entries"][0]["used"] == 20
+
+    def test_by_an_alias(self, memory: Memory) -> None:
+        id = memory.remembered(NOTE)
+        (path,) = (memory.root / "topics").iterdir()
+        path.write_text(path.read_text().replace("kind: fact", "kind: fact\naliases: [id__oxd123]"))
+        assert memory("read", "id__oxd123", "--json").document["id"] == id
+
+    def test_a_hand_written_file_is_welcome_and_its_count_is_the_base(self, memory: Memory) -> None:
+        memory.remembered(NOTE)
+        by_hand = memory.root / "topics" / "ports.md"
+        by_hand.write_text("---\nid: id__aaaaaa\nused: 12\nmine: kept # a comment\n---\n# Ports\n\nThe api listens.\n")
+        assert memory("read", "id__aaaaaa", "--json").document["used"] == 13
+        assert memory("edit", "id__aaaaaa", "--importance", "high").code == 0
+        assert memory("read", "id__aaaaaa", "--json").document["used"] == 14
+        text = by_hand.read_text()
+        assert "mine: kept # a comment\n" in text
+        assert "used: 13\n" in text
+
+    def test_what_cannot_be_read_is_named_beside_what_can(self, memory: Memory) -> None:
+        memory.remembered(NOTE)
+        (memory.root / "topics" / "broken.md").write_text("---\nkind: [\n---\n")
+        done = memory("list")
+        assert done.code == 0
+        assert done.out.count("\n") == 1
+        assert "topics/broken.md is not a valid entry" in done.err
+        status = memory("status")
+        assert status.code == 1
+        assert "topics/broken.md" in status.out
+
+
+class TestEdit:
+    def test_by_flags(self, memory: Memory) -> None:
+        id = memory.remembered(NOTE)
+        done = memory(
+            "edit", id, "--title", "Deploys", "--tags", "ci", "--kind", "convention", "--body", "-", data=b"New"
+        )
+        assert done.out == f"Edited {id}  Deploys\n"
+        (note,) = memory.notes()
+        assert (note["title"], note["tags"], note["kind"], note["body"]) == (
+            "Deploys",
+            ["topic__ci"],
+            "convention",
+            "New",
+        )
+        assert NOTE in memory("read", id, "--archived").out
+        assert memory.log()[0] == "agent-memory: edit: Deploys"
+
+    def editor(self, memory: Memory, script: str) -> dict[str, str]:
+        path = memory.home / "my editor"
+        path.write_text(f"#!/bin/sh\n{script}\n")
+        path.chmod(0o700)
+        return {"EDITOR": f"'{path}' --wait", "TMPDIR": str(memory.home)}
+
+    def test_in_an_editor(self, memory: Memory) -> None:
+        id = memory.remembered(NOTE)
+        done = memory(
+            "edit", id, environ=self.editor(memory, 'sed -i -e "s/never/not/" -e "s/^kind: .*/kind: lesson/" "$2"')
+        )
+        assert (done.code, done.err) == (0, "")
+        (note,) = memory.notes()
+        assert (note["body"], note["kind"]) == (NOTE.replace("never", "not"), "lesson")
+        assert len(memory.log()) == 2
+
+    @pytest.mark.parametrize(
+        ("script", "code", "sentence"),
+        [
+            ("exit 3", 2, "The editor ended with status 3. Nothing was changed."),
+            ('rm "$2"', 2, "The editor left no file"),
+            ('sed -i "s/^status: .*/status: promoted/" "$2"', 20, "status: is not changed by editing"),
+            ('sed -i "s/^kind: .*/kind: nonsense/" "$2"', 20, "kind"),
+            (': > "$2"', 20, "body: is empty"),
+        ],
+    )
+    def test_what_cannot_be_stored_changes_nothing(self, memory: Memory, script: str, code: int, sentence: str) -> None:
+        id = memory.remembered(NOTE)
+        before = memory.snapshot()
+        done = memory("edit", id, environ=self.editor(memory, script))
+        assert done.code == code
+        assert sentence in done.err
+        assert memory.snapshot() == before
+        kept = re.search(r"What you wrote is kept in (.*)\.\n", done.err)
+        assert (kept is not None) == (code == 20)
+        assert kept is None or Path(kept[1]).exists()
+
+    def test_an_editor_that_is_none(self, memory: Memory) -> None:
+        id = memory.remembered(NOTE)
+        for editor, sentence in (("/nowhere/vi", "could not be started"), ("vi '", "is no command")):
+            done = memory("edit", id, environ={"EDITOR": editor})
+            assert done.code == 2
+            assert sentence in done.err
+            assert done.err.count("\n") == 1
+
+    def test_leaving_everything_as_it_is_writes_nothing(self, memory: Memory) -> None:
+        id = memory.remembered(NOTE)
+        before = memory.snapshot()
+        assert memory("edit", id, environ={"EDITOR": "true"}).code == 0
+        assert memory.snapshot() == before
+
+    def test_someone_faster_wins_and_what_was_typed_is_kept_p8(self, memory: Memory) -> None:
+        id = memory.remembered(NOTE)
+        (path,) = (memory.root / "topics").iterdir()
+        script = f'sed -i "s/never/not/" "$2"; sed -i "s/branch/tag/" "{path}"'
+        done = memory("edit", id, environ=self.editor(memory, script))
+        assert done.code == 20
+        assert "was changed by someone else meanwhile" in done.err
+        assert memory.notes()[0]["body"] == NOTE.replace("branch", "tag")
+
+
+class TestTrust:
+    def test_pin_promote_unpin(self, memory: Memory) -> None:
+        id = memory.remembered(NOTE)
+        assert memory("pin", id).out == f"Pinned {id}  {NOTE}\n"
+        pinned = memory("list", "--json", "--status", "promoted").document["entries"][0]
+        assert (pinned["pinned"], pinned["tier"], pinned["promotedBy"]) == (True, "hot", "person")
+        assert memory("unpin", id, "--json").document["pinned"] is False
+
+    @pytest.mark.parametrize("act", ["pin", "promote", "trust"])
+    def test_an_agent_may_not_p19(self, memory: Memory, act: str) -> None:
+        id = memory.remembered(NOTE)
+        before = memory.snapshot()
+        words = (act, id) if act != "trust" else (act, ".")
+        done = memory(*words, environ=AGENT)
+        assert (done.code, done.out) == (2, "")
+        assert "CLAUDE_CODE_CHILD_SESSION says that an agent is calling" in done.err
+        assert memory(*words, "--json", environ=AGENT).error["code"] == "act-refused"
+        assert memory.snapshot() == before
+        assert act == "trust" or memory(act, id).code == 0
+
+    def test_what_an_agent_remembers_is_the_agents(self, memory: Memory) -> None:
+        document = memory("remember", NOTE, "--json", environ=AGENT).document
+        assert (document["origin"], document["sources"][0]["harness"]) == ("agent", "claude-code")
+        assert "By: claude-code" in memory.git("log", "--format=%B")
+
+    def test_a_secret_is_the_persons_alone(self, memory: Memory) -> None:
+        id = memory.remembered("The door opens with 4711.", "--sensitivity", "secret")
+        for done in (memory("read", id), memory("read", id, "--secret", environ=AGENT), memory("pin", id)):
+            assert (done.code, done.out) == (20, "")
+            assert done.err.endswith("it is secret.\n")
+        assert memory("list", environ=AGENT).out == ""
+        for act in (("edit", id, "--title", "t"), ("archive", id)):
+            assert memory(*act, "--json", environ=AGENT).error["code"] == "entry-protected"
+        assert "4711" in memory("read", id, "--secret").out
+        assert "body" not in memory("edit", id, "--importance", "high", "--json").document
+
+
+class TestArchive:
+    def test_there_and_back(self, memory: Memory) -> None:
+        id = memory.remembered(NOTE)
+        before = memory.snapshot()
+        assert memory("archive", id).out.startswith(f"Archived {id}")
+        assert memory("list").out == ""
+        assert memory("list", "--archived").out.startswith(id)
+        gone = memory("read", id)
+        assert gone.code == 20
+        assert f"`memory restore {id}`" in gone.err
+        assert NOTE in memory("read", id, "--archived").out
+        assert memory("restore", id).out.startswith(f"Restored {id}")
+        assert memory.snapshot() == before
+        assert [line.split(": ")[1] for line in memory.log()] == ["restore", "archive", "remember"]
+
+
+class TestJson:
+    def test_every_command_has_one_document(self, memory: Memory) -> None:
+        id = memory.remembered(NOTE)
+        memory.captured("Ports", "The api listens on 8080.")
+        assert set(memory("list", "--json").document) == {"entries", "unreadable"}
+        assert set(memory("list", "--json").document["entries"][0]) == ENTRY_KEYS
+        for words in (("read", id), ("edit", id, "--title", "t"), ("pin", id), ("unpin", id), ("promote", id)):
+            assert set(memory(*words, "--json").document) == ENTRY_KEYS | {"body"}
+        assert set(memory("archive", id, "--json").document) == ENTRY_KEYS
+        assert set(memory("--json", "restore", id).document) == ENTRY_KEYS | {"body"}
+        remembered = memory("remember", NOTE, "--json").document
+        assert set(remembered) == ENTRY_KEYS | {"body", "existing", "similar"}
+        assert set(memory("consolidate", "--json").document) == {
+            "run", "dryRun", "processed", "written", "updated", "archived", "waiting", "gaveUp", "quarantined",
+            "paused", "warnings", "sessions",
+        }  # fmt: skip
+        assert set(memory("status", "--json").document) == {
+            "root", "entries", "archived", "unreadable", "pending", "oldestPendingAt", "failed", "setBack", "lastRun",
+            "hookProblems", "agent", "spend", "problems",
+        }  # fmt: skip
+        assert set(memory("config", "--json").document) == {"config", "sources"}
+        assert set(memory("trust", "--list", "--json").document) == {"trusted"}
+
+    def test_an_error_is_a_document_on_stderr(self, memory: Memory) -> None:
+        error = memory("read", "id__zzzzzz", "--json").error
+        assert (error["code"], error["details"]) == ("entry-not-found", {"id": "id__zzzzzz", "archived": False})
+        assert error["message"].startswith("There is no entry id__zzzzzz.")
+        for words in (("nonsense", "--json"), ("list", "--json", "--kind", "x"), ("--json", "list", "--nonsense")):
+            assert memory(*words).error["code"] == "usage"
+
+    def test_the_json_of_a_note_holds_what_the_note_holds(self, memory: Memory) -> None:
+        text = 'quotes " and \\ and — and 日本 and \t end'
+        id = memory.remembered(text)
+        assert json.loads(memory("read", id, "--json").out)["body"].strip() == text
+
+
+class TestSeveralAtOnce:
+    def test_twenty_notes_are_twenty_notes_p7(self, memory: Memory) -> None:
+        texts = [f"{word} keeps its port {8000 + number}" for number, word in enumerate("abcdefghijklmnopqrst")]
+        writers = [memory.start("remember", text) for text in texts]
+        for writer in writers:
+            out, err = writer.communicate()
+            assert (writer.returncode, err) == (0, b""), out
+        assert len(memory.titles()) == 20
+        assert len(memory.log()) == 20
+        assert {line.partition(": ")[0] for line in memory.log()} == {"agent-memory"}
+
+    def test_the_same_words_from_six_are_one_note(self, memory: Memory) -> None:
+        writers = [memory.start("remember", NOTE) for _ in range(6)]
+        assert [writer.wait() for writer in writers] == [0] * 6
+        outs = [writer.communicate()[0].split()[0] for writer in writers]
+        assert sorted(outs) == [b"Already"] * 5 + [b"Remembered"]
+        assert len(memory.titles()) == 1
+
+    def test_acts_on_one_note_come_one_after_the_other(self, memory: Memory) -> None:
+        id = memory.remembered(NOTE)
+        acts = [memory.start("edit", id, "--tags", f"t{number}") for number in range(5)]
+        acts.append(memory.start("pin", id))
+        assert [act.wait() for act in acts] == [0] * 6
+        for act in acts:
+            act.communicate()
+        assert memory.notes()[0]["pinned"] is True
+        assert len(memory.log()) == 7
