@@ -75,9 +75,15 @@ class GitProcess:
         self.root = root
         self._environ = environ
 
-    def run(self, *arguments: str, input: bytes = b"", author: Identity = OURSELVES) -> Result[GitOutput, Error]:
-        """What git answered, a failure of its own included. Failure when it could not be started or did not end."""
-        located = ("--git-dir", str(self.root / ".git"), "--work-tree", str(self.root), "--literal-pathspecs")
+    def run(
+        self, *arguments: str, input: bytes = b"", author: Identity = OURSELVES, config: tuple[str, ...] = ()
+    ) -> Result[GitOutput, Error]:
+        """What git answered, a failure of its own included. Failure when it could not be started or did not end.
+
+        `config` holds further `key=value`, for this call.
+        """
+        further = (part for option in config for part in ("-c", option))
+        located = (*further, "--git-dir", str(self.root / ".git"), "--work-tree", str(self.root), "--literal-pathspecs")
         return self._call(located, arguments, input, author)
 
     def init(self) -> Result[GitOutput, Error]:

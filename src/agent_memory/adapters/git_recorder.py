@@ -43,6 +43,8 @@ _LEFT_ALONE = frozenset({b"AD", b"DD", b"AU", b"UD", b"UA", b"DU", b"AA", b"UU"}
 _MANY_PATHS = 200
 """From here on paths are staged one by one."""
 
+_PATHS_A_CALL = 10_000
+
 _PATHS_FILE = "agent-memory-paths"
 _SYNC_SECONDS = 20.0
 
@@ -235,13 +237,17 @@ class GitRecorder:
             return Success(False)
 
         def staged(before: GitOutput) -> Result[bool, Error]:
-            if not before.ok:
-                return Success(False)
-            listed = b"".join(os.fsencode(path) + b"\0" for path in paths)
-            update = self._git.run("update-index", "--add", "--remove", "-z", "--stdin", input=listed)
-            return update.map(lambda output: output.ok)
+            portions = (paths[start : start + _PATHS_A_CALL] for start in range(0, len(paths), _PATHS_A_CALL))
+            return Success(before.ok and all(self._is_staged(portion) for portion in portions))
 
         return self._git.run("diff", "--cached", "--quiet").bind(staged)
+
+    def _is_staged(self, paths: tuple[str, ...]) -> bool:
+        listed = b"".join(os.fsencode(path) + b"\0" for path in paths)
+        # One flush for all the objects instead of one for each.
+        config = ("core.fsyncMethod=batch",)
+        done = self._git.run("update-index", "--add", "--remove", "-z", "--stdin", input=listed, config=config)
+        return done.map(lambda output: output.ok).value_or(False)
 
     def _flush(self) -> None:
         """Ask the system to make the commit durable; `core.fsync` alone leaves the names of new files open."""
