@@ -1,0 +1,62 @@
+"""The benches can be run, and their figures are those of the process that was meant."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+
+
+def python(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, *arguments], cwd=REPOSITORY, capture_output=True, text=True, check=False)
+
+
+def measured(program: str) -> subprocess.CompletedProcess[str]:
+    """What a program prints that can use `run` on processes of its own."""
+    return python("-c", f"import sys\nfrom bench.measure import *\n{program}")
+
+
+def test_every_bench_is_listed_and_explains_itself() -> None:
+    modules = {path.stem for path in (REPOSITORY / "bench").glob("*.py")} - {"__main__", "measure"}
+    listed = python("-c", "from bench.__main__ import BENCHES; print(*BENCHES)").stdout.split()
+    assert set(listed) == modules
+    for name in listed:
+        explained = python("-m", f"bench.{name}", "--help")
+        assert explained.returncode == 0, explained.stderr
+        assert explained.stdout.startswith("usage:")
+
+
+def test_an_unknown_bench_is_refused() -> None:
+    refused = python("-m", "bench", "nonsense")
+    assert refused.returncode == 2
+    assert "there is no bench nonsense" in refused.stderr
+
+
+def test_the_peak_is_the_childs_own_and_not_that_of_the_bench() -> None:
+    program = """
+hoard = b"x" * 200_000_000
+small = run(BARE)
+large = run((sys.executable, "-c", "x = b'x' * 100_000_000"))
+print(small.peak_mb < 50, 100 < large.peak_mb < 200, large.seconds > 0, large.cpu_seconds > 0)
+"""
+    assert measured(program).stdout.split() == ["True"] * 4
+
+
+def test_input_output_and_directory_are_the_processes() -> None:
+    program = """
+shown = "import os, sys; print(os.getcwd(), os.environ['LAMP'], sys.stdin.read())"
+took = run((sys.executable, "-c", shown), environ={"LAMP": "red"}, cwd=Path("/"), input=b"green")
+print(took.stdout.decode())
+"""
+    assert measured(program).stdout.split() == ["/", "red", "green"]
+
+
+@pytest.mark.parametrize("code", ["sys.exit(3)", "os.kill(os.getpid(), 9)"])
+def test_a_process_that_fails_has_no_figures(code: str) -> None:
+    ended = measured(f"run((sys.executable, '-c', 'import os, sys; {code}'))")
+    assert ended.returncode == 1
+    assert "failed" in ended.stderr
