@@ -4,7 +4,8 @@
 
 The baseline is `os.scandir` with a `stat` of each file; every figure is the median of runs that alternate with it, in one
 process, imports left out. Warm means a new `StoreFiles` that finds the cache of the one before: what each command does.
-Peak memory is that of a process that lists once, cold and warm. Goal for 10,000 entries: warm below 100 ms.
+Peak memory is that of a process that lists once, cold and warm. Goal: warm within 8 times the
+baseline, which is about 100 ms for 10,000 entries on a quiet machine.
 """
 
 from __future__ import annotations
@@ -30,8 +31,8 @@ from agent_memory.domain.ids import mint_id
 from agent_memory.domain.vocabulary import Harness, Kind
 from agent_memory.formats.note import render_note
 
-GOAL_MS = 100
-GOAL_ENTRIES = 10_000
+GOAL = 8.0
+ENTRIES = 10_000
 CREATED_MS = 1_771_000_205_123
 
 MEASURED = """
@@ -105,7 +106,7 @@ def peak_mb(root: Path) -> float:
 
 def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--entries", type=int, default=GOAL_ENTRIES)
+    parser.add_argument("--entries", type=int, default=ENTRIES)
     parser.add_argument("--runs", type=int, default=7)
     arguments = parser.parse_args(argv)
     work = Path(tempfile.mkdtemp(prefix="agent-memory-bench-"))
@@ -144,7 +145,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         print_table(f"{entries:,} entries listed", COMPARED, rows)
     finally:
         shutil.rmtree(work)
-    return 1 if entries == GOAL_ENTRIES and statistics.median(warms) > GOAL_MS else 0
+    return 1 if statistics.median(warms) / baseline > GOAL else 0
 
 
 if __name__ == "__main__":
