@@ -76,8 +76,10 @@ def test_the_least_attempted_come_first_then_the_oldest() -> None:
 
 def test_the_limit_and_the_backoff_leave_entries_waiting() -> None:
     items = [(id, session(id)) for id in "abc"]
-    queue = fold_queue(items, {"claude-code-session a": Trouble(not_before_ms=NOW + 1)}, 1, NOW)
+    trouble = Trouble(not_before_ms=NOW + 1, message="Not there yet.")
+    queue = fold_queue(items, {"claude-code-session a": trouble}, 1, NOW)
     assert ([pending.name for pending in queue.pending], queue.waiting) == (["b"], 2)
+    assert queue.reason == "Not there yet."
 
 
 @given(st.lists(entries(), max_size=12), st.integers(0, 5) | st.none())

@@ -36,7 +36,7 @@ class DictInbox:
     def load(self, limit: int | None, now_ms: int) -> Result[Loaded, Error]:
         """See the port. Nothing is malformed here, since nothing gets in unchecked."""
         queue = fold_queue(sorted(self.entries.items()), self.troubles, limit, now_ms)
-        return Success(Loaded(queue.pending, waiting=queue.waiting))
+        return Success(Loaded(queue.pending, waiting=queue.waiting, reason=queue.reason))
 
     def note(self, pending: Pending, trouble: Trouble) -> Result[None, Error]:
         """See the port."""

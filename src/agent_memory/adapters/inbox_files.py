@@ -105,7 +105,8 @@ class InboxFiles:
         queue = fold_queue(self._entries(names, quarantine, unreadable), troubles, limit, now_ms)
         scope_of = _remembering(self._scope_of)
         pending = tuple(_completed(one, scope_of) for one in queue.pending)
-        return Loaded(pending, tuple(quarantine.taken), queue.waiting + len(unreadable), tuple(unreadable))
+        waiting = queue.waiting + len(unreadable)
+        return Loaded(pending, tuple(quarantine.taken), waiting, tuple(unreadable), queue.reason)
 
     def _entries(
         self, names: tuple[str, ...], quarantine: Quarantine, unreadable: list[Quarantined]

@@ -60,6 +60,8 @@ class Queue:
 
     pending: tuple[Pending, ...]
     waiting: int
+    reason: str = ""
+    """Why the first of those that wait for their time does so."""
 
 
 @mutable
@@ -99,7 +101,9 @@ def fold_queue(
     due.sort(key=lambda key: (troubles.get(key, Trouble()).attempts, folded[key].entry.at_ms, folded[key].name))
     chosen = due if limit is None else due[: max(limit, 0)]
     pending = tuple(_pending(folded[key], troubles.get(key, Trouble())) for key in chosen)
-    return Queue(pending, len(folded) - len(chosen))
+    set_back = (key for key in folded if is_waiting(troubles.get(key, Trouble()), now_ms))
+    reason = next((troubles[key].message for key in set_back), "")
+    return Queue(pending, len(folded) - len(chosen), reason)
 
 
 def _pending(folded: _Folded, trouble: Trouble) -> Pending:

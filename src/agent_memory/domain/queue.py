@@ -59,6 +59,8 @@ class Loaded:
     """Entries left out because of the limit or their backoff."""
     unreadable: tuple[Quarantined, ...] = ()
     """Files that the operating system would not let us read; left where they are, since they may be whole (P6)."""
+    reason: str = ""
+    """Why the first of those in their backoff was set back, as a sentence."""
 
 
 Verdict = Literal[

@@ -81,6 +81,8 @@ class Run:
     quarantined: tuple[Quarantined, ...] = ()
     waiting: int = 0
     """Sessions not loaded: over the limit, or set back for a while."""
+    waiting_reason: str = ""
+    """Why one of those was set back, as a sentence."""
     paused: Error | None = None
     """Why the run stops early; everything not settled stays pending and nothing of it is counted."""
     timeouts_in_a_row: int = 0

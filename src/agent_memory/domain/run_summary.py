@@ -41,7 +41,7 @@ def summary_of(run: Run) -> RunSummary:
         entries_archived=acts["retire"],
         waiting=len(held) + len(run.queue) + run.waiting,
         gave_up=verdicts["gave-up"],
-        reason=held[-1].outcome.reason if held else "",
+        reason=held[-1].outcome.reason if held else run.waiting_reason,
     )
 
 

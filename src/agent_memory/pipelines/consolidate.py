@@ -16,10 +16,11 @@ from agent_memory.domain.change import Applied, Receipt
 from agent_memory.domain.history import History, SessionMark
 from agent_memory.domain.inbox_entry import FileSnapshot, InlineNote, session_id_of
 from agent_memory.domain.planned_store import planned_entries
-from agent_memory.domain.queue import Loaded, Pending
+from agent_memory.domain.queue import Loaded, Pending, Quarantined
 from agent_memory.domain.redacted_history import redact_history
 from agent_memory.domain.results import sealed
 from agent_memory.domain.run import Run, Settled, Work
+from agent_memory.domain.run_summary import sentence_of
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Kind
 from agent_memory.errors import Defect, Error, HistoryUnavailable
 from agent_memory.machines.consolidate import Consolidate
@@ -46,21 +47,22 @@ def consolidate(io: ConsolidateIo, run: Run) -> Result[Run, Error]:
 
     if run.dry_run:
         return work_through(run)
-    return (
-        finish_interrupted(io)
-        .bind(lambda _: take_up_deferred(io, evolve(run, warnings=_told(io.recorder.adopt_hand_edits()))))
-        .bind(work_through)
-    )
+
+    def with_what_was_left(finished: Run | None) -> Result[Run, Error]:
+        told = () if finished is None else (f"An interrupted run was finished first: {sentence_of(finished)}.",)
+        return take_up_deferred(io, evolve(run, warnings=(*told, *_told(io.recorder.adopt_hand_edits()))))
+
+    return finish_interrupted(io).bind(with_what_was_left).bind(work_through)
 
 
-def finish_interrupted(io: ConsolidateIo) -> Result[None, Error]:
-    """Carry out the rest of a run that crashed after it had begun to write."""
+def finish_interrupted(io: ConsolidateIo) -> Result[Run | None, Error]:
+    """Carry out the rest of a run that crashed after it had begun to write; None where there is none."""
 
-    def finished(found: tuple[str, Run] | None) -> Result[None, Error]:
+    def finished(found: tuple[str, Run] | None) -> Result[Run | None, Error]:
         if found is None:
             return Success(None)
         state, run = found
-        return run_machine(io, Consolidate(Model(run), start_value=state)).map(lambda _: None)
+        return run_machine(io, Consolidate(Model(run), start_value=state)).map(lambda ended: ended)
 
     return io.runs.unfinished().bind(finished)
 
@@ -100,11 +102,17 @@ def load_queue(io: ConsolidateIo, run: Run) -> Result[Run, Error]:
                 queue=queue.pending,
                 quarantined=queue.quarantined,
                 waiting=queue.waiting,
+                waiting_reason=queue.reason,
+                warnings=(*run.warnings, *(_left_alone(each) for each in queue.unreadable)),
                 live_at_start=len(listing.entries),
             )
         )
 
     return io.inbox.load(run.limit, io.clock.now_ms()).bind(loaded)
+
+
+def _left_alone(unreadable: Quarantined) -> str:
+    return f"inbox/{unreadable.name} was left where it is: {unreadable.reason}"
 
 
 # -- fetch_history ----------------------------------------------------------------------------------------------------
