@@ -25,8 +25,9 @@ Json = dict[str, object]
 class Conversation:
     """Records in file order; each is a child of the one before unless `parent` says otherwise."""
 
-    def __init__(self, session_id: str = SESSION) -> None:
+    def __init__(self, session_id: str = SESSION, started_ms: int = STARTED_MS) -> None:
         self.session_id = session_id
+        self.started_ms = started_ms
         self.lines: list[bytes] = []
         self._count = 0
         self._last: str | None = None
@@ -44,7 +45,7 @@ class Conversation:
             "gitBranch": "main",
             "type": kind,
             "uuid": id,
-            "timestamp": iso_of(STARTED_MS + self._count * 1000),
+            "timestamp": iso_of(self.started_ms + self._count * 1000),
         }
         self.put(value | further)
         self._last = id

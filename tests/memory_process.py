@@ -138,10 +138,10 @@ class Memory:
         return {str(each.relative_to(self.root)): hashlib.sha256(each.read_bytes()).hexdigest() for each in files}
 
     def log(self, form: str = "%an: %s") -> list[str]:
-        """One line a commit, newest first; asserts that git finds nothing wrong, and nothing left to commit but counts of
-        reads, which ride along with the next commit."""
+        """One line a commit, newest first; asserts that git finds nothing wrong, and nothing left to commit but our
+        own bookkeeping, which rides along with the next commit."""
         assert self.git("fsck", "--no-progress") == ""
-        assert self.git("status", "--porcelain", "--", ":!usage") == ""
+        assert self.git("status", "--porcelain", "--", ":!usage", ":!state") == ""
         return self.git("log", f"--format={form}").splitlines()
 
     def git(self, *words: str) -> str:
@@ -150,4 +150,4 @@ class Memory:
 
 
 def _body_of(path: Path) -> str:
-    return path.read_text().split("\n---\n", 1)[1].strip("\n")
+    return path.read_text().split("\n---\n", 1)[-1].strip("\n")
