@@ -340,19 +340,20 @@ class TestTranscripts:
         lines = conversation(*(f"Statement number {number}." for number in range(40))).splitlines(keepends=True)
         path = memory.session("s1", b"".join(lines[:10]))
 
-        def grow() -> None:
+        def grow(further: list[bytes]) -> None:
             with path.open("ab") as file:
-                for line in lines[10:]:
+                for line in further:
                     file.write(line[:20])
                     file.flush()
                     time.sleep(0.005)
                     file.write(line[20:])
                     file.flush()
 
-        writer = threading.Thread(target=grow)
+        writer = threading.Thread(target=grow, args=[lines[10:70]])
         writer.start()
         first = memory("consolidate")
         writer.join()
+        grow(lines[70:])
         memory.capture_session("s1", path)
         second = memory("consolidate")
         assert (first.code, second.code, memory.pending()) == (0, 0, [])
