@@ -302,6 +302,9 @@ class StoreContract:
         assert "nonsense" in listing.unreadable[0].problems[0]
         assert isinstance(store.read(B).failure(), EntryUnreadable)
         assert store.write(entry(B), None) == Failure(EntryExists(B, f"topics/bad {B}.md"))
+        assert isinstance(store.write(entry(B), "0" * 64).failure(), EntryUnreadable)
+        assert isinstance(store.delete(B).failure(), EntryUnreadable)
+        assert [each.subject for each in store.apply([Retire(B, "0" * 64), Restore(B)]).unwrap().dropped] == [B, B]
 
 
 class TestDictStore(StoreContract):

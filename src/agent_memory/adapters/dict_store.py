@@ -219,8 +219,9 @@ class _Trial:
             return Failure(EntryExists(id, self.shelves.live[id].path))
         retired = self.shelves.retired.get(id)
         versions = self.shelves.versions.get(id, {})
-        if retired is None and not versions:
-            return Failure(EntryNotFound(id))
+        missing = self._not_live(id)
+        if not isinstance(missing, EntryNotFound) or (retired is None and not versions):
+            return Failure(missing)
         note = retired or versions[max(versions)]
         name = retired.path.rpartition("/")[2] if retired else file_name_of(note.stored.meta)
         restored = _Note(f"{TOPICS}/{name}", self._original(id) if retired else note.text)
@@ -271,6 +272,9 @@ class _Trial:
         return next((note.path for key, note in past.items() if key.casefold() == wanted), None)
 
     def _not_live(self, id: str) -> Error:
+        for path, text in self.shelves.unreadable.items():
+            if path.endswith(f" {id}.md"):
+                return EntryUnreadable(path, understand(path, text.encode(), 0).failure().problems)
         return EntryNotFound(id, archived=id in self.shelves.retired or id in self.shelves.versions)
 
 

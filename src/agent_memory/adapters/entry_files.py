@@ -69,7 +69,7 @@ def unreadable(path: str, error: Error) -> UnreadableFile:
         case PathRefused(_, reason):
             return UnreadableFile(path, (reason,))
         case StoreIo(_, _, errno_name, reason):
-            return UnreadableFile(path, (f"it cannot be read: {reason} ({errno_name})",))
+            return UnreadableFile(path, (f"it cannot be read: {reason} ({errno_name})",), error)
         case _:
             return UnreadableFile(path, (error.code,))
 

@@ -135,30 +135,32 @@ def _retire(change: Retire, draft: Draft) -> Result[Act, Error]:
 
 def _retire_again(change: Retire, draft: Draft) -> Result[Act, Error]:
     """A replay finds the entry in the archive, with the bytes from which it was to be retired."""
+    missing = draft.missing(change.id)
     newest = draft.archived(change.id)
-    if isinstance(newest, Failure):
-        return newest
+    if not isinstance(missing, EntryNotFound) or isinstance(newest, Failure):
+        return Failure(missing)
     archived = newest.unwrap()
     if archived is None:
-        return Failure(EntryNotFound(change.id))
+        return Failure(missing)
     version = draft.version_with(change.id, change.expected_hash)
     if isinstance(version, Failure):
         return version
     if _is_retired(archived) and (archived.content_hash == change.expected_hash or version.unwrap() is not None):
         path = f"{TOPICS}/{archived.path.rpartition('/')[2]}"
         return Success(Act(Applied(change.id, "retire", path, (path, archived.path), change.expected_hash, None)))
-    return Failure(EntryNotFound(change.id, archived=True))
+    return Failure(missing)
 
 
 def _restore(id: str, draft: Draft) -> Result[Act, Error]:
     if (live := draft.live(id)) is not None:
         return Failure(EntryExists(id, live.path))
+    missing = draft.missing(id)
     newest = draft.archived(id)
-    if isinstance(newest, Failure):
-        return newest
+    if not isinstance(missing, EntryNotFound) or isinstance(newest, Failure):
+        return Failure(missing)
     archived = newest.unwrap()
     if archived is None:
-        return Failure(EntryNotFound(id))
+        return Failure(missing)
     original = _original(archived, draft)
     if isinstance(original, Failure):
         return original
@@ -208,7 +210,7 @@ def _current(id: str, draft: Draft) -> Result[tuple[StoredEntry, FileState], Err
     """The live entry and its bytes, read now."""
     listed = draft.live(id)
     if listed is None:
-        return draft.archived(id).bind(lambda archived: Failure(EntryNotFound(id, archived is not None)))
+        return Failure(draft.missing(id))
     read = draft.state(listed.path)
     if isinstance(read, Failure):
         return read

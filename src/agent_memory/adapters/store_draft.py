@@ -10,11 +10,11 @@ from returns.result import Failure, Result, Success
 from agent_memory.adapters.entry_files import ARCHIVE, read_image
 from agent_memory.adapters.shelves import Shelves, version_ms
 from agent_memory.domain.change import Applied
-from agent_memory.domain.entry import Listed, Listing
+from agent_memory.domain.entry import Listed, Listing, UnreadableFile
 from agent_memory.domain.file_change import FileChange, FileState, content_hash
 from agent_memory.domain.file_name import id_in_name
 from agent_memory.domain.folded_name import folded_name
-from agent_memory.errors import Error
+from agent_memory.errors import EntryNotFound, EntryUnreadable, Error, StoreIo
 
 Write = tuple[str, FileState | None]
 """A path relative to the root, and what is to be there."""
@@ -41,11 +41,12 @@ class Draft:
         self._root = root
         self._shelves = shelves
         self._live = {listed.meta.id: listed for listed in live.entries}
-        self._unreadable = {id: each.path for each in live.unreadable if (id := _id_of_path(each.path))}
+        self._unreadable = live.unreadable
         self._before: dict[str, FileState | None] = {}
         self._after: dict[str, FileState | None] = {}
         self._names: dict[str, set[str]] = {}
         self._archived: dict[str, Listed] | None = None
+        self._archive_trouble: StoreIo | None = None
 
     def take(self, act: Act) -> None:
         """Go on from what this act leaves."""
@@ -95,16 +96,27 @@ class Draft:
         ]
         if holders:
             return Success(min(holders))
-        for taken, path in self._unreadable.items():
-            if wanted == taken.casefold():
-                return Success(path)
+        for file in self._unreadable:
+            if _named_id(file).casefold() == wanted:
+                return Success(file.path) if file.io_error is None else Failure(file.io_error)
         return self._archived_ids().map(
             lambda archived: next((each.path for id, each in archived.items() if id.casefold() == wanted), None)
         )
 
+    def missing(self, id: str) -> Error:
+        """Why there is no live entry with this id. "Not found" only where every file could be read (P6)."""
+        for file in self._unreadable:
+            if file.io_error is not None:
+                return file.io_error
+            if _named_id(file) == id:
+                return EntryUnreadable(file.path, file.problems)
+        archived = self.archived(id)
+        return archived.failure() if isinstance(archived, Failure) else EntryNotFound(id, archived.unwrap() is not None)
+
     def archived(self, id: str) -> Result[Listed | None, Error]:
         """The newest archived file of the id: what `read(id, archived=True)` shows."""
-        return self._archived_ids().map(lambda archived: archived.get(id))
+        found = self._archived_ids().map(lambda archived: archived.get(id))
+        return Failure(self._archive_trouble) if found == Success(None) and self._archive_trouble else found
 
     def versions(self, id: str) -> Result[tuple[str, ...], Error]:
         """Paths of the versions of an id, oldest first."""
@@ -153,6 +165,7 @@ class Draft:
             if isinstance(listing, Failure):
                 return listing
             self._archived = {each.meta.id: each for each in listing.unwrap().entries}
+            self._archive_trouble = next((each.io_error for each in listing.unwrap().unreadable if each.io_error), None)
         return Success(self._archived)
 
     def _with_drafted(self, shelf: str, names: Iterable[str]) -> set[str]:
@@ -164,5 +177,5 @@ class Draft:
         return folded
 
 
-def _id_of_path(path: str) -> str | None:
-    return id_in_name(path.rpartition("/")[2])
+def _named_id(file: UnreadableFile) -> str:
+    return id_in_name(file.path.rpartition("/")[2]) or ""

@@ -62,7 +62,8 @@ class StoreFiles:
         return self._shelves.archived() if archived else self._shelves.live().map(self._remembered)
 
     def read(self, id: str, *, archived: bool = False) -> Result[StoredEntry, Error]:
-        """See the port. EntryUnreadable where a file that bears the id is no entry."""
+        """See the port. EntryUnreadable where a file that bears the id is no entry; never "not found" for an entry that may
+        be in a file that could not be read: StoreIo (P6)."""
         if not archived and (there := self._read_where_it_was(id)) is not None:
             return Success(there)
         for _ in range(_ATTEMPTS):
@@ -145,13 +146,19 @@ class StoreFiles:
 
     def _absent(self, id: str, listing: Listing, archived: bool) -> Result[StoredEntry, Error]:
         for file in listing.unreadable:
+            if file.io_error is not None:
+                return Failure(file.io_error)
             if id in (id_in_name(file.path.rpartition("/")[2]), file.path.split("/")[1]):
                 return Failure(EntryUnreadable(file.path, file.problems))
         if archived:
             return Failure(EntryNotFound(id))
-        return self._shelves.archived().bind(
-            lambda archive: Failure(EntryNotFound(id, archived=_by_id(archive, id) is not None))
-        )
+        return self._shelves.archived().bind(lambda archive: Failure(_not_live(id, archive)))
+
+
+def _not_live(id: str, archive: Listing) -> Error:
+    archived = _by_id(archive, id) is not None
+    trouble = next((file.io_error for file in archive.unreadable if file.io_error is not None), None)
+    return trouble if trouble is not None and not archived else EntryNotFound(id, archived)
 
 
 def _by_id(listing: Listing, id: str) -> Listed | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from attrs import field, frozen
 
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Harness, Importance, Kind, Origin, Sensitivity, Status
+from agent_memory.errors import StoreIo
 
 
 @frozen
@@ -95,10 +96,12 @@ class StoredEntry:
 
 @frozen
 class UnreadableFile:
-    """A file that is there but is no valid entry."""
+    """A file that is there but is no valid entry, or could not be read."""
 
     path: str
     problems: tuple[str, ...]
+    io_error: StoreIo | None = None
+    """What the operating system said, if that was the reason: then nobody knows which entry it is (P6)."""
 
 
 @frozen
