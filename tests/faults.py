@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import Any
 
 CHANGING = ("write", "fsync", "replace", "rename", "link", "unlink", "mkdir", "rmdir", "utime", "chmod", "fchmod")
-ALL = (*CHANGING, "open", "read", "listdir", "scandir", "lstat", "fstat")
+ALL = (*CHANGING, "open", "read", "listdir", "scandir", "lstat", "fstat", "close")
 
 
 class Killed(BaseException):

@@ -13,14 +13,14 @@ import os
 import threading
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.durable import FILE_MODE, make_directories
 from agent_memory.adapters.io_errors import store_io
-from agent_memory.adapters.paths import real_root
+from agent_memory.adapters.paths import close_quietly, real_root
 from agent_memory.adapters.root import home_of, local_state_directory
 from agent_memory.domain.results import sealed
 from agent_memory.errors import Busy, Error, HomeUnknown
@@ -103,10 +103,9 @@ def lock_within(descriptor: int, kind: int, limit_seconds: float) -> bool:
 
 def release(descriptor: int) -> None:
     """Unlock and close. Unlocking is explicit, since a child that was forked meanwhile shares the lock."""
-    try:
+    with suppress(OSError):  # closing unlocks as well
         fcntl.flock(descriptor, fcntl.LOCK_UN)
-    finally:
-        os.close(descriptor)
+    close_quietly(descriptor)
 
 
 def _opened(path: str, limit_seconds: float) -> Result[int, Error]:
@@ -120,7 +119,7 @@ def _opened(path: str, limit_seconds: float) -> Result[int, Error]:
         if lock_within(descriptor, fcntl.LOCK_EX, limit_seconds):
             return Success(descriptor)
     except OSError as error:
-        os.close(descriptor)
+        close_quietly(descriptor)
         return Failure(store_io(error, "lock", path))
-    os.close(descriptor)
+    close_quietly(descriptor)
     return Failure(Busy(path))

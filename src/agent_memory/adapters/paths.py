@@ -10,6 +10,7 @@ import errno
 import os
 import stat
 import struct
+from contextlib import suppress
 from pathlib import Path
 
 from attrs import frozen
@@ -108,12 +109,18 @@ def open_regular(path: str, flags: int) -> Result[int, Error]:
     try:
         reason = oddity(os.fstat(descriptor).st_mode)
     except OSError as error:
-        os.close(descriptor)
+        close_quietly(descriptor)
         return Failure(store_io(error, "open", path))
     if reason:
-        os.close(descriptor)
+        close_quietly(descriptor)
         return Failure(PathRefused(path, reason))
     return Success(descriptor)
+
+
+def close_quietly(descriptor: int) -> None:
+    """Close what nothing was written to: whatever the system says then, all that was wanted has been had."""
+    with suppress(OSError):
+        os.close(descriptor)
 
 
 def _read_opened(descriptor: int, path: str, max_bytes: int) -> Result[FileImage | None, Error]:
@@ -125,7 +132,7 @@ def _read_opened(descriptor: int, path: str, max_bytes: int) -> Result[FileImage
     except OSError as error:
         return Failure(store_io(error, "read", path))
     finally:
-        os.close(descriptor)
+        close_quietly(descriptor)
     if len(data) > max_bytes:
         return Failure(PathRefused(path, f"it is larger than {max_bytes} bytes"))
     touched_ns = max(status.st_mtime_ns, status.st_ctime_ns)

@@ -23,7 +23,7 @@ from returns.result import Failure, Result, Success
 from agent_memory.adapters.entry_files import ARCHIVE, TOPICS, read_image, understand, unreadable
 from agent_memory.adapters.io_errors import store_io
 from agent_memory.adapters.listing_cache import ListingCache, row_of
-from agent_memory.adapters.paths import FileImage, directory_inside, known_by, oddity
+from agent_memory.adapters.paths import FileImage, close_quietly, directory_inside, known_by, oddity
 from agent_memory.domain.entry import Listed, Listing, UnreadableFile
 from agent_memory.domain.ids import is_id
 from agent_memory.domain.results import sealed
@@ -217,7 +217,7 @@ def _scan(root: str, directory: str) -> Result[tuple[_Found, ...], Error]:
                     with _keeping_all(), os.scandir(descriptor) as found:
                         return Success(tuple(map(_found, found)))
                 finally:
-                    os.close(descriptor)
+                    close_quietly(descriptor)
             except FileNotFoundError:
                 return Success(())
             except OSError as error:
