@@ -46,3 +46,10 @@ def test_any_body_gives_one_clean_line_p18(body: str) -> None:
         assert "\n" not in line
         assert len(line) <= 200
         assert clean_text(line).text == line
+
+
+def test_a_description_holds_no_links() -> None:
+    """They mean nothing on a line of their own, and a ref is one of a reply alone."""
+    assert derive_description("Deploys run [[ref:b]] from [[id__zzzzzz|the main branch]] only. And so on.") == (
+        "Deploys run from the main branch only."
+    )

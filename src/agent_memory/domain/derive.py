@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from agent_memory.domain.code_spans import find_code
+from agent_memory.domain.linking import without_links
 from agent_memory.domain.plain_text import one_line
 
 MAX_TITLE_CHARS = 200
@@ -28,14 +29,15 @@ def derive_title(body: str) -> str:
 
 
 def derive_description(body: str) -> str:
-    """The first sentence of the first paragraph that is no heading and no code, at most 200 characters; may be empty."""
+    """The first sentence of the first paragraph that is no heading and no code, without links, at most 200 characters;
+    may be empty."""
     paragraph: list[str] = []
     for line in _prose_lines(body):
         if paragraph and _ENDS_PARAGRAPH.match(line):
             break
         if line.strip() and not _HEADING.fullmatch(line) and not _NO_TEXT.match(line):
             paragraph.append(_without_marker(line))
-    text = " ".join(paragraph)
+    text = without_links(" ".join(paragraph))
     sentence = _SENTENCE_END.search(text)
     return one_line(text[: sentence.end()] if sentence else text, MAX_DESCRIPTION_CHARS)
 
