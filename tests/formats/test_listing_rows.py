@@ -92,3 +92,18 @@ def test_one_damaged_byte_makes_the_cache_worthless(at: int, flip: int) -> None:
 @pytest.mark.parametrize("data", [b"", b"x", WHOLE[:-1], WHOLE + b"\x00", b"\x00" * 64, WHOLE[:64]])
 def test_what_is_not_whole_is_worthless(data: bytes) -> None:
     assert parse_rows(data) is None
+
+
+def test_texts_that_recur_are_in_memory_once_p25() -> None:
+    def row(number: int) -> Row:
+        source = Source(Harness.AMP, f"T-{number}", "github.com/o/r", "/work/r")
+        meta = Meta(f"id__{number}", "T", 1, 2, tags=("topic__x",), scope="github.com/o/r", sources=(source,))
+        return Row(b"x", Listed(meta, f"{number}.md", "hash"))
+
+    packed = parse_rows(b"".join(render_rows({f"{number}.md": row(number) for number in range(2)})))
+    assert packed is not None
+    one, other = (seen.meta for path, data in packed.items() if isinstance(seen := unpack(path, data).seen, Listed))
+    assert one.tags[0] is other.tags[0]
+    assert one.scope is other.scope
+    assert one.sources[0].repo is other.sources[0].repo
+    assert one.sources[0].cwd is other.sources[0].cwd

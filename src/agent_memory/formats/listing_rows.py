@@ -16,6 +16,7 @@ from collections.abc import Iterator, Mapping
 from enum import StrEnum
 from itertools import islice
 from operator import attrgetter
+from sys import intern
 from typing import Any
 
 from attrs import fields, frozen
@@ -48,8 +49,8 @@ _META = tuple(field.name for field in fields(Meta))
 _LISTED = tuple(field.name for field in fields(Listed) if field.name not in ("meta", "path"))
 _SOURCE = tuple(field.name for field in fields(Source))
 
-_KIND, _STATUS, _ORIGIN, _IMPORTANCE, _SENSITIVITY, _SOURCES = (
-    _META.index(name) for name in ("kind", "status", "origin", "importance", "sensitivity", "sources")
+_KIND, _STATUS, _ORIGIN, _IMPORTANCE, _SENSITIVITY, _SCOPE, _TAGS, _SOURCES = (
+    _META.index(name) for name in ("kind", "status", "origin", "importance", "sensitivity", "scope", "tags", "sources")
 )
 _KINDS, _STATUSES, _ORIGINS = tuple(Kind), tuple(Status), tuple(Origin)
 _IMPORTANCES, _SENSITIVITIES, _HARNESSES = tuple(Importance), tuple(Sensitivity), tuple(Harness)
@@ -109,7 +110,15 @@ def unpack(path: str, packed: PackedRow) -> Row:
     meta[_ORIGIN] = _ORIGINS[meta[_ORIGIN]]
     meta[_IMPORTANCE] = _IMPORTANCES[meta[_IMPORTANCE]]
     meta[_SENSITIVITY] = _SENSITIVITIES[meta[_SENSITIVITY]]
-    meta[_SOURCES] = tuple([Source(_HARNESSES[harness], *rest) for harness, *rest in meta[_SOURCES]])
+    # Texts that recur in thousands of entries are kept once.
+    meta[_SCOPE] = intern(meta[_SCOPE])
+    meta[_TAGS] = tuple([intern(tag) for tag in meta[_TAGS]])
+    meta[_SOURCES] = tuple(
+        [
+            Source(_HARNESSES[harness], thread_id, repo and intern(repo), cwd and intern(cwd), *rest)
+            for harness, thread_id, repo, cwd, *rest in meta[_SOURCES]
+        ]
+    )
     return Row(known_by, Listed(Meta(*meta), path, *others))
 
 
