@@ -24,16 +24,16 @@ from typing import Any
 from attrs import frozen
 from returns.result import Success
 
-from agent_memory.adapters.builtin_agent import BuiltinAgent
+from agent_memory.adapters.agent.builtin_agent import BuiltinAgent
 from agent_memory.adapters.harness.claude_code import ClaudeCodeSessions
-from agent_memory.adapters.transcript_roots import TranscriptRoots
+from agent_memory.adapters.harness.transcript_roots import TranscriptRoots
 from agent_memory.domain.agent_request import AgentRequest
 from agent_memory.domain.history import History
 from agent_memory.domain.inbox_entry import InboxEntry, SessionFile
+from agent_memory.domain.planning.salience import is_negated
+from agent_memory.domain.planning.statements import statements
 from agent_memory.domain.results import sealed
-from agent_memory.domain.salience import is_negated
-from agent_memory.domain.statements import statements
-from agent_memory.domain.terms import content_terms, coverage
+from agent_memory.domain.text.terms import content_terms, coverage
 from agent_memory.domain.vocabulary import Harness
 
 FOUND = 0.28

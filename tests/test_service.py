@@ -10,10 +10,10 @@ import pytest
 from attrs import define, evolve, field
 from returns.result import Failure, Result, Success
 
-from agent_memory.adapters.dict_locks import DictLocks
-from agent_memory.adapters.dict_recorder import DictRecorder
-from agent_memory.adapters.dict_store import DictStore
-from agent_memory.adapters.dict_usage_ledger import DictUsageLedger
+from agent_memory.adapters.disk.dict_locks import DictLocks
+from agent_memory.adapters.git.dict_recorder import DictRecorder
+from agent_memory.adapters.records.dict_usage_ledger import DictUsageLedger
+from agent_memory.adapters.store.dict_store import DictStore
 from agent_memory.domain.change import Change, Receipt
 from agent_memory.domain.entry import MemoryEntry, StoredEntry, Usage
 from agent_memory.domain.note_draft import Caller, MetaPatch, NoteDraft

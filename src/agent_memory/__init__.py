@@ -9,15 +9,15 @@ __version__ = "0.1.0"
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from agent_memory.adapters.builtin_agent import BuiltinAgent as BuiltinAgent
-    from agent_memory.adapters.dict_histories import DictHistories as DictHistories
-    from agent_memory.adapters.dict_inbox import DictInbox as DictInbox
-    from agent_memory.adapters.dict_recorder import DictRecorder as DictRecorder
-    from agent_memory.adapters.dict_run_records import DictRunRecords as DictRunRecords
-    from agent_memory.adapters.dict_session_marks import DictSessionMarks as DictSessionMarks
-    from agent_memory.adapters.dict_spend_ledger import DictSpendLedger as DictSpendLedger
-    from agent_memory.adapters.dict_store import DictStore as DictStore
-    from agent_memory.adapters.dict_usage_ledger import DictUsageLedger as DictUsageLedger
+    from agent_memory.adapters.agent.builtin_agent import BuiltinAgent as BuiltinAgent
+    from agent_memory.adapters.git.dict_recorder import DictRecorder as DictRecorder
+    from agent_memory.adapters.harness.dict_histories import DictHistories as DictHistories
+    from agent_memory.adapters.inbox.dict_inbox import DictInbox as DictInbox
+    from agent_memory.adapters.records.dict_run_records import DictRunRecords as DictRunRecords
+    from agent_memory.adapters.records.dict_session_marks import DictSessionMarks as DictSessionMarks
+    from agent_memory.adapters.records.dict_spend_ledger import DictSpendLedger as DictSpendLedger
+    from agent_memory.adapters.records.dict_usage_ledger import DictUsageLedger as DictUsageLedger
+    from agent_memory.adapters.store.dict_store import DictStore as DictStore
     from agent_memory.bootstrap import Memory as Memory, open_memory as open_memory
     from agent_memory.config import Config as Config
     from agent_memory.domain.agent_request import AgentReply as AgentReply, AgentRequest as AgentRequest
@@ -104,7 +104,7 @@ _HOMES = {
     "AgentRequest": "agent_memory.domain.agent_request",
     "AmpThread": "agent_memory.domain.inbox_entry",
     "Applied": "agent_memory.domain.change",
-    "BuiltinAgent": "agent_memory.adapters.builtin_agent",
+    "BuiltinAgent": "agent_memory.adapters.agent.builtin_agent",
     "Caller": "agent_memory.domain.note_draft",
     "Change": "agent_memory.domain.change",
     "Clock": "agent_memory.ports",
@@ -113,14 +113,14 @@ _HOMES = {
     "ConsolidateIo": "agent_memory.pipelines.consolidate_io",
     "Context": "agent_memory.domain.inbox_entry",
     "Create": "agent_memory.domain.change",
-    "DictHistories": "agent_memory.adapters.dict_histories",
-    "DictInbox": "agent_memory.adapters.dict_inbox",
-    "DictRecorder": "agent_memory.adapters.dict_recorder",
-    "DictRunRecords": "agent_memory.adapters.dict_run_records",
-    "DictSessionMarks": "agent_memory.adapters.dict_session_marks",
-    "DictSpendLedger": "agent_memory.adapters.dict_spend_ledger",
-    "DictStore": "agent_memory.adapters.dict_store",
-    "DictUsageLedger": "agent_memory.adapters.dict_usage_ledger",
+    "DictHistories": "agent_memory.adapters.harness.dict_histories",
+    "DictInbox": "agent_memory.adapters.inbox.dict_inbox",
+    "DictRecorder": "agent_memory.adapters.git.dict_recorder",
+    "DictRunRecords": "agent_memory.adapters.records.dict_run_records",
+    "DictSessionMarks": "agent_memory.adapters.records.dict_session_marks",
+    "DictSpendLedger": "agent_memory.adapters.records.dict_spend_ledger",
+    "DictStore": "agent_memory.adapters.store.dict_store",
+    "DictUsageLedger": "agent_memory.adapters.records.dict_usage_ledger",
     "Dropped": "agent_memory.domain.change",
     "Error": "agent_memory.errors",
     "FileSnapshot": "agent_memory.domain.inbox_entry",

@@ -9,26 +9,26 @@ from typing import TYPE_CHECKING
 
 from returns.result import Failure, Result, Success
 
-from agent_memory.adapters.agent_environment import agent_sign, inside_harness
-from agent_memory.adapters.config_files import Effective, load_config
-from agent_memory.adapters.locks import KernelLocks
-from agent_memory.adapters.paths import real_root
-from agent_memory.adapters.root import home_of
-from agent_memory.adapters.system_clock import SystemClock
+from agent_memory.adapters.agent.agent_environment import agent_sign, inside_harness
+from agent_memory.adapters.disk.locks import KernelLocks
+from agent_memory.adapters.disk.paths import real_root
+from agent_memory.adapters.surroundings.config_files import Effective, load_config
+from agent_memory.adapters.surroundings.root import home_of
+from agent_memory.adapters.surroundings.system_clock import SystemClock
 from agent_memory.config import Config
+from agent_memory.domain.command.presets import BUILTIN
 from agent_memory.domain.note_draft import Caller
-from agent_memory.domain.presets import BUILTIN
 from agent_memory.errors import Error
 from agent_memory.wording import describe
 
 if TYPE_CHECKING:
-    from agent_memory.adapters.git_recorder import GitRecorder
-    from agent_memory.adapters.inbox_files import InboxFiles
-    from agent_memory.adapters.owing_recorder import OwingRecorder
-    from agent_memory.adapters.places_files import PlacesFiles
-    from agent_memory.adapters.spend_ledger_files import SpendLedgerFiles
-    from agent_memory.adapters.store_files import StoreFiles
-    from agent_memory.adapters.usage_ledger_files import UsageLedgerFiles
+    from agent_memory.adapters.git.git_recorder import GitRecorder
+    from agent_memory.adapters.git.owing_recorder import OwingRecorder
+    from agent_memory.adapters.inbox.inbox_files import InboxFiles
+    from agent_memory.adapters.records.spend_ledger_files import SpendLedgerFiles
+    from agent_memory.adapters.records.usage_ledger_files import UsageLedgerFiles
+    from agent_memory.adapters.store.store_files import StoreFiles
+    from agent_memory.adapters.surroundings.places_files import PlacesFiles
     from agent_memory.domain.health import Health
     from agent_memory.domain.run import Run
     from agent_memory.pipelines.consolidate_io import ConsolidateIo
@@ -70,37 +70,37 @@ class Memory:
 
     @cached_property
     def places(self) -> PlacesFiles:
-        from agent_memory.adapters.places_files import PlacesFiles
+        from agent_memory.adapters.surroundings.places_files import PlacesFiles
 
         return PlacesFiles(self.environ)
 
     @cached_property
     def inbox(self) -> InboxFiles:
-        from agent_memory.adapters.inbox_files import InboxFiles
+        from agent_memory.adapters.inbox.inbox_files import InboxFiles
 
         return InboxFiles(self.root, self.environ)
 
     @cached_property
     def store(self) -> StoreFiles:
-        from agent_memory.adapters.store_files import StoreFiles
+        from agent_memory.adapters.store.store_files import StoreFiles
 
         return StoreFiles(self.root, self.locks)
 
     @cached_property
     def spend(self) -> SpendLedgerFiles:
-        from agent_memory.adapters.spend_ledger_files import SpendLedgerFiles
+        from agent_memory.adapters.records.spend_ledger_files import SpendLedgerFiles
 
         return SpendLedgerFiles(self.root, self.locks)
 
     @cached_property
     def _git(self) -> GitRecorder:
-        from agent_memory.adapters.git_recorder import GitRecorder
+        from agent_memory.adapters.git.git_recorder import GitRecorder
 
         return GitRecorder(self.root, self.config.storage, self.environ, self.clock)
 
     @cached_property
     def recorder(self) -> OwingRecorder:
-        from agent_memory.adapters.owing_recorder import OwingRecorder
+        from agent_memory.adapters.git.owing_recorder import OwingRecorder
 
         return OwingRecorder(self._git, self.root, self.locks)
 
@@ -119,7 +119,7 @@ class Memory:
 
     @cached_property
     def ledger(self) -> UsageLedgerFiles:
-        from agent_memory.adapters.usage_ledger_files import UsageLedgerFiles
+        from agent_memory.adapters.records.usage_ledger_files import UsageLedgerFiles
 
         return UsageLedgerFiles(self.root)
 
@@ -145,16 +145,16 @@ class Memory:
         """The configured agent command, or the built-in."""
         llm = self.config.llm
         if llm.command is None and llm.preset == BUILTIN:
-            from agent_memory.adapters.builtin_agent import BuiltinAgent
+            from agent_memory.adapters.agent.builtin_agent import BuiltinAgent
 
             return Success(BuiltinAgent())
-        from agent_memory.adapters.agent_command import open_agent
+        from agent_memory.adapters.agent.agent_command import open_agent
 
         return open_agent(llm, self.spend, self.clock, self.environ).map(lambda agent: agent)
 
     def health(self) -> Result[Health, Error]:
         """For `memory status`."""
-        from agent_memory.adapters.health_files import HealthFiles
+        from agent_memory.adapters.records.health_files import HealthFiles
 
         configured = self.agent()
         name = configured.map(lambda agent: agent.name).value_or("not usable")
@@ -202,10 +202,10 @@ class Memory:
         import secrets
         import time
 
+        from agent_memory.adapters.agent.prompt_templates import load_prompt_template
         from agent_memory.adapters.harness import Surroundings, history_sources
-        from agent_memory.adapters.prompt_templates import load_prompt_template
-        from agent_memory.adapters.run_records_files import RunRecordsFiles
-        from agent_memory.adapters.session_marks_files import SessionMarksFiles
+        from agent_memory.adapters.records.run_records_files import RunRecordsFiles
+        from agent_memory.adapters.records.session_marks_files import SessionMarksFiles
         from agent_memory.pipelines.consolidate_io import ConsolidateIo
 
         roots = self.config.capture.transcript_roots

@@ -14,8 +14,8 @@ from typing import Any, Literal
 from attrs import field, frozen
 from returns.result import Failure
 
-from agent_memory.domain.command_template import parse_command_template
-from agent_memory.domain.presets import BUILTIN, PRESETS
+from agent_memory.domain.command.presets import BUILTIN, PRESETS
+from agent_memory.domain.recording.command_template import parse_command_template
 
 Check = Callable[[Any], "str | None"]
 """What is wrong with a value of the right type, or None."""

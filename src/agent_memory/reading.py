@@ -8,7 +8,7 @@ from attrs import frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.entry import Listed, Listing, Meta, StoredEntry, UnreadableFile, Usage
-from agent_memory.domain.tags import normal_tags
+from agent_memory.domain.text.tags import normal_tags
 from agent_memory.domain.vocabulary import Kind, Sensitivity, Status
 from agent_memory.errors import EntryProtected, Error
 

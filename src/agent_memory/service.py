@@ -8,16 +8,16 @@ from attrs import evolve, frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.change import Change, Create, Receipt, Replace, Restore, Retire
-from agent_memory.domain.derive import MAX_TITLE_CHARS, derive_description, derive_title
-from agent_memory.domain.drafts import stored_body, stored_description, stored_tags, stored_title
 from agent_memory.domain.entry import Listed, Listing, MemoryEntry, Meta, Source, StoredEntry
-from agent_memory.domain.ids import mint_id
-from agent_memory.domain.links import append_see_also, without_see_also
 from agent_memory.domain.note_draft import Caller, MetaPatch, NoteDraft
-from agent_memory.domain.plain_text import one_line
+from agent_memory.domain.planning.drafts import stored_body, stored_description, stored_tags, stored_title
+from agent_memory.domain.planning.same_body import same_body, similar_entries
+from agent_memory.domain.planning.taken_ids import taken_ids
 from agent_memory.domain.results import sealed
-from agent_memory.domain.same_body import same_body, similar_entries
-from agent_memory.domain.taken_ids import taken_ids
+from agent_memory.domain.text.derive import MAX_TITLE_CHARS, derive_description, derive_title
+from agent_memory.domain.text.ids import mint_id
+from agent_memory.domain.text.links import append_see_also, without_see_also
+from agent_memory.domain.text.plain_text import one_line
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Origin, Sensitivity, Status, furthest, least_trusted
 from agent_memory.errors import ActRefused, EntryChanged, EntryInvalid, EntryProtected, Error
 from agent_memory.ports import Clock, Locks, Recorder, Store, UsageLedger

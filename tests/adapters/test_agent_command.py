@@ -12,15 +12,15 @@ import pytest
 from attrs import evolve
 from returns.result import Failure, Result, Success
 
-from agent_memory.adapters.agent_command import ARGUMENT_MAX_CHARS, CommandAgent, open_agent
-from agent_memory.adapters.chosen_command import AgentCommand, choose_command, uses_builtin
-from agent_memory.adapters.dict_spend_ledger import DictSpendLedger
-from agent_memory.adapters.private_directory import private_directory
+from agent_memory.adapters.agent.agent_command import ARGUMENT_MAX_CHARS, CommandAgent, open_agent
+from agent_memory.adapters.agent.chosen_command import AgentCommand, choose_command, uses_builtin
+from agent_memory.adapters.agent.private_directory import private_directory
+from agent_memory.adapters.records.dict_spend_ledger import DictSpendLedger
 from agent_memory.config import LlmConfig, PresetConfig
 from agent_memory.domain.agent_request import AgentReply, AgentRequest
+from agent_memory.domain.command.presets import PRESETS
 from agent_memory.domain.history import History
 from agent_memory.domain.inbox_entry import Context, InboxEntry, InlineNote
-from agent_memory.domain.presets import PRESETS
 from agent_memory.domain.spend import DaySpend
 from agent_memory.domain.vocabulary import Harness, Status
 from agent_memory.errors import (
@@ -330,7 +330,7 @@ class TestChoice:
         assert error.problems[0].startswith(problem)
 
     def test_without_a_home_there_is_no_private_directory(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("agent_memory.adapters.root._home_in_password_database", lambda: "")
+        monkeypatch.setattr("agent_memory.adapters.surroundings.root._home_in_password_database", lambda: "")
         assert open_agent(LlmConfig(command="x"), DictSpendLedger(), FixedClock(), {}) == Failure(HomeUnknown())
 
 

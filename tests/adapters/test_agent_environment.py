@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from returns.result import Failure, Success
 
-from agent_memory.adapters.agent_environment import (
+from agent_memory.adapters.agent.agent_environment import (
     HARNESS_VARIABLES,
     agent_sign,
     child_environment,

@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from returns.result import Success
 
-from agent_memory.adapters.builtin_agent import BuiltinAgent
+from agent_memory.adapters.agent.builtin_agent import BuiltinAgent
 from agent_memory.domain.agent_request import AgentRequest
 from agent_memory.domain.change import Create
 from agent_memory.domain.change_set import ChangeSet
 from agent_memory.domain.history import History, Role, ToolCall, Turn
 from agent_memory.domain.inbox_entry import InboxEntry, InlineNote, SessionFile
 from agent_memory.domain.plan import PlanFacts
-from agent_memory.domain.planning import plan_window
+from agent_memory.domain.planning.plan_window import plan_window
 from agent_memory.domain.vocabulary import Harness, Kind, Origin, Status
 from agent_memory.formats.reply import parse_reply
 from conversations import MUCH_LATER_MS, STARTED_AT_MS, agent, history, user, work_on

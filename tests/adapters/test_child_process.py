@@ -15,7 +15,7 @@ import pytest
 from returns.pipeline import is_successful
 from returns.result import Failure, Success
 
-from agent_memory.adapters.child_process import Finished, run_child
+from agent_memory.adapters.agent.child_process import Finished, run_child
 from agent_memory.domain.results import sealed
 from agent_memory.errors import StoreIo
 
@@ -220,7 +220,7 @@ def test_the_child_has_a_session_of_its_own_and_none_of_our_descriptors() -> Non
 def test_a_signal_to_us_ends_the_child_first(number: signal.Signals, tmp_path: Path) -> None:
     script = textwrap.dedent(f"""
         import sys
-        from agent_memory.adapters.child_process import run_child
+        from agent_memory.adapters.agent.child_process import run_child
         shell = "echo $$ > {tmp_path}/pid.tmp; mv {tmp_path}/pid.tmp {tmp_path}/pid; sleep 3600 & wait"
         run_child(["/bin/sh", "-c", shell], stdin=b"", env={{"PATH": "/usr/bin:/bin"}}, cwd="/", timeout_seconds=60)
     """)
@@ -246,7 +246,7 @@ def test_handlers_of_the_caller_are_left_as_they_were() -> None:
 def test_a_caller_that_ignores_sigchld_gets_its_answer() -> None:
     script = textwrap.dedent("""
         import signal
-        from agent_memory.adapters.child_process import run_child
+        from agent_memory.adapters.agent.child_process import run_child
         signal.signal(signal.SIGCHLD, signal.SIG_IGN)
         argv = ["/bin/sh", "-c", "echo fine"]
         print(run_child(argv, stdin=b"", env={}, cwd="/", timeout_seconds=20).unwrap().stdout)

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from returns.result import Failure, Success
 
-from agent_memory.adapters.git_process import GitProcess
-from agent_memory.adapters.git_recorder import GitRecorder
+from agent_memory.adapters.git.git_process import GitProcess
+from agent_memory.adapters.git.git_recorder import GitRecorder
 from agent_memory.config import StorageConfig
 from agent_memory.errors import ConfigInvalid, RecorderFailed
 from fixtures.secret_samples import base62

@@ -12,13 +12,13 @@ import pytest
 from attrs import evolve
 from returns.result import Failure, Result, Success
 
-from agent_memory.adapters.child_process import Finished
-from agent_memory.adapters.dict_histories import DictHistories
+from agent_memory.adapters.agent.child_process import Finished
 from agent_memory.adapters.harness import SOURCES, Surroundings, history_sources
 from agent_memory.adapters.harness.amp import AmpThreads
 from agent_memory.adapters.harness.claude_code import ClaudeCodeSessions
-from agent_memory.adapters.history_file import FileSnapshots
-from agent_memory.adapters.transcript_roots import TranscriptRoots
+from agent_memory.adapters.harness.dict_histories import DictHistories
+from agent_memory.adapters.harness.history_file import FileSnapshots
+from agent_memory.adapters.harness.transcript_roots import TranscriptRoots
 from agent_memory.domain.history import History, Role, SessionMark, Turn
 from agent_memory.domain.inbox_entry import (
     AmpThread,

@@ -6,8 +6,8 @@ import pytest
 from attrs import evolve
 from returns.result import Success
 
-from agent_memory.adapters.dict_inbox import DictInbox
-from agent_memory.adapters.inbox_files import InboxFiles
+from agent_memory.adapters.inbox.dict_inbox import DictInbox
+from agent_memory.adapters.inbox.inbox_files import InboxFiles
 from agent_memory.domain.inbox_entry import InboxEntry, InlineNote
 from agent_memory.domain.queue import Outcome, Pending, Trouble
 from agent_memory.domain.vocabulary import Harness

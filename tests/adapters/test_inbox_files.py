@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from returns.result import Success
 
-from agent_memory.adapters.inbox_files import InboxFiles
-from agent_memory.adapters.inbox_snapshots import put_snapshot
+from agent_memory.adapters.inbox.inbox_files import InboxFiles
+from agent_memory.adapters.inbox.inbox_snapshots import put_snapshot
 from agent_memory.domain.inbox_entry import FileSnapshot, InboxEntry
 from agent_memory.domain.queue import Loaded, Outcome, Pending, Trouble
 from agent_memory.domain.vocabulary import Harness
@@ -121,7 +121,7 @@ def test_processes_that_put_at_once_lose_and_overwrite_nothing(root: Path) -> No
     """P7"""
     script = (
         "import sys; from pathlib import Path; sys.path.insert(0, sys.argv[2])\n"
-        "from agent_memory.adapters.inbox_files import InboxFiles; from inbox_entries import note\n"
+        "from agent_memory.adapters.inbox.inbox_files import InboxFiles; from inbox_entries import note\n"
         "box = InboxFiles(Path(sys.argv[1]))\n"
         "for _ in range(50): box.put(note()).unwrap()\n"
     )

@@ -5,7 +5,7 @@ import json
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from agent_memory.adapters.json_lite import json_object, scan_json, scan_members
+from agent_memory.adapters.disk.json_lite import json_object, scan_json, scan_members
 
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),

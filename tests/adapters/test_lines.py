@@ -8,7 +8,7 @@ from pathlib import Path
 
 from hypothesis import given, settings, strategies as st
 
-from agent_memory.adapters.lines import Line, LongLine, read_lines
+from agent_memory.adapters.disk.lines import Line, LongLine, read_lines
 
 
 def lines_of(

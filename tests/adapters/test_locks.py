@@ -10,15 +10,15 @@ from pathlib import Path
 import pytest
 from returns.result import Failure, Success
 
-from agent_memory.adapters.dict_locks import DictLocks
-from agent_memory.adapters.locks import KernelLocks
+from agent_memory.adapters.disk.dict_locks import DictLocks
+from agent_memory.adapters.disk.locks import KernelLocks
 from agent_memory.errors import Busy, HomeUnknown, StoreIo
 from agent_memory.ports import Locks
 
 HOLD = """
 import sys, time
 from pathlib import Path
-from agent_memory.adapters.locks import KernelLocks
+from agent_memory.adapters.disk.locks import KernelLocks
 with getattr(KernelLocks(Path(sys.argv[1])), sys.argv[2])() as held:
     print(type(held).__name__, flush=True)
     time.sleep(60)
@@ -116,7 +116,7 @@ class TestKernelLocks(LocksContract):
     def test_without_a_home_there_is_one_clear_error(
         self, tmp_path: Path, home: dict[str, str], monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("agent_memory.adapters.root._home_in_password_database", lambda: "")
+        monkeypatch.setattr("agent_memory.adapters.surroundings.root._home_in_password_database", lambda: "")
         locks = KernelLocks(tmp_path, home)
         with locks.run() as run, locks.write() as write:
             assert (run, write) == (Failure(HomeUnknown()), Failure(HomeUnknown()))
@@ -124,7 +124,7 @@ class TestKernelLocks(LocksContract):
     def test_without_home_in_the_environment_the_locks_are_those_of_the_persons_home(
         self, root: Path, home: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("agent_memory.adapters.root._home_in_password_database", lambda: str(home))
+        monkeypatch.setattr("agent_memory.adapters.surroundings.root._home_in_password_database", lambda: str(home))
         with KernelLocks(root).run(), KernelLocks(root, {}).run() as held:
             assert isinstance(held.failure(), Busy)
 

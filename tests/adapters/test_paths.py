@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from returns.result import Failure, Success
 
-from agent_memory.adapters.paths import directory_inside, inside, is_plain_name, read_file, real_root
+from agent_memory.adapters.disk.paths import directory_inside, inside, is_plain_name, read_file, real_root
 from agent_memory.errors import PathRefused, StoreIo
 
 

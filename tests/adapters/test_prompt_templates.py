@@ -4,7 +4,7 @@ from pathlib import Path
 
 from returns.result import Failure, Success
 
-from agent_memory.adapters.prompt_templates import load_prompt_template
+from agent_memory.adapters.agent.prompt_templates import load_prompt_template
 from agent_memory.errors import ConfigInvalid, StoreIo
 from agent_memory.formats.prompt import PLACES
 

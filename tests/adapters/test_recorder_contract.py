@@ -12,8 +12,8 @@ import pytest
 from attrs import frozen
 from returns.result import Failure, Result, Success
 
-from agent_memory.adapters.dict_recorder import PERSON, DictRecorder
-from agent_memory.adapters.git_recorder import GitRecorder
+from agent_memory.adapters.git.dict_recorder import PERSON, DictRecorder
+from agent_memory.adapters.git.git_recorder import GitRecorder
 from agent_memory.config import StorageConfig
 from agent_memory.errors import Error, PathRefused
 from agent_memory.ports import Recorder

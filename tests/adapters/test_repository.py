@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from agent_memory.adapters.repository import Repository, read_repository
-from agent_memory.domain.scope import GLOBAL_SCOPE
+from agent_memory.adapters.surroundings.repository import Repository, read_repository
+from agent_memory.domain.queueing.scope import GLOBAL_SCOPE
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 Git = Callable[..., str]
@@ -51,7 +51,7 @@ def read(directory: Path, home: Path) -> tuple[str, str | None, str | None]:
 @pytest.fixture(autouse=True)
 def temporary_directories_are_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
     """The tests' own directories lie in a temporary one, which is a case of its own."""
-    monkeypatch.setattr("agent_memory.adapters.repository.TEMPORARY_DIRECTORIES", ("/nowhere",))
+    monkeypatch.setattr("agent_memory.adapters.surroundings.repository.TEMPORARY_DIRECTORIES", ("/nowhere",))
 
 
 def test_branch_commit_and_remote_are_what_git_says(git: Git, project: Path, home: Path) -> None:

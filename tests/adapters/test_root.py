@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_memory.adapters.root import default_root, home_of, storage_root
+from agent_memory.adapters.surroundings.root import default_root, home_of, storage_root
 
 
 def test_the_variable_wins_over_the_config_and_the_config_over_the_default() -> None:

@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 from returns.result import Failure, Result, Success
 
-from agent_memory.adapters.dict_locks import DictLocks
-from agent_memory.adapters.dict_spend_ledger import DictSpendLedger
-from agent_memory.adapters.spend_ledger_files import SpendLedgerFiles
+from agent_memory.adapters.disk.dict_locks import DictLocks
+from agent_memory.adapters.records.dict_spend_ledger import DictSpendLedger
+from agent_memory.adapters.records.spend_ledger_files import SpendLedgerFiles
 from agent_memory.domain.instants import DAY_MS, ms_of
 from agent_memory.domain.spend import DaySpend
 from agent_memory.errors import Busy, Error, PathRefused, SpendExhausted, StateCorrupt, StoreIo
@@ -124,7 +124,7 @@ class TestOnDisk:
         def full(*_: object) -> int:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-        monkeypatch.setattr("agent_memory.adapters.durable.os.write", full)
+        monkeypatch.setattr("agent_memory.adapters.disk.durable.os.write", full)
         error = ledger.reserve(NOON_MS, 1, 48).failure()
         monkeypatch.undo()
         assert isinstance(error, StoreIo)
@@ -161,8 +161,8 @@ class TestOnDisk:
         script = textwrap.dedent(f"""
             from pathlib import Path
             from returns.result import Success
-            from agent_memory.adapters.locks import KernelLocks
-            from agent_memory.adapters.spend_ledger_files import SpendLedgerFiles
+            from agent_memory.adapters.disk.locks import KernelLocks
+            from agent_memory.adapters.records.spend_ledger_files import SpendLedgerFiles
             root = Path({str(root)!r})
             ledger = SpendLedgerFiles(root, KernelLocks(root))
             print(sum(isinstance(ledger.reserve({NOON_MS}, 10, 30), Success) for _ in range(10)))

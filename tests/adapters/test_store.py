@@ -10,9 +10,9 @@ import pytest
 from attrs import evolve
 from returns.result import Failure, Success
 
-from agent_memory.adapters.dict_store import DictStore
-from agent_memory.adapters.locks import KernelLocks
-from agent_memory.adapters.store_files import StoreFiles
+from agent_memory.adapters.disk.locks import KernelLocks
+from agent_memory.adapters.store.dict_store import DictStore
+from agent_memory.adapters.store.store_files import StoreFiles
 from agent_memory.domain.change import Applied, Create, Receipt, Replace, Restore, Retire
 from agent_memory.domain.entry import Listing, MemoryEntry, Meta
 from agent_memory.domain.vocabulary import Kind, Origin

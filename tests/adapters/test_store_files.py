@@ -17,8 +17,8 @@ import pytest
 from attrs import evolve, frozen
 from returns.result import Failure, Success
 
-from agent_memory.adapters.locks import KernelLocks
-from agent_memory.adapters.store_files import StoreFiles
+from agent_memory.adapters.disk.locks import KernelLocks
+from agent_memory.adapters.store.store_files import StoreFiles
 from agent_memory.domain.change import Change, Create, Receipt, Replace, Restore, Retire
 from agent_memory.domain.entry import MemoryEntry, Meta
 from agent_memory.domain.results import sealed

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 from returns.result import Failure, Success
 
-from agent_memory.adapters.listing_cache import ListingCache, row_of
-from agent_memory.adapters.locks import KernelLocks
-from agent_memory.adapters.paths import FileImage
-from agent_memory.adapters.store_files import StoreFiles
+from agent_memory.adapters.disk.locks import KernelLocks
+from agent_memory.adapters.disk.paths import FileImage
+from agent_memory.adapters.store.listing_cache import ListingCache, row_of
+from agent_memory.adapters.store.store_files import StoreFiles
 from agent_memory.domain.entry import Listing, UnreadableFile
 from agent_memory.errors import EntryNotFound, PathRefused, StoreIo
 

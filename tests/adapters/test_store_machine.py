@@ -14,9 +14,9 @@ from hypothesis import settings, strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 from returns.result import Result, Success
 
-from agent_memory.adapters.dict_store import DictStore
-from agent_memory.adapters.locks import KernelLocks
-from agent_memory.adapters.store_files import StoreFiles
+from agent_memory.adapters.disk.locks import KernelLocks
+from agent_memory.adapters.store.dict_store import DictStore
+from agent_memory.adapters.store.store_files import StoreFiles
 from agent_memory.domain.change import Applied, Change, Create, Dropped, Receipt, Replace, Restore, Retire
 from agent_memory.domain.entry import MemoryEntry, Meta, StoredEntry
 from agent_memory.errors import Error

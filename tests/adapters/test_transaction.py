@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from returns.result import Failure, Success
 
-from agent_memory.adapters.transaction import Transactions
-from agent_memory.domain.file_change import FileChange, FileState
+from agent_memory.adapters.store.transaction import Transactions
+from agent_memory.domain.recording.file_change import FileChange, FileState
 from agent_memory.errors import PathRefused, StateCorrupt, StoreIo
 from faults import Killed, failing_at, killed_at, snapshot
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from returns.result import Failure, Success
 
-from agent_memory.adapters.transcript_roots import (
+from agent_memory.adapters.harness.transcript_roots import (
     TranscriptRoots,
     claude_code_roots,
     find_transcript,

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from returns.result import Success
 
-from agent_memory.adapters.trust import TrustFile
-from agent_memory.domain.trusted_config import TrustedConfig, vouches_for
+from agent_memory.adapters.surroundings.trust import TrustFile
+from agent_memory.domain.command.trusted_config import TrustedConfig, vouches_for
 from agent_memory.errors import StateCorrupt, StoreIo
 
 AT_MS = 1_771_000_000_123
@@ -87,7 +87,7 @@ def test_a_disk_that_takes_no_write_is_an_error_and_changes_nothing_p5(
     def refuse(*_: object) -> None:
         raise OSError(errno.EROFS, os.strerror(errno.EROFS))
 
-    monkeypatch.setattr("agent_memory.adapters.trust.replace_file", refuse)
+    monkeypatch.setattr("agent_memory.adapters.surroundings.trust.replace_file", refuse)
     error = trust.add("/b", b"b", AT_MS).failure()
     assert isinstance(error, StoreIo)
     assert error.errno_name == "EROFS"
@@ -97,7 +97,7 @@ def test_a_disk_that_takes_no_write_is_an_error_and_changes_nothing_p5(
 def test_processes_at_once_lose_no_trust_p7(home: Path) -> None:
     script = textwrap.dedent("""
         import sys
-        from agent_memory.adapters.trust import TrustFile
+        from agent_memory.adapters.surroundings.trust import TrustFile
         for number in range(5):
             TrustFile(sys.argv[1]).add(f"/{sys.argv[2]}/{number}", b"x", 0).unwrap()
     """)

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from returns.result import Failure, Success
 
-from agent_memory.adapters.dict_usage_ledger import DictUsageLedger
-from agent_memory.adapters.usage_ledger_files import LedgerSurvey, UsageLedgerFiles
+from agent_memory.adapters.records.dict_usage_ledger import DictUsageLedger
+from agent_memory.adapters.records.usage_ledger_files import LedgerSurvey, UsageLedgerFiles
 from agent_memory.domain.entry import Usage
 from agent_memory.errors import EntryInvalid, PathRefused, StoreIo
 from agent_memory.ports import UsageLedger
@@ -20,7 +20,7 @@ A, B = "id__aaaaaa", "id__bbbbbb"
 ADOPT = """
 import sys
 from pathlib import Path
-from agent_memory.adapters.usage_ledger_files import UsageLedgerFiles
+from agent_memory.adapters.records.usage_ledger_files import UsageLedgerFiles
 from agent_memory.domain.entry import Usage
 ledger = UsageLedgerFiles(Path(sys.argv[1]), sys.argv[2])
 ledger.adopt("id__aaaaaa", Usage(12, 1)).unwrap()
@@ -30,7 +30,7 @@ ledger.append("id__aaaaaa", 2, "amp").unwrap()
 APPEND = """
 import sys
 from pathlib import Path
-from agent_memory.adapters.usage_ledger_files import UsageLedgerFiles
+from agent_memory.adapters.records.usage_ledger_files import UsageLedgerFiles
 ledger = UsageLedgerFiles(Path(sys.argv[1]), "host")
 for at_ms in range(int(sys.argv[2])):
     ledger.append("id__aaaaaa", at_ms, "amp").unwrap()

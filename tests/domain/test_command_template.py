@@ -7,7 +7,7 @@ from hypothesis import given, strategies as st
 from returns.result import Failure, Success
 
 from agent_memory.config import StorageConfig
-from agent_memory.domain.command_template import CommandTemplate, filled, one_word, parse_command_template
+from agent_memory.domain.recording.command_template import CommandTemplate, filled, one_word, parse_command_template
 
 
 def _parsed(text: str) -> CommandTemplate:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from agent_memory.domain.directives import directive_sentences, is_directive, is_directive_kind
+from agent_memory.domain.planning.directives import directive_sentences, is_directive, is_directive_kind
 from agent_memory.domain.vocabulary import Kind
 
 

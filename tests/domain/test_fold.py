@@ -4,7 +4,10 @@ import pytest
 from attrs import evolve
 from hypothesis import given, settings, strategies as st
 
-from agent_memory.domain.fold import (
+from agent_memory.domain.inbox_entry import AmpThread, Context, FileSnapshot, InboxEntry, SessionFile
+from agent_memory.domain.instants import DAY_MS
+from agent_memory.domain.queue import Trouble
+from agent_memory.domain.queueing.fold import (
     FIRST_BACKOFF_MS,
     MAX_BACKOFF_MS,
     after_fault,
@@ -15,9 +18,6 @@ from agent_memory.domain.fold import (
     is_waiting,
     queue_key,
 )
-from agent_memory.domain.inbox_entry import AmpThread, Context, FileSnapshot, InboxEntry, SessionFile
-from agent_memory.domain.instants import DAY_MS
-from agent_memory.domain.queue import Trouble
 from agent_memory.domain.vocabulary import Harness
 from inbox_entries import AT_MS, entries, note, session
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from agent_memory.domain.own_marks import (
+from agent_memory.domain.transcripts.own_marks import (
     CONTEXT_END,
     CONTEXT_START,
     MEMORY_OUTPUT_PLACEHOLDER,

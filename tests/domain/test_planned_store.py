@@ -5,7 +5,7 @@ from attrs import evolve
 from agent_memory.domain.change import Create, Replace, Retire
 from agent_memory.domain.entry import Listed, MemoryEntry, Meta
 from agent_memory.domain.plan import Plan
-from agent_memory.domain.planned_store import PLANNED_HASH, live_when_applied, stored_when_applied
+from agent_memory.domain.planning.planned_store import PLANNED_HASH, live_when_applied, stored_when_applied
 
 OLD = Listed(Meta("id__aaaaaa", "Old", 0, 0), "topics/old -- id__aaaaaa.md", "h-a")
 GONE = Listed(Meta("id__bbbbbb", "Gone", 0, 0), "topics/gone -- id__bbbbbb.md", "h-b")

@@ -11,15 +11,15 @@ from hypothesis import given, settings, strategies as st
 from agent_memory.domain.change import Create, Replace, Retire
 from agent_memory.domain.change_set import ChangeSet, ProposedEntry, ProposedUpdate
 from agent_memory.domain.entry import Listed, MemoryEntry, Meta, StoredEntry
-from agent_memory.domain.file_name import file_name_of
 from agent_memory.domain.history import History, Role, Turn
 from agent_memory.domain.inbox_entry import InboxEntry, SessionFile
-from agent_memory.domain.links import find_links
 from agent_memory.domain.plan import Plan, PlanFacts
-from agent_memory.domain.planned_store import planned_entries, stored_when_applied
-from agent_memory.domain.planning import plan_window
-from agent_memory.domain.run_limits import changed_ids, max_changes
-from agent_memory.domain.same_body import body_hash
+from agent_memory.domain.planning.plan_window import plan_window
+from agent_memory.domain.planning.planned_store import planned_entries, stored_when_applied
+from agent_memory.domain.planning.run_limits import changed_ids, max_changes
+from agent_memory.domain.planning.same_body import body_hash
+from agent_memory.domain.text.file_name import file_name_of
+from agent_memory.domain.text.links import find_links
 from agent_memory.domain.vocabulary import Harness, Kind, Status
 
 SALIENT = re.compile(r"`[^`\n]{2,80}`|(?:[\w.-]+/)+[\w.-]+|\b\d[\d.,:]*\d\b|\b[A-Z]{2,}[A-Z0-9_]*\b")

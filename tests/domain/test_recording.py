@@ -2,7 +2,13 @@ from __future__ import annotations
 
 import pytest
 
-from agent_memory.domain.recording import holds_secret, is_bookkeeping, is_ignored, path_problem, wanted_of
+from agent_memory.domain.recording.recorded_paths import (
+    holds_secret,
+    is_bookkeeping,
+    is_ignored,
+    path_problem,
+    wanted_of,
+)
 from fixtures.secret_samples import base62
 
 

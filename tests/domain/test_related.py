@@ -6,7 +6,7 @@ from attrs import evolve
 
 from agent_memory.domain.entry import Listed, Meta, Source, StoredEntry
 from agent_memory.domain.history import History, Role, ToolCall, Turn
-from agent_memory.domain.related import (
+from agent_memory.domain.planning.related import (
     MOST_SHOWN,
     Ranked,
     choose_shown,

@@ -5,7 +5,7 @@ import re
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from agent_memory.domain.salience import actionable_tokens, lost_salience, negations, salient_tokens
+from agent_memory.domain.planning.salience import actionable_tokens, lost_salience, negations, salient_tokens
 
 ORACLE = re.compile(
     r"`[^`\n]{2,80}`|https?://[^\s)>\]]+|(?:[\w.-]+/)+[\w.-]+|\b[A-Za-z]+(?:[._-][A-Za-z0-9]+)+\b|\b[a-z]+[A-Z]\w+\b"

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from agent_memory.domain.scope import GLOBAL_SCOPE, remote_scope_key, scope_key
+from agent_memory.domain.queueing.scope import GLOBAL_SCOPE, remote_scope_key, scope_key
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from agent_memory.domain.session_event import PAYLOAD_KEYS, SHAPES, SessionEvent, session_event
+from agent_memory.domain.queueing.session_event import PAYLOAD_KEYS, SHAPES, SessionEvent, session_event
 
 ID = "10000000-0000-4000-8000-00000000000c"
 CLAUDE: dict[str, object] = {"session_id": ID, "transcript_path": "/t/x.jsonl", "cwd": "/p", "hook_event_name": "Stop"}

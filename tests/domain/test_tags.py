@@ -7,8 +7,8 @@ import re
 import pytest
 from hypothesis import given, strategies as st
 
-from agent_memory.domain.ids import ID_PATTERN
-from agent_memory.domain.tags import MAX_TAG_CHARS, normal_tag, normal_tags, split_tags
+from agent_memory.domain.text.ids import ID_PATTERN
+from agent_memory.domain.text.tags import MAX_TAG_CHARS, normal_tag, normal_tags, split_tags
 
 
 @pytest.mark.parametrize(

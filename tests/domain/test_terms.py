@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from agent_memory.domain.terms import content_sequence, content_terms, coverage
+from agent_memory.domain.text.terms import content_sequence, content_terms, coverage
 
 
 def test_only_content_words_are_terms() -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from agent_memory.domain.history import Role, SessionMark, Turn
-from agent_memory.domain.turns import (
+from agent_memory.domain.transcripts.turns import (
     Excerpt,
     as_many_as_fit,
     cut_text,

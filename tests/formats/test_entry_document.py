@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from agent_memory.domain.ids import mint_id
 from agent_memory.domain.results import sealed
+from agent_memory.domain.text.ids import mint_id
 from agent_memory.formats.meta_fields import META_FIELDS
 from agent_memory.formats.note import parse_note, render_note
 

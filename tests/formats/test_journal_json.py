@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from returns.result import Success
 
-from agent_memory.domain.file_change import FileState
+from agent_memory.domain.recording.file_change import FileState
 from agent_memory.errors import StateCorrupt
 from agent_memory.formats.journal_json import Step, parse_journal, render_journal
 

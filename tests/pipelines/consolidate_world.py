@@ -10,14 +10,14 @@ from typing import Any
 from attrs import define, field
 from returns.result import Failure, Result, Success
 
-from agent_memory.adapters.dict_histories import DictHistories
-from agent_memory.adapters.dict_inbox import DictInbox
-from agent_memory.adapters.dict_recorder import DictRecorder
-from agent_memory.adapters.dict_run_records import DictRunRecords
-from agent_memory.adapters.dict_session_marks import DictSessionMarks
-from agent_memory.adapters.dict_store import DictStore
-from agent_memory.adapters.places_files import DictPlaces
-from agent_memory.adapters.system_clock import DictClock
+from agent_memory.adapters.git.dict_recorder import DictRecorder
+from agent_memory.adapters.harness.dict_histories import DictHistories
+from agent_memory.adapters.inbox.dict_inbox import DictInbox
+from agent_memory.adapters.records.dict_run_records import DictRunRecords
+from agent_memory.adapters.records.dict_session_marks import DictSessionMarks
+from agent_memory.adapters.store.dict_store import DictStore
+from agent_memory.adapters.surroundings.places_files import DictPlaces
+from agent_memory.adapters.surroundings.system_clock import DictClock
 from agent_memory.domain.agent_request import AgentReply, AgentRequest
 from agent_memory.domain.entry import Listed
 from agent_memory.domain.history import History, Role, Turn

@@ -7,7 +7,7 @@ import pytest
 from attrs import evolve
 from returns.result import Result
 
-from agent_memory.adapters.dict_inbox import DictInbox
+from agent_memory.adapters.inbox.dict_inbox import DictInbox
 from agent_memory.domain.inbox_entry import (
     AmpThread,
     Context,

@@ -14,9 +14,9 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from returns.result import Success
 
-from agent_memory.adapters import agent_environment
+from agent_memory.adapters.agent import agent_environment
 from agent_memory.domain.inbox_entry import Context, SessionFile
-from agent_memory.domain.session_event import SHAPES, SessionEvent, session_event
+from agent_memory.domain.queueing.session_event import SHAPES, SessionEvent, session_event
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.formats.inbox_json import parse_inbox_entry, render_inbox_entry
 from agent_memory.surfaces import hook
@@ -246,7 +246,7 @@ def test_a_byte_order_mark_and_bad_bytes_in_a_message_do_no_harm(root: Path) -> 
 
 def test_reading_leniently_needs_no_json_module() -> None:
     script = (
-        "import sys; from agent_memory.adapters.json_lite import scan_json, scan_members\n"
+        "import sys; from agent_memory.adapters.disk.json_lite import scan_json, scan_members\n"
         "assert 'json' not in sys.modules\n"
         "assert scan_members('{\"a\": 1, \"b\": \"cut', frozenset('ab')) == {'a': 1}\n"
         "for text in ('{', '\"', '[1,', '{\"a\" 1}', 'tru'):\n"

@@ -17,7 +17,7 @@ LATE = (
     "agent_memory.machines",
     "agent_memory.pipelines",
     "agent_memory.domain.extraction",
-    "agent_memory.domain.refusal_text",
+    "agent_memory.domain.command.refusal_text",
 )
 """Packages that only few commands need."""
 
@@ -25,9 +25,9 @@ WRITING = (
     "subprocess",
     "agent_memory.domain.redaction",
     "agent_memory.service",
-    "agent_memory.adapters.inbox_files",
-    "agent_memory.adapters.store_batches",
-    "agent_memory.adapters.git_recorder",
+    "agent_memory.adapters.inbox.inbox_files",
+    "agent_memory.adapters.store.store_batches",
+    "agent_memory.adapters.git.git_recorder",
 )
 """What nothing needs that only looks."""
 
@@ -76,12 +76,12 @@ def test_what_a_command_needs_is_loaded(root: Path) -> None:
     config.parent.mkdir(parents=True)
     config.write_text("{}")
     storing = loaded_by(root, "remember", "Deploys run from main only.")
-    assert storing.issuperset({"cattrs", *WRITING} - {"agent_memory.adapters.inbox_files"})
+    assert storing.issuperset({"cattrs", *WRITING} - {"agent_memory.adapters.inbox.inbox_files"})
     loaded_by(root, "capture", "--title", "Deploys", "--body", "Always deploy from main, never from a branch.")
     by_builtin = loaded_by(root, "consolidate")
     config.write_text('{"llm": {"command": "false"}}')
     by_command = loaded_by(root, "consolidate")
-    assert {"agent_memory.adapters.inbox_files", *LATE} - by_builtin - by_command == {"ruamel"}
+    assert {"agent_memory.adapters.inbox.inbox_files", *LATE} - by_builtin - by_command == {"ruamel"}
 
 
 def test_yaml_is_loaded_for_what_only_yaml_can_read(root: Path) -> None:

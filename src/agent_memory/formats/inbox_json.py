@@ -28,7 +28,9 @@ from agent_memory.domain.inbox_entry import (
     SessionFile,
     SessionMethod,
 )
-from agent_memory.domain.inbox_rules import (
+from agent_memory.domain.instants import iso_of, ms_of
+from agent_memory.domain.queue import VERDICTS, Outcome, Verdict
+from agent_memory.domain.queueing.inbox_rules import (
     MAX_PATH_BYTES,
     commit_problem,
     id_problem,
@@ -39,8 +41,6 @@ from agent_memory.domain.inbox_rules import (
     version_problem,
     word_problem,
 )
-from agent_memory.domain.instants import iso_of, ms_of
-from agent_memory.domain.queue import VERDICTS, Outcome, Verdict
 from agent_memory.domain.vocabulary import Harness, Kind
 from agent_memory.errors import InboxEntryInvalid
 from agent_memory.formats.json_fields import Fields

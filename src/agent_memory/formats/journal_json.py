@@ -15,7 +15,7 @@ import re
 from attrs import frozen
 from returns.result import Failure, Result, Success
 
-from agent_memory.domain.file_change import FileState
+from agent_memory.domain.recording.file_change import FileState
 from agent_memory.errors import Error, StateCorrupt
 
 VERSION = 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from typing import Any
 
-from agent_memory.domain.inbox_rules import shown
+from agent_memory.domain.queueing.inbox_rules import shown
 
 Rule = Callable[[object], str | None]
 """What is wrong with a value, or None."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 
-from agent_memory.domain.ids import is_id
+from agent_memory.domain.text.ids import is_id
 from agent_memory.domain.usage import Base, LedgerRecord, Read, Total
 
 MAX_LINE_BYTES = 4096

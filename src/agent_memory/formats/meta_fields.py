@@ -10,9 +10,9 @@ from typing import Any
 from attrs import frozen
 
 from agent_memory.domain.entry import Source
-from agent_memory.domain.ids import is_id
 from agent_memory.domain.instants import iso_of, ms_of
-from agent_memory.domain.tags import normal_tag
+from agent_memory.domain.text.ids import is_id
+from agent_memory.domain.text.tags import normal_tag
 from agent_memory.domain.vocabulary import Harness, Importance, Kind, Origin, Sensitivity, Status
 from agent_memory.formats.yaml_scalars import Plain, flow_text, text_scalar
 

@@ -7,11 +7,11 @@ from typing import Any
 from attrs import frozen
 from returns.result import Failure, Result, Success
 
-from agent_memory.domain.derive import derive_description, derive_title
 from agent_memory.domain.entry import MemoryEntry, Meta
-from agent_memory.domain.file_name import UNTITLED, id_in_name, title_in_name
-from agent_memory.domain.ids import mint_id
 from agent_memory.domain.results import sealed
+from agent_memory.domain.text.derive import derive_description, derive_title
+from agent_memory.domain.text.file_name import UNTITLED, id_in_name, title_in_name
+from agent_memory.domain.text.ids import mint_id
 from agent_memory.errors import EntryUnreadable
 from agent_memory.formats.frontmatter import (
     NoteParts,

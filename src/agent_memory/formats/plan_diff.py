@@ -8,8 +8,8 @@ from typing import assert_never
 
 from agent_memory.domain.change import Change, Create, Replace, Restore, Retire
 from agent_memory.domain.entry import MemoryEntry
-from agent_memory.domain.file_name import file_name_of
 from agent_memory.domain.plan import Plan
+from agent_memory.domain.text.file_name import file_name_of
 from agent_memory.formats.note import render_note
 
 

@@ -18,11 +18,11 @@ from agent_memory.domain.entry import Listed, StoredEntry
 from agent_memory.domain.history import History, Role, ToolCall, Turn
 from agent_memory.domain.inbox_entry import InboxEntry
 from agent_memory.domain.instants import DAY_MS, iso_of
-from agent_memory.domain.own_marks import PROMPT_MARKER
-from agent_memory.domain.plain_text import clean_text, one_line
 from agent_memory.domain.redaction import redact
+from agent_memory.domain.text.plain_text import clean_text, one_line
+from agent_memory.domain.transcripts.own_marks import PROMPT_MARKER
+from agent_memory.domain.transcripts.windows import MIN_WINDOW_CHARS
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE
-from agent_memory.domain.windows import MIN_WINDOW_CHARS
 from agent_memory.errors import ConfigInvalid
 
 PLACES = ("fence", "session", "tags", "catalog", "notes", "transcript", "closing")

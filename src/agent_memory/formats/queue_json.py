@@ -9,8 +9,8 @@ from typing import Any
 from attrs import asdict, fields
 from returns.result import Failure, Result, Success
 
-from agent_memory.domain.inbox_rules import shown
 from agent_memory.domain.queue import Trouble
+from agent_memory.domain.queueing.inbox_rules import shown
 from agent_memory.domain.results import sealed
 from agent_memory.formats.json_fields import Fields
 from agent_memory.formats.strict_json import parse_strict_json

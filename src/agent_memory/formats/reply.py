@@ -12,9 +12,9 @@ from returns.result import Failure, Result, Success
 
 from agent_memory.domain.change import Dropped
 from agent_memory.domain.change_set import ChangeSet, ProposedEntry, ProposedUpdate
-from agent_memory.domain.ids import is_id
-from agent_memory.domain.inbox_rules import shown
-from agent_memory.domain.plain_text import one_line
+from agent_memory.domain.queueing.inbox_rules import shown
+from agent_memory.domain.text.ids import is_id
+from agent_memory.domain.text.plain_text import one_line
 from agent_memory.domain.vocabulary import Importance, Kind
 from agent_memory.errors import ReplyRefused
 from agent_memory.formats.json_fields import Fields

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.history import SessionMark
-from agent_memory.domain.ids import is_id
+from agent_memory.domain.text.ids import is_id
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import Error, StateCorrupt
 

@@ -7,9 +7,9 @@ import re
 
 from returns.result import Failure, Result, Success
 
+from agent_memory.domain.command.trusted_config import TrustedConfig
 from agent_memory.domain.instants import iso_of, ms_of
 from agent_memory.domain.results import sealed
-from agent_memory.domain.trusted_config import TrustedConfig
 from agent_memory.errors import StateCorrupt
 from agent_memory.formats.strict_document import parse_strict_json
 

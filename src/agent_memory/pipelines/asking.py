@@ -14,15 +14,15 @@ from agent_memory.domain.entry import Listed, Listing, StoredEntry
 from agent_memory.domain.history import History, SessionMark
 from agent_memory.domain.inbox_entry import FileSnapshot, InlineNote, session_id_of
 from agent_memory.domain.plan import Plan, PlanFacts
-from agent_memory.domain.planned_store import live_when_applied, stored_when_applied
-from agent_memory.domain.planning import plan_inline_fallback, plan_window
+from agent_memory.domain.planning.plan_window import plan_inline_fallback, plan_window
+from agent_memory.domain.planning.planned_store import live_when_applied, stored_when_applied
+from agent_memory.domain.planning.related import choose_shown, ids_to_show, rank_related, tag_vocabulary
+from agent_memory.domain.planning.taken_ids import taken_ids
 from agent_memory.domain.redaction import redact
-from agent_memory.domain.related import choose_shown, ids_to_show, rank_related, tag_vocabulary
 from agent_memory.domain.results import sealed
 from agent_memory.domain.run import KeptReply, Run, Work
-from agent_memory.domain.taken_ids import taken_ids
+from agent_memory.domain.transcripts.windows import cut_windows
 from agent_memory.domain.vocabulary import Harness, Kind, Status
-from agent_memory.domain.windows import cut_windows
 from agent_memory.errors import AgentTimedOut, Error, ReplyRefused, StateCorrupt, StoreIo
 from agent_memory.formats.prompt import PromptBudget, PromptFacts, plan_prompt_budget, render_consolidate_prompt
 from agent_memory.formats.reply import parse_reply

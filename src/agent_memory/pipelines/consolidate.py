@@ -15,12 +15,12 @@ from returns.result import Failure, Result, Success
 from agent_memory.domain.change import Applied, Receipt
 from agent_memory.domain.history import History, SessionMark
 from agent_memory.domain.inbox_entry import FileSnapshot, InlineNote, session_id_of
-from agent_memory.domain.planned_store import planned_entries
+from agent_memory.domain.planning.planned_store import planned_entries
 from agent_memory.domain.queue import Loaded, Pending, Quarantined
-from agent_memory.domain.redacted_history import redact_history
 from agent_memory.domain.results import sealed
 from agent_memory.domain.run import Run, Settled, Work
 from agent_memory.domain.run_summary import sentence_of
+from agent_memory.domain.transcripts.redacted_history import redact_history
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Kind
 from agent_memory.errors import Defect, Error, HistoryUnavailable
 from agent_memory.machines.consolidate import Consolidate

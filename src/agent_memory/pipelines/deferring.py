@@ -6,8 +6,8 @@ from attrs import evolve
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.change import Change, Receipt
+from agent_memory.domain.planning.run_limits import Admitted, admit
 from agent_memory.domain.run import Run
-from agent_memory.domain.run_limits import Admitted, admit
 from agent_memory.errors import Error
 from agent_memory.pipelines.consolidate_io import ConsolidateIo
 from agent_memory.wording import describe

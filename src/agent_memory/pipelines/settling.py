@@ -6,11 +6,11 @@ import hashlib
 
 from attrs import evolve
 
-from agent_memory.domain.fold import after_fault, after_timeout, after_unavailable, is_exhausted
 from agent_memory.domain.history import History
 from agent_memory.domain.inbox_entry import InlineNote
 from agent_memory.domain.plan import Plan
 from agent_memory.domain.queue import Outcome, Trouble, Verdict
+from agent_memory.domain.queueing.fold import after_fault, after_timeout, after_unavailable, is_exhausted
 from agent_memory.domain.run import Run, Work
 from agent_memory.errors import Error
 from agent_memory.pipelines.consolidate_io import ConsolidateIo

@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from attrs import frozen
 from returns.result import Failure, Result, Success
 
-from agent_memory.adapters.agent_environment import DEPTH_VARIABLE
-from agent_memory.adapters.inbox_snapshots import put_snapshot
-from agent_memory.adapters.repository import read_repository
-from agent_memory.adapters.root import home_of
+from agent_memory.adapters.agent.agent_environment import DEPTH_VARIABLE
+from agent_memory.adapters.inbox.inbox_snapshots import put_snapshot
+from agent_memory.adapters.surroundings.repository import read_repository
+from agent_memory.adapters.surroundings.root import home_of
 from agent_memory.domain.inbox_entry import (
     SESSION_METHODS,
     AmpThread,
@@ -25,10 +25,10 @@ from agent_memory.domain.inbox_entry import (
     SessionFile,
 )
 from agent_memory.domain.note_draft import Caller
-from agent_memory.domain.plain_text import clean_text
+from agent_memory.domain.queueing.scope import GLOBAL_SCOPE
 from agent_memory.domain.redaction import redact
 from agent_memory.domain.results import sealed
-from agent_memory.domain.scope import GLOBAL_SCOPE
+from agent_memory.domain.text.plain_text import clean_text
 from agent_memory.domain.vocabulary import Harness, Kind
 from agent_memory.errors import ActRefused, Error, UsageInvalid
 from agent_memory.ports import Inbox

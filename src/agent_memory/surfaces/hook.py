@@ -10,12 +10,12 @@ import stat
 import sys
 import time
 
-from agent_memory.adapters.inbox_put import INBOX, put_text
-from agent_memory.adapters.json_lite import json_object, scan_json, scan_members
-from agent_memory.adapters.repository import read_repository
-from agent_memory.adapters.root import ROOT_VARIABLE, config_path, home_of, storage_root
-from agent_memory.domain.scope import GLOBAL_SCOPE
-from agent_memory.domain.session_event import PAYLOAD_KEYS, SHAPES, SessionEvent, session_event
+from agent_memory.adapters.disk.json_lite import json_object, scan_json, scan_members
+from agent_memory.adapters.inbox.inbox_put import INBOX, put_text
+from agent_memory.adapters.surroundings.repository import read_repository
+from agent_memory.adapters.surroundings.root import ROOT_VARIABLE, config_path, home_of, storage_root
+from agent_memory.domain.queueing.scope import GLOBAL_SCOPE
+from agent_memory.domain.queueing.session_event import PAYLOAD_KEYS, SHAPES, SessionEvent, session_event
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ def _current_directory() -> str:
 
 
 def _log(environ: "Mapping[str, str]", harness: str | None, code: str, message: str) -> None:
-    from agent_memory.adapters.hook_log import log_hook_problem
+    from agent_memory.adapters.inbox.hook_log import log_hook_problem
 
     home = home_of(environ)
     root, _ = _storage_root(environ, home)

@@ -6,7 +6,7 @@ import sys
 
 from returns.result import Failure, Result, Success
 
-from agent_memory.domain.tags import normal_tag, split_tags
+from agent_memory.domain.text.tags import normal_tag, split_tags
 from agent_memory.errors import Error, UsageInvalid
 
 MAX_STDIN_BYTES = 1 << 20

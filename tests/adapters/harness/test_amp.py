@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from returns.result import Failure, Result, Success
 
-from agent_memory.adapters.child_process import Finished
+from agent_memory.adapters.agent.child_process import Finished
 from agent_memory.adapters.harness.amp import RETRY_SECONDS, AmpCommand, AmpThreads
 from agent_memory.adapters.harness.amp_thread import thread_history
 from agent_memory.domain.history import History, Role, SessionMark, ToolCall
 from agent_memory.domain.inbox_entry import AmpThread, InboxEntry
-from agent_memory.domain.own_marks import MEMORY_OUTPUT_PLACEHOLDER, PROMPT_MARKER
+from agent_memory.domain.transcripts.own_marks import MEMORY_OUTPUT_PLACEHOLDER, PROMPT_MARKER
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import Error, HistoryUnavailable, HistoryUnreadable, StoreIo
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from agent_memory.domain.history import Role, ToolCall
-from agent_memory.domain.own_marks import (
+from agent_memory.domain.transcripts.own_marks import (
     CONTEXT_END,
     CONTEXT_START,
     MEMORY_OUTPUT_PLACEHOLDER,
@@ -16,7 +16,7 @@ from agent_memory.domain.own_marks import (
     SECTION_END,
     SECTION_START,
 )
-from agent_memory.domain.turns import AGENT_TEXT_CHARS, MAX_KEPT_BYTES, TOOL_TEXT_CHARS, USER_TEXT_CHARS
+from agent_memory.domain.transcripts.turns import AGENT_TEXT_CHARS, MAX_KEPT_BYTES, TOOL_TEXT_CHARS, USER_TEXT_CHARS
 from agent_memory.errors import HistoryUnavailable, HistoryUnreadable
 from claude_transcripts import (
     SESSION,

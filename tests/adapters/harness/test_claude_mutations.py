@@ -12,9 +12,9 @@ from returns.result import Failure, Success
 
 from agent_memory.adapters.harness.claude_code import ClaudeCodeSessions
 from agent_memory.adapters.harness.claude_records import Record, read_record
-from agent_memory.adapters.transcript_roots import TranscriptRoots
+from agent_memory.adapters.harness.transcript_roots import TranscriptRoots
 from agent_memory.domain.history import History
-from agent_memory.domain.windows import cut_windows
+from agent_memory.domain.transcripts.windows import cut_windows
 from agent_memory.errors import HistoryUnavailable, HistoryUnreadable
 from claude_transcripts import Conversation, calls, entry_for, history_at, told
 

@@ -9,9 +9,9 @@ from attrs import frozen
 
 from agent_memory.adapters.harness.amp import AmpCommand, AmpThreads
 from agent_memory.adapters.harness.claude_code import ClaudeCodeSessions
-from agent_memory.adapters.history_file import FileSnapshots
-from agent_memory.adapters.history_inline import InlineNotes
-from agent_memory.adapters.transcript_roots import claude_code_roots
+from agent_memory.adapters.harness.history_file import FileSnapshots
+from agent_memory.adapters.harness.history_inline import InlineNotes
+from agent_memory.adapters.harness.transcript_roots import claude_code_roots
 from agent_memory.ports import HistorySource
 
 

@@ -9,18 +9,18 @@ from collections.abc import Callable, Mapping, Sequence
 from attrs import evolve, frozen
 from returns.result import Failure, Result, Success
 
-from agent_memory.adapters.agent_environment import child_environment
-from agent_memory.adapters.child_process import Finished, run_child
+from agent_memory.adapters.agent.agent_environment import child_environment
+from agent_memory.adapters.agent.child_process import Finished, run_child
+from agent_memory.adapters.disk.lines import MAX_LINE_BYTES
+from agent_memory.adapters.disk.paths import read_file
 from agent_memory.adapters.harness.amp_thread import is_thread, thread_history
-from agent_memory.adapters.lines import MAX_LINE_BYTES
-from agent_memory.adapters.paths import read_file
-from agent_memory.domain.document_turns import document_turns
 from agent_memory.domain.history import History, SessionMark
 from agent_memory.domain.inbox_entry import AmpThread, InboxEntry
-from agent_memory.domain.plain_text import one_line
 from agent_memory.domain.redaction import redact
 from agent_memory.domain.results import sealed
-from agent_memory.domain.turns import as_many_as_fit, tools_answered_before, turns_after
+from agent_memory.domain.text.plain_text import one_line
+from agent_memory.domain.transcripts.document_turns import document_turns
+from agent_memory.domain.transcripts.turns import as_many_as_fit, tools_answered_before, turns_after
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import Error, HistoryUnavailable, HistoryUnreadable, StoreIo
 

@@ -13,7 +13,8 @@ from attrs import define, field
 
 from agent_memory.domain.history import History, Role, SessionMark, ToolCall, Turn
 from agent_memory.domain.instants import ms_of
-from agent_memory.domain.own_marks import (
+from agent_memory.domain.text.plain_text import one_line
+from agent_memory.domain.transcripts.own_marks import (
     MEMORY_OUTPUT_PLACEHOLDER,
     is_entry_path,
     is_memory_command,
@@ -23,9 +24,8 @@ from agent_memory.domain.own_marks import (
     without_own_output,
     without_own_text,
 )
-from agent_memory.domain.plain_text import one_line
-from agent_memory.domain.tool_calls import tool_call
-from agent_memory.domain.turns import (
+from agent_memory.domain.transcripts.tool_calls import tool_call
+from agent_memory.domain.transcripts.turns import (
     as_many_as_fit,
     excerpt,
     last_time,

@@ -7,11 +7,11 @@ import os
 from attrs import frozen
 from returns.result import Failure, Result, Success
 
+from agent_memory.adapters.disk.json_lines import objects_in
+from agent_memory.adapters.disk.lines import Line, LongLine, read_lines
 from agent_memory.adapters.harness.claude_records import read_record
 from agent_memory.adapters.harness.claude_session import ClaudeSession, NewFrom, new_after, new_after_lost_record
-from agent_memory.adapters.json_lines import objects_in
-from agent_memory.adapters.lines import Line, LongLine, read_lines
-from agent_memory.adapters.transcript_roots import OpenTranscript, TranscriptRoots, find_transcript, transcript
+from agent_memory.adapters.harness.transcript_roots import OpenTranscript, TranscriptRoots, find_transcript, transcript
 from agent_memory.domain.history import History, SessionMark
 from agent_memory.domain.inbox_entry import InboxEntry, SessionFile
 from agent_memory.domain.results import sealed

@@ -14,8 +14,8 @@ from attrs import field, frozen
 from agent_memory.adapters.harness.claude_texts import element, typed_text
 from agent_memory.domain.history import ToolCall
 from agent_memory.domain.instants import ms_of
-from agent_memory.domain.own_marks import is_entry_path, is_memory_command, is_memory_tool
-from agent_memory.domain.tool_calls import tool_call
+from agent_memory.domain.transcripts.own_marks import is_entry_path, is_memory_command, is_memory_tool
+from agent_memory.domain.transcripts.tool_calls import tool_call
 
 _SILENT_TYPES = frozenset(
     (

@@ -22,15 +22,15 @@ from agent_memory.adapters.harness.claude_records import (
 )
 from agent_memory.adapters.harness.claude_texts import typed_text, without_reminders
 from agent_memory.domain.history import History, Role, SessionMark, ToolCall, Turn
-from agent_memory.domain.id_set import IdSet
-from agent_memory.domain.own_marks import (
+from agent_memory.domain.text.id_set import IdSet
+from agent_memory.domain.text.plain_text import one_line
+from agent_memory.domain.transcripts.own_marks import (
     MEMORY_OUTPUT_PLACEHOLDER,
     is_own_prompt,
     shows_an_entry,
     without_own_output,
 )
-from agent_memory.domain.plain_text import one_line
-from agent_memory.domain.turns import MAX_KEPT_BYTES, TURN_BYTES, Excerpt, last_time, readable, text_limit
+from agent_memory.domain.transcripts.turns import MAX_KEPT_BYTES, TURN_BYTES, Excerpt, last_time, readable, text_limit
 from agent_memory.domain.vocabulary import Harness
 
 _OPEN_CALLS = 5_000

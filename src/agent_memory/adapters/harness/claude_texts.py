@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from attrs import frozen
 
-from agent_memory.domain.own_marks import without_own_text
+from agent_memory.domain.transcripts.own_marks import without_own_text
 
 _WRAPPERS = (
     *("system-reminder", "task-notification", "ci-monitor-event", "teammate-message", "cross-session-message"),

@@ -10,7 +10,7 @@ from attrs import evolve, frozen
 from agent_memory.domain.extraction.cue import Sort
 from agent_memory.domain.extraction.overlap import overlap
 from agent_memory.domain.history import Role
-from agent_memory.domain.terms import content_terms, coverage
+from agent_memory.domain.text.terms import content_terms, coverage
 
 MAX_PER_SORT = 10
 MAX_NOTES = 40

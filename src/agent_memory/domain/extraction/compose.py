@@ -11,7 +11,7 @@ from agent_memory.domain.extraction.sentences import sentences_of
 from agent_memory.domain.extraction.statements import capitalised, cut
 from agent_memory.domain.extraction.topics import tags_of
 from agent_memory.domain.history import Role
-from agent_memory.domain.plain_text import clean_text
+from agent_memory.domain.text.plain_text import clean_text
 from agent_memory.domain.vocabulary import Importance, Kind
 
 TITLE_CHARS = 110

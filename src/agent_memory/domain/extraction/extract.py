@@ -21,9 +21,9 @@ from agent_memory.domain.extraction.statements import cut
 from agent_memory.domain.extraction.topics import tags_of
 from agent_memory.domain.history import History, Role, Turn
 from agent_memory.domain.instants import DAY_MS
-from agent_memory.domain.plain_text import clean_text
-from agent_memory.domain.salience import lost_salience
-from agent_memory.domain.terms import content_terms, coverage
+from agent_memory.domain.planning.salience import lost_salience
+from agent_memory.domain.text.plain_text import clean_text
+from agent_memory.domain.text.terms import content_terms, coverage
 from agent_memory.domain.vocabulary import Importance, Kind
 
 HANDOFF_DAYS = 7

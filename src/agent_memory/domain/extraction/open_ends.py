@@ -15,7 +15,7 @@ from agent_memory.domain.extraction.said_by_user import request_of, without_poli
 from agent_memory.domain.extraction.sentences import sentences_of
 from agent_memory.domain.extraction.statements import cut
 from agent_memory.domain.history import Role
-from agent_memory.domain.terms import content_terms
+from agent_memory.domain.text.terms import content_terms
 
 _DONE = 0.6
 _CHOOSES = re.compile(

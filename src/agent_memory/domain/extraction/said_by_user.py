@@ -23,7 +23,7 @@ from agent_memory.domain.extraction.statements import (
     says_enough,
 )
 from agent_memory.domain.history import Role, Turn
-from agent_memory.domain.terms import content_terms
+from agent_memory.domain.text.terms import content_terms
 
 _CUES = {sort: tuple(cue for cue in (*cues_en.BY_USER, *cues_pt.BY_USER) if cue.shows is sort) for sort in Sort}
 _SIGNALS = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from agent_memory.domain.terms import content_terms
+from agent_memory.domain.text.terms import content_terms
 
 MIN_CHARS = 15
 MAX_CHARS = 300

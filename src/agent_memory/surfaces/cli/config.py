@@ -11,11 +11,11 @@ from typing import Any
 
 from returns.result import Failure, Success
 
-from agent_memory.adapters.config_files import Effective, load_config
-from agent_memory.adapters.root import config_path, home_of
-from agent_memory.domain.plain_text import one_line
+from agent_memory.adapters.surroundings.config_files import Effective, load_config
+from agent_memory.adapters.surroundings.root import config_path, home_of
 from agent_memory.domain.redaction import redact
 from agent_memory.domain.results import sealed
+from agent_memory.domain.text.plain_text import one_line
 from agent_memory.errors import HomeUnknown
 from agent_memory.formats.strict_values import document_of
 from agent_memory.surfaces.config_page import config_page, config_schema_text

@@ -10,8 +10,8 @@ from returns.result import Failure, Success
 from agent_memory.bootstrap import Memory
 from agent_memory.domain.health import Health
 from agent_memory.domain.instants import iso_of
-from agent_memory.domain.plain_text import one_line
 from agent_memory.domain.results import sealed
+from agent_memory.domain.text.plain_text import one_line
 from agent_memory.surfaces.cli.opening import with_memory
 from agent_memory.surfaces.console import Console
 

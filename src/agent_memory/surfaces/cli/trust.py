@@ -8,15 +8,15 @@ import time
 
 from returns.result import Failure, Result, Success
 
-from agent_memory.adapters.agent_environment import only_for_a_person
-from agent_memory.adapters.config_documents import closed_keys, parse_config
-from agent_memory.adapters.config_files import LOCAL_NAME, read_config
-from agent_memory.adapters.root import home_of
-from agent_memory.adapters.trust import TrustFile
+from agent_memory.adapters.agent.agent_environment import only_for_a_person
+from agent_memory.adapters.surroundings.config_documents import closed_keys, parse_config
+from agent_memory.adapters.surroundings.config_files import LOCAL_NAME, read_config
+from agent_memory.adapters.surroundings.root import home_of
+from agent_memory.adapters.surroundings.trust import TrustFile
+from agent_memory.domain.command.trusted_config import TrustedConfig
 from agent_memory.domain.instants import iso_of
-from agent_memory.domain.plain_text import one_line
 from agent_memory.domain.results import sealed
-from agent_memory.domain.trusted_config import TrustedConfig
+from agent_memory.domain.text.plain_text import one_line
 from agent_memory.errors import Error, HomeUnknown, UsageInvalid
 from agent_memory.surfaces.console import Console
 

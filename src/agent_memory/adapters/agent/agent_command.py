@@ -1,0 +1,183 @@
+"""The agent that is a command: one bounded child process a prompt, and what its ending means (P9, P10, P23)."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+
+from returns.result import Failure, Result, Success
+
+from agent_memory.adapters.agent.agent_environment import DEPTH_VARIABLE, child_environment, depth_of
+from agent_memory.adapters.agent.child_process import MAX_STDOUT_BYTES, Finished, run_child
+from agent_memory.adapters.agent.chosen_command import AgentCommand, choose_command
+from agent_memory.adapters.agent.private_directory import prepare_private_directory, private_directory
+from agent_memory.adapters.surroundings.root import home_of
+from agent_memory.config import LlmConfig
+from agent_memory.domain.agent_request import AgentReply, AgentRequest
+from agent_memory.domain.command.presets import PRIVATE_DIRECTORY
+from agent_memory.domain.command.refusal_text import failure_cause, message_cause
+from agent_memory.domain.redaction import redact
+from agent_memory.domain.results import sealed
+from agent_memory.domain.text.plain_text import one_line
+from agent_memory.domain.vocabulary import Status
+from agent_memory.errors import (
+    ActRefused,
+    AgentFailed,
+    AgentMissing,
+    AgentTimedOut,
+    AgentUnavailable,
+    Defect,
+    Error,
+    HomeUnknown,
+    ReplyRefused,
+    StoreIo,
+)
+from agent_memory.formats.reply import decode_reply
+from agent_memory.ports import Clock, SpendLedger
+
+ARGUMENT_MAX_CHARS = 32_000
+"""Linux takes no single argument of more than 128 KiB, and a character may have four bytes."""
+
+_SHOWN_CHARS = 400
+_TAIL_BYTES = 8 * 1024
+_CANNOT_RUN = frozenset({"ENOENT", "EACCES", "EPERM", "ENOEXEC", "ENOTDIR", "ELOOP", "EISDIR"})
+
+
+def open_agent(
+    llm: LlmConfig, ledger: SpendLedger, clock: Clock, environ: Mapping[str, str]
+) -> Result[CommandAgent, Error]:
+    """The agent for the command that `llm` asks for. Nothing is run or written yet.
+
+    ConfigInvalid, PresetRefused, HomeUnknown; ActRefused inside one of our own agent commands.
+    """
+    if depth_of(environ) > 0:
+        return Failure(ActRefused("consolidate", DEPTH_VARIABLE))
+    home = home_of(environ)
+    if home is None:
+        return Failure(HomeUnknown())
+    chosen: Result[AgentCommand, Error] = choose_command(llm, home).alt(lambda error: error)
+    return chosen.map(lambda command: CommandAgent(command, llm, ledger, clock, environ, private_directory(home)))
+
+
+class CommandAgent:
+    """`Agent` over a command line. What it is given: the prompt, a private working directory, and the environment of
+    `child_environment`."""
+
+    status = Status.CONSOLIDATED
+
+    def __init__(
+        self,
+        command: AgentCommand,
+        llm: LlmConfig,
+        ledger: SpendLedger,
+        clock: Clock,
+        environ: Mapping[str, str],
+        directory: str,
+    ) -> None:
+        self._command = command
+        self._llm = llm
+        self._ledger = ledger
+        self._clock = clock
+        self._environ = environ
+        self._directory = directory
+        self._shown = one_line(redact(shlex.join(command.argv)).text, 80)
+
+    @property
+    def name(self) -> str:
+        """See the port."""
+        return self._command.name
+
+    @property
+    def max_prompt_chars(self) -> int:
+        """See the port. Less where the prompt is an argument, so that it always fits."""
+        if self._command.input == "argument":
+            return min(self._llm.max_prompt_chars, ARGUMENT_MAX_CHARS)
+        return self._llm.max_prompt_chars
+
+    def answer(self, request: AgentRequest) -> Result[AgentReply, Error]:
+        """What the command printed, unchecked. Every call is counted before it is made.
+
+        AgentMissing, AgentFailed, AgentUnavailable, SpendExhausted: it cannot serve at all now. AgentTimedOut: not this
+        time. ReplyRefused: it printed more than `MAX_STDOUT_BYTES`. A reply without text is a reply: whoever reads it
+        refuses it, so that a session on which a model stays silent is given up in the end and does not block the others.
+        """
+        prompt_chars = len(request.prompt)
+        if depth_of(self._environ) > 0:
+            return Failure(ActRefused("consolidate", DEPTH_VARIABLE))
+        if prompt_chars > self.max_prompt_chars:
+            too_long = f"a prompt of {prompt_chars:,} characters, {self.max_prompt_chars:,} are allowed"
+            return Failure(Defect("run_agent", too_long))
+        at_ms = self._clock.now_ms()
+        ready = prepare_private_directory(self._directory, self._command.files).bind(
+            lambda _: self._ledger.reserve(at_ms, prompt_chars, self._llm.max_calls_per_day)
+        )
+        if isinstance(ready, Failure):
+            return ready
+        match sealed(self._run(request.prompt)):
+            case Failure(not_started):
+                self._ledger.give_back(at_ms, prompt_chars)  # should that fail, one call too many stays counted
+                return Failure(self._why_not_started(not_started))
+            case Success(finished):
+                text = finished.stdout.decode("utf-8", "replace")
+                # the call is counted already, and a full disk must not cost a reply that was paid for
+                self._ledger.add_reply(at_ms, len(text))
+                problem = self._problem(finished, text, request.nonce)
+                if problem:
+                    return Failure(problem)
+                reply: Result[AgentReply, Error] = (
+                    decode_reply(finished.stdout)
+                    .alt(lambda refused: refused)
+                    .map(lambda said: AgentReply(said, prompt_chars))
+                )
+                return reply
+
+    def _run(self, prompt: str) -> Result[Finished, StoreIo]:
+        as_argument = self._command.input == "argument"
+        content = prompt.encode("utf-8", "replace")
+        argument = (content.replace(b"\0", b"\xef\xbf\xbd").decode(),) if as_argument else ()
+        preset_env = {
+            name: value.replace(PRIVATE_DIRECTORY, self._directory) for name, value in self._command.env.items()
+        }
+        return run_child(
+            (*self._command.argv, *argument),
+            stdin=b"" if as_argument else content,
+            env=child_environment(self._environ, self._command.variables, preset_env),
+            cwd=self._directory,
+            timeout_seconds=self._llm.timeout_seconds,
+        )
+
+    def _why_not_started(self, error: StoreIo) -> Error:
+        if error.path == self._directory:
+            return error
+        if error.errno_name == "E2BIG":
+            return AgentFailed(self._shown, 126, "the prompt and the environment are too long for arguments")
+        return AgentMissing(self._shown) if error.errno_name in _CANNOT_RUN else error
+
+    def _problem(self, finished: Finished, text: str, nonce: str) -> Error | None:
+        if finished.stdout_capped:
+            return ReplyRefused((f"it is longer than {MAX_STDOUT_BYTES:,} bytes",))
+        if finished.exit_status != 0 and not finished.timed_out:
+            return self._failed(finished)
+        message = text if text.strip() else finished.stderr_tail.decode("utf-8", "replace")
+        if cause := message_cause(message):
+            return AgentUnavailable(self._shown, cause, _presentable(message))
+        if finished.timed_out:
+            return AgentTimedOut(self._shown, self._llm.timeout_seconds)
+        if not finished.stdin_taken and nonce not in text:
+            return AgentFailed(self._shown, 0, "it did not read its prompt from stdin")
+        return None
+
+    def _failed(self, finished: Finished) -> Error:
+        if finished.exit_status in (126, 127):  # a shell's or env's word for what it could not run
+            return AgentMissing(self._shown)
+        spoken = [each[-_TAIL_BYTES:].decode("utf-8", "replace") for each in (finished.stderr_tail, finished.stdout)]
+        said = next((_presentable(each) for each in spoken if each.strip()), "")
+        if cause := failure_cause("\n".join(spoken)):
+            return AgentUnavailable(self._shown, cause, said)
+        return AgentFailed(self._shown, finished.exit_status, said)
+
+
+def _presentable(spoken: str) -> str:
+    """The end of what a command said, redacted, on one line."""
+    line = one_line(redact(spoken[-_TAIL_BYTES:]).text, _TAIL_BYTES)
+    return line if len(line) <= _SHOWN_CHARS else "…" + line[-_SHOWN_CHARS:]

@@ -1,0 +1,161 @@
+"""One bounded child process: a session of its own, its pipes served together, nothing of it left behind (P10).
+
+`subprocess.run` with a time-out ends only the child, not what the child started, and waits for ever on a pipe that a
+grandchild still holds. Here the whole process group is ended, and our ends of the pipes are closed.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from types import FrameType
+from typing import NoReturn
+
+from attrs import frozen
+from returns.result import Failure, Result, Success
+
+from agent_memory.adapters.agent.child_pipes import ChildPipes
+from agent_memory.adapters.disk.io_errors import store_io
+from agent_memory.errors import StoreIo
+
+MAX_STDOUT_BYTES = 4 * 1024 * 1024
+MAX_STDERR_BYTES = 64 * 1024
+GRACE_SECONDS = 2.0
+"""How long its pipes may stay open after the child has exited."""
+TERMINATE_SECONDS = 1.0
+"""How long the child may take to obey SIGTERM before SIGKILL follows."""
+
+_TICK_SECONDS = 0.05
+"""How often an exit is looked for while the pipes are silent."""
+
+
+@frozen
+class Finished:
+    """How a child ended."""
+
+    exit_status: int
+    """0 to 255, or the negative number of the signal that ended it."""
+    stdout: bytes
+    """The first `max_stdout_bytes`."""
+    stderr_tail: bytes
+    """The last `max_stderr_bytes`."""
+    timed_out: bool
+    stdout_capped: bool
+    """It wrote more than `max_stdout_bytes`, and its group was ended for it."""
+    stdin_taken: bool
+    """All of stdin went into the pipe; False where the child closed it or ended before."""
+
+
+def run_child(
+    argv: Sequence[str],
+    *,
+    stdin: bytes,
+    env: Mapping[str, str],
+    cwd: str,
+    timeout_seconds: float,
+    max_stdout_bytes: int = MAX_STDOUT_BYTES,
+    max_stderr_bytes: int = MAX_STDERR_BYTES,
+    grace_seconds: float = GRACE_SECONDS,
+) -> Result[Finished, StoreIo]:
+    """How the child ended, within `timeout_seconds` + `TERMINATE_SECONDS` + `grace_seconds`.
+
+    No shell sees `argv`; a bare name is looked up in the PATH of `env`. A time-out or too much output ends the whole group:
+    SIGTERM, then SIGKILL. What still holds the pipes `grace_seconds` after the child's exit is killed; a process that
+    left the group with `setsid` is out of reach, and only our ends of its pipes are closed.
+
+    A child that could not be started is a StoreIo with the operation `start`, its path `cwd` where that is at fault, else
+    `argv[0]`. An exception that passes through (Ctrl-C, or SIGTERM and SIGHUP, which are SystemExit meanwhile) kills the
+    group first.
+    """
+    try:
+        process = subprocess.Popen(
+            list(argv),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=dict(env),
+            cwd=cwd,
+            start_new_session=True,
+            bufsize=0,
+        )
+    except OSError as error:
+        return Failure(store_io(error, "start", cwd if error.filename == cwd else argv[0]))
+    except ValueError as error:  # a NUL or a lone surrogate in an argument or a variable
+        return Failure(StoreIo(argv[0], "start", "EINVAL", str(error)))
+    pipes = ChildPipes(process, stdin, max_stdout_bytes, max_stderr_bytes)
+    try:
+        with _ending_signals_raised():
+            return Success(_supervise(process, pipes, timeout_seconds, grace_seconds))
+    finally:
+        if process.returncode is None:
+            _signal_group(process, signal.SIGKILL)
+            process.wait()
+        pipes.close()
+
+
+def _supervise(
+    process: subprocess.Popen[bytes], pipes: ChildPipes, timeout_seconds: float, grace_seconds: float
+) -> Finished:
+    _serve_while(pipes, timeout_seconds, lambda: not _has_exited(process) and not pipes.capped)
+    timed_out = not _has_exited(process) and not pipes.capped
+    if timed_out or pipes.capped:
+        _end_group(process, pipes)
+    else:
+        pipes.close_stdin()
+        _serve_while(pipes, grace_seconds, lambda: pipes.outputs_open and not pipes.capped)
+        if pipes.outputs_open:
+            _signal_group(process, signal.SIGKILL)
+    _serve_while(pipes, _TICK_SECONDS, lambda: pipes.outputs_open)
+    # reaped only now: as long as it is a zombie, no stranger can get its number and be killed in its place
+    exit_status = process.wait()
+    return Finished(exit_status, pipes.stdout, pipes.stderr_tail, timed_out, pipes.capped, pipes.stdin_taken)
+
+
+def _serve_while(pipes: ChildPipes, seconds: float, going_on: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + seconds
+    while going_on() and (left_seconds := deadline - time.monotonic()) > 0:
+        pipes.serve(min(left_seconds, _TICK_SECONDS))
+
+
+def _end_group(process: subprocess.Popen[bytes], pipes: ChildPipes) -> None:
+    _signal_group(process, signal.SIGTERM)
+    _serve_while(pipes, TERMINATE_SECONDS, lambda: not _has_exited(process))
+    _signal_group(process, signal.SIGKILL)
+
+
+def _signal_group(process: subprocess.Popen[bytes], number: signal.Signals) -> None:
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, number)
+
+
+def _has_exited(process: subprocess.Popen[bytes]) -> bool:
+    waitid = getattr(os, "waitid", None)
+    if waitid is None:  # macOS before Python 3.13
+        return process.poll() is not None
+    try:
+        return waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+    except ChildProcessError:  # SIGCHLD is ignored in our process: the kernel has reaped it
+        return True
+
+
+@contextmanager
+def _ending_signals_raised() -> Iterator[None]:
+    """SIGTERM and SIGHUP, where they would end us at once, raise SystemExit, so that the child does not outlive us."""
+
+    def leave(number: int, _frame: FrameType | None) -> NoReturn:
+        raise SystemExit(128 + number)
+
+    in_main_thread = threading.current_thread() is threading.main_thread()
+    taken = [n for n in (signal.SIGTERM, signal.SIGHUP) if in_main_thread and signal.getsignal(n) is signal.SIG_DFL]
+    try:
+        for number in taken:
+            signal.signal(number, leave)
+        yield
+    finally:
+        for number in taken:
+            signal.signal(number, signal.SIG_DFL)

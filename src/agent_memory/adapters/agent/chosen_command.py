@@ -1,0 +1,97 @@
+"""Which agent command the configuration asks for."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shlex
+from collections.abc import Mapping
+from typing import Literal
+
+from attrs import field, frozen
+from returns.result import Failure, Result, Success
+
+from agent_memory.config import LlmConfig, PresetConfig, preset_problem
+from agent_memory.domain.command.presets import BUILTIN, PRESETS, Preset
+from agent_memory.errors import ConfigInvalid, PresetRefused
+
+_SOURCE = "llm"
+"""Stands for the path of a config that was made by a program and not read from a file."""
+
+
+@frozen
+class AgentCommand:
+    """A command line that answers a prompt."""
+
+    name: str
+    """A preset's name, or `command:` and 8 hexadecimal digits of the argv."""
+    argv: tuple[str, ...]
+    env: Mapping[str, str] = field(factory=dict)
+    input: Literal["stdin", "argument"] = "stdin"
+    variables: tuple[str, ...] = ()
+    """Names of variables that it is given beyond the allow-list."""
+    files: Mapping[str, str] = field(factory=dict)
+    """Written to its private directory first."""
+
+
+def uses_builtin(llm: LlmConfig) -> bool:
+    """Whether the built-in extractor is asked for: no command is to be run at all."""
+    return llm.command is None and llm.preset == BUILTIN
+
+
+def choose_command(llm: LlmConfig, home: str | None = None) -> Result[AgentCommand, ConfigInvalid | PresetRefused]:
+    """The command that `llm` asks for; a program's error where it asks for the built-in one (see `uses_builtin`).
+
+    As in a shell, `~/` at the start of a word of `llm.command` or of a one-line preset is the home. Nothing else is
+    expanded. A relative path to a program is refused: the command runs in a directory of its own.
+    """
+    if llm.command is not None:
+        return _from_words("llm.command", None, llm.command, llm, home)
+    own = llm.presets.get(llm.preset)
+    where = f"llm.presets.{llm.preset}"
+    if isinstance(own, str):
+        return _from_words(where, llm.preset, own, llm, home)
+    if isinstance(own, PresetConfig):
+        return _located(where, AgentCommand(llm.preset, own.argv, dict(own.env), own.input, llm.pass_env))
+    if problem := preset_problem(llm):
+        return Failure(ConfigInvalid(_SOURCE, (problem,)))
+    return _from_preset(PRESETS[llm.preset], llm)
+
+
+def _from_preset(preset: Preset, llm: LlmConfig) -> Result[AgentCommand, ConfigInvalid | PresetRefused]:
+    if preset.keeps_tools and not llm.allow_tools:
+        return Failure(PresetRefused(preset.name))
+    argv = preset.with_model(llm.model)
+    variables = (*preset.variables, *llm.pass_env)
+    return Success(AgentCommand(preset.name, argv, preset.env, preset.input, variables, preset.files))
+
+
+def _from_words(
+    where: str, name: str | None, words: str, llm: LlmConfig, home: str | None
+) -> Result[AgentCommand, ConfigInvalid | PresetRefused]:
+    try:
+        argv = tuple(_at_home(word, home) for word in shlex.split(words))
+    except ValueError as error:
+        return Failure(ConfigInvalid(_SOURCE, (f"{where}: cannot be split into arguments: {str(error).lower()}",)))
+    return _located(where, AgentCommand(name or _name_of(argv), argv, variables=llm.pass_env))
+
+
+def _at_home(word: str, home: str | None) -> str:
+    return f"{home}{word[1:]}" if home is not None and word.startswith("~/") else word
+
+
+def _located(where: str, command: AgentCommand) -> Result[AgentCommand, ConfigInvalid | PresetRefused]:
+    if not command.argv or not command.argv[0].strip():
+        return Failure(ConfigInvalid(_SOURCE, (f"{where}: must name a command",)))
+    program = command.argv[0]
+    if "/" in program and not os.path.isabs(program):
+        problem = (
+            f"{where}: {program} is relative, and the command runs in a directory of its own; write the whole path"
+        )
+        return Failure(ConfigInvalid(_SOURCE, (problem,)))
+    return Success(command)
+
+
+def _name_of(argv: tuple[str, ...]) -> str:
+    return "command:" + hashlib.sha256(json.dumps(argv).encode()).hexdigest()[:8]

@@ -1,0 +1,1 @@
+"""What every adapter over files builds on: durable writes, containment, locks, lines."""

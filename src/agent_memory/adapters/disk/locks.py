@@ -1,0 +1,125 @@
+"""The two kernel locks of a store: `flock`, so that each dies with the process that holds it (P7).
+
+The files are `~/.local/state/agent-memory/<hash of the root's real path>.{run,write}.lock`: outside the root, which may lie
+on a synchronised or network disk, and the same for every process of a person, whatever else its environment says. They
+are never removed: a lock file that is unlinked lets two processes hold "the" lock.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from returns.result import Failure, Result, Success
+
+from agent_memory.adapters.disk.durable import FILE_MODE, make_directories
+from agent_memory.adapters.disk.io_errors import store_io
+from agent_memory.adapters.disk.paths import close_quietly, real_root
+from agent_memory.adapters.surroundings.root import home_of, local_state_directory
+from agent_memory.domain.results import sealed
+from agent_memory.errors import Busy, Error, HomeUnknown
+
+WRITE_LIMIT_SECONDS = 30.0
+_FIRST_PAUSE_SECONDS = 0.001
+_LONGEST_PAUSE_SECONDS = 0.02
+
+
+class KernelLocks:
+    """`Locks` of one root. One instance serves all threads of a process; hand the same one to all adapters of a root."""
+
+    def __init__(
+        self, root: Path, environ: Mapping[str, str] = os.environ, *, write_limit_seconds: float = WRITE_LIMIT_SECONDS
+    ) -> None:
+        self._key = hashlib.sha256(os.fsencode(real_root(root))).hexdigest()[:24]
+        self._environ = environ
+        self._limit_seconds = write_limit_seconds
+        self._turn = threading.RLock()
+        self._writing = False
+
+    @contextmanager
+    def run(self) -> Iterator[Result[None, Error]]:
+        """See the port. Not reentrant: a run inside a run is a second run."""
+        with self._held("run", 0) as held:
+            yield held
+
+    @contextmanager
+    def write(self) -> Iterator[Result[None, Error]]:
+        """See the port. Waits up to `write_limit_seconds`, for other threads as for other processes."""
+        if not self._turn.acquire(timeout=self._limit_seconds):
+            yield self._path("write").bind(lambda path: Failure(Busy(path)))
+            return
+        try:
+            if self._writing:
+                yield Success(None)
+                return
+            with self._held("write", self._limit_seconds) as held:
+                self._writing = isinstance(held, Success)
+                try:
+                    yield held
+                finally:
+                    self._writing = False
+        finally:
+            self._turn.release()
+
+    @contextmanager
+    def _held(self, name: str, limit_seconds: float) -> Iterator[Result[None, Error]]:
+        match sealed(self._path(name).bind(lambda path: _opened(path, limit_seconds))):
+            case Failure(error):
+                yield Failure(error)
+            case Success(descriptor):
+                try:
+                    yield Success(None)
+                finally:
+                    release(descriptor)
+
+    def _path(self, name: str) -> Result[str, Error]:
+        home = home_of(self._environ)
+        if home is None:
+            return Failure(HomeUnknown())
+        return Success(f"{local_state_directory(home)}/{self._key}.{name}.lock")
+
+
+def lock_within(descriptor: int, kind: int, limit_seconds: float) -> bool:
+    """Whether the lock `kind` (`LOCK_EX` or `LOCK_SH`) was had on an open file in time. With 0 seconds: at once or not."""
+    deadline = time.monotonic() + limit_seconds
+    pause = _FIRST_PAUSE_SECONDS
+    while True:
+        try:
+            fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() >= deadline:
+                return False
+            time.sleep(pause)
+            pause = min(2 * pause, _LONGEST_PAUSE_SECONDS)
+        else:
+            return True
+
+
+def release(descriptor: int) -> None:
+    """Unlock and close. Unlocking is explicit, since a child that was forked meanwhile shares the lock."""
+    with suppress(OSError):  # closing unlocks as well
+        fcntl.flock(descriptor, fcntl.LOCK_UN)
+    close_quietly(descriptor)
+
+
+def _opened(path: str, limit_seconds: float) -> Result[int, Error]:
+    try:
+        make_directories(os.path.dirname(path))
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, FILE_MODE)
+    except OSError as error:
+        return Failure(store_io(error, "open the lock", path))
+    try:
+        os.fchmod(descriptor, FILE_MODE)  # a umask that hides files from their owner would hide the lock from the next
+        if lock_within(descriptor, fcntl.LOCK_EX, limit_seconds):
+            return Success(descriptor)
+    except OSError as error:
+        close_quietly(descriptor)
+        return Failure(store_io(error, "lock", path))
+    close_quietly(descriptor)
+    return Failure(Busy(path))

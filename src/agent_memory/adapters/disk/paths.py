@@ -1,0 +1,183 @@
+"""Containment (P21): what may be opened under the storage root. No symbolic link inside the root is ever followed.
+
+The root itself may be a symbolic link; it is resolved once. This is a guard against names that come from outside and
+against links in a shared or cloned store, not against another process of the same user that swaps directories meanwhile.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+import struct
+from contextlib import suppress
+from pathlib import Path
+
+from attrs import frozen
+from returns.result import Failure, Result, Success
+
+from agent_memory.adapters.disk.durable import FILE_MODE
+from agent_memory.adapters.disk.io_errors import store_io
+from agent_memory.domain.results import sealed
+from agent_memory.errors import Error, PathRefused, StoreIo
+
+MAX_NAME_BYTES = 255
+_CHUNK_BYTES = 1 << 20
+_KNOWN_BY = struct.Struct("<qqqQ").pack
+
+
+@frozen
+class FileImage:
+    """A regular file as it was when it was opened."""
+
+    data: bytes
+    mtime_ns: int
+    touched_ns: int
+    """The later of its two times: nothing of it changed after that, as far as the clock's grain shows."""
+    known_by: bytes
+    """See `known_by`."""
+
+
+def real_root(root: Path) -> str:
+    """The real path of the root, whether or not it exists."""
+    return os.path.realpath(root)
+
+
+def known_by(status: os.stat_result) -> bytes:
+    """What tells one state of a file from another without reading it: both times, size and inode."""
+    return _KNOWN_BY(status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino)
+
+
+def inside(root: str, relative: str) -> Result[str, Error]:
+    """The absolute path of `relative` (with `/`) under a real root, once all directories on the way are plain ones.
+
+    What does not exist yet is no obstacle. The last name is not looked at: open it with `read_file`, which does.
+    """
+    names = relative.split("/")
+    if bad := next((name for name in names if not is_plain_name(name)), None):
+        return Failure(PathRefused(relative, f"{bad!r} is not a plain name"))
+    if "" in names:
+        return Failure(PathRefused(relative, "it is not a plain relative path"))
+    path = root
+    for name in ("", *names[:-1]):
+        path = f"{path}/{name}" if name else path
+        match _directory_there(path):
+            case False:
+                break
+            case True:
+                continue
+            case refused:
+                return Failure(refused)
+    return Success(f"{root}/{relative}")
+
+
+def directory_inside(root: str, relative: str) -> Result[str, Error]:
+    """Like `inside`, where the last name is a directory too (or not there yet)."""
+    return inside(root, f"{relative}/.d").map(os.path.dirname)
+
+
+def is_plain_name(name: str) -> bool:
+    """Whether a name is that of something directly in a directory, on every file system we run on."""
+    if name in ("", ".", "..") or "/" in name or "\x00" in name:
+        return False
+    try:
+        return len(os.fsencode(name)) <= MAX_NAME_BYTES
+    except UnicodeEncodeError:
+        return False
+
+
+def read_file(path: str, max_bytes: int) -> Result[FileImage | None, Error]:
+    """The whole regular file, None where there is none; a link, FIFO, device, directory or larger file is refused.
+
+    Never waits: a FIFO is not opened for reading in blocking mode.
+    """
+    match sealed(open_regular(path, os.O_RDONLY)):
+        case Success(descriptor):
+            return _read_opened(descriptor, path, max_bytes)
+        case Failure(StoreIo(errno_name="ENOENT")):
+            return Success(None)
+        case Failure(refused):
+            return Failure(refused)
+
+
+def open_regular(path: str, flags: int) -> Result[int, Error]:
+    """A descriptor of a regular file, opened without following a link and without waiting; a new file gets mode 0600."""
+    try:
+        descriptor = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, FILE_MODE)
+    except OSError as error:
+        return Failure(_not_opened(error, path))
+    try:
+        reason = oddity(os.fstat(descriptor).st_mode)
+    except OSError as error:
+        close_quietly(descriptor)
+        return Failure(store_io(error, "open", path))
+    if reason:
+        close_quietly(descriptor)
+        return Failure(PathRefused(path, reason))
+    return Success(descriptor)
+
+
+def close_quietly(descriptor: int) -> None:
+    """Close what nothing was written to: whatever the system says then, all that was wanted has been had."""
+    with suppress(OSError):
+        os.close(descriptor)
+
+
+def _read_opened(descriptor: int, path: str, max_bytes: int) -> Result[FileImage | None, Error]:
+    try:
+        status = os.fstat(descriptor)
+        if status.st_size > max_bytes:
+            return Failure(PathRefused(path, f"it is larger than {max_bytes} bytes"))
+        data = _read_all(descriptor, max_bytes)
+    except OSError as error:
+        return Failure(store_io(error, "read", path))
+    finally:
+        close_quietly(descriptor)
+    if len(data) > max_bytes:
+        return Failure(PathRefused(path, f"it is larger than {max_bytes} bytes"))
+    touched_ns = max(status.st_mtime_ns, status.st_ctime_ns)
+    return Success(FileImage(data, status.st_mtime_ns, touched_ns, known_by(status)))
+
+
+def oddity(mode: int) -> str | None:
+    """Why something with this `st_mode` is not read as a file; None for a regular file."""
+    if stat.S_ISREG(mode):
+        return None
+    if stat.S_ISLNK(mode):
+        return "it is a symbolic link, and links inside the store are not followed"
+    if stat.S_ISDIR(mode):
+        return "it is a directory"
+    return "it is not a regular file"
+
+
+def _not_opened(error: OSError, path: str) -> PathRefused | StoreIo:
+    match error.errno:
+        case errno.ELOOP | errno.EMLINK:
+            return PathRefused(path, oddity(stat.S_IFLNK) or "")
+        case errno.ENXIO:  # a socket, or a FIFO that nobody reads
+            return PathRefused(path, oddity(stat.S_IFIFO) or "")
+        case errno.EISDIR:
+            return PathRefused(path, oddity(stat.S_IFDIR) or "")
+        case _:
+            return store_io(error, "open", path)
+
+
+def _read_all(descriptor: int, max_bytes: int) -> bytes:
+    chunks = []
+    left = max_bytes + 1
+    while left > 0 and (chunk := os.read(descriptor, min(left, _CHUNK_BYTES))):
+        chunks.append(chunk)
+        left -= len(chunk)
+    return b"".join(chunks)
+
+
+def _directory_there(path: str) -> bool | PathRefused | StoreIo:
+    try:
+        mode = os.lstat(path).st_mode
+    except FileNotFoundError:
+        return False
+    except OSError as error:
+        return store_io(error, "open", path)
+    if stat.S_ISDIR(mode):
+        return True
+    return PathRefused(path, "it is not a directory" if stat.S_ISREG(mode) else oddity(mode) or "")

@@ -1,0 +1,278 @@
+"""`Recorder` over git: one commit for each finished write, in a repository that is the store's alone (P4).
+
+The caller holds the store's write lock, so that two of ours never meet in one repository.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from returns.result import Failure, Result, Success
+
+from agent_memory.adapters.disk.durable import FILE_MODE
+from agent_memory.adapters.disk.io_errors import store_io
+from agent_memory.adapters.git.git_identity import person
+from agent_memory.adapters.git.git_process import OURSELVES, GitOutput, GitProcess, Identity
+from agent_memory.adapters.git.git_repository import GitRepository
+from agent_memory.adapters.surroundings.system_clock import SystemClock
+from agent_memory.config import StorageConfig
+from agent_memory.domain.recording.command_template import filled, parse_command_template
+from agent_memory.domain.recording.commit_message import commit_message
+from agent_memory.domain.recording.recorded_paths import (
+    IGNORE_FILE,
+    IGNORE_TEXT,
+    hand_edit_words,
+    holds_secret,
+    is_bookkeeping,
+    is_ignored,
+    path_problem,
+    wanted_of,
+)
+from agent_memory.domain.results import sealed
+from agent_memory.errors import ConfigInvalid, Error, PathRefused
+from agent_memory.ports import Clock
+
+_CHECKED_BYTES = 16 * 2**20
+"""Larger files are not read for secrets, and so are not recorded."""
+
+_LEFT_ALONE = frozenset({b"AD", b"DD", b"AU", b"UD", b"UA", b"DU", b"AA", b"UU"})
+_MANY_PATHS = 200
+"""From here on paths are staged one by one."""
+
+_PATHS_A_CALL = 10_000
+
+_PATHS_FILE = "agent-memory-paths"
+_SYNC_SECONDS = 20.0
+
+
+class GitRecorder:
+    """`Recorder` in `<root>/.git`. With `autoCommit: false` every call succeeds and does nothing."""
+
+    def __init__(
+        self,
+        root: Path,
+        config: StorageConfig,
+        environ: Mapping[str, str] = os.environ,
+        clock: Clock | None = None,
+    ) -> None:
+        self._root = root
+        self._config = config
+        self._environ = environ
+        self._warnings: list[str] = []
+        self._git = GitProcess(root, environ)
+        now_ms = (clock or SystemClock()).now_ms
+        self._repository = GitRepository(self._git, lambda: now_ms() / 1000, self._warn)
+
+    def warnings(self) -> tuple[str, ...]:
+        """What the person should know, as whole sentences, since this recorder was made: each once."""
+        return tuple(self._warnings)
+
+    def adopt_hand_edits(self, among: Sequence[str] | None = None) -> Result[int, Error]:
+        """See the port. A file that holds a secret stays uncommitted, and `warnings` names it."""
+        if not self._config.auto_commit or not self._root.is_dir() or not self._has_anything():
+            return Success(0)
+
+        def adopted(changed: tuple[str, ...]) -> Result[int, Error]:
+            wanted = changed if among is None else tuple(path for path in changed if path in among)
+            paths = self._without_secrets([path for path in wanted if not self._is_ours(path)])
+            if not paths:
+                return Success(0)
+            subject, body = hand_edit_words(paths)
+            author = person(self._environ)
+            return self._commit(paths, commit_message(subject, body), (), author).map(lambda _: len(paths))
+
+        return self._repository.ready().bind(lambda _: self._changed()).bind(adopted)
+
+    def record(
+        self,
+        paths: Sequence[str],
+        subject: str,
+        body: str = "",
+        thread_id: str | None = None,
+        harness: str | None = None,
+    ) -> Result[None, Error]:
+        """See the port. What is unchanged, ignored or holds a secret is left out; with nothing left there is no commit."""
+        if not self._config.auto_commit:
+            return Success(None)
+        for path in paths:
+            if problem := path_problem(path):
+                return Failure(PathRefused(path, problem))
+
+        def recorded(options: tuple[str, ...]) -> Result[None, Error]:
+            return (
+                self._repository.ready()
+                .bind(lambda _: self._changed())
+                .bind(lambda changed: committed(changed, options))
+            )
+
+        def committed(changed: tuple[str, ...], options: tuple[str, ...]) -> Result[None, Error]:
+            wanted = self._without_secrets(wanted_of(changed, paths))
+            if not wanted:
+                return Success(None)
+            along = [path for path in changed if self._is_ours(path)]
+            together = tuple(dict.fromkeys((*wanted, *self._without_secrets(along))))
+            return self._commit(together, commit_message(subject, body), options, OURSELVES)
+
+        return self._options(thread_id, harness).bind(recorded)
+
+    # -- what -----------------------------------------------------------------------------------------------------------
+
+    def _has_anything(self) -> bool:
+        """False for a store where nobody has written a note yet: no repository is made for it."""
+        try:
+            names = os.listdir(self._root)
+        except OSError:
+            return True
+        return self._repository.exists or any(not is_ignored(name) and not is_bookkeeping(name) for name in names)
+
+    def _changed(self) -> Result[tuple[str, ...], Error]:
+        """Every path that differs from HEAD and is not ignored, gone ones included, in git's order."""
+        asked = self._git.must(
+            "status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=all", "--ignore-submodules=all"
+        )
+        return asked.map(
+            lambda stdout: tuple(filter(self._counts, map(_status_path, filter(None, stdout.split(b"\0")))))
+        )
+
+    def _counts(self, path: str) -> bool:
+        """False for what is left alone, for a repository inside the store (a trailing slash), and for what is ignored."""
+        return bool(path) and not path.endswith("/") and not is_ignored(path)
+
+    def _is_ours(self, path: str) -> bool:
+        """True for what nobody but us has written, and so rides along with our commits."""
+        return is_bookkeeping(path) or (path == IGNORE_FILE and self._text_of(path) == IGNORE_TEXT)
+
+    def _without_secrets(self, paths: Sequence[str]) -> tuple[str, ...]:
+        return tuple(path for path in paths if self._may_be_recorded(path))
+
+    def _may_be_recorded(self, path: str) -> bool:
+        text = self._text_of(path)
+        if text is None:
+            self._warn(
+                f"{path} was left out of the history: it cannot be read, or is larger than {_CHECKED_BYTES // 2**20} MiB."
+            )
+            return False
+        if holds_secret(path, text):
+            self._warn(
+                f"{path} was left out of the history: it seems to hold a secret. Remove it, or commit the file yourself."
+            )
+            return False
+        return True
+
+    def _text_of(self, path: str) -> str | None:
+        """The text that git would store, empty for a path that is gone; None where it cannot be checked."""
+        whole = self._root / path
+        try:
+            if whole.is_symlink():
+                return os.readlink(whole)
+            if not whole.exists():
+                return ""
+            if whole.stat().st_size > _CHECKED_BYTES:
+                return None
+            return whole.read_bytes().decode("utf-8", "replace")
+        except OSError:
+            return None
+
+    # -- how ------------------------------------------------------------------------------------------------------------
+
+    def _options(self, thread_id: str | None, harness: str | None) -> Result[tuple[str, ...], Error]:
+        match sealed(parse_command_template(self._config.commit_hook)):
+            case Success(template):
+                return Success(filled(template, {"threadId": thread_id, "harness": harness}))
+            case Failure(problem):
+                return Failure(ConfigInvalid("(effective)", (f"storage.commitHook: {problem}",)))
+
+    def _commit(
+        self, paths: tuple[str, ...], message: str, options: tuple[str, ...], author: Identity
+    ) -> Result[None, Error]:
+        """Commit these paths as they are on disk, and nothing else that is staged."""
+        listed = self._repository.directory().map(lambda directory: directory / _PATHS_FILE)
+        return listed.bind(lambda path: self._commit_listed(path, paths, message, options, author))
+
+    def _commit_listed(
+        self, listed: Path, paths: tuple[str, ...], message: str, options: tuple[str, ...], author: Identity
+    ) -> Result[None, Error]:
+        try:
+            _write_list(listed, paths)
+            return self._commit_from(listed, paths, message, options, author)
+        except OSError as error:
+            return Failure(store_io(error, "write", str(listed)))
+        finally:
+            listed.unlink(missing_ok=True)
+
+    def _commit_from(
+        self, listed: Path, paths: tuple[str, ...], message: str, options: tuple[str, ...], author: Identity
+    ) -> Result[None, Error]:
+        only = (f"--pathspec-from-file={listed}", "--pathspec-file-nul")
+        said = message.encode("utf-8", "replace")
+
+        def staged(alone: bool) -> Result[tuple[str, ...], Error]:
+            """What the commit has to be told about which paths are meant."""
+            if alone:
+                return Success(())
+            return self._git.must("add", "--all", *only).map(lambda _: ("--only", *only))
+
+        committed = (
+            self._staged_alone(paths)
+            .bind(staged)
+            .bind(
+                lambda which: self._git.must(
+                    "commit", *options, "--quiet", "--no-verify", "--file=-", *which, input=said, author=author
+                )
+            )
+        )
+        return committed.map(lambda _: self._flush())
+
+    def _staged_alone(self, paths: tuple[str, ...]) -> Result[bool, Error]:
+        """Whether these paths, being very many, are staged now and nothing else is.
+
+        Git compares each file with each path of a pathspec: a commit of 50,000 took two minutes. So where nothing is
+        staged yet, many paths are staged one by one, and the commit needs no pathspec.
+        """
+        if len(paths) < _MANY_PATHS:
+            return Success(False)
+
+        def staged(before: GitOutput) -> Result[bool, Error]:
+            portions = (paths[start : start + _PATHS_A_CALL] for start in range(0, len(paths), _PATHS_A_CALL))
+            return Success(before.ok and all(self._is_staged(portion) for portion in portions))
+
+        return self._git.run("diff", "--cached", "--quiet").bind(staged)
+
+    def _is_staged(self, paths: tuple[str, ...]) -> bool:
+        listed = b"".join(os.fsencode(path) + b"\0" for path in paths)
+        # One flush for all the objects instead of one for each.
+        config = ("core.fsyncMethod=batch",)
+        done = self._git.run("update-index", "--add", "--remove", "-z", "--stdin", input=listed, config=config)
+        return done.map(lambda output: output.ok).value_or(False)
+
+    def _flush(self) -> None:
+        """Ask the system to make the commit durable; `core.fsync` alone leaves the names of new files open."""
+        program = shutil.which("sync", path=self._environ.get("PATH", os.defpath))
+        if program is not None:
+            try:
+                subprocess.run(
+                    [program, "-f", str(self._root / ".git")], capture_output=True, timeout=_SYNC_SECONDS, check=False
+                )
+            except (OSError, subprocess.TimeoutExpired):
+                return  # history, not durability: what the commit holds is on disk already
+
+    def _warn(self, sentence: str) -> None:
+        shown = sentence.encode("utf-8", "replace").decode()
+        if shown not in self._warnings:
+            self._warnings.append(shown)
+
+
+def _write_list(path: Path, paths: Sequence[str]) -> None:
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW, FILE_MODE)
+    with os.fdopen(descriptor, "wb") as stream:
+        stream.write(b"".join(os.fsencode(each) + b"\0" for each in paths))
+
+
+def _status_path(record: bytes) -> str:
+    """The path of one record of `status --porcelain=v1 -z`. Empty for one staged as new and gone again, and for one in
+    conflict: adding it would tell git that the person has resolved it."""
+    return "" if record[:2] in _LEFT_ALONE else os.fsdecode(record[3:])

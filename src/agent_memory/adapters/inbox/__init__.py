@@ -1,0 +1,1 @@
+"""The queue on disk and in memory."""

@@ -1,0 +1,76 @@
+"""The queue in memory, with the rules of the one on disk."""
+
+from __future__ import annotations
+
+from itertools import count
+
+from attrs import define, field
+from returns.result import Result, Success
+
+from agent_memory.domain.inbox_entry import InboxEntry
+from agent_memory.domain.instants import iso_of
+from agent_memory.domain.queue import Loaded, Outcome, Pending, Trouble
+from agent_memory.domain.queueing.fold import fold_queue, queue_key
+from agent_memory.errors import Error
+from agent_memory.formats.inbox_json import parse_inbox_entry, render_inbox_entry
+
+
+@define
+class DictInbox:
+    """`ports.Inbox` without a disk. Its dictionaries may be looked at by tests and by embedding programs."""
+
+    entries: dict[str, InboxEntry] = field(factory=dict)
+    troubles: dict[str, Trouble] = field(factory=dict)
+    processed: dict[str, tuple[InboxEntry, Outcome]] = field(factory=dict)
+    failed: dict[str, tuple[InboxEntry, Outcome]] = field(factory=dict)
+    _numbers: count[int] = field(factory=lambda: count(1), repr=False)
+
+    def put(self, entry: InboxEntry) -> Result[str, Error]:
+        """See the port."""
+        return parse_inbox_entry(render_inbox_entry(entry)).map(self._kept)
+
+    def names(self) -> Result[tuple[str, ...], Error]:
+        """See the port."""
+        return Success(tuple(sorted(self.entries)))
+
+    def load(self, limit: int | None, now_ms: int) -> Result[Loaded, Error]:
+        """See the port. Nothing is malformed here, since nothing gets in unchecked."""
+        queue = fold_queue(sorted(self.entries.items()), self.troubles, limit, now_ms)
+        return Success(Loaded(queue.pending, waiting=queue.waiting, reason=queue.reason))
+
+    def note(self, pending: Pending, trouble: Trouble) -> Result[None, Error]:
+        """See the port."""
+        self.troubles[queue_key(pending.entry, pending.name)] = trouble
+        return Success(None)
+
+    def retire(self, pending: Pending, outcome: Outcome) -> Result[None, Error]:
+        """See the port."""
+        return self._leave(pending, outcome, self.processed)
+
+    def give_up(self, pending: Pending, outcome: Outcome) -> Result[None, Error]:
+        """See the port."""
+        return self._leave(pending, outcome, self.failed)
+
+    def retry_failed(self) -> Result[int, Error]:
+        """See the port."""
+        back = {name: entry for name, (entry, _) in self.failed.items()}
+        keys = {queue_key(entry, name) for name, entry in back.items()}
+        self.entries |= back
+        self.failed.clear()
+        for key in keys:
+            self.troubles.pop(key, None)
+        return Success(len(keys))
+
+    def _kept(self, entry: InboxEntry) -> str:
+        name = f"{iso_of(entry.at_ms).replace(':', '-')}_{entry.harness}_{next(self._numbers):06}.json"
+        self.entries[name] = entry
+        return name
+
+    def _leave(
+        self, pending: Pending, outcome: Outcome, target: dict[str, tuple[InboxEntry, Outcome]]
+    ) -> Result[None, Error]:
+        for name in pending.names:
+            if name in self.entries:
+                target[name] = (self.entries.pop(name), outcome)
+        self.troubles.pop(queue_key(pending.entry, pending.name), None)
+        return Success(None)

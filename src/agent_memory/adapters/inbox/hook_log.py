@@ -1,0 +1,62 @@
+"""The log of what went wrong in hooks, which may neither print nor fail: one JSON line a problem, two files at most.
+
+A line says when, which harness, for which root, and in our own words what; never what anybody wrote. It lies in
+`~/.local/state/agent-memory/`, where it survives a root that is full or gone; where that cannot be written, in the
+root's `.cache/`. Where neither can be, the problem is lost: a full disk must not hold an agent up.
+Imports nothing but `os` and `time`, since capture runs inside every turn of every agent.
+"""
+
+import os
+import time
+
+from agent_memory.adapters.disk.durable import FILE_MODE, make_directories
+from agent_memory.adapters.disk.json_lite import json_object
+from agent_memory.adapters.surroundings.root import local_state_directory
+
+FILE_NAME = "hook-log.jsonl"
+PREVIOUS_NAME = "hook-log.previous.jsonl"
+MAX_BYTES = 64 * 1024
+"""Of each of the two files; the older one is dropped when the newer one is full."""
+MAX_MESSAGE_CHARS = 500
+
+
+def hook_log_directories(home: str | None, root: str | None) -> tuple[str, ...]:
+    """Where the log may be, the preferred place first."""
+    at_home = () if home is None else (local_state_directory(home),)
+    return at_home if root is None else (*at_home, f"{root}/.cache")
+
+
+def log_hook_problem(home: str | None, root: str | None, harness: str | None, code: str, message: str) -> None:
+    """Append one line to the first log that takes it. Never raises an OSError, and never waits for a lock."""
+    members = {
+        "at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "harness": harness,
+        "root": root,
+        "code": code,
+        "message": message[:MAX_MESSAGE_CHARS],
+    }
+    line = (json_object({key: value for key, value in members.items() if value}) + "\n").encode(
+        "utf-8", "backslashreplace"
+    )
+    for directory in hook_log_directories(home, root):
+        try:
+            _append(directory, line)
+        except OSError:
+            continue
+        return
+
+
+def _append(directory: str, line: bytes) -> None:
+    make_directories(directory)
+    path = f"{directory}/{FILE_NAME}"
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    descriptor = os.open(path, flags, FILE_MODE)
+    try:
+        if os.fstat(descriptor).st_size + len(line) > MAX_BYTES:
+            os.replace(path, f"{directory}/{PREVIOUS_NAME}")
+            os.close(descriptor)
+            descriptor = os.open(path, flags, FILE_MODE)
+        os.fchmod(descriptor, FILE_MODE)
+        os.write(descriptor, line)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,195 @@
+"""The queue on disk: one JSON file an entry in `inbox/`, with `.processed/` and `.failed/` below it."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+from attrs import evolve, field, frozen
+from returns.result import Failure, Result, Success
+
+from agent_memory.adapters.disk.file_in_root import drop_file
+from agent_memory.adapters.disk.io_errors import store_io
+from agent_memory.adapters.disk.paths import directory_inside
+from agent_memory.adapters.inbox.inbox_exit import FAILED, PROCESSED, bring_back, is_retired, leave, put_entry
+from agent_memory.adapters.inbox.inbox_put import INBOX
+from agent_memory.adapters.inbox.inbox_quarantine import REASON_ENDING, Quarantine
+from agent_memory.adapters.inbox.inbox_texts import entry_in, printable
+from agent_memory.adapters.inbox.queue_troubles import QueueTroubles
+from agent_memory.adapters.surroundings.repository import read_repository
+from agent_memory.adapters.surroundings.root import home_of
+from agent_memory.domain.inbox_entry import InboxEntry
+from agent_memory.domain.instants import iso_of
+from agent_memory.domain.queue import Loaded, Outcome, Pending, Quarantined, Trouble
+from agent_memory.domain.queueing.fold import fold_queue, queue_key
+from agent_memory.domain.queueing.scope import GLOBAL_SCOPE
+from agent_memory.domain.results import sealed
+from agent_memory.errors import Error, InboxEntryInvalid, StoreIo
+from agent_memory.formats.inbox_json import parse_inbox_entry, render_inbox_entry
+from agent_memory.wording import describe
+
+_TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3}Z", re.ASCII)
+
+
+@frozen
+class InboxFiles:
+    """`ports.Inbox` over files. Any number of processes may `put` and list; all else changes or takes away entries, and
+    is for the holder of the run lock alone."""
+
+    root: Path
+    environ: Mapping[str, str] = field(factory=lambda: os.environ, repr=False)
+
+    def put(self, entry: InboxEntry) -> Result[str, Error]:
+        """See the port. An entry that could not be read back is refused, with every problem."""
+        text = render_inbox_entry(entry)
+        match sealed(parse_inbox_entry(text)):
+            case Success(_):
+                return put_entry(str(self.root), entry, text)
+            case Failure(invalid):
+                return Failure(invalid)
+
+    def names(self) -> Result[tuple[str, ...], Error]:
+        """See the port. A name without a time stamp is sorted by the file's mtime."""
+        return self._listed(INBOX)
+
+    def load(self, limit: int | None, now_ms: int) -> Result[Loaded, Error]:
+        """See the port. Where the context has no repository, it is completed with that of the directory."""
+        match sealed(self._troubles.read()):
+            case Success(troubles):
+                return self.names().map(lambda names: self._loaded(names, troubles, limit, now_ms))
+            case Failure(error):
+                return Failure(error)
+
+    def note(self, pending: Pending, trouble: Trouble) -> Result[None, Error]:
+        """See the port."""
+        return self._troubles.note(queue_key(pending.entry, pending.name), trouble)
+
+    def retire(self, pending: Pending, outcome: Outcome) -> Result[None, Error]:
+        """See the port."""
+        return self._leave(pending, outcome, PROCESSED)
+
+    def give_up(self, pending: Pending, outcome: Outcome) -> Result[None, Error]:
+        """See the port."""
+        return self._leave(pending, outcome, FAILED)
+
+    def retry_failed(self) -> Result[int, Error]:
+        """See the port. What folds into one counts as one."""
+        match sealed(self._listed(FAILED).bind(lambda names: bring_back(str(self.root), list(names)))):
+            case Success(keys):
+                return self._troubles.clear(keys).map(lambda _: len(keys))
+            case Failure(error):
+                return Failure(error)
+
+    @property
+    def _troubles(self) -> QueueTroubles:
+        return QueueTroubles(str(self.root))
+
+    def _leave(self, pending: Pending, outcome: Outcome, target: str) -> Result[None, Error]:
+        key = queue_key(pending.entry, pending.name)
+        return leave(str(self.root), pending, outcome, target).bind(lambda _: self._troubles.clear((key,)))
+
+    def _listed(self, relative: str) -> Result[tuple[str, ...], Error]:
+        match sealed(directory_inside(str(self.root), relative)):
+            case Success(directory):
+                return _names_in(directory)
+            case Failure(error):
+                return Failure(error)
+
+    def _loaded(
+        self, names: tuple[str, ...], troubles: Mapping[str, Trouble], limit: int | None, now_ms: int
+    ) -> Loaded:
+        quarantine = Quarantine(str(self.root), INBOX, FAILED, now_ms)
+        unreadable: list[Quarantined] = []
+        queue = fold_queue(self._entries(names, quarantine, unreadable), troubles, limit, now_ms)
+        scope_of = _remembering(self._scope_of)
+        pending = tuple(_completed(one, scope_of) for one in queue.pending)
+        waiting = queue.waiting + len(unreadable)
+        return Loaded(pending, tuple(quarantine.taken), waiting, tuple(unreadable), queue.reason)
+
+    def _entries(
+        self, names: tuple[str, ...], quarantine: Quarantine, unreadable: list[Quarantined]
+    ) -> Iterator[tuple[str, InboxEntry]]:
+        for name in names:
+            match sealed(self._pending_entry(name)):
+                case Success(entry):
+                    if entry is not None:
+                        yield name, entry
+                case Failure(InboxEntryInvalid(problems)):
+                    unreadable.extend(quarantine.take(name, problems))
+                case Failure(error):
+                    unreadable.append(Quarantined(printable(name), describe(error)))
+
+    def _pending_entry(self, name: str) -> Result[InboxEntry | None, Error]:
+        """The entry, None where it was taken away since it was listed, or has been dealt with already (P3)."""
+        if not name.isprintable():
+            return Failure(InboxEntryInvalid(("the file's name cannot be printed",)))
+        match sealed(entry_in(f"{self.root}/{INBOX}/{name}")):
+            case Success(entry):
+                return Success(None) if entry is None else self._unless_retired(name, entry)
+            case Failure(error):
+                return Failure(error)
+
+    def _unless_retired(self, name: str, entry: InboxEntry) -> Result[InboxEntry | None, Error]:
+        match sealed(is_retired(str(self.root), name, entry)):
+            case Success(True):
+                return drop_file(str(self.root), f"{INBOX}/{name}").map(lambda _: None).alt(_as_error)
+            case Success(_):
+                return Success(entry)
+            case Failure(error):
+                return Failure(error)
+
+    def _scope_of(self, cwd: str) -> str:
+        return read_repository(cwd, self.environ, home_of(self.environ)).scope
+
+
+def _names_in(directory: str) -> Result[tuple[str, ...], Error]:
+    try:
+        names = [name for name in os.listdir(directory) if is_entry_name(name)]
+    except FileNotFoundError:
+        return Success(())
+    except OSError as error:
+        return Failure(store_io(error, "list", directory))
+    return Success(tuple(sorted(names, key=lambda name: (_stamp(directory, name), name))))
+
+
+def is_entry_name(name: str) -> bool:
+    """Whether a file counts as an entry: `….json`, not hidden, not the reason beside a malformed one."""
+    return name.endswith(".json") and not name.startswith(".") and not name.endswith(REASON_ENDING)
+
+
+def _stamp(directory: str, name: str) -> str:
+    """The time stamp that the name begins with, else the file's mtime in the same form."""
+    found = _TIMESTAMP.match(name)
+    if found:
+        return found[0]
+    try:
+        return iso_of(os.lstat(f"{directory}/{name}").st_mtime_ns // 1_000_000).replace(":", "-")
+    except (OSError, ValueError, OverflowError):
+        return ""
+
+
+def _completed(pending: Pending, scope_of: Callable[[str], str]) -> Pending:
+    context = pending.entry.context
+    if context.cwd is None or context.repo is not None:
+        return pending
+    scope = scope_of(context.cwd)
+    if scope == GLOBAL_SCOPE:
+        return pending
+    return evolve(pending, entry=evolve(pending.entry, context=evolve(context, repo=scope)))
+
+
+def _remembering(scope_of: Callable[[str], str]) -> Callable[[str], str]:
+    known: dict[str, str] = {}
+
+    def remembered(cwd: str) -> str:
+        if cwd not in known:
+            known[cwd] = scope_of(cwd)
+        return known[cwd]
+
+    return remembered
+
+
+def _as_error(error: StoreIo) -> Error:
+    return error

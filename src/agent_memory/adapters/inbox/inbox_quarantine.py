@@ -1,0 +1,57 @@
+"""Malformed inbox files: moved aside with the reason beside them, never deleted (P6)."""
+
+from __future__ import annotations
+
+import json
+import os
+
+from attrs import field, frozen
+
+from agent_memory.adapters.disk.durable import make_directories, move_file, replace_file
+from agent_memory.adapters.inbox.inbox_put import random_digits
+from agent_memory.adapters.inbox.inbox_texts import printable
+from agent_memory.domain.instants import iso_of
+from agent_memory.domain.queue import Quarantined
+
+REASON_ENDING = ".reason.json"
+_MAX_NAME_BYTES = 200
+
+
+@frozen
+class Quarantine:
+    """Where the malformed files of one load go. `taken` grows with each."""
+
+    root: str
+    source: str
+    target: str
+    now_ms: int
+    taken: list[Quarantined] = field(factory=list)
+
+    def take(self, name: str, problems: tuple[str, ...]) -> tuple[Quarantined, ...]:
+        """Move the file and write its reason; what could not be moved is returned, and stays where it is.
+
+        The reason is durable before the file moves, so a crash in between loses nothing and is mended by the next load.
+        """
+        reason = "; ".join(problems)
+        target = f"{self.root}/{self.target}"
+        try:
+            make_directories(target)
+            free = _free_name(target, name)
+            replace_file(f"{target}/{free}{REASON_ENDING}", self._reason(name, problems))
+            move_file(f"{self.root}/{self.source}/{name}", f"{target}/{free}")
+        except OSError as error:
+            return (Quarantined(printable(name), f"{reason}; and it could not be moved aside: {error.strerror}"),)
+        self.taken.append(Quarantined(printable(name), reason))
+        return ()
+
+    def _reason(self, name: str, problems: tuple[str, ...]) -> bytes:
+        document = {"version": 1, "name": name, "at": iso_of(self.now_ms), "problems": problems}
+        return (json.dumps(document, indent=1) + "\n").encode()
+
+
+def _free_name(directory: str, name: str) -> str:
+    """The name, unless it is taken or leaves no room for the reason's; then a part of it with random digits."""
+    if len(os.fsencode(name)) <= _MAX_NAME_BYTES and not os.path.lexists(f"{directory}/{name}"):
+        return name
+    stem = os.fsdecode(os.fsencode(name.removesuffix(".json"))[: _MAX_NAME_BYTES - 20])
+    return f"{stem}~{random_digits()}.json"

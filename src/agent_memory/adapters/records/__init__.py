@@ -1,0 +1,1 @@
+"""What memory keeps about its own work: reads, spend, session marks, runs."""

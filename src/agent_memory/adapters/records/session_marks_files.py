@@ -1,0 +1,63 @@
+"""Session marks on disk: `state/sessions/<harness>_<session id>.json`, each replaced as a whole (P2)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from returns.result import Failure, Result, Success
+
+from agent_memory.adapters.disk.durable import make_directories, replace_file
+from agent_memory.adapters.disk.io_errors import store_io
+from agent_memory.adapters.disk.paths import directory_inside, inside, read_file, real_root
+from agent_memory.domain.history import SessionMark
+from agent_memory.domain.results import sealed
+from agent_memory.domain.text.slug import slug_of
+from agent_memory.domain.vocabulary import Harness
+from agent_memory.errors import Error, StateCorrupt
+from agent_memory.formats.session_mark_json import parse_session_mark, render_session_mark
+
+_SESSIONS = "state/sessions"
+_MAX_BYTES = 4 << 20
+
+
+class SessionMarksFiles:
+    """`SessionMarks` in the directory `state/sessions` of a root."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = real_root(root)
+
+    def get(self, harness: Harness, session_id: str) -> Result[SessionMark | None, Error]:
+        """See the port."""
+        match sealed(inside(self._root, _path_of(harness, session_id)).bind(lambda path: read_file(path, _MAX_BYTES))):
+            case Failure(error):
+                return Failure(error)
+            case Success(image):
+                return Success(None) if image is None else self._parsed(image.data, harness, session_id)
+
+    def put(self, mark: SessionMark) -> Result[None, Error]:
+        """See the port."""
+        match sealed(directory_inside(self._root, _SESSIONS)):
+            case Failure(refused):
+                return Failure(refused)
+            case Success(directory):
+                path = f"{self._root}/{_path_of(mark.harness, mark.session_id)}"
+                try:
+                    make_directories(directory)
+                    replace_file(path, render_session_mark(mark).encode())
+                except OSError as error:
+                    return Failure(store_io(error, "write", path))
+                return Success(None)
+
+    def _parsed(self, data: bytes, harness: Harness, session_id: str) -> Result[SessionMark | None, Error]:
+        path = f"{self._root}/{_path_of(harness, session_id)}"
+        match sealed(parse_session_mark(data.decode("utf-8", "replace"), path)):
+            case Failure(error):
+                return Failure(error)
+            case Success(mark):
+                if (mark.harness, mark.session_id) == (harness, session_id):
+                    return Success(mark)
+                return Failure(StateCorrupt(path, (f"it is the mark of {mark.harness} session {mark.session_id}",)))
+
+
+def _path_of(harness: Harness, session_id: str) -> str:
+    return f"{_SESSIONS}/{harness}_{slug_of(session_id)}.json"

@@ -1,0 +1,1 @@
+"""The notes on disk and in memory."""

@@ -1,0 +1,171 @@
+"""The notes on disk, in plain files (P2, P5, P6, P8, P12, P13, P15, P21, P22).
+
+    topics/<title -- tags id>.md        live entries, flat
+    archive/<same name>.md              retired entries
+    archive/<id>/<updatedAt ms>.md      earlier bytes of an entry, byte for byte; never overwritten
+    .transaction/                       a batch on its way; derived from nothing, not to be removed by hand
+    .cache/listing-{topics,archive}     derived, may be removed at any time
+
+Whatever writes holds the write lock. Reading takes no lock, unless it finds a transaction unfinished: then it waits for
+whoever is at it, and undoes what nobody is at any more.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from returns.result import Failure, Result, Success
+
+from agent_memory.adapters.disk.paths import real_root
+from agent_memory.adapters.store.entry_files import JOURNAL, read_image, understand
+from agent_memory.adapters.store.shelves import Shelves
+from agent_memory.domain.change import Change, Create, Receipt, Replace, Retire
+from agent_memory.domain.entry import Listed, Listing, MemoryEntry, StoredEntry
+from agent_memory.domain.results import sealed
+from agent_memory.domain.text.file_name import id_in_name
+from agent_memory.errors import EntryChanged, EntryNotFound, EntryUnreadable, Error
+from agent_memory.ports import Locks
+
+if TYPE_CHECKING:
+    from agent_memory.adapters.store.store_batches import Batches, Decided
+
+_ATTEMPTS = 5
+"""How often a read begins anew because somebody renames the same file at this very moment."""
+
+
+class StoreFiles:
+    """`Store` in a directory. The root is resolved once, need not exist, and is made at the first write."""
+
+    def __init__(self, root: Path, locks: Locks) -> None:
+        self._root = real_root(root)
+        self._locks = locks
+        self._shelves = Shelves(self._root)
+        self._paths: dict[str, str] = {}
+
+    @cached_property
+    def _batches(self) -> Batches:
+        from agent_memory.adapters.store.store_batches import (
+            Batches,  # `memory list` does without all that writing needs
+        )
+
+        return Batches(self._root, self._shelves)
+
+    def list(self, *, archived: bool = False) -> Result[Listing, Error]:
+        """See the port: by path. Of the archive the newest file of each id, which may be an earlier version of a live one.
+
+        A root that is missing is an empty store; one that cannot be read is an error (P6). A file that is no entry hides no
+        other: it is among the unreadable.
+        """
+        self._settle()
+        return self._shelves.archived() if archived else self._shelves.live().map(self._remembered)
+
+    def read(self, id: str, *, archived: bool = False) -> Result[StoredEntry, Error]:
+        """See the port. EntryUnreadable where a file that bears the id is no entry; never "not found" for an entry that may
+        be in a file that could not be read: StoreIo (P6)."""
+        if not archived and (there := self._read_where_it_was(id)) is not None:
+            return Success(there)
+        for _ in range(_ATTEMPTS):
+            match sealed(self.list(archived=archived)):
+                case Failure(error):
+                    return Failure(error)
+                case Success(listing):
+                    listed = _by_id(listing, id) or (None if archived else _by_alias(listing, id))
+                    if listed is None:
+                        return self._absent(id, listing, archived)
+                    match sealed(self._load(listed.path, listed.meta.id)):
+                        case Success(stored) if stored is not None:
+                            return Success(stored)
+                        case Failure(error):
+                            return Failure(error)
+                        case Success(_):
+                            continue  # renamed or removed since the listing
+        return Failure(EntryChanged(id))
+
+    def write(self, entry: MemoryEntry, expected_hash: str | None) -> Result[Receipt, Error]:
+        """See the port. A refusal is an error: EntryExists, EntryChanged, EntryNotFound, EntryInvalid."""
+        return self._apply_one(Create(entry) if expected_hash is None else Replace(entry, expected_hash))
+
+    def delete(self, id: str) -> Result[Receipt, Error]:
+        """See the port. An alias is not the entry: EntryNotFound."""
+        with self._locks.write() as held:
+            match sealed(held.bind(lambda _: self.read(id))):
+                case Failure(error):
+                    return Failure(error)
+                case Success(stored) if stored.meta.id != id:
+                    return Failure(EntryNotFound(id))
+                case Success(stored):
+                    return self._apply_one(Retire(id, stored.listed.content_hash))
+
+    def apply(self, changes: Sequence[Change]) -> Result[Receipt, Error]:
+        """See the port. Changes are taken in order, each upon what the one before it left."""
+        return self._apply(changes).map(lambda decided: decided.receipt)
+
+    def _apply_one(self, change: Change) -> Result[Receipt, Error]:
+        match sealed(self._apply((change,))):
+            case Failure(error):
+                return Failure(error)
+            case Success(decided):
+                return Failure(decided.refusals[0]) if decided.refusals else Success(decided.receipt)
+
+    def _apply(self, changes: Sequence[Change]) -> Result[Decided, Error]:
+        with self._locks.write() as held:
+            return held.bind(lambda _: self._batches.apply(changes))
+
+    def _settle(self) -> None:
+        if not os.path.lexists(f"{self._root}/{JOURNAL}"):
+            return
+        with self._locks.write() as held:
+            # Half of a batch can be read, since nothing of it is ever in no place; writing will tell what is wrong.
+            held.bind(lambda _: self._batches.recover())
+
+    def _remembered(self, live: Listing) -> Listing:
+        self._paths = {each.meta.id: each.path for each in live.entries}
+        return live
+
+    def _read_where_it_was(self, id: str) -> StoredEntry | None:
+        """The live entry, if it still is where the last listing saw it: a listing of all for each read takes its time."""
+        path = self._paths.get(id)
+        if path is None:
+            return None
+        self._settle()
+        found = self._load(path, id)
+        return found.unwrap() if isinstance(found, Success) else None
+
+    def _load(self, path: str, id: str) -> Result[StoredEntry | None, Error]:
+        match sealed(read_image(self._root, path)):
+            case Failure(error):
+                return Failure(error)
+            case Success(image):
+                if image is None:
+                    return Success(None)
+                return understand(path, image.data, image.mtime_ns).map(
+                    lambda stored: stored if stored.meta.id == id else None
+                )
+
+    def _absent(self, id: str, listing: Listing, archived: bool) -> Result[StoredEntry, Error]:
+        for file in listing.unreadable:
+            if file.io_error is not None:
+                return Failure(file.io_error)
+            if id in (id_in_name(file.path.rpartition("/")[2]), file.path.split("/")[1]):
+                return Failure(EntryUnreadable(file.path, file.problems))
+        if archived:
+            return Failure(EntryNotFound(id))
+        return self._shelves.archived().bind(lambda archive: Failure(_not_live(id, archive)))
+
+
+def _not_live(id: str, archive: Listing) -> Error:
+    archived = _by_id(archive, id) is not None
+    trouble = next((file.io_error for file in archive.unreadable if file.io_error is not None), None)
+    return trouble if trouble is not None and not archived else EntryNotFound(id, archived)
+
+
+def _by_id(listing: Listing, id: str) -> Listed | None:
+    return next((listed for listed in listing.entries if listed.meta.id == id), None)
+
+
+def _by_alias(listing: Listing, id: str) -> Listed | None:
+    return next((listed for listed in listing.entries if id in listed.meta.aliases), None)

@@ -1,0 +1,254 @@
+"""Several files of a store changed as one: all of them, or none (P2, P5, P12). The caller holds the write lock.
+
+What may fail for want of space comes first: the new bytes are written to `.transaction/`, then a journal with the bytes
+that they replace. After that there are only renames and removals, new files before removals, so that what moves is never
+nowhere. An error on the way is undone at once; after a crash the journal says how to undo, or that all was done already.
+
+A file that somebody else changed meanwhile is never overwritten: before each step the file is compared with what the
+change was decided from. (Between that comparison and the rename lie microseconds, not the time that an agent thinks.)
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from contextlib import suppress
+from enum import Enum, auto
+
+from returns.result import Failure, Result, Success
+
+from agent_memory.adapters.disk.durable import (
+    TEMPORARY_PREFIX,
+    create_file,
+    fsync_directory,
+    make_directories,
+    replace_file,
+    write_new_file,
+)
+from agent_memory.adapters.disk.io_errors import store_io
+from agent_memory.adapters.disk.paths import directory_inside, inside, read_file
+from agent_memory.adapters.store.entry_files import JOURNAL, MAX_FILE_BYTES, TRANSACTION
+from agent_memory.domain.recording.file_change import FileChange, FileState, content_hash, hash_of
+from agent_memory.domain.results import sealed
+from agent_memory.errors import Error
+from agent_memory.formats.journal_json import Step, parse_journal, render_journal
+
+_JOURNALS = re.compile(re.escape(JOURNAL.rpartition("/")[2]))
+_TEMPORARY = re.compile(re.escape(TEMPORARY_PREFIX) + ".*", re.DOTALL)
+_STAGED = re.compile(rf"\d+\.new|{_TEMPORARY.pattern}", re.DOTALL)
+_MAX_JOURNAL_BYTES = 1 << 30
+
+
+class _At(Enum):
+    BEFORE = auto()
+    AFTER = auto()
+    ELSEWHERE = auto()
+    """Somebody else wrote here."""
+
+
+class Transactions:
+    """Changes sets of files under a real root."""
+
+    def __init__(self, root: str) -> None:
+        self._root = root
+        self._directory = f"{root}/{TRANSACTION}"
+        self._journal = f"{root}/{JOURNAL}"
+
+    def unfinished(self) -> bool:
+        """Whether a crash left a transaction half done, or another process is at one right now."""
+        return os.path.lexists(self._journal)
+
+    def recover(self) -> Result[None, Error]:
+        """Undo a transaction that a crash left half done, or finish it where undoing would lose what came after it."""
+        match sealed(inside(self._root, JOURNAL).bind(lambda path: read_file(path, _MAX_JOURNAL_BYTES))):
+            case Failure(error):
+                return Failure(error)
+            case Success(image):
+                if image is None:
+                    return self._clear()
+                return parse_journal(image.data, self._journal).bind(self._recover).bind(lambda _: self._clear())
+
+    def commit(self, changes: Sequence[FileChange]) -> Result[bool, Error]:
+        """True: all is durable. False, or an error: nothing is changed; with False because a file was no longer as it
+        was when the changes were decided, so they are to be decided anew."""
+        wanted = [change for change in changes if hash_of(change.before) != hash_of(change.after)]
+        # New files first: what moves is then in two places for a moment, and never in none.
+        ordered = sorted(wanted, key=lambda change: change.after is None)
+        if not ordered:
+            return Success(True)
+        for change in ordered:
+            contained = inside(self._root, change.path)
+            if isinstance(contained, Failure):
+                return contained
+        return self._prepare(ordered).bind(self._carry_out)
+
+    def _prepare(self, changes: Sequence[FileChange]) -> Result[tuple[Step, ...], Error]:
+        path = self._directory
+        try:
+            make_directories(self._directory)
+            steps = []
+            for number, change in enumerate(changes):
+                staged = None
+                if change.after is not None:
+                    staged = f"{number}.new"
+                    path = f"{self._directory}/{staged}"
+                    write_new_file(path, change.after.data)  # its name is durable with that of the journal
+                    if change.after.mtime_ns is not None:
+                        os.utime(path, ns=(change.after.mtime_ns, change.after.mtime_ns))
+                steps.append(Step(change.path, change.before, hash_of(change.after), staged))
+            path = self._journal
+            create_file(path, render_journal(tuple(steps)))
+        except OSError as error:
+            self._clear()  # if that fails too, the next transaction does it
+            return Failure(store_io(error, "write", path))
+        return Success(tuple(steps))
+
+    def _carry_out(self, steps: tuple[Step, ...]) -> Result[bool, Error]:
+        for number, step in enumerate(steps):
+            where = self._where(step)
+            if where != Success(_At.BEFORE):
+                self._give_up(steps[:number])
+                return where.map(lambda _: False)
+            taken = self._take(step)
+            if number + 1 == len(steps) or (step.staged and not steps[number + 1].staged):
+                # What moves has its new name for certain before the old one goes.
+                taken = taken.bind(lambda _: _flush(self._directories(steps)))
+            if isinstance(taken, Failure):
+                self._give_up(steps[: number + 1])
+                return taken.map(lambda _: False)
+        self._clear()  # should that fail, recovery finds everything in place
+        return Success(True)
+
+    def _give_up(self, steps: Sequence[Step]) -> None:
+        # An undo that fails leaves the journal, and with it the work to recovery: the next to come tries again.
+        self._undo(steps).bind(lambda _: self._clear())
+
+    def _recover(self, steps: tuple[Step, ...]) -> Result[None, Error]:
+        places = []
+        for step in steps:
+            match sealed(self._where(step)):
+                case Failure(error):
+                    return Failure(error)
+                case Success(at):
+                    places.append(at)
+        if any(at is not _At.AFTER for at in places):
+            # Where somebody wrote upon what we had written, its earlier bytes are only in the archive that belongs to it.
+            written_upon = any(at is _At.ELSEWHERE and step.staged for step, at in zip(steps, places, strict=True))
+            match sealed(self._finish(steps, places) if written_upon else self._undo(steps)):
+                case Failure(error):
+                    return Failure(error)
+                case Success(_):
+                    pass
+        return self._sweep(steps)
+
+    def _where(self, step: Step) -> Result[_At, Error]:
+        match sealed(inside(self._root, step.path).bind(lambda path: read_file(path, MAX_FILE_BYTES))):
+            case Failure(error):
+                return Failure(error)
+            case Success(image):
+                current = None if image is None else content_hash(image.data)
+                if current == hash_of(step.before):
+                    return Success(_At.BEFORE)
+                return Success(_At.AFTER if current == step.after_hash else _At.ELSEWHERE)
+
+    def _take(self, step: Step) -> Result[None, Error]:
+        target = f"{self._root}/{step.path}"
+        try:
+            if step.staged is None:
+                os.unlink(target)
+            else:
+                make_directories(os.path.dirname(target))
+                os.replace(f"{self._directory}/{step.staged}", target)
+        except OSError as error:
+            return Failure(store_io(error, "write", target))
+        return Success(None)
+
+    def _finish(self, steps: Sequence[Step], places: Sequence[_At]) -> Result[None, Error]:
+        for step, at in zip(steps, places, strict=True):
+            if at is _At.BEFORE:
+                taken = self._take(step)
+                if isinstance(taken, Failure):
+                    return taken
+        return _flush(self._directories(steps))
+
+    def _directories(self, steps: Sequence[Step]) -> tuple[str, ...]:
+        return tuple(sorted({os.path.dirname(f"{self._root}/{step.path}") for step in steps}))
+
+    def _undo(self, steps: Sequence[Step]) -> Result[None, Error]:
+        for step in reversed(steps):
+            undone = self._undo_step(step)
+            if isinstance(undone, Failure):
+                return undone
+        return Success(None)
+
+    def _undo_step(self, step: Step) -> Result[None, Error]:
+        match sealed(self._where(step)):
+            case Failure(error):
+                return Failure(error)
+            case Success(at):
+                target = f"{self._root}/{step.path}"
+                try:
+                    if at is _At.AFTER:
+                        _restore(target, step.before)
+                    if step.before is None:
+                        with suppress(OSError):  # there is more in it, or it never came to be
+                            os.rmdir(os.path.dirname(target))
+                except OSError as error:
+                    return Failure(store_io(error, "restore", target))
+                return Success(None)
+
+    def _sweep(self, steps: Sequence[Step]) -> Result[None, Error]:
+        """Remove the temporary files that a crash left where the transaction wrote."""
+        for directory in self._directories(steps):
+            swept = _remove_from(directory, _TEMPORARY)
+            if isinstance(swept, Failure):
+                return swept
+        return Success(None)
+
+    def _clear(self) -> Result[None, Error]:
+        """Remove the journal, then what was staged."""
+        match sealed(directory_inside(self._root, TRANSACTION)):
+            case Failure(refused):
+                return Failure(refused)
+            case Success(directory):
+                return _remove_from(directory, _JOURNALS).bind(lambda _: _remove_from(directory, _STAGED))
+
+
+def _flush(directories: Sequence[str]) -> Result[None, Error]:
+    for directory in directories:
+        try:
+            fsync_directory(directory)
+        except FileNotFoundError:
+            continue  # an archive that is not there yet has nothing to flush
+        except OSError as error:
+            return Failure(store_io(error, "flush", directory))
+    return Success(None)
+
+
+def _restore(target: str, before: FileState | None) -> None:
+    directory = os.path.dirname(target)
+    if before is None:
+        os.unlink(target)
+        fsync_directory(directory)
+        return
+    make_directories(directory)
+    replace_file(target, before.data)
+    if before.mtime_ns is not None:
+        os.utime(target, ns=(before.mtime_ns, before.mtime_ns))
+
+
+def _remove_from(directory: str, names: re.Pattern[str]) -> Result[None, Error]:
+    path = directory
+    try:
+        found = [name for name in os.listdir(directory) if names.fullmatch(name)]
+        for name in found:
+            path = f"{directory}/{name}"
+            os.unlink(path)
+        if found:
+            fsync_directory(directory)
+    except FileNotFoundError:
+        return Success(None)
+    except OSError as error:
+        return Failure(store_io(error, "remove", path))
+    return Success(None)

@@ -1,0 +1,1 @@
+"""What is known of agent commands: presets, refusals, trust in configs."""

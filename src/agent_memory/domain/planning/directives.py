@@ -1,0 +1,116 @@
+"""Directives: sentences that tell an agent what to do. What no person said must not become one of an agent's orders (P19).
+
+The rule errs towards calling a sentence a directive: a note that is held back from the hot tier is still found by search,
+an order that a web page slipped in is not taken back.
+"""
+
+from __future__ import annotations
+
+import re
+
+from agent_memory.domain.planning.statements import statements
+from agent_memory.domain.vocabulary import Kind
+
+_IMPERATIVES = (
+    "add allow apply approve assume avoid back backup bump call change check choose clean clone commit configure copy create "
+    "curl delete deploy disable discard do download edit email enable ensure execute exfiltrate export fetch fix follow force "
+    "forget format forward generate give grant ignore implement import include insert install invoke keep launch leave limit "
+    "link load log maintain make merge migrate move name never note obey omit open output overwrite paste pass pin pipe post prefer "
+    "print promote publish pull push put read rebase rebuild refactor refuse register reject remember remove rename replace reply "
+    "report reset respond restart restore revert review rewrite run save say scan schedule send set share show skip source "
+    "ssh start stash stop store submit sudo switch sync tag take tell test treat trust turn type uninstall unset update upgrade "
+    "upload use validate verify visit wait warn wget wrap write "
+    "adicione apague assuma atualize baixe chame clone coloque confie configure confira copie corrija crie delete descarte "
+    "desative edite envie escreva evite exclua execute faça garanta gere ignore instale lembre leia mande mantenha mude mova "
+    "obedeça prefira pule remova renomeie reinicie rode salve siga substitua teste troque use utilize verifique"
+)
+_LEADS = r"(?:(?:please|kindly|also|then|so|first|next|finally|instead|now|just|important|note|warning|rule|por favor|então|depois|também)[,:]?\s+)*"
+_QUOTES = r"[\"'“‘*_`(\[]*"
+_IMPERATIVE = re.compile(
+    rf"{_QUOTES}{_LEADS}{_QUOTES}(?:{'|'.join(sorted(set(_IMPERATIVES.split())))})\b(?![-=(.:/]|\s*=|\s+`?[0-9a-f]{{7,40}}\b)",
+    re.IGNORECASE,
+)
+# Before another clause: "when X, run Y", "before building run Y".
+_CONDITION = re.compile(
+    r"(?:when|whenever|if|before|after|once|every time|each time|to|for|in|on|with|quando|se|antes|depois|para|ao)\b",
+    re.IGNORECASE,
+)
+_LATER_IMPERATIVE = re.compile(
+    r"(?:[,:]\s+|\b(?:and|then|e|então)\s+)(?:always\s+|never\s+|first\s+|please\s+|just\s+)?"
+    rf"(?:{'|'.join(sorted(set(_IMPERATIVES.split())))})\b(?![-=(.:/])",
+    re.IGNORECASE,
+)
+_CONDITIONED_RUN = re.compile(
+    r"\b(?:before|after|when|whenever|to)\s+\w+(?:\s+\w+){0,3}\s+(?:run|execute|call|use|fetch|curl|install|rode|execute)\b",
+    re.IGNORECASE,
+)
+# A sentence may begin with anything and still end in an order.
+_COMMAND_IN_CODE = re.compile(
+    r"(?<!to )(?<!can )(?<!could )(?<!they )(?<!we )(?<!it )(?<!that )(?<!which )(?<!did )(?<!not )\b(?:run|execute|use|invoke|type|call|install|rode|execute|use)\s+`",
+    re.IGNORECASE,
+)
+_SECOND_ORDER = re.compile(
+    r"(?:,\s+(?:and\s+|then\s+)?|\b(?:and|so) (?:then |please |always |never )+)(?:always|never|run|execute|install|delete|curl|wget|fetch|download|ignore|upload|send|push|publish)\s+(?!by\b|in\b|on\b|to\b|of\b|from\b)\w",
+    re.IGNORECASE,
+)
+# What a person is said to want is an order in other words.
+_WISH = re.compile(
+    r"\b(?:user|person|maintainer|developer|owner|team|client|customer|boss)s?\s+(?:(?:also|always|explicitly|strongly|clearly)\s+)*"
+    r"(?:wants?|prefers?|insists?|expects?|requires?|demands?|likes?|wishe?s?|does(?: not|n['’]t) (?:want|like)|do(?: not|n['’]t) (?:want|like)|"
+    r"(?:asked|told|instructed|ordered) (?:all |every |any |the )?(?:agents?|assistants?|you|us)|(?:said|asked|decided|requested) (?:that |to )(?:always|never)|"
+    r"quer|prefere|exige|não quer|não gosta)\b|\bo (?:usuário|utilizador) (?:quer|prefere|exige|não quer)\b",
+    re.IGNORECASE,
+)
+_MODAL = re.compile(
+    r"\b(?:must|shall|ought to|should(?! (?:now |already |have |work))|needs? to|(?:have|has) to|(?:is|are) to be|(?:is|are) required|required to|requires? that|"
+    r"(?:is|are) (?:mandatory|forbidden|prohibited|not allowed|expected to|supposed to)|may not|can ?not be|never ever|"
+    r"deve(?:m|mos|ria|riam)?|precisa(?:m|mos)? (?!de)|tem (?:que|de)|têm (?:que|de)|é (?:obrigatório|proibido|preciso|necessário))\b",
+    re.IGNORECASE,
+)
+# "never returns" and "is always stale" describe; "always run", "never commit" and "agents always …" command.
+_ALWAYS = re.compile(
+    r"\b(?:(?:you|we|agents?|everyone|developers?)\s+(?:should\s+|must\s+)?(?:always|never)\b|"
+    r"(?:always|never|sempre|nunca|jamais)\s+(?![\w']*(?:s|ed|en|ing)\b|be(?:en)?\b|the\b|a\b|in\b|on\b|at\b)[\w']+)",
+    re.IGNORECASE,
+)
+_DESCRIBED = re.compile(
+    r"\b(?:is|are|was|were|will|would|can|could|did|does|had|has|have|been|it|they|which|that|foi|é|era)\s+(?:always|never|sempre|nunca)\b",
+    re.IGNORECASE,
+)
+_PROHIBITION = re.compile(
+    rf"{_QUOTES}{_LEADS}(?:do not|don['’]t|no\s+\w+ing\b|not?\s+to\b|não\s+\w+)|\b(?:please|you)\s+(?:do not|don['’]t|cannot|can['’]t|may not)\b",
+    re.IGNORECASE,
+)
+_ADDRESS = re.compile(
+    r"\b(?:make sure|be sure|remember to|don['’]t forget|ignore (?:all |any |the )?(?:previous|prior|above|earlier|other)|from now on|the (?:correct|right|proper|only|recommended) "
+    r"(?:way|procedure|command|step)|(?:the |our |company |project |team |security )(?:policy|rule|requirement|mandate|standard)|you are (?:now |allowed |authorized |required )|"
+    r"as (?:an|the) (?:ai|agent|assistant)|certifique-se|lembre-se|a partir de agora|de agora em diante)\b"
+    r"|\b(?:curl|wget)\b[^\n]*\|\s*(?:sudo\s+)?(?:ba|z|da)?sh\b",
+    re.IGNORECASE,
+)
+_ANYWHERE = (_MODAL, _PROHIBITION, _ADDRESS, _COMMAND_IN_CODE, _SECOND_ORDER, _WISH)
+
+
+def is_directive(text: str) -> bool:
+    """Whether any sentence of the text tells a reader what to do."""
+    return any(map(_commands, statements(text)))
+
+
+def directive_sentences(text: str) -> tuple[str, ...]:
+    """The sentences that tell a reader what to do, in order."""
+    return tuple(sentence for sentence in statements(text) if _commands(sentence))
+
+
+def is_directive_kind(kind: Kind) -> bool:
+    """Whether every entry of this kind says what to do, however it is worded."""
+    return kind in (Kind.PREFERENCE, Kind.CONVENTION)
+
+
+def _commands(sentence: str) -> bool:
+    if _IMPERATIVE.match(sentence) or _PROHIBITION.match(sentence):
+        return True
+    if _CONDITION.match(sentence) and (_LATER_IMPERATIVE.search(sentence) or _CONDITIONED_RUN.search(sentence)):
+        return True
+    if _ALWAYS.search(sentence) and not _DESCRIBED.search(sentence):
+        return True
+    return any(pattern.search(sentence) for pattern in _ANYWHERE)

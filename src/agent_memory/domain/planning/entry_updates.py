@@ -1,0 +1,118 @@
+"""The rules by which a proposed update becomes a new version of an entry."""
+
+from __future__ import annotations
+
+from attrs import evolve
+from returns.result import Failure, Result, Success
+
+from agent_memory.domain.change_set import ProposedUpdate
+from agent_memory.domain.entry import MemoryEntry, Meta
+from agent_memory.domain.plan import PlanFacts
+from agent_memory.domain.planning.drafts import (
+    body_problems,
+    stored_body,
+    stored_description,
+    stored_tags,
+    stored_title,
+    title_problems,
+)
+from agent_memory.domain.planning.linking import Linked, Targets, link_body
+from agent_memory.domain.planning.provenance import (
+    cited_turns,
+    computed_origin,
+    handoff_expires_at_ms,
+    source_of,
+    with_source,
+)
+from agent_memory.domain.planning.salience import lost_salience
+from agent_memory.domain.planning.statements import statements
+from agent_memory.domain.text.derive import derive_description
+from agent_memory.domain.text.links import find_links
+from agent_memory.domain.vocabulary import Kind, Origin, furthest, least_trusted
+
+Reasons = tuple[str, ...]
+
+_MOST_NAMED = 12
+
+
+def updated(
+    old: MemoryEntry, update: ProposedUpdate, facts: PlanFacts, *, freely: bool = False
+) -> Result[MemoryEntry, Reasons]:
+    """The new version of an entry, its links not yet resolved; or every reason why there is none.
+
+    What the update leaves out stays. Salient tokens of the old text must be in the new one or named in `drops`, except
+    with `freely`: the session's own handoff says where things stand now. Status never goes back, the origin is the least
+    trusted of what went in, and a model's external text takes a person's promotion away.
+    """
+    title = old.meta.title if update.title is None else stored_title(update.title)
+    body = old.body if update.body is None else stored_body(update.body)
+    description = _description(old, update, body)
+    problems = title_problems(title) if title != old.meta.title else ()
+    problems += body_problems(body, old.body) if body != old.body else ()
+    if not problems and not freely:
+        problems = _losses(_text(old.meta, old.body), f"{title}\n{description}\n{body}", update.drops)
+    if problems:
+        return Failure(problems)
+    tags = old.meta.tags if update.tags is None else stored_tags(update.tags)
+    meta = evolve(old.meta, title=title, description=description, tags=tags)
+    return _with_provenance(old, MemoryEntry(meta, body), update, facts)
+
+
+def with_links(entry: MemoryEntry, before: MemoryEntry, targets: Targets) -> tuple[MemoryEntry, Linked]:
+    """The entry with its links resolved; links that the earlier version held already are left alone."""
+    kept = {link.casefold(): link for link in _ids_in(before.body)}
+    own = evolve(targets, live={**kept, **targets.live})
+    linked = link_body(entry.body, (), own, entry.meta.id)
+    return evolve(entry, body=linked.body), linked
+
+
+def _with_provenance(
+    old: MemoryEntry, new: MemoryEntry, update: ProposedUpdate, facts: PlanFacts
+) -> Result[MemoryEntry, Reasons]:
+    cited = cited_turns(update.turns, facts)
+    status = furthest((old.meta.status, facts.status))
+    expires = handoff_expires_at_ms(facts) if old.meta.kind is Kind.HANDOFF else old.meta.expires_at_ms
+    changed = evolve(new.meta, status=status, expires_at_ms=expires)
+    if changed == old.meta and new.body == old.body:
+        return Failure(("it changes nothing",))
+    origin = least_trusted((old.meta.origin, _origin_of_fresh_text(old, new, update, facts)))
+    meta = evolve(
+        changed,
+        origin=origin,
+        promoted_by=None if origin is Origin.EXTERNAL else old.meta.promoted_by,
+        sources=with_source(old.meta.sources, source_of(cited, facts)),
+        updated_at_ms=max(facts.now_ms, old.meta.updated_at_ms),
+    )
+    return Success(MemoryEntry(meta, new.body))
+
+
+def _origin_of_fresh_text(old: MemoryEntry, new: MemoryEntry, update: ProposedUpdate, facts: PlanFacts) -> Origin:
+    """The origin of the sentences that the old version does not hold; what only leaves text out adds no origin."""
+    known = set(statements(_text(old.meta, old.body)))
+    fresh = [sentence for sentence in statements(_text(new.meta, new.body)) if sentence not in known]
+    if not fresh:
+        return Origin.USER
+    return computed_origin(fresh[0], "\n".join(fresh[1:]), new.meta.kind, cited_turns(update.turns, facts), facts)
+
+
+def _description(old: MemoryEntry, update: ProposedUpdate, body: str) -> str:
+    if update.description is not None:
+        return stored_description(update.description) or derive_description(body)
+    was_derived = old.meta.description in ("", derive_description(old.body))
+    return derive_description(body) if was_derived and body != old.body else old.meta.description
+
+
+def _losses(before: str, after: str, drops: tuple[str, ...]) -> Reasons:
+    lost = lost_salience(before, after, drops)
+    if not lost:
+        return ()
+    more = f" and {len(lost) - _MOST_NAMED} more" if len(lost) > _MOST_NAMED else ""
+    return (f"it would lose {', '.join(map(repr, lost[:_MOST_NAMED]))}{more}, and its drops do not name that",)
+
+
+def _text(meta: Meta, body: str) -> str:
+    return f"{meta.title}\n{meta.description}\n{body}"
+
+
+def _ids_in(body: str) -> tuple[str, ...]:
+    return tuple(link.target for link in find_links(body) if not link.target.startswith("ref:"))

@@ -1,0 +1,45 @@
+"""Which ids and links the entries of one plan may use."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from agent_memory.domain.change import Dropped
+from agent_memory.domain.plan import Plan, PlanFacts
+from agent_memory.domain.planning.drafts import stored_line
+from agent_memory.domain.planning.linking import Targets
+from agent_memory.domain.planning.planned_store import planned_entries
+from agent_memory.domain.planning.same_body import body_hash
+
+_MAX_TARGET_CHARS = 80
+
+
+def taken_ids(facts: PlanFacts, so_far: Plan) -> frozenset[str]:
+    """Every id that is not free, casefolded: of the store, and planned by earlier windows."""
+    live = (id for each in facts.live for id in (*each.meta.aliases, each.meta.id))
+    return facts.taken_ids | {id.casefold() for id in (*live, *planned_entries(so_far))}
+
+
+def link_targets(by_ref: Mapping[str, str], new: Iterable[str], facts: PlanFacts, so_far: Plan) -> Targets:
+    """What a link may point at: refs of the reply, its `new` ids, earlier windows' entries and the store's."""
+    live = {id.casefold(): id for each in facts.live for id in (*each.meta.aliases, each.meta.id)}
+    live.update({id.casefold(): id for id in (*facts.shown, *planned_entries(so_far), *new)})
+    return Targets(by_ref, live, taken_ids(facts, so_far))
+
+
+def id_with_body(body: str, facts: PlanFacts, so_far: Plan) -> str | None:
+    """The planned or live entry whose body is the same; None where there is none."""
+    wanted = body_hash(body)
+    planned = planned_entries(so_far)
+    here = (id for id, entry in planned.items() if body_hash(entry.body) == wanted)
+    live = (each.meta.id for each in facts.live if each.body_hash == wanted and each.meta.id not in planned)
+    shown = (id for id, stored in facts.shown.items() if id not in planned and body_hash(stored.body) == wanted)
+    return next((id for ids in (here, live, shown) for id in ids), None)
+
+
+def unlinked(subject: str, unknown: Iterable[str]) -> list[Dropped]:
+    """What a report says of the links of one entry that lead nowhere."""
+    links = tuple(
+        f"a link to {stored_line(target, _MAX_TARGET_CHARS)} leads nowhere and was left out" for target in unknown
+    )
+    return [Dropped(subject, links)] if links else []

@@ -1,0 +1,131 @@
+"""Which entries a session is about: those that a prompt lists first and shows in full."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable
+
+from attrs import frozen
+
+from agent_memory.domain.entry import Listed, StoredEntry
+from agent_memory.domain.history import History, Role
+from agent_memory.domain.planning.same_body import words_about
+from agent_memory.domain.redaction import redact
+from agent_memory.domain.text.terms import content_sequence
+from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Sensitivity
+
+MOST_SHOWN = 12
+"""More notes in full would bury the transcript."""
+
+_SHARE_OF_BEST = 0.35
+"""An entry much less related than the best one is listed in the catalog only."""
+
+NOTE_OVERHEAD_CHARS = 260
+"""What a prompt may write around a note that it shows in full: fences, dates, names of fields."""
+
+_SAME_SESSION = 1_000.0
+_WIDELY_USED = 0.5
+"""A word in more than this share of the entries tells nothing about any of them."""
+
+
+@frozen
+class Ranked:
+    """An entry and how much it has to do with the window; 0 for nothing."""
+
+    listed: Listed
+    score: float
+
+
+@frozen
+class _Shared:
+    """The words of an entry that were also said, and how many it has in all: those of 50,000 entries fit in memory."""
+
+    words: tuple[str, ...]
+    of: int
+
+
+def rank_related(
+    window: History, live: Iterable[Listed], scope: str, session_id: str | None = None
+) -> tuple[Ranked, ...]:
+    """The entries of the scope and of `global` that an agent may see, the most related first, then the newest.
+
+    Secret ones are left out. What came from the same session comes first of all: it is what a grown session corrects.
+    Others count by the words that they share with what was said and done, rare words more.
+    """
+    visible = [
+        each
+        for each in live
+        if each.meta.scope in (scope, GLOBAL_SCOPE) and each.meta.sensitivity is not Sensitivity.SECRET
+    ]
+    said = _words_of(window)
+    about = [_shared(words_about(each.meta), said) for each in visible]
+    spread = Counter(word for shared in about for word in shared.words)
+    ranked = (
+        Ranked(
+            each, _likeness(shared, said, spread, len(visible)) + (_SAME_SESSION if _is_from(each, session_id) else 0.0)
+        )
+        for each, shared in zip(visible, about, strict=True)
+    )
+    return tuple(sorted(ranked, key=lambda each: (-each.score, -each.listed.meta.updated_at_ms, each.listed.meta.id)))
+
+
+def ids_to_show(ranked: Iterable[Ranked]) -> tuple[str, ...]:
+    """The ids worth reading in full, best first: of the same session, and those not far behind the most related."""
+    related = tuple(each for each in ranked if each.score > 0)
+    best = max((each.score for each in related if each.score < _SAME_SESSION), default=0.0)
+    return tuple(each.listed.meta.id for each in related if each.score >= _SHARE_OF_BEST * best)[:MOST_SHOWN]
+
+
+def choose_shown(stored: Iterable[StoredEntry], max_chars: int) -> tuple[StoredEntry, ...]:
+    """Those of the entries, in their order, that fit the room whole; one too long is passed over, never cut (P11).
+
+    An entry that is secret or holds a secret is never shown: the agent would not see all of it.
+    """
+    chosen: list[StoredEntry] = []
+    room = max_chars
+    for each in stored:
+        if note_chars(each) <= room and _may_be_shown(each):
+            chosen.append(each)
+            room -= note_chars(each)
+    return tuple(chosen)
+
+
+def note_chars(stored: StoredEntry) -> int:
+    """How many characters a note may take in a prompt."""
+    meta = stored.meta
+    tags = sum(len(tag) + 1 for tag in meta.tags)
+    return NOTE_OVERHEAD_CHARS + len(meta.title) + len(meta.description) + tags + len(meta.scope) + len(stored.body)
+
+
+def tag_vocabulary(live: Iterable[Listed], most: int = 100) -> tuple[str, ...]:
+    """The tags in use, the most used first, then by name."""
+    counts = Counter(tag for each in live for tag in each.meta.tags)
+    return tuple(sorted(counts, key=lambda tag: (-counts[tag], tag)))[:most]
+
+
+def _may_be_shown(stored: StoredEntry) -> bool:
+    is_whole = redact(stored.body).text == stored.body
+    return is_whole and stored.meta.sensitivity is not Sensitivity.SECRET and not stored.listed.conflicted
+
+
+def _is_from(listed: Listed, session_id: str | None) -> bool:
+    return session_id is not None and any(source.thread_id == session_id for source in listed.meta.sources)
+
+
+def _words_of(window: History) -> Counter[str]:
+    said = Counter(word for turn in window.turns if turn.role is not Role.TOOL for word in content_sequence(turn.text))
+    calls = (f"{call.brief} {call.path or ''}" for turn in window.turns for call in turn.tool_calls)
+    said.update(word for call in calls for word in content_sequence(call))
+    said.update(content_sequence(window.title or ""))
+    return said
+
+
+def _shared(words: frozenset[str], said: Counter[str]) -> _Shared:
+    return _Shared(tuple(sorted(words & said.keys())), len(words))
+
+
+def _likeness(shared: _Shared, said: Counter[str], spread: Counter[str], total: int) -> float:
+    telling = [word for word in shared.words if spread[word] <= _WIDELY_USED * total or total < 10]
+    weight = sum(math.log(1 + total / spread[word]) * (1 + math.log(said[word])) for word in telling)
+    return weight / math.sqrt(shared.of) if shared.of else 0.0

@@ -1,0 +1,145 @@
+"""Salient tokens: what a shorter text must not lose without saying so (code spans, paths, URLs, identifiers, numbers, negations)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from attrs import frozen
+
+from agent_memory.domain.planning.statements import statements
+from agent_memory.domain.text.terms import content_sequence, content_terms
+
+_SPAN = r"`[^`\n]{2,80}`"
+_URL = r"https?://[^\s)>\]]+"
+_PATH = r"(?:[\w.-]+/)+[\w.-]+"
+_DOTTED = r"\b[A-Za-z]+(?:[._-][A-Za-z0-9]+)+\b"
+_CAMEL = r"\b[a-z]+[A-Z]\w+\b"
+_ACRONYM = r"\b[A-Z]{2,}[A-Z0-9_]*\b"
+_NUMBER = r"\b\d[\d.,:]*\d\b"
+
+# One pattern over all, so that a long token is taken whole; then those that it would hide inside one another.
+_WHOLE = re.compile("|".join((_SPAN, _URL, _PATH, _DOTTED, _CAMEL, _ACRONYM, _NUMBER)))
+_MORE = tuple(
+    re.compile(pattern)
+    for pattern in (
+        r"`[^`\n]+`",
+        _NUMBER,
+        r"(?<![\w.,:])\d(?![\w.,:]*\d|\w)",
+        r"\b[A-Z][a-z0-9]+(?:[A-Z][a-z0-9]*)+\b",
+        r"\b\w+_\w+\b",
+        r"(?<![\w-])--?[A-Za-z][\w-]*",
+        r"\$\{?[A-Za-z_]\w*\}?",
+        r"(?<![\w/])(?:~|\.{1,2})?/[\w.@+-]+(?:/[\w.@+-]*)*",
+        r"(?<!\w)@[\w.-]+/[\w.-]+",
+        r"#\d+\b",
+    )
+)
+_HOST = r"\b[A-Za-z][\w-]+(?:\.[A-Za-z][\w-]+)+\b"
+"""A host name, or a file name with its ending."""
+_ACTIONABLE = re.compile(
+    "|".join((r"`[^`\n]+`", _URL, _PATH, r"(?<![\w-])--?[A-Za-z][\w-]*", r"\$\{?[A-Za-z_]\w*\}?", _HOST))
+)
+_LINK_TARGET = re.compile(r"\[\[(?:id__|ref:)[\w.-]+(?=[|\]])")
+_LIST_NUMBER = re.compile(r"(?m)^\s*\d{1,3}[.)]\s+")
+_FENCED = re.compile(r"(?ms)^ {0,3}(`{3,}|~{3,})[^\n]*\n(.*?)^ {0,3}\1")
+
+_NEGATION = re.compile(
+    r"\b(?:not|no|never|none|nothing|nobody|nowhere|neither|nor|without|cannot|\w+n['’]t|avoid\w*|refus\w+|forbid\w*|forbidden|"
+    r"prohibit\w*|não|nao|nunca|jamais|sem|nem|nenhum\w*|nada|ninguém|proibid\w+|evit\w+)\b",
+    re.IGNORECASE,
+)
+_FOLLOWING_TERMS = 3
+
+
+@frozen
+class Negation:
+    """A negated thing: the words as they stand, and the content words that the negation is about."""
+
+    phrase: str
+    about: frozenset[str]
+
+
+def actionable_tokens(text: str) -> frozenset[str]:
+    """The tokens that could be typed or opened: code spans, URLs, hosts, paths, flags, variables; lower case, without backticks."""
+    return frozenset(token.strip("`").strip().lower() for token in _ACTIONABLE.findall(text))
+
+
+def salient_tokens(text: str) -> frozenset[str]:
+    """The salient tokens except negations: lower case, without backticks. The lines of fenced code count as tokens.
+
+    Targets of links are not: a text may be linked differently.
+    """
+    text = _LINK_TARGET.sub("[[", text)
+    unnumbered = _LIST_NUMBER.sub("", text)
+    found = set(_WHOLE.findall(text))
+    found.update(token for pattern in _MORE for token in pattern.findall(unnumbered))
+    found.update(line.strip() for block in _FENCED.finditer(text) for line in block[2].split("\n"))
+    return frozenset(bare for bare in (token.strip("`").strip().lower() for token in found) if bare)
+
+
+def negations(text: str) -> tuple[Negation, ...]:
+    """What the text negates, in order: each negation with the next content words of its sentence (else those before)."""
+    return tuple(_negation(sentence, found) for sentence in statements(text) for found in _NEGATION.finditer(sentence))
+
+
+def is_negated(text: str) -> bool:
+    """Whether the text negates anything."""
+    return _NEGATION.search(text) is not None
+
+
+def lost_salience(before: str, after: str, drops: Iterable[str] = ()) -> tuple[str, ...]:
+    """The salient tokens and negated phrases of `before` that are neither in `after` nor named in `drops`, sorted.
+
+    A token is in a text as a whole word (`80` is not in `8080`). A negation is kept when a sentence of `after` negates
+    something and shares a content word with what was negated. A drop names a token by holding it, and a negation by
+    holding its phrase or any content word of it.
+    """
+    named = "\n".join(drops)
+    here = salient_tokens(after)
+    kept = f"{after}\n{named}".lower()
+    tokens = {token for token in salient_tokens(before) - here if not _holds(kept, token)}
+    return tuple(sorted(tokens)) + _lost_negations(before, after, named)
+
+
+def _lost_negations(before: str, after: str, named: str) -> tuple[str, ...]:
+    still = [content_terms(sentence) for sentence in statements(after) if _NEGATION.search(sentence)]
+    dropped_terms, dropped_text = content_terms(named), named.lower()
+
+    def is_kept(negation: Negation) -> bool:
+        if negation.phrase.lower() in dropped_text or negation.about & dropped_terms:
+            return True
+        return any(negation.about & terms or not negation.about for terms in still)
+
+    return tuple(dict.fromkeys(negation.phrase for negation in negations(before) if not is_kept(negation)))
+
+
+def _negation(sentence: str, found: re.Match[str]) -> Negation:
+    following = content_sequence(sentence[found.end() :])[:_FOLLOWING_TERMS]
+    about = following or content_sequence(sentence[: found.start()])[-_FOLLOWING_TERMS:]
+    words = sentence[found.start() :].split()[: _FOLLOWING_TERMS + 1]
+    return Negation(" ".join(words).rstrip(".,;:!?"), frozenset(about))
+
+
+def _holds(text: str, token: str) -> bool:
+    start = text.find(token)
+    while start >= 0:
+        if _stands_alone(text, start, start + len(token)):
+            return True
+        start = text.find(token, start + 1)
+    return False
+
+
+def _stands_alone(text: str, start: int, end: int) -> bool:
+    before, after = text[max(start - 2, 0) : start], text[end : end + 2]
+    if _is_word(text[start]) and before and _is_word(before[-1]):
+        return False
+    if _is_word(text[end - 1]) and after and _is_word(after[0]):
+        return False
+    if text[start].isdigit() and len(before) == 2 and before[1] in ".,:" and before[0].isdigit():
+        return False
+    return not (text[end - 1].isdigit() and len(after) == 2 and after[0] in ".,:" and after[1].isdigit())
+
+
+def _is_word(character: str) -> bool:
+    return character.isalnum() or character == "_"

@@ -1,0 +1,1 @@
+"""From a hook payload to a queue in working order."""

@@ -1,0 +1,1 @@
+"""Text fit to be stored and compared: hygiene, names, links, tags, terms."""

@@ -1,0 +1,76 @@
+"""File names of entries: `descriptive title -- topic__x topic__y id__XXXXXX.md`. The id alone is identity (P15, P21)."""
+
+from __future__ import annotations
+
+import re
+
+from agent_memory.domain.entry import Meta
+from agent_memory.domain.text.ids import ID_PATTERN
+from agent_memory.domain.text.plain_text import clean_text, cut_bytes
+from agent_memory.domain.text.tags import normal_tags
+
+MAX_NAME_BYTES = 200
+MAX_TITLE_BYTES = 120
+"""Of a title beside tags; a title without tags may use all the room."""
+
+UNTITLED = "untitled"
+_SEPARATOR = " --"
+_NAME_ID = re.compile(rf"(?:^| )({ID_PATTERN})\.md\Z")
+_NAME_TITLE = re.compile(rf"(.*?)(?: -- .*|(?:^| ){ID_PATTERN}|)\.md", re.DOTALL)
+
+# Path separators of macOS and Linux, and what breaks links to the file in markdown, Obsidian and shared folders.
+_READABLE = (
+    (re.compile(r"\s*:\s+"), " - "),
+    (re.compile(r"[/\\:|]+"), "-"),
+    (re.compile(r'"'), "'"),
+    (re.compile(r"[*?<>\[\]^\x00]"), " "),
+    (re.compile(r"id__+"), "id_"),  # only the entry's own id may be found in its name
+    (re.compile(r"(?<= )--(?= )"), "-"),
+)
+
+
+def file_name_of(meta: Meta) -> str:
+    """The entry's file name: NFC, at most 200 bytes of UTF-8, cut on a grapheme, never in the id.
+
+    Holds the title, the tags in their order as far as they fit, and the id. Two entries whose ids differ casefolded never
+    have the same name under NFC and casefold.
+    """
+    ending = f" {meta.id}.md"
+    room = MAX_NAME_BYTES - len(ending) - len(_SEPARATOR)
+    tags = normal_tags(meta.tags)
+    title = _title_part(meta.title, MAX_TITLE_BYTES if tags else room)
+    return title + _SEPARATOR + _tags_part(tags, room - len(title.encode())) + ending
+
+
+def id_in_name(name: str) -> str | None:
+    """The id with which a file name ends (`… id__a1b2c3.md`); None where there is none."""
+    found = _NAME_ID.search(name)
+    return found[1] if found else None
+
+
+def title_in_name(name: str) -> str:
+    """What a file name says of the title: all before tags, id and `.md`; may be empty."""
+    found = _NAME_TITLE.fullmatch(name)
+    return (found[1] if found else name).strip()
+
+
+def _title_part(title: str, max_bytes: int) -> str:
+    words = " ".join(clean_text(title).text.split())
+    for pattern, readable in _READABLE:
+        words = pattern.sub(readable, words)
+    return _trimmed(cut_bytes(_trimmed(words), max_bytes)) or UNTITLED
+
+
+def _trimmed(text: str) -> str:
+    # A leading dot hides a file, a leading dash is an option to a command, a leading tilde a home directory.
+    return " ".join(text.split()).lstrip(" .-~").rstrip(" .")
+
+
+def _tags_part(tags: tuple[str, ...], room_bytes: int) -> str:
+    part = ""
+    for tag in tags:
+        room_bytes -= len(tag.encode()) + 1
+        if room_bytes < 0:
+            break
+        part += f" {tag}"
+    return part

@@ -1,0 +1,1 @@
+"""From what a harness recorded to turns and windows."""

@@ -1,0 +1,119 @@
+"""How much of a session is kept, and which of its turns are new."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+
+from attrs import evolve, frozen
+
+from agent_memory.domain.history import Role, SessionMark, Turn
+from agent_memory.domain.text.plain_text import clean_text
+
+USER_TEXT_CHARS = 50_000
+AGENT_TEXT_CHARS = 20_000
+TOOL_TEXT_CHARS = 4_000
+
+MAX_KEPT_BYTES = 16 * 1024 * 1024
+"""Of the turns that one fetch returns: what holds, redacts and cuts them into prompts needs a multiple (P25)."""
+TURN_BYTES = 700
+"""What a turn takes besides its text."""
+
+_CHARS_BY_ROLE = {Role.USER: USER_TEXT_CHARS, Role.AGENT: AGENT_TEXT_CHARS, Role.TOOL: TOOL_TEXT_CHARS}
+
+
+def text_limit(role: Role) -> int:
+    """How many characters of one turn of this role are kept."""
+    return _CHARS_BY_ROLE[role]
+
+
+@frozen
+class Excerpt:
+    """The beginning and the end of a text that may be far longer than `max_chars`; it never holds more than these."""
+
+    max_chars: int
+    head: str = ""
+    tail: str = ""
+    total_chars: int = 0
+    """Of the whole text so far."""
+
+    @property
+    def clipped_chars(self) -> int:
+        """How many characters of the whole are in neither."""
+        return self.total_chars - len(self.head) - len(self.tail)
+
+    @property
+    def text(self) -> str:
+        """The whole text, or its two ends around a line that says how much is missing."""
+        if not self.clipped_chars:
+            return self.head + self.tail
+        return f"{self.head}\n[… {self.clipped_chars} characters left out …]\n{self.tail}"
+
+    def grown(self, text: str) -> Excerpt:
+        """The same with `text` put after it."""
+        head_room = self.max_chars * 3 // 4 - len(self.head) if not self.tail else 0
+        rest = text[head_room:]
+        tail_chars = self.max_chars - self.max_chars * 3 // 4
+        tail = (self.tail + rest[-tail_chars:])[-tail_chars:] if tail_chars else ""
+        return evolve(self, head=self.head + text[:head_room], tail=tail, total_chars=self.total_chars + len(text))
+
+
+def excerpt(text: str, max_chars: int) -> Excerpt:
+    """At most `max_chars` characters of a text: three quarters from its beginning, one quarter from its end."""
+    return Excerpt(max_chars).grown(text)
+
+
+def cut_text(text: str, max_chars: int) -> Iterator[str]:
+    """Consecutive parts of at most `max_chars` characters that together are the text, cut after a blank line, a line or a
+    word where there is one in the second half."""
+    while len(text) > max_chars:
+        marks = ("\n\n", "\n", " ")
+        cuts = (text.rfind(mark, max_chars // 2, max_chars - len(mark) + 1) + len(mark) for mark in marks)
+        cut = next((cut for cut in cuts if cut > max_chars // 2), max_chars)
+        yield text[:cut]
+        text = text[cut:]
+    if text:
+        yield text
+
+
+def readable(text: str) -> str:
+    """The text as it may be shown and stored: no control, bidirectional or invisible characters, no lone surrogates, no
+    end marks of a managed section."""
+    return clean_text(text).text
+
+
+def turns_after(turns: Sequence[Turn], mark: SessionMark | None) -> tuple[Turn, ...]:
+    """The turns that the mark does not cover: those after its record; where that record is gone (a rewritten
+    transcript), those later than its time, or without a time those beyond its number."""
+    if mark is None:
+        return tuple(turns)
+    covered = max((at for at, turn in enumerate(turns, 1) if turn.record_id == mark.last_record_id), default=None)
+    if covered is not None:
+        return tuple(turns[covered:])
+    last_at_ms = mark.last_at_ms
+    if last_at_ms is None:
+        return tuple(turn for turn in turns if turn.number > mark.turns_seen)
+    return tuple(turn for turn in turns if turn.at_ms is not None and turn.at_ms > last_at_ms)
+
+
+def tools_answered_before(turns: Sequence[Turn], new: Sequence[Turn]) -> bool:
+    """Whether there is tool output among the turns before the first new one (among all of them where none is new)."""
+    first = new[0].number if new else float("inf")
+    return any(turn.role is Role.TOOL and turn.number < first for turn in turns)
+
+
+def last_time(turns: Sequence[Turn]) -> int | None:
+    """The time of the last turn that has one."""
+    return next((turn.at_ms for turn in reversed(turns) if turn.at_ms is not None), None)
+
+
+def as_many_as_fit(turns: Sequence[Turn], max_bytes: int = MAX_KEPT_BYTES) -> tuple[Turn, ...]:
+    """The first turns, at least one, that take about `max_bytes` bytes of memory together."""
+    kept: list[Turn] = []
+    used = 0
+    for turn in turns:
+        used += TURN_BYTES + sys.getsizeof(turn.text)
+        if kept and used > max_bytes:
+            break
+        kept.append(turn)
+    return tuple(kept)
