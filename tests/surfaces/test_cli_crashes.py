@@ -104,12 +104,12 @@ def parent(tmp_path: Path) -> Path:
 
 
 def left(memory: Memory) -> object:
-    """All that a run leaves, but for the times at which it ran."""
+    """All that a run leaves, but for the times at which it ran and the temporary files of a crash (`doctor --fix`)."""
     files = {
         str(path.relative_to(memory.root)): re.sub(r"(?m)^updatedAt: .*$", "updatedAt: *", path.read_text())
         for tree in ("topics", "archive", "state")
         for path in sorted((memory.root / tree).rglob("*"))
-        if path.is_file()
+        if path.is_file() and not path.name.startswith(".tmp-")
     }
     return files, memory.pending(), sorted(memory.log()), memory.git("log", "--format=%(trailers:key=Thread-Id)")
 

@@ -106,7 +106,7 @@ def test_our_own_strings_through_capture_and_consolidate(memory: Memory) -> None
     captured_and_consolidated(memory, list(OWN))
 
 
-@pytest.mark.parametrize("text", ["-rf", "$(touch /tmp/pwn)", "../../etc/passwd", "日本語 😀", "a\nb", "--"])
+@pytest.mark.parametrize("text", ["-rf", "$(touch /tmp/pwn)", "../../etc/passwd", "日本語 😀", "a\nb", "-"])
 def test_as_a_process(memory: Memory, text: str) -> None:
     done = memory("remember", f"--title={text}", f"--tags={text}", "--", f"The body is {text}")
     if done.code == 2:

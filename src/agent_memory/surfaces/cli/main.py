@@ -136,6 +136,8 @@ def run_command(argv: Sequence[str]) -> int:
         hint = f"Did you mean `memory {close}`?" if close else "`memory --help` lists the commands."
         return standard_console(as_json=as_json).fail(UsageInvalid(f"There is no command {name!r}", hint))
     parser, command = command_parser(name)
+    if mute := next((word for word in words[1:] if word.startswith("--") and word.endswith("=--")), None):
+        parser.error(f"argument {mute.removesuffix('=--')}: -- is no value")  # over which argparse itself would stumble
     arguments = parser.parse_args(words[1:])
     return command.run(arguments, standard_console(as_json=as_json or arguments.json))
 

@@ -1,0 +1,65 @@
+"""What the command line says of itself, and what it makes of words that it does not know."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from agent_memory import __version__
+from agent_memory.surfaces.cli.main import COMMANDS
+from memory_process import Memory
+
+
+@pytest.fixture
+def memory(home: Path) -> Memory:
+    return Memory(home)
+
+
+def test_help_lists_every_command_and_needs_no_store(memory: Memory) -> None:
+    for words in ((), ("--help",), ("-h",)):
+        done = memory(*words, environ={"HOME": "/dev/null/x"})
+        assert (done.code, done.err) == (0, "")
+        assert all(f"  {name} " in done.out for name in COMMANDS)
+    assert memory("--version").out == f"agent-memory {__version__}\n"
+
+
+@pytest.mark.parametrize("name", sorted(COMMANDS))
+def test_every_command_explains_itself(memory: Memory, name: str) -> None:
+    done = memory(name, "--help", environ={"COLUMNS": "80"})
+    assert (done.code, done.err) == (0, "")
+    assert done.out.startswith(f"usage: memory {name} ")
+    assert "--json" in done.out
+    assert not memory.root.exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["lst"], "There is no command 'lst'. Did you mean `memory list`?"),
+        (["consolidat"], "Did you mean `memory consolidate`?"),
+        (["xyzzy"], "There is no command 'xyzzy'. `memory --help` lists the commands."),
+        (["--nonsense"], "Unrecognized arguments: --nonsense. See `memory --help`."),
+        (["list", "--kidn", "fact"], "Did you mean --kind? See `memory list --help`."),
+        (["list", "--tags", "x"], "Did you mean --tag? See `memory list --help`."),
+        (["list", "extra"], "Unrecognized arguments: extra. See `memory list --help`."),
+        (["remember", "x", "--title=--"], "Argument --title: -- is no value."),
+        (["read"], "The following arguments are required: ID."),
+        (["consolidate", "--limit", "many"], "Argument --limit: invalid int value: 'many'."),
+    ],
+)
+def test_a_wrong_word_is_one_sentence_with_a_way_on(memory: Memory, words: list[str], sentence: str) -> None:
+    done = memory(*words)
+    assert (done.code, done.out) == (2, "")
+    assert sentence in done.err
+    assert done.err.startswith("memory: ")
+    assert done.err.count("\n") == 1
+
+
+def test_words_are_never_shortened(memory: Memory) -> None:
+    """A script that says `--js` would change its meaning when an option is added."""
+    assert memory("list", "--js").code == 2
+
+
+def test_json_may_stand_before_or_after_the_command(memory: Memory) -> None:
+    assert memory("--json", "list").document == memory("list", "--json").document == {"entries": [], "unreadable": []}
