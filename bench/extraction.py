@@ -1,9 +1,10 @@
 """How much of what a thoughtful engineer would keep of real sessions the extraction finds, and how much junk it keeps.
 
-    python -m bench.extraction [--data DIR] [--show] [--notes FILE]
+    python -m bench.extraction [--data DIR] [--show] [--command COMMAND | --notes FILE]
 
-Without `--notes` the built-in agent is measured on the annotated Claude Code sessions. With it, notes that any other
-agent wrote are: a JSON object from a session's file (as the gold data names it) to a list of {"title", "body"}.
+Measured on the annotated Claude Code sessions is the built-in agent; with `--command` the notes that `memory consolidate`
+writes with that `llm.command`, in a throw-away home; with `--notes` notes that were written elsewhere: a JSON object from
+a session's file (as the gold data names it) to a list of {"title", "body"}.
 
 A keep is *found* when one note holds every term of `must_contain` (as substrings, in any case) and at least FOUND of the
 fact's content words. A reject is *kept* when one statement of a note holds at least KEPT of its content words and negates as it does.
@@ -15,8 +16,11 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import re
+import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -38,6 +42,8 @@ from agent_memory.domain.vocabulary import Harness
 
 FOUND = 0.28
 KEPT = 0.6
+COMMAND_SECONDS = 1_800
+_MEMORY = "import sys; from agent_memory.surfaces.entry import main; sys.exit(main())"
 DEFAULT_DATA = Path(__file__).resolve().parents[2] / "shared"
 
 
@@ -140,6 +146,32 @@ def built_in_notes(history: History, path: Path) -> tuple[Note, ...]:
     return notes_in(json.loads(reply.text)["entries"])
 
 
+def command_notes(command: str, history: History, path: Path) -> tuple[Note, ...]:
+    """What a whole `memory consolidate` with this agent command keeps of one session. Raises where it does not end well."""
+    with tempfile.TemporaryDirectory(prefix="agent-memory-bench-") as directory:
+        home = Path(directory)
+        config = home / ".config" / "agent-memory" / "config.json"
+        config.parent.mkdir(parents=True)
+        llm = {"command": command, "timeoutSeconds": COMMAND_SECONDS}
+        config.write_text(
+            json.dumps({"llm": llm, "capture": {"transcriptRoots": [str(path.parent.resolve())]}}), "utf-8"
+        )
+        keep = ("PATH", "LANG", "TMPDIR")
+        environment = {name: os.environ[name] for name in keep if name in os.environ} | {"HOME": directory}
+
+        def memory(*arguments: str) -> str:
+            called = [sys.executable, "-c", _MEMORY, *arguments]
+            return subprocess.run(
+                called, env=environment, cwd=home, stdout=subprocess.PIPE, text=True, check=True
+            ).stdout
+
+        session = ("--session", history.session_id, "--transcript", str(path.resolve()))
+        memory("capture", "--harness", "claude-code", *session)
+        memory("consolidate")
+        ids = [entry["id"] for entry in json.loads(memory("list", "--json"))["entries"]]
+        return notes_in(json.loads(memory("read", id, "--json")) for id in ids)
+
+
 def notes_in(entries: Iterable[Mapping[str, Any]]) -> tuple[Note, ...]:
     """Notes from JSON objects with `title` and `body`."""
     return tuple(Note(entry["title"], entry["body"]) for entry in entries)
@@ -205,28 +237,31 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--data", type=Path, default=DEFAULT_DATA, help="directory with data/gold-notes.json and fixtures/"
     )
-    parser.add_argument("--notes", type=Path, help="JSON file of another agent's notes, by session file")
+    measured = parser.add_mutually_exclusive_group()
+    measured.add_argument("--command", help="measure what consolidate writes with this llm.command")
+    measured.add_argument("--notes", type=Path, help="JSON file of another agent's notes, by session file")
     parser.add_argument("--show", action="store_true", help="print the notes beside the gold notes")
     arguments = parser.parse_args(argv)
     gold_path = arguments.data / "data" / "gold-notes.json"
     if not gold_path.is_file():
         print(f"skipped: there is no {gold_path}", file=sys.stderr)
         return 0
-    scores = list(_scores(gold_of(gold_path), arguments.data, arguments.notes))
+    scores = list(_scores(gold_of(gold_path), arguments.data, arguments.notes, arguments.command))
     if arguments.show:
         print("\n".join(shown(score) for score in scores), end="\n\n")
     print(table(scores))
     return 0
 
 
-def _scores(golds: Iterable[Gold], data: Path, notes_path: Path | None) -> Iterable[Score]:
+def _scores(golds: Iterable[Gold], data: Path, notes_path: Path | None, command: str | None) -> Iterable[Score]:
     if notes_path is not None:
         written = json.loads(notes_path.read_text("utf-8"))
         yield from (scored(gold, notes_in(written[gold.file])) for gold in golds if gold.file in written)
         return
     for gold in golds:
         if gold.harness == "claude-code" and (history := claude_code_history(data / gold.file)):
-            yield scored(gold, built_in_notes(history, data / gold.file))
+            path = data / gold.file
+            yield scored(gold, command_notes(command, history, path) if command else built_in_notes(history, path))
 
 
 if __name__ == "__main__":
