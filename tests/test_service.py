@@ -256,10 +256,14 @@ class TestRead:
         assert world.ledger.records == []
         assert DEPLOYS in world.person.read(id, secret=True).unwrap().stored.body
 
-    def test_a_ledger_that_cannot_be_written_is_an_error(self) -> None:
-        world = World(ledger=FullLedger())
+    @pytest.mark.parametrize("ledger", ["full", "lost"])
+    def test_a_ledger_in_trouble_keeps_nobody_from_reading(self, ledger: str) -> None:
+        world = World(ledger=FullLedger() if ledger == "full" else LostLedger())
         id = world.remembered()
-        assert isinstance(world.person.read(id).failure(), StoreIo)
+        read = world.person.read(id).unwrap()
+        assert DEPLOYS in read.stored.body
+        assert isinstance(read.uncounted, StoreIo)
+        assert read.usage == Usage(0, None)
 
 
 class TestEdit:

@@ -8,6 +8,7 @@ from attrs import frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.entry import Listed, Listing, Meta, StoredEntry, UnreadableFile, Usage
+from agent_memory.domain.results import sealed
 from agent_memory.domain.text.tags import normal_tags
 from agent_memory.domain.vocabulary import Kind, Sensitivity, Status
 from agent_memory.errors import EntryProtected, Error
@@ -33,6 +34,8 @@ class ReadEntry:
 
     stored: StoredEntry
     usage: Usage
+    uncounted: Error | None = None
+    """Why this read could not be counted: a disk that is full or read-only keeps nobody from reading."""
 
 
 @frozen
@@ -100,15 +103,22 @@ class Reading:
         def counted(stored: StoredEntry) -> Result[ReadEntry, Error]:
             if stored.meta.sensitivity is Sensitivity.SECRET and not (secret and not self.caller.is_agent):
                 return Failure(EntryProtected(id, "reading without --secret", "secret"))
-            meta = stored.meta
-            adopted = self.ledger.adopt(meta.id, usage_of(meta, None)) if meta.used else Success(None)
-            return (
-                adopted.bind(lambda _: self.ledger.append(meta.id, self.clock.now_ms(), self.caller.harness))
-                .bind(lambda _: self.ledger.totals())
-                .map(lambda totals: ReadEntry(stored, usage_of(meta, totals.get(meta.id))))
-            )
+            return Success(self._counted(stored))
 
         return self.store.read(id, archived=archived).bind(counted)
+
+    def _counted(self, stored: StoredEntry) -> ReadEntry:
+        meta = stored.meta
+        adopted = self.ledger.adopt(meta.id, usage_of(meta, None)) if meta.used else Success(None)
+        totals = adopted.bind(lambda _: self.ledger.append(meta.id, self.clock.now_ms(), self.caller.harness)).bind(
+            lambda _: self.ledger.totals()
+        )
+        match sealed(totals):
+            case Success(counts):
+                return ReadEntry(stored, usage_of(meta, counts.get(meta.id)))
+            case Failure(error):
+                known = self.ledger.totals().map(lambda counts: counts.get(meta.id)).value_or(None)
+                return ReadEntry(stored, usage_of(meta, known), error)
 
 
 def usage_of(meta: Meta, counted: Usage | None) -> Usage:

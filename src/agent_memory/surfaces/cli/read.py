@@ -13,6 +13,7 @@ from agent_memory.formats.entry_json import entry_document
 from agent_memory.reading import ReadEntry
 from agent_memory.surfaces.cli.opening import add_id, with_memory
 from agent_memory.surfaces.console import Console
+from agent_memory.wording import describe
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -29,6 +30,8 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
             case Success(entry):
                 console.document(entry_document(entry.stored.listed, entry.usage, entry.stored.body))
                 console.out(_text(entry))
+                if entry.uncounted is not None:
+                    console.err(f"memory: This read is not counted. {describe(entry.uncounted)}")
                 return 0
 
     return with_memory(console, read)
