@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from attrs import frozen
 from returns.result import Failure, Result, Success
 
+from agent_memory.adapters.disk.paths import close_quietly
 from agent_memory.errors import HistoryUnavailable, TranscriptRefused
 
 _SESSION_ID = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_-]|\.(?!\.)){0,127}", re.ASCII)
@@ -106,7 +107,7 @@ def transcript(
     try:
         yield _described(descriptor, real, session_id)
     finally:
-        os.close(descriptor)
+        close_quietly(descriptor)
 
 
 def _problem_with(path: str) -> str | None:
