@@ -219,8 +219,10 @@ def test_the_child_has_a_session_of_its_own_and_none_of_our_descriptors() -> Non
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_to_us_ends_the_child_first(number: signal.Signals, tmp_path: Path) -> None:
     script = textwrap.dedent(f"""
-        import sys
+        import signal, sys
         from agent_memory.adapters.agent.child_process import run_child
+        if signal.getsignal({int(number)}) is signal.SIG_IGN:  # as nohup leaves it
+            signal.signal({int(number)}, signal.SIG_DFL)
         shell = "echo $$ > {tmp_path}/pid.tmp; mv {tmp_path}/pid.tmp {tmp_path}/pid; sleep 3600 & wait"
         run_child(["/bin/sh", "-c", shell], stdin=b"", env={{"PATH": "/usr/bin:/bin"}}, cwd="/", timeout_seconds=60)
     """)
