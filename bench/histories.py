@@ -39,7 +39,7 @@ def record(number: int, kind: str, message: object, **further: object) -> bytes:
     value = {
         "parentUuid": f"{number - 1:08x}-0000-4000-8000-000000000000",
         "isSidechain": False,
-        "cwd": "/work/harbour",
+        "cwd": "/srv/harbour",
         "sessionId": SESSION,
         "version": "2.1.210",
         "gitBranch": "main",

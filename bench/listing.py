@@ -52,7 +52,7 @@ else:  # on Linux the other figure starts with the parent's
 def entry(number: int) -> MemoryEntry:
     title = f"Lesson {number}: retries of the payment worker need an idempotency key"
     source = Source(
-        Harness.CLAUDE_CODE, f"{number:08x}-7425-40de-944b-e07fc1f90ae7", "github.com/o/r", "/work/r", turns=(3, 9)
+        Harness.CLAUDE_CODE, f"{number:08x}-7425-40de-944b-e07fc1f90ae7", "github.com/o/r", "/srv/r", turns=(3, 9)
     )
     meta = Meta(
         mint_id(title, CREATED_MS + number, ()),

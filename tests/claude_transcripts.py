@@ -39,7 +39,7 @@ class Conversation:
             "parentUuid": self._last if parent == "" else parent,
             "isSidechain": False,
             "userType": "external",
-            "cwd": "/work/harbour",
+            "cwd": "/srv/harbour",
             "sessionId": self.session_id,
             "version": "2.1.200",
             "gitBranch": "main",

@@ -12,7 +12,7 @@ STARTED_AT_MS = 1_767_000_000_000
 MUCH_LATER_MS = STARTED_AT_MS + 365 * DAY_MS
 """When a session is too old for a handoff."""
 
-EDIT = ToolCall("Edit", "/work/shop/src/cart.py", path="/work/shop/src/cart.py", writes=True)
+EDIT = ToolCall("Edit", "/srv/shop/src/cart.py", path="/srv/shop/src/cart.py", writes=True)
 
 
 def user(text: str) -> tuple[Role, str, tuple[ToolCall, ...]]:
@@ -33,7 +33,7 @@ def history(*said: tuple[Role, str, tuple[ToolCall, ...]], automated: bool = Fal
         Turn(number, role, text, f"r{number}", STARTED_AT_MS + number * 60_000, calls)
         for number, (role, text, calls) in enumerate(said, 1)
     )
-    return History(Harness.CLAUDE_CODE, "s1", turns, cwd="/work/shop", automated=automated)
+    return History(Harness.CLAUDE_CODE, "s1", turns, cwd="/srv/shop", automated=automated)
 
 
 def learnt(*said: tuple[Role, str, tuple[ToolCall, ...]]) -> ChangeSet:

@@ -96,7 +96,7 @@ def test_what_is_not_whole_is_worthless(data: bytes) -> None:
 
 def test_texts_that_recur_are_in_memory_once_p25() -> None:
     def row(number: int) -> Row:
-        source = Source(Harness.AMP, f"T-{number}", "github.com/o/r", "/work/r")
+        source = Source(Harness.AMP, f"T-{number}", "github.com/o/r", "/srv/r")
         meta = Meta(f"id__{number}", "T", 1, 2, tags=("topic__x",), scope="github.com/o/r", sources=(source,))
         return Row(b"x", Listed(meta, f"{number}.md", "hash"))
 

@@ -80,12 +80,12 @@ def test_an_export_becomes_turns() -> None:
     ]
     assert history.turns[1].tool_calls == (
         ToolCall("Bash", "make profile"),
-        ToolCall("edit_file", "a => b", "/work/harbour/start.py", True),
+        ToolCall("edit_file", "a => b", "/srv/harbour/start.py", True),
     )
     assert [(turn.tool_name, turn.failed) for turn in history.turns[2:4]] == [("Bash", False), ("edit_file", True)]
     assert (history.title, history.cwd, history.branch) == (
         "Slow start of the harbour service",
-        "/work/harbour two",
+        "/srv/harbour two",
         "fix/start",
     )
     assert (history.agent, history.started_at_ms, history.ended_at_ms) == (

@@ -42,12 +42,12 @@ class TestBlocks:
         talk.agent({"type": "thinking", "thinking": "hm", "signature": "x"}, message="m1")
         talk.agent("I look at the log.", message="m1")
         talk.agent(calls("t1", "Bash", command="make build"), message="m1")
-        talk.agent(calls("t2", "Read", file_path="/work/harbour/Makefile"), message="m1")
+        talk.agent(calls("t2", "Read", file_path="/srv/harbour/Makefile"), message="m1")
         history = history_at(talk.write(tmp_path))
         assert told(history) == ["user: Why is the build red?", "agent: I look at the log."]
         assert history.turns[1].tool_calls == (
             ToolCall("Bash", "make build"),
-            ToolCall("Read", "/work/harbour/Makefile", "/work/harbour/Makefile"),
+            ToolCall("Read", "/srv/harbour/Makefile", "/srv/harbour/Makefile"),
         )
         assert history.turns[1].record_id == "r5"
 
@@ -473,12 +473,12 @@ class TestOtherRecords:
     def test_facts_of_the_session(self, talk: Conversation, tmp_path: Path) -> None:
         talk.put({"type": "summary", "summary": "Of another session", "leafUuid": "elsewhere"})
         leaf = talk.user("Hello.", gitBranch="main")
-        talk.agent("Hi.", gitBranch="feature", cwd="/work/harbour/src")
+        talk.agent("Hi.", gitBranch="feature", cwd="/srv/harbour/src")
         talk.put({"type": "summary", "summary": "Greeting", "leafUuid": leaf})
         history = history_at(talk.write(tmp_path))
         assert (history.title, history.cwd, history.branch, history.agent) == (
             "Greeting",
-            "/work/harbour",
+            "/srv/harbour",
             "feature",
             "claude-opus-5",
         )
