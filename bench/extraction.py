@@ -31,7 +31,7 @@ from returns.result import Success
 from agent_memory.adapters.agent.builtin_agent import BuiltinAgent
 from agent_memory.adapters.harness.claude_code import ClaudeCodeSessions
 from agent_memory.adapters.harness.transcript_roots import TranscriptRoots
-from agent_memory.domain.agent_request import AgentRequest
+from agent_memory.domain.agent_request import SessionRequest
 from agent_memory.domain.history import History
 from agent_memory.domain.inbox_entry import InboxEntry, SessionFile
 from agent_memory.domain.planning.salience import is_negated
@@ -142,7 +142,7 @@ def built_in_notes(history: History, path: Path) -> tuple[Note, ...]:
     """What the built-in agent keeps of a session that is long over."""
     entry = InboxEntry(0, Harness.CLAUDE_CODE, SessionFile("claude-code-session", history.session_id, str(path)))
     far_future_ms = (history.ended_at_ms or 0) * 2
-    reply = BuiltinAgent().answer(AgentRequest("", "bench", entry, history, now_ms=far_future_ms)).unwrap()
+    reply = BuiltinAgent().answer(SessionRequest("", "bench", entry, history, now_ms=far_future_ms)).unwrap()
     return notes_in(json.loads(reply.text)["entries"])
 
 

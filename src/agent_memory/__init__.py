@@ -20,7 +20,12 @@ if TYPE_CHECKING:
     from agent_memory.adapters.store.dict_store import DictStore as DictStore
     from agent_memory.bootstrap import Memory as Memory, open_memory as open_memory
     from agent_memory.config import Config as Config
-    from agent_memory.domain.agent_request import AgentReply as AgentReply, AgentRequest as AgentRequest
+    from agent_memory.domain.agent_request import (
+        AgentReply as AgentReply,
+        AgentRequest as AgentRequest,
+        DefragRequest as DefragRequest,
+        SessionRequest as SessionRequest,
+    )
     from agent_memory.domain.change import (
         Applied as Applied,
         Change as Change,
@@ -102,6 +107,8 @@ _HOMES = {
     "Agent": "agent_memory.ports",
     "AgentReply": "agent_memory.domain.agent_request",
     "AgentRequest": "agent_memory.domain.agent_request",
+    "DefragRequest": "agent_memory.domain.agent_request",
+    "SessionRequest": "agent_memory.domain.agent_request",
     "AmpThread": "agent_memory.domain.inbox_entry",
     "Applied": "agent_memory.domain.change",
     "BuiltinAgent": "agent_memory.adapters.agent.builtin_agent",

@@ -160,6 +160,25 @@ class StateCorrupt:
     problems: tuple[str, ...]
 
 
+@frozen
+class RunNotFound:
+    """No run under `runs/` has this id, or begins with it."""
+
+    code: ClassVar[str] = "run-not-found"
+    exit_code: ClassVar[int] = 20
+    run_id: str
+
+
+@frozen
+class UndoRefused:
+    """A run that cannot be undone as it stands: what it wrote was changed since, or it is undone already. Nothing was changed."""
+
+    code: ClassVar[str] = "undo-refused"
+    exit_code: ClassVar[int] = 20
+    run_id: str
+    reasons: tuple[str, ...]
+
+
 # -- 30: inbox and history --------------------------------------------------------------------------------------------
 
 
@@ -292,6 +311,29 @@ class RecorderFailed:
     stderr_tail: str
 
 
+# -- 70: managed section ----------------------------------------------------------------------------------------------
+
+
+@frozen
+class MarkersAmbiguous:
+    """A target whose markers do not enclose exactly one section; the file was left as it is (P17)."""
+
+    code: ClassVar[str] = "markers-ambiguous"
+    exit_code: ClassVar[int] = 70
+    path: str
+    problem: str
+
+
+@frozen
+class TargetRefused:
+    """A target that must not or cannot be written; it was left as it is."""
+
+    code: ClassVar[str] = "target-refused"
+    exit_code: ClassVar[int] = 70
+    path: str
+    reason: str
+
+
 # -- 75: busy ---------------------------------------------------------------------------------------------------------
 
 
@@ -332,6 +374,8 @@ Error = (
     | EntryProtected
     | PathRefused
     | StateCorrupt
+    | RunNotFound
+    | UndoRefused
     | InboxEntryInvalid
     | HistoryUnavailable
     | HistoryUnreadable
@@ -344,6 +388,8 @@ Error = (
     | PresetRefused
     | ReplyRefused
     | RecorderFailed
+    | MarkersAmbiguous
+    | TargetRefused
     | Busy
     | Defect
 )

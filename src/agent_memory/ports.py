@@ -15,13 +15,19 @@ if TYPE_CHECKING:
     from returns.result import Result
 
     from agent_memory.domain.agent_request import AgentReply, AgentRequest
-    from agent_memory.domain.change import Change, Receipt
+    from agent_memory.domain.change import Change, Receipt, Together
+    from agent_memory.domain.defrag_plan import Deferred
+    from agent_memory.domain.defrag_run import DefragRun, TieringMemo
     from agent_memory.domain.entry import Listing, MemoryEntry, StoredEntry, Usage
+    from agent_memory.domain.footprint import Footprint, SectionChange
     from agent_memory.domain.history import History, SessionMark
     from agent_memory.domain.inbox_entry import InboxEntry
     from agent_memory.domain.queue import Loaded, Outcome, Pending, Trouble
     from agent_memory.domain.run import KeptReply, Run
+    from agent_memory.domain.run_log import LoggedRun
     from agent_memory.domain.spend import Spend
+    from agent_memory.domain.target_file import TargetFile
+    from agent_memory.domain.tiers import TierList
     from agent_memory.domain.vocabulary import Harness, Status
     from agent_memory.errors import Error
 
@@ -83,9 +89,24 @@ class Store(Protocol):
         """Move the live entry to the archive."""
         ...
 
-    def apply(self, changes: Sequence[Change]) -> Result[Receipt, Error]:
+    def apply(
+        self, changes: Sequence[Change | Together], *, tiers: TierList | None = None, run_id: str | None = None
+    ) -> Result[Receipt, Error]:
         """All changes as one transaction: all durable, or on an error none. A change whose entry's bytes are not the
-        expected ones is dropped, the rest is applied (P8)."""
+        expected ones is dropped, the rest is applied (P8).
+
+        `tiers` replaces the tier list in the same transaction. With `run_id` the transaction also leaves the footprint
+        that undoes it (P16).
+        """
+        ...
+
+    def tiers(self) -> Result[TierList, Error]:
+        """The tier list; empty where there is none yet. A damaged one is an error, never empty (P6)."""
+        ...
+
+    def revert(self, footprint: Footprint, run_id: str) -> Result[Receipt, Error]:
+        """Put every file of the footprint back to what was there before, byte for byte, as one transaction that leaves a
+        footprint of its own for `run_id`. UndoRefused, and nothing changed, where a file is not as the run left it."""
         ...
 
 
@@ -215,17 +236,8 @@ class Places(Protocol):
         ...
 
 
-class RunRecords(Protocol):
-    """What is kept of each run under `runs/`: checkpoint, replies, plan, report."""
-
-    def checkpoint(self, state: str, run: Run) -> Result[None, Error]:
-        """Make state and context durable where a crash would leave something half done; elsewhere do nothing."""
-        ...
-
-    def unfinished(self) -> Result[tuple[str, Run] | None, Error]:
-        """State and context of a run that crashed half way. A checkpoint that cannot be understood is moved aside: the
-        session is still pending, and the store recovers by itself."""
-        ...
+class Replies(Protocol):
+    """Replies that were paid for, under `runs/`."""
 
     def find_reply(self, key: str) -> Result[KeptReply | None, Error]:
         """A reply that was paid for and never applied or refused."""
@@ -239,6 +251,19 @@ class RunRecords(Protocol):
         """The reply was applied or refused: it stays on record and is not found again."""
         ...
 
+
+class RunRecords(Replies, Protocol):
+    """What is kept of each consolidate run under `runs/`: checkpoint, replies, plan, report."""
+
+    def checkpoint(self, state: str, run: Run) -> Result[None, Error]:
+        """Make state and context durable where a crash would leave something half done; elsewhere do nothing."""
+        ...
+
+    def unfinished(self) -> Result[tuple[str, Run] | None, Error]:
+        """State and context of a run that crashed half way. A checkpoint that cannot be understood is moved aside: the
+        session is still pending, and the store recovers by itself."""
+        ...
+
     def deferred(self) -> Result[tuple[Change, ...], Error]:
         """Changes that were over a run's limit, oldest first."""
         ...
@@ -249,4 +274,79 @@ class RunRecords(Protocol):
 
     def finish(self, run: Run, error: Error | None) -> Result[None, Error]:
         """Write the report, and drop the checkpoint unless the run failed."""
+        ...
+
+
+class DefragRecords(Replies, Protocol):
+    """What is kept of each defrag run under `runs/`, and what one run leaves for the next."""
+
+    def checkpoint(self, state: str, run: DefragRun) -> Result[None, Error]:
+        """Make state and context durable where a crash would leave something half done; elsewhere do nothing."""
+        ...
+
+    def unfinished(self) -> Result[tuple[str, DefragRun] | None, Error]:
+        """State and context of a run that crashed half way."""
+        ...
+
+    def finish(self, run: DefragRun, error: Error | None) -> Result[None, Error]:
+        """Write the report, and drop the checkpoint unless the run failed."""
+        ...
+
+    def deferred(self) -> Result[tuple[Deferred, ...], Error]:
+        """Actions that were over a run's limit, oldest first."""
+        ...
+
+    def put_deferred(self, deferred: Sequence[Deferred]) -> Result[None, Error]:
+        """Replace the list of deferred actions."""
+        ...
+
+    def tiering(self) -> Result[TieringMemo, Error]:
+        """What the last tiering was made from; empty where there was none, or where the memo is damaged: it is derived."""
+        ...
+
+    def put_tiering(self, memo: TieringMemo) -> Result[None, Error]:
+        """Replace the memo."""
+        ...
+
+
+class RunLog(Protocol):
+    """What past runs did, newest first, and what undoes them."""
+
+    def runs(self) -> Result[tuple[LoggedRun, ...], Error]:
+        """Every run that left a report, newest first. A report that cannot be read is one with problems, not none."""
+        ...
+
+    def footprint(self, run_id: str) -> Result[Footprint, Error]:
+        """What the run changed. RunNotFound."""
+        ...
+
+    def put_sections(self, run_id: str, sections: Sequence[SectionChange]) -> Result[None, Error]:
+        """Make durable how the run is about to change managed sections. What is known of a path already stays: a resumed
+        run must not take its own work for what was there before."""
+        ...
+
+    def undone(self) -> Result[frozenset[str], Error]:
+        """Fingerprints of the actions that a person has undone (`actions.fingerprint_of`)."""
+        ...
+
+    def mark_undone(self, run_id: str, by_run_id: str, fingerprints: frozenset[str]) -> Result[None, Error]:
+        """Remember that a run was undone, by which undo, and which of its actions must not come again."""
+        ...
+
+
+class Targets(Protocol):
+    """The files in which we own one managed section (P17)."""
+
+    def read(self, path: str) -> Result[TargetFile, Error]:
+        """The file as it is, a missing one too. TargetRefused for what must not be written: a directory, a device, a link
+        that leaves the home."""
+        ...
+
+    def write(self, file: TargetFile, data: bytes) -> Result[None, Error]:
+        """Replace the file's bytes, atomically, keeping mode and owner. EntryChanged-like refusal (TargetRefused) where it
+        is no longer what `file` says."""
+        ...
+
+    def remove(self, file: TargetFile) -> Result[None, Error]:
+        """Remove a file that we had created and that is still what `file` says."""
         ...

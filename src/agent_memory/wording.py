@@ -44,6 +44,10 @@ def describe(error: e.Error) -> str:
             return f"{path} was refused: {reason}."
         case e.StateCorrupt(path, problems):
             return f"{path} cannot be understood: {_list(problems)}. Nothing was changed; move the file away to start it afresh."
+        case e.RunNotFound(run_id):
+            return f"There is no run {run_id}. `memory log` lists the runs."
+        case e.UndoRefused(run_id, reasons):
+            return f"The run {run_id} was not undone: {_list(reasons)}. Nothing was changed."
         case e.InboxEntryInvalid(problems, path):
             where = f"The inbox entry {path}" if path else "The inbox entry"
             return f"{where} is not valid: {_list(problems)}."
@@ -74,6 +78,13 @@ def describe(error: e.Error) -> str:
             return f"The agent's reply was refused: {_list(reasons)}. The entry stays in the inbox."
         case e.RecorderFailed(command, exit_status, stderr_tail):
             return f"The notes are written, but `{command}` ended with status {exit_status}: {stderr_tail}. The next run records them."
+        case e.MarkersAmbiguous(path, problem):
+            return (
+                f"{path} was left as it is: {problem}. "
+                "Keep one `<!-- agent-memory:start -->` and one `<!-- agent-memory:end -->` after it, or neither."
+            )
+        case e.TargetRefused(path, reason):
+            return f"{path} was left as it is: {reason}."
         case e.Busy(lock_path):
             return f"Another run is at work on this store ({lock_path}). Try again when it has finished."
         case e.Defect(step, detail):

@@ -17,7 +17,7 @@ from agent_memory.adapters.agent.chosen_command import AgentCommand, choose_comm
 from agent_memory.adapters.agent.private_directory import private_directory
 from agent_memory.adapters.records.dict_spend_ledger import DictSpendLedger
 from agent_memory.config import LlmConfig, PresetConfig
-from agent_memory.domain.agent_request import AgentReply, AgentRequest
+from agent_memory.domain.agent_request import AgentReply, AgentRequest, SessionRequest
 from agent_memory.domain.command.presets import PRESETS
 from agent_memory.domain.history import History
 from agent_memory.domain.inbox_entry import Context, InboxEntry, InlineNote
@@ -49,9 +49,9 @@ class FixedClock:
         return NOW_MS
 
 
-def a_request(prompt: str = f"[marker]\nnonce: {NONCE}\nhello\n") -> AgentRequest:
+def a_request(prompt: str = f"[marker]\nnonce: {NONCE}\nhello\n") -> SessionRequest:
     entry = InboxEntry(at_ms=NOW_MS, harness=Harness.MANUAL, retrieval=InlineNote("t", "b"), context=Context())
-    return AgentRequest(prompt, NONCE, entry, History(harness=Harness.MANUAL, session_id="s", turns=()))
+    return SessionRequest(prompt, NONCE, entry, History(harness=Harness.MANUAL, session_id="s", turns=()))
 
 
 def behaving(home: Path, mode: str, *arguments: str, ledger: DictSpendLedger | None = None, **llm: Any) -> CommandAgent:

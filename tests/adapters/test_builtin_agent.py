@@ -9,7 +9,7 @@ from hypothesis import given, settings, strategies as st
 from returns.result import Success
 
 from agent_memory.adapters.agent.builtin_agent import BuiltinAgent
-from agent_memory.domain.agent_request import AgentRequest
+from agent_memory.domain.agent_request import SessionRequest
 from agent_memory.domain.change import Create
 from agent_memory.domain.change_set import ChangeSet
 from agent_memory.domain.history import History, Role, ToolCall, Turn
@@ -25,7 +25,7 @@ ENTRY = InboxEntry(STARTED_AT_MS, Harness.CLAUDE_CODE, SessionFile("claude-code-
 
 
 def asked(window: History, entry: InboxEntry = ENTRY, now_ms: int = MUCH_LATER_MS) -> ChangeSet:
-    reply = BuiltinAgent().answer(AgentRequest("", NONCE, entry, window, now_ms=now_ms)).unwrap()
+    reply = BuiltinAgent().answer(SessionRequest("", NONCE, entry, window, now_ms=now_ms)).unwrap()
     parsed = parse_reply(reply.text, NONCE)
     assert isinstance(parsed, Success)
     change_set: ChangeSet = parsed.unwrap()
@@ -155,7 +155,7 @@ HISTORIES = st.builds(
 def test_any_history_gives_a_reply_that_passes_the_envelope_within_every_limit(
     window: History, now_ms: int, final_window: bool
 ) -> None:
-    request = AgentRequest("", NONCE, ENTRY, window, now_ms=now_ms, final_window=final_window)
+    request = SessionRequest("", NONCE, ENTRY, window, now_ms=now_ms, final_window=final_window)
     text = BuiltinAgent().answer(request).unwrap().text
     assert BuiltinAgent().answer(request).unwrap().text == text
     change_set = parse_reply(text, NONCE).unwrap()
@@ -179,6 +179,6 @@ def test_tool_text_never_yields_a_note(texts: list[str]) -> None:
 
 
 def test_the_reply_is_one_json_object() -> None:
-    reply = BuiltinAgent().answer(AgentRequest("", NONCE, ENTRY, history(*work_on("hm")))).unwrap()
+    reply = BuiltinAgent().answer(SessionRequest("", NONCE, ENTRY, history(*work_on("hm")))).unwrap()
     assert json.loads(reply.text)["nonce"] == NONCE
     assert reply.prompt_chars == 0

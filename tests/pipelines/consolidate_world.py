@@ -18,7 +18,7 @@ from agent_memory.adapters.records.dict_session_marks import DictSessionMarks
 from agent_memory.adapters.store.dict_store import DictStore
 from agent_memory.adapters.surroundings.places_files import DictPlaces
 from agent_memory.adapters.surroundings.system_clock import DictClock
-from agent_memory.domain.agent_request import AgentReply, AgentRequest
+from agent_memory.domain.agent_request import AgentReply, AgentRequest, SessionRequest
 from agent_memory.domain.entry import Listed
 from agent_memory.domain.history import History, Role, Turn
 from agent_memory.domain.inbox_entry import Context, InboxEntry, InlineNote, SessionFile
@@ -33,7 +33,7 @@ REPO = "github.com/dana/parcels"
 CWD = "/home/dana/parcels"
 NOON_MS = 1_772_409_600_000
 
-Answer = str | Error | Callable[[AgentRequest], str]
+Answer = str | Error | Callable[[SessionRequest], str]
 
 
 @define
@@ -44,9 +44,10 @@ class ScriptedAgent:
     name: str = "scripted"
     status: Status = Status.CONSOLIDATED
     max_prompt_chars: int | None = 60_000
-    asked: list[AgentRequest] = field(factory=list)
+    asked: list[SessionRequest] = field(factory=list)
 
     def answer(self, request: AgentRequest) -> Result[AgentReply, Error]:
+        assert isinstance(request, SessionRequest)
         answer = self.answers[min(len(self.asked), len(self.answers) - 1)]
         self.asked.append(request)
         if callable(answer):
@@ -54,16 +55,16 @@ class ScriptedAgent:
         return Success(AgentReply(answer)) if isinstance(answer, str) else Failure(answer)
 
 
-def envelope(request: AgentRequest, **members: Any) -> str:
+def envelope(request: SessionRequest, **members: Any) -> str:
     return json.dumps({"version": 1, "nonce": request.nonce, **members})
 
 
-def entries(*items: Mapping[str, Any]) -> Callable[[AgentRequest], str]:
+def entries(*items: Mapping[str, Any]) -> Callable[[SessionRequest], str]:
     """An answer with these entries."""
     return lambda request: envelope(request, entries=list(items))
 
 
-def skipped(why: str = "nothing worth keeping") -> Callable[[AgentRequest], str]:
+def skipped(why: str = "nothing worth keeping") -> Callable[[SessionRequest], str]:
     return lambda request: envelope(request, entries=[], skipped=why)
 
 

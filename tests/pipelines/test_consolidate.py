@@ -8,7 +8,7 @@ import pytest
 from attrs import evolve
 from returns.result import Failure, Result
 
-from agent_memory.domain.agent_request import AgentRequest
+from agent_memory.domain.agent_request import SessionRequest
 from agent_memory.domain.history import Role, SessionMark
 from agent_memory.domain.inbox_entry import SessionFile
 from agent_memory.domain.run import Run
@@ -504,7 +504,7 @@ def test_a_later_window_sees_and_may_update_what_an_earlier_one_planned(world: W
     world.agent.max_prompt_chars = 32_000
     long = ["Remember that the lock timeout is 30 seconds. " + "words and words " * 700 for _ in range(2)]
 
-    def answer(request: AgentRequest) -> str:
+    def answer(request: SessionRequest) -> str:
         if len(world.agent.asked) == 1:
             return envelope(
                 request, entries=[note("The lock timeout is 30 seconds", "The lock timeout is 30 seconds.", turns=[1])]

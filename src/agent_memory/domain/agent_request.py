@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from attrs import frozen
+from collections.abc import Mapping
 
-from agent_memory.domain.entry import StoredEntry
+from attrs import field, frozen
+
+from agent_memory.domain.entry import Listed, StoredEntry, Usage
+from agent_memory.domain.findings import Analysis
 from agent_memory.domain.history import History
 from agent_memory.domain.inbox_entry import InboxEntry
+from agent_memory.domain.tiers import TierList
 
 
 @frozen
-class AgentRequest:
-    """One question: to a command it is `prompt`; the built-in reads the values behind the prompt instead."""
+class SessionRequest:
+    """What of a session should be kept? To a command it is `prompt`; the built-in reads the values behind the prompt instead."""
 
     prompt: str
     nonce: str
@@ -24,6 +28,26 @@ class AgentRequest:
     now_ms: int = 0
     final_window: bool = True
     """Whether the session, as far as it is known, ends with this window."""
+
+
+@frozen
+class DefragRequest:
+    """How should the store be tidied? Prompt and values as in `SessionRequest`."""
+
+    prompt: str
+    nonce: str
+    live: tuple[Listed, ...] = ()
+    """The catalog: every live entry that an agent may know of."""
+    shown: tuple[StoredEntry, ...] = ()
+    """The entries shown in full in the prompt."""
+    analysis: Analysis = Analysis()
+    usage: Mapping[str, Usage] = field(factory=dict)
+    tiers: TierList = TierList()
+    now_ms: int = 0
+    stale_days: int = 120
+
+
+AgentRequest = SessionRequest | DefragRequest
 
 
 @frozen

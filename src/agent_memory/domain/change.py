@@ -46,6 +46,15 @@ Change = Create | Replace | Retire | Restore
 
 
 @frozen
+class Together:
+    """Changes that are made all or none: where one is refused by the state of its entry, all of them are dropped."""
+
+    subject: str
+    """What a report calls them."""
+    changes: tuple[Change, ...]
+
+
+@frozen
 class Applied:
     """One change that is durable on disk. Paths are relative to the root; hashes are None where there is no file."""
 

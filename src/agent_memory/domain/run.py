@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from attrs import frozen
 
-from agent_memory.domain.agent_request import AgentReply, AgentRequest
+from agent_memory.domain.agent_request import AgentReply, SessionRequest
 from agent_memory.domain.change import Receipt
 from agent_memory.domain.history import History, SessionMark
 from agent_memory.domain.plan import Plan
@@ -35,7 +35,7 @@ class Work:
     windows: tuple[History, ...] = ()
     window_index: int = 0
     """Of the window that the agent sees next."""
-    request: AgentRequest | None = None
+    request: SessionRequest | None = None
     reply: AgentReply | None = None
     reply_keys: tuple[str, ...] = ()
     """Of the replies used so far, one a window."""

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from attrs import evolve, frozen
 from returns.result import Failure, Result, Success
 
-from agent_memory.domain.agent_request import AgentReply, AgentRequest
+from agent_memory.domain.agent_request import AgentReply, SessionRequest
 from agent_memory.domain.change import Create
 from agent_memory.domain.entry import Listed, Listing, StoredEntry
 from agent_memory.domain.history import History, SessionMark
@@ -137,7 +137,7 @@ def _ask(
     return io.runs.find_reply(key).bind(answered)
 
 
-def _with_reply(run: Run, work: Work, request: AgentRequest, text: str, key: str) -> Run:
+def _with_reply(run: Run, work: Work, request: SessionRequest, text: str, key: str) -> Run:
     keys = (*work.reply_keys, key)
     return evolve(run, work=evolve(work, request=request, reply=AgentReply(text), reply_keys=keys))
 
@@ -154,8 +154,8 @@ def _unanswered(io: ConsolidateIo, run: Run, work: Work, error: Error) -> Result
             return Success(pause(io, run, work, error))
 
 
-def _request(io: ConsolidateIo, work: Work, window: History, shelf: Shelf, nonce: str) -> AgentRequest:
-    return AgentRequest(
+def _request(io: ConsolidateIo, work: Work, window: History, shelf: Shelf, nonce: str) -> SessionRequest:
+    return SessionRequest(
         prompt="",
         nonce=nonce,
         entry=work.pending.entry,
@@ -183,7 +183,7 @@ def _handoff_id(work: Work, entries: Mapping[str, StoredEntry]) -> str | None:
 
 
 def _prompt_facts(
-    io: ConsolidateIo, work: Work, request: AgentRequest, shelf: Shelf, budget: PromptBudget
+    io: ConsolidateIo, work: Work, request: SessionRequest, shelf: Shelf, budget: PromptBudget
 ) -> PromptFacts:
     return PromptFacts(
         nonce=request.nonce,
@@ -269,7 +269,7 @@ def _is_useless(work: Work, agent: Agent) -> bool:
     return bool(plan.dropped) and not own_changes and not plan.skipped and not _all_known(plan)
 
 
-def plan_facts(io: ConsolidateIo, run: Run, work: Work, request: AgentRequest, shelf: Shelf) -> PlanFacts:
+def plan_facts(io: ConsolidateIo, run: Run, work: Work, request: SessionRequest, shelf: Shelf) -> PlanFacts:
     """All that the check of a change set may look at, as the store is now."""
     entry = work.pending.entry
     return PlanFacts(

@@ -10,7 +10,7 @@ import json
 from attrs import asdict
 from returns.result import Result, Success
 
-from agent_memory.domain.agent_request import AgentReply, AgentRequest
+from agent_memory.domain.agent_request import AgentReply, AgentRequest, DefragRequest, SessionRequest
 from agent_memory.domain.change_set import ChangeSet, ProposedEntry, ProposedUpdate
 from agent_memory.domain.inbox_entry import InlineNote
 from agent_memory.domain.vocabulary import Status
@@ -36,10 +36,12 @@ class BuiltinAgent:
 
     def answer(self, request: AgentRequest) -> Result[AgentReply, Error]:
         """The reply, made from the values behind the prompt; never a failure."""
+        if isinstance(request, DefragRequest):
+            return Success(AgentReply(json.dumps({"version": 1, "nonce": request.nonce, "actions": []})))
         return Success(AgentReply(rendered_reply(_change_set(request), request.nonce)))
 
 
-def _change_set(request: AgentRequest) -> ChangeSet:
+def _change_set(request: SessionRequest) -> ChangeSet:
     # Its name is asked for more often than an answer, and the cues of two languages take their time to compile.
     from agent_memory.domain.extraction.compose import inline_entry
     from agent_memory.domain.extraction.extract import extracted

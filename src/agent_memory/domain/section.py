@@ -1,0 +1,88 @@
+"""The managed section of a target, as values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+from attrs import field, frozen
+
+from agent_memory.domain.entry import Listed, StoredEntry
+from agent_memory.domain.tiers import TierList
+from agent_memory.domain.vocabulary import GLOBAL_SCOPE
+from agent_memory.errors import Error
+
+
+@frozen
+class SectionBudget:
+    """What a section may hold."""
+
+    hot_chars: int = 6_000
+    """Characters of the rendered hot entries."""
+    warm_lines: int = 60
+
+
+@frozen
+class Target:
+    """A file in which we own one managed section."""
+
+    path: str
+    """Absolute."""
+    scopes: frozenset[str] = frozenset({GLOBAL_SCOPE})
+    """Scopes whose entries it shows."""
+    in_repository: bool = False
+    """Then nothing private is shown in it."""
+
+
+@frozen
+class SectionFacts:
+    """All that a section depends on."""
+
+    tiers: TierList
+    entries: Mapping[str, Listed]
+    """Every live entry, by id."""
+    bodies: Mapping[str, StoredEntry]
+    """What is hot or warm, whole, by id."""
+    target: Target
+    root: str
+    """The storage root, as an agent is told it."""
+    budget: SectionBudget = SectionBudget()
+
+
+@frozen
+class RenderedSection:
+    """The section with its markers, and what is in it."""
+
+    text: str
+    """With `\\n` line ends, without a final one."""
+    hot: tuple[str, ...] = ()
+    warm: tuple[str, ...] = ()
+    cold: int = 0
+    demoted_hot: int = 0
+    """Hot entries that did not fit."""
+    demoted_warm: int = 0
+    warnings: tuple[str, ...] = ()
+
+
+@frozen
+class PublishedTarget:
+    """What became of one target."""
+
+    path: str
+    outcome: Literal["written", "unchanged", "refused", "planned"]
+    error: Error | None = None
+    rendered: RenderedSection | None = None
+    warnings: tuple[str, ...] = ()
+    diff: str = ""
+    """Of a dry run."""
+
+
+@frozen
+class Published:
+    """All targets."""
+
+    targets: tuple[PublishedTarget, ...] = field(default=())
+
+    @property
+    def refused(self) -> tuple[PublishedTarget, ...]:
+        return tuple(each for each in self.targets if each.outcome == "refused")
