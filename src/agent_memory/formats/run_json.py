@@ -12,24 +12,16 @@ from typing import Any
 
 from attrs import evolve
 from cattrs import BaseValidationError, transform_error
-from cattrs.preconf.json import make_converter
-from cattrs.strategies import configure_tagged_union
 from returns.result import Failure, Result, Success
 
-from agent_memory.domain.change import Change, Create, Replace, Restore, Retire
-from agent_memory.domain.inbox_entry import AmpThread, FileSnapshot, InlineNote, OpencodeSession, SessionFile
+from agent_memory.domain.change import Change
 from agent_memory.domain.instants import iso_of
 from agent_memory.domain.plan import Plan
 from agent_memory.domain.queue import Outcome
 from agent_memory.domain.run import KeptReply, Run, Settled, Work
 from agent_memory.errors import Error, StateCorrupt
+from agent_memory.formats.value_json import converter
 from agent_memory.wording import describe
-
-_converter = make_converter()
-configure_tagged_union(Create | Replace | Retire | Restore, _converter, tag_name="change")
-configure_tagged_union(
-    SessionFile | AmpThread | OpencodeSession | FileSnapshot | InlineNote, _converter, tag_name="class"
-)
 
 VERSION = 1
 
@@ -49,7 +41,7 @@ def parse_checkpoint(text: str, path: str) -> Result[tuple[str, Run], StateCorru
         document = json.loads(text)
         state = str(document["state"])
         run = document["run"]
-        work = _converter.structure(run["work"], Work)
+        work = converter.structure(run["work"], Work)
         return Success(
             (
                 state,
@@ -70,13 +62,13 @@ def parse_checkpoint(text: str, path: str) -> Result[tuple[str, Run], StateCorru
 
 def render_reply(reply: KeptReply) -> str:
     """JSON of the four facts of a kept reply."""
-    return _dump({"version": VERSION, **_converter.unstructure(reply)})
+    return _dump({"version": VERSION, **converter.unstructure(reply)})
 
 
 def parse_reply_record(text: str, path: str) -> Result[KeptReply, StateCorrupt]:
     """The kept reply that `render_reply` wrote."""
     try:
-        return Success(_converter.structure(json.loads(text), KeptReply))
+        return Success(converter.structure(json.loads(text), KeptReply))
     except BaseValidationError as invalid:
         return Failure(StateCorrupt(path, tuple(transform_error(invalid))))
     except (ValueError, RecursionError) as damaged:
@@ -123,7 +115,7 @@ def render_changes(changes: Sequence[Change]) -> str:
 def parse_changes(text: str, path: str) -> Result[tuple[Change, ...], StateCorrupt]:
     """The changes that `render_changes` wrote."""
     try:
-        return Success(_converter.structure(json.loads(text), Plan).changes)
+        return Success(converter.structure(json.loads(text), Plan).changes)
     except BaseValidationError as invalid:
         return Failure(StateCorrupt(path, tuple(transform_error(invalid))))
     except (ValueError, RecursionError) as damaged:
@@ -132,7 +124,7 @@ def parse_changes(text: str, path: str) -> Result[tuple[Change, ...], StateCorru
 
 def plan_document(plan: Plan) -> dict[str, Any]:
     """The plan as JSON values."""
-    document: dict[str, Any] = _converter.unstructure(plan)
+    document: dict[str, Any] = converter.unstructure(plan)
     return document
 
 
@@ -140,7 +132,7 @@ def _session(settled: Settled) -> dict[str, Any]:
     return {
         "inbox": list(settled.pending.names),
         "outcome": outcome_document(settled.outcome),
-        "applied": [] if settled.receipt is None else _converter.unstructure(settled.receipt.applied),
+        "applied": [] if settled.receipt is None else converter.unstructure(settled.receipt.applied),
     }
 
 
@@ -148,7 +140,7 @@ def _unstructure_run(run: Run) -> dict[str, Any]:
     return {
         "id": run.id,
         "started_at_ms": run.started_at_ms,
-        "work": _converter.unstructure(run.work, Work),
+        "work": converter.unstructure(run.work, Work),
         "live_at_start": run.live_at_start,
         "changed": sorted(run.changed),
     }
