@@ -10,6 +10,7 @@ from agent_memory.domain.entry import Listed, StoredEntry, Usage
 from agent_memory.domain.findings import Analysis
 from agent_memory.domain.history import History
 from agent_memory.domain.inbox_entry import InboxEntry
+from agent_memory.domain.section import SectionBudget
 from agent_memory.domain.tiers import TierList
 
 
@@ -45,6 +46,18 @@ class DefragRequest:
     tiers: TierList = TierList()
     now_ms: int = 0
     stale_days: int = 120
+    budget: SectionBudget = SectionBudget()
+    """What the tiers may fill."""
+    max_entries: int | None = None
+    """Live entries at most."""
+    max_chars: int | None = None
+    """Characters of the bodies of all live entries at most."""
+    left_alone: frozenset[str] = frozenset()
+    """Entries that no action may touch in this run."""
+    undone: frozenset[str] = frozenset()
+    """Fingerprints of actions that a person has undone (`actions.fingerprint_of`)."""
+    force: bool = False
+    """A person lifts the limit on how much one run may change."""
 
 
 AgentRequest = SessionRequest | DefragRequest
