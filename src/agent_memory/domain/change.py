@@ -66,6 +66,8 @@ class Applied:
     """Every path written or removed."""
     before_hash: str | None
     after_hash: str | None
+    title: str = ""
+    """Of the entry, for people, where the report of a run is to name it."""
 
 
 @frozen

@@ -5,7 +5,7 @@ from __future__ import annotations
 from attrs import frozen
 
 from agent_memory.domain.agent_request import AgentReply, SessionRequest
-from agent_memory.domain.change import Receipt
+from agent_memory.domain.change import Applied, Receipt
 from agent_memory.domain.history import History, SessionMark
 from agent_memory.domain.plan import Plan
 from agent_memory.domain.queue import Outcome, Pending, Quarantined, Trouble
@@ -89,6 +89,10 @@ class Run:
     live_at_start: int = 0
     changed: frozenset[str] = frozenset()
     """Ids changed or archived so far."""
+    taken_up: tuple[Applied, ...] = ()
+    """What was made of the changes that earlier runs had to leave."""
+    resumed: bool = False
+    """It goes on from a checkpoint: sessions that it had settled before are not in `settled`."""
     warnings: tuple[str, ...] = ()
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Literal
 
 from attrs import frozen
+
+from agent_memory.domain.change import Applied
 
 Machine = Literal["consolidate", "defrag", "undo"]
 
@@ -14,7 +17,7 @@ class LoggedAction:
     """One thing that a run did to entries."""
 
     kind: str
-    """`create`, `replace`, `retire`, `restore`, or the kind of a defrag action."""
+    """`create`, `replace`, `retire`, `restore`, of an undo also `remove`, or the kind of a defrag action."""
     ids: tuple[str, ...]
     """Entries that it took from or changed."""
     new_ids: tuple[str, ...] = ()
@@ -56,6 +59,8 @@ class LoggedRun:
     """The undo run that undid it."""
     undid: str | None = None
     """Of an undo: the run that it undid."""
+    error: str = ""
+    """Why it paused or failed, in words."""
     problems: tuple[str, ...] = ()
     """Why the report could not be read."""
 
@@ -63,3 +68,13 @@ class LoggedRun:
     def changed_ids(self) -> frozenset[str]:
         """Every entry that the run created, changed, or took away."""
         return frozenset(id for each in self.actions for id in (*each.ids, *each.new_ids))
+
+
+def logged_actions(applied: Iterable[Applied]) -> tuple[LoggedAction, ...]:
+    """One action for each change that was made, called by the title of its entry."""
+    return tuple(
+        LoggedAction(each.act, (), (each.id,), each.title)
+        if each.act == "create"
+        else LoggedAction(each.act, (each.id,), (), each.title)
+        for each in applied
+    )

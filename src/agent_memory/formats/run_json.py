@@ -15,13 +15,16 @@ from cattrs import BaseValidationError, transform_error
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.change import Change
+from agent_memory.domain.inbox_entry import session_id_of
 from agent_memory.domain.instants import iso_of
 from agent_memory.domain.plan import Plan
 from agent_memory.domain.queue import Outcome
 from agent_memory.domain.run import KeptReply, Run, Settled, Work
+from agent_memory.domain.run_log import LoggedAction, LoggedRun, logged_actions
+from agent_memory.domain.run_summary import sentence_of
 from agent_memory.errors import Error, StateCorrupt
+from agent_memory.formats.report_json import render_report_document
 from agent_memory.formats.value_json import converter
-from agent_memory.wording import describe
 
 VERSION = 1
 
@@ -51,6 +54,7 @@ def parse_checkpoint(text: str, path: str) -> Result[tuple[str, Run], StateCorru
                     work=work,
                     live_at_start=int(run["live_at_start"]),
                     changed=frozenset(run["changed"]),
+                    resumed=True,
                 ),
             )
         )
@@ -75,23 +79,33 @@ def parse_reply_record(text: str, path: str) -> Result[KeptReply, StateCorrupt]:
         return Failure(StateCorrupt(path, (str(damaged),)))
 
 
-def render_report(run: Run, ended_at_ms: int, error: Error | None) -> str:
-    """What a run did, for people and for `memory status`: sessions with their outcomes, before and after hashes."""
+def render_report(run: Run, ended_at_ms: int, error: Error | None, more_actions: Sequence[LoggedAction] = ()) -> str:
+    """What a run did, for people and for `memory log`: sessions with their outcomes, before and after hashes.
+
+    `more_actions` are those of sessions that the run dealt with before it was interrupted.
+    """
     problem = error or run.paused
-    return _dump(
+    receipts = [each.receipt for each in run.settled if each.receipt is not None]
+    applied = (*run.taken_up, *(applied for receipt in receipts for applied in receipt.applied))
+    logged = LoggedRun(
+        run_id=run.id,
+        machine="consolidate",
+        started_at_ms=run.started_at_ms,
+        ended_at_ms=ended_at_ms,
+        result="failed" if error else "paused" if run.paused else "completed",
+        summary=sentence_of(run),
+        actions=(*more_actions, *logged_actions(applied)),
+        dropped=tuple(dropped for each in run.settled for dropped in each.outcome.dropped),
+        warnings=run.warnings,
+    )
+    return render_report_document(
+        logged,
+        problem,
         {
-            "version": VERSION,
-            "run": run.id,
-            "machine": "consolidate",
-            "startedAt": iso_of(run.started_at_ms),
-            "endedAt": iso_of(ended_at_ms),
-            "result": "failed" if error else "paused" if run.paused else "completed",
-            "error": {"code": problem.code, "message": describe(problem)} if problem else None,
             "waiting": run.waiting,
             "quarantined": [{"name": each.name, "reason": each.reason} for each in run.quarantined],
-            "warnings": list(run.warnings),
             "sessions": [_session(each) for each in run.settled],
-        }
+        },
     )
 
 
@@ -129,8 +143,11 @@ def plan_document(plan: Plan) -> dict[str, Any]:
 
 
 def _session(settled: Settled) -> dict[str, Any]:
+    entry = settled.pending.entry
     return {
         "inbox": list(settled.pending.names),
+        "harness": entry.harness.value,
+        "session": session_id_of(entry),
         "outcome": outcome_document(settled.outcome),
         "applied": [] if settled.receipt is None else converter.unstructure(settled.receipt.applied),
     }
