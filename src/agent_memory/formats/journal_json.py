@@ -8,7 +8,6 @@ beside the journal in the file named by `staged`.
 
 from __future__ import annotations
 
-import base64
 import json
 import re
 
@@ -17,6 +16,7 @@ from returns.result import Failure, Result, Success
 
 from agent_memory.domain.recording.file_change import FileState
 from agent_memory.errors import Error, StateCorrupt
+from agent_memory.formats.file_state_json import read_state, state_document
 
 VERSION = 1
 _HASH = re.compile(r"[0-9a-f]{64}", re.ASCII)
@@ -48,12 +48,9 @@ def parse_journal(data: bytes, path: str) -> Result[tuple[Step, ...], Error]:
 
 
 def _document(step: Step) -> dict[str, object]:
-    before = step.before
     return {
         "path": step.path,
-        "before": None
-        if before is None
-        else {"data": base64.b64encode(before.data).decode("ascii"), "mtimeNs": max(before.mtime_ns or 0, 0)},
+        "before": state_document(step.before),
         "afterHash": step.after_hash,
         "staged": step.staged,
     }
@@ -74,21 +71,10 @@ def _step(document: object) -> Step | None:
         case {"path": str(path), "before": before, "afterHash": after_hash, "staged": staged, **others} if (
             path and not others and _is_none_or(_HASH, after_hash) and _is_none_or(_STAGED, staged)
         ):
-            state = _state(before)
+            state = read_state(before)
             if (before is not None and state is None) or (after_hash is None) != (staged is None):
                 return None
             return Step(path, state, after_hash, staged)
-        case _:
-            return None
-
-
-def _state(document: object) -> FileState | None:
-    match document:
-        case {"data": str(data), "mtimeNs": int(mtime_ns), **others} if not others and mtime_ns >= 0:
-            try:
-                return FileState(base64.b64decode(data, validate=True), mtime_ns)
-            except ValueError:
-                return None
         case _:
             return None
 
