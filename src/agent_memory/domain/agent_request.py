@@ -48,10 +48,6 @@ class DefragRequest:
     stale_days: int = 120
     budget: SectionBudget = SectionBudget()
     """What the tiers may fill."""
-    max_entries: int | None = None
-    """Live entries at most."""
-    max_chars: int | None = None
-    """Characters of the bodies of all live entries at most."""
     left_alone: frozenset[str] = frozenset()
     """Entries that no action may touch in this run."""
     undone: frozenset[str] = frozenset()

@@ -17,6 +17,8 @@ class FindingKind(StrEnum):
     NEAR_DUPLICATE = "near-duplicate"
     OVERLAP = "overlap"
     EXPIRED = "expired"
+    SURPLUS = "surplus"
+    """Over a cap that a person has set on the size of the store, and worth least."""
     OVERSIZED = "oversized"
     FRAGMENTED = "fragmented"
     """Several very short entries about one subject."""
