@@ -5,6 +5,7 @@ from __future__ import annotations
 from attrs import frozen
 
 from agent_memory.domain.entry import MemoryEntry
+from agent_memory.domain.tiers import TIERS_FILE
 
 
 @frozen
@@ -60,7 +61,7 @@ class Applied:
 
     id: str
     act: str
-    """`create`, `replace`, `retire` or `restore`."""
+    """`create`, `replace`, `retire`, `restore`, or `revert` for whatever an undo did to the entry."""
     path: str
     touched: tuple[str, ...]
     """Every path written or removed."""
@@ -85,3 +86,11 @@ class Receipt:
 
     applied: tuple[Applied, ...]
     dropped: tuple[Dropped, ...] = ()
+    tiers_changed: bool = False
+    """The tier list was written."""
+
+    @property
+    def touched(self) -> tuple[str, ...]:
+        """Every path written or removed, once: what a recorder is told."""
+        paths = [path for each in self.applied for path in each.touched]
+        return tuple(dict.fromkeys([*paths, TIERS_FILE] if self.tiers_changed else paths))

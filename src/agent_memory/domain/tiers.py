@@ -6,6 +6,9 @@ from enum import StrEnum
 
 from attrs import frozen
 
+TIERS_FILE = "state/tiers.json"
+"""Where a store keeps its tier list, relative to the root."""
+
 
 class Tier(StrEnum):
     """Declared from the nearest to the farthest."""
