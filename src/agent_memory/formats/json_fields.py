@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from typing import Any
+from typing import Any, TypeVar
 
 from agent_memory.domain.queueing.inbox_rules import shown
 
 Rule = Callable[[object], str | None]
 """What is wrong with a value, or None."""
+
+Item = TypeVar("Item")
 
 
 class Fields:
@@ -95,11 +97,34 @@ class Fields:
             return ()
         return tuple(self._checked(f"{key}[{index}]", item, rule) for index, item in enumerate(value))
 
+    def objects(self, key: str, read: Callable[[Fields], Item], least: int, most: int) -> tuple[Item, ...]:
+        """A required member that is a list of `least` to `most` objects without unknown members."""
+        if not self.requires(key):
+            return ()
+        value = self._members[key]
+        if not isinstance(value, list):
+            self.refuse(key, f"is {shown(value)}, expected a list")
+            return ()
+        if not least <= len(value) <= most:
+            self.refuse(key, f"has {len(value):,} items, expected {least} to {most}")
+            return ()
+        return tuple(self._object(f"{key}[{index}]", item, read) for index, item in enumerate(value))
+
+    def let_pass(self) -> None:
+        """Take no member for unknown: what the object should hold cannot be told."""
+        self._asked.update(dict.fromkeys(self._members, True))
+
     def close(self) -> None:
         """Refuse every member that nobody asked for."""
         for key in self._members:
             if key not in self._asked:
                 self.refuse(key, f"is unknown, expected {', '.join(self._asked)}")
+
+    def _object(self, key: str, value: object, read: Callable[[Fields], Item]) -> Item:
+        fields = Fields(value, self._path(key), self._problems)
+        item = read(fields)
+        fields.close()
+        return item
 
     def _checked(self, key: str, value: object, rule: Rule) -> str:
         problem = rule(value)

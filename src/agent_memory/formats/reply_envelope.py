@@ -1,0 +1,156 @@
+"""The reply envelope that consolidate and defrag share: the one JSON object in what an agent printed, read strictly (P9)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Any, TypeVar
+
+from returns.result import Failure, Result, Success
+
+from agent_memory.domain.change import Dropped
+from agent_memory.domain.queueing.inbox_rules import shown
+from agent_memory.domain.text.ids import is_id
+from agent_memory.errors import ReplyRefused
+from agent_memory.formats.json_fields import Fields
+from agent_memory.formats.json_objects import FoundObject, FoundObjects, objects_with
+
+MAX_REPLY_CHARS = 4 * 1024 * 1024
+MAX_LIST_ITEMS = 1_000
+MAX_SUBJECT_CHARS = 80
+
+_MAX_NAMED_ITEMS = 50
+_THOUGHT = re.compile(r"<(think|thinking|reasoning|scratchpad)\b[^>]*>.*?</\1\s*>", re.DOTALL | re.IGNORECASE)
+
+Item = TypeVar("Item")
+
+
+def decode_reply(output: bytes) -> Result[str, ReplyRefused]:
+    """The text of what a command printed: UTF-8, with or without a byte order mark; anything else is refused."""
+    try:
+        return Success(output.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        return Failure(ReplyRefused((f"it is not UTF-8 (byte {error.start})",)))
+
+
+def find_envelope(text: str, nonce: str) -> Result[Mapping[str, Any], ReplyRefused]:
+    """The one JSON object of the text that carries this nonce.
+
+    Prose, thinking tags, code fences and an echo of the prompt around it are ignored. Refused: no such object, several
+    different ones, a key twice, over the limit.
+    """
+    if len(text) > MAX_REPLY_CHARS:
+        return Failure(ReplyRefused((f"it is longer than {MAX_REPLY_CHARS:,} characters",)))
+    if not nonce:
+        return Failure(ReplyRefused(("the request had no nonce",)))
+    if not text.strip("\ufeff \t\r\n"):
+        return Failure(ReplyRefused(("it is empty",)))
+    return _the_one(text, objects_with(text, "nonce", nonce))
+
+
+def version_problems(envelope: Mapping[str, Any]) -> tuple[str, ...]:
+    """What is wrong with the version of an envelope."""
+    version = envelope.get("version")
+    return () if type(version) is int and version == 1 else (f"version is {shown(version)}, expected 1",)
+
+
+def listed_items(envelope: Mapping[str, Any], key: str, most: int, problems: list[str]) -> list[object]:
+    """The items of a list in an envelope; none, and a problem where there is one, for anything but a list within `most`."""
+    value = envelope.get(key)
+    if value is None:
+        return []
+    if not isinstance(value, list):
+        problems.append(f"{key} is {shown(value)}, expected a list")
+        return []
+    if len(value) > most:
+        problems.append(f"{key} has {len(value):,} items, at most {most} are allowed")
+        return []
+    return value
+
+
+def unknown_members(envelope: Mapping[str, Any], known: Collection[str]) -> tuple[Dropped, ...]:
+    """The members of an envelope that the contract does not name."""
+    return tuple(Dropped("reply", (f"{shown(key)} is unknown in a reply",)) for key in envelope if key not in known)
+
+
+def read_each(
+    items: Iterable[object], key: str, read: Callable[[Fields], Item], subject: Callable[[object, str], str]
+) -> tuple[tuple[Item, ...], tuple[Dropped, ...]]:
+    """The values of the items, in order, and those that are out of shape with every problem.
+
+    A member that is null is absent, one that `read` does not ask for is unknown. `subject` names an item for a report,
+    given the item and its place.
+    """
+    good: list[Item] = []
+    bad: list[Dropped] = []
+    for index, item in enumerate(items):
+        place = f"{key}[{index}]"
+        problems: list[str] = []
+        fields = Fields(_without_nulls(item), place, problems)
+        value = read(fields)
+        if isinstance(item, dict):
+            fields.close()
+        if problems:
+            bad.append(Dropped(subject(item, place), tuple(problems)))
+        else:
+            good.append(value)
+    return tuple(good), tuple(bad)
+
+
+def nothing_usable(bad: Sequence[Dropped], otherwise: str) -> ReplyRefused:
+    """The refusal of a reply of which nothing is left; `otherwise` says why where no item is to blame."""
+    reasons = tuple(f"{each.subject}: {reason}" for each in bad[:_MAX_NAMED_ITEMS] for reason in each.reasons)
+    return ReplyRefused(("nothing in it can be used", *(reasons or (otherwise,))))
+
+
+# -- rules: what is wrong with a value, or None -----------------------------------------------------------------------
+
+
+def any_text(value: object) -> str | None:
+    """Text of any length that UTF-8 can hold."""
+    if not isinstance(value, str):
+        return f"is {shown(value)}, expected text"
+    return None if well_formed(value) == value else "holds half a character (a lone surrogate)"
+
+
+def some_text(value: object) -> str | None:
+    """Text that is not blank."""
+    if isinstance(value, str) and not value.strip():
+        return "is empty"
+    return any_text(value)
+
+
+def an_id(value: object) -> str | None:
+    """The id of an entry."""
+    return None if isinstance(value, str) and is_id(value) else f"is {shown(value)}, expected an id"
+
+
+def well_formed(text: str) -> str:
+    """The text as UTF-8 can hold it."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+# -- the object -------------------------------------------------------------------------------------------------------
+
+
+def _the_one(text: str, found: FoundObjects) -> Result[Mapping[str, Any], ReplyRefused]:
+    candidates = found.objects
+    if len(candidates) > 1:
+        thoughts = [thought.span() for thought in _THOUGHT.finditer(text)]
+        candidates = tuple(each for each in candidates if not _is_inside(each, thoughts)) or candidates
+    if not candidates:
+        why = found.problems or ("it is cut off, or the agent did not answer in the envelope",)
+        return Failure(ReplyRefused(("no whole JSON object in it carries the nonce", *why)))
+    if any(each.value != candidates[0].value for each in candidates):
+        return Failure(ReplyRefused((f"{len(candidates)} different objects in it carry the nonce",)))
+    return Success(candidates[0].value)
+
+
+def _is_inside(found: FoundObject, spans: list[tuple[int, int]]) -> bool:
+    return any(start <= found.start and found.end <= end for start, end in spans)
+
+
+def _without_nulls(value: object) -> object:
+    if isinstance(value, dict):
+        return {name: _without_nulls(member) for name, member in value.items() if member is not None}
+    return [_without_nulls(item) for item in value] if isinstance(value, list) else value
