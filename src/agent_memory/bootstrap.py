@@ -29,9 +29,11 @@ if TYPE_CHECKING:
     from agent_memory.adapters.records.usage_ledger_files import UsageLedgerFiles
     from agent_memory.adapters.store.store_files import StoreFiles
     from agent_memory.adapters.surroundings.places_files import PlacesFiles
+    from agent_memory.domain.defrag_run import DefragRun
     from agent_memory.domain.health import Health
     from agent_memory.domain.run import Run
     from agent_memory.pipelines.consolidate_io import ConsolidateIo
+    from agent_memory.pipelines.defrag_io import DefragIo
     from agent_memory.ports import Agent
     from agent_memory.reading import Reading
     from agent_memory.service import MemoryService
@@ -182,7 +184,8 @@ class Memory:
         from agent_memory.pipelines.consolidate import consolidate
 
         with self.locks.run() as held:
-            retried = held.bind(lambda _: self.inbox.retry_failed() if retry_failed else Success(0))
+            finished = held.bind(lambda _: Success(None) if dry_run else self._finish_defrag())
+            retried = finished.bind(lambda _: self.inbox.retry_failed() if retry_failed else Success(0))
             return (
                 retried.bind(lambda _: self.agent())
                 .bind(lambda agent: self._consolidate_io(agent, progress))
@@ -190,13 +193,89 @@ class Memory:
             )
 
     def _new_run(self, limit: int | None, dry_run: bool) -> Run:
-        import secrets
-
-        from agent_memory.domain.instants import iso_of
         from agent_memory.domain.run import Run
 
         now_ms = self.clock.now_ms()
-        return Run(f"{iso_of(now_ms).replace(':', '-')}_{secrets.token_hex(3)}", now_ms, limit, dry_run)
+        return Run(self._new_run_id(now_ms), now_ms, limit, dry_run)
+
+    def _new_run_id(self, now_ms: int) -> str:
+        import secrets
+
+        from agent_memory.domain.instants import iso_of
+
+        return f"{iso_of(now_ms).replace(':', '-')}_{secrets.token_hex(3)}"
+
+    def defrag(
+        self,
+        *,
+        dry_run: bool = False,
+        force: bool = False,
+        progress: Callable[[str], None] = lambda _: None,
+    ) -> Result[DefragRun, Error]:
+        """One run under the run lock; `Busy` when another is at work."""
+        from agent_memory.domain.defrag_run import DefragRun
+        from agent_memory.pipelines.defrag import defrag
+
+        now_ms = self.clock.now_ms()
+        run = DefragRun(self._new_run_id(now_ms), now_ms, dry_run, force)
+        with self.locks.run() as held:
+            return (
+                held.bind(lambda _: Success(None) if dry_run else self._finish_consolidate())
+                .bind(lambda _: self.agent())
+                .bind(lambda agent: self._defrag_io(agent, progress))
+                .bind(lambda io: defrag(io, run))
+            )
+
+    def _finish_consolidate(self) -> Result[object, Error]:
+        """Carry out the rest of a consolidation that crashed: its writes are not a person's, and nobody may take them
+        for that."""
+        if not any(self.root.glob("runs/*/checkpoint.json")):
+            return Success(None)
+        from agent_memory.adapters.agent.builtin_agent import BuiltinAgent
+        from agent_memory.pipelines.consolidate import finish_interrupted
+
+        return self._consolidate_io(BuiltinAgent(), lambda _: None).bind(finish_interrupted)
+
+    def _finish_defrag(self) -> Result[object, Error]:
+        """The same of a defrag."""
+        if not any(self.root.glob("runs/*/defrag.json")):
+            return Success(None)
+        from agent_memory.adapters.agent.builtin_agent import BuiltinAgent
+        from agent_memory.pipelines.defrag import finish_interrupted
+
+        return self._defrag_io(BuiltinAgent(), lambda _: None).bind(finish_interrupted)
+
+    def _defrag_io(self, agent: Agent, progress: Callable[[str], None]) -> Result[DefragIo, Error]:
+        import secrets
+
+        from agent_memory.adapters.agent.prompt_templates import load_prompt_template
+        from agent_memory.adapters.records.defrag_records_files import DefragRecordsFiles
+        from agent_memory.adapters.records.run_log_files import RunLogFiles
+        from agent_memory.domain.section import SectionBudget
+        from agent_memory.pipelines.defrag_io import DefragIo
+
+        config = self.config
+        return load_prompt_template("defrag").map(
+            lambda template: DefragIo(
+                store=self.store,
+                agent=agent,
+                ledger=self.ledger,
+                recorder=self.recorder,
+                records=DefragRecordsFiles(self.root, self.clock),
+                log=RunLogFiles(self.root),
+                locks=self.locks,
+                clock=self.clock,
+                publish=self.publisher.publish,
+                prompt_template=template,
+                random_word=lambda: secrets.token_hex(16),
+                budget=SectionBudget(config.agents_md.hot_chars, config.agents_md.warm_lines),
+                stale_days=config.limits.stale_days,
+                max_entries=config.limits.max_entries,
+                max_chars=config.limits.max_chars,
+                tidy_up=self._tidy_up,
+                progress=progress,
+            )
+        )
 
     def _consolidate_io(self, agent: Agent, progress: Callable[[str], None]) -> Result[ConsolidateIo, Error]:
         import secrets

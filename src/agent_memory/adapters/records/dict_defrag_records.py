@@ -1,0 +1,86 @@
+"""Defrag records in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from attrs import define, field
+from returns.result import Result, Success
+
+from agent_memory.domain.defrag_plan import Deferred
+from agent_memory.domain.defrag_report import leaves_something_half_done
+from agent_memory.domain.defrag_run import DefragRun, TieringMemo
+from agent_memory.domain.run import KeptReply
+from agent_memory.errors import Error
+from agent_memory.formats.defrag_json import (
+    parse_deferred,
+    parse_defrag_checkpoint,
+    parse_tiering,
+    render_deferred,
+    render_defrag_checkpoint,
+    render_tiering,
+)
+
+
+@define
+class DictDefragRecords:
+    """`DefragRecords` in dicts. What is kept goes through its text form, as on disk."""
+
+    checkpoints: dict[str, str] = field(factory=dict)
+    replies: dict[str, KeptReply] = field(factory=dict)
+    spent: list[str] = field(factory=list)
+    later: str = field(factory=lambda: render_deferred(()))
+    memo: str = field(factory=lambda: render_tiering(TieringMemo()))
+    finished: dict[str, tuple[DefragRun, Error | None]] = field(factory=dict)
+
+    def checkpoint(self, state: str, run: DefragRun) -> Result[None, Error]:
+        """See the port."""
+        if leaves_something_half_done(state, run):
+            self.checkpoints[run.id] = render_defrag_checkpoint(state, run)
+        return Success(None)
+
+    def unfinished(self) -> Result[tuple[str, DefragRun] | None, Error]:
+        """See the port."""
+        for run_id in sorted(self.checkpoints):
+            return parse_defrag_checkpoint(self.checkpoints[run_id], run_id).alt(lambda corrupt: corrupt)
+        return Success(None)
+
+    def finish(self, run: DefragRun, error: Error | None) -> Result[None, Error]:
+        """See the port."""
+        self.finished[run.id] = (run, error)
+        if error is None:
+            self.checkpoints.pop(run.id, None)
+        return Success(None)
+
+    def find_reply(self, key: str) -> Result[KeptReply | None, Error]:
+        """See the port."""
+        return Success(self.replies.get(key))
+
+    def keep_reply(self, run_id: str, key: str, reply: KeptReply) -> Result[None, Error]:
+        """See the port."""
+        self.replies[key] = reply
+        return Success(None)
+
+    def spend_reply(self, key: str) -> Result[None, Error]:
+        """See the port."""
+        if self.replies.pop(key, None) is not None:
+            self.spent.append(key)
+        return Success(None)
+
+    def deferred(self) -> Result[tuple[Deferred, ...], Error]:
+        """See the port."""
+        return parse_deferred(self.later, "deferred").alt(lambda corrupt: corrupt)
+
+    def put_deferred(self, deferred: Sequence[Deferred]) -> Result[None, Error]:
+        """See the port."""
+        self.later = render_deferred(deferred)
+        return Success(None)
+
+    def tiering(self) -> Result[TieringMemo, Error]:
+        """See the port."""
+        return parse_tiering(self.memo, "tiering").alt(lambda corrupt: corrupt)
+
+    def put_tiering(self, memo: TieringMemo) -> Result[None, Error]:
+        """See the port."""
+        self.memo = render_tiering(memo)
+        return Success(None)

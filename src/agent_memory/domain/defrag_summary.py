@@ -1,0 +1,108 @@
+"""What a defrag comes to: its counts, its sentence, the words of its commit, its exit code."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import assert_never
+
+from attrs import frozen
+
+from agent_memory.domain.actions import Archive, Edit, Merge, Rename, Retag, Split, kind_of
+from agent_memory.domain.defrag_plan import PlannedAction
+from agent_memory.domain.defrag_run import DefragRun
+from agent_memory.domain.tiers import TierList
+
+_KINDS = {
+    "merge": "merged",
+    "split": "split",
+    "rename": "renamed",
+    "retag": "retagged",
+    "edit": "edited",
+    "archive": "archived",
+}
+TARGETS_REFUSED_EXIT_CODE = 70
+
+
+@frozen
+class DefragSummary:
+    """The counts of a run."""
+
+    actions: Counter[str]
+    """Actions done (planned, in a dry run) by kind."""
+    retiered: int
+    """Entries that are in another tier than before."""
+    refused: int
+    deferred: int
+
+
+def summary_of(run: DefragRun) -> DefragSummary:
+    """What the run did."""
+    return DefragSummary(
+        Counter(kind_of(each.action) for each in run.plan.actions),
+        len(retiered(run.tiers_before, run.tiers)),
+        len(run.plan.dropped),
+        len(run.plan.deferred),
+    )
+
+
+def retiered(before: TierList, after: TierList) -> tuple[str, ...]:
+    """The ids whose tier differs, in the order of the new list, then of the old one."""
+    ids = dict.fromkeys((*after.hot, *after.warm, *before.hot, *before.warm))
+    return tuple(id for id in ids if before.of(id) is not after.of(id))
+
+
+def sentence_of(run: DefragRun) -> str:
+    """`2 merged, 1 split, 1 archived, 3 re-tiered; 2 actions refused: …; 4 deferred to the next run`."""
+    summary = summary_of(run)
+    parts = [f"{summary.actions[kind]} {word}" for kind, word in _KINDS.items() if summary.actions[kind]]
+    if summary.retiered:
+        parts.append(f"{summary.retiered} re-tiered")
+    said = [", ".join(parts) or "nothing to change"]
+    if summary.refused:
+        reasons = "; ".join(dict.fromkeys(f"{each.subject}: {', '.join(each.reasons)}" for each in run.plan.dropped))
+        said.append(f"{_count(summary.refused, 'action')} refused: {reasons}")
+    if summary.deferred:
+        said.append(f"{_count(summary.deferred, 'action')} left for the next run, over the limit of this one")
+    return "; ".join(said)
+
+
+def commit_words(run: DefragRun) -> tuple[str, str]:
+    """Subject and body of the run's commit, for people who read `git log`."""
+    summary = summary_of(run)
+    parts = [f"{summary.actions[kind]} {word}" for kind, word in _KINDS.items() if summary.actions[kind]]
+    if summary.retiered:
+        parts.append(f"{summary.retiered} re-tiered")
+    lines = [words_of(each) for each in run.plan.actions]
+    for id in retiered(run.tiers_before, run.tiers):
+        lines.append(f"{id}: {run.tiers_before.of(id)} to {run.tiers.of(id)}")
+    return f"defrag: {', '.join(parts) or 'managed sections'}", "\n".join(lines)
+
+
+def words_of(planned: PlannedAction) -> str:
+    """One action in words: `merge id__a, id__b into id__c (title)`."""
+    new = ", ".join(planned.new_ids)
+    match planned.action:
+        case Merge(ids, title):
+            return f"merge {', '.join(ids)} into {new} ({title})"
+        case Split(id, _):
+            return f"split {id} into {new}"
+        case Rename(id, title):
+            return f"rename {id} to {title}"
+        case Retag(id, tags):
+            return f"retag {id}: {' '.join(tags)}"
+        case Edit(id):
+            return f"edit {id}"
+        case Archive(id, reason):
+            return f"archive {id}: {reason}"
+        case _ as never:
+            assert_never(never)
+
+
+def exit_code_of(run: DefragRun) -> int:
+    """70 where a target was refused; else 0: a refused action is the plan check doing its work."""
+    refused = run.published is not None and run.published.refused
+    return TARGETS_REFUSED_EXIT_CODE if refused else 0
+
+
+def _count(number: int, one: str) -> str:
+    return f"{number} {one if number == 1 else one + 's'}"

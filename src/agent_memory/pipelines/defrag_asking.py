@@ -1,0 +1,212 @@
+"""The middle of defrag: ask the agent, unless there is nothing new to ask about, and check what it answered."""
+
+from __future__ import annotations
+
+import hashlib
+
+from attrs import evolve
+from returns.result import Failure, Result, Success
+
+from agent_memory.domain.actions import DefragProposal, ids_of
+from agent_memory.domain.agent_request import DefragRequest
+from agent_memory.domain.analysis.choose import ids_to_show
+from agent_memory.domain.analysis.fingerprints import finding_fingerprint, store_fingerprint
+from agent_memory.domain.defrag_run import DefragRun, Scan, TieringMemo
+from agent_memory.domain.entry import Listed, StoredEntry
+from agent_memory.domain.findings import Analysis, Finding
+from agent_memory.domain.planning.run_limits import max_changes
+from agent_memory.domain.redaction import redact
+from agent_memory.domain.results import sealed
+from agent_memory.domain.run import KeptReply
+from agent_memory.domain.tiering.eligibility import best_tier
+from agent_memory.domain.tiers import Tier
+from agent_memory.domain.vocabulary import Sensitivity
+from agent_memory.errors import Error, ReplyRefused
+from agent_memory.formats.defrag_prompt import (
+    DefragBudget,
+    DefragPromptFacts,
+    plan_defrag_budget,
+    render_defrag_prompt,
+)
+from agent_memory.formats.defrag_reply import parse_defrag_reply
+from agent_memory.pipelines.defrag_io import DefragIo
+from agent_memory.pipelines.defrag_planning import planned
+
+WHOLE_STORE_SHOWN_CHARS = 4_000_000
+"""Of entries in full for an agent that reads values and no prompt."""
+
+
+def run_agent(io: DefragIo, run: DefragRun) -> Result[DefragRun, Error]:
+    """The checked plan: of a stored reply that was paid for, else of a new one; of no reply where nothing is new."""
+    scan, analysis = run.scan, run.analysis
+    if scan is None or analysis is None:
+        return Success(run)
+    if not is_anything_new(io, scan, analysis):
+        return Success(planned(io, evolve(run, shown=_deferred_entries(io, scan)), scan))
+    io.progress(f"asking {io.agent.name}")
+    return _asked(io, run, scan, analysis).map(lambda asked: planned(io, asked, scan))
+
+
+def is_anything_new(io: DefragIo, scan: Scan, analysis: Analysis) -> bool:
+    """Whether an entry changed since the last tiering, or the analysis found what this agent has not judged yet."""
+    if not scan.live.entries:
+        return False
+    memo = scan.memo
+    if memo.fingerprint != store_fingerprint(scan.live.entries) or memo.agent != io.agent.name:
+        return True
+    return bool(_fingerprints(scan, analysis) - memo.judged)
+
+
+def _fingerprints(scan: Scan, analysis: Analysis) -> frozenset[str]:
+    return frozenset(_by_fingerprint(scan, analysis))
+
+
+def _by_fingerprint(scan: Scan, analysis: Analysis) -> dict[str, Finding]:
+    hashes = {each.meta.id: each.content_hash for each in scan.live.entries}
+    return {finding_fingerprint(each, hashes): each for each in analysis.findings}
+
+
+def _new_first(scan: Scan, analysis: Analysis) -> Analysis:
+    """The findings that nobody has judged yet before the others: a large store is gone through in several runs."""
+    findings = _by_fingerprint(scan, analysis)
+    new = (each for fingerprint, each in findings.items() if fingerprint not in scan.memo.judged)
+    old = (each for fingerprint, each in findings.items() if fingerprint in scan.memo.judged)
+    return evolve(analysis, findings=(*new, *old))
+
+
+def _judged(scan: Scan, request: DefragRequest) -> frozenset[str]:
+    """The findings that this agent has judged by now: those whose entries it saw. Where it could be shown none that is
+    new, the rest will not fit next time either, and counts as judged."""
+    findings = _by_fingerprint(scan, request.analysis)
+    seen = {each.meta.id for each in request.shown}
+    whole = frozenset(fingerprint for fingerprint, each in findings.items() if seen.issuperset(each.ids))
+    known = scan.memo.judged & findings.keys() if scan.memo.agent else frozenset()
+    return whole | known if whole - scan.memo.judged else frozenset(findings)
+
+
+def _asked(io: DefragIo, run: DefragRun, scan: Scan, analysis: Analysis) -> Result[DefragRun, Error]:
+    catalog = tuple(each for each in scan.live.entries if each.meta.sensitivity is not Sensitivity.SECRET)
+    new_first = _new_first(scan, analysis)
+    key = f"defrag {store_fingerprint(scan.live.entries)} {io.agent.name}"
+
+    def with_budget(budget: DefragBudget | None) -> Result[DefragRun, Error]:
+        room = WHOLE_STORE_SHOWN_CHARS if budget is None else budget.shown_chars
+        shown = _shown(io, ids_to_show(new_first, scan.live.entries, room, scan.tiers), scan)
+        request = DefragRequest(
+            prompt="",
+            nonce="",
+            live=catalog,
+            shown=shown,
+            analysis=new_first,
+            usage=scan.usage,
+            tiers=scan.tiers,
+            now_ms=io.clock.now_ms(),
+            stale_days=io.stale_days,
+            budget=io.budget,
+            max_entries=io.max_entries,
+            max_chars=io.max_chars,
+            left_alone=scan.left_alone,
+            undone=scan.undone,
+            force=run.force,
+        )
+        return _answer(io, run, request, key, budget).bind(
+            lambda kept: _parsed(io, evolve(run, asked=True, reply_key=key), request, kept, scan)
+        )
+
+    return _budget(io, run, catalog).bind(with_budget)
+
+
+def _budget(io: DefragIo, run: DefragRun, catalog: tuple[Listed, ...]) -> Result[DefragBudget | None, Error]:
+    limit = io.agent.max_prompt_chars
+    if limit is None:
+        return Success(None)
+    match sealed(plan_defrag_budget(io.prompt_template, limit, catalog)):
+        case Success(budget):
+            return Success(budget)
+        case Failure(error):
+            return Failure(error)
+
+
+def _answer(
+    io: DefragIo, run: DefragRun, request: DefragRequest, key: str, budget: DefragBudget | None
+) -> Result[KeptReply, Error]:
+    hashes = {each.meta.id: each.listed.content_hash for each in request.shown}
+
+    def found(kept: KeptReply | None) -> Result[KeptReply, Error]:
+        if kept is not None and kept.shown == hashes:
+            return Success(kept)
+        asked = evolve(request, nonce=io.random_word())
+        prompt = (
+            "" if budget is None else render_defrag_prompt(io.prompt_template, _prompt_facts(io, run, asked, budget))
+        )
+
+        def keep(text: str) -> Result[KeptReply, Error]:
+            reply = KeptReply(redact(text).text, asked.nonce, _hash(prompt), hashes)
+            return io.records.keep_reply(run.id, key, reply).map(lambda _: reply)
+
+        return io.agent.answer(evolve(asked, prompt=prompt)).bind(lambda reply: keep(reply.text))
+
+    return io.records.find_reply(key).bind(found)
+
+
+def _prompt_facts(io: DefragIo, run: DefragRun, request: DefragRequest, budget: DefragBudget) -> DefragPromptFacts:
+    profiles = request.analysis.profiles
+    eligible = frozenset(
+        each.meta.id
+        for each in request.live
+        if (profile := profiles.get(each.meta.id)) and best_tier(each.meta, profile.is_directive) is Tier.HOT
+    )
+    return DefragPromptFacts(
+        nonce=request.nonce,
+        fence=io.random_word(),
+        catalog=request.live,
+        usage=request.usage,
+        tiers=request.tiers,
+        findings=request.analysis.findings,
+        shown=request.shown,
+        eligible=eligible,
+        section=io.budget,
+        now_ms=request.now_ms,
+        max_changes=max_changes(run.live_at_start),
+        budget=budget,
+    )
+
+
+def _parsed(
+    io: DefragIo, run: DefragRun, request: DefragRequest, kept: KeptReply, scan: Scan
+) -> Result[DefragRun, Error]:
+    memo = TieringMemo(store_fingerprint(scan.live.entries), io.agent.name, _judged(scan, request), scan.memo.omitted)
+
+    def understood(proposal: DefragProposal) -> DefragRun:
+        return evolve(run, proposal=proposal, shown=(*request.shown, *_deferred_entries(io, scan)), memo=memo)
+
+    match sealed(parse_defrag_reply(kept.text, kept.nonce)):
+        case Success(proposal):
+            return Success(understood(proposal))
+        case Failure(refused):
+            return _refused(io, run, refused)
+
+
+def _refused(io: DefragIo, run: DefragRun, refused: ReplyRefused) -> Result[DefragRun, Error]:
+    spent = Success(None) if run.reply_key is None else io.records.spend_reply(run.reply_key)
+    return spent.bind(lambda _: Failure(refused))
+
+
+def _shown(io: DefragIo, ids: tuple[str, ...], scan: Scan) -> tuple[StoredEntry, ...]:
+    """The entries, as the scan saw them; one that has changed since is not shown."""
+    hashes = {each.meta.id: each.content_hash for each in scan.live.entries}
+    found = (io.store.read(id) for id in ids)
+    stored = (each.unwrap() for each in found if isinstance(each, Success))
+    return tuple(each for each in stored if hashes.get(each.meta.id) == each.listed.content_hash)
+
+
+def _deferred_entries(io: DefragIo, scan: Scan) -> tuple[StoredEntry, ...]:
+    """The entries of what earlier runs had to leave, where they still are what the agent was shown then."""
+    hashes = {id: hash for each in scan.deferred for id, hash in each.hashes.items()}
+    ids = dict.fromkeys(id for each in scan.deferred for id in ids_of(each.action))
+    shown = _shown(io, tuple(ids), scan)
+    return tuple(each for each in shown if hashes.get(each.meta.id) == each.listed.content_hash)
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

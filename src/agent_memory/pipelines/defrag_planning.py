@@ -1,0 +1,107 @@
+"""From what the agent proposes to what defrag will do: the plan check, and the tiers that follow from it."""
+
+from __future__ import annotations
+
+from attrs import evolve
+
+from agent_memory.domain.actions import DefragProposal, ids_of
+from agent_memory.domain.change import Create, Dropped, Replace, Retire
+from agent_memory.domain.defrag_plan import DefragFacts, DefragPlan, PlannedAction
+from agent_memory.domain.defrag_run import DefragRun, Scan
+from agent_memory.domain.defragging.plan_defrag import plan_defrag
+from agent_memory.domain.entry import Listing, Meta, Usage
+from agent_memory.domain.findings import Analysis, Profile
+from agent_memory.domain.planning.taken_ids import taken_ids
+from agent_memory.domain.tiering.eligibility import best_tier, is_directive_entry
+from agent_memory.domain.tiering.resolve import TierFacts, resolve_tiers
+from agent_memory.domain.tiering.score import score
+from agent_memory.domain.tiering.tiers_after import tiers_after
+from agent_memory.pipelines.defrag_io import DefragIo
+
+_CHANGED = ("it was changed while the agent thought",)
+
+
+def planned(io: DefragIo, run: DefragRun, scan: Scan) -> DefragRun:
+    """The run with the checked plan of its proposal and of what earlier runs had to leave, and with the tiers."""
+    proposal = run.proposal or DefragProposal()
+    facts = DefragFacts(
+        live=scan.live.entries,
+        taken_ids=taken_ids(scan.live, scan.archive),
+        shown={each.meta.id: each for each in run.shown},
+        hashes=run.hashes,
+        status=io.agent.status,
+        now_ms=io.clock.now_ms(),
+        usage=scan.usage,
+        left_alone=scan.left_alone,
+        undone=scan.undone,
+        live_at_start=run.live_at_start,
+        force=run.force,
+    )
+    plan = plan_defrag(proposal, facts, scan.deferred)
+    plan = evolve(plan, dropped=(*proposal.dropped, *plan.dropped))
+    return with_tiers(io, evolve(run, plan=plan), scan)
+
+
+def still_possible(run: DefragRun, live: Listing) -> DefragRun:
+    """The run without the actions on entries that are not what the plan was made from (P8)."""
+    now = {each.meta.id: each.content_hash for each in live.entries}
+    kept = tuple(each for each in run.plan.actions if _is_possible(each, now))
+    gone = tuple(each for each in run.plan.actions if each not in kept)
+    if not gone:
+        return run
+    dropped = tuple(Dropped(", ".join(ids_of(each.action)), _CHANGED) for each in gone)
+    return evolve(run, plan=evolve(run.plan, actions=kept, dropped=(*run.plan.dropped, *dropped)))
+
+
+def _is_possible(planned: PlannedAction, now: dict[str, str]) -> bool:
+    for change in planned.changes:
+        if isinstance(change, Replace) and now.get(change.entry.meta.id) != change.expected_hash:
+            return False
+        if isinstance(change, Retire) and now.get(change.id) != change.expected_hash:
+            return False
+    return True
+
+
+def with_tiers(io: DefragIo, run: DefragRun, scan: Scan) -> DefragRun:
+    """The run with the tiers that its proposal comes to, given the store and the tier list as they are now."""
+    proposed = run.proposal.tiers if run.proposal is not None else None
+    facts = _tier_facts(io, run.plan, scan, run.analysis or Analysis())
+    resolved = resolve_tiers(
+        None if proposed is None else tiers_after(proposed, run.plan),
+        tiers_after(scan.tiers, run.plan),
+        facts,
+        io.budget,
+        scan.memo.omitted,
+    )
+    plan = run.plan
+    told = tuple(each for each in resolved.dropped if each not in plan.dropped)
+    return evolve(
+        run,
+        tiers_before=scan.tiers,
+        tiers=resolved.tiers,
+        memo=evolve(run.memo, omitted=resolved.omitted),
+        plan=evolve(plan, dropped=(*plan.dropped, *told)),
+    )
+
+
+def _tier_facts(io: DefragIo, plan: DefragPlan, scan: Scan, analysis: Analysis) -> dict[str, TierFacts]:
+    """What the tiers depend on, of every entry that will be live."""
+    now_ms = io.clock.now_ms()
+    facts = {
+        each.meta.id: _facts_of(each.meta, analysis.profiles[each.meta.id], scan, now_ms)
+        for each in scan.live.entries
+        if each.meta.id in analysis.profiles
+    }
+    for change in (change for each in plan.actions for change in each.changes):
+        match change:
+            case Create(entry) | Replace(entry):
+                profile = Profile(len(entry.body), 0, is_directive_entry(entry.meta, entry.body))
+                facts[entry.meta.id] = _facts_of(entry.meta, profile, scan, now_ms)
+            case Retire(id):
+                facts.pop(id, None)
+    return facts
+
+
+def _facts_of(meta: Meta, profile: Profile, scan: Scan, now_ms: int) -> TierFacts:
+    usage = scan.usage.get(meta.id) or Usage(meta.used, meta.last_used_at_ms)
+    return TierFacts(meta, profile.body_chars, best_tier(meta, profile.is_directive), score(meta, usage, now_ms))
