@@ -1,0 +1,1 @@
+"""Which notes are in front of every agent, and which stay behind."""

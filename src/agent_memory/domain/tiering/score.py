@@ -1,0 +1,66 @@
+"""How strongly an entry competes for a place in front of agents, where no agent judges or two want the same place."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from attrs import frozen
+
+from agent_memory.domain.entry import Meta, Usage
+from agent_memory.domain.findings import Profile
+from agent_memory.domain.tiering.eligibility import best_tier
+from agent_memory.domain.tiers import Tier
+from agent_memory.domain.vocabulary import Importance, Origin
+
+CLEARLY_BETTER = 1.25
+"""A challenger takes the place of another only with at least this many times its score."""
+
+_STEP_DAYS = 30
+_DAY_MS = 86_400_000
+_OF_IMPORTANCE: Mapping[Importance, float] = {
+    Importance.LOW: 1.0,
+    Importance.MEDIUM: 2.0,
+    Importance.HIGH: 4.0,
+    Importance.CRITICAL: 8.0,
+}
+_OF_ORIGIN: Mapping[Origin, float] = {Origin.USER: 1.0, Origin.AGENT: 0.8, Origin.EXTERNAL: 0.7}
+_PINNED = 1_000.0
+_A_DOUBLING = 0.2
+_MOST_DOUBLINGS = 8
+_A_STEP_OLDER = 0.85
+_OLDEST_STEP = 8
+
+
+@frozen
+class TierFacts:
+    """What tiering knows of one live entry."""
+
+    meta: Meta
+    body_chars: int
+    best: Tier
+    """The nearest tier that it may have."""
+    score: float
+
+
+def score(meta: Meta, usage: Usage, now_ms: int) -> float:
+    """Importance (1, 2, 4, 8) x use x recency x origin; a pin adds 1,000. Always above 0.
+
+    Use: 1, and 0.2 more for each doubling of the reads, up to 8. Recency: 0.85 for each whole 30 days since the last read
+    or change, down to 8 steps. Origin: the person 1, an agent 0.8, anything else 0.7. No single step of use or time
+    makes one entry `CLEARLY_BETTER` than its equal, so that a score does not swing from run to run.
+    """
+    doublings = min((max(usage.count, 0) + 1).bit_length() - 1, _MOST_DOUBLINGS)
+    used = 1 + _A_DOUBLING * doublings
+    recent = _A_STEP_OLDER ** _steps_since(max(meta.updated_at_ms, usage.last_at_ms or 0), now_ms)
+    return (_PINNED if meta.pinned else 0) + _OF_IMPORTANCE[meta.importance] * used * recent * _OF_ORIGIN[meta.origin]
+
+
+def tier_facts(meta: Meta, profile: Profile, usage: Usage, now_ms: int) -> TierFacts:
+    """The facts of one live entry. What has expired is cold, unless a person pinned it."""
+    best = best_tier(meta, profile.is_directive)
+    expired = meta.expires_at_ms is not None and meta.expires_at_ms <= now_ms and not meta.pinned
+    return TierFacts(meta, profile.body_chars, Tier.COLD if expired else best, score(meta, usage, now_ms))
+
+
+def _steps_since(at_ms: int, now_ms: int) -> int:
+    return min(max(now_ms - at_ms, 0) // (_STEP_DAYS * _DAY_MS), _OLDEST_STEP)
