@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from agent_memory.domain.spend import Spend
     from agent_memory.domain.target_file import TargetFile
     from agent_memory.domain.tiers import TierList
+    from agent_memory.domain.undone import Undoing
     from agent_memory.domain.vocabulary import Harness, Status
     from agent_memory.errors import Error
 
@@ -312,17 +313,31 @@ class DefragRecords(Replies, Protocol):
 class RunLog(Protocol):
     """What past runs did, newest first, and what undoes them."""
 
-    def runs(self) -> Result[tuple[LoggedRun, ...], Error]:
-        """Every run that left a report, newest first. A report that cannot be read is one with problems, not none."""
+    def runs(self, limit: int | None = None, named: str = "") -> Result[tuple[LoggedRun, ...], Error]:
+        """Runs that left a report or are at work, newest first: at most `limit`, only those whose id, or its last part,
+        begins with `named`. A report that cannot be read is one with problems, not none."""
         ...
 
     def footprint(self, run_id: str) -> Result[Footprint, Error]:
-        """What the run changed. RunNotFound."""
+        """What the run changed, every change as it was made. RunNotFound where nothing is kept of it."""
         ...
 
     def put_sections(self, run_id: str, sections: Sequence[SectionChange]) -> Result[None, Error]:
         """Make durable how the run is about to change managed sections. What is known of a path already stays: a resumed
         run must not take its own work for what was there before."""
+        ...
+
+    def put_report(self, run: LoggedRun, error: Error | None = None) -> Result[None, Error]:
+        """Write the report of a run."""
+        ...
+
+    def recently_changed(self, count: int) -> Result[tuple[frozenset[str], ...], Error]:
+        """The entries that each of the last `count` runs changed that changed any, newest first; undos, and runs that are
+        undone, left out."""
+        ...
+
+    def churning(self) -> Result[frozenset[str], Error]:
+        """The entries that changed in 3 of the last 10 runs (`undone.churning`)."""
         ...
 
     def undone(self) -> Result[frozenset[str], Error]:
@@ -331,6 +346,14 @@ class RunLog(Protocol):
 
     def mark_undone(self, run_id: str, by_run_id: str, fingerprints: frozenset[str]) -> Result[None, Error]:
         """Remember that a run was undone, by which undo, and which of its actions must not come again."""
+        ...
+
+    def undoing(self) -> Result[Undoing | None, Error]:
+        """The undo at work, or the one that a crash interrupted."""
+        ...
+
+    def put_undoing(self, undoing: Undoing | None) -> Result[None, Error]:
+        """Make durable which undo is about to change something; None once all of it is done."""
         ...
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import islice
 from typing import Literal
 
 from attrs import frozen
@@ -48,7 +49,7 @@ class LoggedRun:
     started_at_ms: int
     ended_at_ms: int | None
     result: str
-    """`completed`, `paused` or `failed`."""
+    """`completed`, `paused` or `failed`; `unfinished` for one without a report, `unreadable` for one with problems."""
     summary: str
     """One line for people."""
     actions: tuple[LoggedAction, ...] = ()
@@ -63,6 +64,8 @@ class LoggedRun:
     """Why it paused or failed, in words."""
     problems: tuple[str, ...] = ()
     """Why the report could not be read."""
+    kept: bool = False
+    """What it changed is kept: it can be shown and undone."""
 
     @property
     def changed_ids(self) -> frozenset[str]:
@@ -78,3 +81,16 @@ def logged_actions(applied: Iterable[Applied]) -> tuple[LoggedAction, ...]:
         else LoggedAction(each.act, (each.id,), (), each.title)
         for each in applied
     )
+
+
+def changed_entries(runs: Iterable[LoggedRun], count: int) -> tuple[frozenset[str], ...]:
+    """The entries that were there before and that each of the first `count` runs changed which changed any; undos, and
+    runs that are undone, left out."""
+    standing = (run for run in runs if run.machine != "undo" and run.undone_by is None)
+    changed = (frozenset(id for action in run.actions for id in action.ids) for run in standing)
+    return tuple(islice((ids for ids in changed if ids), count))
+
+
+def is_named(run_id: str, text: str) -> bool:
+    """Whether a person may mean this run: the beginning of its id, or of what follows the time in it."""
+    return run_id.startswith(text) or run_id.rpartition("_")[2].startswith(text)
