@@ -29,15 +29,23 @@ def lock_files(git_directory: Path) -> tuple[Path, ...]:
 def remove_stale_locks(root: Path, git_directory: Path) -> bool:
     """True when no lock is left: all that there were belonged to nobody and are gone."""
     locks = lock_files(git_directory)
-    if not locks:
-        return True
-    working = _git_works_in(root)
-    limit_seconds = STALE_UNSEEN_SECONDS if working is None else STALE_SECONDS
-    if working or any(_age_seconds(path) < limit_seconds for path in locks):
+    if locks and len(stale_locks(root, git_directory)) < len(locks):
         return False
     for path in locks:
         path.unlink(missing_ok=True)
     return True
+
+
+def stale_locks(root: Path, git_directory: Path) -> tuple[Path, ...]:
+    """The locks that belong to nobody: all or none, since a git that works may have made any of them."""
+    locks = lock_files(git_directory)
+    if not locks:
+        return ()
+    working = _git_works_in(root)
+    limit_seconds = STALE_UNSEEN_SECONDS if working is None else STALE_SECONDS
+    if working or any(_age_seconds(path) < limit_seconds for path in locks):
+        return ()
+    return locks
 
 
 def _age_seconds(path: Path) -> float:

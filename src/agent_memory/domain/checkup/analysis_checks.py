@@ -1,0 +1,46 @@
+"""From the findings of an analysis, which an agent is shown, to symptoms for a person."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from agent_memory.domain.checkup import catalogue as of
+from agent_memory.domain.checkup.symptom import Ailment, Symptom
+from agent_memory.domain.entry import Listed
+from agent_memory.domain.findings import Analysis, Finding, FindingKind
+
+_AILMENTS: Mapping[FindingKind, Ailment] = {
+    FindingKind.CONTRADICTION: of.CONTRADICTION,
+    FindingKind.DUPLICATE: of.DUPLICATE,
+    FindingKind.NEAR_DUPLICATE: of.NEAR_DUPLICATE,
+    FindingKind.OVERLAP: of.OVERLAP,
+    FindingKind.SURPLUS: of.SURPLUS,
+    FindingKind.OVERSIZED: of.OVERSIZED,
+    FindingKind.FRAGMENTED: of.FRAGMENTED,
+    FindingKind.DANGLING_LINK: of.UNRESOLVED_LINK,
+    FindingKind.ONE_WAY_LINK: of.ONE_WAY_LINK,
+    FindingKind.ORPHAN: of.ORPHAN,
+    FindingKind.STALE: of.STALE,
+}
+"""Expired entries are not among them: how bad that is depends on how long a defrag is overdue (`note_checks`)."""
+
+
+def examine_analysis(analysis: Analysis, live: Mapping[str, Listed], hot: frozenset[str]) -> Iterator[Symptom]:
+    """One symptom a finding, worst first. What is hot is read without a read being counted, and so is never stale."""
+    for finding in analysis.findings:
+        ailment = _AILMENTS.get(finding.kind)
+        if ailment is None or (finding.kind is FindingKind.STALE and hot.issuperset(finding.ids)):
+            continue
+        yield ailment.found(_subject(finding, live), _sentence(finding))
+
+
+def _subject(finding: Finding, live: Mapping[str, Listed]) -> str:
+    first = live.get(finding.ids[0]) if finding.ids else None
+    return first.path if first is not None else " ".join(finding.ids)
+
+
+def _sentence(finding: Finding) -> str:
+    reason = finding.reason.rstrip(".")
+    others = [id for id in finding.ids[1:] if id not in reason]
+    with_whom = f" (with {', '.join(others)})" if others else ""
+    return f"{reason[:1].upper()}{reason[1:]}{with_whom}"

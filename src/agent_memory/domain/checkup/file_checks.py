@@ -1,0 +1,90 @@
+"""Files of the store as such: permissions, owners, litter, what does not belong there."""
+
+from __future__ import annotations
+
+import re
+import stat
+from collections.abc import Iterable, Iterator
+
+from attrs import frozen
+
+from agent_memory.domain.checkup import catalogue as of
+from agent_memory.domain.checkup.name_checks import is_sync_conflict
+from agent_memory.domain.checkup.symptom import Severity, Symptom
+from agent_memory.domain.instants import HOUR_MS
+
+_LITTER = re.compile(r"\.tmp-[0-9a-f]{16}", re.ASCII)
+"""Names of our own temporary files, and nobody else's."""
+LITTER_AGE_MS = HOUR_MS
+"""A younger one may be another process's write on its way."""
+_STAGED = re.compile(r"\.transaction/\d+\.new", re.ASCII)
+_CACHE = re.compile(r"\.cache/listing-[a-z]+", re.ASCII)
+_NOTES = re.compile(r"topics/[^/]+\.md", re.DOTALL)
+
+
+@frozen
+class Found:
+    """One file, directory or other thing below the root, as `lstat` sees it."""
+
+    path: str
+    """Relative to the root, printable; the root itself is empty."""
+    mode: int
+    """`st_mode`."""
+    owner: int
+    """User id."""
+    mtime_ms: int
+
+
+def is_litter(found: Found, now_ms: int) -> bool:
+    """Whether it is a temporary file of ours that no live process can be writing."""
+    name = found.path.rpartition("/")[2]
+    ours = _LITTER.fullmatch(name) or _STAGED.fullmatch(found.path)
+    return bool(ours) and stat.S_ISREG(found.mode) and found.mtime_ms <= now_ms - LITTER_AGE_MS
+
+
+def is_odd_cache(found: Found) -> bool:
+    """Whether something that is no file has the place of a listing cache, which then can never be written."""
+    return _CACHE.fullmatch(found.path) is not None and not stat.S_ISREG(found.mode)
+
+
+def is_loose(found: Found) -> bool:
+    """Whether others than the owner have any right to it."""
+    return (stat.S_ISREG(found.mode) or stat.S_ISDIR(found.mode)) and bool(stat.S_IMODE(found.mode) & 0o077)
+
+
+def tight_mode(found: Found) -> int:
+    """What the mode should be: 0700 for a directory, 0600 for a file."""
+    return 0o700 if stat.S_ISDIR(found.mode) else 0o600
+
+
+def examine_files(found: Iterable[Found], user: int, now_ms: int) -> Iterator[Symptom]:
+    """All that lies below the root. Behind a closed root nobody gets at a file that is open: that is worth a note."""
+    things = tuple(found)
+    root = next((each for each in things if not each.path), None)
+    open_to_others = root is None or is_loose(root)
+    for each in things:
+        yield from _examine(each, user, now_ms, open_to_others)
+
+
+def _examine(each: Found, user: int, now_ms: int, open_to_others: bool) -> Iterator[Symptom]:
+    subject = each.path or "."
+    if each.owner != user:
+        yield of.FOREIGN_OWNER.found(subject, f"It belongs to the user with the id {each.owner}; `chown` gives it back")
+    elif is_loose(each):
+        mode = f"{stat.S_IMODE(each.mode):04o}"
+        yield of.LOOSE_PERMISSIONS.found(
+            subject,
+            f"Its mode is {mode}, it should be {tight_mode(each):04o}",
+            None if open_to_others else Severity.NOTE,
+        )
+    if is_litter(each, now_ms):
+        yield of.LITTER.found(subject, "A write that was cut short left this temporary file")
+    elif is_odd_cache(each):
+        yield of.DAMAGED_CACHE.found(subject, "It should be a file, and keeps listings slow")
+    elif not (stat.S_ISREG(each.mode) or stat.S_ISDIR(each.mode)):
+        if not _NOTES.fullmatch(each.path):  # those are among the unreadable notes
+            yield of.ODD_FILE.found(subject, "It is neither file nor directory, and nothing in the store follows it")
+    elif is_sync_conflict(subject.rpartition("/")[2]) and not _NOTES.fullmatch(each.path):
+        yield of.SYNC_CONFLICT_FILE.found(
+            subject, "Two machines wrote the same file at once; keep one of both, and remove this name"
+        )

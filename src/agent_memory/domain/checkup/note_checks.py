@@ -1,0 +1,104 @@
+"""What can be wrong with one note, looked at alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from attrs import frozen
+
+from agent_memory.domain.checkup import catalogue as of
+from agent_memory.domain.checkup.notes import NoteFile
+from agent_memory.domain.checkup.symptom import Severity, Symptom
+from agent_memory.domain.instants import DAY_MS, iso_of
+from agent_memory.domain.redaction import redact
+from agent_memory.domain.text.plain_text import clean_text
+from agent_memory.domain.text.tags import normal_tag, normal_tags
+from agent_memory.domain.vocabulary import Sensitivity
+
+HARMLESS_HIDDEN = frozenset({"invisible characters", "variation selectors"})
+"""What emoji and some scripts are written with: worth knowing, but no sign of anything."""
+
+
+@frozen
+class NoteRules:
+    """What a note is held against."""
+
+    now_ms: int
+    expired_grace_ms: int
+    """How long after its expiry an entry may wait for a defrag to archive it."""
+    vocabulary: frozenset[str] | None = None
+    """The project's tags, with a prefix or, good for any prefix, without; None where there is no vocabulary."""
+
+
+def examine_note(note: NoteFile, rules: NoteRules) -> Iterator[Symptom]:
+    """Everything about this one file."""
+    if note.copy_of is None and note.stored.listed.provisional_id:
+        yield of.MISSING_ID.found(
+            note.path, f"It has no id yet: until it has one, links to {note.stored.meta.id} may break"
+        )
+    if note.stored.listed.conflicted:
+        yield of.MERGE_CONFLICT.found(
+            note.path, "It holds unresolved merge-conflict markers, and no run touches it; edit it"
+        )
+    yield from _tags(note, rules.vocabulary)
+    yield from _times(note, rules)
+    yield from _what_it_says(note)
+
+
+def _tags(note: NoteFile, vocabulary: frozenset[str] | None) -> Iterator[Symptom]:
+    odd = [tag for tag in note.written_tags if normal_tag(tag) != tag]
+    if odd:
+        meant = ", ".join(normal_tags(odd)) or "none"
+        yield of.TAG_FORM.found(note.path, f"{_quoted(odd)} read as {meant}")
+    known = vocabulary or frozenset(note.stored.meta.tags)
+    unknown = [tag for tag in note.stored.meta.tags if tag not in known and tag.partition("__")[2] not in known]
+    if unknown:
+        words = "is not a tag" if len(unknown) == 1 else "are no tags"
+        yield of.TAG_UNKNOWN.found(note.path, f"{_quoted(unknown)} {words} of state/project_tags.json")
+
+
+def _times(note: NoteFile, rules: NoteRules) -> Iterator[Symptom]:
+    meta = note.stored.meta
+    if meta.expires_at_ms is not None and meta.expires_at_ms <= rules.now_ms:
+        overdue = meta.expires_at_ms + rules.expired_grace_ms <= rules.now_ms
+        yield of.EXPIRED.found(
+            note.path,
+            f"It expired on {iso_of(meta.expires_at_ms)[:10]}; `memory defrag` archives it",
+            Severity.PROBLEM if overdue else None,
+        )
+    newest = max(meta.created_at_ms, meta.updated_at_ms)
+    if newest > rules.now_ms + DAY_MS:
+        yield of.FROM_THE_FUTURE.found(note.path, f"It says that it is from {iso_of(newest)}; was the clock wrong?")
+
+
+def _what_it_says(note: NoteFile) -> Iterator[Symptom]:
+    meta = note.stored.meta
+    if meta.sensitivity is Sensitivity.SECRET:
+        if meta.pinned or meta.promoted_by is not None:
+            which = "pinned" if meta.pinned else "promoted"
+            yield of.SECRET_IN_FRONT.found(
+                note.path, f"It is secret and {which}, which no note can be; unpin or edit it"
+            )
+    elif found := redact(note.text).found:
+        kinds = ", ".join(name for name, _ in found)
+        yield of.SECRET.found(
+            note.path, f"It seems to hold a secret ({kinds}), so git leaves it out; remove it, and change the secret"
+        )
+    removed = clean_text(note.text.removeprefix("\ufeff")).removed
+    if removed:
+        harmless = HARMLESS_HIDDEN.issuperset(removed)
+        yield of.HIDDEN_TEXT.found(
+            note.path,
+            f"It holds what a reader does not see and a model does: {', '.join(removed)}",
+            Severity.NOTE if harmless else None,
+        )
+
+
+def vocabulary_of(words: Iterable[str]) -> frozenset[str] | None:
+    """The vocabulary that these words are; None for no words, which is how a new project says that it has none."""
+    tags = ((word, normal_tag(word)) for word in words)
+    return frozenset(tag if "__" in word else tag.partition("__")[2] for word, tag in tags if tag is not None) or None
+
+
+def _quoted(words: list[str]) -> str:
+    return ", ".join(f"'{word}'" for word in words)
