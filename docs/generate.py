@@ -16,6 +16,7 @@ from typing import Any, get_args
 
 from agent_memory.errors import Error
 from agent_memory.machines.consolidate import Consolidate
+from agent_memory.machines.defrag import Defrag
 from agent_memory.surfaces.cli.main import COMMANDS, command_parser
 from agent_memory.surfaces.config_page import config_page, config_schema_text
 from agent_memory.wording import describe
@@ -125,7 +126,7 @@ def _epilog(text: str) -> str:
 
 EXIT_CODES = {
     0: "it is done",
-    1: "`status` found something that needs a look",
+    1: "`status` or `doctor` found something that needs a look",
     2: "the call is wrong, or it is an act for a person that an agent asked for",
     3: "a bug in agent-memory; nothing is lost",
     10: "the config",
@@ -134,6 +135,7 @@ EXIT_CODES = {
     40: "the agent command; the run paused and everything waits",
     50: "a reply was refused",
     60: "git did not record what is written already",
+    70: "a target of the managed section was left as it is",
     75: "another run is at work: try again",
     130: "interrupted (Ctrl-C); what was written so far is whole",
 }
@@ -159,6 +161,7 @@ _EXAMPLES: Mapping[str, object] = {
     "problems": ("kind: is 'idea', expected one of decision, lesson, …", "used: is '12', expected a number"),
     "reason": "No space left on device",
     "reasons": ("it holds no JSON object with the nonce",),
+    "run_id": "2026-02-13T14-30-05.123Z_4dbfbe",
     "said": "usage limit reached",
     "seconds": 300.0,
     "session_id": "T-5d1c",
@@ -182,9 +185,12 @@ _EXAMPLES_OF: Mapping[str, Mapping[str, object]] = {
         "path": "inbox/note.json",
         "problems": ("retrieval.method: is 'email', expected one of …", "colour: unknown key"),
     },
+    "markers-ambiguous": {"path": "~/.claude/CLAUDE.md", "problem": "line 12 ends a section that no line begins"},
     "path-refused": {"path": "topics/notes", "reason": "it is a symbolic link"},
     "recorder-failed": {"command": "git commit", "exit_status": 128},
     "state-corrupt": {"path": "inbox/.queue.json", "problems": ("it is not JSON",)},
+    "undo-refused": {"reasons": ("topics/xstate guards id__a1b2c3.md was changed since, by `memory edit`",)},
+    "target-refused": {"path": "~/.codex/AGENTS.md", "reason": "it is a directory"},
     "transcript-refused": {
         "path": "/etc/passwd",
         "reason": "it is outside the transcript directories (~/.claude/projects); add its directory to "
@@ -234,8 +240,16 @@ def _camel(name: str) -> str:
 
 def consolidate_diagram() -> str:
     """The machine as it is built, for Mermaid. The picture holds no state of a run."""
-    drawn = f"{Consolidate:mermaid}".strip("\n")
-    return f"```mermaid\n{drawn}\n```\n"
+    return _mermaid(f"{Consolidate:mermaid}")
+
+
+def defrag_diagram() -> str:
+    """The other machine."""
+    return _mermaid(f"{Defrag:mermaid}")
+
+
+def _mermaid(drawn: str) -> str:
+    return "```mermaid\n" + drawn.strip("\n") + "\n```\n"
 
 
 _WHOLE: Mapping[str, Callable[[], str]] = {
@@ -246,7 +260,7 @@ _WHOLE: Mapping[str, Callable[[], str]] = {
 }
 
 _PARTS: Mapping[str, Mapping[str, Callable[[], str]]] = {
-    "design.md": {"consolidate": consolidate_diagram},
+    "design.md": {"consolidate": consolidate_diagram, "defrag": defrag_diagram},
 }
 
 if __name__ == "__main__":

@@ -62,9 +62,9 @@ def describe(error: e.Error) -> str:
         case e.AgentFailed(command, exit_status, stderr_tail):
             how = f"was ended by signal {-exit_status}" if exit_status < 0 else f"ended with status {exit_status}"
             said = f": {stderr_tail.rstrip('.')}" if stderr_tail else ""
-            return f"The agent command {command} {how}{said}. Everything stays in the inbox."
+            return f"The agent command {command} {how}{said}. Nothing was changed; the next run tries again."
         case e.AgentUnavailable(command, cause, said):
-            return f"The agent command {command} cannot serve now ({cause}): {said.rstrip('.')}. Everything stays in the inbox."
+            return f"The agent command {command} cannot serve now ({cause}): {said.rstrip('.')}. Nothing was changed; the next run tries again."
         case e.AgentTimedOut(command, seconds):
             return f"The agent command {command} gave no reply within {seconds:g} s. Raise llm.timeoutSeconds if it needs longer."
         case e.SpendExhausted(calls_today, max_calls_per_day):
@@ -75,7 +75,7 @@ def describe(error: e.Error) -> str:
         case e.PresetRefused(preset):
             return f"The preset {preset} cannot run without its tools. Choose another, or set llm.allowTools to true."
         case e.ReplyRefused(reasons):
-            return f"The agent's reply was refused: {_list(reasons)}. The entry stays in the inbox."
+            return f"The agent's reply was refused: {_list(reasons)}. Nothing was changed."
         case e.RecorderFailed(command, exit_status, stderr_tail):
             return f"The notes are written, but `{command}` ended with status {exit_status}: {stderr_tail}. The next run records them."
         case e.MarkersAmbiguous(path, problem):
