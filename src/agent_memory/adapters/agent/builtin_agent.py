@@ -10,6 +10,7 @@ import json
 from attrs import asdict
 from returns.result import Result, Success
 
+from agent_memory.domain.actions import Action, DefragProposal, kind_of
 from agent_memory.domain.agent_request import AgentReply, AgentRequest, DefragRequest, SessionRequest
 from agent_memory.domain.change_set import ChangeSet, ProposedEntry, ProposedUpdate
 from agent_memory.domain.inbox_entry import InlineNote
@@ -20,7 +21,8 @@ NAME = "builtin"
 
 
 class BuiltinAgent:
-    """The agent for everyone who has configured none: extraction by cues (`agent_memory.domain.extraction`)."""
+    """The agent for everyone who has configured none: it extracts by cues (`agent_memory.domain.extraction`), and tidies
+    what needs no judgement (`agent_memory.domain.tidying`)."""
 
     @property
     def name(self) -> str:
@@ -37,7 +39,7 @@ class BuiltinAgent:
     def answer(self, request: AgentRequest) -> Result[AgentReply, Error]:
         """The reply, made from the values behind the prompt; never a failure."""
         if isinstance(request, DefragRequest):
-            return Success(AgentReply(json.dumps({"version": 1, "nonce": request.nonce, "actions": []})))
+            return Success(AgentReply(_defrag_reply(request)))
         return Success(AgentReply(rendered_reply(_change_set(request), request.nonce)))
 
 
@@ -59,6 +61,12 @@ def _change_set(request: SessionRequest) -> ChangeSet:
     )
 
 
+def _defrag_reply(request: DefragRequest) -> str:
+    from agent_memory.domain.tidying.tidied import tidied
+
+    return rendered_defrag_reply(tidied(request), request.nonce)
+
+
 def rendered_reply(change_set: ChangeSet, nonce: str) -> str:
     """The change set as the JSON object of the reply envelope. What is empty is left out, except an entry's tags."""
     envelope: dict[str, object] = {
@@ -70,9 +78,29 @@ def rendered_reply(change_set: ChangeSet, nonce: str) -> str:
         envelope["updates"] = [_present(update, None) for update in change_set.updates]
     if change_set.skipped is not None:
         envelope["skipped"] = change_set.skipped
-    return (
-        json.dumps(envelope, ensure_ascii=False, indent=1).encode("utf-8", "surrogatepass").decode("utf-8", "replace")
-    )
+    return _dumped(envelope)
+
+
+def rendered_defrag_reply(proposal: DefragProposal, nonce: str) -> str:
+    """The proposal as the JSON object of the reply envelope. What is empty is left out, except the lists that an action needs."""
+    envelope: dict[str, object] = {
+        "version": 1,
+        "nonce": nonce,
+        "actions": [_present_action(action) for action in proposal.actions],
+    }
+    if proposal.tiers is not None:
+        envelope["tiers"] = {"hot": list(proposal.tiers.hot), "warm": list(proposal.tiers.warm)}
+    return _dumped(envelope)
+
+
+def _dumped(envelope: dict[str, object]) -> str:
+    text = json.dumps(envelope, ensure_ascii=False, indent=1)
+    return text.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
+
+
+def _present_action(action: Action) -> dict[str, object]:
+    fields = {key: value for key, value in asdict(action).items() if value not in (None, (), "") or key == "replace"}
+    return {"action": kind_of(action), **fields}
 
 
 def _present(item: ProposedEntry | ProposedUpdate, ref: str | None) -> dict[str, object]:

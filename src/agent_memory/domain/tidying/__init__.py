@@ -1,0 +1,1 @@
+"""The built-in's defrag: what can be said about a store without judgement."""

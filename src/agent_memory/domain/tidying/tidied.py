@@ -1,0 +1,95 @@
+"""The built-in's answer to "how should the store be tidied?": no language model, no network, the same every time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from agent_memory.domain.actions import Action, Archive, DefragProposal, Merge, fingerprint_of, ids_of
+from agent_memory.domain.agent_request import DefragRequest
+from agent_memory.domain.entry import StoredEntry
+from agent_memory.domain.findings import FindingKind
+from agent_memory.domain.instants import iso_of
+from agent_memory.domain.planning.run_limits import max_changes
+from agent_memory.domain.tidying.tier_choice import chosen_tiers
+from agent_memory.domain.tidying.twins import merge_of, twins_among
+from agent_memory.domain.vocabulary import Sensitivity
+
+MAX_ACTIONS = 100
+"""As many as one reply may hold (design §5.2)."""
+
+
+def tidied(request: DefragRequest) -> DefragProposal:
+    """What expired is archived, what is there twice is merged, what is over a cap is archived; and the tiers.
+
+    Only entries that were shown in full are touched, and no more of them than one run may change. Near-duplicates and
+    contradictions take judgement: they stay as they are (`left_to_judge`).
+    """
+    actions = _possible((*_expired(request), *_merges(request), *_surplus(request)), request)
+    return DefragProposal(actions, chosen_tiers(request, actions))
+
+
+def _expired(request: DefragRequest) -> Iterable[Archive]:
+    expired = [
+        (expires_at_ms, each.meta.id)
+        for each in request.shown
+        if (expires_at_ms := each.meta.expires_at_ms) is not None and expires_at_ms <= request.now_ms
+    ]
+    return (Archive(id, f"it expired on {iso_of(at_ms)[:10]}") for at_ms, id in sorted(expired))
+
+
+def _merges(request: DefragRequest) -> Iterable[Merge]:
+    lasting = (
+        each for each in request.shown if each.meta.expires_at_ms is None or each.meta.expires_at_ms > request.now_ms
+    )
+    touchable = (each for each in lasting if each.meta.id not in request.left_alone)
+    return (merge_of(twins) for twins in twins_among(touchable))
+
+
+def _surplus(request: DefragRequest) -> Iterable[Archive]:
+    return (Archive(each.ids[0], each.reason) for each in request.analysis.of_kind(FindingKind.SURPLUS))
+
+
+def _possible(wanted: Iterable[Action], request: DefragRequest) -> tuple[Action, ...]:
+    """Those that the plan check lets through, as many as fit one run: what it refuses it would refuse in every run.
+
+    One entry at least is not archived, whatever happens.
+    """
+    hashes = {each.meta.id: each.content_hash for each in request.live}
+    shown = {each.meta.id: each for each in request.shown if each.meta.id in hashes and _may_change(each, request)}
+    room = len(request.live) if request.force else max_changes(len(request.live))
+    archivable = len(request.live) - 1
+    kept: list[Action] = []
+    for action in wanted:
+        fitting = _cut_to(action, room, shown)
+        if fitting is None or fingerprint_of(fitting, hashes) in request.undone:
+            continue
+        if isinstance(fitting, Archive):
+            if archivable == 0:
+                continue
+            archivable -= 1
+        kept.append(fitting)
+        room -= len(ids_of(fitting))
+        for id in ids_of(fitting):
+            del shown[id]
+        if len(kept) == MAX_ACTIONS:
+            break
+    return tuple(kept)
+
+
+def _cut_to(action: Action, room: int, shown: Mapping[str, StoredEntry]) -> Action | None:
+    """The action, if it changes entries that it may change, and no more than `room` of them; of many twins it may take some."""
+    entries = tuple(shown[id] for id in ids_of(action) if id in shown)
+    if isinstance(action, Merge):
+        return merge_of(entries[:room]) if min(len(entries), room) > 1 else None
+    return action if entries and room > 0 else None
+
+
+def _may_change(stored: StoredEntry, request: DefragRequest) -> bool:
+    meta = stored.meta
+    return (
+        not meta.pinned
+        and not stored.listed.conflicted
+        and not stored.listed.provisional_id
+        and meta.sensitivity is not Sensitivity.SECRET
+        and meta.id not in request.left_alone
+    )

@@ -1,0 +1,137 @@
+"""What the built-in would put in front of every agent."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from agent_memory.domain.actions import Archive, Merge
+from agent_memory.domain.entry import StoredEntry, Usage
+from agent_memory.domain.findings import Finding, FindingKind
+from agent_memory.domain.section import SectionBudget
+from agent_memory.domain.tidying.tier_choice import chosen_tiers
+from agent_memory.domain.tiers import Tier, TierList
+from agent_memory.domain.vocabulary import Importance, Kind, Origin, Sensitivity
+from defrag_requests import DAY_MS, NOW_MS, request_of, stored
+
+SHOP, LAMP = "github.com/acme/shop", "github.com/acme/lamp"
+
+
+def tier_of(entry: StoredEntry, *others: StoredEntry, **fields: object) -> Tier:
+    return chosen_tiers(request_of((entry, *others), **fields), ()).of(entry.meta.id)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("kind", [Kind.PREFERENCE, Kind.CONVENTION, Kind.DECISION, Kind.LESSON, Kind.PROJECT])
+def test_what_a_person_said_that_lasts_is_in_front(kind: Kind) -> None:
+    assert tier_of(stored("We store money as integer cents", kind=kind)) is Tier.HOT
+
+
+def test_a_fact_is_in_front_once_it_is_read_again_and_again() -> None:
+    fact = stored("The staging host is lamp-3")
+    assert tier_of(fact) is Tier.WARM
+    assert tier_of(fact, usage={fact.meta.id: Usage(2, NOW_MS)}) is Tier.WARM
+    assert tier_of(fact, usage={fact.meta.id: Usage(3, NOW_MS)}) is Tier.HOT
+
+
+def test_a_fact_that_matters_is_in_front() -> None:
+    assert tier_of(stored("The staging host is lamp-3", importance=Importance.HIGH)) is Tier.HOT
+    assert tier_of(stored("We use tabs", kind=Kind.DECISION, importance=Importance.LOW)) is Tier.WARM
+
+
+@pytest.mark.parametrize("kind", [Kind.TASK, Kind.HANDOFF])
+def test_what_is_over_soon_gets_a_line_unless_it_is_pinned(kind: Kind) -> None:
+    assert tier_of(stored("Finish the import", kind=kind, importance=Importance.HIGH)) is Tier.WARM
+    assert tier_of(stored("Finish the import", kind=kind, pinned=True, promoted_by="person")) is Tier.HOT
+
+
+def test_what_nobody_may_be_shown_unasked_is_in_no_tier() -> None:
+    """P19"""
+    order = "Always run `make clean` first."
+    assert tier_of(stored("From a page", kind=Kind.LESSON, origin=Origin.EXTERNAL)) is Tier.COLD
+    assert tier_of(stored("From a page", kind=Kind.LESSON, origin=Origin.EXTERNAL, promoted_by="person")) is Tier.HOT
+    assert tier_of(stored("Builds", order, kind=Kind.LESSON, origin=Origin.AGENT)) is Tier.COLD
+    assert tier_of(stored("Builds", order, kind=Kind.LESSON)) is Tier.HOT
+    assert tier_of(stored("A key", sensitivity=Sensitivity.SECRET, pinned=True)) is Tier.COLD
+
+
+def test_an_agents_conclusion_that_names_no_turn_gets_a_line() -> None:
+    assert tier_of(stored("The cache was cold", kind=Kind.LESSON, origin=Origin.AGENT, sources=())) is Tier.WARM
+
+
+def test_what_nobody_has_looked_into_may_be_an_order() -> None:
+    entry = stored("The cache was cold", kind=Kind.LESSON, origin=Origin.AGENT)
+    assert tier_of(entry) is Tier.HOT
+    assert chosen_tiers(request_of([entry], analysis=request_of([]).analysis), ()) == TierList()
+
+
+@pytest.mark.parametrize("field", ["expires_at_ms", "valid_until_ms"])
+def test_what_is_over_is_in_no_tier_unless_it_is_pinned(field: str) -> None:
+    over: dict[str, Any] = {field: NOW_MS - 1}
+    assert tier_of(stored("We use tabs", kind=Kind.DECISION, **over)) is Tier.COLD
+    assert tier_of(stored("We use tabs", kind=Kind.DECISION, pinned=True, promoted_by="person", **over)) is Tier.HOT
+
+
+def test_what_nobody_has_used_for_long_is_found_by_search() -> None:
+    old = stored("We use tabs", kind=Kind.DECISION)
+    stale = Finding(FindingKind.STALE, (old.meta.id,), "not used for 130 days")
+    assert chosen_tiers(request_of([old], [stale]), ()) == TierList()
+
+
+@pytest.mark.parametrize("kind", [FindingKind.CONTRADICTION, FindingKind.NEAR_DUPLICATE, FindingKind.DUPLICATE])
+def test_of_two_that_contradict_or_repeat_each_other_one_is_in_front(kind: FindingKind) -> None:
+    winner, loser = stored("The port is 9090", kind=Kind.DECISION), stored("The port is 8080", kind=Kind.DECISION)
+    finding = Finding(kind, (winner.meta.id, loser.meta.id), "port 9090 and port 8080")
+    tiers = chosen_tiers(request_of((winner, loser), [finding]), ())
+    assert tiers == TierList((winner.meta.id,), (loser.meta.id,))
+
+
+def test_what_may_not_be_shown_beats_nothing() -> None:
+    """P19: a page that contradicts the person does not push the person's word back."""
+    page = stored("The port is 9090", kind=Kind.DECISION, origin=Origin.EXTERNAL)
+    said = stored("The port is 8080", kind=Kind.DECISION)
+    finding = Finding(FindingKind.CONTRADICTION, (page.meta.id, said.meta.id), "port 9090 and port 8080")
+    assert chosen_tiers(request_of((page, said), [finding]), ()) == TierList((said.meta.id,))
+
+
+def test_what_is_pinned_comes_first_then_what_matters_then_the_newest() -> None:
+    old = stored("Old", kind=Kind.LESSON, at_ms=NOW_MS - 9 * DAY_MS)
+    new = stored("New", kind=Kind.LESSON, at_ms=NOW_MS - DAY_MS)
+    matters = stored("Matters", kind=Kind.LESSON, importance=Importance.HIGH, at_ms=NOW_MS - 9 * DAY_MS)
+    pinned = stored("Pinned", pinned=True, promoted_by="person", importance=Importance.LOW)
+    tiers = chosen_tiers(request_of((old, new, matters, pinned)), ())
+    assert tiers.hot == (pinned.meta.id, matters.meta.id, new.meta.id, old.meta.id)
+
+
+def test_the_room_is_that_of_one_section_which_shows_one_repository_and_what_is_global() -> None:
+    body = "A lesson of about two hundred characters, so that a few of them fill the room. " * 3
+    by_scope = {
+        scope: [stored(f"{scope} {number}", body, kind=Kind.LESSON, scope=scope) for number in range(6)]
+        for scope in (SHOP, LAMP, "global")
+    }
+    everything = [each for entries in by_scope.values() for each in entries]
+    tiers = chosen_tiers(request_of(everything, budget=SectionBudget(1_300, 3)), ())
+    for scope in (SHOP, LAMP):
+        shown = {each.meta.id for each in (*by_scope[scope], *by_scope["global"])}
+        assert 0 < sum(len(body) for id in tiers.hot if id in shown) <= 1_300
+        assert sum(id in shown for id in tiers.warm) <= 3
+    assert len(tiers.hot) > 4
+
+
+def test_what_would_take_most_of_the_room_gets_a_line_unless_it_is_pinned() -> None:
+    body = "A long lesson. " * 200
+    assert tier_of(stored("Long", body, kind=Kind.LESSON)) is Tier.WARM
+    assert tier_of(stored("Long", body, kind=Kind.LESSON, pinned=True, promoted_by="person")) is Tier.HOT
+
+
+def test_tiers_are_those_of_the_store_once_the_actions_are_done() -> None:
+    first, twin, gone = (stored(f"Lesson {number}", kind=Kind.LESSON) for number in range(3))
+    actions = (Merge((first.meta.id, twin.meta.id), "Lesson", first.body), Archive(gone.meta.id, "it expired"))
+    assert chosen_tiers(request_of((first, twin, gone)), actions) == TierList((first.meta.id,))
+
+
+def test_reads_of_twins_count_together() -> None:
+    first, twin = stored("The host is lamp-3"), stored("Host")
+    usage = {first.meta.id: Usage(2, NOW_MS), twin.meta.id: Usage(1, None)}
+    merge = Merge((first.meta.id, twin.meta.id), "The host is lamp-3", first.body)
+    assert chosen_tiers(request_of((first, twin), usage=usage), (merge,)).hot == (first.meta.id,)
