@@ -18,7 +18,7 @@ from agent_memory.domain.planning.run_limits import max_changes
 from agent_memory.domain.redaction import redact
 from agent_memory.domain.results import sealed
 from agent_memory.domain.run import KeptReply
-from agent_memory.domain.tiering.eligibility import best_tier
+from agent_memory.domain.tiering.score import tier_facts
 from agent_memory.domain.tiers import Tier
 from agent_memory.domain.vocabulary import Sensitivity
 from agent_memory.errors import Error, ReplyRefused
@@ -30,7 +30,7 @@ from agent_memory.formats.defrag_prompt import (
 )
 from agent_memory.formats.defrag_reply import parse_defrag_reply
 from agent_memory.pipelines.defrag_io import DefragIo
-from agent_memory.pipelines.defrag_planning import planned
+from agent_memory.pipelines.defrag_planning import planned, usage_in
 
 WHOLE_STORE_SHOWN_CHARS = 4_000_000
 """Of entries in full for an agent that reads values and no prompt."""
@@ -150,12 +150,7 @@ def _answer(
 
 
 def _prompt_facts(io: DefragIo, run: DefragRun, request: DefragRequest, budget: DefragBudget) -> DefragPromptFacts:
-    profiles = request.analysis.profiles
-    eligible = frozenset(
-        each.meta.id
-        for each in request.live
-        if (profile := profiles.get(each.meta.id)) and best_tier(each.meta, profile.is_directive) is Tier.HOT
-    )
+    best = _best_tiers(request)
     return DefragPromptFacts(
         nonce=request.nonce,
         fence=io.random_word(),
@@ -164,12 +159,26 @@ def _prompt_facts(io: DefragIo, run: DefragRun, request: DefragRequest, budget: 
         tiers=request.tiers,
         findings=request.analysis.findings,
         shown=request.shown,
-        eligible=eligible,
+        eligible=frozenset(id for id, tier in best.items() if tier is Tier.HOT),
+        at_most_warm=frozenset(id for id, tier in best.items() if tier is Tier.WARM),
+        left_alone=request.left_alone,
+        profiles=request.analysis.profiles,
         section=io.budget,
         now_ms=request.now_ms,
-        max_changes=max_changes(run.live_at_start),
+        max_changes=len(request.live) if run.force else max_changes(run.live_at_start),
         budget=budget,
     )
+
+
+def _best_tiers(request: DefragRequest) -> dict[str, Tier]:
+    profiles = request.analysis.profiles
+    return {
+        each.meta.id: tier_facts(
+            each.meta, profiles[each.meta.id], usage_in(request.usage, each.meta), request.now_ms
+        ).best
+        for each in request.live
+        if each.meta.id in profiles
+    }
 
 
 def _parsed(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from attrs import evolve
 
 from agent_memory.domain.actions import DefragProposal, ids_of
@@ -12,9 +14,9 @@ from agent_memory.domain.defragging.plan_defrag import plan_defrag
 from agent_memory.domain.entry import Listing, Meta, Usage
 from agent_memory.domain.findings import Analysis, Profile
 from agent_memory.domain.planning.taken_ids import taken_ids
-from agent_memory.domain.tiering.eligibility import best_tier, is_directive_entry
-from agent_memory.domain.tiering.resolve import TierFacts, resolve_tiers
-from agent_memory.domain.tiering.score import score
+from agent_memory.domain.tiering.eligibility import is_directive_entry
+from agent_memory.domain.tiering.resolve import resolve_tiers
+from agent_memory.domain.tiering.score import TierFacts, tier_facts
 from agent_memory.domain.tiering.tiers_after import tiers_after
 from agent_memory.pipelines.defrag_io import DefragIo
 
@@ -75,12 +77,14 @@ def with_tiers(io: DefragIo, run: DefragRun, scan: Scan) -> DefragRun:
     )
     plan = run.plan
     told = tuple(each for each in resolved.dropped if each not in plan.dropped)
+    warnings = tuple(each for each in resolved.warnings if each not in run.warnings)
     return evolve(
         run,
         tiers_before=scan.tiers,
         tiers=resolved.tiers,
         memo=evolve(run.memo, omitted=resolved.omitted),
         plan=evolve(plan, dropped=(*plan.dropped, *told)),
+        warnings=(*run.warnings, *warnings),
     )
 
 
@@ -103,5 +107,9 @@ def _tier_facts(io: DefragIo, plan: DefragPlan, scan: Scan, analysis: Analysis) 
 
 
 def _facts_of(meta: Meta, profile: Profile, scan: Scan, now_ms: int) -> TierFacts:
-    usage = scan.usage.get(meta.id) or Usage(meta.used, meta.last_used_at_ms)
-    return TierFacts(meta, profile.body_chars, best_tier(meta, profile.is_directive), score(meta, usage, now_ms))
+    return tier_facts(meta, profile, usage_in(scan.usage, meta), now_ms)
+
+
+def usage_in(usage: Mapping[str, Usage], meta: Meta) -> Usage:
+    """Reads by the ledgers, or what the frontmatter brought along for an entry that they do not know."""
+    return usage.get(meta.id) or Usage(meta.used, meta.last_used_at_ms)
