@@ -78,15 +78,17 @@ class HealthFiles:
             archived=len(archive.entries),
             unreadable=tuple(each.path for each in live.unreadable),
             pending=len(names),
-            oldest_pending_at_ms=_stamp_of(names[0]) if names else None,
+            oldest_pending_at_ms=stamp_of(names[0]) if names else None,
             failed=failed,
             troubles=tuple(sorted(troubles.items())),
             last_run=last,
-            hook_problems=tuple(each for each in self._hook_problems() if (ms_of(each.at) or since) >= since),
+            hook_problems=tuple(
+                each for each in hook_problems(self.root, self.environ) if (ms_of(each.at) or since) >= since
+            ),
             spent_today=spend_on(days, day_of(self.clock.now_ms())),
             max_calls_per_day=self.max_calls_per_day,
             agent=self.agent,
-            unrecorded=_length_of_list(self.root / "runs" / "owed.json"),
+            unrecorded=unrecorded_writes(self.root),
             warnings=warnings,
         )
 
@@ -97,17 +99,29 @@ class HealthFiles:
                 return _last_run_of(path.parent.name, report)
         return None
 
-    def _hook_problems(self) -> list[HookProblem]:
-        root = str(self.root)
-        problems = []
-        for directory in hook_log_directories(home_of(self.environ), root):
-            for name in (PREVIOUS_NAME, FILE_NAME):
-                problems += [
-                    _hook_problem(each)
-                    for each in _json_lines(Path(directory) / name)
-                    if _concerns(each.get("root"), root)
-                ]
-        return sorted(problems, key=lambda problem: problem.at)
+
+def hook_problems(root: Path, environ: Mapping[str, str]) -> list[HookProblem]:
+    """Every capture that is known not to have arrived, oldest first; what is damaged in the log is passed over."""
+    problems = []
+    for directory in hook_log_directories(home_of(environ), str(root)):
+        for name in (PREVIOUS_NAME, FILE_NAME):
+            problems += [
+                _hook_problem(each)
+                for each in _json_lines(Path(directory) / name)
+                if _concerns(each.get("root"), str(root))
+            ]
+    return sorted(problems, key=lambda problem: problem.at)
+
+
+def unrecorded_writes(root: Path) -> int:
+    """Writes that git has not recorded yet."""
+    return _length_of_list(root / "runs" / "owed.json")
+
+
+def stamp_of(name: str) -> int | None:
+    """The time, in epoch ms, that the name of an inbox entry begins with."""
+    day, _, clock = name[:24].partition("T")
+    return ms_of(f"{day}T{clock.replace('-', ':')}")
 
 
 def _concerns(named: object, root: str) -> bool:
@@ -136,7 +150,7 @@ def _json_of(path: Path) -> object:
         if path.stat().st_size > MAX_REPORT_BYTES:
             return None
         document: object = json.loads(path.read_text("utf-8", "replace"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return None  # a report is for information: a damaged one must not hide the rest of the status
     return document
 
@@ -150,7 +164,7 @@ def _json_lines(path: Path) -> list[dict[str, Any]]:
     for line in lines:
         try:
             document = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             continue
         if isinstance(document, dict):
             documents.append(document)
@@ -160,8 +174,3 @@ def _json_lines(path: Path) -> list[dict[str, Any]]:
 def _length_of_list(path: Path) -> int:
     document = _json_of(path)
     return len(document) if isinstance(document, list) else 0
-
-
-def _stamp_of(name: str) -> int | None:
-    day, _, clock = name[:24].partition("T")
-    return ms_of(f"{day}T{clock.replace('-', ':')}")
