@@ -42,6 +42,21 @@ class TierFacts:
     score: float
 
 
+@frozen
+class ScoreParts:
+    """What a score is made of: the product of the four, and the pin added."""
+
+    importance: float
+    use: float
+    recency: float
+    origin: float
+    pin: float = 0.0
+
+    @property
+    def total(self) -> float:
+        return self.pin + self.importance * self.use * self.recency * self.origin
+
+
 def score(meta: Meta, usage: Usage, now_ms: int) -> float:
     """Importance (1, 2, 4, 8) x use x recency x origin; a pin adds 1,000. Always above 0.
 
@@ -49,10 +64,20 @@ def score(meta: Meta, usage: Usage, now_ms: int) -> float:
     or change, down to 8 steps. Origin: the person 1, an agent 0.8, anything else 0.7. No single step of use or time
     makes one entry `CLEARLY_BETTER` than its equal, so that a score does not swing from run to run.
     """
+    return score_parts(meta, usage, now_ms).total
+
+
+def score_parts(meta: Meta, usage: Usage, now_ms: int) -> ScoreParts:
+    """The factors of `score`."""
     doublings = min((max(usage.count, 0) + 1).bit_length() - 1, _MOST_DOUBLINGS)
-    used = 1 + _A_DOUBLING * doublings
-    recent = _A_STEP_OLDER ** _steps_since(max(meta.updated_at_ms, usage.last_at_ms or 0), now_ms)
-    return (_PINNED if meta.pinned else 0) + _OF_IMPORTANCE[meta.importance] * used * recent * _OF_ORIGIN[meta.origin]
+    steps = _steps_since(max(meta.updated_at_ms, usage.last_at_ms or 0), now_ms)
+    return ScoreParts(
+        importance=_OF_IMPORTANCE[meta.importance],
+        use=1 + _A_DOUBLING * doublings,
+        recency=_A_STEP_OLDER**steps,
+        origin=_OF_ORIGIN[meta.origin],
+        pin=_PINNED if meta.pinned else 0.0,
+    )
 
 
 def tier_facts(meta: Meta, profile: Profile, usage: Usage, now_ms: int) -> TierFacts:
