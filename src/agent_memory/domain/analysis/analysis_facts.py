@@ -1,0 +1,25 @@
+"""What an analysis depends on besides the entries."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from attrs import field, frozen
+
+from agent_memory.domain.entry import Usage
+
+
+@frozen
+class AnalysisFacts:
+    """All that an analysis may depend on besides the entries themselves."""
+
+    now_ms: int
+    taken_ids: frozenset[str] = frozenset()
+    """Every id that is not free, casefolded: live ones, aliases, archived ones (`planning.taken_ids`). The ids and aliases
+    of the entries that are analysed count as taken anyway."""
+    usage: Mapping[str, Usage] = field(factory=dict)
+    """Reads by id; an entry that is not in it has the reads of its frontmatter."""
+    stale_days: int = 120
+    left_alone: frozenset[str] = frozenset()
+    """Entries that changed in 3 of the last 10 runs. They are in no finding that asks for another rewrite: only
+    contradictions and dangling links name them, which are wrong however often they are touched."""

@@ -1,0 +1,172 @@
+"""What a note claims: statements reduced to what can be compared with those of another note, in English and Portuguese."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+
+from attrs import frozen
+
+from agent_memory.domain.analysis.alternatives import Choice, choice_in
+from agent_memory.domain.analysis.polarity import (
+    DENYING_TERMS,
+    is_beside_the_present,
+    is_conditional,
+    is_denying,
+    words_in,
+)
+from agent_memory.domain.analysis.quantities import Quantity, dates, quantities, without_dates
+from agent_memory.domain.text.terms import content_terms
+
+_LONGEST_CHARS = 300
+"""A longer sentence makes more than one claim."""
+_MOST_STATEMENTS = 200
+_MOST_TERMS = 14
+_FEWEST_TERMS = 2
+_SNIPPET_CHARS = 80
+
+_WEAK = DENYING_TERMS | content_terms(
+    "now current currently default set changed moved switched updated raised lowered increased decreased reduced exactly really "
+    "agora atualmente padrão passou mudou alterado atual value valor usamos usa usam utiliza utilizamos prefer prefers standardised"
+)
+"""Words that say nothing about which thing is meant."""
+_SPAN = re.compile(r"`([^`\n]{1,80})`")
+_CHANGE = re.compile(r"\b(?:from|de)\s+(`?v?[\d.,:]+ ?[a-z%]{0,8}`?)\s+(?=(?:to|para)\b)", re.IGNORECASE)
+_PLACED = re.compile(
+    r"\b(?:(?:live|lives|located|stored|kept|saved|resides?|placed|defined|written|found|fica|ficam|está|estão|guardad\w+|salv\w+|armazenad\w+)"
+    r"(?:\s+\w+){0,2}\s+(?:in|at|under|inside|to|into|em|no|na|sob)|(?:url|path|endpoint|address|caminho|endereço)\s+(?:is|é|=|:))\s+"
+    r"(?P<place>`[^`\n]{2,80}`|https?://[^\s)>\]]+|(?:\.{0,2}/)?(?:[\w.-]+/)+[\w.-]*)",
+    re.IGNORECASE,
+)
+_MORE_PLACES = re.compile(r"\s*(?:,|and|or|e|ou)\s+[`/\w]")
+
+
+@frozen
+class Claim:
+    """Something said about a thing that has one value at a time."""
+
+    slot: str
+    """What kind of value; only claims of one slot can conflict."""
+    frame: frozenset[str]
+    """The content words of the statement without its values, and the code that it names."""
+    values: tuple[str, ...]
+    snippet: str
+    """The beginning of the statement, for people."""
+    conditional: bool = False
+    dates: tuple[str, ...] = ()
+    exclusive: bool = False
+    """Nothing else can be meant, even if the frame is empty."""
+
+
+@frozen
+class Assertion:
+    """A statement that is affirmed or denied as a whole; the snippet is empty where it is affirmed."""
+
+    frame: frozenset[str]
+    denied: bool
+    snippet: str
+
+
+@frozen
+class _Sentence:
+    text: str
+    words: tuple[str, ...]
+
+
+def claims_of(sentences: Iterable[str]) -> tuple[Claim, ...]:
+    """The claims of some sentences. Where one text gives several values for the same thing, none of them is a claim."""
+    by_subject: dict[tuple[str, frozenset[str]], list[Claim]] = defaultdict(list)
+    for sentence in _short(sentences):
+        for claim in _claims_in(sentence):
+            by_subject[claim.slot, claim.frame].append(claim)
+    return tuple(same[0] for same in by_subject.values() if len({claim.values for claim in same}) == 1)
+
+
+def assertions_of(sentences: Iterable[str]) -> tuple[Assertion, ...]:
+    """What the sentences affirm or deny, without conditions; what a text both affirms and denies is left out."""
+    by_frame: dict[frozenset[str], list[Assertion]] = defaultdict(list)
+    for sentence in _short(sentences):
+        if is_conditional(sentence.words) or is_beside_the_present(sentence.text):
+            continue
+        denied = is_denying(sentence.words)
+        frame = _terms(sentence.text)
+        if _FEWEST_TERMS <= len(frame) <= _MOST_TERMS:
+            by_frame[frame].append(Assertion(frame, denied, sentence.text[:_SNIPPET_CHARS] if denied else ""))
+    return tuple(same[0] for same in by_frame.values() if len({each.denied for each in same}) == 1)
+
+
+def words_without_values(text: str) -> frozenset[str]:
+    """The content words of a title or description without the values and choices in it: what it is about."""
+    choice = choice_in(text)
+    if choice:
+        return _terms(choice.rest) - choice.among.about
+    return _terms(_without(text, quantities(text) or ()))
+
+
+def _short(sentences: Iterable[str]) -> Iterator[_Sentence]:
+    for number, sentence in enumerate(sentences):
+        if number >= _MOST_STATEMENTS:
+            return
+        if len(sentence) <= _LONGEST_CHARS:
+            yield _Sentence(sentence, words_in(sentence))
+
+
+def _claims_in(sentence: _Sentence) -> Iterator[Claim]:
+    text = sentence.text
+    place = _PLACED.search(text) if "/" in text or "`" in text else None
+    choice = choice_in(text)
+    if not (place or choice or any(map(str.isdigit, text))) or is_beside_the_present(text):
+        return
+    if is_denying(words_in(choice.rest) if choice else sentence.words):
+        return
+    if choice:
+        yield from _chosen(sentence, choice)
+    elif place:
+        yield from _placed(sentence, place)
+    else:
+        yield from _quantified(sentence)
+
+
+def _chosen(sentence: _Sentence, choice: Choice) -> Iterator[Claim]:
+    exclusive = choice.among.exclusive
+    said = _terms(choice.rest) - choice.among.about
+    frame = frozenset(term for term in said if not term.isdigit()) if exclusive else said
+    if (0 if exclusive else _FEWEST_TERMS) <= len(frame) <= _MOST_TERMS:
+        yield _claim(sentence, choice.among.question, frame, (choice.answer,), exclusive=exclusive)
+
+
+def _placed(sentence: _Sentence, place: re.Match[str]) -> Iterator[Claim]:
+    text, value = sentence.text, place["place"].strip("`").rstrip("./,;:").lower()
+    frame = _terms(f"{text[: place.start('place')]} {text[place.end() :]}")
+    is_place = ("/" in value or "." in value) and not _MORE_PLACES.match(text, place.end())
+    if is_place and _FEWEST_TERMS <= len(frame) <= _MOST_TERMS:
+        yield _claim(sentence, "place", frame, (value,))
+
+
+def _quantified(sentence: _Sentence) -> Iterator[Claim]:
+    plain = _CHANGE.sub(" ", without_dates(sentence.text))
+    found = quantities(plain) or ()
+    frame = _terms(_without(plain, found))
+    if found and 1 <= len(frame) <= _MOST_TERMS:
+        measures = " ".join(each.measure for each in found)
+        yield _claim(sentence, measures, frame, tuple(each.value for each in found))
+
+
+def _claim(
+    sentence: _Sentence, slot: str, frame: frozenset[str], values: tuple[str, ...], *, exclusive: bool = False
+) -> Claim:
+    snippet = sentence.text[:_SNIPPET_CHARS]
+    return Claim(slot, frame, values, snippet, is_conditional(sentence.words), dates(sentence.text), exclusive)
+
+
+def _without(text: str, found: tuple[Quantity, ...]) -> str:
+    for each in reversed(found):
+        text = f"{text[: each.start]} {text[each.end :]}"
+    return text
+
+
+def _terms(text: str) -> frozenset[str]:
+    """Content words, and each code span as a whole: `retry()` and `retry` name different things."""
+    named = (f"`{span.strip().lower()}`" for span in _SPAN.findall(text)) if "`" in text else ()
+    return content_terms(text).union(named) - _WEAK

@@ -1,0 +1,67 @@
+"""Statements that one entry affirms and another denies, word for word."""
+
+from __future__ import annotations
+
+import hashlib
+from array import array
+from collections.abc import Iterable, Iterator
+
+from attrs import frozen
+
+from agent_memory.domain.analysis.claims import Assertion
+
+_MOST_OF_ONE_FRAME = 40
+"""A sentence that more entries have says nothing about any of them."""
+
+
+@frozen
+class Denied:
+    """What one entry affirms and another denies. Positions are those in which the entries were added."""
+
+    affirming: int
+    denying: int
+    snippet: str
+    """The beginning of the denying statement."""
+    terms: int
+    """How many content words the statement has."""
+
+
+class Assertions:
+    """All statements of a store, about 20 bytes each: of an affirmed one only the hash of its content words is kept."""
+
+    def __init__(self) -> None:
+        self._frames = array("Q")
+        self._entries = array("I")
+        self._sizes = array("B")
+        self._snippets: dict[int, str] = {}
+
+    def add(self, entry: int, assertions: Iterable[Assertion]) -> None:
+        """Remember what the entry at this position affirms and denies."""
+        for assertion in assertions:
+            if assertion.denied:
+                self._snippets[len(self._frames)] = assertion.snippet
+            self._frames.append(_hash(assertion.frame))
+            self._entries.append(entry)
+            self._sizes.append(min(len(assertion.frame), 255))
+
+    def denied(self) -> Iterator[Denied]:
+        """Every pair of entries of which one affirms what the other denies."""
+        denying: dict[int, list[int]] = {}
+        for at in self._snippets:
+            denying.setdefault(self._frames[at], []).append(at)
+        affirming: dict[int, list[int]] = {}
+        for at, frame in enumerate(self._frames):
+            if frame in denying and at not in self._snippets:
+                affirming.setdefault(frame, []).append(at)
+        for frame, ats in affirming.items():
+            if len(ats) + len(denying[frame]) <= _MOST_OF_ONE_FRAME:
+                yield from (self._pair(one, other) for one in ats for other in denying[frame])
+
+    def _pair(self, affirming: int, denying: int) -> Denied:
+        entries = self._entries
+        return Denied(entries[affirming], entries[denying], self._snippets[denying], self._sizes[denying])
+
+
+def _hash(frame: frozenset[str]) -> int:
+    text = "\n".join(sorted(frame)).encode("utf-8", "surrogatepass")
+    return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "big")

@@ -1,0 +1,134 @@
+"""Which entries say nearly the same, or hold one another.
+
+All pairs of a store would be too many. Two sets of which one holds a share c of the other have in common one of the
+|x| - ⌈c·|x|⌉ + 1 rarest words of the smaller set x, so only entries that share such a word are compared (prefix filtering:
+Bayardo, Ma, Srikant, "Scaling up all pairs similarity search", 2007). It finds every pair, except where more than
+`_MOST_COMPARED` entries share the rarest words of one: then it finds the nearest in length.
+"""
+
+from __future__ import annotations
+
+import math
+from array import array
+from bisect import bisect_right
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+
+from attrs import frozen
+
+from agent_memory.domain.analysis.features import Features
+from agent_memory.domain.analysis.precedence import same_reach
+from agent_memory.domain.analysis.vocabulary import Vocabulary
+
+NEAR = 0.75
+"""Share of the words of both that near duplicates have in common (Jaccard)."""
+NEAR_SHORT = 0.85
+"""The same where both together have fewer than `_SHORT_TERMS` words: one word more or less may be another thing."""
+CONTAINED = 0.8
+"""Share of the words of the smaller entry that the larger one holds, for an overlap."""
+CONTAINED_FAR = 0.9
+"""The same where the larger entry is `_FAR` times as large: it holds many words by chance."""
+
+_SHORT_TERMS = 12
+_FEWEST_TERMS = 4
+_FEWEST_CONTAINED = 8
+_FAR = 8
+_MOST_COMPARED = 96
+_MOST_LOOKED_AT = 600
+
+
+@frozen
+class Alike:
+    """Two entries and the words that they have in common."""
+
+    one: Features
+    """The smaller."""
+    other: Features
+    jaccard: float
+    containment: float
+    """Share of the smaller that the other holds."""
+    is_near: bool
+    """Near duplicates; else one overlaps the other."""
+
+
+def alike_pairs(entries: Sequence[Features], words: Vocabulary) -> Iterator[Alike]:
+    """Every pair that is nearly the same or of which one holds the other, by the content words of title and body.
+
+    Not taken for near duplicates are two entries each of which names a number or code that the other lacks: they say the
+    like of different things.
+    """
+    spread = Counter(term for each in entries for term in each.terms)
+    marked = frozenset(number for number in spread if _names(words.word(number)))
+    ordered = sorted((each for each in entries if len(each.terms) >= _FEWEST_TERMS), key=lambda e: (len(e.terms), e.id))
+    holders: dict[int, array[int]] = defaultdict(lambda: array("I"))
+    for position, each in enumerate(ordered):
+        for term in each.terms:
+            if spread[term] > 1:
+                holders[term].append(position)
+    for position, each in enumerate(ordered):
+        mine, prefix = set(each.terms), _rarest(each, spread, words)
+        for candidate in _candidates(position, each, prefix, holders, ordered):
+            if alike := _compared(each, mine, ordered[candidate], marked):
+                yield alike
+
+
+def _names(word: str) -> bool:
+    return word.startswith("`") or any(map(str.isdigit, word))
+
+
+def _rarest(entry: Features, spread: Counter[int], words: Vocabulary) -> list[int]:
+    """The words of which every partner has one, the rarest first."""
+    size = len(entry.terms)
+    ordered = sorted(entry.terms, key=lambda term: (spread[term], words.word(term)))
+    return ordered[: size - math.ceil(CONTAINED * size) + 1]
+
+
+def _candidates(
+    position: int,
+    entry: Features,
+    prefix: Sequence[int],
+    holders: dict[int, array[int]],
+    ordered: Sequence[Features],
+) -> list[int]:
+    """Entries after this one that share a word of the prefix; those that share the rarest ones first."""
+    found: dict[int, None] = {}
+    for term in prefix:
+        sharing = holders.get(term)
+        if sharing is None:
+            continue
+        start = bisect_right(sharing, position)
+        for candidate in sharing[start : start + _MOST_LOOKED_AT]:
+            if candidate not in found and same_reach(entry, ordered[candidate]):
+                found[candidate] = None
+                if len(found) >= _MOST_COMPARED:
+                    return list(found)
+    return list(found)
+
+
+def _compared(one: Features, mine: set[int], other: Features, marked: frozenset[int]) -> Alike | None:
+    common = len(mine.intersection(other.terms))
+    containment, together = common / len(one.terms), len(one.terms) + len(other.terms) - common
+    if containment < CONTAINED:
+        return None
+    jaccard = common / together
+    if jaccard >= (NEAR if together >= _SHORT_TERMS else NEAR_SHORT):
+        return None if _differ_in_names(mine, other, marked) else Alike(one, other, jaccard, containment, True)
+    if _overlaps(one, other, containment):
+        return Alike(one, other, jaccard, containment, False)
+    return None
+
+
+def _differ_in_names(mine: set[int], other: Features, marked: frozenset[int]) -> bool:
+    theirs = set(other.terms)
+    return not marked.isdisjoint(mine - theirs) and not marked.isdisjoint(theirs - mine)
+
+
+def _overlaps(one: Features, other: Features, containment: float) -> bool:
+    if len(one.terms) < _FEWEST_CONTAINED or not _same_subject(one, other):
+        return False
+    return len(other.terms) < _FAR * len(one.terms) or containment >= CONTAINED_FAR
+
+
+def _same_subject(one: Features, other: Features) -> bool:
+    """Whether the titles, descriptions and tags share two words at least."""
+    return len(set(one.about).intersection(other.about)) >= 2

@@ -1,0 +1,52 @@
+"""Whether a sentence affirms or denies, and whether it speaks of the present without conditions."""
+
+from __future__ import annotations
+
+import re
+
+from agent_memory.domain.text.terms import content_terms
+
+_WORD = re.compile(r"[^\W\d_]+(?:['’]t\b)?")
+_DENYING_WORDS = """
+    not never none nothing nobody neither nor without cannot avoid avoids avoiding avoided forbid forbids forbidden prohibited
+    disallowed no não nao nunca jamais sem nem nenhum nenhuma nada ninguém proibido proibida proibidos evite evita evitar evitam
+    """
+_DENYING = frozenset(_DENYING_WORDS.split())
+DENYING_TERMS = content_terms(" ".join(_DENYING)) | {"longer"}
+"""The stems of words that deny, as far as they are content."""
+# `no` denies in English and means "in the" in Portuguese.
+_PORTUGUESE_WORDS = "é são não nao que uma um os as do da dos das em para com pelo pela nunca sempre está usamos usa"
+_PORTUGUESE = frozenset(_PORTUGUESE_WORDS.split())
+_CONDITIONAL_WORDS = """
+    if when whenever unless except only while otherwise else until before after because since but
+    se quando enquanto exceto salvo somente só apenas até antes depois porque mas caso senão
+    """
+_CONDITIONAL = frozenset(_CONDITIONAL_WORDS.split())
+_PAST = re.compile(
+    r"\b(?:used to|previously|formerly|originally|historically|initially|at the time|back then|at first|until|would have|"
+    r"e\.g\.|for example|for instance|such as|antigamente|anteriormente|originalmente|costumava\w*|por exemplo)\b",
+    re.IGNORECASE,
+)
+
+
+def words_in(sentence: str) -> tuple[str, ...]:
+    """The words of a sentence in lower case, in order."""
+    return tuple(_WORD.findall(sentence.lower()))
+
+
+def is_denying(words: tuple[str, ...]) -> bool:
+    """Whether an odd number of the words deny."""
+    found = [word for word in words if word in _DENYING or word.endswith(("n't", "n’t"))]
+    if "no" in found and not _PORTUGUESE.isdisjoint(words):
+        found = [word for word in found if word != "no"]
+    return len(found) % 2 == 1
+
+
+def is_conditional(words: tuple[str, ...]) -> bool:
+    """Whether what is said holds only sometimes, or has a reason or an exception in the same sentence."""
+    return not _CONDITIONAL.isdisjoint(words)
+
+
+def is_beside_the_present(sentence: str) -> bool:
+    """Whether the sentence tells what once was, gives an example, or asks."""
+    return sentence.rstrip().endswith("?") or _PAST.search(sentence) is not None
