@@ -22,6 +22,7 @@ from agent_memory.errors import Error
 from agent_memory.wording import describe
 
 if TYPE_CHECKING:
+    from agent_memory.adapters.checkup.examiner import Examiner
     from agent_memory.adapters.git.git_recorder import GitRecorder
     from agent_memory.adapters.git.owing_recorder import OwingRecorder
     from agent_memory.adapters.inbox.inbox_files import InboxFiles
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from agent_memory.adapters.records.usage_ledger_files import UsageLedgerFiles
     from agent_memory.adapters.store.store_files import StoreFiles
     from agent_memory.adapters.surroundings.places_files import PlacesFiles
+    from agent_memory.domain.checkup.examination import Examination, Treatment
     from agent_memory.domain.defrag_run import DefragRun
     from agent_memory.domain.health import Health
     from agent_memory.domain.run import Run
@@ -171,6 +173,42 @@ class Memory:
             name,
             self.config.llm.max_calls_per_day,
         ).read(warnings)
+
+    def examine(self, progress: Callable[[str], None] = lambda _: None) -> Examination:
+        """For `memory doctor`: looks at everything, and changes nothing."""
+        return self._examiner(progress).examine()
+
+    def repair(self, progress: Callable[[str], None] = lambda _: None) -> Result[Treatment, Error]:
+        """For `memory doctor --fix`; `Busy` when a run is at work."""
+        from agent_memory.adapters.checkup.repairer import Repairer
+
+        return Repairer(
+            self._examiner(progress),
+            self.locks,
+            self.recorder,
+            publish=self.publish,
+            finish_runs=lambda: self._finish_consolidate().bind(lambda _: self._finish_defrag()),
+        ).repair()
+
+    def _examiner(self, progress: Callable[[str], None]) -> Examiner:
+        from agent_memory.adapters.checkup.examiner import Examiner
+        from agent_memory.adapters.records.run_log_files import RunLogFiles
+
+        return Examiner(
+            self.root,
+            self.environ,
+            self.config,
+            self.clock,
+            self.store,
+            self.inbox,
+            self.ledger,
+            self.spend,
+            RunLogFiles(self.root),
+            dry_publish=lambda: self.publish(dry_run=True),
+            warnings=self.effective.warnings,
+            names_secret=not self.caller.is_agent,
+            progress=progress,
+        )
 
     def consolidate(
         self,

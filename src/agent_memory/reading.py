@@ -11,11 +11,12 @@ from agent_memory.domain.entry import Listed, Listing, Meta, StoredEntry, Unread
 from agent_memory.domain.results import sealed
 from agent_memory.domain.text.tags import normal_tags
 from agent_memory.domain.vocabulary import Kind, Sensitivity, Status
-from agent_memory.errors import EntryProtected, Error
+from agent_memory.errors import EntryNotFound, EntryProtected, Error
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
+    from agent_memory.domain.link_graph import LinkSheet
     from agent_memory.domain.note_draft import Caller
     from agent_memory.ports import Clock, Store, UsageLedger
 
@@ -106,6 +107,39 @@ class Reading:
             return Success(self._counted(stored))
 
         return self.store.read(id, archived=archived).bind(counted)
+
+    def links(self, id: str) -> Result[tuple[StoredEntry, LinkSheet], Error]:
+        """The entry, live or archived, by id or alias, and all that ties it to others. Counts no read."""
+        from agent_memory.domain.link_graph import links_of
+
+        def tied(stored: StoredEntry) -> Result[tuple[StoredEntry, LinkSheet], Error]:
+            if not self._may_see(stored.meta):
+                return Failure(EntryProtected(id, "reading by an agent", "secret"))
+            return self.store.list().bind(
+                lambda live: self.store.list(archived=True).map(
+                    lambda archive: (
+                        stored,
+                        links_of(stored, self._bodies(live), self._seen(live), self._seen(archive)),
+                    )
+                )
+            )
+
+        return self.store.read(id).lash(lambda error: self._archived(id, error)).bind(tied)
+
+    def _archived(self, id: str, error: Error) -> Result[StoredEntry, Error]:
+        if isinstance(error, EntryNotFound) and error.archived:
+            return self.store.read(id, archived=True)
+        return Failure(error)
+
+    def _bodies(self, live: Listing) -> Iterator[StoredEntry]:
+        """Those that may be seen and can be read just now, one after the other."""
+        for each in self._seen(live).entries:
+            found = self.store.read(each.meta.id)
+            if isinstance(found, Success):
+                yield found.unwrap()
+
+    def _seen(self, listing: Listing) -> Listing:
+        return Listing(tuple(each for each in listing.entries if self._may_see(each.meta)))
 
     def _counted(self, stored: StoredEntry) -> ReadEntry:
         meta = stored.meta

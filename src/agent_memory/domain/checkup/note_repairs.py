@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 
 from attrs import evolve, frozen
 
@@ -39,9 +39,10 @@ Repair = Rewrite | Shelve
 def plan_repairs(
     notes: Iterable[NoteFile], live: Mapping[str, Listed], taken_ids: Iterable[str], names: Iterable[str]
 ) -> tuple[Repair, ...]:
-    """The repairs of those notes that need one. `live` by path; `taken_ids` of everything but provisional ids; `names`
-    are all of `topics/`. Both are compared as on a disk that ignores case."""
-    return tuple(_plan(sorted(notes, key=lambda note: note.path), live, _Taken(taken_ids, names)))
+    """The repairs of those notes that need one, in the order of the notes, each of which is looked at once. `live` by path;
+    `taken_ids` of everything but provisional ids; `names` are all of `topics/`. Both are compared as on a disk that ignores
+    case."""
+    return tuple(_plan(notes, live, _Taken(taken_ids, names)))
 
 
 class _Taken:
@@ -75,7 +76,7 @@ class _Taken:
         return wanted
 
 
-def _plan(notes: Sequence[NoteFile], live: Mapping[str, Listed], taken: _Taken) -> Iterator[Repair]:
+def _plan(notes: Iterable[NoteFile], live: Mapping[str, Listed], taken: _Taken) -> Iterator[Repair]:
     for note in notes:
         original = note.copy_of
         repair = _rewritten(note, taken) if original is None else _separated(note, live.get(original), taken)

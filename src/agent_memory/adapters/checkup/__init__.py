@@ -1,0 +1,1 @@
+"""Gathering what a checkup looks at, and carrying out its repairs."""

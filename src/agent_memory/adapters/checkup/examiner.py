@@ -1,0 +1,259 @@
+"""Looking at a whole store. Nothing is changed, and whatever is damaged hides nothing else."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import TypeVar
+
+from attrs import evolve, field, frozen
+from returns.result import Failure, Result, Success
+
+from agent_memory.adapters.checkup.agent_state import agent_trouble
+from agent_memory.adapters.checkup.git_state import read_git
+from agent_memory.adapters.checkup.inbox_state import examine_pending
+from agent_memory.adapters.checkup.note_files import read_copies, read_notes
+from agent_memory.adapters.checkup.state_files import examine_state, read_vocabulary
+from agent_memory.adapters.checkup.walked_files import walk
+from agent_memory.adapters.disk.io_errors import store_io
+from agent_memory.adapters.inbox.failed_entries import failed_entries
+from agent_memory.adapters.inbox.inbox_files import InboxFiles
+from agent_memory.adapters.inbox.inbox_texts import printable
+from agent_memory.adapters.inbox.queue_troubles import QueueTroubles
+from agent_memory.adapters.records.health_files import hook_problems, stamp_of, unrecorded_writes
+from agent_memory.adapters.records.usage_ledger_files import UsageLedgerFiles
+from agent_memory.adapters.store.entry_files import JOURNAL
+from agent_memory.config import Config
+from agent_memory.domain.analysis.analysis_facts import AnalysisFacts
+from agent_memory.domain.analysis.analyze import analyze
+from agent_memory.domain.checkup import catalogue as of
+from agent_memory.domain.checkup.analysis_checks import examine_analysis
+from agent_memory.domain.checkup.examination import Examination, in_order
+from agent_memory.domain.checkup.file_checks import examine_files
+from agent_memory.domain.checkup.git_checks import examine_git
+from agent_memory.domain.checkup.link_checks import examine_links, examine_references
+from agent_memory.domain.checkup.name_checks import examine_copies, examine_names
+from agent_memory.domain.checkup.note_checks import NoteRules, examine_note
+from agent_memory.domain.checkup.run_checks import (
+    INTERVALS_BEFORE_LATE,
+    ScheduleFacts,
+    examine_failed,
+    examine_hook_problems,
+    examine_last_run,
+    examine_schedule,
+    examine_spend,
+    examine_troubles,
+)
+from agent_memory.domain.checkup.symptom import Ailment, Symptom
+from agent_memory.domain.checkup.tier_checks import examine_targets, examine_tiers
+from agent_memory.domain.entry import Listed, Listing, StoredEntry, Usage
+from agent_memory.domain.instants import HOUR_MS, ms_of
+from agent_memory.domain.planning.taken_ids import taken_ids
+from agent_memory.domain.results import sealed
+from agent_memory.domain.run_log import LoggedRun
+from agent_memory.domain.section import Published
+from agent_memory.domain.text.plain_text import one_line
+from agent_memory.domain.tiers import TierList
+from agent_memory.domain.vocabulary import Sensitivity
+from agent_memory.errors import Error
+from agent_memory.ports import Clock, RunLog, SpendLedger, Store
+from agent_memory.wording import describe
+
+T = TypeVar("T")
+
+_LOOKED_BACK_RUNS = 300
+"""A month of runs every two hours, and then some: what came before says nothing of a schedule."""
+_NOTES_A_REPORT = 5_000
+_SENTENCE_CHARS = 600
+_NOTHING = Listing(())
+
+
+@frozen
+class Examiner:
+    """`examine()` looks at everything that `memory doctor` tells of."""
+
+    root: Path
+    environ: Mapping[str, str]
+    config: Config
+    clock: Clock
+    store: Store
+    inbox: InboxFiles
+    ledger: UsageLedgerFiles
+    spend: SpendLedger
+    runs: RunLog
+    dry_publish: Callable[[], Result[Published, Error]]
+    warnings: tuple[str, ...] = ()
+    """Of the configuration."""
+    names_secret: bool = True
+    """Whether secret notes may be named: not to an agent."""
+    progress: Callable[[str], None] = field(default=lambda _: None)
+
+    def examine(self) -> Examination:
+        """All symptoms."""
+        symptoms: list[Symptom] = []
+        live = self._kept(self.store.list(), symptoms, of.UNREADABLE_STORE, _NOTHING)
+        archive = self._kept(self.store.list(archived=True), symptoms, of.UNREADABLE_STORE, _NOTHING)
+        tiers = self._kept(self.store.tiers(), symptoms, of.TIERS_DAMAGED, TierList())
+        shown = live if self.names_secret else evolve(live, entries=_not_secret(live.entries))
+        symptoms += self._notes(shown, archive, tiers)
+        symptoms += examine_tiers(tiers, {each.meta.id: each for each in live.entries})
+        symptoms += self._of(self.dry_publish(), examine_targets, of.UNREADABLE_STORE)
+        symptoms += self._inbox_and_runs()
+        symptoms += self._git(live)
+        symptoms += self._files()
+        found = in_order([_printable(each) for each in symptoms])
+        return Examination(str(self.root), len(live.entries), len(archive.entries), found)
+
+    # -- notes --------------------------------------------------------------------------------------------------------
+
+    def _notes(self, live: Listing, archive: Listing, tiers: TierList) -> Iterator[Symptom]:
+        copies = tuple(read_copies(str(self.root), live.unreadable, live.entries))
+        copied = {note.path for note in copies}
+        for file in live.unreadable:
+            if file.path not in copied:
+                yield of.UNREADABLE_NOTE.found(file.path, f"It is no note: {'; '.join(file.problems)}")
+        for file in archive.unreadable:
+            yield of.UNREADABLE_ARCHIVED.found(file.path, f"It is no note: {'; '.join(file.problems)}")
+        yield from examine_copies(copies)
+        yield from examine_names(live.entries)
+        archived = frozenset(each.meta.id for each in archive.entries)
+        yield from examine_references(live.entries, archived)
+        usage: list[Symptom] = []
+        totals = self._usage(usage)
+        yield from usage
+        alone: list[Symptom] = []
+        analysis = analyze(
+            self._bodies(live, archived, alone),
+            AnalysisFacts(
+                now_ms=self.clock.now_ms(),
+                taken_ids=taken_ids(live, archive),
+                usage=totals,
+                stale_days=self.config.limits.stale_days,
+            ),
+        )
+        yield from alone
+        by_id = {each.meta.id: each for each in live.entries}
+        yield from examine_analysis(analysis, by_id, frozenset(tiers.hot))
+
+    def _bodies(self, live: Listing, archived: frozenset[str], symptoms: list[Symptom]) -> Iterator[StoredEntry]:
+        """The entries with their bodies; what is wrong with each alone is added to `symptoms` on the way."""
+        rules = NoteRules(
+            self.clock.now_ms(),
+            int(INTERVALS_BEFORE_LATE * self.config.schedule.defrag_interval_hours * HOUR_MS),
+            read_vocabulary(str(self.root)),
+        )
+        known = frozenset(id for each in live.entries for id in (each.meta.id, *each.meta.aliases))
+        for number, note in enumerate(read_notes(str(self.root), live.entries), 1):
+            if number % _NOTES_A_REPORT == 0:
+                self.progress(f"{number:,} of {len(live.entries):,} notes examined")
+            symptoms += examine_note(note, rules)
+            symptoms += examine_links(note.stored, known, archived)
+            yield note.stored
+
+    def _usage(self, symptoms: list[Symptom]) -> Mapping[str, Usage]:
+        match sealed(self.ledger.survey()):
+            case Failure(error):
+                symptoms.append(_trouble(error, of.UNREADABLE_STORE))
+                return {}
+            case Success(survey):
+                if survey.damaged_lines:
+                    symptoms.append(
+                        of.DAMAGED_LEDGER.found(
+                            "usage",
+                            f"Lines that cannot be understood: {survey.damaged_lines}; no other read is lost by them",
+                        )
+                    )
+                return survey.totals
+
+    # -- what runs leave ----------------------------------------------------------------------------------------------
+
+    def _inbox_and_runs(self) -> Iterator[Symptom]:
+        root, now_ms = str(self.root), self.clock.now_ms()
+        yield from self._of(failed_entries(root), examine_failed, of.UNREADABLE_STORE)
+        troubles = QueueTroubles(root).read().map(lambda found: tuple(sorted(found.items())))
+        yield from self._of(troubles, examine_troubles, of.DAMAGED_STATE)
+        names = self.inbox.names()
+        yield from self._of(names, lambda found: examine_pending(root, found, now_ms), of.UNREADABLE_STORE)
+        symptoms: list[Symptom] = []
+        runs = self._kept(self.runs.runs(_LOOKED_BACK_RUNS), symptoms, of.DAMAGED_STATE, ())
+        yield from symptoms
+        yield from examine_last_run(runs[0] if runs else None)
+        since = _end_of(runs)
+        lost = [each for each in hook_problems(self.root, self.environ) if (ms_of(each.at) or since) >= since]
+        yield from examine_hook_problems(lost)
+        oldest = names.map(lambda found: stamp_of(found[0]) if found else None).value_or(None)
+        schedule = self.config.schedule
+        yield from examine_schedule(
+            ScheduleFacts(
+                now_ms,
+                schedule.consolidate_interval_hours * HOUR_MS,
+                schedule.defrag_interval_hours * HOUR_MS,
+                oldest,
+                runs,
+            )
+        )
+        limit = self.config.llm.max_calls_per_day
+        yield from self._of(self.spend.days(), lambda days: examine_spend(days, limit, now_ms), of.DAMAGED_STATE)
+        if error := agent_trouble(self.config.llm, self.environ):
+            yield of.AGENT_UNUSABLE.found("llm", describe(error).rstrip("."))
+
+    # -- files --------------------------------------------------------------------------------------------------------
+
+    def _git(self, live: Listing) -> Iterator[Symptom]:
+        if self.config.storage.auto_commit:
+            facts = read_git(self.root, self.environ, unrecorded_writes(self.root))
+            yield from examine_git(facts, has_notes=bool(live.entries))
+
+    def _files(self) -> Iterator[Symptom]:
+        now_ms = self.clock.now_ms()
+        walked = list(walk(str(self.root)))
+        for each in walked:
+            if isinstance(each, OSError):
+                yield _trouble(store_io(each, "look at", str(each.filename or self.root)), of.UNREADABLE_STORE)
+        found = [each for each in walked if not isinstance(each, OSError)]
+        yield from examine_files(found, os.getuid(), now_ms)
+        yield from examine_state(str(self.root), now_ms)
+        if os.path.lexists(self.root / JOURNAL):
+            yield of.UNFINISHED_WRITE.found(
+                JOURNAL, "A change of several files was cut short, and could not be undone yet"
+            )
+        for warning in self.warnings:
+            yield of.SETTING.found("config", warning.rstrip("."))
+
+    # -- errors -------------------------------------------------------------------------------------------------------
+
+    def _kept(self, result: Result[T, Error], symptoms: list[Symptom], ailment: Ailment, instead: T) -> T:
+        match sealed(result):
+            case Failure(error):
+                symptoms.append(_trouble(error, ailment))
+                return instead
+            case Success(value):
+                return value
+
+    def _of(
+        self, result: Result[T, Error], examine: Callable[[T], Iterable[Symptom]], ailment: Ailment
+    ) -> Iterator[Symptom]:
+        match sealed(result):
+            case Failure(error):
+                yield _trouble(error, ailment)
+            case Success(value):
+                yield from examine(value)
+
+
+def _trouble(error: Error, ailment: Ailment) -> Symptom:
+    return ailment.found(getattr(error, "path", "") or "store", describe(error).rstrip("."))
+
+
+def _not_secret(entries: Iterable[Listed]) -> tuple[Listed, ...]:
+    return tuple(each for each in entries if each.meta.sensitivity is not Sensitivity.SECRET)
+
+
+def _printable(symptom: Symptom) -> Symptom:
+    """File names and titles may hold what would not print, or would do more than print."""
+    sentence = one_line(symptom.sentence, _SENTENCE_CHARS)
+    return evolve(symptom, subject=printable(symptom.subject), sentence=sentence)
+
+
+def _end_of(runs: tuple[LoggedRun, ...]) -> int:
+    return (runs[0].ended_at_ms or 0) if runs else 0

@@ -1,0 +1,79 @@
+"""The store's repository as it lies there. Nothing of it is changed, not even its index."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+from returns.result import Failure, Result, Success
+
+from agent_memory.adapters.git.git_locks import stale_locks
+from agent_memory.adapters.git.git_process import GitOutput, GitProcess
+from agent_memory.adapters.git.git_repository import GitRepository
+from agent_memory.domain.checkup.git_checks import GitFacts
+from agent_memory.domain.results import sealed
+from agent_memory.domain.text.plain_text import one_line
+from agent_memory.errors import Error
+from agent_memory.wording import describe
+
+_UNFINISHED = {
+    "MERGE_HEAD": "merge",
+    "rebase-merge": "rebase",
+    "rebase-apply": "rebase",
+    "CHERRY_PICK_HEAD": "cherry-pick",
+    "REVERT_HEAD": "revert",
+}
+_IN_CONFLICT = frozenset({b"DD", b"AU", b"UD", b"UA", b"DU", b"AA", b"UU"})
+_SAID_CHARS = 160
+
+
+def read_git(root: Path, environ: Mapping[str, str], owed: int) -> GitFacts:
+    """All that is known; `owed` are the writes that wait to be recorded."""
+    git = GitProcess(root, environ)
+    directory = git_directory(root, environ)
+    if not os.path.lexists(root / ".git"):
+        asked = git.run("--version") if root.is_dir() else Success(None)
+        return GitFacts(present=False, owed=owed, trouble=_trouble(asked))
+    if isinstance(directory, Failure):
+        return GitFacts(present=True, owed=owed, trouble=describe(directory.failure()))
+    where = directory.unwrap()
+    locks = tuple(os.path.relpath(path, root) for path in stale_locks(root, where))
+    match sealed(git.run("status", "--porcelain=v1", "-z", "--untracked-files=no", "--ignore-submodules=all")):
+        case Failure(error):
+            return GitFacts(present=True, owed=owed, stale_locks=locks, trouble=describe(error))
+        case Success(output) if not output.ok:
+            return GitFacts(present=True, owed=owed, stale_locks=locks, trouble=_unreadable(output))
+        case Success(output):
+            return GitFacts(
+                present=True,
+                stale_locks=locks,
+                branch=_branch(git),
+                unfinished=next((word for name, word in _UNFINISHED.items() if os.path.lexists(where / name)), ""),
+                conflicted=_conflicted(output.stdout),
+                owed=owed,
+            )
+
+
+def git_directory(root: Path, environ: Mapping[str, str]) -> Result[Path, Error]:
+    """Where git keeps the repository of a root."""
+    return GitRepository(GitProcess(root, environ), time.time, lambda _: None).directory()
+
+
+def _trouble(asked: Result[GitOutput, Error] | Result[None, Error]) -> str:
+    return describe(asked.failure()) if isinstance(asked, Failure) else ""
+
+
+def _unreadable(output: GitOutput) -> str:
+    said = one_line(output.stderr, _SAID_CHARS) or f"status {output.status}"
+    return f"Git cannot read the history ({said}); the next run mends it, or moves it aside and begins a new one"
+
+
+def _branch(git: GitProcess) -> str | None:
+    named = git.run("symbolic-ref", "--quiet", "--short", "HEAD").value_or(None)
+    return named.stdout.decode("utf-8", "replace").strip() if named is not None and named.ok else None
+
+
+def _conflicted(status: bytes) -> tuple[str, ...]:
+    return tuple(os.fsdecode(each[3:]) for each in status.split(b"\0") if each[:2] in _IN_CONFLICT)

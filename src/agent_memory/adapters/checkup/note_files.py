@@ -1,0 +1,46 @@
+"""The readable files of `topics/`, one after the other, so that no more than one body is in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from returns.result import Failure, Success
+
+from agent_memory.adapters.store.entry_files import read_image, understand
+from agent_memory.domain.checkup.notes import NoteFile
+from agent_memory.domain.entry import Listed, StoredEntry, UnreadableFile
+from agent_memory.domain.results import sealed
+from agent_memory.formats.written_tags import written_tags
+
+
+def read_notes(root: str, live: Iterable[Listed]) -> Iterator[NoteFile]:
+    """The files of these entries. One that is gone or has become unreadable since the listing is left out."""
+    for listed in live:
+        if (note := _read(root, listed.path)) is not None:
+            yield note
+
+
+def read_copies(root: str, unreadable: Iterable[UnreadableFile], live: Iterable[Listed]) -> Iterator[NoteFile]:
+    """Files that are only unreadable because another one bears their id."""
+    by_id = {each.meta.id: each for each in live}
+    for file in unreadable:
+        note = _read(root, file.path)
+        original = None if note is None else by_id.get(note.stored.meta.id)
+        if note is not None and original is not None and original.path != file.path:
+            yield NoteFile(note.path, note.text, note.stored, note.written_tags, original.path)
+
+
+def _read(root: str, path: str) -> NoteFile | None:
+    match sealed(read_image(root, path)):
+        case Success(image) if image is not None:
+            match sealed(understand(path, image.data, image.mtime_ns)):
+                case Success(stored):
+                    return _note(path, image.data.decode(), stored)
+                case Failure(_):
+                    return None
+        case _:
+            return None
+
+
+def _note(path: str, text: str, stored: StoredEntry) -> NoteFile:
+    return NoteFile(path, text, stored, written_tags(text, stored.meta.tags))

@@ -1,0 +1,133 @@
+"""Carrying out repairs of notes: each batch one transaction, and nothing that was changed meanwhile is written over (P8)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import count
+
+from attrs import define, field
+from returns.result import Failure, Result, Success
+
+from agent_memory.adapters.disk.paths import FileImage
+from agent_memory.adapters.store.entry_files import ARCHIVE, TOPICS, read_image, understand
+from agent_memory.adapters.store.transaction import Transactions
+from agent_memory.domain.checkup.note_repairs import Repair, Rewrite, Shelve
+from agent_memory.domain.checkup.notes import NoteFile
+from agent_memory.domain.entry import MemoryEntry
+from agent_memory.domain.recording.file_change import FileChange, FileState
+from agent_memory.domain.results import sealed
+from agent_memory.errors import EntryChanged, EntryInvalid, Error
+from agent_memory.formats.note import render_note
+from agent_memory.formats.written_tags import with_normal_tags
+from agent_memory.ports import Locks
+from agent_memory.wording import describe
+
+_A_BATCH = 200
+_ATTEMPTS = 3
+
+
+@define
+class Repairing:
+    """What became of the repairs so far."""
+
+    root: str
+    locks: Locks
+    did: list[str] = field(factory=list)
+    failed: list[str] = field(factory=list)
+    touched: list[str] = field(factory=list)
+    """Paths that were written or removed, relative to the root."""
+
+    def carry_out(self, repairs: Sequence[Repair]) -> None:
+        """All of them, in batches; one that fails stops no other."""
+        for start in range(0, len(repairs), _A_BATCH):
+            self._batch(repairs[start : start + _A_BATCH])
+
+    def _batch(self, repairs: Sequence[Repair]) -> None:
+        with self.locks.write() as held:
+            if isinstance(held, Failure):
+                self.failed.append(describe(held.failure()))
+                return
+            for _ in range(_ATTEMPTS):
+                done, troubles, changes = self._decided(repairs)
+                match sealed(self._committed(changes)):
+                    case Success(True):
+                        self.did += [each.words for each in done]
+                        self.failed += troubles
+                        self.touched += [change.path for change in changes]
+                        return
+                    case Success(_):
+                        continue  # somebody changed one of the files at this very moment
+                    case Failure(error):
+                        self.failed.append(describe(error))
+                        return
+            self.failed.append(describe(EntryChanged(repairs[0].note.path)))
+
+    def _committed(self, changes: Sequence[FileChange]) -> Result[bool, Error]:
+        transactions = Transactions(self.root)
+        return transactions.recover().bind(lambda _: transactions.commit(changes))
+
+    def _decided(self, repairs: Sequence[Repair]) -> tuple[list[Repair], list[str], list[FileChange]]:
+        done: list[Repair] = []
+        troubles: list[str] = []
+        changes: list[FileChange] = []
+        for repair in repairs:
+            match sealed(self._changes(repair)):
+                case Success(more):
+                    done.append(repair)
+                    changes += more
+                case Failure(error):
+                    troubles.append(f"{repair.note.path} was left as it is: {describe(error)}")
+        return done, troubles, changes
+
+    def _changes(self, repair: Repair) -> Result[tuple[FileChange, ...], Error]:
+        match sealed(read_image(self.root, repair.note.path)):
+            case Failure(error):
+                return Failure(error)
+            case Success(image):
+                if image is None or image.data != repair.note.text.encode():
+                    return Failure(EntryChanged(repair.note.stored.meta.id))
+                return self._rewritten(repair, image) if isinstance(repair, Rewrite) else self._shelved(repair, image)
+
+    def _rewritten(self, repair: Rewrite, image: FileImage) -> Result[tuple[FileChange, ...], Error]:
+        note, path = repair.note, f"{TOPICS}/{repair.name}"
+        data = with_normal_tags(render_note(MemoryEntry(repair.meta, note.stored.body), note.text)).encode()
+        if problems := _problems(path, data, repair):
+            return Failure(EntryInvalid(problems))
+        before, after = FileState(image.data, image.mtime_ns), FileState(data)
+        if path == note.path:
+            return Success((FileChange(path, before, after),))
+        return Success((FileChange(path, None, after), FileChange(note.path, before, None)))
+
+    def _shelved(self, repair: Shelve, image: FileImage) -> Result[tuple[FileChange, ...], Error]:
+        state = FileState(image.data, image.mtime_ns)
+        meta = repair.note.stored.meta
+        for ms in count(max(meta.updated_at_ms, 0)):
+            path = f"{ARCHIVE}/{meta.id}/{ms}.md"
+            read = read_image(self.root, path)
+            if isinstance(read, Failure):
+                return Failure(read.failure())
+            there = read.unwrap()
+            if there is None:
+                return Success((FileChange(path, None, state), FileChange(repair.note.path, state, None)))
+            if there.data == image.data:
+                return Success((FileChange(repair.note.path, state, None),))
+        raise AssertionError("milliseconds do not end")
+
+
+def _problems(path: str, data: bytes, repair: Rewrite) -> tuple[str, ...]:
+    """Why the file must not be written so: it has to be read back as the same note, but for what was repaired."""
+    match sealed(understand(path, data, 0)):
+        case Failure(invalid):
+            return invalid.problems
+        case Success(stored):
+            same = _as_kept(stored.body) == _as_kept(repair.note.stored.body) and stored.meta.id == repair.meta.id
+            return () if same else ("it would not be read as the same note",)
+
+
+def _as_kept(body: str) -> str:
+    return body.strip("\n")
+
+
+def is_repairable(note: NoteFile) -> bool:
+    """Whether the file can be written again without loss: not while a merge is unresolved in it."""
+    return not note.stored.listed.conflicted

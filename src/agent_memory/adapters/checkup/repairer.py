@@ -1,0 +1,188 @@
+"""`memory doctor --fix`: what is safe to repair, under the run lock. Knowledge is moved, never deleted."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from itertools import chain
+
+from attrs import define, field, frozen
+from returns.result import Failure, Result, Success
+
+from agent_memory.adapters.checkup.examiner import Examiner
+from agent_memory.adapters.checkup.file_repairs import FileRepairs
+from agent_memory.adapters.checkup.git_state import git_directory
+from agent_memory.adapters.checkup.note_files import read_copies, read_notes
+from agent_memory.adapters.checkup.note_repairing import Repairing, is_repairable
+from agent_memory.adapters.checkup.walked_files import walk
+from agent_memory.adapters.git.git_locks import remove_stale_locks, stale_locks
+from agent_memory.adapters.records.health_files import unrecorded_writes
+from agent_memory.adapters.store.entry_files import JOURNAL, TOPICS
+from agent_memory.domain.checkup.examination import Treatment
+from agent_memory.domain.checkup.note_repairs import plan_repairs
+from agent_memory.domain.checkup.tier_checks import TIERS_FILE, pinned_outside, with_pins
+from agent_memory.domain.entry import Listing
+from agent_memory.domain.planning.taken_ids import taken_ids
+from agent_memory.domain.results import sealed
+from agent_memory.domain.section import Published
+from agent_memory.domain.text.file_name import id_in_name
+from agent_memory.domain.tiers import TierList
+from agent_memory.errors import Error
+from agent_memory.ports import Locks, Recorder
+from agent_memory.wording import describe
+
+
+@define
+class _Log:
+    did: list[str] = field(factory=list)
+    failed: list[str] = field(factory=list)
+    touched: list[str] = field(factory=list)
+
+    def tolerate(self, result: Result[object, Error]) -> bool:
+        """Whether it went well; what did not is told, and stops nothing else."""
+        if isinstance(result, Failure):
+            self.failed.append(describe(result.failure()))
+        return isinstance(result, Success)
+
+
+@frozen
+class Repairer:
+    """Repairs what an examiner would find."""
+
+    examiner: Examiner
+    locks: Locks
+    recorder: Recorder
+    publish: Callable[[], Result[Published, Error]]
+    finish_runs: Callable[[], Result[object, Error]]
+    """Carries out the rest of runs that crashed: their writes are nobody's hand edits."""
+
+    def repair(self) -> Result[Treatment, Error]:
+        """What was done, and how the store is afterwards. `Busy` while a run is at work."""
+        with self.locks.run() as held:
+            return held.map(lambda _: self._repaired())
+
+    def _repaired(self) -> Treatment:
+        log = _Log()
+        if os.path.isdir(self.examiner.root):
+            self._finish_writes(log)
+            self._free_git(log)
+            log.tolerate(self.finish_runs())
+            self._adopt(log)
+            self._repair_notes(log)
+            self._repair_pins(log)
+            self._repair_files(log)
+            self._record(log)
+            self._publish(log)
+        return Treatment(tuple(log.did), tuple(log.failed), self.examiner.examine())
+
+    def _finish_writes(self, log: _Log) -> None:
+        """Whoever changes nothing still finishes, or undoes, what a crash left half done."""
+        journal = self.examiner.root / JOURNAL
+        was_there = os.path.lexists(journal)
+        if log.tolerate(self.examiner.store.apply(())) and was_there:
+            log.did.append("a change that was cut short is undone, or finished")
+
+    def _free_git(self, log: _Log) -> None:
+        root = self.examiner.root
+        directory = git_directory(root, self.examiner.environ).value_or(None)
+        if directory is None or not (locks := stale_locks(root, directory)):
+            return
+        try:
+            with self.locks.write() as held:
+                if isinstance(held, Success) and remove_stale_locks(root, directory):
+                    log.did += [
+                        f"{os.path.relpath(path, root)}, a lock that no git worked behind, is removed" for path in locks
+                    ]
+        except OSError as error:
+            log.failed.append(f"A lock of git could not be removed: {error.strerror}")
+
+    def _adopt(self, log: _Log) -> None:
+        """What a person changed is recorded as theirs before anything is repaired, and what git missed with it."""
+        owed = unrecorded_writes(self.examiner.root)
+        adopted = self.recorder.adopt_hand_edits()
+        if not log.tolerate(adopted):
+            return
+        if owed:
+            log.did.append(f"{owed} {'write is' if owed == 1 else 'writes are'} recorded by git now")
+        if count := adopted.value_or(0):
+            log.did.append(
+                f"{count} {'file' if count == 1 else 'files'} changed by hand {'is' if count == 1 else 'are'} recorded"
+            )
+
+    def _repair_notes(self, log: _Log) -> None:
+        lists = self.examiner.store.list().bind(
+            lambda live: self.examiner.store.list(archived=True).map(lambda archive: (live, archive))
+        )
+        match sealed(lists):
+            case Failure(error):
+                log.failed.append(describe(error))
+            case Success((live, archive)):
+                root = str(self.examiner.root)
+                notes = chain(read_copies(root, live.unreadable, live.entries), read_notes(root, live.entries))
+                repairs = plan_repairs(
+                    (note for note in notes if is_repairable(note)),
+                    {each.path: each for each in live.entries},
+                    _ids_of(live, archive),
+                    _names(f"{root}/{TOPICS}"),
+                )
+                repairing = Repairing(root, self.locks)
+                repairing.carry_out(repairs)
+                log.did += repairing.did
+                log.failed += repairing.failed
+                log.touched += repairing.touched
+
+    def _repair_pins(self, log: _Log) -> None:
+        store = self.examiner.store
+        with self.locks.write() as held:
+            found = held.bind(lambda _: store.tiers()).bind(
+                lambda tiers: store.list().map(lambda live: (tiers, {each.meta.id: each for each in live.entries}))
+            )
+            match sealed(found):
+                case Success((tiers, live)) if tiers != TierList():
+                    pinned = pinned_outside(tiers, live)
+                    if pinned and log.tolerate(store.apply((), tiers=with_pins(tiers, pinned))):
+                        log.did += [f"{live[id].path} is hot now, since it is pinned" for id in pinned]
+                        log.touched.append(TIERS_FILE)
+                case _:
+                    return  # no tiers yet, or a list that cannot be read, which the examination tells
+
+    def _repair_files(self, log: _Log) -> None:
+        repairs = FileRepairs(str(self.examiner.root))
+        found = [each for each in walk(str(self.examiner.root)) if not isinstance(each, OSError)]
+        repairs.carry_out(found, self.examiner.clock.now_ms())
+        log.did += repairs.did
+        log.failed += repairs.failed
+
+    def _record(self, log: _Log) -> None:
+        paths = tuple(dict.fromkeys(log.touched))
+        if not paths:
+            return
+        count = sum(path.startswith(f"{TOPICS}/") for path in paths)
+        subject = (
+            f"doctor: {count} {'file' if count == 1 else 'files'} of notes repaired"
+            if count
+            else "doctor: tiers repaired"
+        )
+        with self.locks.write() as held:
+            log.tolerate(held.bind(lambda _: self.recorder.record(paths, subject, "\n".join(log.did))))
+
+    def _publish(self, log: _Log) -> None:
+        match sealed(self.publish()):
+            case Failure(error):
+                log.failed.append(describe(error))
+            case Success(published):
+                log.did += [f"{each.path} is up to date now" for each in published.targets if each.outcome == "written"]
+
+
+def _ids_of(live: Listing, archive: Listing) -> frozenset[str]:
+    """Every id that is given, also those of files that cannot be read; not those that files without one would get."""
+    stated = Listing(tuple(each for each in live.entries if not each.provisional_id))
+    named = (id_in_name(each.path.rpartition("/")[2]) for each in (*live.unreadable, *archive.unreadable))
+    return taken_ids(stated, archive) | {id.casefold() for id in named if id is not None}
+
+
+def _names(directory: str) -> list[str]:
+    try:
+        return os.listdir(directory)
+    except OSError:
+        return []  # then there is no note to repair either

@@ -1,0 +1,146 @@
+"""Files of ours that hold state: whether each can be understood."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+
+from returns.result import Failure, Success
+
+from agent_memory.adapters.disk.paths import inside, read_file
+from agent_memory.domain.checkup import catalogue as of
+from agent_memory.domain.checkup.note_checks import vocabulary_of
+from agent_memory.domain.checkup.symptom import Symptom
+from agent_memory.domain.checkup.tier_checks import TIERS_FILE
+from agent_memory.domain.instants import HOUR_MS
+from agent_memory.domain.results import sealed
+from agent_memory.errors import PathRefused
+from agent_memory.formats.session_mark_json import parse_session_mark
+from agent_memory.wording import describe
+
+VOCABULARY = "state/project_tags.json"
+_SESSIONS = "state/sessions"
+_RUNS = "runs"
+_RUN_STATE = ("deferred.json", "deferred-actions.json", "owed.json", "tiering.json", "undone.json", "undoing.json")
+_CHECKPOINTS = ("checkpoint", "defrag")
+_MAX_BYTES = 64 << 20
+
+
+def examine_state(root: str, now_ms: int) -> Iterator[Symptom]:
+    """Every file below `state/` but the tier list, and what lies in `runs/` beside the reports."""
+    for path in _json_files(root, "state"):
+        if path == TIERS_FILE:
+            continue
+        yield from _examine_mark(root, path) if path.startswith(f"{_SESSIONS}/") else _examine_json(root, path)
+    for name in _RUN_STATE:
+        yield from _examine_json(root, f"{_RUNS}/{name}")
+    yield from _examine_checkpoints(root, now_ms)
+
+
+def read_vocabulary(root: str) -> frozenset[str] | None:
+    """The tags that `state/project_tags.json` allows: its list, or that of its key `vocabulary`. None where there are none,
+    or where the file cannot be understood, which `examine_state` tells."""
+    match _document(root, VOCABULARY):
+        case [*words] | {"vocabulary": [*words]} | {"value": [*words]} | {"value": {"vocabulary": [*words]}}:
+            return vocabulary_of(str(word) for word in words)
+        case _:
+            return None
+
+
+def _examine_json(root: str, path: str) -> Iterator[Symptom]:
+    match _read(root, path):
+        case str(problem):
+            yield of.DAMAGED_STATE.found(path, f"{problem}; restore it from git or a backup, or move it away")
+        case bytes(data) if _parsed(data) is _NOT_JSON:
+            yield of.DAMAGED_STATE.found(path, "It is not JSON; restore it from git or a backup, or move it away")
+
+
+def _examine_mark(root: str, path: str) -> Iterator[Symptom]:
+    match _read(root, path):
+        case bytes(data):
+            parsed = parse_session_mark(data.decode("utf-8", "replace"), path)
+            problem = "; ".join(parsed.failure().problems) if isinstance(parsed, Failure) else ""
+        case read:
+            problem = read or ""
+    if problem:
+        yield of.DAMAGED_STATE.found(
+            path,
+            f"Its session cannot go on: {problem}; move the file away to consolidate that session from its beginning",
+        )
+
+
+def _examine_checkpoints(root: str, now_ms: int) -> Iterator[Symptom]:
+    for run in _names(root, _RUNS):
+        for name in _CHECKPOINTS:
+            yield from _examine_checkpoint(root, f"{_RUNS}/{run}/{name}", now_ms)
+
+
+def _examine_checkpoint(root: str, stem: str, now_ms: int) -> Iterator[Symptom]:
+    path, aside = f"{stem}.json", f"{stem}.unreadable.json"
+    match _read(root, path):
+        case str(problem):
+            yield of.INTERRUPTED_RUN.found(path, f"A run left this, and {problem}")
+        case bytes(data) if not isinstance(_parsed(data), dict):
+            damaged = "A run was cut short, and what it noted of how far it had come is damaged"
+            yield of.INTERRUPTED_RUN.found(path, f"{damaged}; the next run moves it aside")
+        case bytes() if _age_ms(root, path, now_ms) > HOUR_MS:
+            yield of.INTERRUPTED_RUN.found(path, "A run was cut short; the next one finishes it")
+    if os.path.lexists(f"{root}/{aside}"):
+        yield of.INTERRUPTED_RUN.found(
+            aside, "A run was cut short and could not be resumed, so its work was done again; this file may be removed"
+        )
+
+
+class _NotJson:
+    """Stands for a file that holds no JSON."""
+
+
+_NOT_JSON = _NotJson()
+
+
+def _parsed(data: bytes) -> object:
+    try:
+        document: object = json.loads(data)
+    except (ValueError, RecursionError):
+        return _NOT_JSON
+    return document
+
+
+def _document(root: str, path: str) -> object:
+    data = _read(root, path)
+    return _parsed(data) if isinstance(data, bytes) else None
+
+
+def _read(root: str, path: str) -> bytes | str | None:
+    """The bytes, None where there is no such file, or what is wrong with it."""
+    match sealed(inside(root, path).bind(lambda absolute: read_file(absolute, _MAX_BYTES))):
+        case Success(image):
+            return None if image is None else image.data
+        case Failure(PathRefused(_, reason)):
+            return reason
+        case Failure(error):
+            return describe(error).rstrip(".")
+
+
+def _json_files(root: str, directory: str) -> Iterator[str]:
+    for name in _names(root, directory):
+        path = f"{directory}/{name}"
+        if name.endswith(".json") and not name.startswith("."):
+            yield path
+        elif os.path.isdir(f"{root}/{path}") and not os.path.islink(f"{root}/{path}"):
+            yield from _json_files(root, path)
+
+
+def _names(root: str, directory: str) -> list[str]:
+    try:
+        return sorted(os.listdir(f"{root}/{directory}"))
+    except OSError:
+        return []  # the walk over all files tells that it cannot be looked into
+
+
+def _age_ms(root: str, path: str, now_ms: int) -> int:
+    try:
+        return now_ms - os.lstat(f"{root}/{path}").st_mtime_ns // 1_000_000
+    except OSError:
+        return 0

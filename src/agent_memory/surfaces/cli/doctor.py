@@ -1,0 +1,132 @@
+"""`memory doctor`."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from typing import Any
+
+from returns.result import Failure, Success
+
+from agent_memory.bootstrap import Memory
+from agent_memory.domain.checkup.examination import Examination, Treatment
+from agent_memory.domain.checkup.symptom import Severity, Symptom
+from agent_memory.domain.results import sealed
+from agent_memory.surfaces.cli.opening import with_memory
+from agent_memory.surfaces.console import Console
+
+MOST_SHOWN = 10
+"""Symptoms of one kind that are shown to a person."""
+
+_RED, _BOLD, _PLAIN = "\x1b[31m", "\x1b[1m", "\x1b[0m"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--fix", action="store_true", help="repair what is safe to repair, and say what was done")
+    parser.epilog = (
+        "Looks at every note, link, tier and target, at the inbox, the runs, git and the files themselves. Nothing is "
+        "changed without --fix, and --fix never deletes knowledge. Exit code 1 when there are problems (after --fix: "
+        "when some remain); notes do not count."
+    )
+
+
+def run(arguments: argparse.Namespace, console: Console) -> int:
+    def examine(memory: Memory) -> int:
+        if not arguments.fix:
+            found = memory.examine(console.progress)
+            console.document(_document(found))
+            console.out(_text(found, console))
+            return _exit_code(found)
+        match sealed(memory.repair(console.progress)):
+            case Failure(error):
+                return console.fail(error)
+            case Success(treatment):
+                return _report(treatment, console)
+
+    return with_memory(console, examine)
+
+
+def _report(treatment: Treatment, console: Console) -> int:
+    after = treatment.after
+    console.document({**_document(after), "fixed": list(treatment.did), "notFixed": list(treatment.failed)})
+    for sentence in _first(list(treatment.did)):
+        console.out(f"fixed: {sentence}")
+    for sentence in _first(list(treatment.failed)):
+        console.err(f"memory: {sentence}")
+    console.out(_text(after, console))
+    return _exit_code(after)
+
+
+def _exit_code(found: Examination) -> int:
+    return 1 if found.problems else 0
+
+
+def _text(found: Examination, console: Console) -> str:
+    lines = _grouped(found.symptoms, console.colour) if console.is_terminal else _plain(found.symptoms)
+    return "\n".join((*lines, _summary(found)))
+
+
+def _plain(symptoms: Iterable[Symptom]) -> Iterator[str]:
+    """One line a symptom."""
+    for _, same in groupby(symptoms, key=lambda each: each.code):
+        yield from _first([f"{each.severity}: {each.subject}: {each.sentence}{_fix(each)}" for each in same])
+
+
+def _grouped(symptoms: Iterable[Symptom], colour: bool) -> Iterator[str]:
+    """A heading for each area, and below it two lines a symptom."""
+    for area, group in groupby(symptoms, key=lambda each: each.area):
+        yield f"{_BOLD}{area}{_PLAIN}" if colour else str(area)
+        for _, same in groupby(group, key=lambda each: each.code):
+            yield from _first([_entry(each, colour) for each in same], indent="  ")
+        yield ""
+
+
+def _entry(each: Symptom, colour: bool) -> str:
+    word = f"{each.severity:7}"
+    shown = f"{_RED}{word}{_PLAIN}" if colour and each.severity is Severity.PROBLEM else word
+    return f"  {shown}  {each.subject}\n           {each.sentence}{_fix(each)}"
+
+
+def _fix(each: Symptom) -> str:
+    return f" [--fix {each.fix}]" if each.fix else ""
+
+
+def _first(texts: list[str], indent: str = "") -> list[str]:
+    rest = len(texts) - MOST_SHOWN
+    return texts if rest <= 0 else [*texts[:MOST_SHOWN], f"{indent}… and {rest} more (`memory doctor --json` has all)"]
+
+
+def _summary(found: Examination) -> str:
+    problems = len(found.problems)
+    remarks = len(found.symptoms) - problems
+    store = f"{_count(found.entries, 'note')}, {found.archived} archived"
+    if not found.symptoms:
+        return f"Nothing is wrong: {store}"
+    fixable = sum(each.fix is not None for each in found.symptoms)
+    hint = f"; `memory doctor --fix` takes care of {fixable}" if fixable else ""
+    return f"{_count(problems, 'problem')} and {_count(remarks, 'remark')} in {store}{hint}"
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number} {word}{'' if number == 1 else 's'}"
+
+
+def _document(found: Examination) -> dict[str, Any]:
+    return {
+        "root": found.root,
+        "entries": found.entries,
+        "archived": found.archived,
+        "problems": len(found.problems),
+        "symptoms": [
+            {
+                "code": each.code,
+                "area": each.area.value,
+                "severity": each.severity.value,
+                "subject": each.subject,
+                "message": each.sentence,
+                "fix": each.fix,
+            }
+            for each in found.symptoms
+        ],
+    }
