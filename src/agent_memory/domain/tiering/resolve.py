@@ -1,0 +1,214 @@
+"""From the tiers that somebody proposes to the tiers that hold: what may be shown, what fits, and in a stable order.
+
+Hot changes are damped. What is hot and left out by a proposal stays while there is room; it leaves when it was left out in
+two tierings in a row, or when a newcomer that is clearly better (`CLEARLY_BETTER`) needs its room. A newcomer that finds no
+room goes to the head of what is warm. Who stays keeps its place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from attrs import evolve, field, frozen
+
+from agent_memory.domain.change import Dropped
+from agent_memory.domain.section import SectionBudget
+from agent_memory.domain.tiering.admission import admit, make_fit
+from agent_memory.domain.tiering.eligibility import is_vouched_for
+from agent_memory.domain.tiering.score import TierFacts as TierFacts
+from agent_memory.domain.tiering.section_room import SectionRoom, hot_chars, one_line, within
+from agent_memory.domain.tiers import Tier, TierList
+from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Origin, Sensitivity
+
+TIERINGS_LEFT_OUT = 2
+"""As often in a row must a proposal leave a hot entry out before it goes."""
+
+_UNKNOWN = "it is no live note"
+_NOT_HOT = "it may have a line, and not be hot: it names no turn of a session that it comes from"
+
+
+@frozen
+class Resolved:
+    """The tiers that hold, and what was made of the proposal."""
+
+    tiers: TierList
+    omitted: Mapping[str, int] = field(factory=dict)
+    """How many tierings in a row have left a hot entry out, by id."""
+    dropped: tuple[Dropped, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+@frozen
+class _Wish:
+    """A proposal, reduced to what may be shown."""
+
+    hot: tuple[str, ...]
+    warm: tuple[str, ...]
+    dropped: tuple[Dropped, ...] = ()
+
+
+@frozen
+class _Hot:
+    ids: tuple[str, ...]
+    leaving: tuple[str, ...]
+    """For the head of what is warm, in order."""
+    omitted: Mapping[str, int]
+    warnings: tuple[str, ...]
+
+
+def resolve_tiers(
+    proposed: TierList | None,
+    current: TierList,
+    facts: Mapping[str, TierFacts],
+    budget: SectionBudget,
+    omitted: Mapping[str, int],
+) -> Resolved:
+    """The tier list to be kept; `facts` are those of every live entry, by id.
+
+    Pinned entries that may be hot are hot, and always fit. An entry that a person promoted and that no list has held is
+    hot like one that is proposed, and stays at least warm while there is room. Without a proposal nothing else changes
+    than what must. The same again with nothing newly proposed changes nothing.
+    """
+    first = _resolved_once(proposed, current, facts, budget, omitted)
+    last = first
+    # A promoted entry that found no line may find room among what is hot; each time round takes one more in.
+    while (again := _resolved_once(None, last.tiers, facts, budget, last.omitted)).tiers != last.tiers:
+        last = again
+    hot = (*(id for id in dict.fromkeys(current.hot) if id in last.tiers.hot), *last.tiers.hot)
+    return evolve(first, tiers=TierList(tuple(dict.fromkeys(hot)), last.tiers.warm), omitted=last.omitted)
+
+
+def _resolved_once(
+    proposed: TierList | None,
+    current: TierList,
+    facts: Mapping[str, TierFacts],
+    budget: SectionBudget,
+    omitted: Mapping[str, int],
+) -> Resolved:
+    wish = _allowed(proposed if proposed is not None else current, facts, named=proposed is not None)
+    known = _allowed(current, facts, named=False)
+    newly_promoted = _newly_promoted(current, facts)
+    hot = _resolve_hot(_with(wish, newly_promoted), known, facts, budget, omitted, counted=proposed is not None)
+    warm = _resolve_warm(hot, wish, known, facts, budget, newly_promoted)
+    told = {each.subject for each in wish.dropped}
+    dropped = (*wish.dropped, *(each for each in known.dropped if each.subject not in told))
+    return Resolved(TierList(hot.ids, warm), hot.omitted, dropped, hot.warnings)
+
+
+def _allowed(tiers: TierList, facts: Mapping[str, TierFacts], *, named: bool) -> _Wish:
+    """What of a list is live and may be there. Reasons are given for what somebody named now, and for what may not be
+    shown any more; what is simply gone needs none."""
+    hot, warm, dropped = [], [], []
+    listed = {**dict.fromkeys(tiers.warm, Tier.WARM), **dict.fromkeys(tiers.hot, Tier.HOT)}
+    for id in dict.fromkeys((*tiers.hot, *tiers.warm)):
+        tier = listed[id]
+        if id not in facts:
+            dropped += [Dropped(id, (_UNKNOWN,))] if named else []
+        elif facts[id].best is Tier.COLD:
+            dropped.append(Dropped(id, (_why_cold(facts[id]),)))
+        elif tier is Tier.HOT and facts[id].best is Tier.HOT:
+            hot.append(id)
+        else:
+            warm.append(id)
+            dropped += [Dropped(id, (_NOT_HOT,))] if tier is Tier.HOT else []
+    return _Wish(tuple(hot), tuple(warm), tuple(dropped))
+
+
+def _why_cold(facts: TierFacts) -> str:
+    if facts.meta.sensitivity is Sensitivity.SECRET:
+        return "it is secret"
+    if is_vouched_for(facts.meta) or facts.meta.origin is Origin.USER:
+        return "it has expired"
+    return "it may be shown unasked only after `memory promote`"
+
+
+def _newly_promoted(current: TierList, facts: Mapping[str, TierFacts]) -> tuple[str, ...]:
+    listed = {*current.hot, *current.warm}
+    new = [
+        each
+        for each in facts.values()
+        if each.best is Tier.HOT and is_vouched_for(each.meta) and each.meta.id not in listed
+    ]
+    return tuple(each.meta.id for each in sorted(new, key=lambda each: (-each.score, each.meta.id)))
+
+
+def _with(wish: _Wish, newly_promoted: tuple[str, ...]) -> _Wish:
+    return _Wish((*wish.hot, *(id for id in newly_promoted if id not in wish.hot)), wish.warm)
+
+
+# -- hot --------------------------------------------------------------------------------------------------------------
+
+
+def _resolve_hot(
+    wish: _Wish,
+    known: _Wish,
+    facts: Mapping[str, TierFacts],
+    budget: SectionBudget,
+    omitted: Mapping[str, int],
+    *,
+    counted: bool,
+) -> _Hot:
+    pinned = frozenset(id for id, each in facts.items() if each.meta.pinned and each.best is Tier.HOT)
+    counts = _counts(known.hot, pinned | frozenset(wish.hot if counted else ()), omitted, counted=counted)
+    staying = [id for id in known.hot if counts.get(id, 0) < TIERINGS_LEFT_OUT]
+    new_pins = sorted(pinned - frozenset(staying), key=lambda id: _place(id, wish.hot, facts))
+    members = [*staying, *new_pins]
+    room = within(SectionRoom(budget.hot_chars, hot_chars, facts), members)
+    left_out = frozenset(counts)
+    crowded_out = make_fit(members, room, pinned, left_out, facts)
+    challengers = [id for id in wish.hot if id not in members and id not in crowded_out]
+    displaced = admit(challengers, members, room, left_out, facts)
+    # Each in its own order: who was there, pins that are new, who was proposed.
+    arrived = [id for id in challengers if id in members]
+    ids = (*(id for id in (*staying, *new_pins) if id in members), *arrived)
+    failed = [id for id in challengers if id not in members]
+    gone_by_choice = [id for id in known.hot if counts.get(id, 0) >= TIERINGS_LEFT_OUT and id in wish.warm]
+    vouched = [id for id in known.hot if counts.get(id, 0) >= TIERINGS_LEFT_OUT and is_vouched_for(facts[id].meta)]
+    leaving = dict.fromkeys((*failed, *displaced, *crowded_out, *gone_by_choice, *vouched))
+    kept_counts = {id: count for id, count in counts.items() if id in ids}
+    return _Hot(ids, tuple(leaving), kept_counts, _pin_warnings(room, budget))
+
+
+def _counts(
+    hot: Sequence[str], wanted: frozenset[str], omitted: Mapping[str, int], *, counted: bool
+) -> Mapping[str, int]:
+    """How often in a row each hot entry has been left out, this time included; those that were not are not in it."""
+    if counted:
+        return {id: omitted.get(id, 0) + 1 for id in hot if id not in wanted}
+    return {id: min(omitted[id], TIERINGS_LEFT_OUT - 1) for id in hot if id not in wanted and omitted.get(id, 0) > 0}
+
+
+def _place(id: str, proposed: Sequence[str], facts: Mapping[str, TierFacts]) -> tuple[int, int, str]:
+    return (proposed.index(id) if id in proposed else len(proposed), facts[id].meta.created_at_ms, id)
+
+
+def _pin_warnings(room: SectionRoom, budget: SectionBudget) -> tuple[str, ...]:
+    return tuple(
+        f"The pinned notes of {'all places' if scope == GLOBAL_SCOPE else scope} take more than {budget.hot_chars:,} characters; "
+        "all of them are shown, and nothing else whole"
+        for scope in room.overfull_by_pins()
+    )
+
+
+# -- warm -------------------------------------------------------------------------------------------------------------
+
+
+def _resolve_warm(
+    hot: _Hot,
+    wish: _Wish,
+    known: _Wish,
+    facts: Mapping[str, TierFacts],
+    budget: SectionBudget,
+    newly_promoted: tuple[str, ...],
+) -> tuple[str, ...]:
+    wanted = frozenset(wish.warm)
+    staying = [id for id in known.warm if id in wanted or is_vouched_for(facts[id].meta)]
+    lines = dict.fromkeys(id for id in (*hot.leaving, *staying, *wish.warm) if id not in hot.ids)
+    room = within(SectionRoom(budget.warm_lines, one_line, facts), lines)
+    # Given up from the end; last of all what a person vouches for, and of that the newcomers first.
+    ranks = {id: is_vouched_for(facts[id].meta) * (1 if id in newly_promoted else 2) for id in lines}
+    for _, id in sorted(enumerate(lines), key=lambda place: (ranks[place[1]], -place[0])):
+        if room.crowded_by(id):
+            room.remove(id)
+            del lines[id]
+    return tuple(lines)

@@ -1,0 +1,88 @@
+"""The room of a managed section while tiers are decided. A section shows what is global and what belongs to one scope."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+
+from attrs import field, mutable
+
+from agent_memory.domain.entry import Meta
+from agent_memory.domain.tiering.score import TierFacts
+from agent_memory.domain.vocabulary import GLOBAL_SCOPE
+
+HEADING_CHARS = 70
+"""What is written around an entry that is shown whole, besides its title: heading mark, origin, date, blank lines."""
+
+
+def hot_chars(facts: TierFacts) -> int:
+    """About as many characters as the entry takes where it is shown whole."""
+    return len(facts.meta.title) + HEADING_CHARS + facts.body_chars
+
+
+def one_line(_facts: TierFacts) -> int:
+    """What an entry takes where it is one line."""
+    return 1
+
+
+@mutable
+class SectionRoom:
+    """What is taken of a budget, in each scope's section.
+
+    Pins are always in. A scope whose pins alone are over the budget takes nothing else, and does not keep what is global
+    out of the other sections.
+    """
+
+    limit: int
+    size: Callable[[TierFacts], int]
+    facts: Mapping[str, TierFacts]
+    _taken: Counter[str] = field(factory=Counter)
+    _pinned: Counter[str] = field(factory=Counter)
+
+    def put(self, id: str) -> None:
+        """Take the room of an entry, whether or not it is there."""
+        self._add(id, self.size(self.facts[id]))
+
+    def remove(self, id: str) -> None:
+        """Give the room of an entry back."""
+        self._add(id, -self.size(self.facts[id]))
+
+    def fits(self, id: str) -> bool:
+        """Whether the entry could be put in as well."""
+        self.put(id)
+        fits = not self.crowded_by(id)
+        self.remove(id)
+        return fits
+
+    def crowded_by(self, id: str) -> bool:
+        """Whether a section that shows this entry, which is in, is over the budget."""
+        scope = self.facts[id].meta.scope
+        if scope != GLOBAL_SCOPE:
+            return self._shown(self._taken, scope) > self.limit
+        scopes = {GLOBAL_SCOPE} | {each for each in self._taken if self._shown(self._pinned, each) <= self.limit}
+        return any(self._shown(self._taken, each) > self.limit for each in scopes)
+
+    def overfull_by_pins(self) -> tuple[str, ...]:
+        """The scopes whose pins, with the global ones, are over the budget."""
+        return tuple(sorted(each for each in self._pinned if self._shown(self._pinned, each) > self.limit))
+
+    def _add(self, id: str, size: int) -> None:
+        meta = self.facts[id].meta
+        self._taken[meta.scope] += size
+        if meta.pinned:
+            self._pinned[meta.scope] += size
+
+    def _shown(self, sizes: Counter[str], scope: str) -> int:
+        return sizes[GLOBAL_SCOPE] + (0 if scope == GLOBAL_SCOPE else sizes[scope])
+
+
+def shares_a_section(one: Meta, other: Meta) -> bool:
+    """Whether some section shows both."""
+    return one.scope == other.scope or GLOBAL_SCOPE in (one.scope, other.scope)
+
+
+def within(room: SectionRoom, ids: Iterable[str]) -> SectionRoom:
+    """The room with these entries in it."""
+    for id in ids:
+        room.put(id)
+    return room
