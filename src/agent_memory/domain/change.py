@@ -94,3 +94,14 @@ class Receipt:
         """Every path written or removed, once: what a recorder is told."""
         paths = [path for each in self.applied for path in each.touched]
         return tuple(dict.fromkeys([*paths, TIERS_FILE] if self.tiers_changed else paths))
+
+
+def subject_of(change: Change | Together) -> str:
+    """What a report calls it: the id, or the subject of a group."""
+    match change:
+        case Together(subject, _):
+            return subject
+        case Create(entry) | Replace(entry, _):
+            return entry.meta.id
+        case Retire(id, _, _) | Restore(id):
+            return id

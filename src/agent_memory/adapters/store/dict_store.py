@@ -2,57 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from attrs import define, evolve, field, frozen
 from returns.result import Failure, Result, Success
 
-from agent_memory.adapters.store.entry_files import ARCHIVE, TOPICS, understand
-from agent_memory.domain.change import Applied, Change, Create, Dropped, Receipt, Replace, Restore, Retire
+from agent_memory.adapters.store.dict_reversal import reversed_shelves
+from agent_memory.adapters.store.dict_shelves import DictNote, DictShelves
+from agent_memory.adapters.store.dict_trial import Trial
+from agent_memory.adapters.store.entry_files import understand
+from agent_memory.domain.change import Applied, Change, Create, Dropped, Receipt, Replace, Retire, Together, subject_of
 from agent_memory.domain.entry import Listing, MemoryEntry, StoredEntry, UnreadableFile
-from agent_memory.domain.recording.file_change import content_hash
-from agent_memory.domain.text.file_name import file_name_of
-from agent_memory.domain.text.folded_name import folded_name
-from agent_memory.domain.text.ids import is_id
-from agent_memory.errors import EntryChanged, EntryExists, EntryInvalid, EntryNotFound, EntryUnreadable, Error
-from agent_memory.formats.note import render_note
+from agent_memory.domain.footprint import Footprint
+from agent_memory.domain.recording.file_change import FileChange, FileState
+from agent_memory.domain.results import sealed
+from agent_memory.domain.tiers import TIERS_FILE, TierList
+from agent_memory.errors import EntryInvalid, EntryNotFound, EntryUnreadable, Error
+from agent_memory.formats.tiers_json import parse_tiers, render_tiers
 from agent_memory.wording import describe
-
-
-@frozen
-class _Note:
-    path: str
-    text: str
-
-    @property
-    def hash(self) -> str:
-        return content_hash(self.text.encode())
-
-    @property
-    def stored(self) -> StoredEntry:
-        """Only of notes that were readable when they came in."""
-        return understand(self.path, self.text.encode(), 0).unwrap()
-
-
-@define
-class _Shelves:
-    """What changes together, so that a copy of it can be thrown away."""
-
-    live: dict[str, _Note] = field(factory=dict)
-    retired: dict[str, _Note] = field(factory=dict)
-    versions: dict[str, dict[int, _Note]] = field(factory=dict)
-    unreadable: dict[str, str] = field(factory=dict)
-
-    def copy(self) -> _Shelves:
-        versions = {id: dict(notes) for id, notes in self.versions.items()}
-        return _Shelves(dict(self.live), dict(self.retired), versions, dict(self.unreadable))
 
 
 class DictStore:
     """`Store` in dicts."""
 
     def __init__(self) -> None:
-        self._shelves = _Shelves()
+        self._shelves = DictShelves()
+        self._footprints: dict[str, tuple[FileChange, ...]] = {}
 
     def put_by_hand(self, path: str, text: str) -> None:
         """What a person does with an editor in `topics/`."""
@@ -60,14 +34,22 @@ class DictStore:
         self._shelves.unreadable.pop(path, None)
         understood = understand(path, text.encode(), 0)
         if isinstance(understood, Success):
-            kept[understood.unwrap().meta.id] = _Note(path, text)
+            kept[understood.unwrap().meta.id] = DictNote(path, text)
         else:
             self._shelves.unreadable[path] = text
         self._shelves.live = kept
 
+    def files(self) -> Mapping[str, bytes]:
+        """What `StoreFiles` would have on disk."""
+        return self._shelves.files()
+
+    def footprint(self, run_id: str) -> Footprint:
+        """All that a run changed."""
+        return Footprint(self._footprints.get(run_id, ()))
+
     def list(self, *, archived: bool = False) -> Result[Listing, Error]:
         """See the port."""
-        notes = self._archived().values() if archived else self._shelves.live.values()
+        notes = self._shelves.archived().values() if archived else self._shelves.live.values()
         entries = sorted((note.stored.listed for note in notes), key=lambda listed: listed.path)
         unreadable = () if archived else tuple(self._unreadable(path) for path in sorted(self._shelves.unreadable))
         return Success(Listing(tuple(entries), unreadable))
@@ -75,7 +57,7 @@ class DictStore:
     def read(self, id: str, *, archived: bool = False) -> Result[StoredEntry, Error]:
         """See the port."""
         if archived:
-            note = self._archived().get(id)
+            note = self._shelves.archived().get(id)
             return Failure(EntryNotFound(id)) if note is None else Success(note.stored)
         note = self._shelves.live.get(id)
         holders = [each for each in self._shelves.live.values() if id in each.stored.meta.aliases]
@@ -84,7 +66,7 @@ class DictStore:
         for path in self._shelves.unreadable:
             if path.endswith(f" {id}.md"):
                 return Failure(EntryUnreadable(path, self._unreadable(path).problems))
-        return Failure(EntryNotFound(id, archived=id in self._archived()))
+        return Failure(EntryNotFound(id, archived=id in self._shelves.archived()))
 
     def write(self, entry: MemoryEntry, expected_hash: str | None) -> Result[Receipt, Error]:
         """See the port. A refusal is an error."""
@@ -99,191 +81,67 @@ class DictStore:
             return Failure(EntryNotFound(id))
         return self._one(Retire(id, found.unwrap().listed.content_hash))
 
-    def apply(self, changes: Sequence[Change]) -> Result[Receipt, Error]:
+    def apply(
+        self, changes: Sequence[Change | Together], *, tiers: TierList | None = None, run_id: str | None = None
+    ) -> Result[Receipt, Error]:
         """See the port."""
-        trial = _Trial(self._shelves.copy())
-        applied, dropped = [], []
-        for change in changes:
-            done = trial.make(change)
-            if isinstance(done, Success):
-                applied.append(done.unwrap())
-            elif isinstance(done.failure(), EntryInvalid):
-                return Failure(done.failure())
-            else:
-                dropped.append(Dropped(_subject(change), (describe(done.failure()),)))
-        self._shelves = trial.shelves
-        return Success(Receipt(tuple(applied), tuple(dropped)))
+        trial = Trial(self._shelves.copy())
+        applied: list[Applied] = []
+        dropped: list[Dropped] = []
+        for each in changes:
+            match sealed(trial.make_all(each.changes if isinstance(each, Together) else (each,))):
+                case Success(done):
+                    applied += done
+                case Failure(EntryInvalid() as invalid):
+                    return Failure(invalid)
+                case Failure(refusal):
+                    dropped.append(Dropped(subject_of(each), (describe(refusal),)))
+        return self._with_tiers(trial.shelves, tiers).map(
+            lambda is_new: self._done(trial.shelves, Receipt(tuple(applied), tuple(dropped), is_new), run_id)
+        )
+
+    def tiers(self) -> Result[TierList, Error]:
+        """See the port."""
+        return Success(self._shelves.tiers or TierList())
+
+    def revert(self, footprint: Footprint, run_id: str) -> Result[Receipt, Error]:
+        """See the port."""
+        return reversed_shelves(footprint, self._shelves).map(
+            lambda reversed_: self._done(reversed_.shelves, reversed_.receipt, run_id)
+        )
+
+    def _with_tiers(self, shelves: DictShelves, tiers: TierList | None) -> Result[bool, Error]:
+        if tiers is None or tiers == (shelves.tiers or TierList()):
+            return Success(False)
+        readable = parse_tiers(render_tiers(tiers), TIERS_FILE)
+        if isinstance(readable, Failure):
+            return Failure(EntryInvalid(tuple(f"tiers: {problem}" for problem in readable.failure().problems)))
+        shelves.tiers = tiers
+        return Success(True)
+
+    def _done(self, shelves: DictShelves, receipt: Receipt, run_id: str | None) -> Receipt:
+        if run_id is not None:
+            changes = _changes(self._shelves.files(), shelves.files())
+            self._footprints[run_id] = (*self._footprints.get(run_id, ()), *changes)
+        self._shelves = shelves
+        return receipt
 
     def _one(self, change: Change) -> Result[Receipt, Error]:
-        trial = _Trial(self._shelves.copy())
-        done = trial.make(change)
-        if isinstance(done, Failure):
-            return done
-        self._shelves = trial.shelves
-        return Success(Receipt((done.unwrap(),)))
-
-    def _archived(self) -> dict[str, _Note]:
-        newest = {id: notes[max(notes)] for id, notes in self._shelves.versions.items()}
-        return {**newest, **self._shelves.retired}
+        trial = Trial(self._shelves.copy())
+        return trial.make_all((change,)).map(lambda applied: self._done(trial.shelves, Receipt(applied), None))
 
     def _unreadable(self, path: str) -> UnreadableFile:
         problem = understand(path, self._shelves.unreadable[path].encode(), 0).failure()
         return UnreadableFile(path, problem.problems)
 
 
-@define
-class _Trial:
-    """Changes made to a copy."""
-
-    shelves: _Shelves
-
-    def make(self, change: Change) -> Result[Applied, Error]:
-        """Make it, or change nothing."""
-        match change:
-            case Create(entry):
-                return _checked(entry).bind(self._create)
-            case Replace(entry, expected_hash):
-                return _checked(entry).bind(lambda entry: self._replace(entry, expected_hash))
-            case Retire():
-                return self._retire(change)
-            case Restore(id):
-                return self._restore(id)
-
-    def _create(self, entry: MemoryEntry) -> Result[Applied, Error]:
-        id = entry.meta.id
-        note = _Note(f"{TOPICS}/{file_name_of(entry.meta)}", render_note(entry))
-        existing = self.shelves.live.get(id)
-        if existing is not None and existing.text == note.text:
-            return Success(Applied(id, "create", existing.path, (existing.path,), None, existing.hash))
-        owner = existing.path if existing is not None else self._owner(id)
-        if owner is not None:
-            return Failure(EntryExists(id, owner))
-        self.shelves.live[id] = note
-        return Success(Applied(id, "create", note.path, (note.path,), None, note.hash))
-
-    def _replace(self, entry: MemoryEntry, expected_hash: str) -> Result[Applied, Error]:
-        id = entry.meta.id
-        before = self.shelves.live.get(id)
-        if before is None:
-            return Failure(self._not_live(id))
-        wanted = f"{TOPICS}/{file_name_of(entry.meta)}"
-        is_same_name = file_name_of(before.stored.meta) == file_name_of(entry.meta)
-        name = before.path if is_same_name or folded_name(wanted) == folded_name(before.path) else wanted
-        after = _Note(name, render_note(entry, before.text))
-        if before.hash != expected_hash:
-            if after.text != before.text:
-                return Failure(EntryChanged(id))
-            versions = [each.path for each in self.shelves.versions.get(id, {}).values() if each.hash == expected_hash]
-            touched = (name, *versions[-1:])
-            return Success(Applied(id, "replace", name, touched, expected_hash, after.hash))
-        touched = (name,) if name == before.path else (name, before.path)
-        one, other = before.stored, after.stored
-        if (one.meta.title, one.meta.description, one.body) != (other.meta.title, other.meta.description, other.body):
-            touched += (self._keep(id, before),)
-        self.shelves.live[id] = after
-        return Success(Applied(id, "replace", name, touched, expected_hash, after.hash))
-
-    def _retire(self, change: Retire) -> Result[Applied, Error]:
-        id = change.id
-        before = self.shelves.live.get(id)
-        if before is None:
-            return self._retired_already(change)
-        if before.hash != change.expected_hash:
-            return Failure(EntryChanged(id))
-        path = f"{ARCHIVE}/{before.path.rpartition('/')[2]}"
-        touched = [before.path, path]
-        earlier = self.shelves.retired.pop(id, None)
-        if earlier is not None:
-            touched += [self._keep(id, earlier), earlier.path]
-        text = before.text
-        if change.valid_until_ms is not None:
-            touched.append(self._keep(id, before))
-            entry = before.stored.entry
-            text = render_note(
-                evolve(entry, meta=evolve(entry.meta, valid_until_ms=change.valid_until_ms)), before.text
-            )
-        self.shelves.retired[id] = _Note(path, text)
-        del self.shelves.live[id]
-        return Success(Applied(id, "retire", before.path, tuple(dict.fromkeys(touched)), change.expected_hash, None))
-
-    def _retired_already(self, change: Retire) -> Result[Applied, Error]:
-        retired = self.shelves.retired.get(change.id)
-        versions = self.shelves.versions.get(change.id, {}).values()
-        if retired is None or change.expected_hash not in {note.hash for note in (retired, *versions)}:
-            return Failure(self._not_live(change.id))
-        path = f"{TOPICS}/{retired.path.rpartition('/')[2]}"
-        return Success(Applied(change.id, "retire", path, (path, retired.path), change.expected_hash, None))
-
-    def _restore(self, id: str) -> Result[Applied, Error]:
-        if id in self.shelves.live:
-            return Failure(EntryExists(id, self.shelves.live[id].path))
-        retired = self.shelves.retired.get(id)
-        versions = self.shelves.versions.get(id, {})
-        missing = self._not_live(id)
-        if not isinstance(missing, EntryNotFound) or (retired is None and not versions):
-            return Failure(missing)
-        note = retired or versions[max(versions)]
-        name = retired.path.rpartition("/")[2] if retired else file_name_of(note.stored.meta)
-        restored = _Note(f"{TOPICS}/{name}", self._original(id) if retired else note.text)
-        holders = [each for each in self.shelves.live.values() if id in each.stored.meta.aliases]
-        for holder in holders:
-            meta = holder.stored.meta
-            kept = evolve(meta, aliases=tuple(alias for alias in meta.aliases if alias != id))
-            text = render_note(MemoryEntry(kept, holder.stored.body), holder.text)
-            self.shelves.live[meta.id] = _Note(holder.path, text)
-        self.shelves.live[id] = restored
-        self.shelves.retired.pop(id, None)
-        touched = [restored.path, *(holder.path for holder in holders), *([retired.path] if retired else [])]
-        return Success(Applied(id, "restore", restored.path, tuple(touched), None, restored.hash))
-
-    def _original(self, id: str) -> str:
-        """The retired bytes; those from before, where retiring only set the end of its validity."""
-        retired = self.shelves.retired[id]
-        until = retired.stored.meta.valid_until_ms
-        versions = self.shelves.versions.get(id, {})
-        for ms in sorted(versions, reverse=True) if until is not None else ():
-            version = versions[ms].stored.entry
-            if evolve(version, meta=evolve(version.meta, valid_until_ms=until)) == retired.stored.entry:
-                return versions[ms].text
-        return retired.text
-
-    def _keep(self, id: str, note: _Note) -> str:
-        kept = self.shelves.versions.setdefault(id, {})
-        ms = max(note.stored.meta.updated_at_ms, 0)
-        while ms in kept and kept[ms].text != note.text:
-            ms += 1
-        path = f"{ARCHIVE}/{id}/{ms}.md"
-        kept[ms] = _Note(path, note.text)
-        return path
-
-    def _owner(self, id: str) -> str | None:
-        wanted = id.casefold()
-        holders = [
-            note.path
-            for note in self.shelves.live.values()
-            if wanted in (taken.casefold() for taken in (note.stored.meta.id, *note.stored.meta.aliases))
-        ]
-        if holders:
-            return min(holders)
-        for path in self.shelves.unreadable:
-            if path.casefold().endswith(f" {wanted}.md"):
-                return path
-        past = {**{key: notes[max(notes)] for key, notes in self.shelves.versions.items()}, **self.shelves.retired}
-        return next((note.path for key, note in past.items() if key.casefold() == wanted), None)
-
-    def _not_live(self, id: str) -> Error:
-        for path, text in self.shelves.unreadable.items():
-            if path.endswith(f" {id}.md"):
-                return EntryUnreadable(path, understand(path, text.encode(), 0).failure().problems)
-        return EntryNotFound(id, archived=id in self.shelves.retired or id in self.shelves.versions)
+def _changes(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> tuple[FileChange, ...]:
+    return tuple(
+        FileChange(path, _state(before.get(path)), _state(after.get(path)))
+        for path in dict.fromkeys((*before, *after))
+        if before.get(path) != after.get(path)
+    )
 
 
-def _checked(entry: MemoryEntry) -> Result[MemoryEntry, Error]:
-    if not is_id(entry.meta.id):
-        return Failure(EntryInvalid((f"id is {entry.meta.id[:40]!r}, expected id__ and six base58 digits",)))
-    read_back = understand(f"{TOPICS}/{file_name_of(entry.meta)}", render_note(entry).encode(), 0)
-    return Success(entry) if isinstance(read_back, Success) else Failure(EntryInvalid(read_back.failure().problems))
-
-
-def _subject(change: Change) -> str:
-    return change.entry.meta.id if isinstance(change, Create | Replace) else change.id
+def _state(data: bytes | None) -> FileState | None:
+    return None if data is None else FileState(data, 0)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 TOPICS = "topics"
 ARCHIVE = "archive"
+RUNS = "runs"
 
 TRANSACTION = ".transaction"
 JOURNAL = f"{TRANSACTION}/journal.json"

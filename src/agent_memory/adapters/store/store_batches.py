@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-from attrs import frozen
+from attrs import evolve, frozen
 from returns.result import Failure, Result, Success
 
+from agent_memory.adapters.store.footprints import with_footprint
+from agent_memory.adapters.store.reversal import decide_reversal
 from agent_memory.adapters.store.shelves import Shelves
 from agent_memory.adapters.store.store_acts import decide
 from agent_memory.adapters.store.store_draft import Draft
+from agent_memory.adapters.store.tier_file import put_tiers
 from agent_memory.adapters.store.transaction import Transactions
-from agent_memory.domain.change import Applied, Change, Create, Dropped, Receipt, Replace, Restore, Retire
+from agent_memory.domain.change import Applied, Change, Dropped, Receipt, Together, subject_of
 from agent_memory.domain.entry import Listing
+from agent_memory.domain.footprint import Footprint
 from agent_memory.domain.results import sealed
-from agent_memory.errors import EntryChanged, EntryExists, EntryNotFound, EntryUnreadable, Error
+from agent_memory.domain.tiers import TIERS_FILE, TierList
+from agent_memory.errors import EntryChanged, EntryExists, EntryNotFound, EntryUnreadable, Error, UndoRefused
 from agent_memory.wording import describe
 
 _ATTEMPTS = 5
@@ -23,11 +28,11 @@ _ATTEMPTS = 5
 
 @frozen
 class Decided:
-    """What became of a batch; `refusals` says of each dropped change why, as a value."""
+    """What became of a batch; `refusals` says of each change or group that was dropped why, as a value."""
 
     draft: Draft
     receipt: Receipt
-    refusals: tuple[Error, ...]
+    refusals: tuple[Error, ...] = ()
 
 
 class Batches:
@@ -42,43 +47,90 @@ class Batches:
         """Undo or finish what a crash left half done."""
         return self._transactions.recover()
 
-    def apply(self, changes: Sequence[Change]) -> Result[Decided, Error]:
+    def apply(
+        self, changes: Sequence[Change | Together], tiers: TierList | None, run_id: str | None
+    ) -> Result[Decided, Error]:
         """All changes that are not refused, in order, each upon what the one before it left; on an error none."""
-        return self.recover().bind(lambda _: self._apply(changes))
+        subject = subject_of(changes[0]) if changes else TIERS_FILE
 
-    def _apply(self, changes: Sequence[Change]) -> Result[Decided, Error]:
+        def decided(draft: Draft) -> Result[Decided, Error]:
+            return _decide(changes, draft).bind(lambda batch: _with_tiers(batch, tiers))
+
+        return self._carry_out(decided, run_id, EntryChanged(subject))
+
+    def revert(self, footprint: Footprint, run_id: str) -> Result[Decided, Error]:
+        """Every file of the footprint as it was before it."""
+
+        def decided(draft: Draft) -> Result[Decided, Error]:
+            return decide_reversal(footprint, draft).map(lambda receipt: Decided(draft, receipt))
+
+        return self._carry_out(decided, run_id, UndoRefused("", ("somebody is changing the same files right now",)))
+
+    def _carry_out(
+        self, decide_upon: Callable[[Draft], Result[Decided, Error]], run_id: str | None, given_up: Error
+    ) -> Result[Decided, Error]:
+        recovered = self.recover()
+        if isinstance(recovered, Failure):
+            return recovered
         for _ in range(_ATTEMPTS):
-            decided = self._shelves.live().bind(lambda live: self._decide(changes, live))
+            decided = self._shelves.live().map(self._draft).bind(decide_upon)
             if isinstance(decided, Failure):
                 return decided
-            committed = self._transactions.commit(decided.unwrap().draft.file_changes())
+            changes = with_footprint(self._root, decided.unwrap().draft.file_changes(), run_id)
+            if isinstance(changes, Failure):
+                return changes
+            committed = self._transactions.commit(changes.unwrap())
             if isinstance(committed, Failure):
                 return committed
             if committed.unwrap():
                 return decided
-        return Failure(EntryChanged(_subject(changes[0])))
+        return Failure(given_up)
 
-    def _decide(self, changes: Sequence[Change], live: Listing) -> Result[Decided, Error]:
-        draft = Draft(self._root, self._shelves, live)
-        applied: list[Applied] = []
-        dropped: list[Dropped] = []
-        refusals: list[Error] = []
-        for change in changes:
-            match sealed(decide(change, draft)):
-                case Success(act):
-                    draft.take(act)
-                    applied.append(act.applied)
-                case Failure((EntryExists() | EntryChanged() | EntryNotFound() | EntryUnreadable()) as refusal):
-                    dropped.append(Dropped(_subject(change), (describe(refusal),)))
-                    refusals.append(refusal)
-                case Failure(error):
-                    return Failure(error)
-        return Success(Decided(draft, Receipt(tuple(applied), tuple(dropped)), tuple(refusals)))
+    def _draft(self, live: Listing) -> Draft:
+        return Draft(self._root, self._shelves, live)
 
 
-def _subject(change: Change) -> str:
-    match change:
-        case Create(entry) | Replace(entry, _):
-            return entry.meta.id
-        case Retire(id, _, _) | Restore(id):
-            return id
+def _decide(changes: Sequence[Change | Together], draft: Draft) -> Result[Decided, Error]:
+    applied: list[Applied] = []
+    dropped: list[Dropped] = []
+    refusals: list[Error] = []
+    for each in changes:
+        match sealed(_take_all(each.changes if isinstance(each, Together) else (each,), draft)):
+            case Success(taken):
+                applied += taken
+            case Failure((EntryExists() | EntryChanged() | EntryNotFound() | EntryUnreadable()) as refusal):
+                dropped.append(Dropped(subject_of(each), (describe(refusal),)))
+                refusals.append(refusal)
+            case Failure(error):
+                return Failure(error)
+    return Success(Decided(draft, Receipt(tuple(applied), tuple(dropped)), tuple(refusals)))
+
+
+def _take_all(changes: Sequence[Change], draft: Draft) -> Result[tuple[Applied, ...], Error]:
+    """All of them, or none and why.
+
+    A replay finds all of them done. Where only some are, somebody did or undid a part meanwhile: the rest is not made upon
+    that.
+    """
+    mark = draft.mark()
+    acts = []
+    for change in changes:
+        decided = decide(change, draft)
+        if isinstance(decided, Failure):
+            draft.go_back(mark)
+            return decided
+        acts.append(decided.unwrap())
+        draft.take(acts[-1])
+    done_before = next((act.applied.id for act in acts if act.again), None)
+    if done_before is not None and any(act.writes for act in acts):
+        draft.go_back(mark)
+        return Failure(EntryChanged(done_before))
+    return Success(tuple(act.applied for act in acts))
+
+
+def _with_tiers(decided: Decided, tiers: TierList | None) -> Result[Decided, Error]:
+    if tiers is None:
+        return Success(decided)
+    return put_tiers(tiers, decided.draft).map(
+        lambda is_new: evolve(decided, receipt=evolve(decided.receipt, tiers_changed=is_new))
+    )

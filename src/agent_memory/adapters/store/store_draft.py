@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterator
 
 from attrs import frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.store.entry_files import ARCHIVE, read_image
+from agent_memory.adapters.store.live_ids import LiveIds
+from agent_memory.adapters.store.revocable import Revocable
 from agent_memory.adapters.store.shelves import Shelves, version_ms
 from agent_memory.domain.change import Applied
 from agent_memory.domain.entry import Listed, Listing, UnreadableFile
-from agent_memory.domain.recording.file_change import FileChange, FileState, content_hash
+from agent_memory.domain.recording.file_change import FileChange, FileState, content_hash, hash_of
 from agent_memory.domain.text.file_name import id_in_name
 from agent_memory.domain.text.folded_name import folded_name
 from agent_memory.errors import EntryNotFound, EntryUnreadable, Error, StoreIo
@@ -32,46 +35,76 @@ class Act:
     """The entry that is retired now, and live no more."""
     restored: str | None = None
     """The id that is retired no more."""
+    again: bool = False
+    """It was done before, and nothing is left to do."""
 
 
 class Draft:
-    """Files and live entries, with the acts that were taken so far."""
+    """Files and live entries, with the acts that were taken so far. What was taken since a `mark` can be taken back."""
 
     def __init__(self, root: str, shelves: Shelves, live: Listing) -> None:
-        self._root = root
+        self.root = root
         self._shelves = shelves
-        self._live = {listed.meta.id: listed for listed in live.entries}
+        self._live: dict[str, Listed | None] = {listed.meta.id: listed for listed in live.entries}
+        self._ids = LiveIds(self._live)
         self._unreadable = live.unreadable
         self._before: dict[str, FileState | None] = {}
         self._after: dict[str, FileState | None] = {}
-        self._names: dict[str, set[str]] = {}
+        self._names: dict[str, frozenset[str]] = {}
+        """Of each shelf on disk, folded."""
+        self._names_after: dict[tuple[str, str], bool] = {}
+        """Which of these, and of others, are taken by now."""
         self._archived: dict[str, Listed] | None = None
+        self._archived_after: dict[str, Listed | None] = {}
+        self._archived_spellings: defaultdict[str, set[str]] = defaultdict(set)
+        """Ids that are, or once were, archived, by their folded form."""
         self._archive_trouble: StoreIo | None = None
+        self._taken = Revocable()
 
     def take(self, act: Act) -> None:
         """Go on from what this act leaves."""
         for path, state in act.writes:
-            self._after[path] = state
-            shelf, _, name = path.rpartition("/")
-            names = self._names.get(shelf, set())
-            (names.discard if state is None else names.add)(folded_name(name))
+            self.put(path, state)
         if act.archived is not None:
-            self._live.pop(act.archived.meta.id, None)
-            self._archived = {**(self._archived or {}), act.archived.meta.id: act.archived}
+            self.put_live(act.archived.meta.id, None)
+            self._taken.put(self._archived_after, act.archived.meta.id, act.archived)
+            self._archived_spellings[act.archived.meta.id.casefold()].add(act.archived.meta.id)
         if act.restored is not None:
-            self._archived = {id: each for id, each in (self._archived or {}).items() if id != act.restored}
-        self._live |= {listed.meta.id: listed for listed in act.live}
+            self._taken.put(self._archived_after, act.restored, None)
+        for listed in act.live:
+            self.put_live(listed.meta.id, listed)
+
+    def put(self, path: str, state: FileState | None) -> None:
+        """Go on from a file that holds this."""
+        self._taken.put(self._after, path, state)
+        shelf, _, name = path.rpartition("/")
+        self._taken.put(self._names_after, (shelf, folded_name(name)), state is not None)
+
+    def put_live(self, id: str, listed: Listed | None) -> None:
+        """Go on with this entry live; None: with no live entry of the id."""
+        self._taken.put(self._live, id, listed)
+        if listed is not None:
+            self._ids.note(listed)
+
+    def mark(self) -> int:
+        """A point to go back to."""
+        return self._taken.mark()
+
+    def go_back(self, mark: int) -> None:
+        """Take back all that was taken since the mark."""
+        self._taken.go_back(mark)
 
     def file_changes(self) -> tuple[FileChange, ...]:
         """All that is to be written, in the order of the acts."""
-        return tuple(FileChange(path, self._before[path], after) for path, after in self._after.items())
+        changes = (FileChange(path, self._before[path], after) for path, after in self._after.items())
+        return tuple(each for each in changes if hash_of(each.before) != hash_of(each.after))
 
     def state(self, path: str) -> Result[FileState | None, Error]:
         """What is in the file, or would be."""
         if path in self._after:
             return Success(self._after[path])
         if path not in self._before:
-            read = read_image(self._root, path)
+            read = read_image(self.root, path)
             if isinstance(read, Failure):
                 return read
             image = read.unwrap()
@@ -82,26 +115,27 @@ class Draft:
         """The live entry with this very id."""
         return self._live.get(id)
 
+    def all_live(self) -> Iterator[Listed]:
+        """Every live entry."""
+        return (listed for listed in self._live.values() if listed is not None)
+
+    def bearers(self, id: str) -> tuple[Listed, ...]:
+        """The live entries that have the id or the alias, compared without case, by path."""
+        return self._ids.bearers(id)
+
     def with_alias(self, id: str) -> tuple[Listed, ...]:
         """The live entries that this id is an alias of."""
-        return tuple(listed for listed in self._live.values() if id in listed.meta.aliases)
+        return tuple(listed for listed in self.bearers(id) if id in listed.meta.aliases)
 
     def owner(self, id: str) -> Result[str | None, Error]:
         """The path of whatever has the id already, compared without case: an entry, an alias, the archive; None if free."""
         wanted = id.casefold()
-        holders = [
-            listed.path
-            for listed in self._live.values()
-            if any(wanted == taken.casefold() for taken in (listed.meta.id, *listed.meta.aliases))
-        ]
-        if holders:
-            return Success(min(holders))
+        for bearer in self.bearers(id):
+            return Success(bearer.path)
         for file in self._unreadable:
             if _named_id(file).casefold() == wanted:
                 return Success(file.path) if file.io_error is None else Failure(file.io_error)
-        return self._archived_ids().map(
-            lambda archived: next((each.path for id, each in archived.items() if id.casefold() == wanted), None)
-        )
+        return self._archived_ids().map(lambda _: next((each.path for each in self._archived_under(wanted)), None))
 
     def missing(self, id: str) -> Error:
         """Why there is no live entry with this id. "Not found" only where every file could be read (P6)."""
@@ -115,13 +149,16 @@ class Draft:
 
     def archived(self, id: str) -> Result[Listed | None, Error]:
         """The newest archived file of the id: what `read(id, archived=True)` shows."""
-        found = self._archived_ids().map(lambda archived: archived.get(id))
+        found = self._archived_ids().map(lambda _: self._archived_now(id))
         return Failure(self._archive_trouble) if found == Success(None) and self._archive_trouble else found
 
     def versions(self, id: str) -> Result[tuple[str, ...], Error]:
         """Paths of the versions of an id, oldest first."""
-        drafted = [path for path, state in self._after.items() if state and path.startswith(f"{ARCHIVE}/{id}/")]
-        return self._shelves.versions(id).map(lambda paths: tuple(sorted({*paths, *drafted}, key=version_ms)))
+        drafted = {path: state for path, state in self._after.items() if path.startswith(f"{ARCHIVE}/{id}/")}
+        kept = {path for path, state in drafted.items() if state is not None}
+        return self._shelves.versions(id).map(
+            lambda paths: tuple(sorted(set(paths) - drafted.keys() | kept, key=version_ms))
+        )
 
     def kept_version(self, id: str, at_ms: int, state: FileState) -> Result[Write, Error]:
         """Where these bytes are kept byte for byte: under their time, or the next free millisecond after it (P12)."""
@@ -152,29 +189,34 @@ class Draft:
 
     def is_free(self, shelf: str, name: str) -> Result[bool, Error]:
         """Whether a name may be given, on any file system."""
+        drafted = self._names_after.get((shelf, folded_name(name)))
+        if drafted is not None:
+            return Success(not drafted)
         if shelf not in self._names:
             listed = self._shelves.names(shelf)
             if isinstance(listed, Failure):
                 return listed
-            self._names[shelf] = self._with_drafted(shelf, listed.unwrap())
+            self._names[shelf] = frozenset(map(folded_name, listed.unwrap()))
         return Success(folded_name(name) not in self._names[shelf])
 
-    def _archived_ids(self) -> Result[dict[str, Listed], Error]:
+    def _archived_ids(self) -> Result[None, Error]:
+        """Know what is in the archive."""
         if self._archived is None:
             listing = self._shelves.archived()
             if isinstance(listing, Failure):
                 return listing
             self._archived = {each.meta.id: each for each in listing.unwrap().entries}
             self._archive_trouble = next((each.io_error for each in listing.unwrap().unreadable if each.io_error), None)
-        return Success(self._archived)
+            for id in self._archived:
+                self._archived_spellings[id.casefold()].add(id)
+        return Success(None)
 
-    def _with_drafted(self, shelf: str, names: Iterable[str]) -> set[str]:
-        folded = {folded_name(name) for name in names}
-        for path, state in self._after.items():
-            directory, _, name = path.rpartition("/")
-            if directory == shelf:
-                (folded.discard if state is None else folded.add)(folded_name(name))
-        return folded
+    def _archived_now(self, id: str) -> Listed | None:
+        return self._archived_after[id] if id in self._archived_after else (self._archived or {}).get(id)
+
+    def _archived_under(self, folded_id: str) -> Iterator[Listed]:
+        found = map(self._archived_now, sorted(self._archived_spellings.get(folded_id, ())))
+        return (each for each in found if each is not None)
 
 
 def _named_id(file: UnreadableFile) -> str:

@@ -3,6 +3,8 @@
     topics/<title -- tags id>.md        live entries, flat
     archive/<same name>.md              retired entries
     archive/<id>/<updatedAt ms>.md      earlier bytes of an entry, byte for byte; never overwritten
+    state/tiers.json                    the tier list
+    runs/<run id>/footprint-<n>.json    what a transaction of a run changed, with what was there before (P16)
     .transaction/                       a batch on its way; derived from nothing, not to be removed by hand
     .cache/listing-{topics,archive}     derived, may be removed at any time
 
@@ -23,7 +25,7 @@ from returns.result import Failure, Result, Success
 from agent_memory.adapters.disk.paths import real_root
 from agent_memory.adapters.store.entry_files import JOURNAL, read_image, understand
 from agent_memory.adapters.store.shelves import Shelves
-from agent_memory.domain.change import Change, Create, Receipt, Replace, Retire
+from agent_memory.domain.change import Change, Create, Receipt, Replace, Retire, Together
 from agent_memory.domain.entry import Listed, Listing, MemoryEntry, StoredEntry
 from agent_memory.domain.results import sealed
 from agent_memory.domain.text.file_name import id_in_name
@@ -32,6 +34,8 @@ from agent_memory.ports import Locks
 
 if TYPE_CHECKING:
     from agent_memory.adapters.store.store_batches import Batches, Decided
+    from agent_memory.domain.footprint import Footprint
+    from agent_memory.domain.tiers import TierList
 
 _ATTEMPTS = 5
 """How often a read begins anew because somebody renames the same file at this very moment."""
@@ -100,9 +104,28 @@ class StoreFiles:
                 case Success(stored):
                     return self._apply_one(Retire(id, stored.listed.content_hash))
 
-    def apply(self, changes: Sequence[Change]) -> Result[Receipt, Error]:
-        """See the port. Changes are taken in order, each upon what the one before it left."""
-        return self._apply(changes).map(lambda decided: decided.receipt)
+    def apply(
+        self, changes: Sequence[Change | Together], *, tiers: TierList | None = None, run_id: str | None = None
+    ) -> Result[Receipt, Error]:
+        """See the port. Changes are taken in order, each upon what the one before it left. A group of which only a part was
+        done before is dropped as a whole: somebody has done or undone that part meanwhile."""
+        return self._apply(changes, tiers, run_id).map(lambda decided: decided.receipt)
+
+    def tiers(self) -> Result[TierList, Error]:
+        """See the port: `state/tiers.json`."""
+        from agent_memory.adapters.store.tier_file import read_tiers  # `memory capture` and hooks never ask
+
+        self._settle()
+        return read_tiers(self._root)
+
+    def revert(self, footprint: Footprint, run_id: str) -> Result[Receipt, Error]:
+        """See the port. Refused, too, where what comes back would clash with an id, an alias or a name of today, or where a
+        live entry links to what would go. The refusal's `run_id` is empty.
+
+        Of a tier list that was changed since, only what the run moved and nobody has moved again is put back.
+        """
+        with self._locks.write() as held:
+            return held.bind(lambda _: self._batches.revert(footprint, run_id)).map(lambda decided: decided.receipt)
 
     def _apply_one(self, change: Change) -> Result[Receipt, Error]:
         match sealed(self._apply((change,))):
@@ -111,9 +134,11 @@ class StoreFiles:
             case Success(decided):
                 return Failure(decided.refusals[0]) if decided.refusals else Success(decided.receipt)
 
-    def _apply(self, changes: Sequence[Change]) -> Result[Decided, Error]:
+    def _apply(
+        self, changes: Sequence[Change | Together], tiers: TierList | None = None, run_id: str | None = None
+    ) -> Result[Decided, Error]:
         with self._locks.write() as held:
-            return held.bind(lambda _: self._batches.apply(changes))
+            return held.bind(lambda _: self._batches.apply(changes, tiers, run_id))
 
     def _settle(self) -> None:
         if not os.path.lexists(f"{self._root}/{JOURNAL}"):

@@ -28,7 +28,7 @@ from agent_memory.adapters.disk.durable import (
 )
 from agent_memory.adapters.disk.io_errors import store_io
 from agent_memory.adapters.disk.paths import directory_inside, inside, read_file
-from agent_memory.adapters.store.entry_files import JOURNAL, MAX_FILE_BYTES, TRANSACTION
+from agent_memory.adapters.store.entry_files import ARCHIVE, JOURNAL, MAX_FILE_BYTES, RUNS, TOPICS, TRANSACTION
 from agent_memory.domain.recording.file_change import FileChange, FileState, content_hash, hash_of
 from agent_memory.domain.results import sealed
 from agent_memory.errors import Error
@@ -37,7 +37,8 @@ from agent_memory.formats.journal_json import Step, parse_journal, render_journa
 _JOURNALS = re.compile(re.escape(JOURNAL.rpartition("/")[2]))
 _TEMPORARY = re.compile(re.escape(TEMPORARY_PREFIX) + ".*", re.DOTALL)
 _STAGED = re.compile(rf"\d+\.new|{_TEMPORARY.pattern}", re.DOTALL)
-_MAX_JOURNAL_BYTES = 1 << 30
+_MAX_OWN_BYTES = 1 << 30
+"""Of a journal or a footprint, which hold the bytes of many entries."""
 
 
 class _At(Enum):
@@ -61,7 +62,7 @@ class Transactions:
 
     def recover(self) -> Result[None, Error]:
         """Undo a transaction that a crash left half done, or finish it where undoing would lose what came after it."""
-        match sealed(inside(self._root, JOURNAL).bind(lambda path: read_file(path, _MAX_JOURNAL_BYTES))):
+        match sealed(inside(self._root, JOURNAL).bind(lambda path: read_file(path, _MAX_OWN_BYTES))):
             case Failure(error):
                 return Failure(error)
             case Success(image):
@@ -117,6 +118,7 @@ class Transactions:
             if isinstance(taken, Failure):
                 self._give_up(steps[: number + 1])
                 return taken.map(lambda _: False)
+        self._remove_empty(steps)
         self._clear()  # should that fail, recovery finds everything in place
         return Success(True)
 
@@ -140,10 +142,11 @@ class Transactions:
                     return Failure(error)
                 case Success(_):
                     pass
+        self._remove_empty(steps)
         return self._sweep(steps)
 
     def _where(self, step: Step) -> Result[_At, Error]:
-        match sealed(inside(self._root, step.path).bind(lambda path: read_file(path, MAX_FILE_BYTES))):
+        match sealed(inside(self._root, step.path).bind(lambda path: read_file(path, _max_bytes(step.path)))):
             case Failure(error):
                 return Failure(error)
             case Success(image):
@@ -198,9 +201,16 @@ class Transactions:
                     return Failure(store_io(error, "restore", target))
                 return Success(None)
 
+    def _remove_empty(self, steps: Sequence[Step]) -> None:
+        """A directory of versions goes with the last of them."""
+        for directory in {os.path.dirname(step.path) for step in steps if step.staged is None}:
+            if directory.startswith(f"{ARCHIVE}/"):
+                with suppress(OSError):  # there is more in it, or it is gone
+                    os.rmdir(f"{self._root}/{directory}")
+
     def _sweep(self, steps: Sequence[Step]) -> Result[None, Error]:
-        """Remove the temporary files that a crash left where the transaction wrote."""
-        for directory in self._directories(steps):
+        """Remove the temporary files that a crash left among the entries, where nobody else makes any."""
+        for directory in self._directories([step for step in steps if step.path.startswith((TOPICS, ARCHIVE))]):
             swept = _remove_from(directory, _TEMPORARY)
             if isinstance(swept, Failure):
                 return swept
@@ -213,6 +223,10 @@ class Transactions:
                 return Failure(refused)
             case Success(directory):
                 return _remove_from(directory, _JOURNALS).bind(lambda _: _remove_from(directory, _STAGED))
+
+
+def _max_bytes(path: str) -> int:
+    return _MAX_OWN_BYTES if path.startswith(f"{RUNS}/") else MAX_FILE_BYTES
 
 
 def _flush(directories: Sequence[str]) -> Result[None, Error]:
