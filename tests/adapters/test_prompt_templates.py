@@ -13,6 +13,7 @@ WHOLE = " ".join(f"{{{{{place}}}}}" for place in PLACES)
 
 def test_the_packaged_template_is_found_and_whole() -> None:
     assert "{{transcript}}" in load_prompt_template("consolidate").unwrap()
+    assert "{{findings}}" in load_prompt_template("defrag").unwrap()
 
 
 def test_the_first_place_that_has_it_counts(tmp_path: Path) -> None:
@@ -34,6 +35,10 @@ def test_a_template_without_a_place_or_in_another_encoding_is_refused(tmp_path: 
     path.write_text(WHOLE.replace("{{catalog}}", ""))
     assert load_prompt_template("consolidate", (tmp_path,)) == Failure(
         ConfigInvalid(str(path), ("{{catalog}} is missing",))
+    )
+    path.write_text(WHOLE + "{{findings}}")
+    assert load_prompt_template("consolidate", (tmp_path,)) == Failure(
+        ConfigInvalid(str(path), ("{{findings}} is unknown",))
     )
     path.write_bytes(b"\xff\xfe")
     assert load_prompt_template("consolidate", (tmp_path,)) == Failure(ConfigInvalid(str(path), ("it is not UTF-8",)))

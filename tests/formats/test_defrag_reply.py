@@ -107,7 +107,7 @@ def test_a_reply_of_which_nothing_is_left_is_refused() -> None:
         envelope(actions=[{"action": "delete", "id": A}, {**MERGE, "ids": [A, A]}], tiers={"hot": [], "warm": []})
     )
     assert "actions[0].action is 'delete', expected one of merge, split, rename, retag, edit, archive" in said
-    assert f"merge {A}: actions[1].ids names fewer than two different entries" in said
+    assert f"merge of {A}: actions[1].ids names fewer than two different entries" in said
     assert refused(envelope(actions=[], tiers={"hot": ["x"], "warm": []}))
 
 
@@ -201,7 +201,7 @@ def test_an_unknown_action_is_dropped_for_that_reason_alone() -> None:
 def test_a_dropped_action_is_called_by_its_kind_and_its_entries() -> None:
     proposal = accepted(envelope(actions=[RENAME, {**MERGE, "title": 7, "extra": 0}]))
     (dropped,) = proposal.dropped
-    assert dropped.subject == f"merge {A}, {B}"
+    assert dropped.subject == f"merge of {A}, {B}"
     assert len(dropped.reasons) == 2
 
 
@@ -209,7 +209,7 @@ def test_the_same_action_again_is_dropped() -> None:
     proposal = accepted(envelope(actions=[RENAME, EDIT, RENAME, {**RENAME, "title": "Another"}]))
     assert proposal.actions == (Rename(C, "Better"), Edit(A, "8080", "9090"), Rename(C, "Another"))
     assert [(each.subject, each.reasons) for each in proposal.dropped] == [
-        (f"rename {C}", ("it stands in the reply twice",))
+        (f"rename of {C}", ("it stands in the reply twice",))
     ]
 
 

@@ -24,8 +24,8 @@ from agent_memory.formats.prompt import (
     PromptFacts,
     plan_prompt_budget,
     render_consolidate_prompt,
-    template_problems,
 )
+from agent_memory.formats.prompt_frame import template_problems
 from agent_memory.formats.reply import parse_reply
 
 TEMPLATE = (Path(__file__).resolve().parents[2] / "prompts" / "consolidate.md").read_text(encoding="utf-8")
@@ -200,8 +200,8 @@ def test_an_echo_of_the_prompt_is_no_reply() -> None:
 
 
 def test_the_template_has_every_place_and_what_an_echo_is_recognised_by() -> None:
-    assert template_problems(TEMPLATE) == ()
-    assert template_problems("no places") == tuple(f"{{{{{place}}}}} is missing" for place in PLACES)
+    assert template_problems(TEMPLATE, PLACES) == ()
+    assert template_problems("no places", PLACES) == tuple(f"{{{{{place}}}}} is missing" for place in PLACES)
     prompt = rendered(user(1, "x"))
     assert [phrase for phrase in ECHOED if phrase not in prompt] == []
 

@@ -174,7 +174,7 @@ def _subject(item: object, place: str) -> str:
 
 
 def _named(kind: str, ids: tuple[str, ...]) -> str:
-    return one_line(f"{kind} {', '.join(ids)}", MAX_SUBJECT_CHARS)
+    return one_line(f"{kind} of {', '.join(ids)}", MAX_SUBJECT_CHARS)
 
 
 def _items_of(value: object) -> list[object]:

@@ -1,8 +1,6 @@
 """The consolidate prompt: a template filled with one window of a session and what memory knows already.
 
-The first line is the marker by which our own calls are recognised (P23), the second holds the nonce, which occurs nowhere
-else. Whatever comes from outside stands inside random fences, cleaned (P18) and redacted (P20), and can hold neither the
-fence nor the nonce.
+Whatever comes from outside stands inside random fences (`prompt_frame`).
 """
 
 from __future__ import annotations
@@ -18,17 +16,16 @@ from agent_memory.domain.entry import Listed, StoredEntry
 from agent_memory.domain.history import History, Role, ToolCall, Turn
 from agent_memory.domain.inbox_entry import InboxEntry
 from agent_memory.domain.instants import DAY_MS, iso_of
-from agent_memory.domain.redaction import redact
-from agent_memory.domain.text.plain_text import clean_text, one_line
-from agent_memory.domain.transcripts.own_marks import PROMPT_MARKER
+from agent_memory.domain.planning.drafts import stored_line
+from agent_memory.domain.text.plain_text import one_line
 from agent_memory.domain.transcripts.windows import MIN_WINDOW_CHARS
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE
 from agent_memory.errors import ConfigInvalid
+from agent_memory.formats.prompt_frame import fenced, fill_template, plain
 
 PLACES = ("fence", "session", "tags", "catalog", "notes", "transcript", "closing")
 """What a template has to have a `{{place}}` for."""
 
-_PLACE = re.compile(r"\{\{(" + "|".join(PLACES) + r")\}\}")
 _HEAD_OF_A_TURN = re.compile(r"^(\s*)\[(\d+)\]", re.MULTILINE)
 
 _MAX_FIELD_CHARS = 300
@@ -73,12 +70,6 @@ class PromptFacts:
     handoff_days: int = 7
 
 
-def template_problems(template: str) -> tuple[str, ...]:
-    """What makes a text unusable as the template of this prompt."""
-    missing = [place for place in PLACES if f"{{{{{place}}}}}" not in template]
-    return tuple(f"{{{{{place}}}}} is missing" for place in missing)
-
-
 def plan_prompt_budget(
     template: str, max_prompt_chars: int, catalog: Sequence[Listed] = ()
 ) -> Result[PromptBudget, ConfigInvalid]:
@@ -113,20 +104,11 @@ def render_consolidate_prompt(template: str, facts: PromptFacts) -> str:
         "transcript": _fenced("\n".join(_turns(facts.window.turns)), facts),
         "closing": _closing(facts),
     }
-    filled = _PLACE.sub(lambda place: parts[place[1]], template.strip("\n"))
-    return f"{PROMPT_MARKER}\nnonce: {facts.nonce}\n\n{filled}\n"
-
-
-def _plain(text: str) -> str:
-    """One piece of text from outside, cleaned and redacted by itself: no secret reaches over its end."""
-    return redact(clean_text(text).text).text
+    return fill_template(template, parts, facts.nonce)
 
 
 def _fenced(text: str, facts: PromptFacts) -> str:
-    """Plain text as it may stand in a fence."""
-    for word in (facts.nonce, facts.fence):
-        text = re.sub(re.escape(word), "[…]", text, flags=re.IGNORECASE)
-    return text
+    return fenced(text, facts.nonce, facts.fence)
 
 
 # -- the session ------------------------------------------------------------------------------------------------------
@@ -145,7 +127,7 @@ def _session(facts: PromptFacts) -> str:
         ("this part", f"from {first} to {last} UTC" if first and last else None),
         ("read on", iso_of(facts.now_ms)[:10]),
     )
-    return "\n".join(f"{name}: {_plain(one_line(value, _MAX_FIELD_CHARS))}" for name, value in lines if value)
+    return "\n".join(f"{name}: {stored_line(value, _MAX_FIELD_CHARS)}" for name, value in lines if value)
 
 
 def _first_time(window: History) -> str | None:
@@ -207,16 +189,16 @@ def _catalog(facts: PromptFacts) -> str:
 
 def _catalog_line(listed: Listed) -> str:
     meta = listed.meta
-    description = one_line(meta.description, _MAX_CATALOG_DESCRIPTION_CHARS)
+    description = stored_line(meta.description, _MAX_CATALOG_DESCRIPTION_CHARS)
     parts = (
         meta.id,
         meta.kind.value,
-        one_line(meta.title, _MAX_CATALOG_TITLE_CHARS),
+        stored_line(meta.title, _MAX_CATALOG_TITLE_CHARS),
         description,
         " ".join(meta.tags[:6]),
         "global" if meta.scope == GLOBAL_SCOPE else "",
     )
-    return _plain(" | ".join(part for part in parts if part))
+    return plain(" | ".join(part for part in parts if part))
 
 
 def _note(stored: StoredEntry, facts: PromptFacts) -> str:
@@ -229,7 +211,7 @@ def _note(stored: StoredEntry, facts: PromptFacts) -> str:
         f"about: {about}\ntitle: {one_line(meta.title, 1_000)}\ndescription: {one_line(meta.description, 1_000)}\n"
         f"tags: {' '.join(meta.tags)}\nbody:\n{stored.body}"
     )
-    return f"<<<{facts.fence} note {meta.id}\n{_fenced(_plain(text), facts)}\n{facts.fence}>>>"
+    return f"<<<{facts.fence} note {meta.id}\n{_fenced(plain(text), facts)}\n{facts.fence}>>>"
 
 
 # -- the transcript ---------------------------------------------------------------------------------------------------
@@ -246,7 +228,7 @@ def _turns(turns: Iterable[Turn]) -> Iterator[str]:
 
 def _turn(turn: Turn) -> str:
     # Text cannot begin a turn of its own: in it, `[12]` at the start of a line becomes `(12)`.
-    text = _HEAD_OF_A_TURN.sub(r"\1(\2)", _plain(turn.text).strip("\n"))
+    text = _HEAD_OF_A_TURN.sub(r"\1(\2)", plain(turn.text).strip("\n"))
     cut = " […]" if turn.clipped_chars else ""
     calls = "".join(f"\n{_call(call)}" for call in turn.tool_calls)
     return f"[{turn.number}] {_speaker(turn)}: {text}{cut}{calls}"
@@ -262,4 +244,4 @@ def _speaker(turn: Turn) -> str:
 def _call(call: ToolCall) -> str:
     path = f" {call.path}" if call.path and call.path not in call.brief else ""
     line = f"{call.name}{' (writes)' if call.writes else ''}{path}{f': {call.brief}' if call.brief else ''}"
-    return f"  -> {_plain(one_line(line, len(line) + 1))}"
+    return f"  -> {plain(one_line(line, len(line) + 1))}"

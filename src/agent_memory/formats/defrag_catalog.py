@@ -1,0 +1,175 @@
+"""The catalog of a defrag prompt: one line for each entry, grouped by scope, as many as fit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from attrs import frozen
+
+from agent_memory.domain.entry import Listed, Usage
+from agent_memory.domain.findings import Profile
+from agent_memory.domain.instants import iso_of
+from agent_memory.domain.planning.drafts import stored_line
+from agent_memory.domain.tiers import Tier, TierList
+from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Importance, Sensitivity
+
+MAX_TITLE_CHARS = 140
+MAX_DESCRIPTION_CHARS = 160
+
+_MAX_TAGS = 6
+_MAX_SCOPE_CHARS = 300
+_LAST_INSTANT_MS = 253_402_300_799_999
+_FACTS_CHARS = 110
+"""Of a line: id, kind, tiers, origin, size, reads, dates, marks, and what stands between them."""
+
+
+@frozen
+class CatalogFacts:
+    """What its lines say of entries beyond their frontmatter."""
+
+    tiers: TierList
+    usage: Mapping[str, Usage]
+    profiles: Mapping[str, Profile]
+    eligible: frozenset[str]
+    """May be hot."""
+    at_most_warm: frozenset[str]
+    left_alone: frozenset[str]
+
+
+@frozen
+class Catalog:
+    """The text, and the ids that it lists."""
+
+    text: str
+    ids: frozenset[str]
+
+
+def estimated_chars(catalog: Iterable[Listed]) -> int:
+    """About how long the catalog of these entries is with all descriptions."""
+    return sum(_estimated_line(each) for each in catalog)
+
+
+def _estimated_line(listed: Listed) -> int:
+    meta = listed.meta
+    tags = sum(len(tag) + 1 for tag in meta.tags[:_MAX_TAGS])
+    title, description = min(len(meta.title), MAX_TITLE_CHARS), min(len(meta.description), MAX_DESCRIPTION_CHARS)
+    return _FACTS_CHARS + tags + title + description
+
+
+def render_catalog(best_first: Iterable[Listed], whole: frozenset[str], facts: CatalogFacts, max_chars: int) -> Catalog:
+    """The lines of the first entries that fit, grouped by scope, and a count of the others.
+
+    Where not all fit with their descriptions, only those of `whole` have one.
+    """
+    entries = tuple(best_first)
+    room = max_chars - len(_unlisted(len(entries)))
+    fits = estimated_chars(entries) <= room
+    lines: dict[str, dict[str, str]] = {}
+    for each in entries:
+        scope = each.meta.scope
+        line = _line(each, facts, with_description=fits or each.meta.id in whole)
+        size = len(line) + 1 + (0 if scope in lines else len(_heading(scope)) + 2)
+        if size > room:
+            break
+        lines.setdefault(scope, {})[each.meta.id] = line
+        room -= size
+    listed = {each.meta.id: each for each in entries if each.meta.id in lines.get(each.meta.scope, {})}
+    groups = (
+        "\n".join((_heading(scope), *_ordered(lines[scope], listed, facts))) for scope in sorted(lines, key=_scope_key)
+    )
+    left = len(entries) - len(listed)
+    text = "\n\n".join((*groups, *([_unlisted(left)] if left else [])))
+    return Catalog(text or "(none)", frozenset(listed))
+
+
+def _unlisted(count: int) -> str:
+    return f"({count:,} more are not listed; they stay as they are, and so does their tier)"
+
+
+def _scope_key(scope: str) -> tuple[bool, str]:
+    return scope != GLOBAL_SCOPE, scope
+
+
+def _heading(scope: str) -> str:
+    return f"scope {stored_line(scope, _MAX_SCOPE_CHARS)}:"
+
+
+def _ordered(lines: Mapping[str, str], listed: Mapping[str, Listed], facts: CatalogFacts) -> list[str]:
+    """The lines with what is nearest first, and what bears the same first tag side by side."""
+    tiers = list(Tier)
+
+    def key(id: str) -> tuple[int, str, str, str]:
+        meta = listed[id].meta
+        return tiers.index(facts.tiers.of(id)), meta.tags[0] if meta.tags else "", meta.title.casefold(), id
+
+    return [lines[id] for id in sorted(lines, key=key)]
+
+
+def _line(listed: Listed, facts: CatalogFacts, *, with_description: bool) -> str:
+    meta = listed.meta
+    parts = (
+        meta.id,
+        meta.kind.value,
+        f"{facts.tiers.of(meta.id)}/{nearest_tier(meta.id, facts)}",
+        meta.origin.value,
+        _size(meta.id, facts),
+        _reads(facts.usage.get(meta.id)),
+        f"updated {day_of(meta.updated_at_ms)}",
+        *_marks(listed, facts),
+        stored_line(" ".join(meta.tags[:_MAX_TAGS])),
+        stored_line(meta.title, MAX_TITLE_CHARS),
+        stored_line(meta.description, MAX_DESCRIPTION_CHARS) if with_description else "",
+    )
+    return " | ".join(part for part in parts if part)
+
+
+def nearest_tier(id: str, facts: CatalogFacts) -> Tier:
+    """The nearest tier that an entry may have."""
+    if id in facts.eligible:
+        return Tier.HOT
+    return Tier.WARM if id in facts.at_most_warm else Tier.COLD
+
+
+def _size(id: str, facts: CatalogFacts) -> str:
+    profile = facts.profiles.get(id)
+    return f"{profile.body_chars:,} chars" if profile else ""
+
+
+def _reads(usage: Usage | None) -> str:
+    if usage is None or usage.count == 0:
+        return "never read"
+    last = f", last {day_of(usage.last_at_ms)}" if usage.last_at_ms is not None else ""
+    return f"read {usage.count:,}x{last}"
+
+
+def _marks(listed: Listed, facts: CatalogFacts) -> Iterable[str]:
+    meta = listed.meta
+    if meta.importance in (Importance.HIGH, Importance.CRITICAL):
+        yield meta.importance.value
+    if meta.promoted_by is not None:
+        yield "promoted"
+    if meta.sensitivity is Sensitivity.PRIVATE:
+        yield "private"
+    if meta.expires_at_ms is not None:
+        yield f"expires {day_of(meta.expires_at_ms)}"
+    if meta.valid_until_ms is not None:
+        yield f"valid until {day_of(meta.valid_until_ms)}"
+    yield from locks(listed, facts.left_alone)
+
+
+def locks(listed: Listed, left_alone: frozenset[str]) -> Iterable[str]:
+    """Why an entry is to be left as it is, a word for each reason."""
+    if listed.meta.pinned:
+        yield "PINNED"
+    if listed.conflicted:
+        yield "CONFLICTED"
+    if listed.provisional_id:
+        yield "UNFINISHED"
+    if listed.meta.id in left_alone:
+        yield "RESTLESS"
+
+
+def day_of(at_ms: int) -> str:
+    """`2026-02-13`."""
+    # A ledger may hold any number that a person wrote.
+    return iso_of(min(at_ms, _LAST_INSTANT_MS))[:10]
