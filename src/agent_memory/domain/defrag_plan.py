@@ -65,3 +65,6 @@ class DefragFacts:
     """Number of live entries when the run began."""
     force: bool = False
     """A person lifts the limit on how much one run may change."""
+    at_hand: Mapping[str, StoredEntry] = field(factory=dict)
+    """Entries as the store is now that an action names and that were not shown in full, by id: those of an action that an
+    earlier run deferred, and those that are only renamed or retagged (`plan_defrag.ids_to_read`)."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from agent_memory.domain.change import Dropped
 from agent_memory.domain.planning.body_checks import MAX_BODY_CHARS, text_problems
 from agent_memory.domain.planning.linking import without_links
 from agent_memory.domain.redaction import redact
@@ -14,6 +15,7 @@ from agent_memory.domain.text.tags import normal_tags
 MAX_TAGS = 20
 
 _MAX_SUBJECT_CHARS = 80
+_MAX_REASON_CHARS = 500
 _UNBOUNDED_CHARS = 1_000_000
 
 
@@ -25,6 +27,12 @@ def stored_line(text: str, max_chars: int = _UNBOUNDED_CHARS) -> str:
 def stored_subject(title: str) -> str:
     """What an entry is called in a report."""
     return stored_line(title, _MAX_SUBJECT_CHARS) or "an entry without a title"
+
+
+def stored_refusal(dropped: Dropped) -> Dropped:
+    """What a report says of an item that was refused before it came here."""
+    reasons = tuple(stored_line(reason, _MAX_REASON_CHARS) for reason in dropped.reasons)
+    return Dropped(stored_subject(dropped.subject), reasons)
 
 
 def stored_title(text: str) -> str:

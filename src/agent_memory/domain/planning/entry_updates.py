@@ -46,7 +46,11 @@ def updated(
     """
     title = old.meta.title if update.title is None else stored_title(update.title)
     body = old.body if update.body is None else stored_body(update.body)
-    description = _description(old, update, body)
+    description = (
+        stored_description(update.description) or derive_description(body)
+        if update.description is not None
+        else kept_description(old, body)
+    )
     problems = title_problems(title) if title != old.meta.title else ()
     problems += body_problems(body, old.body) if body != old.body else ()
     if not problems and not freely:
@@ -95,9 +99,8 @@ def _origin_of_fresh_text(old: MemoryEntry, new: MemoryEntry, update: ProposedUp
     return computed_origin(fresh[0], "\n".join(fresh[1:]), new.meta.kind, cited_turns(update.turns, facts), facts)
 
 
-def _description(old: MemoryEntry, update: ProposedUpdate, body: str) -> str:
-    if update.description is not None:
-        return stored_description(update.description) or derive_description(body)
+def kept_description(old: MemoryEntry, body: str) -> str:
+    """The description of an entry whose body becomes another: derived anew where it was derived."""
     was_derived = old.meta.description in ("", derive_description(old.body))
     return derive_description(body) if was_derived and body != old.body else old.meta.description
 

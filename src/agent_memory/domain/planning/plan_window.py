@@ -14,7 +14,13 @@ from agent_memory.domain.change_set import ChangeSet, ProposedEntry
 from agent_memory.domain.entry import MemoryEntry
 from agent_memory.domain.inbox_entry import InlineNote
 from agent_memory.domain.plan import Plan, PlanFacts
-from agent_memory.domain.planning.drafts import stored_body, stored_line, stored_subject, stored_title
+from agent_memory.domain.planning.drafts import (
+    stored_body,
+    stored_line,
+    stored_refusal,
+    stored_subject,
+    stored_title,
+)
 from agent_memory.domain.planning.linking import link_body
 from agent_memory.domain.planning.new_entries import create_entries, draft_entries, entry_meta, without_doubles
 from agent_memory.domain.planning.plan_targets import id_with_body, link_targets, taken_ids
@@ -28,7 +34,6 @@ from agent_memory.domain.text.plain_text import one_line
 from agent_memory.domain.text.terms import content_terms, coverage
 from agent_memory.domain.vocabulary import Kind, Origin, Status
 
-_MAX_REASON_CHARS = 500
 _MAX_SKIPPED_CHARS = 500
 _SAID_AGAIN = 0.6
 """Share of a note's words that must be in what an agent made of it."""
@@ -49,7 +54,7 @@ def plan_window(change_set: ChangeSet, facts: PlanFacts, so_far: Plan = Plan()) 
     created = create_entries(unique.drafts, successors, targets)
     gone = frozenset(id for ids in successors.values() for id in ids)
     updates = update_entries((*unique.updates, *change_set.updates), facts, so_far, targets, gone)
-    told = tuple(_told(each) for each in change_set.dropped)
+    told = tuple(map(stored_refusal, change_set.dropped))
     dropped = so_far.dropped + told + unique.dropped + created.dropped + retired.dropped + updates.dropped
     plan = _merged(so_far, created.changes + retired.changes + updates.changes, facts)
     skipped = stored_line(change_set.skipped, _MAX_SKIPPED_CHARS) if change_set.skipped else so_far.skipped
@@ -112,9 +117,3 @@ def _with_left_out_note(plan: Plan, facts: PlanFacts) -> Plan:
 
 def _words(entry: MemoryEntry) -> str:
     return f"{entry.meta.title}\n{entry.meta.description}\n{entry.body}"
-
-
-def _told(dropped: Dropped) -> Dropped:
-    return Dropped(
-        stored_subject(dropped.subject), tuple(stored_line(reason, _MAX_REASON_CHARS) for reason in dropped.reasons)
-    )

@@ -1,0 +1,53 @@
+"""Claims whose polarity was turned: "never push to main" that became "push to main", or the other way round.
+
+A bag of words does not show it where some other sentence denies something about the same things, so claims are compared
+clause by clause.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from agent_memory.domain.defragging.clauses import Clause, clauses_of, denying_sentences
+from agent_memory.domain.text.terms import content_terms
+
+_SAME_CLAIM = 0.6
+_VERY_SAME_CLAIM = 0.8
+_MOST_PHRASE_CHARS = 80
+
+
+def turned_claims(before: str, after: str, drops: Iterable[str] = ()) -> tuple[str, ...]:
+    """The clauses of `before` that `after` holds with the opposite polarity only, unless `drops` names them."""
+    named = "\n".join(drops)
+    dropped_terms = content_terms(named)
+    old = _claims(before)
+    new = (*_claims(after), *denying_sentences(after))
+    turned = (
+        clause.text[:_MOST_PHRASE_CHARS]
+        for clause in old
+        if not clause.terms & dropped_terms and clause.text.lower() not in named.lower()
+        if _is_turned(clause, old, new)
+    )
+    return tuple(dict.fromkeys(turned))
+
+
+def _claims(text: str) -> tuple[Clause, ...]:
+    return tuple(clause for clause in clauses_of(text) if clause.is_claim)
+
+
+def _is_turned(clause: Clause, old: tuple[Clause, ...], new: tuple[Clause, ...]) -> bool:
+    still = max((clause.likeness(each) for each in new if each.denied == clause.denied), default=0.0)
+    if still == 1.0:
+        return False
+    turned = max(
+        (clause.likeness(each) for each in new if each.denied != clause.denied and not _was_said(each, clause, old)),
+        default=0.0,
+    )
+    return turned > still and turned >= (_SAME_CLAIM if clause.denied else _VERY_SAME_CLAIM)
+
+
+def _was_said(claim: Clause, clause: Clause, old: tuple[Clause, ...]) -> bool:
+    """Whether the sources make this claim themselves, beside the one that it looks like."""
+    return claim.terms != clause.terms and any(
+        each.terms == claim.terms and each.denied == claim.denied for each in old
+    )
