@@ -93,4 +93,9 @@ def changed_entries(runs: Iterable[LoggedRun], count: int) -> tuple[frozenset[st
 
 def is_named(run_id: str, text: str) -> bool:
     """Whether a person may mean this run: the beginning of its id, or of what follows the time in it."""
-    return run_id.startswith(text) or run_id.rpartition("_")[2].startswith(text)
+    return run_id.startswith(text) or short_id(run_id).startswith(text)
+
+
+def short_id(run_id: str) -> str:
+    """What names the run briefly: the random digits after the time."""
+    return run_id.rpartition("_")[2]

@@ -17,6 +17,7 @@ from returns.result import Failure, Result, Success
 from agent_memory.adapters.disk.file_in_root import drop_file, put_file
 from agent_memory.adapters.disk.io_errors import store_io
 from agent_memory.adapters.disk.paths import inside, is_plain_name, read_file, real_root
+from agent_memory.adapters.records.defrag_records_files import CHECKPOINT as DEFRAG_CHECKPOINT
 from agent_memory.domain.footprint import Footprint, SectionChange
 from agent_memory.domain.footprint_fold import fold_files
 from agent_memory.domain.instants import ms_of
@@ -33,6 +34,9 @@ from agent_memory.wording import describe
 RUNS = "runs"
 UNDONE = f"{RUNS}/undone.json"
 UNDOING = f"{RUNS}/undoing.json"
+PRUNED = "pruned"
+"""A file in the directory of a run whose details are going: what is still there of them is not all that there was."""
+
 MAX_REPORT_BYTES = 16 << 20
 _MAX_FOOTPRINT_BYTES = 1 << 30
 _FOOTPRINT = re.compile(r"footprint-([1-9]\d{0,8})\.json", re.ASCII)
@@ -56,7 +60,7 @@ class RunLogFiles:
 
     def footprint(self, run_id: str) -> Result[Footprint, Error]:
         """See the port. StateCorrupt where a part is damaged or lost: half of a run must not be undone."""
-        if not is_plain_name(run_id):
+        if not is_plain_name(run_id) or self._is_pruned(run_id):
             return Failure(RunNotFound(run_id))
         return self._parts(run_id).bind(lambda parts: self._joined(run_id, parts))
 
@@ -117,7 +121,9 @@ class RunLogFiles:
         """Of the directories of runs, newest first."""
         try:
             with os.scandir(f"{self._root}/{RUNS}") as found:
-                names = [each.name for each in found if not each.name.startswith(".") and each.is_dir()]
+                names = [
+                    each.name for each in found if not each.name.startswith(".") and each.is_dir(follow_symlinks=False)
+                ]
         except FileNotFoundError:
             return Success(())
         except OSError as error:
@@ -148,10 +154,16 @@ class RunLogFiles:
 
     def _is_kept(self, run_id: str) -> bool:
         directory = f"{self._root}/{RUNS}/{run_id}"
-        return os.path.lexists(f"{directory}/footprint-1.json") or os.path.lexists(f"{directory}/sections.json")
+        parts = (f"{directory}/footprint-1.json", f"{directory}/sections.json")
+        return any(map(os.path.lexists, parts)) and not self._is_pruned(run_id)
+
+    def _is_pruned(self, run_id: str) -> bool:
+        return os.path.lexists(f"{self._root}/{RUNS}/{run_id}/{PRUNED}")
 
     def _unfinished(self, run_id: str) -> LoggedRun:
         run = _blank(run_id, "unfinished")
+        if os.path.lexists(f"{self._root}/{RUNS}/{run_id}/{DEFRAG_CHECKPOINT}"):
+            run = evolve(run, machine="defrag")
         undoing = self.undoing()
         if isinstance(undoing, Success) and (at_work := undoing.unwrap()) and at_work.run_id == run_id:
             run = evolve(run, machine="undo", undid=at_work.undoes)

@@ -11,10 +11,14 @@ from returns.result import Failure, Result, Success
 from agent_memory.adapters.disk.durable import move_file
 from agent_memory.adapters.disk.io_errors import store_io
 from agent_memory.adapters.records.replies_files import RepliesFiles
+from agent_memory.adapters.records.run_log_files import RunLogFiles
 from agent_memory.domain.change import Change
+from agent_memory.domain.footprint_fold import fold_files
 from agent_memory.domain.results import sealed
 from agent_memory.domain.run import Run, leaves_something_half_done
+from agent_memory.domain.run_log import LoggedAction
 from agent_memory.errors import Error
+from agent_memory.formats.note_changes import logged_changes, note_changes
 from agent_memory.formats.run_json import (
     parse_changes,
     parse_checkpoint,
@@ -32,6 +36,7 @@ class RunRecordsFiles(RepliesFiles):
     def __init__(self, root: Path, clock: Clock) -> None:
         super().__init__(root)
         self._clock = clock
+        self._log = RunLogFiles(root)
 
     def checkpoint(self, state: str, run: Run) -> Result[None, Error]:
         """See the port. The plan is written once, beside the first checkpoint of its session."""
@@ -89,9 +94,10 @@ class RunRecordsFiles(RepliesFiles):
     def finish(self, run: Run, error: Error | None) -> Result[None, Error]:
         """See the port. A run that did nothing at all leaves no report."""
         directory = self._runs / run.id
-        if run.dry_run or not (run.settled or run.quarantined or run.warnings or run.paused or error):
+        if run.dry_run or not (run.settled or run.taken_up or run.quarantined or run.warnings or run.paused or error):
             return Success(None)
-        written = self.write(directory / "report.json", render_report(run, self._clock.now_ms(), error))
+        earlier = self._done_before(run) if run.resumed else ()
+        written = self.write(directory / "report.json", render_report(run, self._clock.now_ms(), error, earlier))
         if isinstance(written, Failure) or error is not None:
             return written
         try:
@@ -99,3 +105,13 @@ class RunRecordsFiles(RepliesFiles):
         except OSError as refused:
             return Failure(store_io(refused, "remove", str(directory / "checkpoint.json")))
         return Success(None)
+
+    def _done_before(self, run: Run) -> tuple[LoggedAction, ...]:
+        """What the run had done before it was interrupted: its checkpoint holds only the session in hand."""
+        done = {each.id for settled in run.settled if settled.receipt for each in settled.receipt.applied}
+        match sealed(self._log.footprint(run.id)):
+            case Failure(_):  # the report says what it can
+                return ()
+            case Success(footprint):
+                actions = logged_changes(note_changes(fold_files(footprint.files).files))
+                return tuple(each for each in actions if done.isdisjoint((*each.ids, *each.new_ids)))

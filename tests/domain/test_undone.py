@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+from hypothesis import given, settings, strategies as st
+
+from agent_memory.domain.footprint_fold import fold_files
+from agent_memory.domain.recording.file_change import FileChange, FileState
+from agent_memory.domain.undone import UndoneMark, churning, undone_by, undone_fingerprints
+
+
+def test_undoing_an_undo_and_that_again_flips_what_stands() -> None:
+    marks = {"r": UndoneMark("u", frozenset({"f"}))}
+    assert undone_by(marks) == {"r": "u"}
+    marks["u"] = UndoneMark("v")
+    assert undone_by(marks) == {"u": "v"}
+    assert undone_fingerprints(marks) == frozenset()
+    marks["v"] = UndoneMark("w")
+    assert undone_by(marks) == {"r": "u", "v": "w"}
+    assert undone_fingerprints(marks) == {"f"}
+
+
+def test_a_run_that_stands_again_can_be_undone_again() -> None:
+    marks = {"r": UndoneMark("w"), "u": UndoneMark("v")}
+    assert undone_by(marks) == {"r": "w", "u": "v"}
+
+
+def test_marks_that_go_round_in_a_circle_do_not_hang() -> None:
+    assert set(undone_by({"a": UndoneMark("b"), "b": UndoneMark("a")})) <= {"a", "b"}
+
+
+def test_what_changed_in_three_of_the_last_ten_runs_churns() -> None:
+    runs = [frozenset({"x"}), frozenset({"y"}), frozenset({"x", "y"}), frozenset({"x"})]
+    assert churning(runs) == {"x"}
+    assert churning(runs, of=3) == frozenset()
+    assert churning(runs, at_least=2) == {"x", "y"}
+
+
+states = st.none() | st.binary(max_size=2).map(FileState)
+
+
+@settings(max_examples=80)
+@given(st.lists(st.tuples(st.sampled_from("ab"), states), max_size=8))
+def test_folded_changes_lead_from_what_was_there_to_what_was_left(writes: list[tuple[str, FileState | None]]) -> None:
+    disk: dict[str, FileState | None] = {"a": FileState(b"a"), "b": None}
+    before = dict(disk)
+    changes = []
+    for path, after in writes:
+        changes.append(FileChange(path, disk[path], after))
+        disk[path] = after
+    folded = fold_files(changes)
+    assert folded.interrupted == ()
+    assert {each.path: each.before for each in folded.files} == {p: before[p] for p in disk if disk[p] != before[p]}
+    assert {each.path: each.after for each in folded.files} == {p: disk[p] for p in disk if disk[p] != before[p]}
+
+
+def test_what_somebody_else_wrote_between_two_changes_is_named_p8() -> None:
+    a, b, c, d = (FileState(each) for each in (b"a", b"b", b"c", b"d"))
+    folded = fold_files([FileChange("x", a, b), FileChange("x", c, d), FileChange("y", None, a)])
+    assert folded.interrupted == ("x",)
