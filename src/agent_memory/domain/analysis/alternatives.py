@@ -21,13 +21,16 @@ class Alternatives:
     """Content words that only repeat the question."""
 
 
+_CHOOSING_VERBS = "managed chosen adopted standardised prefer picked gerido geridas escolhido adotado"
+
+
 def _group(
     question: str, words: str, about: str = "", exclusive: bool = True
 ) -> tuple[Alternatives, Mapping[str, str]]:
     """A question, and its answers by each way of writing them; `a=b` says that `a` is written for `b`."""
     pairs = (word.partition("=") for word in words.split())
     answers = {name.replace("+", " "): (same or name).replace("+", " ") for name, _, same in pairs}
-    return Alternatives(question, exclusive, content_terms(f"{question} {about}")), answers
+    return Alternatives(question, exclusive, content_terms(f"{question} {about} {_CHOOSING_VERBS}")), answers
 
 
 _GROUPS = (

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from attrs import evolve
-
 from agent_memory.domain.analysis.ages import expired, stale
 from agent_memory.domain.analysis.analysis_facts import AnalysisFacts
 from agent_memory.domain.analysis.claims import assertions_of, claims_of
@@ -16,7 +14,7 @@ from agent_memory.domain.analysis.denials import Assertions
 from agent_memory.domain.analysis.duplicates import duplicates, likenesses
 from agent_memory.domain.analysis.features import Features, features_of
 from agent_memory.domain.analysis.said import sentences_of
-from agent_memory.domain.analysis.sizes import FEWEST_FRAGMENTS, fragmented, oversized
+from agent_memory.domain.analysis.sizes import fragmented, oversized
 from agent_memory.domain.analysis.vocabulary import Vocabulary
 from agent_memory.domain.entry import StoredEntry
 from agent_memory.domain.findings import Analysis, Finding, FindingKind
@@ -32,7 +30,8 @@ def analyze(entries: Iterable[StoredEntry], facts: AnalysisFacts) -> Analysis:
     difference. Of two files with one id the first counts. Time and memory grow with their number and length, some 2 kB an
     entry. Reasons hold no secret, and quote nothing of a secret entry; such entries are analysed like all others.
     """
-    words, assertions = Vocabulary(), Assertions()
+    words = Vocabulary()
+    assertions = Assertions(words)
     known: dict[str, Features] = {}
     for stored in entries:
         if stored.meta.id in known:
@@ -42,8 +41,8 @@ def analyze(entries: Iterable[StoredEntry], facts: AnalysisFacts) -> Analysis:
         known[stored.meta.id] = features_of(stored, claims_of(sentences), words)
     as_read = tuple(known.values())
     found = _findings(as_read, assertions, words, facts)
-    allowed = (each for each in (_allowed(finding, facts.left_alone) for finding in found) if each is not None)
-    worst_first = sorted(allowed, key=lambda each: (_WORST_FIRST[each.kind], -each.score, each.ids))
+    worth_saying = (each for each in found if each.kind in _WRONG_ANYWAY or facts.left_alone.isdisjoint(each.ids))
+    worst_first = sorted(worth_saying, key=lambda each: (_WORST_FIRST[each.kind], -each.score, each.ids))
     ids = sorted(known)
     return Analysis(tuple(worst_first), {id: known[id].profile for id in ids})
 
@@ -60,9 +59,10 @@ def _findings(
     ]
     taken = facts.taken_ids | {id.casefold() for each in by_id for id in (each.id, *each.aliases)}
     yield from contradictions(conflicts)
-    yield from duplicates(by_id)
-    yield from likenesses(by_id, words, pairs_of(conflicts))
-    yield from fragmented(by_id)
+    free = [each for each in by_id if each.id not in facts.left_alone]
+    yield from duplicates(free)
+    yield from likenesses(free, words, pairs_of(conflicts))
+    yield from fragmented(free)
     yield from one_way_links(by_id)
     yield from orphans(by_id, facts)
     for each in by_id:
@@ -70,13 +70,3 @@ def _findings(
         yield from (
             finding for finding in (expired(each, facts), oversized(each), stale(each, facts)) if finding is not None
         )
-
-
-def _allowed(finding: Finding, left_alone: frozenset[str]) -> Finding | None:
-    """The finding without the entries that are to be left alone, where enough remain; a merge of fewer is none."""
-    if finding.kind in _WRONG_ANYWAY or left_alone.isdisjoint(finding.ids):
-        return finding
-    remaining = tuple(id for id in finding.ids if id not in left_alone)
-    fewest = FEWEST_FRAGMENTS if finding.kind is FindingKind.FRAGMENTED else 2
-    is_group = len(finding.ids) > 2 and len(remaining) >= fewest
-    return evolve(finding, ids=remaining) if is_group else None

@@ -14,6 +14,7 @@ from agent_memory.domain.analysis.polarity import (
     is_beside_the_present,
     is_conditional,
     is_denying,
+    without_reason,
     words_in,
 )
 from agent_memory.domain.analysis.quantities import Quantity, dates, quantities, without_dates
@@ -25,6 +26,7 @@ _MOST_STATEMENTS = 200
 _MOST_TERMS = 14
 _FEWEST_TERMS = 2
 _SNIPPET_CHARS = 80
+_MIN_STEM = 3
 
 _WEAK = DENYING_TERMS | content_terms(
     "now current currently default set changed moved switched updated raised lowered increased decreased reduced exactly really "
@@ -109,7 +111,8 @@ def _short(sentences: Iterable[str]) -> Iterator[_Sentence]:
         if number >= _MOST_STATEMENTS:
             return
         if len(sentence) <= _LONGEST_CHARS:
-            yield _Sentence(sentence, words_in(sentence))
+            said = without_reason(sentence)
+            yield _Sentence(said, words_in(said))
 
 
 def _claims_in(sentence: _Sentence) -> Iterator[Claim]:
@@ -169,4 +172,6 @@ def _without(text: str, found: tuple[Quantity, ...]) -> str:
 def _terms(text: str) -> frozenset[str]:
     """Content words, and each code span as a whole: `retry()` and `retry` name different things."""
     named = (f"`{span.strip().lower()}`" for span in _SPAN.findall(text)) if "`" in text else ()
-    return content_terms(text).union(named) - _WEAK
+    # "retries" has lost its ending, "retry" has not.
+    stems = {term[:-1] if len(term) > _MIN_STEM and term.endswith("y") else term for term in content_terms(text)}
+    return frozenset(stems.union(named)) - _WEAK

@@ -19,7 +19,6 @@ _FEW_TERMS = 3
 """A statement of fewer content words says too little of what it is about: then the titles must say it."""
 _SAME_TITLE = 0.6
 """Share of the words of titles and statements that both must have then."""
-_SAME_TITLE_OF_DENIAL = 0.5
 _MOST_VALUES = 3
 """What has more values than this in a store has more than one at a time."""
 _MOST_COMPARED = 300
@@ -60,8 +59,9 @@ def denial_conflicts(entries: Sequence[Features], assertions: Assertions) -> Ite
     """Pairs of which one affirms what the other denies. `entries` are in the order of the assertions' positions."""
     for each in assertions.denied():
         affirming, denying = entries[each.affirming], entries[each.denying]
-        same_title = 0.0 if each.terms >= _FEW_TERMS else _SAME_TITLE_OF_DENIAL
-        if _comparable(affirming, denying) and _one_subject(affirming, denying, same_title=same_title):
+        frame = frozenset(each.frame)
+        same_title = 0.0 if len(frame) >= _FEW_TERMS else _SAME_TITLE
+        if _comparable(affirming, denying) and _one_subject(affirming, denying, frame, frame, same_title):
             yield Conflict(affirming, denying, "denial", "", each.snippet)
 
 
@@ -76,6 +76,8 @@ def _with_one_value(said: Sequence[_Said]) -> list[_Said]:
 def _in_slot(said: Sequence[_Said], words: Vocabulary) -> Iterator[Conflict]:
     """Compares claims whose statements share the rarest word of the shorter one; one without words, with all others."""
     spread = Counter(term for each in said for term in each.claim.frame)
+    question = QUESTIONS.get(said[0].claim.slot) if said else None
+    repeated = frozenset(words.numbers(question.about)) if question and question.exclusive else frozenset()
     ordered = sorted(said, key=lambda each: (len(each.claim.frame), each.by.id, each.claim.values))
     holders: dict[int, list[int]] = defaultdict(list)
     for position, each in enumerate(ordered):
@@ -87,11 +89,12 @@ def _in_slot(said: Sequence[_Said], words: Vocabulary) -> Iterator[Conflict]:
         start = bisect_right(sharing, position)
         for candidate in sharing[start : start + _MOST_COMPARED]:
             other = ordered[candidate]
-            if _conflict(each, other):
+            if _conflict(each, other, repeated):
                 yield Conflict(each.by, other.by, each.claim.slot, each.claim.snippet, other.claim.snippet)
 
 
-def _conflict(one: _Said, other: _Said) -> bool:
+def _conflict(one: _Said, other: _Said, repeated: frozenset[int]) -> bool:
+    """Whether two claims of one slot conflict. `repeated` are words that only say again what the slot is."""
     if not _values_conflict(one.claim, other.claim) or not _comparable(one.by, other.by):
         return False
     shorter, longer = frozenset(one.claim.frame), frozenset(other.claim.frame)
@@ -100,7 +103,7 @@ def _conflict(one: _Said, other: _Said) -> bool:
     if shorter != longer and (one.claim.conditional or other.claim.conditional):
         return False
     same_title = 0.0 if len(shorter) >= _FEW_TERMS or one.claim.exclusive else _SAME_TITLE
-    return _one_subject(one.by, other.by, shorter, longer, same_title=same_title)
+    return _one_subject(one.by, other.by, shorter | repeated, longer | repeated, same_title)
 
 
 def _values_conflict(one: PackedClaim, other: PackedClaim) -> bool:
@@ -129,9 +132,8 @@ def _succeeds(one: Features, other: Features) -> bool:
 def _one_subject(
     one: Features,
     other: Features,
-    of_one: frozenset[int] = frozenset(),
-    of_other: frozenset[int] = frozenset(),
-    *,
+    of_one: frozenset[int],
+    of_other: frozenset[int],
     same_title: float,
 ) -> bool:
     """Whether the titles allow that both are about one thing: not each of them has a word of its own, and `same_title` is

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from attrs import frozen
 
 from agent_memory.domain.analysis.claims import Assertion
+from agent_memory.domain.analysis.vocabulary import Vocabulary
 
 _MOST_OF_ONE_FRAME = 40
 """A sentence that more entries have says nothing about any of them."""
@@ -22,44 +23,50 @@ class Denied:
     denying: int
     snippet: str
     """The beginning of the denying statement."""
-    terms: int
-    """How many content words the statement has."""
+    frame: tuple[int, ...]
+    """The content words of the statement."""
+
+
+@frozen
+class _Denial:
+    snippet: str
+    frame: tuple[int, ...]
 
 
 class Assertions:
-    """All statements of a store, about 20 bytes each: of an affirmed one only the hash of its content words is kept."""
+    """All statements of a store: of an affirmed one, 12 bytes are kept, the hash of its content words and whose it is."""
 
-    def __init__(self) -> None:
+    def __init__(self, words: Vocabulary) -> None:
+        self._words = words
         self._frames = array("Q")
         self._entries = array("I")
-        self._sizes = array("B")
-        self._snippets: dict[int, str] = {}
+        self._denials: dict[int, _Denial] = {}
 
     def add(self, entry: int, assertions: Iterable[Assertion]) -> None:
         """Remember what the entry at this position affirms and denies."""
         for assertion in assertions:
             if assertion.denied:
-                self._snippets[len(self._frames)] = assertion.snippet
+                denial = _Denial(assertion.snippet, self._words.numbers(assertion.frame))
+                self._denials[len(self._frames)] = denial
             self._frames.append(_hash(assertion.frame))
             self._entries.append(entry)
-            self._sizes.append(min(len(assertion.frame), 255))
 
     def denied(self) -> Iterator[Denied]:
         """Every pair of entries of which one affirms what the other denies."""
         denying: dict[int, list[int]] = {}
-        for at in self._snippets:
+        for at in self._denials:
             denying.setdefault(self._frames[at], []).append(at)
         affirming: dict[int, list[int]] = {}
         for at, frame in enumerate(self._frames):
-            if frame in denying and at not in self._snippets:
+            if frame in denying and at not in self._denials:
                 affirming.setdefault(frame, []).append(at)
         for frame, ats in affirming.items():
             if len(ats) + len(denying[frame]) <= _MOST_OF_ONE_FRAME:
                 yield from (self._pair(one, other) for one in ats for other in denying[frame])
 
     def _pair(self, affirming: int, denying: int) -> Denied:
-        entries = self._entries
-        return Denied(entries[affirming], entries[denying], self._snippets[denying], self._sizes[denying])
+        denial = self._denials[denying]
+        return Denied(self._entries[affirming], self._entries[denying], denial.snippet, denial.frame)
 
 
 def _hash(frame: frozenset[str]) -> int:

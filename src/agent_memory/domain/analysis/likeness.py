@@ -2,8 +2,9 @@
 
 All pairs of a store would be too many. Two sets of which one holds a share c of the other have in common one of the
 |x| - ⌈c·|x|⌉ + 1 rarest words of the smaller set x, so only entries that share such a word are compared (prefix filtering:
-Bayardo, Ma, Srikant, "Scaling up all pairs similarity search", 2007). It finds every pair, except where more than
-`_MOST_COMPARED` entries share the rarest words of one: then it finds the nearest in length.
+Bayardo, Ma, Srikant, "Scaling up all pairs similarity search", 2007). Of these words the `_MOST_PROBED` rarest that any other
+entry has are looked up: a pair is missed only if all of them are among the few that the smaller entry has for itself, or if
+more than `_MOST_COMPARED` entries share them, as in a store of forms filled in, where the nearest in length are compared.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ _SHORT_TERMS = 12
 _FEWEST_TERMS = 4
 _FEWEST_CONTAINED = 8
 _FAR = 8
+_MOST_PROBED = 6
 _MOST_COMPARED = 96
 _MOST_LOOKED_AT = 600
 
@@ -77,10 +79,11 @@ def _names(word: str) -> bool:
 
 
 def _rarest(entry: Features, spread: Counter[int], words: Vocabulary) -> list[int]:
-    """The words of which every partner has one, the rarest first."""
+    """The words of which a partner has one, the rarest first."""
     size = len(entry.terms)
     ordered = sorted(entry.terms, key=lambda term: (spread[term], words.word(term)))
-    return ordered[: size - math.ceil(CONTAINED * size) + 1]
+    prefix = ordered[: size - math.ceil(CONTAINED * size) + 1]
+    return [term for term in prefix if spread[term] > 1][:_MOST_PROBED]
 
 
 def _candidates(
@@ -93,9 +96,7 @@ def _candidates(
     """Entries after this one that share a word of the prefix; those that share the rarest ones first."""
     found: dict[int, None] = {}
     for term in prefix:
-        sharing = holders.get(term)
-        if sharing is None:
-            continue
+        sharing = holders[term]
         start = bisect_right(sharing, position)
         for candidate in sharing[start : start + _MOST_LOOKED_AT]:
             if candidate not in found and same_reach(entry, ordered[candidate]):

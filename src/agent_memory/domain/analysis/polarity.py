@@ -17,9 +17,11 @@ DENYING_TERMS = content_terms(" ".join(_DENYING)) | {"longer"}
 # `no` denies in English and means "in the" in Portuguese.
 _PORTUGUESE_WORDS = "é são não nao que uma um os as do da dos das em para com pelo pela nunca sempre está usamos usa"
 _PORTUGUESE = frozenset(_PORTUGUESE_WORDS.split())
+_ENGLISH_WORDS = "the an is are has have there we it does do be of to and in for with on this that longer more"
+_ENGLISH = frozenset(_ENGLISH_WORDS.split())
 _CONDITIONAL_WORDS = """
-    if when whenever unless except only while otherwise else until before after because since but
-    se quando enquanto exceto salvo somente só apenas até antes depois porque mas caso senão
+    if when whenever unless except only while otherwise else until before after but
+    se quando enquanto exceto salvo somente só apenas até antes depois mas caso senão
     """
 _CONDITIONAL = frozenset(_CONDITIONAL_WORDS.split())
 _PAST = re.compile(
@@ -27,6 +29,15 @@ _PAST = re.compile(
     r"e\.g\.|for example|for instance|such as|antigamente|anteriormente|originalmente|costumava\w*|por exemplo)\b",
     re.IGNORECASE,
 )
+_REASON = re.compile(
+    r"[,;(]?\s+(?:since|because|as of|due to|given that|so that|desde|porque|pois|já que)\s.*",
+    re.IGNORECASE | re.DOTALL,
+)
+
+
+def without_reason(sentence: str) -> str:
+    """The sentence up to the clause that says why, or since when."""
+    return _REASON.sub("", sentence) or sentence
 
 
 def words_in(sentence: str) -> tuple[str, ...]:
@@ -37,13 +48,13 @@ def words_in(sentence: str) -> tuple[str, ...]:
 def is_denying(words: tuple[str, ...]) -> bool:
     """Whether an odd number of the words deny."""
     found = [word for word in words if word in _DENYING or word.endswith(("n't", "n’t"))]
-    if "no" in found and not _PORTUGUESE.isdisjoint(words):
+    if "no" in found and (_ENGLISH.isdisjoint(words) or not _PORTUGUESE.isdisjoint(words)):
         found = [word for word in found if word != "no"]
     return len(found) % 2 == 1
 
 
 def is_conditional(words: tuple[str, ...]) -> bool:
-    """Whether what is said holds only sometimes, or has a reason or an exception in the same sentence."""
+    """Whether what is said holds only sometimes, or has an exception in the same sentence."""
     return not _CONDITIONAL.isdisjoint(words)
 
 

@@ -49,7 +49,7 @@ _COUNTED_WORDS = """
 _COUNTED = frozenset(_COUNTED_WORDS.split())
 _NAMING_WORDS = """
     section chapter figure table step phase rule adr rfc issue pr item line lines page part option appendix ticket task
-    case test example round sprint iteration attempt lesson note milestone stage error code status http id
+    case test example round sprint iteration attempt lesson note milestone stage release tag error code status http id
     seção capítulo figura tabela passo fase regra página linha parte opção tarefa caso teste exemplo erro código etapa
     """
 _NAMING = frozenset(_NAMING_WORDS.split())
@@ -98,7 +98,8 @@ def without_dates(sentence: str) -> str:
 def _is_value(number: re.Match[str], introduced: str) -> bool:
     if introduced in _NAMING:
         return False
-    if number["unit"] or introduced in _INTRODUCING or "." in number["digits"]:
+    # A sentence that begins with a version is about that version.
+    if number["unit"] or introduced in _INTRODUCING or ("." in number["digits"] and introduced):
         return True
     following = _NEXT_WORD.match(number.string, number.end())
     return bool(following and following[1].lower() in _COUNTED)
