@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from agent_memory.adapters.surroundings.places_files import PlacesFiles
     from agent_memory.domain.checkup.examination import Examination, Treatment
     from agent_memory.domain.defrag_run import DefragRun
+    from agent_memory.domain.explaining.entry_story import EntryStory
+    from agent_memory.domain.explaining.session_trace import FoundSessions
     from agent_memory.domain.health import Health
     from agent_memory.domain.run import Run
     from agent_memory.pipelines.consolidate_io import ConsolidateIo
@@ -173,6 +175,34 @@ class Memory:
             name,
             self.config.llm.max_calls_per_day,
         ).read(warnings)
+
+    def why_entry(self, id: str) -> Result[EntryStory, Error]:
+        """For `memory why ID`: counts no read."""
+        from agent_memory.adapters.explaining.entry_stories import EntryStories
+        from agent_memory.adapters.git.file_history import revisions_of
+        from agent_memory.adapters.git.git_process import GitProcess
+        from agent_memory.adapters.records.run_log_files import RunLogFiles
+
+        git = GitProcess(self.root, self.environ)
+        return EntryStories(
+            self.store,
+            self.ledger,
+            RunLogFiles(self.root),
+            self.clock,
+            self.caller,
+            lambda path, most: revisions_of(git, path, most),
+        ).story(id)
+
+    def why_session(self, session_id: str) -> Result[FoundSessions, Error]:
+        """For `memory why --session`: changes nothing."""
+        from agent_memory.adapters.explaining.session_traces import SessionTraces
+        from agent_memory.adapters.records.run_log_files import RunLogFiles
+        from agent_memory.adapters.records.run_records_files import RunRecordsFiles
+        from agent_memory.adapters.records.session_marks_files import SessionMarksFiles
+
+        log, marks = RunLogFiles(self.root), SessionMarksFiles(self.root)
+        deferred = RunRecordsFiles(self.root, self.clock).deferred
+        return SessionTraces(self.root, self.store, log, marks, deferred, self.caller).find(session_id)
 
     def examine(self, progress: Callable[[str], None] = lambda _: None) -> Examination:
         """For `memory doctor`: looks at everything, and changes nothing."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from returns.result import Failure, Result, Success
@@ -11,7 +12,7 @@ from agent_memory.adapters.disk.io_errors import store_io
 from agent_memory.adapters.disk.paths import directory_inside, inside, read_file, real_root
 from agent_memory.domain.history import SessionMark
 from agent_memory.domain.results import sealed
-from agent_memory.domain.text.slug import slug_of
+from agent_memory.domain.text.slug import slug_beginning, slug_of
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import Error, StateCorrupt
 from agent_memory.formats.session_mark_json import parse_session_mark, render_session_mark
@@ -48,6 +49,42 @@ class SessionMarksFiles:
                     return Failure(store_io(error, "write", path))
                 return Success(None)
 
+    def beginning_with(self, session_id: str, most: int) -> Result[tuple[SessionMark, ...], Error]:
+        """The marks of all sessions, of any harness, whose id begins so: at most `most`, by file name."""
+        beginnings = tuple(f"{harness}_{slug_beginning(session_id)}" for harness in Harness)
+        try:
+            names = sorted(name for name in os.listdir(f"{self._root}/{_SESSIONS}") if name.startswith(beginnings))
+        except FileNotFoundError:
+            return Success(())
+        except OSError as refused:
+            return Failure(store_io(refused, "list", f"{self._root}/{_SESSIONS}"))
+        marks: list[SessionMark] = []
+        for name in names:
+            match sealed(self._named(name)):
+                case Failure(error):
+                    return Failure(error)
+                case Success(mark):
+                    marks += [mark] if mark is not None and mark.session_id.startswith(session_id) else []
+            if len(marks) == most:
+                break
+        return Success(tuple(marks))
+
+    def _named(self, name: str) -> Result[SessionMark | None, Error]:
+        path = f"{_SESSIONS}/{name}"
+        return (
+            inside(self._root, path)
+            .bind(lambda absolute: read_file(absolute, _MAX_BYTES))
+            .bind(
+                lambda image: (
+                    Success(None)
+                    if image is None
+                    else parse_session_mark(image.data.decode("utf-8", "replace"), f"{self._root}/{path}").map(
+                        _as_known
+                    )
+                )
+            )
+        )
+
     def _parsed(self, data: bytes, harness: Harness, session_id: str) -> Result[SessionMark | None, Error]:
         path = f"{self._root}/{_path_of(harness, session_id)}"
         match sealed(parse_session_mark(data.decode("utf-8", "replace"), path)):
@@ -61,3 +98,7 @@ class SessionMarksFiles:
 
 def _path_of(harness: Harness, session_id: str) -> str:
     return f"{_SESSIONS}/{harness}_{slug_of(session_id)}.json"
+
+
+def _as_known(mark: SessionMark) -> SessionMark | None:
+    return mark

@@ -19,3 +19,10 @@ def slug_of(text: str) -> str:
         return text
     readable = _UNSAFE_RUN.sub("-", text).strip("-._")[:80] or "x"
     return f"{readable}-{hashlib.sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()[:12]}"
+
+
+def slug_beginning(text: str) -> str:
+    """How the slug of every text that begins with `text` begins; other slugs may begin so, too."""
+    if _SAFE.fullmatch(text):
+        return text.rstrip("-._")
+    return _UNSAFE_RUN.sub("-", text).strip("-._")[:80].rstrip("-._")

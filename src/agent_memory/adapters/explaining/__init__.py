@@ -1,0 +1,1 @@
+"""Gathering what is known of an entry and of a session."""

@@ -1,0 +1,39 @@
+"""The commits that touched one file of the store."""
+
+from __future__ import annotations
+
+import os
+
+from returns.result import Result, Success
+
+from agent_memory.adapters.git.git_process import GitOutput, GitProcess
+from agent_memory.domain.explaining.entry_story import Revision
+from agent_memory.domain.redaction import redact
+from agent_memory.domain.text.plain_text import one_line
+from agent_memory.errors import Error
+
+_LINE_CHARS = 200
+_FORMAT = "%h%x00%aI%x00%an%x00%s"
+_FIELDS = 4
+
+
+def revisions_of(git: GitProcess, path: str, most: int) -> Result[tuple[Revision, ...], Error]:
+    """The newest commits that touched a file (its path relative to the root), through its renames; newest first.
+
+    None where there is no repository, or git knows nothing of the file. What other programs wrote into a commit is
+    shown on one clean line without secrets.
+    """
+    if not os.path.lexists(git.root / ".git"):
+        return Success(())
+    asked = git.run("log", "--follow", f"--max-count={most}", f"--format={_FORMAT}", "-z", "--", path)
+    return asked.map(lambda output: _revisions(output) if output.ok else ())
+
+
+def _revisions(output: GitOutput) -> tuple[Revision, ...]:
+    words = output.stdout.decode("utf-8", "replace").split("\0")
+    rows = (words[at : at + _FIELDS] for at in range(0, len(words) - _FIELDS + 1, _FIELDS))
+    return tuple(Revision(*(_shown(word) for word in row)) for row in rows)
+
+
+def _shown(word: str) -> str:
+    return one_line(redact(word).text, _LINE_CHARS)

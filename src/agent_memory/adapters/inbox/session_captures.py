@@ -1,0 +1,103 @@
+"""The inbox entries that named a session: those that wait, those that were worked on, those that were given up."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+
+from attrs import frozen
+from returns.result import Failure, Result, Success
+
+from agent_memory.adapters.disk.io_errors import store_io
+from agent_memory.adapters.disk.paths import directory_inside, read_file
+from agent_memory.adapters.inbox.inbox_exit import FAILED, PROCESSED
+from agent_memory.adapters.inbox.inbox_files import is_entry_name
+from agent_memory.adapters.inbox.inbox_put import INBOX
+from agent_memory.adapters.inbox.inbox_texts import MAX_RETIRED_BYTES
+from agent_memory.adapters.inbox.queue_troubles import QueueTroubles
+from agent_memory.domain.explaining.session_trace import Capture, Place
+from agent_memory.domain.inbox_entry import InboxEntry, session_id_of
+from agent_memory.domain.queue import Outcome, Trouble
+from agent_memory.domain.queueing.fold import queue_key
+from agent_memory.domain.results import sealed
+from agent_memory.errors import Error
+from agent_memory.formats.inbox_json import parse_inbox_entry, parse_retired_entry
+
+MOST_OPENED = 20_000
+"""Files of each directory, the newest first: what is older is told by the session's mark, its notes and the runs."""
+
+_PLACES: Mapping[str, Place] = {INBOX: "waiting", PROCESSED: "processed", FAILED: "given-up"}
+
+
+@frozen
+class FoundCaptures:
+    """The captures, newest first, and how many files were not looked into."""
+
+    captures: tuple[Capture, ...]
+    unopened: int
+
+
+def captures_beginning_with(root: str, session_id: str) -> Result[FoundCaptures, Error]:
+    """The captures of every session whose id begins so, of any harness."""
+
+    def found(troubles: Mapping[str, Trouble]) -> Result[FoundCaptures, Error]:
+        captures: list[Capture] = []
+        unopened = 0
+        for relative, place in _PLACES.items():
+            match sealed(_names_in(root, relative)):
+                case Failure(error):
+                    return Failure(error)
+                case Success(names):
+                    unopened += max(0, len(names) - MOST_OPENED)
+                    looked_at = (
+                        _capture(f"{root}/{relative}", name, place, session_id, troubles)
+                        for name in names[:MOST_OPENED]
+                    )
+                    captures += [each for each in looked_at if each is not None]
+        return Success(FoundCaptures(tuple(sorted(captures, key=lambda each: (-each.at_ms, each.name))), unopened))
+
+    return QueueTroubles(root).read().bind(found)
+
+
+def _names_in(root: str, relative: str) -> Result[list[str], Error]:
+    """By name, the newest first: a name begins with the time of its capture."""
+    match sealed(directory_inside(root, relative)):
+        case Failure(error):
+            return Failure(error)
+        case Success(directory):
+            try:
+                return Success(sorted(filter(is_entry_name, os.listdir(directory)), reverse=True))
+            except FileNotFoundError:
+                return Success([])
+            except OSError as error:
+                return Failure(store_io(error, "list", directory))
+
+
+def _capture(
+    directory: str, name: str, place: Place, session_id: str, troubles: Mapping[str, Trouble]
+) -> Capture | None:
+    """The capture in a file; None for one of another session, and for what is no entry: `memory status` tells of those."""
+    image = read_file(f"{directory}/{name}", MAX_RETIRED_BYTES).value_or(None)
+    if image is None or session_id.encode("utf-8", "backslashreplace") not in image.data:
+        return None
+    entry, outcome = _understood(image.data.decode("utf-8", "replace"), place)
+    named = None if entry is None else session_id_of(entry)
+    if entry is None or named is None or not named.startswith(session_id):
+        return None
+    return Capture(
+        harness=entry.harness,
+        session_id=named,
+        place=place,
+        name=name,
+        at_ms=entry.at_ms,
+        cwd=entry.context.cwd,
+        repo=entry.context.repo,
+        trouble=troubles.get(queue_key(entry, name)) if place == "waiting" else None,
+        outcome=outcome,
+    )
+
+
+def _understood(text: str, place: Place) -> tuple[InboxEntry | None, Outcome | None]:
+    if place == "waiting":
+        return parse_inbox_entry(text).value_or(None), None
+    return parse_retired_entry(text).value_or((None, None))

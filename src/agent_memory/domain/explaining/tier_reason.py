@@ -1,0 +1,105 @@
+"""Why an entry is in its tier."""
+
+from __future__ import annotations
+
+from attrs import frozen
+
+from agent_memory.domain.entry import Meta, Usage
+from agent_memory.domain.instants import DAY_MS, iso_of
+from agent_memory.domain.tiering.eligibility import best_tier, is_vouched_for, why_not_nearer
+from agent_memory.domain.tiering.score import CLEARLY_BETTER, ScoreParts, score_parts
+from agent_memory.domain.tiers import Tier
+
+_SHOWN: dict[Tier, str] = {
+    Tier.HOT: "It is hot: every session where it applies is shown all of it.",
+    Tier.WARM: "It is warm: every session where it applies is shown one line of it.",
+    Tier.COLD: "It is cold: it is found by search.",
+}
+
+
+@frozen
+class TierStanding:
+    """All that an entry's tier depends on."""
+
+    meta: Meta
+    tier: Tier
+    is_directive: bool
+    usage: Usage
+    now_ms: int
+    archived: bool = False
+    tiers_decided: bool = True
+    """There is a tier list."""
+    decided_since: bool = True
+    """Tiers were decided after the entry was written."""
+    weakest_hot: float | None = None
+    """The lowest score among the hot entries that are not pinned and share a section with it, itself left out."""
+
+    @property
+    def best(self) -> Tier:
+        """The nearest tier that it may have."""
+        return best_tier(self.meta, self.is_directive)
+
+    @property
+    def parts(self) -> ScoreParts:
+        """What its score is made of."""
+        return score_parts(self.meta, self.usage, self.now_ms)
+
+
+def tier_reason(standing: TierStanding) -> tuple[str, ...]:
+    """Why the entry is where it is, in sentences: first what the tier means, then what put it there."""
+    if standing.archived:
+        return ("It is archived: no session is shown it.",)
+    shown = _SHOWN[standing.tier]
+    because = _why_hot(standing) if standing.tier is Tier.HOT else _why_not_hot(standing)
+    return (shown, because)
+
+
+def score_in_words(standing: TierStanding) -> str:
+    """`Its score is 2.38: importance medium 2.0, read 3 times 1.4, last read or changed 45 days ago 0.85, …`."""
+    meta, parts = standing.meta, standing.parts
+    last_ms = max(meta.updated_at_ms, standing.usage.last_at_ms or 0)
+    days = max(standing.now_ms - last_ms, 0) // DAY_MS
+    count = standing.usage.count
+    factors = (
+        f"importance {meta.importance} {parts.importance:g}",
+        f"read {count} time{'' if count == 1 else 's'} {parts.use:g}",
+        f"last read or changed {'today' if days == 0 else f'{days} day' + ('' if days == 1 else 's') + ' ago'} {parts.recency:.2g}",
+        f"origin {meta.origin} {parts.origin:g}",
+    )
+    return f"Its score is {parts.total - parts.pin:.2f}: {' × '.join(factors)}."
+
+
+def _why_hot(standing: TierStanding) -> str:
+    if standing.meta.pinned:
+        return "You pinned it; `memory unpin` lets it compete for its place again."
+    if standing.best is not Tier.HOT:
+        return f"The next defrag takes it out: {why_not_nearer(standing.meta, standing.is_directive)}."
+    if is_vouched_for(standing.meta):
+        return "You vouched for it with `memory promote`."
+    return "Defrag chose it; it stays until it is left out twice in a row, or a clearly better note needs its room."
+
+
+def _why_not_hot(standing: TierStanding) -> str:
+    meta = standing.meta
+    if meta.expires_at_ms is not None and meta.expires_at_ms <= standing.now_ms:
+        return f"It expired on {iso_of(meta.expires_at_ms)[:10]}; the next defrag archives it."
+    if standing.best is not Tier.HOT:
+        nearest = "It can be warm at most" if standing.best is Tier.WARM else "It is shown to nobody unasked"
+        return f"{nearest}: {why_not_nearer(meta, standing.is_directive)}."
+    if not standing.tiers_decided:
+        return "No defrag has decided yet what is in front of every session; `memory defrag` does."
+    if not standing.decided_since:
+        return "It was written after the last defrag; the next one looks at it."
+    if meta.valid_until_ms is not None and meta.valid_until_ms <= standing.now_ms:
+        return f"It stopped being true on {iso_of(meta.valid_until_ms)[:10]}."
+    return _why_outrun(standing)
+
+
+def _why_outrun(standing: TierStanding) -> str:
+    weakest, own = standing.weakest_hot, standing.parts.total
+    if weakest is not None and own < CLEARLY_BETTER * weakest:
+        return (
+            f"It may be hot, and others have the room: it would need {CLEARLY_BETTER:g} times the score of the weakest of "
+            f"them, which is {weakest:.2f}."
+        )
+    return "It may be hot, and the last defrag judged that other notes serve more sessions; `memory pin` keeps it in front."
