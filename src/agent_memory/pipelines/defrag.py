@@ -13,16 +13,19 @@ from attrs import evolve
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.actions import ids_of
-from agent_memory.domain.analysis.analyze import AnalysisFacts, analyze
+from agent_memory.domain.analysis.analysis_facts import AnalysisFacts
+from agent_memory.domain.analysis.analyze import analyze
 from agent_memory.domain.analysis.fingerprints import store_fingerprint
 from agent_memory.domain.change import Receipt, Together
 from agent_memory.domain.defrag_run import DefragRun, Scan
 from agent_memory.domain.defrag_summary import commit_words, sentence_of
 from agent_memory.domain.entry import Listed, StoredEntry
+from agent_memory.domain.findings import Analysis, FindingKind
 from agent_memory.domain.planning.taken_ids import taken_ids
 from agent_memory.domain.recording.recorded_paths import is_ignored
 from agent_memory.domain.results import sealed
 from agent_memory.domain.section import Published
+from agent_memory.domain.tidying.surplus import surplus
 from agent_memory.errors import Defect, EntryChanged, EntryNotFound, Error, RunNotFound
 from agent_memory.machines.defrag import Defrag
 from agent_memory.machines.pipeline import Model
@@ -142,8 +145,23 @@ def analyze_structure(io: DefragIo, run: DefragRun) -> Result[DefragRun, Error]:
         taken_ids=taken_ids(scan.live, scan.archive),
         left_alone=scan.left_alone,
     )
-    analysis = analyze(_bodies(io, scan.live.entries, missed), facts)
+    analysis = _with_surplus(io, scan, analyze(_bodies(io, scan.live.entries, missed), facts), facts.now_ms)
     return Success(evolve(run, analysis=analysis, warnings=(*run.warnings, *missed)))
+
+
+def _with_surplus(io: DefragIo, scan: Scan, analysis: Analysis, now_ms: int) -> Analysis:
+    over = surplus(
+        scan.live.entries,
+        analysis.profiles,
+        scan.usage,
+        max_entries=io.max_entries,
+        max_chars=io.max_chars,
+        now_ms=now_ms,
+    )
+    kinds = list(FindingKind)
+    return evolve(
+        analysis, findings=tuple(sorted((*analysis.findings, *over), key=lambda each: kinds.index(each.kind)))
+    )
 
 
 def _bodies(io: DefragIo, live: tuple[Listed, ...], missed: list[str]) -> Iterator[StoredEntry]:

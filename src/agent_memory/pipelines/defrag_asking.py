@@ -9,7 +9,7 @@ from returns.result import Failure, Result, Success
 
 from agent_memory.domain.actions import DefragProposal, ids_of
 from agent_memory.domain.agent_request import DefragRequest
-from agent_memory.domain.analysis.choose import ids_to_show
+from agent_memory.domain.analysis.choosing import findings_about, ids_to_show
 from agent_memory.domain.analysis.fingerprints import finding_fingerprint, store_fingerprint
 from agent_memory.domain.defrag_run import DefragRun, Scan, TieringMemo
 from agent_memory.domain.entry import Listed, StoredEntry
@@ -97,14 +97,12 @@ def _asked(io: DefragIo, run: DefragRun, scan: Scan, analysis: Analysis) -> Resu
             nonce="",
             live=catalog,
             shown=shown,
-            analysis=new_first,
+            analysis=findings_about(new_first, (each.meta.id for each in catalog)),
             usage=scan.usage,
             tiers=scan.tiers,
             now_ms=io.clock.now_ms(),
             stale_days=io.stale_days,
             budget=io.budget,
-            max_entries=io.max_entries,
-            max_chars=io.max_chars,
             left_alone=scan.left_alone,
             undone=scan.undone,
             force=run.force,

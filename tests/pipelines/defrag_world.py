@@ -1,0 +1,146 @@
+"""A whole defrag in memory: every adapter is a `Dict…`, and the agent says what the test wants it to say."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from attrs import define, field
+from returns.result import Failure, Result, Success
+
+from agent_memory.adapters.disk.dict_locks import DictLocks
+from agent_memory.adapters.git.dict_recorder import DictRecorder
+from agent_memory.adapters.records.dict_defrag_records import DictDefragRecords
+from agent_memory.adapters.records.dict_run_log import DictRunLog
+from agent_memory.adapters.records.dict_usage_ledger import DictUsageLedger
+from agent_memory.adapters.store.dict_store import DictStore
+from agent_memory.adapters.surroundings.system_clock import DictClock
+from agent_memory.domain.agent_request import AgentReply, AgentRequest, DefragRequest
+from agent_memory.domain.change import Create
+from agent_memory.domain.defrag_run import DefragRun
+from agent_memory.domain.entry import MemoryEntry, Meta, Source, StoredEntry
+from agent_memory.domain.footprint import SectionChange
+from agent_memory.domain.section import Published, PublishedTarget
+from agent_memory.domain.text.ids import mint_id
+from agent_memory.domain.tiers import TierList
+from agent_memory.domain.vocabulary import Harness, Origin, Status
+from agent_memory.errors import Error
+from agent_memory.pipelines.defrag import defrag
+from agent_memory.pipelines.defrag_io import DefragIo, KeepSections
+
+TEMPLATE = (Path(__file__).parents[2] / "prompts" / "defrag.md").read_text("utf-8")
+NOON_MS = 1_772_409_600_000
+
+Answer = str | Error | Callable[[DefragRequest], str]
+
+
+@define
+class TidyingAgent:
+    """Gives the answers of a list in turn, the last one for ever."""
+
+    answers: list[Answer]
+    name: str = "scripted"
+    status: Status = Status.CONSOLIDATED
+    max_prompt_chars: int | None = 60_000
+    asked: list[DefragRequest] = field(factory=list)
+
+    def answer(self, request: AgentRequest) -> Result[AgentReply, Error]:
+        assert isinstance(request, DefragRequest)
+        answer = self.answers[min(len(self.asked), len(self.answers) - 1)]
+        self.asked.append(request)
+        if callable(answer):
+            return Success(AgentReply(answer(request)))
+        return Success(AgentReply(answer)) if isinstance(answer, str) else Failure(answer)
+
+
+def reply(
+    *actions: dict[str, Any], hot: Sequence[str] = (), warm: Sequence[str] = ()
+) -> Callable[[DefragRequest], str]:
+    """An answer with these actions and tiers."""
+    tiers = {"hot": list(hot), "warm": list(warm)}
+    return lambda request: json.dumps({"version": 1, "nonce": request.nonce, "actions": list(actions), "tiers": tiers})
+
+
+@define
+class DefragWorld:
+    """The adapters of one store, and runs over them."""
+
+    agent: TidyingAgent
+    clock: DictClock = field(factory=lambda: DictClock(NOON_MS))
+    store: DictStore = field(factory=DictStore)
+    ledger: DictUsageLedger = field(factory=DictUsageLedger)
+    recorder: DictRecorder = field(factory=DictRecorder)
+    records: DictDefragRecords = field(factory=DictDefragRecords)
+    sections: list[TierList] = field(factory=list)
+    """The tiers of each section that was written."""
+    refused: Error | None = None
+    words: int = 0
+    runs: int = 0
+
+    @property
+    def log(self) -> DictRunLog:
+        return self._log
+
+    _log: DictRunLog = field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self._log = DictRunLog(self.store.footprints)
+
+    def note(self, title: str, body: str, **meta: Any) -> str:
+        """A live note of the person's, written a day apart from the one before; its id."""
+        self.clock.at_ms += 86_400_000
+        at_ms = self.clock.at_ms
+        live = self.store.list().unwrap()
+        id = mint_id(title, at_ms, frozenset(each.meta.id.casefold() for each in live.entries))
+        source = Source(Harness.CLAUDE_CODE, "s1", turns=(1,))
+        given = {"origin": Origin.USER, "description": title, "tags": ("topic__x",), "sources": (source,), **meta}
+        entry = MemoryEntry(Meta(id=id, title=title, created_at_ms=at_ms, updated_at_ms=at_ms, **given), body)
+        self.store.apply([Create(entry)]).unwrap()
+        return id
+
+    def io(self) -> DefragIo:
+        return DefragIo(
+            store=self.store,
+            agent=self.agent,
+            ledger=self.ledger,
+            recorder=self.recorder,
+            records=self.records,
+            log=self._log,
+            locks=DictLocks(),
+            clock=self.clock,
+            publish=self._publish,
+            prompt_template=TEMPLATE,
+            random_word=self._word,
+        )
+
+    def run(self, *, dry_run: bool = False, force: bool = False) -> DefragRun:
+        """A run that completed."""
+        return self.try_run(dry_run=dry_run, force=force).unwrap()
+
+    def try_run(self, *, dry_run: bool = False, force: bool = False) -> Result[DefragRun, Error]:
+        self.runs += 1
+        return defrag(self.io(), DefragRun(f"run-{self.runs}", self.clock.at_ms, dry_run, force))
+
+    def live(self) -> dict[str, StoredEntry]:
+        listing = self.store.list().unwrap()
+        return {each.meta.id: self.store.read(each.meta.id).unwrap() for each in listing.entries}
+
+    def tiers(self) -> TierList:
+        return self.store.tiers().unwrap()
+
+    def _word(self) -> str:
+        self.words += 1
+        return f"{self.words:032x}"
+
+    def _publish(self, keep: KeepSections) -> Result[Published, Error]:
+        if self.refused is not None:
+            return Success(Published((PublishedTarget("/srv/AGENTS.md", "refused", self.refused),)))
+        tiers = self.tiers()
+        if self.sections and self.sections[-1] == tiers:
+            return Success(Published((PublishedTarget("/srv/AGENTS.md", "unchanged"),)))
+        before = str(self.sections[-1]) if self.sections else None
+        kept = keep([SectionChange("/srv/AGENTS.md", before, str(tiers))])
+        self.sections.append(tiers)
+        return kept.map(lambda _: Published((PublishedTarget("/srv/AGENTS.md", "written"),)))
