@@ -24,6 +24,7 @@ from agent_memory.formats.defrag_prompt import (
     PLACES,
     DefragBudget,
     DefragPromptFacts,
+    listed_ids,
     plan_defrag_budget,
     render_defrag_prompt,
 )
@@ -85,9 +86,7 @@ def test_the_catalog_tells_of_each_entry_what_a_judgement_needs() -> None:
     two = stored(B, origin=Origin.EXTERNAL, title="Other", scope="global", pinned=True, promoted_by="person")
     three = stored(C, conflicted=True, title="Third", expires_at_ms=NOON, sensitivity=Sensitivity.PRIVATE)
     prompt = rendered(
-        one,
-        two,
-        three,
+        catalog=(one.listed, two.listed, three.listed),
         tiers=TierList((A,), (C,)),
         eligible=frozenset({A}),
         at_most_warm=frozenset({C}),
@@ -104,6 +103,14 @@ def test_the_catalog_tells_of_each_entry_what_a_judgement_needs() -> None:
         f"{C} | fact | warm/warm | user | never read | updated 2026-02-13 | private | expires 2026-02-13 | CONFLICTED | RESTLESS | Third | Where it listens",
     ]
     assert section(prompt, "tiers") == f"hot: {A}\nwarm: {C}"
+
+
+def test_what_is_said_in_full_is_not_said_twice() -> None:
+    derived = stored(A, "Port `8080`. It is open.", description="Port `8080`.")
+    prompt = rendered(derived, stored(B))
+    assert [line.rsplit(" | ", 1)[1] for line in section(prompt, "catalog").split("\n")[1:]] == ["Staging ports"] * 2
+    assert "description:" not in section(prompt, f"note {A}")
+    assert "description: Where it listens\n" in section(prompt, f"note {B}")
 
 
 def test_notes_shown_in_full_are_whole() -> None:
@@ -229,7 +236,7 @@ def test_an_empty_store_has_a_prompt_too() -> None:
     assert section(prompt, "tiers") == "hot: (none)\nwarm: (none)"
 
 
-def test_where_not_all_fit_what_is_in_a_tier_pinned_or_shown_is_listed_first_and_keeps_its_description() -> None:
+def test_where_not_all_fit_what_is_in_a_tier_pinned_or_shown_is_listed_first_and_described() -> None:
     notes = tuple(
         stored(f"id__{n:06}".replace("0", "z"), title=f"Title {n}", updated_at_ms=NOON + n) for n in range(1, 900)
     )
@@ -242,11 +249,20 @@ def test_where_not_all_fit_what_is_in_a_tier_pinned_or_shown_is_listed_first_and
     text = section(prompt, "catalog")
     lines = [line for line in text.split("\n") if line.startswith("id__")]
     described = {line[:10] for line in lines if "Where it listens" in line}
-    assert described == {hot, warm, shown.meta.id, pinned.meta.id}
+    assert described == {hot, warm, pinned.meta.id}
+    assert shown.meta.id in text
     assert notes[-1].meta.id in text
     assert notes[10].meta.id not in text
     assert f"({899 - len(lines):,} more are not listed; they stay as they are, and so does their tier)" in text
     assert len(lines) > 150
+
+
+def test_the_ids_that_a_prompt_lists_are_known() -> None:
+    notes = tuple(stored(f"id__{n:06}".replace("0", "z")).listed for n in range(1, 900))
+    known = facts(catalog=notes, budget=DefragBudget(len(TEMPLATE) + 20_000, 0, 0))
+    listed = listed_ids(TEMPLATE, known)
+    assert listed == set(re.findall(ID_PATTERN, render_defrag_prompt(TEMPLATE, known)))
+    assert 100 < len(listed) < 899
 
 
 def test_tiers_name_only_what_is_listed() -> None:

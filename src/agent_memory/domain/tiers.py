@@ -31,3 +31,15 @@ class TierList:
     def of(self, id: str) -> Tier:
         """The tier of an entry."""
         return Tier.HOT if id in self.hot else Tier.WARM if id in self.warm else Tier.COLD
+
+    def where_unseen(self, current: TierList, seen: frozenset[str]) -> TierList:
+        """This list with every entry that is not among `seen` where it is in `current`: who was not shown an entry has
+        not left it out."""
+        unseen = TierList(
+            tuple(id for id in current.hot if id not in seen), tuple(id for id in current.warm if id not in seen)
+        )
+        kept = {*unseen.hot, *unseen.warm}
+        return TierList(
+            (*(id for id in self.hot if id not in kept), *unseen.hot),
+            (*(id for id in self.warm if id not in kept), *unseen.warm),
+        )

@@ -34,6 +34,8 @@ class CatalogFacts:
     """May be hot."""
     at_most_warm: frozenset[str]
     left_alone: frozenset[str]
+    shown: frozenset[str]
+    """Stand in full below, so their lines need no description."""
 
 
 @frozen
@@ -56,10 +58,12 @@ def _estimated_line(listed: Listed) -> int:
     return _FACTS_CHARS + tags + title + description
 
 
-def render_catalog(best_first: Iterable[Listed], whole: frozenset[str], facts: CatalogFacts, max_chars: int) -> Catalog:
+def render_catalog(
+    best_first: Iterable[Listed], foremost: frozenset[str], facts: CatalogFacts, max_chars: int
+) -> Catalog:
     """The lines of the first entries that fit, grouped by scope, and a count of the others.
 
-    Where not all fit with their descriptions, only those of `whole` have one.
+    Where not all fit with their descriptions, only those of `foremost` have one.
     """
     entries = tuple(best_first)
     room = max_chars - len(_unlisted(len(entries)))
@@ -67,7 +71,7 @@ def render_catalog(best_first: Iterable[Listed], whole: frozenset[str], facts: C
     lines: dict[str, dict[str, str]] = {}
     for each in entries:
         scope = each.meta.scope
-        line = _line(each, facts, with_description=fits or each.meta.id in whole)
+        line = _line(each, facts, with_description=fits or each.meta.id in foremost)
         size = len(line) + 1 + (0 if scope in lines else len(_heading(scope)) + 2)
         if size > room:
             break
@@ -118,7 +122,7 @@ def _line(listed: Listed, facts: CatalogFacts, *, with_description: bool) -> str
         *_marks(listed, facts),
         stored_line(" ".join(meta.tags[:_MAX_TAGS])),
         stored_line(meta.title, MAX_TITLE_CHARS),
-        stored_line(meta.description, MAX_DESCRIPTION_CHARS) if with_description else "",
+        stored_line(meta.description, MAX_DESCRIPTION_CHARS) if with_description and meta.id not in facts.shown else "",
     )
     return " | ".join(part for part in parts if part)
 

@@ -16,6 +16,7 @@ from agent_memory.domain.findings import Finding, Profile
 from agent_memory.domain.planning.drafts import stored_line
 from agent_memory.domain.redaction import redact
 from agent_memory.domain.section import SectionBudget
+from agent_memory.domain.text.derive import derive_description
 from agent_memory.domain.tiers import TierList
 from agent_memory.domain.vocabulary import Sensitivity
 from agent_memory.errors import ConfigInvalid
@@ -105,6 +106,16 @@ def plan_defrag_budget(
 def render_defrag_prompt(template: str, facts: DefragPromptFacts) -> str:
     """The prompt, at most `budget.prompt_chars` long. The same facts give the same text; only what is data is in the
     fences, and all of it is."""
+    return _rendered(template, facts)[0]
+
+
+def listed_ids(template: str, facts: DefragPromptFacts) -> frozenset[str]:
+    """The entries in the catalog of the prompt. An agent cannot have meant to change the tier of any other
+    (`TierList.where_unseen`)."""
+    return _rendered(template, facts)[1]
+
+
+def _rendered(template: str, facts: DefragPromptFacts) -> tuple[str, frozenset[str]]:
     facts = _without_secrets(facts)
     parts = {
         "fence": facts.fence,
@@ -122,7 +133,7 @@ def render_defrag_prompt(template: str, facts: DefragPromptFacts) -> str:
     room = facts.budget.prompt_chars - len(fill_template(template, parts, facts.nonce))
     catalog = _catalog(facts, room - _tiers_chars(facts, room))
     parts |= {"catalog": _fenced(catalog.text, facts), "tiers": _fenced(_tiers(facts.tiers, catalog.ids), facts)}
-    return fill_template(template, parts, facts.nonce)
+    return fill_template(template, parts, facts.nonce), catalog.ids
 
 
 def _without_secrets(facts: DefragPromptFacts) -> DefragPromptFacts:
@@ -156,7 +167,15 @@ def _catalog(facts: DefragPromptFacts, max_chars: int) -> Catalog:
     entries = sorted(
         facts.catalog, key=lambda each: (ranks.get(each.meta.id, last), -each.meta.updated_at_ms, each.meta.id)
     )
-    lines = CatalogFacts(facts.tiers, facts.usage, facts.profiles, facts.eligible, facts.at_most_warm, facts.left_alone)
+    lines = CatalogFacts(
+        tiers=facts.tiers,
+        usage=facts.usage,
+        profiles=facts.profiles,
+        eligible=facts.eligible,
+        at_most_warm=facts.at_most_warm,
+        left_alone=facts.left_alone,
+        shown=frozenset(each.meta.id for each in facts.shown),
+    )
     return render_catalog(entries, frozenset(first), lines, max_chars)
 
 
@@ -215,12 +234,18 @@ def _note(stored: StoredEntry, facts: DefragPromptFacts) -> str:
     lines = (
         f"about: {', '.join(_about(stored, facts))}",
         f"title: {stored_line(meta.title, _MAX_LINE_CHARS)}",
-        f"description: {stored_line(meta.description, _MAX_LINE_CHARS)}",
+        *_description(stored),
         f"tags: {stored_line(' '.join(meta.tags), _MAX_LINE_CHARS)}",
         f"body:\n{plain(stored.body)}",
     )
     text = "\n".join(lines)
     return f"<<<{facts.fence} note {meta.id}\n{_fenced(text, facts)}\n{facts.fence}>>>"
+
+
+def _description(stored: StoredEntry) -> Iterator[str]:
+    description = stored.meta.description
+    if description and description != derive_description(stored.body):
+        yield f"description: {stored_line(description, _MAX_LINE_CHARS)}"
 
 
 def _about(stored: StoredEntry, facts: DefragPromptFacts) -> Iterator[str]:
