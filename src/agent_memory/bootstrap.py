@@ -294,6 +294,18 @@ class Memory:
                 .bind(lambda io: defrag(io, run))
             )
 
+    def _tidy_up(self) -> Result[None, Error]:
+        """Compact what grows with every run: the usage ledger, the records of old runs, the repository."""
+        from agent_memory.adapters.git.git_upkeep import pack_history
+        from agent_memory.adapters.records.run_pruning import RunPruning
+
+        with self.locks.write() as held:
+            return (
+                held.bind(lambda _: self.ledger.compact())
+                .bind(lambda _: RunPruning(self.root, self.clock).prune())
+                .bind(lambda _: pack_history(self.root, self.environ))
+            )
+
     def _finish_consolidate(self) -> Result[object, Error]:
         """Carry out the rest of a consolidation that crashed: its writes are not a person's, and nobody may take them
         for that."""
