@@ -105,9 +105,10 @@ class Store(Protocol):
         """The tier list; empty where there is none yet. A damaged one is an error, never empty (P6)."""
         ...
 
-    def revert(self, footprint: Footprint, run_id: str) -> Result[Receipt, Error]:
+    def revert(self, footprint: Footprint, run_id: str, *, dry_run: bool = False) -> Result[Receipt, Error]:
         """Put every file of the footprint back to what was there before, byte for byte, as one transaction that leaves a
-        footprint of its own for `run_id`. UndoRefused, and nothing changed, where a file is not as the run left it."""
+        footprint of its own for `run_id`. UndoRefused, and nothing changed, where a file is not as the run left it. A dry
+        run changes nothing in any case."""
         ...
 
 

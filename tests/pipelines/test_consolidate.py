@@ -338,7 +338,7 @@ def test_a_full_disk_fails_the_run_with_everything_still_pending_and_the_next_ru
     world.capture("s1", "Remember that locks die with their holder")
     full = StoreIo("/topics", "write", "ENOSPC", "No space left on device")
     with monkeypatch.context() as patched:
-        patched.setattr(world.store, "apply", lambda _changes: Failure(full))
+        patched.setattr(world.store, "apply", lambda _changes, **_: Failure(full))
         assert world.result() == Failure(full)
     assert world.listed() == ()
     assert len(world.inbox.names().unwrap()) == 1

@@ -29,6 +29,7 @@ from agent_memory.pipelines.asking import parse_output, run_agent
 from agent_memory.pipelines.consolidate_io import ConsolidateIo
 from agent_memory.pipelines.deferring import defer, take_up_deferred
 from agent_memory.pipelines.driver import Step, drive
+from agent_memory.pipelines.naming import titles_of, with_titles
 from agent_memory.pipelines.settling import set_back_by_absence, set_back_by_fault, settle
 from agent_memory.wording import describe
 
@@ -172,6 +173,7 @@ def write_entries(io: ConsolidateIo, run: Run) -> Result[Run, Error]:
         return Success(run)
 
     def written(receipt: Receipt) -> Run:
+        receipt = with_titles(receipt, titles)
         applied = evolve(
             work,
             receipt=receipt,
@@ -184,7 +186,8 @@ def write_entries(io: ConsolidateIo, run: Run) -> Result[Run, Error]:
             return settle(io, grown, applied, "skipped", "its entries changed meanwhile")
         return settle(io, grown, applied, "written", entry_ids=_written_ids(receipt))
 
-    return io.store.apply(work.plan.changes).map(written)
+    titles = titles_of(io.store, work.plan.changes)
+    return io.store.apply(work.plan.changes, run_id=run.id).map(written)
 
 
 def _written_ids(receipt: Receipt) -> tuple[str, ...]:
@@ -254,17 +257,16 @@ def commit_changes(io: ConsolidateIo, run: Run) -> Result[Run, Error]:
 def commit_words(work: Work, receipt: Receipt) -> tuple[str, str]:
     """Subject and body of a session's commit, for people who read `git log`."""
     entry = work.pending.entry
-    titles = {id: entry.meta.title for id, entry in planned_entries(work.plan).items()}
     count = len(receipt.applied)
     what = f"{count} note{'' if count == 1 else 's'}"
     session = session_id_of(entry)
     subject = f"consolidate: {what} from {entry.harness}{f' session {session[:12]}' if session else ''}"
-    return subject, "\n".join(_line(each, titles.get(each.id, "")) for each in receipt.applied)
+    return subject, "\n".join(map(_line, receipt.applied))
 
 
-def _line(applied: Applied, title: str) -> str:
+def _line(applied: Applied) -> str:
     sign = {"create": "+", "replace": "~", "retire": "-", "restore": "+"}[applied.act]
-    return f"{sign} {applied.id} {title}".rstrip()
+    return f"{sign} {applied.id} {applied.title}".rstrip()
 
 
 def _told(result: Result[object, Error]) -> tuple[str, ...]:

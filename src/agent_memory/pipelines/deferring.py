@@ -10,6 +10,7 @@ from agent_memory.domain.planning.run_limits import Admitted, admit
 from agent_memory.domain.run import Run
 from agent_memory.errors import Error
 from agent_memory.pipelines.consolidate_io import ConsolidateIo
+from agent_memory.pipelines.naming import titles_of, with_titles
 from agent_memory.wording import describe
 
 
@@ -30,12 +31,15 @@ def take_up_deferred(io: ConsolidateIo, run: Run) -> Result[Run, Error]:
         return io.store.list().bind(lambda live: apply(admit(changes, frozenset(), len(live.entries))))
 
     def apply(sorted_: Admitted) -> Result[Run, Error]:
-        return io.store.apply(sorted_.changes).bind(
-            lambda receipt: io.runs.put_deferred(sorted_.deferred).map(lambda _: recorded(sorted_, receipt))
+        titles = titles_of(io.store, sorted_.changes)
+        return io.store.apply(sorted_.changes, run_id=run.id).bind(
+            lambda receipt: io.runs.put_deferred(sorted_.deferred).map(
+                lambda _: recorded(sorted_, with_titles(receipt, titles))
+            )
         )
 
     def recorded(sorted_: Admitted, receipt: Receipt) -> Run:
-        grown = evolve(run, changed=sorted_.changed)
+        grown = evolve(run, changed=sorted_.changed, taken_up=receipt.applied)
         if not receipt.applied:
             return grown
         paths = [path for each in receipt.applied for path in each.touched]

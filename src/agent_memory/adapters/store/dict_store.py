@@ -26,7 +26,8 @@ class DictStore:
 
     def __init__(self) -> None:
         self._shelves = DictShelves()
-        self._footprints: dict[str, tuple[FileChange, ...]] = {}
+        self.footprints: dict[str, Footprint] = {}
+        """All that each run changed, by its id."""
 
     def put_by_hand(self, path: str, text: str) -> None:
         """What a person does with an editor in `topics/`."""
@@ -45,7 +46,7 @@ class DictStore:
 
     def footprint(self, run_id: str) -> Footprint:
         """All that a run changed."""
-        return Footprint(self._footprints.get(run_id, ()))
+        return self.footprints.get(run_id, Footprint())
 
     def list(self, *, archived: bool = False) -> Result[Listing, Error]:
         """See the port."""
@@ -104,10 +105,10 @@ class DictStore:
         """See the port."""
         return Success(self._shelves.tiers or TierList())
 
-    def revert(self, footprint: Footprint, run_id: str) -> Result[Receipt, Error]:
+    def revert(self, footprint: Footprint, run_id: str, *, dry_run: bool = False) -> Result[Receipt, Error]:
         """See the port."""
         return reversed_shelves(footprint, self._shelves).map(
-            lambda reversed_: self._done(reversed_.shelves, reversed_.receipt, run_id)
+            lambda reversed_: reversed_.receipt if dry_run else self._done(reversed_.shelves, reversed_.receipt, run_id)
         )
 
     def _with_tiers(self, shelves: DictShelves, tiers: TierList | None) -> Result[bool, Error]:
@@ -122,7 +123,8 @@ class DictStore:
     def _done(self, shelves: DictShelves, receipt: Receipt, run_id: str | None) -> Receipt:
         if run_id is not None:
             changes = _changes(self._shelves.files(), shelves.files())
-            self._footprints[run_id] = (*self._footprints.get(run_id, ()), *changes)
+            if changes:
+                self.footprints[run_id] = Footprint((*self.footprint(run_id).files, *changes))
         self._shelves = shelves
         return receipt
 

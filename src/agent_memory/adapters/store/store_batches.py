@@ -58,12 +58,14 @@ class Batches:
 
         return self._carry_out(decided, run_id, EntryChanged(subject))
 
-    def revert(self, footprint: Footprint, run_id: str) -> Result[Decided, Error]:
-        """Every file of the footprint as it was before it."""
+    def revert(self, footprint: Footprint, run_id: str, *, dry_run: bool) -> Result[Decided, Error]:
+        """Every file of the footprint as it was before it; a dry run only decides."""
 
         def decided(draft: Draft) -> Result[Decided, Error]:
             return decide_reversal(footprint, draft).map(lambda receipt: Decided(draft, receipt))
 
+        if dry_run:
+            return self.recover().bind(lambda _: self._shelves.live()).map(self._draft).bind(decided)
         return self._carry_out(decided, run_id, UndoRefused("", ("somebody is changing the same files right now",)))
 
     def _carry_out(

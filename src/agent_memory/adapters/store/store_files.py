@@ -118,14 +118,15 @@ class StoreFiles:
         self._settle()
         return read_tiers(self._root)
 
-    def revert(self, footprint: Footprint, run_id: str) -> Result[Receipt, Error]:
+    def revert(self, footprint: Footprint, run_id: str, *, dry_run: bool = False) -> Result[Receipt, Error]:
         """See the port. Refused, too, where what comes back would clash with an id, an alias or a name of today, or where a
         live entry links to what would go. The refusal's `run_id` is empty.
 
         Of a tier list that was changed since, only what the run moved and nobody has moved again is put back.
         """
         with self._locks.write() as held:
-            return held.bind(lambda _: self._batches.revert(footprint, run_id)).map(lambda decided: decided.receipt)
+            reverted = held.bind(lambda _: self._batches.revert(footprint, run_id, dry_run=dry_run))
+            return reverted.map(lambda decided: decided.receipt)
 
     def _apply_one(self, change: Change) -> Result[Receipt, Error]:
         match sealed(self._apply((change,))):

@@ -1,0 +1,109 @@
+"""What an undo comes to: its values, its words, and what stands in its way."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from attrs import field, frozen
+
+from agent_memory.domain.run_log import LoggedAction, LoggedRun, short_id
+
+MOST_REASONS = 10
+_ACTS = {
+    "replace": "put back as {it} was",
+    "restore": "brought back from the archive",
+    "create": "brought back",
+    "remove": "taken away",
+    "retire": "moved to the archive",
+}
+"""By what undoing did to an entry; in the order in which it is told."""
+
+
+@frozen
+class SectionLeft:
+    """A managed section that was not put back."""
+
+    path: str
+    reason: str
+
+
+@frozen
+class Undone:
+    """An undo that was carried out, or in a dry run could be."""
+
+    run_id: str
+    """Of the undo itself; empty in a dry run."""
+    undid: LoggedRun
+    root: LoggedRun
+    """Where an undo was undone: the run that stands again by it; else the same as `undid`."""
+    actions: tuple[LoggedAction, ...] = ()
+    sections: tuple[str, ...] = ()
+    """Targets whose section is what it was before."""
+    left: tuple[SectionLeft, ...] = ()
+    warnings: tuple[str, ...] = field(default=())
+    dry_run: bool = False
+
+
+def called(run: LoggedRun) -> str:
+    """`the defrag run 4dbfbe`."""
+    what = "undo" if run.machine == "undo" else f"{run.machine} run"
+    return f"the {what} {short_id(run.run_id)}"
+
+
+def did_what(undid: LoggedRun, root: LoggedRun) -> str:
+    """One line for the log: `undid the defrag run 4dbfbe (2 merged)`, or for a redo that it stands again."""
+    said = f" ({root.summary})" if root.summary else ""
+    return f"made {called(root)} stand again{said}" if undid.machine == "undo" else f"undid {called(root)}{said}"
+
+
+def sentence_of(undone: Undone) -> str:
+    """`Undid the defrag run 4dbfbe (2 merged): 2 notes put back as they were, 1 taken away, 1 managed section restored`."""
+    counts = Counter(each.kind for each in undone.actions)
+    parts: list[str] = []
+    for act, words in _ACTS.items():
+        if number := counts[act]:
+            noun = "" if parts else f" {'note' if number == 1 else 'notes'}"
+            parts.append(f"{number}{noun} {words.replace('{it} was', 'it was' if number == 1 else 'they were')}")
+    if undone.sections:
+        count = len(undone.sections)
+        parts.append(f"{count} managed section{'' if count == 1 else 's'} restored")
+    what = did_what(undone.undid, undone.root)
+    said = f"{what[:1].upper()}{what[1:]}: {', '.join(parts) or 'no note differs by it'}"
+    return f"A dry run. {said}" if undone.dry_run else said
+
+
+def commit_words(undone: Undone) -> tuple[str, str]:
+    """Subject and body of the undo's commit."""
+    root = undone.root
+    act = "redo" if undone.undid.machine == "undo" else "undo"
+    subject = f"{act}: {root.summary or root.machine} ({root.machine} {short_id(root.run_id)})"
+    signs = {"create": "+", "restore": "+", "replace": "~", "retire": "-", "remove": "-"}
+    lines = [
+        f"{signs[each.kind]} {' '.join((*each.ids, *each.new_ids))} {each.words}".rstrip() for each in undone.actions
+    ]
+    return subject, "\n".join((f"Run {undone.undid.run_id}, by {undone.run_id}", *lines))
+
+
+def toucher(id: str, later: Iterable[LoggedRun], run: LoggedRun) -> LoggedRun | None:
+    """The newest of the later runs that changed this entry and still stands. An undo of a later run changed nothing by
+    that: the two cancel out."""
+    return next((each for each in later if id in each.changed_ids and _still_counts(each, run)), None)
+
+
+def changed_since(title: str, id: str, by: LoggedRun | None) -> str:
+    """Why an entry keeps a run from being undone."""
+    subject = f"{title or 'a note'} ({id}) was changed since by"
+    if by is None:
+        return f"{subject} hand or by a command"
+    return f"{subject} {called(by)}, which would have to be undone first (`memory undo {short_id(by.run_id)}`)"
+
+
+def cut_reasons(reasons: Sequence[str]) -> tuple[str, ...]:
+    """The first few reasons, and how many more there are."""
+    more = len(reasons) - MOST_REASONS
+    return tuple(reasons) if more <= 0 else (*reasons[:MOST_REASONS], f"and {more} more such")
+
+
+def _still_counts(later: LoggedRun, run: LoggedRun) -> bool:
+    return later.undone_by is None and not (later.undid is not None and later.undid > run.run_id)
