@@ -296,15 +296,19 @@ class Memory:
 
     def _tidy_up(self) -> Result[None, Error]:
         """Compact what grows with every run: the usage ledger, the records of old runs, the repository."""
-        from agent_memory.adapters.git.git_upkeep import pack_history
         from agent_memory.adapters.records.run_pruning import RunPruning
 
         with self.locks.write() as held:
             return (
                 held.bind(lambda _: self.ledger.compact())
                 .bind(lambda _: RunPruning(self.root, self.clock).prune())
-                .bind(lambda _: pack_history(self.root, self.environ))
+                .bind(lambda _: self._pack_history())
             )
+
+    def _pack_history(self) -> Result[None, Error]:
+        from agent_memory.adapters.git.git_upkeep import pack_history
+
+        return pack_history(self.root, self.environ) if self.config.storage.auto_commit else Success(None)
 
     def _finish_consolidate(self) -> Result[object, Error]:
         """Carry out the rest of a consolidation that crashed: its writes are not a person's, and nobody may take them
