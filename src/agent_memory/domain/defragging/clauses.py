@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 
 from attrs import frozen
 
@@ -18,6 +17,9 @@ _CIRCUMSTANCE = re.compile(
     r"para|em|no|na|se|quando|antes|depois|com|porque|que|onde)\b",
     re.IGNORECASE,
 )
+
+_NAMES = re.compile(r"`[^`\n]*`|(?<!\w)-{0,2}\w+(?:-\w+)+|(?<!\w)--?\w+")
+"""What denies nothing though it holds a `no`: code, flags, hyphenated names."""
 
 
 @frozen
@@ -43,17 +45,29 @@ class Clause:
 
 def clauses_of(text: str) -> tuple[Clause, ...]:
     """The sentences of a text cut at commas, brackets, `and` and `but`, in order."""
-    parts = ((part, at == 0) for statement in statements(text) for at, part in enumerate(_END.split(statement)))
-    return _with_content(parts)
+    return tuple(clause for statement in statements(text) for clause in _clauses_in(statement))
 
 
 def denying_sentences(text: str) -> tuple[Clause, ...]:
-    """The sentences that negate anything, whole: a negation can reach over a comma."""
-    return _with_content((statement, True) for statement in statements(text) if is_negated(statement))
-
-
-def _with_content(parts: Iterable[tuple[str, bool]]) -> tuple[Clause, ...]:
-    clauses = (
-        Clause(part.strip().rstrip(".,;:!?"), content_terms(part), is_negated(part), leads) for part, leads in parts
+    """The sentences that do nothing but deny, whole: a negation can reach over a comma."""
+    return tuple(
+        Clause(statement.rstrip(".,;:!?"), content_terms(statement), True)
+        for statement in statements(text)
+        if _denies(statement) and all(each.denied or not each.is_claim for each in _clauses_in(statement))
     )
-    return tuple(clause for clause in clauses if clause.terms)
+
+
+def _clauses_in(statement: str) -> list[Clause]:
+    clauses: list[Clause] = []
+    denies_all = False
+    for part in _END.split(statement):
+        terms, denied = content_terms(part), _denies(part)
+        if terms:
+            text = part.strip().rstrip(".,;:!?")
+            clauses.append(Clause(text, terms, denied or denies_all, not clauses))
+        denies_all |= denied and not terms  # "Do not, under any circumstances, …"
+    return clauses
+
+
+def _denies(text: str) -> bool:
+    return is_negated(_NAMES.sub(" ", text))

@@ -29,7 +29,7 @@ MOST_SIZE, LEAST_SIZE = 1.1, 0.25
 
 _MOST_NAMED = 12
 _MOST_QUOTED_CHARS = 80
-_WITH_DIGIT = re.compile(r"(?<![\w.,:/-])\d[\d.,:]*[^\W\d_]{1,5}\b|\b[^\W\d_]+\d\w*\b")
+_WITH_DIGIT = re.compile(r"(?<![\w.,:/-])(?:\d[\d.,:]*[^\W\d_]{1,5}\b|[^\W\d_]+\d\w*(?:[.,:]\w+)*)")
 """A quantity with its unit (`30s`, `5GB`), a name with a number in it (`utf8`)."""
 _HYPHENATED = re.compile(r"[^\W\d_]+(?:[-/][^\W\d_]+)+")
 _NUMBER = re.compile(r"\d[\d.,:]*")
@@ -81,20 +81,14 @@ def _line_problems(sources: tuple[MemoryEntry, ...], after: str, drops: tuple[st
 
 def _size_problems(sources: tuple[MemoryEntry, ...], results: tuple[MemoryEntry, ...]) -> Reasons:
     union = distinct_lines(each.body for each in sources)
-    lines = tuple(line for each in results for line in lines_of(each.body))
-    whole, size = chars_of(union), chars_of(lines)
-    if size > MOST_SIZE * whole and not _fits_with_titles(sources, results):
+    # The titles of the sources often become headings.
+    most = MOST_SIZE * chars_of(distinct_lines(text for each in sources for text in (each.meta.title, each.body)))
+    whole, size = chars_of(union), sum(chars_of(lines_of(each.body)) for each in results)
+    if size > most:
         return (f"its text has {size:,} characters, more than 110 % of the {whole:,} that it is made from",)
     if size < LEAST_SIZE * whole and size < LEAST_SIZE * chars_of(unlike_lines(union)):
         return (f"its text has {size:,} characters, less than 25 % of the {whole:,} that it is made from",)
     return ()
-
-
-def _fits_with_titles(sources: tuple[MemoryEntry, ...], results: tuple[MemoryEntry, ...]) -> bool:
-    """Whether the size is right once titles count on both sides: those of the sources often become headings."""
-    union = distinct_lines(text for each in sources for text in (each.meta.title, each.body))
-    size = sum(chars_of(lines_of(text)) for each in results for text in (each.meta.title, each.body))
-    return size <= MOST_SIZE * chars_of(union)
 
 
 def _lost_words_with_digits(before: str, after: str) -> list[str]:

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from agent_memory.domain.defragging.clauses import Clause, clauses_of, denying_sentences
 from agent_memory.domain.text.terms import content_terms
 
-_SAME_CLAIM = 0.6
+_SAME_CLAIM = 0.5
 _VERY_SAME_CLAIM = 0.8
 _MOST_PHRASE_CHARS = 80
 
@@ -21,7 +21,7 @@ def turned_claims(before: str, after: str, drops: Iterable[str] = ()) -> tuple[s
     named = "\n".join(drops)
     dropped_terms = content_terms(named)
     old = _claims(before)
-    new = (*_claims(after), *denying_sentences(after))
+    new = (*clauses_of(after), *denying_sentences(after))
     turned = (
         clause.text[:_MOST_PHRASE_CHARS]
         for clause in old
@@ -40,7 +40,11 @@ def _is_turned(clause: Clause, old: tuple[Clause, ...], new: tuple[Clause, ...])
     if still == 1.0:
         return False
     turned = max(
-        (clause.likeness(each) for each in new if each.denied != clause.denied and not _was_said(each, clause, old)),
+        (
+            clause.likeness(each)
+            for each in new
+            if each.denied != clause.denied and each.is_claim and not _was_said(each, clause, old)
+        ),
         default=0.0,
     )
     return turned > still and turned >= (_SAME_CLAIM if clause.denied else _VERY_SAME_CLAIM)

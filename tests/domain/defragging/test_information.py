@@ -1,0 +1,317 @@
+"""P12: what a rewrite loses is found, and what only looks different is not called lost."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import assume, given, settings, strategies as st
+
+from agent_memory.domain.defragging.information import information_problems, loss_problems, lost_content
+from agent_memory.domain.entry import MemoryEntry, Meta
+from agent_memory.domain.planning.salience import salient_tokens
+from agent_memory.domain.text.derive import derive_description
+
+
+def entry(title: str, body: str, description: str | None = None) -> MemoryEntry:
+    about = derive_description(body) if description is None else description
+    return MemoryEntry(Meta("id__aaaaaa", title, 1, 1, about), body)
+
+
+STAGING = entry(
+    "Staging server",
+    "# Staging\n"
+    "\n"
+    "- The staging server listens on port 8080 behind nginx.\n"
+    "- Deploy with `make deploy-staging`, which takes about 12 minutes.\n"
+    "- Never push directly to the release branch.\n"
+    "- Its settings are in infra/staging/values.yaml.\n"
+    "- Pass --no-cache when the image looks stale.\n"
+    "- The dashboard is at https://grafana.example.org/d/abc.\n"
+    "- Retries stop after 30s.\n",
+)
+ACCESS = entry(
+    "Access to staging",
+    "1. Ask the platform team for the VPN profile.\n"
+    "2. Log in with SSO_ROLE staging-reader; the token lasts 8 hours.\n"
+    "3. Do not share the profile, and do not commit it.\n"
+    "Decided on 2026-02-13 with Ana.\n",
+)
+HONEST = entry(
+    "Staging: server and access",
+    "## Server\n"
+    "\n"
+    "* The staging server listens on port 8080 (behind nginx).\n"
+    "* Deploy with `make deploy-staging`; it takes about 12 minutes.\n"
+    "* Do not push directly to the release branch.\n"
+    "* Settings: infra/staging/values.yaml\n"
+    "* When the image looks stale, pass `--no-cache`.\n"
+    "* Dashboard: https://grafana.example.org/d/abc\n"
+    "* Retries stop after 30 s.\n"
+    "\n"
+    "## Access\n"
+    "\n"
+    "Decided on 13 February 2026 with Ana:\n"
+    "\n"
+    "- Ask the platform team for the VPN profile. Do not share it, and do not commit the profile.\n"
+    "- Log in with SSO_ROLE staging-reader; the token lasts 8 hours.\n",
+    "The server and how to get in.",
+)
+
+
+def without(text: str, token: str) -> str:
+    return re.sub(rf"(?<![\w]){re.escape(token)}(?!\w)", "", text, flags=re.IGNORECASE)
+
+
+def changed(entry_: MemoryEntry, old: str, new: str) -> MemoryEntry:
+    assert old in entry_.body
+    return MemoryEntry(entry_.meta, entry_.body.replace(old, new))
+
+
+# -- losses -----------------------------------------------------------------------------------------------------------
+
+
+def test_an_honest_merge_loses_nothing() -> None:
+    assert information_problems((STAGING, ACCESS), (HONEST,)) == ()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "lost"),
+    [
+        (" 8080", " its port", "8080"),
+        ("12 minutes", "some minutes", "12"),
+        ("`make deploy-staging`", "the deploy target", "make deploy-staging"),
+        ("Do not push", "Push", "Never push directly to the"),
+        ("infra/staging/values.yaml", "in the infrastructure", "infra/staging/values.yaml"),
+        ("pass `--no-cache`", "pass the flag", "--no-cache"),
+        ("https://grafana.example.org/d/abc", "in Grafana", "https://grafana.example.org/d/abc"),
+        ("after 30 s", "after a while", "30s"),
+        ("SSO_ROLE ", "", "sso_role"),
+        ("VPN ", "", "vpn"),
+        (" 8 hours", " for hours", "8"),
+        ("on 13 February 2026 ", "", "2026"),
+        ("Do not share it, and do not commit", "Do not share it, and commit", "do not commit it"),
+        ("Do not share it, and do not commit", "Share it, and do not commit", "Do not share the profile"),
+    ],
+)
+def test_a_merge_that_drops_one_thing_is_refused_unless_it_says_so(old: str, new: str, lost: str) -> None:
+    lossy = changed(HONEST, old, new)
+    problems = information_problems((STAGING, ACCESS), (lossy,))
+    assert lost in "\n".join(problems)
+    # Named, it may go; and naming something else does not help.
+    assert information_problems((STAGING, ACCESS), (lossy,), (lost, "02", "13", "2026")) == ()
+    assert information_problems((STAGING, ACCESS), (lossy,), ("something else",)) == problems
+
+
+@pytest.mark.parametrize(
+    ("body", "lost"),
+    [
+        ("- Push to main.\n- Never force-push to main.", "Do not push to main"),
+        ("- Use npm and never yarn for the lockfile.", "Never use npm"),
+    ],
+)
+def test_another_negation_about_the_same_things_does_not_hide_a_turned_one(body: str, lost: str) -> None:
+    before = "- Do not push to main.\n- Never force-push to main.\n- Never use npm, and never yarn, for the lockfile."
+    assert lost in lost_content((before,), f"{before.splitlines()[2] if 'main' in body else before[:50]}\n{body}")
+
+
+def test_a_claim_that_becomes_a_negation_is_lost_too() -> None:
+    assert lost_content(("The worker retries failed jobs.",), "The worker never retries failed jobs.") == (
+        "The worker retries failed jobs",
+    )
+
+
+def test_a_correction_may_turn_a_claim_that_it_names() -> None:
+    before, after = "Never use npm here.", "Use npm here since the move."
+    assert lost_content((before,), after)
+    assert lost_content((before,), after, ("Never use npm",)) == ()
+
+
+def test_each_source_is_read_alone() -> None:
+    """A code block that one leaves open does not make code of the next."""
+    sources = ("Build:\n```sh\nmake all", "Plain words here.\n```\nmake docs\n```")
+    assert lost_content(sources, "Build:\n```sh\nmake all\nmake docs\n```\nHere are plain words.") == ()
+    assert lost_content(sources, "Build:\n```sh\nmake all\n```\nHere are plain words.") == ("make docs",)
+
+
+def test_at_most_a_tenth_of_the_lines_may_go() -> None:
+    lines = tuple(f"The {word} subject matters because of {word}ness itself." for word in WORDS[:10])
+    source = entry("Ten", "\n".join(lines))
+    assert information_problems((source,), (entry("Ten", "\n".join(lines[:9])),)) == ()
+    problems = information_problems((source,), (entry("Ten", "\n".join(lines[:8])),))
+    assert "it would lose 2 of 10 lines, for example" in problems[0]
+    named = entry("Ten", "\n".join(lines[:5]))
+    assert information_problems((source,), (named,), lines[5:]) == ()
+
+
+def test_a_line_is_kept_by_three_fifths_of_its_words() -> None:
+    source = entry("Line", "alpha bravo charlie delta echo")
+    assert information_problems((source,), (entry("Line", "charlie bravo alpha"),)) == ()
+    assert "1 of 1 lines" in information_problems((source,), (entry("Line", "charlie bravo"),))[0]
+
+
+def test_the_result_is_neither_blown_up_nor_a_stub() -> None:
+    lines = [f"The {word} subject matters because of {word}ness itself." for word in WORDS[:10]]
+    source, body = entry("Ten", "\n".join(lines)), "\n".join(lines)
+    at_most = body + "\n" + "x" * 40
+    assert information_problems((source,), (entry("Ten", at_most),)) == ()
+    too_much = information_problems((source,), (entry("Ten", body + "\n" + "x" * 80),))
+    assert too_much[0].startswith("its text has")
+    assert "more than 110 %" in too_much[0]
+    stub = information_problems((source,), (entry("Ten", "One line."),), (body,))
+    assert "less than 25 %" in stub[0]
+
+
+# -- what is no loss --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("1. First\n2. Second", "- First\n- Second"),
+        ("10. Tenth step\n11. Eleventh step", "1. Tenth step\n2. Eleventh step"),
+        ("# Title here\nText.", "Text.\n\n### title HERE"),
+        ("> A quotation of words", "A quotation of words"),
+        ("See src/app/main.py.", "The file src/app/main.py has it."),
+        ("Docs: https://a.example/x, and more.", "More docs at https://a.example/x"),
+        ("Since 2026-02-13.", "Since February 13, 2026."),
+        ("Desde 3 de março de 2026.", "Desde 2026-03-03."),
+        ("It is read-only.", "It is read only."),
+        ("Waits 30 s.", "Waits 30s."),
+        ("Waits 30s.", "Waits 30 s."),
+        ("IMPORTANT: NEVER push to main", "Do not push to main"),
+        ("Files, e.g. `a.txt`.", "Files such as a.txt."),
+        ("This and/or that thing", "This or that thing"),
+        ("Run it.\n\nSee also: [[id__bbbbbb]]", "Run it."),
+        ("See [[id__bbbbbb|the notes]].", "See the notes."),
+        ("Don’t use `npm`.", "Don't use npm."),
+        ("Use pnpm, not npm.", "Do not use npm; use pnpm."),
+        ("Never commit directly to main.", "Commits to main go through a pull request, never directly."),
+        ("- **Port**: 8080", "The port is `8080`."),
+        ("| port | 8080 |\n|---|---|", "- port: 8080"),
+        ("Use `pnpm install`.\n\nDo not use npm.", "Use `pnpm install`, not npm."),
+    ],
+)
+def test_other_spellings_lose_nothing(before: str, after: str) -> None:
+    assert lost_content((before,), after) == ()
+
+
+def test_exact_duplicates_merge_into_one_of_them() -> None:
+    twin = entry("The same again", STAGING.body + "\n\nSee also: [[id__bbbbbb]]", "Another description.")
+    assert information_problems((STAGING, twin, STAGING), (STAGING,), ("Another description",)) == ()
+
+
+def test_many_near_duplicates_merge_into_one() -> None:
+    wordings = (
+        "The staging server listens on port 8080.",
+        "Port 8080 is where the staging server listens.",
+        "The server of staging: it listens on port 8080.",
+        "staging server listens on 8080 (port)",
+        "On port 8080 listens the staging server",
+        "Listening port of the staging server: 8080.",
+    )
+    sources = tuple(entry("Staging port", body) for body in wordings)
+    assert information_problems(sources, (entry("Staging port", wordings[0]),)) == ()
+
+
+def test_contradictory_notes_merge_when_the_reply_says_which_value_goes() -> None:
+    old = entry("Staging port", "Port: 8080")
+    new = entry("Staging port moved", "Since 2026-02-13 the port is 9090.")
+    result = entry("Staging port", "Since 2026-02-13 the port is 9090.")
+    assert information_problems((old, new), (result,), ("8080",)) == ()
+    assert "8080" in information_problems((old, new), (result,))[0]
+
+
+def test_former_titles_may_become_headings() -> None:
+    sources = (entry("Staging port", "It is 8080."), entry("Staging deploys", "`make deploy` does it."))
+    result = entry("Staging", "## Staging port\n\nIt is 8080.\n\n## Staging deploys\n\n`make deploy` does it.")
+    assert information_problems(sources, (result,)) == ()
+
+
+def test_a_split_keeps_all_of_its_source_between_its_parts() -> None:
+    half = len(STAGING.body) // 2
+    at = STAGING.body.index("\n", half)
+    parts = (entry("Server one", STAGING.body[:at]), entry("Server two", STAGING.body[at:]))
+    assert information_problems((STAGING,), parts) == ()
+    assert information_problems((STAGING,), parts[:1])
+
+
+def test_the_reasons_name_a_dozen_of_what_is_lost() -> None:
+    (reason,) = loss_problems((" ".join(f"`t{n}x`" for n in range(20)),), "Nothing.")
+    assert reason.count("'") == 24
+    assert "and 8 more" in reason
+
+
+# -- properties -------------------------------------------------------------------------------------------------------
+
+ALPHABET = (
+    "alpha bravo charlie delta foxtrot golf hotel india juliet kilo lima mike november oscar papa quebec romeo sierra "
+    "tango uniform victor whiskey xylophone yankee zulu"
+)
+WORDS = tuple(ALPHABET.split())
+TOKENS = st.sampled_from(
+    ["`make x{}`", "port {}080", "src/app{}/main.py", "https://a.example/{}", "--flag-{}", "$HOME_{}", "SOME_{}", "fetchUser{}", "v2.{}.1", "#{}", "{}5s"]
+)  # fmt: skip
+LINES = st.builds(
+    lambda words, token, number, negated: (
+        f"{'Never ' if negated else ''}{' '.join(words)}{' with ' + token.format(number) if token else ''}."
+    ),
+    st.lists(st.sampled_from(WORDS), min_size=3, max_size=8, unique=True),
+    st.none() | TOKENS,
+    st.integers(1, 99),
+    st.booleans(),
+)
+NOTES = st.lists(st.lists(LINES, min_size=1, max_size=8), min_size=2, max_size=4)
+MARKS = st.sampled_from(["- ", "* ", "", "> ", "{n}. "])
+
+
+@settings(max_examples=60)
+@given(NOTES, MARKS, st.randoms(use_true_random=False))
+def test_a_merge_that_only_lays_its_lines_out_anew_passes(notes: list[list[str]], mark: str, random: object) -> None:
+    sources = tuple(entry(f"Note {WORDS[n]}", "\n".join(lines)) for n, lines in enumerate(notes))
+    assert information_problems(sources, (laid_out(notes, mark, random),)) == ()
+
+
+@settings(max_examples=60)
+@given(NOTES, MARKS, st.randoms(use_true_random=False), st.data())
+def test_a_merge_from_which_any_one_salient_token_was_taken_is_refused(
+    notes: list[list[str]], mark: str, random: object, data: st.DataObject
+) -> None:
+    sources = tuple(entry(f"Note {WORDS[n]}", "\n".join(lines)) for n, lines in enumerate(notes))
+    honest = laid_out(notes, mark, random)
+    tokens = sorted(set().union(*(salient_tokens(each.body) for each in sources)))
+    assume(tokens)
+    token = data.draw(st.sampled_from(tokens))
+    lossy = MemoryEntry(honest.meta, without(honest.body, token))
+    assume(lossy.body != honest.body)
+    assert information_problems(sources, (lossy,))
+    assert information_problems(sources, (honest,)) == ()
+
+
+@settings(max_examples=60)
+@given(NOTES, MARKS, st.randoms(use_true_random=False), st.data())
+def test_a_merge_from_which_any_one_negation_was_taken_is_refused(
+    notes: list[list[str]], mark: str, random: object, data: st.DataObject
+) -> None:
+    denied = [line for lines in notes for line in lines if line.startswith("Never ")]
+    assume(denied)
+    line = data.draw(st.sampled_from(denied))
+    assume(line.removeprefix("Never ") not in [each for lines in notes for each in lines])
+    sources = tuple(entry(f"Note {WORDS[n]}", "\n".join(lines)) for n, lines in enumerate(notes))
+    honest = laid_out(notes, mark, random)
+    lossy = MemoryEntry(honest.meta, honest.body.replace(line, line.removeprefix("Never ").capitalize()))
+    assert information_problems(sources, (lossy,))
+
+
+@settings(max_examples=100)
+@given(st.lists(st.text(max_size=80), max_size=4), st.text(max_size=120))
+def test_hostile_text_raises_nothing_and_the_same_text_loses_nothing(sources: list[str], after: str) -> None:
+    lost_content(sources, after)
+    assert lost_content(sources, "\n\n".join(sources)) == ()
+
+
+def laid_out(notes: list[list[str]], mark: str, random: object) -> MemoryEntry:
+    lines = list(dict.fromkeys(line for lines in notes for line in lines))
+    random.shuffle(lines)  # type: ignore[attr-defined]
+    body = "\n".join(mark.format(n=n) + line for n, line in enumerate(lines, 1))
+    return entry("All of it", f"## All\n\n{body}", "All.")
