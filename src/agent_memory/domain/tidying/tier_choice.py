@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from attrs import define, field, frozen
+from attrs import frozen
 
 from agent_memory.domain.actions import Action, Archive, Merge
 from agent_memory.domain.agent_request import DefragRequest
 from agent_memory.domain.entry import Meta, Usage
-from agent_memory.domain.findings import FindingKind
+from agent_memory.domain.findings import FindingKind, Profile
 from agent_memory.domain.section import SectionBudget
 from agent_memory.domain.tidying.twins import merged_meta
-from agent_memory.domain.tiering.eligibility import best_tier, is_vouched_for
-from agent_memory.domain.tiering.score import score
+from agent_memory.domain.tiering.eligibility import is_vouched_for
+from agent_memory.domain.tiering.score import TierFacts, tier_facts
+from agent_memory.domain.tiering.section_room import SectionRoom, hot_chars, one_line
 from agent_memory.domain.tiers import Tier, TierList
-from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Importance, Kind
+from agent_memory.domain.vocabulary import Importance, Kind
 
 _LASTING = (Kind.PREFERENCE, Kind.CONVENTION, Kind.DECISION, Kind.LESSON, Kind.PROJECT)
 """What a session should know before it begins. A fact is looked up, unless it has been looked up again and again."""
@@ -31,9 +31,6 @@ _LARGEST_SHARE = 3
 _MOST_LISTED = 5_000
 """In a store of many repositories, each of which has lines of its own."""
 
-_HEADING_CHARS = 60
-"""What is written around an entry that is shown whole, besides its title."""
-
 
 @frozen
 class _Staying:
@@ -43,31 +40,12 @@ class _Staying:
 
 @frozen
 class _Candidate:
-    meta: Meta
-    best: Tier
-    score: float
-    chars: int
-    """Of the entry as it would be shown whole."""
+    facts: TierFacts
     reads: int
 
-
-@define
-class _Room:
-    """What is left of a budget, where every section shows what is global and what belongs to one repository."""
-
-    limit: int
-    taken: Counter[str] = field(factory=Counter)
-    fullest: int = 0
-    """Taken by the repository that has most."""
-
-    def fits(self, scope: str, size: int) -> bool:
-        fullest = self.fullest if scope == GLOBAL_SCOPE else max(self.fullest, self.taken[scope] + size)
-        return self.taken[GLOBAL_SCOPE] + (size if scope == GLOBAL_SCOPE else 0) + fullest <= self.limit
-
-    def take(self, scope: str, size: int) -> None:
-        self.taken[scope] += size
-        if scope != GLOBAL_SCOPE:
-            self.fullest = max(self.fullest, self.taken[scope])
+    @property
+    def meta(self) -> Meta:
+        return self.facts.meta
 
 
 def chosen_tiers(request: DefragRequest, actions: Iterable[Action]) -> TierList:
@@ -83,7 +61,7 @@ def chosen_tiers(request: DefragRequest, actions: Iterable[Action]) -> TierList:
     worthy = (each for each in candidates if _earns_hot(each))
     hot = _filled((each for each in worthy if each.meta.pinned or each.meta.id not in behind), request.budget)
     elsewhere = {*hot, *stale}
-    rest = (each for each in candidates if each.meta.id not in elsewhere and each.best is not Tier.COLD)
+    rest = (each for each in candidates if each.meta.id not in elsewhere and each.facts.best is not Tier.COLD)
     return TierList(hot, _listed(rest, request.budget))
 
 
@@ -91,7 +69,7 @@ def _ranked(request: DefragRequest, actions: Iterable[Action]) -> list[_Candidat
     """What stays, pinned entries first, then by score, then the newest."""
     candidates = (_candidate(each, request) for each in _staying(request, actions))
     return sorted(
-        candidates, key=lambda each: (not each.meta.pinned, -each.score, -each.meta.created_at_ms, each.meta.id)
+        candidates, key=lambda each: (not each.meta.pinned, -each.facts.score, -each.meta.created_at_ms, each.meta.id)
     )
 
 
@@ -119,12 +97,9 @@ def _usage_of(meta: Meta, request: DefragRequest) -> Usage:
 
 
 def _candidate(staying: _Staying, request: DefragRequest) -> _Candidate:
-    meta = staying.meta
-    profile = request.analysis.profiles.get(meta.id)
     # Nobody has looked at a body without a profile: then it may be anything.
-    best = best_tier(meta, True if profile is None else profile.is_directive)
-    chars = (0 if profile is None else profile.body_chars) + len(meta.title) + _HEADING_CHARS
-    return _Candidate(meta, best, score(meta, staying.usage, request.now_ms), chars, staying.usage.count)
+    profile = request.analysis.profiles.get(staying.meta.id, Profile(0, 0, is_directive=True))
+    return _Candidate(tier_facts(staying.meta, profile, staying.usage, request.now_ms), staying.usage.count)
 
 
 def _is_over(meta: Meta, now_ms: int) -> bool:
@@ -134,7 +109,7 @@ def _is_over(meta: Meta, now_ms: int) -> bool:
 
 def _beaten(request: DefragRequest, candidates: Iterable[_Candidate]) -> frozenset[str]:
     """What says nearly the same as, or the contrary of, an entry that wins over it and may be hot itself."""
-    may_be_hot = {each.meta.id for each in candidates if each.best is Tier.HOT}
+    may_be_hot = {each.meta.id for each in candidates if each.facts.best is Tier.HOT}
     kinds = (FindingKind.CONTRADICTION, FindingKind.DUPLICATE, FindingKind.NEAR_DUPLICATE)
     findings = (finding for kind in kinds for finding in request.analysis.of_kind(kind))
     return frozenset(id for finding in findings if finding.ids[0] in may_be_hot for id in finding.ids[1:])
@@ -142,7 +117,7 @@ def _beaten(request: DefragRequest, candidates: Iterable[_Candidate]) -> frozens
 
 def _earns_hot(candidate: _Candidate) -> bool:
     meta = candidate.meta
-    if candidate.best is not Tier.HOT:
+    if candidate.facts.best is not Tier.HOT:
         return False
     if meta.pinned:
         return True
@@ -155,21 +130,23 @@ def _earns_hot(candidate: _Candidate) -> bool:
 
 
 def _filled(candidates: Iterable[_Candidate], budget: SectionBudget) -> tuple[str, ...]:
-    room = _Room(budget.hot_chars)
+    worthy = {each.meta.id: each.facts for each in candidates}
+    room = SectionRoom(budget.hot_chars, hot_chars, worthy)
     chosen: list[str] = []
-    for each in candidates:
-        is_small = each.chars * _LARGEST_SHARE <= budget.hot_chars
-        if each.meta.pinned or (is_small and room.fits(each.meta.scope, each.chars)):
-            room.take(each.meta.scope, each.chars)
-            chosen.append(each.meta.id)
+    for id, facts in worthy.items():
+        is_small = hot_chars(facts) * _LARGEST_SHARE <= budget.hot_chars
+        if facts.meta.pinned or (is_small and room.fits(id)):
+            room.put(id)
+            chosen.append(id)
     return tuple(chosen)
 
 
 def _listed(candidates: Iterable[_Candidate], budget: SectionBudget) -> tuple[str, ...]:
-    room = _Room(budget.warm_lines)
+    worthy = {each.meta.id: each.facts for each in candidates}
+    room = SectionRoom(budget.warm_lines, one_line, worthy)
     chosen: list[str] = []
-    for each in candidates:
-        if len(chosen) < _MOST_LISTED and room.fits(each.meta.scope, 1):
-            room.take(each.meta.scope, 1)
-            chosen.append(each.meta.id)
+    for id in worthy:
+        if len(chosen) < _MOST_LISTED and room.fits(id):
+            room.put(id)
+            chosen.append(id)
     return tuple(chosen)
