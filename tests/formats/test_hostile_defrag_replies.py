@@ -10,9 +10,12 @@ from typing import Any
 import pytest
 from returns.result import Failure, Result, Success
 
+from agent_memory.adapters.agent.prompt_templates import load_prompt_template
 from agent_memory.domain.actions import DefragProposal, kind_of
+from agent_memory.domain.entry import Listed, Meta, StoredEntry
 from agent_memory.domain.redaction import redact
 from agent_memory.domain.tiers import TierList
+from agent_memory.formats.defrag_prompt import DefragPromptFacts, plan_defrag_budget, render_defrag_prompt
 from agent_memory.formats.defrag_reply import parse_defrag_reply
 from agent_memory.formats.reply_envelope import decode_reply
 
@@ -20,7 +23,7 @@ pytestmark = pytest.mark.shared
 
 NONCE = "9f8e7d6c5b4a39281706f5e4d3c2b1a0"
 IDS = tuple(f"id__aaaaa{n}" for n in range(1, 10))
-PROMPT = "\n".join(("[agent-memory:agent-call:v1]", f"nonce: {NONCE}", '{"version": 1, "nonce": "<nonce>"}', *IDS))
+STORED = tuple(StoredEntry(Listed(Meta(id, f"Note {id}", 5, 5), f"topics/{id}.md", id), "Port 8080.") for id in IDS)
 
 GOOD = ("ok", "fenced", "thinking-tags", "bom-crlf", "prompt-echo-then-ok", "stderr-flood", "dup-keys")
 REFUSED = (
@@ -49,9 +52,29 @@ BY_THE_RUNNER = {
 """Whatever they print, it is the process that is at fault: the runner's tests have them."""
 
 
+def prompt() -> str:
+    template = load_prompt_template("defrag").unwrap()
+    catalog = tuple(each.listed for each in STORED)
+    return render_defrag_prompt(
+        template,
+        DefragPromptFacts(
+            nonce=NONCE,
+            fence="0a1b2c3d4e5f6071",
+            catalog=catalog,
+            tiers=TierList(),
+            findings=(),
+            shown=STORED,
+            eligible=frozenset(IDS),
+            now_ms=5,
+            max_changes=3,
+            budget=plan_defrag_budget(template, 120_000, catalog).unwrap(),
+        ),
+    )
+
+
 def answered(shared: Path, mode: str) -> Result[DefragProposal, Any]:
     command = [sys.executable, str(shared / "tools" / "fake_llm.py"), mode, "defrag"]
-    output = subprocess.run(command, input=PROMPT.encode(), capture_output=True, check=False).stdout
+    output = subprocess.run(command, input=prompt().encode(), capture_output=True, check=False).stdout
     return decode_reply(output).bind(lambda text: parse_defrag_reply(redact(text).text, NONCE))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from attrs import frozen
 
-from agent_memory.domain.entry import Listed, Usage
+from agent_memory.domain.entry import Listed, Meta, Usage
 from agent_memory.domain.findings import Profile
 from agent_memory.domain.instants import iso_of
 from agent_memory.domain.planning.drafts import stored_line
@@ -63,50 +63,57 @@ def render_catalog(
 ) -> Catalog:
     """The lines of the first entries that fit, grouped by scope, and a count of the others.
 
-    Where not all fit with their descriptions, only those of `foremost` have one.
+    Those of `foremost` have their descriptions in any case, others as far as there is room once all lines stand.
     """
     entries = tuple(best_first)
     room = max_chars - len(_unlisted(len(entries)))
-    fits = estimated_chars(entries) <= room
-    lines: dict[str, dict[str, str]] = {}
+    lines: dict[str, str] = {}
+    headings: dict[str, str] = {}
     for each in entries:
-        scope = each.meta.scope
-        line = _line(each, facts, with_description=fits or each.meta.id in foremost)
-        size = len(line) + 1 + (0 if scope in lines else len(_heading(scope)) + 2)
+        id, scope = each.meta.id, each.meta.scope
+        line = _line(each, facts, with_description=id in foremost)
+        heading = headings.get(scope) or f"scope {stored_line(scope, _MAX_SCOPE_CHARS)}:"
+        size = len(line) + 1 + (0 if scope in headings else len(heading) + 2)
         if size > room:
             break
-        lines.setdefault(scope, {})[each.meta.id] = line
+        lines[id], headings[scope] = line, heading
         room -= size
-    listed = {each.meta.id: each for each in entries if each.meta.id in lines.get(each.meta.scope, {})}
-    groups = (
-        "\n".join((_heading(scope), *_ordered(lines[scope], listed, facts))) for scope in sorted(lines, key=_scope_key)
-    )
+    listed = entries[: len(lines)]
+    _describe(lines, listed, facts, room)
     left = len(entries) - len(listed)
+    groups = (
+        "\n".join((headings[scope], *(lines[id] for id in _ordered(listed, scope, facts))))
+        for scope in sorted(headings, key=_global_first)
+    )
     text = "\n\n".join((*groups, *([_unlisted(left)] if left else [])))
-    return Catalog(text or "(none)", frozenset(listed))
+    return Catalog(text or "(none)", frozenset(lines))
+
+
+def _describe(lines: dict[str, str], listed: Iterable[Listed], facts: CatalogFacts, room: int) -> None:
+    for each in listed:
+        line = _line(each, facts, with_description=True)
+        room -= len(line) - len(lines[each.meta.id])
+        if room < 0:
+            break
+        lines[each.meta.id] = line
 
 
 def _unlisted(count: int) -> str:
     return f"({count:,} more are not listed; they stay as they are, and so does their tier)"
 
 
-def _scope_key(scope: str) -> tuple[bool, str]:
+def _global_first(scope: str) -> tuple[bool, str]:
     return scope != GLOBAL_SCOPE, scope
 
 
-def _heading(scope: str) -> str:
-    return f"scope {stored_line(scope, _MAX_SCOPE_CHARS)}:"
-
-
-def _ordered(lines: Mapping[str, str], listed: Mapping[str, Listed], facts: CatalogFacts) -> list[str]:
-    """The lines with what is nearest first, and what bears the same first tag side by side."""
+def _ordered(listed: Iterable[Listed], scope: str, facts: CatalogFacts) -> list[str]:
+    """The ids of a scope with what is nearest first, and what bears the same first tag side by side."""
     tiers = list(Tier)
 
-    def key(id: str) -> tuple[int, str, str, str]:
-        meta = listed[id].meta
-        return tiers.index(facts.tiers.of(id)), meta.tags[0] if meta.tags else "", meta.title.casefold(), id
+    def key(meta: Meta) -> tuple[int, str, str, str]:
+        return tiers.index(facts.tiers.of(meta.id)), meta.tags[0] if meta.tags else "", meta.title.casefold(), meta.id
 
-    return [lines[id] for id in sorted(lines, key=key)]
+    return [meta.id for meta in sorted((each.meta for each in listed if each.meta.scope == scope), key=key)]
 
 
 def _line(listed: Listed, facts: CatalogFacts, *, with_description: bool) -> str:
