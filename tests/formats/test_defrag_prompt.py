@@ -258,6 +258,14 @@ def test_where_not_all_fit_what_is_in_a_tier_pinned_or_shown_is_listed_first_and
     assert len(lines) > 150
 
 
+def test_what_was_written_or_read_lately_is_listed_before_what_was_not() -> None:
+    notes = tuple(stored(f"id__{n:06}".replace("0", "z"), updated_at_ms=NOON + n).listed for n in range(1, 900))
+    oldest, newest = notes[0].meta.id, notes[-1].meta.id
+    known = facts(catalog=notes, budget=DefragBudget(len(TEMPLATE) + 20_000, 0, 0))
+    assert {oldest, newest} & listed_ids(TEMPLATE, known) == {newest}
+    assert {oldest, newest} <= listed_ids(TEMPLATE, evolve(known, usage={oldest: Usage(1, NOON + DAY)}))
+
+
 def test_what_room_is_left_goes_to_descriptions() -> None:
     notes = tuple(stored(f"id__{n:06}".replace("0", "z"), description="d" * 100).listed for n in range(1, 101))
     without = len(rendered(catalog=notes, budget=DefragBudget(120_000, 0, 0))) - 100 * len(f" | {'d' * 100}")

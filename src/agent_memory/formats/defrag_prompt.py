@@ -165,7 +165,7 @@ def _catalog(facts: DefragPromptFacts, max_chars: int) -> Catalog:
     ranks = {id: rank for rank, id in enumerate(first)}
     last = len(ranks)
     entries = sorted(
-        facts.catalog, key=lambda each: (ranks.get(each.meta.id, last), -each.meta.updated_at_ms, each.meta.id)
+        facts.catalog, key=lambda each: (ranks.get(each.meta.id, last), -_touched_at_ms(each, facts), each.meta.id)
     )
     lines = CatalogFacts(
         tiers=facts.tiers,
@@ -183,6 +183,12 @@ def _most_important_first(facts: DefragPromptFacts) -> Iterator[str]:
     yield from (*facts.tiers.hot, *facts.tiers.warm)
     yield from (each.meta.id for each in facts.catalog if each.meta.pinned)
     yield from (each.meta.id for each in facts.shown)
+
+
+def _touched_at_ms(listed: Listed, facts: DefragPromptFacts) -> int:
+    """When it was last written or read: what might deserve another tier is likely to be new or in use."""
+    usage = facts.usage.get(listed.meta.id)
+    return max(listed.meta.updated_at_ms, (usage.last_at_ms or 0) if usage else 0)
 
 
 def _tiers_chars(facts: DefragPromptFacts, room: int) -> int:
