@@ -19,8 +19,9 @@ BENCHES = {
     "scale": "a gigabyte, a line of 100 MB, a full inbox",
     "redaction": "what is removed, and how fast",
     "extraction": "what the built-in agent keeps",
+    "analysis": "what is wrong with a store",
 }
-WITH_FULL = ("histories", "scale")
+WITH_FULL = ("histories", "scale", "analysis")
 
 
 def main() -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from itertools import combinations, pairwise
+from itertools import combinations
 
 from agent_memory.domain.analysis.features import Features
 from agent_memory.domain.analysis.precedence import in_precedence
@@ -21,7 +21,8 @@ SHORT_CHARS = 280
 FEWEST_FRAGMENTS = 3
 
 _COMMON_TITLE_TERMS = 2
-_MOST_TITLE_TERMS = 8
+_MOST_TITLE_TERMS = 20
+"""A longer title is a text."""
 
 
 def oversized(entry: Features) -> Finding | None:
@@ -43,14 +44,13 @@ def oversized(entry: Features) -> Finding | None:
 
 
 def fragmented(entries: Sequence[Features]) -> Iterator[Finding]:
-    """Groups of very short entries of one scope about one subject: a tag in common (or none at all), and two words of the
-    titles in common from one to the next."""
+    """Groups of very short entries of one scope about one subject: a tag (or none at all) and two words of the titles are
+    common to all of them."""
     short = [each for each in entries if each.profile.body_chars < SHORT_CHARS and each.kind is not Kind.HANDOFF]
-    for group in _chained(short):
-        if len(group) >= FEWEST_FRAGMENTS:
-            for part in slices(in_precedence(group)):
-                if len(part) >= FEWEST_FRAGMENTS:
-                    yield _fragments(part)
+    for group in _by_subject(short):
+        for part in slices(in_precedence(group)):
+            if len(part) >= FEWEST_FRAGMENTS:
+                yield _fragments(part)
 
 
 def _fragments(group: tuple[Features, ...]) -> Finding:
@@ -62,25 +62,20 @@ def _fragments(group: tuple[Features, ...]) -> Finding:
     return Finding(FindingKind.FRAGMENTED, tuple(each.id for each in group), reason, round(1 - 1 / len(group), 4))
 
 
-def _chained(short: Sequence[Features]) -> list[list[Features]]:
-    """The entries grouped so that from each of a group one comes to every other over common words and tags."""
-    parents = list(range(len(short)))
-
-    def root(at: int) -> int:
-        while parents[at] != at:
-            parents[at] = parents[parents[at]]
-            at = parents[at]
-        return at
-
-    by_subject: dict[tuple[str, str, tuple[int, ...]], list[int]] = defaultdict(list)
-    for at, each in enumerate(short):
-        for words in combinations(each.title[:_MOST_TITLE_TERMS], _COMMON_TITLE_TERMS):
+def _by_subject(short: Sequence[Features]) -> Iterator[list[Features]]:
+    """Groups of entries that share scope, a tag (or the lack of any) and two words of their titles; each entry once, in the
+    largest group that it belongs to."""
+    sharing: dict[tuple[str, str, tuple[int, ...]], list[Features]] = defaultdict(list)
+    for each in short:
+        if len(each.title) > _MOST_TITLE_TERMS:
+            continue
+        for words in combinations(each.title, _COMMON_TITLE_TERMS):
             for tag in each.tags or ("",):
-                by_subject[each.scope, tag, words].append(at)
-    for ats in by_subject.values():
-        for one, other in pairwise(ats):
-            parents[root(one)] = root(other)
-    groups: dict[int, list[Features]] = defaultdict(list)
-    for at, each in enumerate(short):
-        groups[root(at)].append(each)
-    return list(groups.values())
+                sharing[each.scope, tag, words].append(each)
+    groups = (group for group in sharing.values() if len(group) >= FEWEST_FRAGMENTS)
+    grouped: set[str] = set()
+    for group in sorted(groups, key=lambda group: (-len(group), [each.id for each in group])):
+        free = [each for each in group if each.id not in grouped]
+        if len(free) >= FEWEST_FRAGMENTS:
+            grouped.update(each.id for each in free)
+            yield free
