@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
+from collections.abc import Sequence
 from contextlib import suppress
 from copy import deepcopy
 from pathlib import Path
@@ -17,17 +18,21 @@ from returns.result import Result, Success
 from agent_memory.adapters.disk.locks import KernelLocks
 from agent_memory.adapters.store.dict_store import DictStore
 from agent_memory.adapters.store.store_files import StoreFiles
-from agent_memory.domain.change import Applied, Change, Create, Dropped, Receipt, Replace, Restore, Retire
+from agent_memory.domain.change import Change, Create, Receipt, Replace, Restore, Retire, Together
 from agent_memory.domain.entry import MemoryEntry, Meta, StoredEntry
-from agent_memory.errors import Error
+from agent_memory.domain.footprint import Footprint
+from agent_memory.domain.tiers import TierList
+from agent_memory.errors import Error, UndoRefused
+from agent_memory.formats.footprint_json import parse_footprint
 from agent_memory.ports import Store
 from faults import Killed, killed_at
 
 IDS = [f"id__{letter * 6}" for letter in "abc"]
+MERGED = [f"id__mmmmm{number}" for number in range(1, 6)]
 MS = 1_771_000_205_123
 
 ids = st.sampled_from(IDS)
-bodies = st.sampled_from(["One.", "Two.", "Three words here.", "", "---\nfour\n---"])
+bodies = st.sampled_from(["One.", "Two.", "Three words here.", "", "---\nfour\n---", f"See [[{MERGED[0]}]]."])
 metas = st.builds(
     lambda id, title, tags, ms, aliases: Meta(id, title, MS, MS + ms, "About.", tags=tags, aliases=aliases),
     ids,
@@ -38,6 +43,9 @@ metas = st.builds(
 )
 entries = st.builds(MemoryEntry, metas, bodies)
 untils = st.none() | st.just(MS + 99)
+tier_lists = st.permutations([*IDS, "id__zzzzzz"]).flatmap(
+    lambda ids: st.integers(0, 4).map(lambda hot: TierList(tuple(ids[:hot][:2]), tuple(ids[hot:])))
+)
 
 
 class StoreMachine(RuleBasedStateMachine):
@@ -48,6 +56,7 @@ class StoreMachine(RuleBasedStateMachine):
         self.really_fsync = os.fsync
         os.fsync = lambda fd: None
         self.model = DictStore()
+        self.runs = 0
         self.open()
 
     def open(self) -> None:
@@ -65,8 +74,18 @@ class StoreMachine(RuleBasedStateMachine):
         stored = self.current(id)
         return stored.listed.content_hash if stored is not None and not stale else "0" * 64
 
-    def both(self, changes: list[Change]) -> None:
-        assert plain(self.store.apply(changes)) == plain(self.model.apply(changes))
+    def both(self, changes: Sequence[Change | Together], tiers: TierList | None = None) -> None:
+        """As a run of its own."""
+        self.runs += 1
+        run_id = f"run-{self.runs}"
+        here = self.store.apply(changes, tiers=tiers, run_id=run_id)
+        assert plain(here) == plain(self.model.apply(changes, tiers=tiers, run_id=run_id))
+
+    def footprint(self, run_id: str) -> Footprint:
+        paths = sorted((self.root / "runs" / run_id).glob("*.json"))
+        return Footprint(
+            tuple(each for path in paths for each in parse_footprint(path.read_bytes(), str(path)).unwrap().files)
+        )
 
     @rule(entry=entries)
     def create(self, entry: MemoryEntry) -> None:
@@ -92,13 +111,56 @@ class StoreMachine(RuleBasedStateMachine):
     def batch(self, one: MemoryEntry, other: MemoryEntry, id: str) -> None:
         self.both(self.some_changes(one, other, id))
 
-    @rule(one=entries, other=entries, id=ids, k=st.integers(1, 45), reopen=st.booleans())
-    def crash(self, one: MemoryEntry, other: MemoryEntry, id: str, k: int, reopen: bool) -> None:
-        changes = self.some_changes(one, other, id)
-        finished = deepcopy(self.model)
-        finished.apply(changes)
+    @rule(entry=entries, data=st.data(), stale=st.sampled_from([False, False, True]))
+    def group(self, entry: MemoryEntry, data: st.DataObject, stale: bool) -> None:
+        id = data.draw(st.sampled_from(self.live_ids() or IDS))
+        replace = Replace(entry, self.hash_of(entry.meta.id, False))
+        some = Together("some", (replace, Retire(id, self.hash_of(id, stale))))
+        other = Together("other", (Create(entry), Restore(id)))
+        self.both([some, other, Create(entry), some])
+
+    @precondition(lambda self: len(self.live_ids()) > 1)
+    @rule(data=st.data(), title=st.sampled_from(["Merged", "Both"]), body=bodies, again=st.booleans())
+    def merge(self, data: st.DataObject, title: str, body: str, again: bool) -> None:
+        """What is live becomes one entry, mostly with an id that was never used."""
+        sources = data.draw(st.lists(st.sampled_from(self.live_ids()), min_size=2, max_size=3, unique=True))
+        result = MemoryEntry(Meta(data.draw(st.sampled_from(MERGED)), title, MS, MS, aliases=tuple(sources)), body)
+        group = Together(title, (*(Retire(id, self.hash_of(id, False)) for id in sources), Create(result)))
+        self.both([group, group] if again else [group])
+
+    def live_ids(self) -> list[str]:
+        return [each.meta.id for each in self.model.list().unwrap().entries]
+
+    @rule(tiers=tier_lists, id=ids, until=untils)
+    def tier(self, tiers: TierList, id: str, until: int | None) -> None:
+        self.both([Retire(id, self.hash_of(id, False), until)], tiers)
+
+    @precondition(lambda self: self.runs)
+    @rule(data=st.data(), k=st.none() | st.integers(1, 45))
+    def undo(self, data: st.DataObject, k: int | None) -> None:
+        """Any run, old or new, an undo too; perhaps killed on the way."""
+        run_id = f"run-{data.draw(st.integers(max(1, self.runs - 3), self.runs))}"
+        left, left_in_memory = self.footprint(run_id), self.model.footprint(run_id)
+        assert {each.path for each in left.files} == {each.path for each in left_in_memory.files}
+        if k is None:
+            self.runs += 1
+            here = self.store.revert(left, f"run-{self.runs}")
+            assert plain(here) == plain(self.model.revert(left_in_memory, f"run-{self.runs}"))
+            return
+        undone = deepcopy(self.model)
+        undone.revert(left_in_memory, "killed")
         with killed_at(k) as counter, suppress(Killed):
-            self.store.apply(changes)
+            self.store.revert(left, "killed")
+        if not counter.struck or view(self.store) == view(undone):
+            self.model = undone
+
+    @rule(one=entries, other=entries, id=ids, tiers=tier_lists, k=st.integers(1, 60), reopen=st.booleans())
+    def crash(self, one: MemoryEntry, other: MemoryEntry, id: str, tiers: TierList, k: int, reopen: bool) -> None:
+        changes = [Together("one", tuple(self.some_changes(one, other, id))), *self.some_changes(one, other, id)]
+        finished = deepcopy(self.model)
+        finished.apply(changes, tiers=tiers, run_id="crashed")
+        with killed_at(k) as counter, suppress(Killed):
+            self.store.apply(changes, tiers=tiers, run_id="crashed")
         if reopen:
             self.open()
         if not counter.struck or view(self.store) == view(finished):
@@ -133,27 +195,31 @@ class StoreMachine(RuleBasedStateMachine):
 
     @invariant()
     def every_id_is_found_where_it_is_p12(self) -> None:
-        for id in IDS:
+        for id in (*IDS, *MERGED):
             for archived in (False, True):
                 assert seen(self.store.read(id, archived=archived)) == seen(self.model.read(id, archived=archived))
 
 
-def view(store: Store) -> list[list[tuple[str, str, str]]]:
+def view(store: Store) -> tuple[list[list[tuple[str, str, str]]], TierList]:
     listings = [store.list(archived=archived).unwrap() for archived in (False, True)]
     assert all(listing.unreadable == () for listing in listings)
-    return [[(each.meta.id, each.path, each.content_hash) for each in listing.entries] for listing in listings]
+    entries = [[(each.meta.id, each.path, each.content_hash) for each in listing.entries] for listing in listings]
+    return entries, store.tiers().unwrap()
 
 
 def seen(result: Result[StoredEntry, Error]) -> object:
     return result.unwrap().entry if isinstance(result, Success) else result.failure()
 
 
-def plain(result: Result[Receipt, Error]) -> tuple[tuple[Applied, ...], tuple[Dropped, ...]] | Error:
-    """What came of it, whatever the order of the touched paths."""
+def plain(result: Result[Receipt, Error]) -> object:
+    """What came of it, whatever the order of the touched paths and of what was undone."""
     if not isinstance(result, Success):
-        return result.failure()
+        refusal = result.failure()
+        return sorted(refusal.reasons) if isinstance(refusal, UndoRefused) else refusal
     receipt = result.unwrap()
-    return tuple(evolve(each, touched=tuple(sorted(each.touched))) for each in receipt.applied), receipt.dropped
+    applied = [evolve(each, touched=tuple(sorted(each.touched))) for each in receipt.applied]
+    in_order = sorted(applied, key=lambda each: each.id) if any(each.act == "revert" for each in applied) else applied
+    return in_order, receipt.dropped, receipt.tiers_changed
 
 
 TestStoreMachine = StoreMachine.TestCase

@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+from hypothesis import settings, strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+
+from agent_memory.adapters.store.live_ids import LiveIds
+from agent_memory.adapters.store.revocable import Revocable
+from agent_memory.domain.entry import Listed, Meta
+
+IDS = ["id__aaaaaa", "id__AAAAAA", "id__bbbbbb", "id__cccccc"]
+
+ids = st.sampled_from(IDS)
+listed = st.builds(
+    lambda id, aliases: Listed(Meta(id, "T", 1, 1, aliases=tuple(aliases)), f"topics/{id}.md", "0"), ids, st.lists(ids)
+)
+
+
+class LiveIdsMachine(RuleBasedStateMachine):
+    """Whatever is put and taken back, the index answers as a look at every entry would."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.live: dict[str, Listed | None] = {}
+        self.index = LiveIds(self.live)
+        self.revocable = Revocable()
+        self.copies: list[tuple[int, dict[str, Listed | None]]] = []
+
+    @rule(listed=listed)
+    def goes_live(self, listed: Listed) -> None:
+        self.revocable.put(self.live, listed.meta.id, listed)
+        self.index.note(listed)
+
+    @rule(id=ids)
+    def leaves(self, id: str) -> None:
+        self.revocable.put(self.live, id, None)
+
+    @rule()
+    def mark(self) -> None:
+        self.copies.append((self.revocable.mark(), dict(self.live)))
+
+    @rule()
+    def go_back(self) -> None:
+        if self.copies:
+            mark, copy = self.copies.pop()
+            self.revocable.go_back(mark)
+            assert self.live == copy
+
+    @rule(id=ids)
+    def ask(self, id: str) -> None:
+        self.index.bearers(id)
+
+    @invariant()
+    def every_bearer_is_found(self) -> None:
+        if not self.index_is_asked():
+            return
+        for id in IDS:
+            expected = {
+                each.meta.id
+                for each in self.live.values()
+                if each and id.casefold() in [one.casefold() for one in (each.meta.id, *each.meta.aliases)]
+            }
+            assert {each.meta.id for each in self.index.bearers(id)} == expected
+
+    def index_is_asked(self) -> bool:
+        """Asking is a rule of its own, so that the index comes to be at any moment, between a mark and going back too."""
+        return self.index._bearers is not None
+
+
+TestLiveIdsMachine = LiveIdsMachine.TestCase
+TestLiveIdsMachine.settings = settings(max_examples=40, stateful_step_count=20, deadline=None)
