@@ -48,7 +48,7 @@ from agent_memory.domain.checkup.run_checks import (
 from agent_memory.domain.checkup.symptom import Ailment, Symptom
 from agent_memory.domain.checkup.tier_checks import examine_targets, examine_tiers
 from agent_memory.domain.entry import Listed, Listing, StoredEntry, Usage
-from agent_memory.domain.instants import HOUR_MS, ms_of
+from agent_memory.domain.instants import DAY_MS, HOUR_MS, ms_of
 from agent_memory.domain.planning.taken_ids import taken_ids
 from agent_memory.domain.results import sealed
 from agent_memory.domain.run_log import LoggedRun
@@ -123,8 +123,9 @@ class Examiner:
         totals = self._usage(usage)
         yield from usage
         alone: list[Symptom] = []
+        fresh: set[str] = set()
         analysis = analyze(
-            self._bodies(live, archived, alone),
+            self._bodies(live, archived, alone, fresh),
             AnalysisFacts(
                 now_ms=self.clock.now_ms(),
                 taken_ids=taken_ids(live, archive),
@@ -134,10 +135,14 @@ class Examiner:
         )
         yield from alone
         by_id = {each.meta.id: each for each in live.entries}
-        yield from examine_analysis(analysis, by_id, frozenset(tiers.hot))
+        yield from examine_analysis(analysis, by_id, frozenset((*tiers.hot, *fresh)))
 
-    def _bodies(self, live: Listing, archived: frozenset[str], symptoms: list[Symptom]) -> Iterator[StoredEntry]:
-        """The entries with their bodies; what is wrong with each alone is added to `symptoms` on the way."""
+    def _bodies(
+        self, live: Listing, archived: frozenset[str], symptoms: list[Symptom], fresh: set[str]
+    ) -> Iterator[StoredEntry]:
+        """The entries with their bodies. On the way, what is wrong with each alone is added to `symptoms`, and the ids of
+        those whose files are new to `fresh`."""
+        stale_before_ms = self.clock.now_ms() - self.config.limits.stale_days * DAY_MS
         rules = NoteRules(
             self.clock.now_ms(),
             int(INTERVALS_BEFORE_LATE * self.config.schedule.defrag_interval_hours * HOUR_MS),
@@ -147,6 +152,8 @@ class Examiner:
         for number, note in enumerate(read_notes(str(self.root), live.entries), 1):
             if number % _NOTES_A_REPORT == 0:
                 self.progress(f"{number:,} of {len(live.entries):,} notes examined")
+            if note.mtime_ms > stale_before_ms:
+                fresh.add(note.stored.meta.id)
             symptoms += examine_note(note, rules)
             symptoms += examine_links(note.stored, known, archived)
             yield note.stored

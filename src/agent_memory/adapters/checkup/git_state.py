@@ -27,6 +27,8 @@ _UNFINISHED = {
 }
 _IN_CONFLICT = frozenset({b"DD", b"AU", b"UD", b"UA", b"DU", b"AA", b"UU"})
 _SAID_CHARS = 160
+_DETACHED = 1
+"""How `git symbolic-ref --quiet` ends where HEAD is on no branch; any other status but 0 is damage."""
 
 
 def read_git(root: Path, environ: Mapping[str, str], owed: int) -> GitFacts:
@@ -46,10 +48,12 @@ def read_git(root: Path, environ: Mapping[str, str], owed: int) -> GitFacts:
         case Success(output) if not output.ok:
             return GitFacts(present=True, owed=owed, stale_locks=locks, trouble=_unreadable(output))
         case Success(output):
+            named = git.run("symbolic-ref", "--quiet", "--short", "HEAD").value_or(output)
             return GitFacts(
                 present=True,
+                trouble=_unreadable(named) if named.status > _DETACHED else "",
                 stale_locks=locks,
-                branch=_branch(git),
+                branch=named.stdout.decode("utf-8", "replace").strip() if named.ok else None,
                 unfinished=next((word for name, word in _UNFINISHED.items() if os.path.lexists(where / name)), ""),
                 conflicted=_conflicted(output.stdout),
                 owed=owed,
@@ -68,11 +72,6 @@ def _trouble(asked: Result[GitOutput, Error] | Result[None, Error]) -> str:
 def _unreadable(output: GitOutput) -> str:
     said = one_line(output.stderr, _SAID_CHARS) or f"status {output.status}"
     return f"Git cannot read the history ({said}); the next run mends it, or moves it aside and begins a new one"
-
-
-def _branch(git: GitProcess) -> str | None:
-    named = git.run("symbolic-ref", "--quiet", "--short", "HEAD").value_or(None)
-    return named.stdout.decode("utf-8", "replace").strip() if named is not None and named.ok else None
 
 
 def _conflicted(status: bytes) -> tuple[str, ...]:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from attrs import evolve
 from returns.result import Failure, Success
 
+from agent_memory.adapters.disk.paths import FileImage
 from agent_memory.adapters.store.entry_files import read_image, understand
 from agent_memory.domain.checkup.notes import NoteFile
 from agent_memory.domain.entry import Listed, StoredEntry, UnreadableFile
@@ -27,7 +29,7 @@ def read_copies(root: str, unreadable: Iterable[UnreadableFile], live: Iterable[
         note = _read(root, file.path)
         original = None if note is None else by_id.get(note.stored.meta.id)
         if note is not None and original is not None and original.path != file.path:
-            yield NoteFile(note.path, note.text, note.stored, note.written_tags, original.path)
+            yield evolve(note, copy_of=original.path)
 
 
 def _read(root: str, path: str) -> NoteFile | None:
@@ -35,12 +37,13 @@ def _read(root: str, path: str) -> NoteFile | None:
         case Success(image) if image is not None:
             match sealed(understand(path, image.data, image.mtime_ns)):
                 case Success(stored):
-                    return _note(path, image.data.decode(), stored)
+                    return _note(path, image, stored)
                 case Failure(_):
                     return None
         case _:
             return None
 
 
-def _note(path: str, text: str, stored: StoredEntry) -> NoteFile:
-    return NoteFile(path, text, stored, written_tags(text, stored.meta.tags))
+def _note(path: str, image: FileImage, stored: StoredEntry) -> NoteFile:
+    text = image.data.decode()
+    return NoteFile(path, text, stored, written_tags(text, stored.meta.tags), image.mtime_ns // 1_000_000)

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 from agent_memory.domain.checkup.file_checks import Found
 
-_NOT_ENTERED = frozenset({".git"})
-"""Behind its own closed directory it is git's business."""
+_NOT_ENTERED = ".git"
+"""Beginning of the names of directories that are git's business: the repository, and those that were moved aside."""
 
 
 def walk(root: str) -> Iterator[Found | OSError]:
@@ -40,7 +40,7 @@ def walk(root: str) -> Iterator[Found | OSError]:
                 yield error
                 continue
             yield found
-            if stat.S_ISDIR(found.mode) and name not in _NOT_ENTERED:
+            if stat.S_ISDIR(found.mode) and not name.startswith(_NOT_ENTERED):
                 waiting.append(path)
 
 

@@ -25,11 +25,12 @@ _AILMENTS: Mapping[FindingKind, Ailment] = {
 """Expired entries are not among them: how bad that is depends on how long a defrag is overdue (`note_checks`)."""
 
 
-def examine_analysis(analysis: Analysis, live: Mapping[str, Listed], hot: frozenset[str]) -> Iterator[Symptom]:
-    """One symptom a finding, worst first. What is hot is read without a read being counted, and so is never stale."""
+def examine_analysis(analysis: Analysis, live: Mapping[str, Listed], never_stale: frozenset[str]) -> Iterator[Symptom]:
+    """One symptom a finding, worst first. `never_stale`: what is hot, and so is read without a read being counted; what came
+    into the store lately, from however old a session."""
     for finding in analysis.findings:
         ailment = _AILMENTS.get(finding.kind)
-        if ailment is None or (finding.kind is FindingKind.STALE and hot.issuperset(finding.ids)):
+        if ailment is None or (finding.kind is FindingKind.STALE and never_stale.issuperset(finding.ids)):
             continue
         yield ailment.found(_subject(finding, live), _sentence(finding))
 

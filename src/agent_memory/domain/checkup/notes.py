@@ -18,6 +18,8 @@ class NoteFile:
     stored: StoredEntry
     written_tags: tuple[str, ...] = ()
     """The tags as they stand in the frontmatter."""
+    mtime_ms: int = 0
+    """When the file was last written, whatever it says of itself."""
     copy_of: str | None = None
     """The path of the live entry whose id this file bears too."""
 
