@@ -9,16 +9,22 @@ from hypothesis import given, settings, strategies as st
 from returns.result import Success
 
 from agent_memory.adapters.agent.builtin_agent import BuiltinAgent
+from agent_memory.domain.actions import ids_of, kind_of
 from agent_memory.domain.agent_request import SessionRequest
 from agent_memory.domain.change import Create
 from agent_memory.domain.change_set import ChangeSet
+from agent_memory.domain.entry import StoredEntry
 from agent_memory.domain.history import History, Role, ToolCall, Turn
 from agent_memory.domain.inbox_entry import InboxEntry, InlineNote, SessionFile
 from agent_memory.domain.plan import PlanFacts
 from agent_memory.domain.planning.plan_window import plan_window
+from agent_memory.domain.tidying.tidied import tidied
+from agent_memory.domain.tiers import TierList
 from agent_memory.domain.vocabulary import Harness, Kind, Origin, Status
+from agent_memory.formats.defrag_reply import parse_defrag_reply
 from agent_memory.formats.reply import parse_reply
 from conversations import MUCH_LATER_MS, STARTED_AT_MS, agent, history, user, work_on
+from defrag_requests import request_of, stored
 
 NONCE = "n0nce-4711"
 ENTRY = InboxEntry(STARTED_AT_MS, Harness.CLAUDE_CODE, SessionFile("claude-code-session", "s1"))
@@ -182,3 +188,35 @@ def test_the_reply_is_one_json_object() -> None:
     reply = BuiltinAgent().answer(SessionRequest("", NONCE, ENTRY, history(*work_on("hm")))).unwrap()
     assert json.loads(reply.text)["nonce"] == NONCE
     assert reply.prompt_chars == 0
+
+
+# -- defrag -----------------------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=60)
+@given(
+    st.lists(st.tuples(TEXTS, TEXTS, st.sampled_from((None, 0, 1 << 60))), max_size=8).map(
+        lambda drawn: [
+            stored(f"Title {number}", body, description=description, expires_at_ms=expires_at_ms)
+            for number, (body, description, expires_at_ms) in enumerate(drawn + drawn[:3])
+        ]
+    )
+)
+def test_what_it_proposes_for_a_store_comes_back_from_the_envelope(entries: list[StoredEntry]) -> None:
+    request = request_of(entries)
+    reply = BuiltinAgent().answer(request).unwrap()
+    wanted = tidied(request)
+    proposal = parse_defrag_reply(reply.text, request.nonce).unwrap()
+    assert proposal.dropped == ()
+    assert [ids_of(each) for each in proposal.actions] == [ids_of(each) for each in wanted.actions]
+    assert (proposal.tiers or TierList()) == wanted.tiers
+    assert reply.prompt_chars == 0
+
+
+def test_its_merges_come_back_word_for_word() -> None:
+    twins = (stored("Staging", "It is reset on Sundays."), stored("Port 8443 resets", "It is reset on Sundays."))
+    request = request_of(twins)
+    proposal = parse_defrag_reply(BuiltinAgent().answer(request).unwrap().text, request.nonce).unwrap()
+    assert proposal == tidied(request)
+    (merge,) = proposal.actions
+    assert kind_of(merge) == "merge"

@@ -108,8 +108,9 @@ class SessionTraces:
         chosen = [key for key in keys if key[1] == session_id] or keys
         ids = sorted({id for _, id in chosen})
         if len(ids) > 1:
-            more = f" and {len(ids) - _MOST_NAMED} more" if len(ids) > _MOST_NAMED else ""
-            problem = f"{session_id} begins the ids of {len(ids)} sessions: {', '.join(ids[:_MOST_NAMED])}{more}"
+            more = f" and {len(ids) - _MOST_NAMED:,} more" if len(ids) > _MOST_NAMED else ""
+            count = f"{'at least ' if gathered.unopened else ''}{len(ids):,}"
+            problem = f"{session_id} begins the ids of {count} sessions: {', '.join(ids[:_MOST_NAMED])}{more}"
             return Failure(UsageInvalid(problem, "Give more of it."))
         return Success(FoundSessions(tuple(map(gathered.trace, sorted(chosen))), gathered.unopened))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from itertools import islice
 
 from attrs import frozen
 from returns.result import Failure, Result, Success
@@ -23,8 +24,11 @@ from agent_memory.domain.results import sealed
 from agent_memory.errors import Error
 from agent_memory.formats.inbox_json import parse_inbox_entry, parse_retired_entry
 
-MOST_OPENED = 20_000
+MOST_OPENED = 100_000
 """Files of each directory, the newest first: what is older is told by the session's mark, its notes and the runs."""
+
+MOST_KEPT = 2_000
+"""Captures in memory: a beginning may be that of all sessions there are."""
 
 _PLACES: Mapping[str, Place] = {INBOX: "waiting", PROCESSED: "processed", FAILED: "given-up"}
 
@@ -48,12 +52,14 @@ def captures_beginning_with(root: str, session_id: str) -> Result[FoundCaptures,
                 case Failure(error):
                     return Failure(error)
                 case Success(names):
-                    unopened += max(0, len(names) - MOST_OPENED)
-                    looked_at = (
-                        _capture(f"{root}/{relative}", name, place, session_id, troubles)
-                        for name in names[:MOST_OPENED]
-                    )
-                    captures += [each for each in looked_at if each is not None]
+                    opened = 0
+                    for name in islice(names, MOST_OPENED):
+                        if len(captures) == MOST_KEPT:
+                            break
+                        opened += 1
+                        capture = _capture(f"{root}/{relative}", name, place, session_id, troubles)
+                        captures += [] if capture is None else [capture]
+                    unopened += len(names) - opened
         return Success(FoundCaptures(tuple(sorted(captures, key=lambda each: (-each.at_ms, each.name))), unopened))
 
     return QueueTroubles(root).read().bind(found)
