@@ -18,4 +18,7 @@ class TargetFile:
     in_repository: bool = False
     """The real file lies in a git work tree."""
     chain_bytes: int = 0
-    """Size of all files that are read together with this one by the harness that reads it, this one included."""
+    """Size of all files that are read together with this one by a harness that reads no more than so much, this one
+    included; 0 where no such harness reads it."""
+    overridden_by: str | None = None
+    """The file beside it that such a harness reads in its place."""

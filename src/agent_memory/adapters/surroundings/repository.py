@@ -63,6 +63,12 @@ def _temporary_directories(environ: "Mapping[str, str]") -> tuple[str, ...]:
     return tuple(os.path.realpath(path) for path in named)
 
 
+def work_tree_above(directory: str) -> str | None:
+    """The top of the git work tree that a directory is in; None where it is in none."""
+    found = _git_directory_above(os.path.realpath(directory))
+    return None if found is None else found[0]
+
+
 def _git_directory_above(directory: str) -> tuple[str, str] | None:
     """The top of the work tree, and its git directory."""
     while True:

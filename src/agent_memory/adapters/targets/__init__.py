@@ -1,0 +1,1 @@
+"""The files of others in which we own a section."""

@@ -1,0 +1,177 @@
+"""`Targets` on disk: files of a person and of their harnesses, in which one section is ours (P2, P17, P21).
+
+A link is followed to the real file, which is then replaced, so that dotfiles stay what they are: but not out of the home,
+and never into the storage root. What is no plain file, or may not be written, is refused and left as it is.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+
+from attrs import frozen
+from returns.result import Failure, Result, Success
+
+from agent_memory.adapters.disk.durable import create_file, fsync_directory, write_new_file
+from agent_memory.adapters.disk.io_errors import store_io
+from agent_memory.adapters.disk.paths import FileImage, read_file
+from agent_memory.adapters.surroundings.repository import work_tree_above
+from agent_memory.adapters.targets.instruction_chain import chain_bytes, overriding
+from agent_memory.domain.results import sealed
+from agent_memory.domain.target_file import TargetFile
+from agent_memory.errors import Error, PathRefused, TargetRefused
+
+MAX_TARGET_BYTES = 4 << 20
+"""Larger than any harness reads."""
+
+_CHANGED = "it was changed at the same moment; run the command again"
+
+
+@frozen
+class TargetFiles:
+    """Targets of a person whose home is `home`; nothing under `root` is one."""
+
+    home: str | None
+    root: str
+
+    def read(self, path: str) -> Result[TargetFile, Error]:
+        """See the port. The directory of a missing file must exist. Nothing is opened that might keep us waiting."""
+        try:
+            return self._real_path(path).bind(lambda real: self._read(path, real))
+        except OSError as error:
+            return Failure(store_io(error, "read", path))
+        except ValueError:  # a NUL in it
+            return Failure(TargetRefused(path, "its name cannot be that of a file"))
+
+    def write(self, file: TargetFile, data: bytes) -> Result[None, Error]:
+        """See the port. Equal bytes are not written. A file that we make has mode 0600. After a crash the file has its old
+        or its new bytes, and beside it at most `.<name>.agent-memory-<random>`."""
+        if data == file.data:
+            return Success(None)
+        try:
+            return self._create(file, data) if file.data is None else self._replace(file, data)
+        except OSError as error:
+            return Failure(store_io(error, "write", file.real_path))
+
+    def remove(self, file: TargetFile) -> Result[None, Error]:
+        """See the port; a file that is gone already counts as removed."""
+
+        def removed(now: bytes | None) -> Result[None, Error]:
+            if now is None:
+                return Success(None)
+            if now != file.data:
+                return Failure(TargetRefused(file.path, _CHANGED))
+            os.unlink(file.real_path)
+            fsync_directory(os.path.dirname(file.real_path))
+            return Success(None)
+
+        try:
+            return _bytes_of(file.path, file.real_path).bind(removed)
+        except OSError as error:
+            return Failure(store_io(error, "remove", file.real_path))
+
+    # -- where --------------------------------------------------------------------------------------------------------
+
+    def _real_path(self, path: str) -> Result[str, Error]:
+        if not os.path.isabs(path):
+            return Failure(TargetRefused(path, "it is not an absolute path"))
+        named = os.path.normpath(path)
+        parent = os.path.dirname(named)
+        if not os.path.isdir(parent):
+            return Failure(TargetRefused(path, f"its directory {parent} does not exist; make it first, if you mean it"))
+        real = os.path.realpath(named)
+        if os.path.islink(real):
+            return Failure(TargetRefused(path, "it is a symbolic link in a circle"))
+        if _is_inside(real, os.path.realpath(self.root)):
+            return Failure(TargetRefused(path, "it lies among the memories themselves"))
+        if not self._may_lead_to(named, real):
+            return Failure(TargetRefused(path, f"it leads out of the home, to {real}; name that path, if you mean it"))
+        if not os.path.isdir(os.path.dirname(real)):
+            return Failure(TargetRefused(path, f"it leads to {real}, whose directory does not exist"))
+        return Success(real)
+
+    def _may_lead_to(self, named: str, real: str) -> bool:
+        """A path may lead anywhere in the home, and out of it only by being named so, with no link on the way."""
+        home = None if self.home is None else os.path.realpath(self.home)
+        if home is not None and _is_inside(real, home):
+            return True
+        in_the_home = self.home is not None and (_is_inside(named, self.home) or _is_inside(named, home or ""))
+        same_directory = os.path.dirname(real) == os.path.realpath(os.path.dirname(named))
+        return same_directory and not in_the_home
+
+    def _read(self, path: str, real: str) -> Result[TargetFile, Error]:
+        def file_of(data: bytes | None) -> TargetFile:
+            directory = os.path.dirname(real)
+            return TargetFile(
+                path=path,
+                real_path=real,
+                data=data,
+                in_repository=work_tree_above(directory) is not None,
+                chain_bytes=chain_bytes(real, len(data or b""), self.home),
+                overridden_by=overriding(real),
+            )
+
+        return _bytes_of(path, real).map(file_of)
+
+    # -- writing ------------------------------------------------------------------------------------------------------
+
+    def _create(self, file: TargetFile, data: bytes) -> Result[None, Error]:
+        try:
+            create_file(file.real_path, data)
+        except FileExistsError:
+            return Failure(TargetRefused(file.path, _CHANGED))
+        return Success(None)
+
+    def _replace(self, file: TargetFile, data: bytes) -> Result[None, Error]:
+        """The new bytes lie ready beside the file before it is looked at for the last time, so that what somebody else
+        writes meanwhile is seen."""
+        try:
+            now = os.stat(file.real_path, follow_symlinks=False)
+        except FileNotFoundError:
+            return Failure(TargetRefused(file.path, _CHANGED))
+        if not now.st_mode & (stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH) or not os.access(file.real_path, os.W_OK):
+            return Failure(TargetRefused(file.path, "it is read-only"))
+        directory, name = os.path.split(file.real_path)
+        temporary = f"{directory}/.{name[:100]}.agent-memory-{os.urandom(6).hex()}"
+        write_new_file(temporary, data)
+        try:
+            if refused := _take_on(temporary, now, file.path):
+                return Failure(refused)
+            match sealed(_bytes_of(file.path, file.real_path)):
+                case Failure(error):
+                    return Failure(error)
+                case Success(current) if current != file.data:
+                    return Failure(TargetRefused(file.path, _CHANGED))
+            os.replace(temporary, file.real_path)
+            temporary = ""
+            fsync_directory(directory)
+        finally:
+            if temporary:
+                os.unlink(temporary)
+        return Success(None)
+
+
+def _take_on(temporary: str, now: os.stat_result, path: str) -> TargetRefused | None:
+    """Give a file the owner and mode of the one that it is to replace."""
+    made = os.stat(temporary)
+    if (made.st_uid, made.st_gid) != (now.st_uid, now.st_gid):
+        try:
+            os.chown(temporary, now.st_uid, now.st_gid)
+        except PermissionError:
+            return TargetRefused(path, "it belongs to somebody else, and would not any more")
+    os.chmod(temporary, stat.S_IMODE(now.st_mode))
+    return None
+
+
+def _bytes_of(path: str, real: str) -> Result[bytes | None, Error]:
+    match sealed(read_file(real, MAX_TARGET_BYTES)):
+        case Failure(PathRefused(_, reason)):
+            return Failure(TargetRefused(path, reason))
+        case Failure(error):
+            return Failure(error)
+        case Success(image):
+            return Success(image.data if isinstance(image, FileImage) else None)
+
+
+def _is_inside(path: str, directory: str) -> bool:
+    return path == directory or path.startswith(directory.rstrip("/") + "/")

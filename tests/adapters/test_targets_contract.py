@@ -1,0 +1,283 @@
+"""The files in which we own a section: what every `Targets` does, and what those on disk do (P2, P17, P21)."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from attrs import evolve, frozen
+from returns.result import Failure, Success
+
+from agent_memory.adapters.targets.dict_targets import DictTargets
+from agent_memory.adapters.targets.target_files import MAX_TARGET_BYTES, TargetFiles
+from agent_memory.errors import StoreIo, TargetRefused
+from agent_memory.ports import Targets
+from faults import Killed, failing_at, killed_at
+
+
+@frozen
+class Case:
+    """One implementation, with a way to look at its files from outside."""
+
+    targets: Targets
+    path: str
+    put: Callable[[bytes], object]
+    get: Callable[[], bytes | None]
+
+
+def dict_case() -> Case:
+    targets = DictTargets()
+    path = "/home/ada/CLAUDE.md"
+    return Case(targets, path, lambda data: targets.files.update({path: data}), lambda: targets.files.get(path))
+
+
+def files_case(home: Path) -> Case:
+    path = home / "CLAUDE.md"
+    return Case(
+        TargetFiles(str(home), str(home / "memories")),
+        str(path),
+        path.write_bytes,
+        lambda: path.read_bytes() if path.exists() else None,
+    )
+
+
+@pytest.fixture(params=["dict", "files"])
+def case(request: pytest.FixtureRequest, home: Path) -> Case:
+    return dict_case() if request.param == "dict" else files_case(home)
+
+
+class TestEvery:
+    def test_a_missing_file_is_made(self, case: Case) -> None:
+        file = case.targets.read(case.path).unwrap()
+        assert file.data is None
+        assert case.targets.write(file, b"new") == Success(None)
+        assert case.get() == b"new"
+
+    def test_a_file_is_replaced(self, case: Case) -> None:
+        case.put(b"old")
+        file = case.targets.read(case.path).unwrap()
+        assert (file.path, file.data) == (case.path, b"old")
+        assert case.targets.write(file, b"new") == Success(None)
+        assert case.get() == b"new"
+
+    def test_twice_is_once(self, case: Case) -> None:
+        file = case.targets.read(case.path).unwrap()
+        case.targets.write(file, b"new").unwrap()
+        assert case.targets.write(case.targets.read(case.path).unwrap(), b"new") == Success(None)
+        assert case.get() == b"new"
+
+    @pytest.mark.parametrize("before", [None, b"old"])
+    def test_what_somebody_wrote_meanwhile_is_not_overwritten_p8(self, case: Case, before: bytes | None) -> None:
+        if before is not None:
+            case.put(before)
+        file = case.targets.read(case.path).unwrap()
+        case.put(b"theirs")
+        assert isinstance(case.targets.write(file, b"ours").failure(), TargetRefused)
+        assert isinstance(case.targets.remove(file).failure(), TargetRefused)
+        assert case.get() == b"theirs"
+
+    def test_a_file_that_is_as_it_was_read_is_removed(self, case: Case) -> None:
+        case.put(b"ours")
+        file = case.targets.read(case.path).unwrap()
+        assert case.targets.remove(file) == Success(None)
+        assert case.get() is None
+        assert case.targets.remove(file) == Success(None)
+
+
+@pytest.fixture
+def targets(home: Path) -> TargetFiles:
+    return TargetFiles(str(home), str(home / "memories"))
+
+
+def refusal(targets: TargetFiles, path: Path | str) -> str:
+    error = targets.read(str(path)).failure()
+    assert isinstance(error, TargetRefused), error
+    assert error.path == str(path)
+    return error.reason
+
+
+class TestRefused:
+    def test_a_directory_that_does_not_exist(self, home: Path, targets: TargetFiles) -> None:
+        assert f"{home}/.amp does not exist" in refusal(targets, home / ".amp/AGENTS.md")
+
+    def test_what_is_no_plain_file(self, home: Path, targets: TargetFiles) -> None:
+        os.mkfifo(home / "fifo")
+        (home / "directory").mkdir()
+        (home / "circle").symlink_to(home / "circle")
+        (home / "large").touch()
+        os.truncate(home / "large", MAX_TARGET_BYTES + 1)
+        assert "not a regular file" in refusal(targets, home / "fifo")
+        assert "directory" in refusal(targets, home / "directory")
+        assert "circle" in refusal(targets, home / "circle")
+        assert "larger" in refusal(targets, home / "large")
+        assert "not a regular file" in refusal(targets, "/dev/null")
+
+    def test_a_relative_path_and_one_that_no_file_can_have(self, targets: TargetFiles) -> None:
+        assert "absolute" in refusal(targets, "AGENTS.md")
+        assert refusal(targets, "/a\0b/c")
+
+    def test_a_link_out_of_the_home_p21(self, home: Path, tmp_path: Path, targets: TargetFiles) -> None:
+        outside = tmp_path / "elsewhere"
+        outside.mkdir()
+        (outside / "AGENTS.md").write_text("theirs")
+        (home / "link").symlink_to(outside / "AGENTS.md")
+        (home / "dangling").symlink_to(outside / "new.md")
+        (home / "directory").symlink_to(outside)
+        for path in (home / "link", home / "dangling", home / "directory/AGENTS.md"):
+            assert str(outside) in refusal(targets, path)
+        assert targets.read(str(outside / "AGENTS.md")).unwrap().data == b"theirs"
+
+    def test_a_link_from_outside_leads_nowhere_but_beside_itself(
+        self, home: Path, tmp_path: Path, targets: TargetFiles
+    ) -> None:
+        project, other = tmp_path / "project", tmp_path / "other"
+        project.mkdir()
+        other.mkdir()
+        (project / "AGENTS.md").write_text("x")
+        (project / "CLAUDE.md").symlink_to("AGENTS.md")
+        (project / "odd").symlink_to(other / "x")
+        assert targets.read(str(project / "CLAUDE.md")).unwrap().real_path == str(project / "AGENTS.md")
+        assert str(other) in refusal(targets, project / "odd")
+
+    def test_what_lies_among_the_memories_p21(self, home: Path, targets: TargetFiles) -> None:
+        (home / "memories/topics").mkdir(parents=True)
+        (home / "link").symlink_to(home / "memories/topics/x.md")
+        for path in (home / "memories/AGENTS.md", home / "link"):
+            assert "memories" in refusal(targets, path)
+
+    def test_a_file_that_its_owner_made_read_only(self, home: Path, targets: TargetFiles) -> None:
+        path = home / "AGENTS.md"
+        path.write_text("x")
+        path.chmod(0o444)
+        file = targets.read(str(path)).unwrap()
+        error = targets.write(file, b"y").failure()
+        assert isinstance(error, TargetRefused)
+        assert error.reason == "it is read-only"
+        assert targets.write(file, b"x") == Success(None)
+        assert path.read_text() == "x"
+
+    def test_a_file_that_went_away_meanwhile(self, home: Path, targets: TargetFiles) -> None:
+        path = home / "AGENTS.md"
+        path.write_text("x")
+        file = targets.read(str(path)).unwrap()
+        path.unlink()
+        assert isinstance(targets.write(file, b"y").failure(), TargetRefused)
+        assert not path.exists()
+
+
+class TestOnDisk:
+    def test_a_link_stays_and_the_file_behind_it_changes(self, home: Path, targets: TargetFiles) -> None:
+        real = home / "dotfiles/claude/CLAUDE.md"
+        real.parent.mkdir(parents=True)
+        real.write_text("mine")
+        (home / "link").symlink_to("dotfiles/claude/CLAUDE.md")
+        file = targets.read(str(home / "link")).unwrap()
+        assert (file.real_path, file.data) == (str(real), b"mine")
+        targets.write(file, b"new").unwrap()
+        assert (home / "link").is_symlink()
+        assert real.read_text() == "new"
+
+    def test_a_link_to_a_file_that_is_missing_makes_it(self, home: Path, targets: TargetFiles) -> None:
+        (home / "dotfiles").mkdir()
+        (home / "link").symlink_to("dotfiles/new.md")
+        targets.write(targets.read(str(home / "link")).unwrap(), b"new").unwrap()
+        assert (home / "dotfiles/new.md").read_text() == "new"
+
+    @pytest.mark.parametrize("mode", [0o600, 0o644, 0o664, 0o755])
+    def test_mode_and_owner_are_kept(self, home: Path, targets: TargetFiles, mode: int) -> None:
+        path = home / "AGENTS.md"
+        path.write_text("x")
+        path.chmod(mode)
+        before = path.stat()
+        targets.write(targets.read(str(path)).unwrap(), b"y").unwrap()
+        after = path.stat()
+        assert (after.st_mode, after.st_uid, after.st_gid) == (before.st_mode, before.st_uid, before.st_gid)
+
+    def test_what_we_make_is_private_under_any_umask_p22(self, home: Path, targets: TargetFiles) -> None:
+        earlier = os.umask(0)
+        try:
+            targets.write(targets.read(str(home / "AGENTS.md")).unwrap(), b"x").unwrap()
+        finally:
+            os.umask(earlier)
+        assert (home / "AGENTS.md").stat().st_mode & 0o777 == 0o600
+
+    def test_equal_bytes_are_not_written_p17(self, home: Path, targets: TargetFiles) -> None:
+        path = home / "AGENTS.md"
+        path.write_text("x")
+        os.utime(path, ns=(1, 1))
+        before = path.stat()
+        targets.write(targets.read(str(path)).unwrap(), b"x").unwrap()
+        assert (path.stat().st_mtime_ns, path.stat().st_ino) == (before.st_mtime_ns, before.st_ino)
+
+    def test_after_a_kill_at_any_point_it_has_its_old_or_its_new_bytes_p2(
+        self, home: Path, targets: TargetFiles
+    ) -> None:
+        path = home / "AGENTS.md"
+        seen = set()
+        for k in range(1, 40):
+            path.write_text("old")
+            file = targets.read(str(path)).unwrap()
+            try:
+                with killed_at(k):
+                    targets.write(file, b"new")
+            except Killed:
+                pass
+            seen.add(path.read_text())
+        assert seen == {"old", "new"}
+
+    def test_a_failing_disk_is_told_and_changes_nothing_p5(self, home: Path, targets: TargetFiles) -> None:
+        path = home / "AGENTS.md"
+        failures = 0
+        for k in range(1, 40):
+            path.write_text("old")
+            file = targets.read(str(path)).unwrap()
+            with failing_at(k, errno.ENOSPC, once=True):
+                result = targets.write(file, b"new")
+            if isinstance(result, Failure):
+                failures += 1
+                assert isinstance(result.failure(), StoreIo | TargetRefused)
+            assert path.read_text() in ("old", "new")
+            assert isinstance(result, Failure) or path.read_text() == "new"
+        assert failures
+
+
+class TestSurroundings:
+    def work_tree(self, home: Path) -> Path:
+        project = home / "lamp"
+        (project / ".git").mkdir(parents=True)
+        (project / ".git/HEAD").write_text("ref: refs/heads/main\n")
+        (project / "src").mkdir()
+        return project
+
+    def test_a_file_in_a_work_tree_is_known_also_behind_a_link(self, home: Path, targets: TargetFiles) -> None:
+        project = self.work_tree(home)
+        (home / "link").symlink_to(project / "AGENTS.md")
+        assert targets.read(str(project / "src/AGENTS.md")).unwrap().in_repository
+        assert targets.read(str(home / "link")).unwrap().in_repository
+        assert not targets.read(str(home / "AGENTS.md")).unwrap().in_repository
+
+    def test_what_codex_reads_together_is_counted(self, home: Path, targets: TargetFiles) -> None:
+        project = self.work_tree(home)
+        (home / ".codex").mkdir()
+        (home / ".codex/AGENTS.md").write_bytes(b"1" * 100)
+        (project / "AGENTS.md").write_bytes(b"2" * 30)
+        (project / "src/AGENTS.md").write_bytes(b"3" * 5)
+        assert targets.read(str(project / "src/AGENTS.md")).unwrap().chain_bytes == 135
+        assert targets.read(str(project / "AGENTS.md")).unwrap().chain_bytes == 130
+        assert targets.read(str(home / ".codex/AGENTS.md")).unwrap().chain_bytes == 100
+        assert targets.read(str(project / "CLAUDE.md")).unwrap().chain_bytes == 0
+        (project / "AGENTS.override.md").write_bytes(b"4" * 1_000)
+        assert targets.read(str(project / "src/AGENTS.md")).unwrap().chain_bytes == 1_105
+        assert targets.read(str(project / "AGENTS.md")).unwrap().overridden_by == str(project / "AGENTS.override.md")
+        assert targets.read(str(project / "src/AGENTS.md")).unwrap().overridden_by is None
+
+
+def test_a_file_in_memory_can_be_refused_and_lie_in_a_repository() -> None:
+    targets = DictTargets({"/a": b"12"}, {"/r": "it is a directory"}, frozenset({"/a"}), {"/a": 10})
+    assert targets.read("/r").failure() == TargetRefused("/r", "it is a directory")
+    file = targets.read("/a").unwrap()
+    assert (file.in_repository, file.chain_bytes) == (True, 12)
+    assert evolve(file, data=b"") != file
