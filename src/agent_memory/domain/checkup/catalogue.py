@@ -15,6 +15,7 @@ DUPLICATE_ID = Ailment(
 SYNC_CONFLICT = Ailment(
     "sync-conflict", Area.NOTES, _PROBLEM, "gives the copy an id of its own, or moves an exact twin to the archive"
 )
+EMPTY_NOTE = Ailment("empty-note", Area.NOTES, _PROBLEM)
 MERGE_CONFLICT = Ailment("merge-conflict", Area.NOTES, _PROBLEM)
 NAME_CLASH = Ailment("name-clash", Area.NOTES, _PROBLEM, "renames one of them")
 NAME_TOO_LONG = Ailment("name-too-long", Area.NOTES, _PROBLEM, "gives the file its proper name")

@@ -36,6 +36,10 @@ def examine_note(note: NoteFile, rules: NoteRules) -> Iterator[Symptom]:
         yield of.MISSING_ID.found(
             note.path, f"It has no id yet: until it has one, links to {note.stored.meta.id} may break"
         )
+    if not note.stored.body.strip():
+        yield of.EMPTY_NOTE.found(
+            note.path, "It says nothing: `git log` on it has what it said before, or `memory archive` puts it away"
+        )
     if note.stored.listed.conflicted:
         yield of.MERGE_CONFLICT.found(
             note.path, "It holds unresolved merge-conflict markers, and no run touches it; edit it"
