@@ -162,7 +162,7 @@ class StateCorrupt:
 
 @frozen
 class RunNotFound:
-    """No run under `runs/` has this id, or begins with it."""
+    """No run under `runs/` has this id, or begins with it; with an empty id there is none that could be meant."""
 
     code: ClassVar[str] = "run-not-found"
     exit_code: ClassVar[int] = 20

@@ -44,6 +44,8 @@ def describe(error: e.Error) -> str:
             return f"{path} was refused: {reason}."
         case e.StateCorrupt(path, problems):
             return f"{path} cannot be understood: {_list(problems)}. Nothing was changed; move the file away to start it afresh."
+        case e.RunNotFound(""):
+            return "There is no run that it could be. `memory log` lists the runs."
         case e.RunNotFound(run_id):
             return f"There is no run {run_id}. `memory log` lists the runs."
         case e.UndoRefused(run_id, reasons):

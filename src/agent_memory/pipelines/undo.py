@@ -48,8 +48,10 @@ def finish_undo(io: UndoIo) -> Result[tuple[str, ...], Error]:
     def finished(undoing: Undoing | None) -> Result[tuple[str, ...], Error]:
         if undoing is None:
             return Success(())
+        # What a crash left of a transaction is settled first: its footprint tells nothing before that.
         return (
-            _footprint_or_none(io, undoing.run_id)
+            io.store.apply(())
+            .bind(lambda _: _footprint_or_none(io, undoing.run_id))
             .bind(lambda begun: _named_run(io, undoing.undoes).map(lambda run: (begun, run)))
             .bind(lambda found: _rest(io, undoing, *found))
         )

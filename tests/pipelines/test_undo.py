@@ -1,0 +1,440 @@
+"""`undo`: P16, and what must keep it from taking anybody's work away."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from itertools import count
+from pathlib import Path
+
+import pytest
+from attrs import evolve
+from returns.result import Failure, Success
+
+from agent_memory.adapters.git.dict_recorder import DictRecorder
+from agent_memory.domain.analysis.fingerprints import store_fingerprint
+from agent_memory.domain.change import Create, Restore
+from agent_memory.domain.defrag_run import TieringMemo
+from agent_memory.domain.run_log import LoggedAction, short_id
+from agent_memory.domain.tiers import TierList
+from agent_memory.errors import (
+    EntryUnreadable,
+    RecorderFailed,
+    RunNotFound,
+    StateCorrupt,
+    StoreIo,
+    UndoRefused,
+    UsageInvalid,
+)
+from agent_memory.pipelines.undo import finish_undo, undo
+from faults import Killed, failing_at, killed_at
+from pipelines.undo_world import World, entry
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    world = World(tmp_path / "home")
+    world.home.mkdir()
+    world.run(*(world.create(letter, f"Note {letter} says {letter * 3}.") for letter in "abcd"))
+    return world
+
+
+TIERS = TierList(("id__aaaaaa",), ("id__aaaaab", "id__aaaaac"))
+
+
+def everything_at_once(world: World) -> str:
+    """A run that does all that a run can do; its id."""
+    replaced, merged = world.replace("a", "Something else."), world.merge("b", "c", "e", "Both b and c.")
+    tiers = TierList(("id__aaaaae",), ("id__aaaaaa",))
+    fingerprint = LoggedAction("merge", ("id__aaaaab", "id__aaaaac"), ("id__aaaaae",), "b and c", "f" * 32)
+    return world.run(
+        replaced, merged, world.retire("d"), tiers=tiers, machine="defrag", section="New.", actions=[fingerprint]
+    )
+
+
+class TestBytes:
+    def test_the_whole_tree_has_the_same_hashes_as_before_the_run_p16(self, world: World) -> None:
+        world.run(tiers=TIERS, section="Old.")
+        before = world.tree()
+        everything_at_once(world)
+        assert world.tree() != before
+        undone = world.undo()
+        assert world.tree() == before
+        assert (undone.left, undone.warnings, undone.sections) == ((), (), (str(world.target),))
+
+    def test_files_keep_their_times(self, world: World) -> None:
+        before = {each.name: each.stat().st_mtime_ns for each in (world.root / "topics").iterdir()}
+        everything_at_once(world)
+        world.undo()
+        assert {each.name: each.stat().st_mtime_ns for each in (world.root / "topics").iterdir()} == before
+
+    def test_undoing_the_undo_makes_the_run_stand_again_p16(self, world: World) -> None:
+        before = world.tree()
+        run = everything_at_once(world)
+        after = world.tree()
+        first = world.undo()
+        again = world.undo(first.run_id)
+        assert world.tree() == after
+        assert again.root.run_id == run
+        world.undo(again.run_id)
+        assert world.tree() == before
+        assert "it is undone already" in world.refused(run)
+
+    def test_one_undo_after_the_other_goes_back_run_by_run_p16(self, world: World) -> None:
+        trees = [world.tree()]
+        for letter in "ab":
+            world.run(world.replace(letter, "Changed."), machine="defrag")
+            trees.append(world.tree())
+        for tree in reversed(trees[:-1]):
+            world.undo()
+            assert world.tree() == tree
+
+    @pytest.mark.parametrize(
+        "own", [None, b"", b"# Mine\n", b"# Mine", b"# Mine\r\n\r\nText\r\n", b"\xef\xbb\xbf# Mine\n", b"\n\n"]
+    )
+    def test_a_target_gets_back_what_it_held_before_its_first_section_p16(
+        self, world: World, own: bytes | None
+    ) -> None:
+        if own is not None:
+            world.target.write_bytes(own)
+        before = world.tree()
+        run = world.run(tiers=TIERS, section="First.", machine="defrag")
+        after = world.tree()
+        undone = world.undo(run)
+        assert world.tree() == before
+        assert undone.left == ()
+        world.undo(undone.run_id)
+        assert world.tree() == after
+
+    def test_what_the_person_wrote_outside_the_markers_stays_p17(self, world: World) -> None:
+        world.target.write_text("# Mine\n")
+        world.run(tiers=TIERS, section="Old.", machine="defrag")
+        old = world.target.read_text()
+        world.run(world.replace("a", "Changed."), section="New.", machine="defrag")
+        world.target.write_text("# Ours\n\n" + world.target.read_text() + "\nMore of mine\n")
+        assert world.undo().left == ()
+        assert world.target.read_text() == "# Ours\n\n" + old + "\nMore of mine\n"
+
+    def test_what_the_person_wrote_into_a_file_of_ours_stays_p17(self, world: World) -> None:
+        world.run(tiers=TIERS, section="First.", machine="defrag")
+        world.target.write_text(world.target.read_text() + "Mine\n")
+        world.undo()
+        assert world.target.read_text() == "Mine\n"
+
+    def test_a_section_that_was_changed_since_stays_and_is_named_p17(self, world: World) -> None:
+        world.run(world.replace("a", "Changed."), section="First.", machine="defrag")
+        changed = world.target.read_bytes().replace(b"First.", b"Mine.")
+        world.target.write_bytes(changed)
+        undone = world.undo()
+        assert world.target.read_bytes() == changed
+        assert "changed since" in undone.left[0].reason
+        assert "memory generate-agents-md" in undone.warnings[0]
+        assert world.stored("a").body.strip() == "Note a says aaa."
+
+    @pytest.mark.parametrize("trouble", ["gone", "directory", "doubled"])
+    def test_a_targets_trouble_hinders_nothing_else(self, world: World, trouble: str) -> None:
+        world.target.write_text("# Mine\n")
+        before = world.stored("a").listed.content_hash
+        world.run(world.replace("a", "Changed."), section="First.", machine="defrag")
+        data = world.target.read_bytes()
+        if trouble == "doubled":
+            world.target.write_bytes(data + data)
+        else:
+            world.target.unlink()
+        if trouble == "directory":
+            world.target.mkdir()
+        assert [each.path for each in world.undo().left] == [str(world.target)]
+        assert world.stored("a").listed.content_hash == before
+
+
+class TestWhichRun:
+    def test_an_undo_is_not_undone_by_itself(self, world: World) -> None:
+        world.run(world.replace("a", "Changed."))
+        world.undo()
+        before = world.tree()
+        world.undo()  # the first run, of the fixture
+        assert world.tree() != before
+        assert world.result() == Failure(RunNotFound(""))
+
+    def test_a_name_may_be_short(self, world: World) -> None:
+        run = world.run(world.replace("a", "Changed."))
+        assert world.undo(short_id(run)).undid.run_id == run
+
+    def test_a_name_of_several_runs_or_of_none_is_an_error(self, world: World) -> None:
+        world.run(world.replace("a", "Changed."))
+        before = world.everything()
+        assert isinstance(world.result("0000").failure(), UsageInvalid)
+        assert world.result("nonsense") == Failure(RunNotFound("nonsense"))
+        assert world.result("") == Failure(RunNotFound(""))
+        assert world.everything() == before
+
+    def test_a_run_is_undone_once(self, world: World) -> None:
+        run = world.run(world.replace("a", "Changed."))
+        undo_id = world.undo(run).run_id
+        assert f"memory undo {short_id(undo_id)}" in world.refused(run)
+
+    def test_a_run_that_only_failed_is_passed_over(self, world: World) -> None:
+        run = world.run(world.replace("a", "Changed."))
+        world.log.put_report(
+            evolve(world.log.runs().unwrap()[0], run_id=world.run_id(world.clock.at_ms), actions=(), result="failed")
+        ).unwrap()
+        assert world.undo().undid.run_id == run
+
+    def test_an_older_run_is_undone_where_nothing_after_it_touched_the_same_notes_p16(self, world: World) -> None:
+        before = world.path("a").read_bytes()
+        older = world.run(world.replace("a", "Changed."))
+        world.run(world.replace("b", "Changed too."))
+        world.undo(older)
+        assert world.path("a").read_bytes() == before
+        assert world.stored("b").body.strip() == "Changed too."
+
+    def test_pins_and_later_tiers_do_not_keep_a_run_from_being_undone(self, world: World) -> None:
+        world.run(tiers=TierList(("id__aaaaaa",)), machine="defrag")
+        older = world.run(
+            world.merge("b", "c", "e", "Both."), tiers=TierList(("id__aaaaae",), ("id__aaaaaa",)), machine="defrag"
+        )
+        world.store.apply((), tiers=TierList(("id__aaaaad", "id__aaaaae"), ("id__aaaaaa",))).unwrap()
+        world.undo(older)
+        hot = world.store.tiers().unwrap().hot
+        assert "id__aaaaad" in hot
+        assert "id__aaaaae" not in hot
+        assert {"id__aaaaab", "id__aaaaac"} <= {each.meta.id for each in world.store.list().unwrap().entries}
+
+
+class TestRefusals:
+    def test_a_later_run_on_the_same_note_is_named(self, world: World) -> None:
+        older = world.run(world.replace("a", "Changed."))
+        newer = world.run(world.replace("a", "Changed again."), machine="defrag")
+        reason = world.refused(older)
+        assert f"Note a (id__aaaaaa) was changed since by the defrag run {short_id(newer)}" in reason
+        assert f"memory undo {short_id(newer)}" in reason
+
+    def test_a_later_run_that_was_undone_does_not_hinder(self, world: World) -> None:
+        before = world.tree()
+        older = world.run(world.replace("a", "Changed."))
+        world.undo(world.run(world.replace("a", "Changed again.")))
+        world.undo(older)
+        assert world.tree() == before
+
+    def test_a_hand_edit_is_named_and_kept_p8(self, world: World) -> None:
+        run = world.run(world.replace("a", "Changed."))
+        path = world.path("a")
+        path.write_text(path.read_text() + "\nBy hand.\n")
+        assert "Note a (id__aaaaaa) was changed since by hand or by a command" in world.refused(run)
+
+    def test_a_note_that_was_removed_or_restored_since_is_named(self, world: World) -> None:
+        run = world.run(world.replace("a", "Changed."), world.retire("b"))
+        world.path("a").unlink()
+        world.store.apply([Restore("id__aaaaab")]).unwrap()
+        reason = world.refused(run)
+        assert "id__aaaaaa" in reason
+        assert "id__aaaaab" in reason
+
+    def test_a_file_that_nobody_can_read_is_not_taken_for_what_the_run_left_p6(self, world: World) -> None:
+        run = world.run(world.replace("a", "Changed."))
+        world.path("a").write_bytes(b"---\ntitle: [\n---\n")
+        assert world.refused(run)
+
+    def test_what_went_from_the_archive_is_missed(self, world: World) -> None:
+        run = world.run(world.retire("b"))
+        next((world.root / "archive").glob("*id__aaaaab.md")).unlink()
+        assert "archive/" in world.refused(run)
+
+    def test_a_link_to_what_would_be_gone_keeps_it_there_p15(self, world: World) -> None:
+        run = world.run(world.create("f"))
+        world.store.apply([world.replace("a", "See [[id__aaaaaf]].")]).unwrap()
+        assert "id__aaaaaf" in world.refused(run)
+
+    def test_many_reasons_are_cut(self, world: World) -> None:
+        letters = "fghijkmnopqr"
+        run = world.run(*(world.create(letter) for letter in letters))
+        for letter in letters:
+            world.path(letter).write_text("By hand.")
+        reason = world.refused(run)
+        assert reason.count("; ") <= 11
+
+    def test_a_run_that_changed_nothing_has_nothing_to_undo(self, world: World) -> None:
+        run = world.run()
+        assert "it changed nothing" in world.refused(run)
+
+    def test_a_footprint_that_is_not_kept_any_more(self, world: World) -> None:
+        run = world.run(world.replace("a", "Changed."))
+        (world.root / f"runs/{run}/footprint-1.json").unlink()
+        assert "not kept any more" in world.refused()
+
+    def test_a_damaged_footprint_undoes_nothing_p6(self, world: World) -> None:
+        run = world.run(world.replace("a", "Changed."))
+        path = world.root / f"runs/{run}/footprint-1.json"
+        path.write_bytes(path.read_bytes()[:-30])
+        before = world.everything()
+        assert isinstance(world.result().failure(), StateCorrupt)
+        assert world.everything() == before
+
+    def test_a_footprint_that_names_other_files_undoes_nothing_p21(self, world: World) -> None:
+        run = world.run(world.replace("a", "Changed."))
+        path = world.root / f"runs/{run}/footprint-1.json"
+        path.write_text(path.read_text().replace("topics/", "../out/"))
+        before = world.everything()
+        assert isinstance(world.result(), Failure)
+        assert world.everything() == before
+
+    def test_a_damaged_report_does_not_keep_a_run_from_being_undone(self, world: World) -> None:
+        before = world.tree()
+        run = world.run(world.replace("a", "Changed."))
+        (world.root / f"runs/{run}/report.json").write_text("{")
+        assert world.undo(run).undid.run_id == run
+        assert world.tree() == before
+
+
+class TestWhatIsRemembered:
+    def test_the_report_says_what_was_put_back(self, world: World) -> None:
+        run = everything_at_once(world)
+        undone = world.undo()
+        report = world.log.runs().unwrap()[0]
+        assert (report.run_id, report.machine, report.undid) == (undone.run_id, "undo", run)
+        assert {(each.kind, each.ids) for each in report.actions} == {
+            ("replace", ("id__aaaaaa",)),
+            ("restore", ("id__aaaaab",)),
+            ("restore", ("id__aaaaac",)),
+            ("restore", ("id__aaaaad",)),
+            ("remove", ("id__aaaaae",)),
+        }
+        assert report.summary == f"undid the defrag run {short_id(run)} (1 done)"
+        assert world.log.runs().unwrap()[1].undone_by == undone.run_id
+
+    def test_the_runs_actions_do_not_come_again_until_the_undo_is_undone(self, world: World) -> None:
+        everything_at_once(world)
+        undone = world.undo()
+        assert world.log.undone() == Success(frozenset({"f" * 32}))
+        world.undo(undone.run_id)
+        assert world.log.undone() == Success(frozenset())
+
+    def test_one_commit_names_the_run(self, world: World) -> None:
+        run = everything_at_once(world)
+        undone = world.undo()
+        commit = world.recorder.commits[-1]
+        assert commit.message.splitlines()[0] == f"undo: 1 done (defrag {short_id(run)})"
+        assert f"Run {run}, by {undone.run_id}" in commit.message
+        assert "state/tiers.json" in commit.paths
+        assert not any(path.startswith("runs/") for path in commit.paths)
+        world.undo(undone.run_id)
+        assert world.recorder.commits[-1].message.startswith(f"redo: 1 done (defrag {short_id(run)})")
+
+    def test_hand_edits_are_recorded_first_and_half_done_runs_finished(self, world: World) -> None:
+        calls: list[str] = []
+
+        class Told(DictRecorder):
+            def adopt_hand_edits(self, among: object = None) -> Success[int]:
+                calls.append(f"adopt after {len(world.finished)}")
+                return Success(0)
+
+        world.recorder = Told()
+        world.run(world.replace("a", "Changed."))
+        world.undo()
+        assert calls == ["adopt after 1"]
+
+    def test_git_trouble_is_a_warning_p4(self, world: World) -> None:
+        class Broken(DictRecorder):
+            def record(self, *_args: object, **_more: object) -> Failure[RecorderFailed]:
+                return Failure(RecorderFailed("git commit", 1, "locked"))
+
+        world.recorder = Broken()
+        before = world.tree()
+        world.run(world.replace("a", "Changed."))
+        assert "git commit" in world.undo().warnings[0]
+        assert world.tree() == before
+
+    def test_a_tidied_store_counts_as_tidied_after_its_undo(self, world: World) -> None:
+        everything_at_once(world)
+        tidied = store_fingerprint(world.store.list().unwrap().entries)
+        world.records.put_tiering(TieringMemo(tidied, "scripted", frozenset({"j"}))).unwrap()
+        world.undo()
+        memo = world.records.tiering().unwrap()
+        assert memo.fingerprint == store_fingerprint(world.store.list().unwrap().entries) != tidied
+        assert (memo.agent, memo.judged) == ("scripted", frozenset({"j"}))
+
+    def test_a_store_that_changed_since_its_tidying_is_looked_at_again(self, world: World) -> None:
+        run = everything_at_once(world)
+        memo = TieringMemo(store_fingerprint(world.store.list().unwrap().entries), "scripted")
+        world.records.put_tiering(memo).unwrap()
+        world.store.apply([Create(entry("z", "New."))]).unwrap()
+        world.undo(run)
+        assert world.records.tiering() == Success(memo)
+
+
+class TestDryRun:
+    def test_a_dry_run_changes_nothing_and_says_what_would(self, world: World) -> None:
+        everything_at_once(world)
+        before = world.everything()
+        planned = world.result(dry_run=True).unwrap()
+        assert world.everything() == before
+        done = world.undo()
+        assert sorted(planned.actions, key=str) == sorted(done.actions, key=str)
+        assert (planned.sections, planned.dry_run, planned.run_id) == (done.sections, True, "")
+
+    def test_a_dry_run_is_refused_as_the_undo_would_be(self, world: World) -> None:
+        run = world.run(world.replace("a", "Changed."))
+        world.path("a").write_text("By hand.")
+        assert isinstance(world.result(run, dry_run=True).failure(), UndoRefused)
+
+
+class TestCrashes:
+    def test_a_kill_at_every_call_that_changes_the_disk_is_finished_by_whoever_comes_next_p2_p16(
+        self, tmp_path: Path
+    ) -> None:
+        finished = 0
+        for k in count(1):
+            world = World(tmp_path / str(k))
+            world.home.mkdir()
+            world.run(*(world.create(letter, f"Note {letter} says {letter * 3}.") for letter in "abcd"))
+            world.target.write_text("# Mine\n")
+            world.run(tiers=TIERS, section="Old.")
+            before = world.tree()
+            run = everything_at_once(world)
+            after = world.tree()
+            with killed_at(k) as counter, suppress(Killed):
+                undo(world.io(), run)
+            told = finish_undo(world.io()).unwrap()
+            finished += bool(told)
+            world.store.list().unwrap()
+            tree = {
+                path: each
+                for path, each in world.tree().items()
+                if ".transaction/" not in path and "/.tmp-" not in path
+            }
+            assert tree in (before, after), k
+            assert world.log.undoing() == Success(None)
+            undone = {each.run_id: each.undone_by for each in world.log.runs().unwrap()}[run]
+            assert (undone is not None) == (tree == before), k
+            if tree == after:
+                world.undo(run)
+                assert {p: h for p, h in world.tree().items() if p in before} == before, k
+            if not counter.struck:
+                break
+        assert finished > 10
+        assert k > 40
+
+    def test_a_failing_disk_undoes_all_or_nothing_p5(self, tmp_path: Path) -> None:
+        refusals = 0
+        for k in range(1, 400, 7):
+            world = World(tmp_path / str(k))
+            world.home.mkdir()
+            world.run(*(world.create(letter) for letter in "abcd"))
+            before = world.tree()
+            run = everything_at_once(world)
+            with failing_at(k, 28, once=True) as counter:
+                result = undo(world.io(), run)
+            if isinstance(result, Failure):
+                refusals += 1
+                assert isinstance(result.failure(), StoreIo | StateCorrupt | EntryUnreadable | UndoRefused), result
+            finish_undo(world.io()).unwrap()
+            if world.log.runs(named=run).unwrap()[0].undone_by is None:
+                world.undo(run)
+            left = {
+                path: each
+                for path, each in world.tree().items()
+                if path in before or path.startswith("memories/topics")
+            }
+            assert {p: h for p, h in left.items() if "/.tmp-" not in p} == before, k
+            if not counter.struck:
+                break
+        assert refusals > 5

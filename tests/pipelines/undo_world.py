@@ -1,0 +1,192 @@
+"""A store on disk with its log and targets, runs that change it, and undo over all of it."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from attrs import define, evolve, field
+from returns.result import Failure, Result, Success
+
+from agent_memory.adapters.disk.dict_locks import DictLocks
+from agent_memory.adapters.git.dict_recorder import DictRecorder
+from agent_memory.adapters.records.dict_defrag_records import DictDefragRecords
+from agent_memory.adapters.records.run_log_files import RunLogFiles
+from agent_memory.adapters.store.store_files import StoreFiles
+from agent_memory.adapters.surroundings.system_clock import DictClock
+from agent_memory.domain.change import Change, Create, Replace, Retire, Together
+from agent_memory.domain.entry import MemoryEntry, Meta, StoredEntry
+from agent_memory.domain.footprint import SectionChange
+from agent_memory.domain.instants import iso_of
+from agent_memory.domain.run_log import LoggedAction, LoggedRun, Machine, logged_actions
+from agent_memory.domain.target_file import TargetFile
+from agent_memory.domain.tiers import TierList
+from agent_memory.domain.undo_run import Undone
+from agent_memory.errors import Error, TargetRefused
+from agent_memory.formats.section_splice import splice_section
+from agent_memory.pipelines.undo import undo
+from agent_memory.pipelines.undo_io import UndoIo
+
+NOON_MS = 1_772_409_600_000
+SECTION = "<!-- agent-memory:start -->\n## Memory of earlier sessions\n\n{}\n<!-- agent-memory:end -->"
+
+
+@define
+class PlainTargets:
+    """`Targets` for files of a test, without the care for links and other people's files."""
+
+    def read(self, path: str) -> Result[TargetFile, Error]:
+        if os.path.isdir(path):
+            return Failure(TargetRefused(path, "it is a directory"))
+        data = Path(path).read_bytes() if os.path.exists(path) else None
+        return Success(TargetFile(path, path, data))
+
+    def write(self, file: TargetFile, data: bytes) -> Result[None, Error]:
+        temporary = f"{file.path}.tmp"
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+        os.write(descriptor, data)
+        os.close(descriptor)
+        os.replace(temporary, file.path)
+        return Success(None)
+
+    def remove(self, file: TargetFile) -> Result[None, Error]:
+        os.unlink(file.path)
+        return Success(None)
+
+
+def entry(letter: str, body: str, title: str = "") -> MemoryEntry:
+    meta = Meta(f"id__aaaaa{letter}", title or f"Note {letter}", NOON_MS, NOON_MS)
+    return MemoryEntry(meta, body)
+
+
+@define
+class World:
+    """One root below a directory of the test."""
+
+    home: Path
+    clock: DictClock = field(factory=lambda: DictClock(NOON_MS))
+    recorder: DictRecorder = field(factory=DictRecorder)
+    records: DictDefragRecords = field(factory=DictDefragRecords)
+    finished: list[str] = field(factory=list)
+
+    @property
+    def root(self) -> Path:
+        return self.home / "memories"
+
+    @property
+    def target(self) -> Path:
+        return self.home / "AGENTS.md"
+
+    @property
+    def log(self) -> RunLogFiles:
+        return RunLogFiles(self.root)
+
+    @property
+    def store(self) -> StoreFiles:
+        return StoreFiles(self.root, DictLocks())
+
+    def io(self) -> UndoIo:
+        return UndoIo(
+            store=self.store,
+            log=self.log,
+            targets=PlainTargets(),
+            recorder=self.recorder,
+            records=self.records,
+            clock=self.clock,
+            finish_interrupted=self.finish,
+            new_run_id=self.run_id,
+        )
+
+    def finish(self) -> Result[None, Error]:
+        self.finished.append("asked")
+        return Success(None)
+
+    def run_id(self, now_ms: int) -> str:
+        self.clock.at_ms += 60_000
+        return f"{iso_of(now_ms).replace(':', '-')}_{(self.clock.at_ms - NOON_MS) // 60_000:06x}"
+
+    # -- runs ---------------------------------------------------------------------------------------------------------
+
+    def run(
+        self,
+        *changes: Change | Together,
+        tiers: TierList | None = None,
+        machine: Machine = "consolidate",
+        section: str | None = None,
+        actions: Sequence[LoggedAction] = (),
+    ) -> str:
+        """A run that makes these changes and, where asked, puts a section into the target; its id."""
+        run_id = self.run_id(self.clock.at_ms)
+        receipt = self.store.apply(changes, tiers=tiers, run_id=run_id).unwrap()
+        assert receipt.dropped == ()
+        if section is not None:
+            self.publish(run_id, section)
+        done = tuple(actions) or logged_actions(receipt.applied)
+        self.log.put_report(
+            LoggedRun(run_id, machine, self.clock.at_ms, self.clock.at_ms, "completed", f"{len(done)} done", done)
+        ).unwrap()
+        return run_id
+
+    def publish(self, run_id: str, words: str) -> None:
+        there = self.target.exists()
+        spliced = splice_section(self.target.read_bytes() if there else b"", SECTION.format(words)).unwrap()
+        change = SectionChange(str(self.target), spliced.before, spliced.after, spliced.separator, not there)
+        self.log.put_sections(run_id, [change]).unwrap()
+        self.target.write_bytes(spliced.data)
+
+    def create(self, letter: str, body: str = "Words.") -> Create:
+        return Create(entry(letter, body))
+
+    def replace(self, letter: str, body: str) -> Replace:
+        stored = self.stored(letter)
+        self.clock.at_ms += 1
+        meta = evolve(stored.meta, updated_at_ms=self.clock.at_ms)
+        return Replace(MemoryEntry(meta, body), stored.listed.content_hash)
+
+    def retire(self, letter: str) -> Retire:
+        return Retire(f"id__aaaaa{letter}", self.stored(letter).listed.content_hash)
+
+    def merge(self, one: str, other: str, into: str, body: str) -> Together:
+        """Two notes become one that answers to their ids."""
+        ids = (f"id__aaaaa{one}", f"id__aaaaa{other}")
+        merged = entry(into, body)
+        aliased = evolve(merged, meta=evolve(merged.meta, aliases=ids))
+        return Together("merge", (self.retire(one), self.retire(other), Create(aliased)))
+
+    def stored(self, letter: str) -> StoredEntry:
+        return self.store.read(f"id__aaaaa{letter}").unwrap()
+
+    def path(self, letter: str) -> Path:
+        return self.root / self.stored(letter).listed.path
+
+    # -- undo ---------------------------------------------------------------------------------------------------------
+
+    def result(self, name: str | None = None, *, dry_run: bool = False) -> Result[Undone, Error]:
+        return undo(self.io(), name, dry_run=dry_run)
+
+    def undo(self, name: str | None = None) -> Undone:
+        return self.result(name).unwrap()
+
+    def refused(self, name: str | None = None) -> str:
+        """Why an undo was refused; nothing at all may differ by it."""
+        before = self.everything()
+        error = self.result(name).failure()
+        assert (error.code, error.exit_code) == ("undo-refused", 20), error
+        assert self.everything() == before
+        return "; ".join(error.reasons)  # type: ignore[union-attr]
+
+    # -- looks --------------------------------------------------------------------------------------------------------
+
+    def tree(self) -> dict[str, str]:
+        """A hash of every file that an undo has to restore: notes, archive, tiers, targets (P16)."""
+        return {path: each for path, each in self.everything().items() if not path.startswith("memories/runs/")}
+
+    def everything(self) -> dict[str, str]:
+        found = (each for each in self.home.rglob("*") if each.is_file())
+        return {
+            path: hashlib.sha256(each.read_bytes()).hexdigest()
+            for each in found
+            if "/.cache/" not in (path := str(each.relative_to(self.home)))
+        }
