@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import re
 import sys
-from array import array
 
 from attrs import frozen
 
@@ -61,7 +60,7 @@ class Features:
     tags: tuple[str, ...]
     digest: bytes
     """Of the body without links and white space; empty where nothing else is in it."""
-    terms: array[int]
+    terms: tuple[int, ...]
     """The content words of title and body, and the code they name; ascending."""
     title: tuple[int, ...]
     """The content words of the title, without values."""
@@ -142,11 +141,11 @@ def _digest(said: str) -> bytes:
     return hashlib.sha256(plain.encode("utf-8", "surrogatepass")).digest()[:16]
 
 
-def _terms(text: str, words: Vocabulary) -> array[int]:
+def _terms(text: str, words: Vocabulary) -> tuple[int, ...]:
     named = {f"`{span.strip().lower()}`" for span in _SPAN.findall(text)} if "`" in text else set()
     # Of a very long text some words will do; which ones must not depend on anything but the text.
     chosen = sorted(content_terms(text) | named)[:_MOST_TERMS]
-    return array("I", words.numbers(chosen))
+    return words.numbers(chosen)
 
 
 def _lines(text: str) -> int:

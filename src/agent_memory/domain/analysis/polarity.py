@@ -26,9 +26,9 @@ _CONDITIONAL_WORDS = """
 _CONDITIONAL = frozenset(_CONDITIONAL_WORDS.split())
 _PAST = re.compile(
     r"\b(?:used to|previously|formerly|originally|historically|initially|at the time|back then|at first|until|would have|"
-    r"e\.g\.|for example|for instance|such as|antigamente|anteriormente|originalmente|costumava\w*|por exemplo)\b",
-    re.IGNORECASE,
+    r"e\.g\.|for example|for instance|such as|antigamente|anteriormente|originalmente|costumava\w*|por exemplo)\b"
 )
+_REASON_WORDS = ("since", "because", "as of", "due to", "given that", "so that", "desde", "porque", "pois", "já que")
 _REASON = re.compile(
     r"[,;(]?\s+(?:since|because|as of|due to|given that|so that|desde|porque|pois|já que)\s.*",
     re.IGNORECASE | re.DOTALL,
@@ -37,6 +37,8 @@ _REASON = re.compile(
 
 def without_reason(sentence: str) -> str:
     """The sentence up to the clause that says why, or since when."""
+    if not any(word in sentence.lower() for word in _REASON_WORDS):
+        return sentence
     return _REASON.sub("", sentence) or sentence
 
 
@@ -60,4 +62,4 @@ def is_conditional(words: tuple[str, ...]) -> bool:
 
 def is_beside_the_present(sentence: str) -> bool:
     """Whether the sentence tells what once was, gives an example, or asks."""
-    return sentence.rstrip().endswith("?") or _PAST.search(sentence) is not None
+    return sentence.rstrip().endswith("?") or _PAST.search(sentence.lower()) is not None

@@ -78,7 +78,7 @@ _DESCRIBED = re.compile(
     re.IGNORECASE,
 )
 _PROHIBITION = re.compile(
-    rf"{_QUOTES}{_LEADS}(?:do not|don['’]t|no\s+\w+ing\b|not?\s+to\b|não\s+\w+)|\b(?:please|you)\s+(?:do not|don['’]t|cannot|can['’]t|may not)\b",
+    r"do not|don['’]t|no\s+\w+ing\b|not?\s+to\b|não\s+\w+|\b(?:please|you)\s+(?:do not|don['’]t|cannot|can['’]t|may not)\b",
     re.IGNORECASE,
 )
 _ADDRESS = re.compile(
@@ -88,7 +88,7 @@ _ADDRESS = re.compile(
     r"|\b(?:curl|wget)\b[^\n]*\|\s*(?:sudo\s+)?(?:ba|z|da)?sh\b",
     re.IGNORECASE,
 )
-_ANYWHERE = (_MODAL, _PROHIBITION, _ADDRESS, _COMMAND_IN_CODE, _SECOND_ORDER, _WISH)
+_ANYWHERE = (_MODAL, _PROHIBITION, _ADDRESS, _SECOND_ORDER, _WISH)
 
 
 def is_directive(text: str) -> bool:
@@ -107,7 +107,7 @@ def is_directive_kind(kind: Kind) -> bool:
 
 
 def _commands(sentence: str) -> bool:
-    if _IMPERATIVE.match(sentence) or _PROHIBITION.match(sentence):
+    if _IMPERATIVE.match(sentence) or ("`" in sentence and _COMMAND_IN_CODE.search(sentence)):
         return True
     if _CONDITION.match(sentence) and (_LATER_IMPERATIVE.search(sentence) or _CONDITIONED_RUN.search(sentence)):
         return True
