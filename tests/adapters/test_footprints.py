@@ -231,6 +231,15 @@ def test_an_older_run_is_undone_beside_a_newer_one_p16(files: StoreFiles, root: 
     assert [files.read(id).unwrap().body for id in (A, B)] == ["Body.", "Two."]
 
 
+def test_a_dry_run_says_what_an_undo_would_and_changes_nothing(files: StoreFiles, root: Path) -> None:
+    run(files)
+    before = tree(root), snapshot(root)
+    foreseen = files.revert(footprint(root), "undo", dry_run=True).unwrap()
+    assert (tree(root), snapshot(root)) == before
+    assert files.revert(footprint(root), "undo").unwrap() == foreseen
+    assert isinstance(files.revert(footprint(root), "undo", dry_run=True).failure(), UndoRefused)
+
+
 def test_nothing_to_undo_is_done_and_leaves_nothing(files: StoreFiles, root: Path) -> None:
     before = snapshot(root)
     assert files.revert(Footprint(), "undo") == Success(Receipt(()))
