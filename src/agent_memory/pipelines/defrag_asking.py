@@ -25,6 +25,7 @@ from agent_memory.errors import Error, ReplyRefused
 from agent_memory.formats.defrag_prompt import (
     DefragBudget,
     DefragPromptFacts,
+    listed_ids,
     plan_defrag_budget,
     render_defrag_prompt,
 )
@@ -108,7 +109,9 @@ def _asked(io: DefragIo, run: DefragRun, scan: Scan, analysis: Analysis) -> Resu
             force=run.force,
         )
         return _answer(io, run, request, key, budget).bind(
-            lambda kept: _parsed(io, evolve(run, asked=True, reply_key=key), request, kept, scan)
+            lambda kept: _parsed(io, evolve(run, asked=True, reply_key=key), request, kept, scan).map(
+                lambda parsed: _without_guesses(io, parsed, evolve(request, nonce=kept.nonce), budget)
+            )
         )
 
     return _budget(io, run, catalog).bind(with_budget)
@@ -192,6 +195,15 @@ def _parsed(
             return Success(understood(proposal))
         case Failure(refused):
             return _refused(io, run, refused)
+
+
+def _without_guesses(io: DefragIo, run: DefragRun, request: DefragRequest, budget: DefragBudget | None) -> DefragRun:
+    """The run, where the tiers of what the catalog had no room for stay as they are."""
+    proposal = run.proposal
+    if proposal is None or proposal.tiers is None or budget is None:
+        return run
+    listed = listed_ids(io.prompt_template, _prompt_facts(io, run, request, budget))
+    return evolve(run, proposal=evolve(proposal, tiers=proposal.tiers.where_unseen(request.tiers, listed)))
 
 
 def _refused(io: DefragIo, run: DefragRun, refused: ReplyRefused) -> Result[DefragRun, Error]:
