@@ -1,0 +1,31 @@
+"""The tier list as it holds between two tierings: with what a person has vouched for since."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from agent_memory.domain.entry import Meta
+from agent_memory.domain.tiering.eligibility import is_vouched_for
+from agent_memory.domain.tiers import TierList
+from agent_memory.domain.vocabulary import Sensitivity
+
+
+def standing_tiers(tiers: TierList, live: Iterable[Meta]) -> TierList:
+    """The list, and hot at its end what is pinned, and what is promoted and in no list yet; the oldest first."""
+    hot, warm = frozenset(tiers.hot), frozenset(tiers.warm)
+    added = [
+        meta
+        for meta in live
+        if meta.id not in hot
+        and meta.sensitivity is not Sensitivity.SECRET
+        and (meta.pinned or (meta.id not in warm and is_vouched_for(meta)))
+    ]
+    new = tuple(meta.id for meta in sorted(added, key=lambda meta: (meta.created_at_ms, meta.id)))
+    return TierList((*tiers.hot, *new), tuple(id for id in tiers.warm if id not in new))
+
+
+def with_hot(tiers: TierList, id: str) -> TierList:
+    """The list with the entry hot: where it is, if it is so already, else before all others, so that it is sure to be seen."""
+    if id in tiers.hot:
+        return tiers
+    return TierList((id, *tiers.hot), tuple(each for each in tiers.warm if each != id))
