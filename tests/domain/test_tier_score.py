@@ -9,7 +9,7 @@ from agent_memory.domain.entry import Meta, Usage
 from agent_memory.domain.findings import Profile
 from agent_memory.domain.tiering.score import CLEARLY_BETTER, score, tier_facts
 from agent_memory.domain.tiers import Tier
-from agent_memory.domain.vocabulary import Importance, Origin
+from agent_memory.domain.vocabulary import Importance, Kind, Origin
 
 DAY_MS = 86_400_000
 NOW = 2_000 * DAY_MS
@@ -30,6 +30,17 @@ def test_importance_use_recency_origin_and_a_pin_count() -> None:
 def test_a_read_makes_an_old_entry_recent_again() -> None:
     old = evolve(META, updated_at_ms=NOW - 400 * DAY_MS)
     assert score(old, Usage(1, NOW - DAY_MS), NOW) > score(old, Usage(1, NOW - 300 * DAY_MS), NOW)
+
+
+def test_what_a_person_prefers_does_not_age() -> None:
+    years = 900 * DAY_MS
+    for kind in (Kind.PREFERENCE, Kind.CONVENTION):
+        said = evolve(META, kind=kind)
+        assert score(said, UNREAD, NOW + years) == score(said, UNREAD, NOW)
+        concluded = evolve(said, origin=Origin.AGENT)
+        assert score(concluded, UNREAD, NOW + years) < score(concluded, UNREAD, NOW)
+        vouched = evolve(concluded, promoted_by="person")
+        assert score(vouched, UNREAD, NOW + years) == score(vouched, UNREAD, NOW)
 
 
 @settings(max_examples=50)

@@ -59,9 +59,18 @@ def test_an_agents_conclusion_that_names_no_turn_gets_a_line() -> None:
     assert tier_of(stored("The cache was cold", kind=Kind.LESSON, origin=Origin.AGENT, sources=())) is Tier.WARM
 
 
+def test_what_an_agent_concluded_gets_a_line_until_it_has_shown_its_worth() -> None:
+    lesson = stored("The cache was cold", kind=Kind.LESSON, origin=Origin.AGENT)
+    assert tier_of(lesson) is Tier.WARM
+    assert tier_of(lesson, usage={lesson.meta.id: Usage(3, NOW_MS)}) is Tier.HOT
+    assert tier_of(stored("It", kind=Kind.LESSON, origin=Origin.AGENT, importance=Importance.HIGH)) is Tier.HOT
+    assert tier_of(stored("It", kind=Kind.LESSON, origin=Origin.AGENT, promoted_by="person")) is Tier.HOT
+
+
 def test_what_nobody_has_looked_into_may_be_an_order() -> None:
+    """P19"""
     entry = stored("The cache was cold", kind=Kind.LESSON, origin=Origin.AGENT)
-    assert tier_of(entry) is Tier.HOT
+    assert tier_of(entry) is Tier.WARM
     assert chosen_tiers(request_of([entry], analysis=request_of([]).analysis), ()) == TierList()
 
 
@@ -72,10 +81,23 @@ def test_what_is_over_is_in_no_tier_unless_it_is_pinned(field: str) -> None:
     assert tier_of(stored("We use tabs", kind=Kind.DECISION, pinned=True, promoted_by="person", **over)) is Tier.HOT
 
 
-def test_what_nobody_has_used_for_long_is_found_by_search() -> None:
-    old = stored("We use tabs", kind=Kind.DECISION)
-    stale = Finding(FindingKind.STALE, (old.meta.id,), "not used for 130 days")
-    assert chosen_tiers(request_of([old], [stale]), ()) == TierList()
+def test_what_nobody_had_to_open_for_long_stays_in_front_while_there_is_room() -> None:
+    old = stored("We use tabs", kind=Kind.DECISION, at_ms=NOW_MS - 400 * DAY_MS)
+    new = stored("We use SQLite", kind=Kind.DECISION)
+    stale = Finding(FindingKind.STALE, (old.meta.id,), "never read: 400 days, stale from 120 on")
+    assert chosen_tiers(request_of((old, new), [stale]), ()).hot == (new.meta.id, old.meta.id)
+    full = SectionBudget(310)
+    third = stored("We use Postgres", kind=Kind.DECISION)
+    fourth = stored("We use Redis", kind=Kind.DECISION)
+    crowded = chosen_tiers(request_of((old, new, third, fourth), [stale], budget=full), ())
+    assert len(crowded.hot) == 3
+    assert crowded.warm == (old.meta.id,)
+
+
+def test_what_a_person_prefers_does_not_fall_behind_with_time() -> None:
+    old = stored("We use tabs", kind=Kind.PREFERENCE, at_ms=NOW_MS - 400 * DAY_MS)
+    new = stored("The cache was cold", kind=Kind.LESSON, at_ms=NOW_MS - 40 * DAY_MS)
+    assert chosen_tiers(request_of((old, new)), ()).hot == (old.meta.id, new.meta.id)
 
 
 @pytest.mark.parametrize("kind", [FindingKind.CONTRADICTION, FindingKind.NEAR_DUPLICATE, FindingKind.DUPLICATE])

@@ -7,7 +7,7 @@ from attrs import frozen
 from agent_memory.domain.entry import Meta, Usage
 from agent_memory.domain.instants import DAY_MS, iso_of
 from agent_memory.domain.tiering.eligibility import best_tier, is_vouched_for, why_not_nearer
-from agent_memory.domain.tiering.score import CLEARLY_BETTER, ScoreParts, score_parts
+from agent_memory.domain.tiering.score import CLEARLY_BETTER, ScoreParts, is_ageless, score_parts
 from agent_memory.domain.tiers import Tier
 
 _SHOWN: dict[Tier, str] = {
@@ -55,18 +55,25 @@ def tier_reason(standing: TierStanding) -> tuple[str, ...]:
 
 
 def score_in_words(standing: TierStanding) -> str:
-    """`Its score is 2.38: importance medium 2.0, read 3 times 1.4, last read or changed 45 days ago 0.85, …`."""
+    """`Its score is 2.38: importance medium 2 × read 3 times 1.4 × last read or changed 45 days ago 0.85 × origin user 1.`"""
     meta, parts = standing.meta, standing.parts
-    last_ms = max(meta.updated_at_ms, standing.usage.last_at_ms or 0)
-    days = max(standing.now_ms - last_ms, 0) // DAY_MS
     count = standing.usage.count
     factors = (
         f"importance {meta.importance} {parts.importance:g}",
         f"read {count} time{'' if count == 1 else 's'} {parts.use:g}",
-        f"last read or changed {'today' if days == 0 else f'{days} day' + ('' if days == 1 else 's') + ' ago'} {parts.recency:.2g}",
+        f"{_age_in_words(standing)} {parts.recency:.2g}",
         f"origin {meta.origin} {parts.origin:g}",
     )
     return f"Its score is {parts.total - parts.pin:.2f}: {' × '.join(factors)}."
+
+
+def _age_in_words(standing: TierStanding) -> str:
+    if is_ageless(standing.meta):
+        return "what a person wants does not age"
+    last_ms = max(standing.meta.updated_at_ms, standing.usage.last_at_ms or 0)
+    days = max(standing.now_ms - last_ms, 0) // DAY_MS
+    ago = "today" if days == 0 else f"{days} day{'' if days == 1 else 's'} ago"
+    return f"last read or changed {ago}"
 
 
 def _why_hot(standing: TierStanding) -> str:

@@ -16,10 +16,11 @@ from agent_memory.domain.tiering.eligibility import is_vouched_for
 from agent_memory.domain.tiering.score import TierFacts, tier_facts
 from agent_memory.domain.tiering.section_room import SectionRoom, hot_chars, one_line
 from agent_memory.domain.tiers import Tier, TierList
-from agent_memory.domain.vocabulary import Importance, Kind
+from agent_memory.domain.vocabulary import Importance, Kind, Origin
 
 _LASTING = (Kind.PREFERENCE, Kind.CONVENTION, Kind.DECISION, Kind.LESSON, Kind.PROJECT)
-"""What a session should know before it begins. A fact is looked up, unless it has been looked up again and again."""
+"""What a session should know before it begins, where a person said it. A fact is looked up, and an agent's conclusion is
+worth a line, unless they are opened again and again."""
 
 _PASSING = (Kind.TASK, Kind.HANDOFF)
 """What is over soon is worth a line, and no room among what holds always."""
@@ -51,16 +52,16 @@ class _Candidate:
 def chosen_tiers(request: DefragRequest, actions: Iterable[Action]) -> TierList:
     """The tiers by score, once these actions are done; a merge is named by its first entry.
 
-    Pinned entries are hot. Else hot is what a person or a cited turn says, what lasts, has not gone stale and loses to no
-    other entry that says nearly the same or the contrary; warm is the rest of what may be shown and has not gone stale.
+    Pinned entries are hot. Else hot is what a person said that lasts, and what has shown its worth (a person vouches for
+    it, it is important, it is opened again and again), unless another entry wins over it that says nearly the same or the
+    contrary; warm is the rest of what may be shown. That nobody has opened an entry for long counts against it in its
+    score only: what is shown to every session needs no opening.
     """
     candidates = _ranked(request, actions)
     beaten = _beaten(request, candidates)
-    stale = {id for finding in request.analysis.of_kind(FindingKind.STALE) for id in finding.ids}
-    behind = beaten | stale
     worthy = (each for each in candidates if _earns_hot(each))
-    hot = _filled((each for each in worthy if each.meta.pinned or each.meta.id not in behind), request.budget)
-    elsewhere = {*hot, *stale}
+    hot = _filled((each for each in worthy if each.meta.pinned or each.meta.id not in beaten), request.budget)
+    elsewhere = frozenset(hot)
     rest = (each for each in candidates if each.meta.id not in elsewhere and each.facts.best is not Tier.COLD)
     return TierList(hot, _listed(rest, request.budget))
 
@@ -126,7 +127,7 @@ def _earns_hot(candidate: _Candidate) -> bool:
     matters = meta.importance in (Importance.HIGH, Importance.CRITICAL)
     if is_vouched_for(meta) or matters or candidate.reads >= _READ_OFTEN:
         return True
-    return meta.kind in _LASTING and meta.importance is not Importance.LOW
+    return meta.origin is Origin.USER and meta.kind in _LASTING and meta.importance is not Importance.LOW
 
 
 def _filled(candidates: Iterable[_Candidate], budget: SectionBudget) -> tuple[str, ...]:

@@ -8,9 +8,9 @@ from attrs import frozen
 
 from agent_memory.domain.entry import Meta, Usage
 from agent_memory.domain.findings import Profile
-from agent_memory.domain.tiering.eligibility import best_tier
+from agent_memory.domain.tiering.eligibility import best_tier, is_vouched_for
 from agent_memory.domain.tiers import Tier
-from agent_memory.domain.vocabulary import Importance, Origin
+from agent_memory.domain.vocabulary import Importance, Kind, Origin
 
 CLEARLY_BETTER = 1.25
 """A challenger takes the place of another only with at least this many times its score."""
@@ -61,8 +61,8 @@ def score(meta: Meta, usage: Usage, now_ms: int) -> float:
     """Importance (1, 2, 4, 8) x use x recency x origin; a pin adds 1,000. Always above 0.
 
     Use: 1, and 0.2 more for each doubling of the reads, up to 8. Recency: 0.85 for each whole 30 days since the last read
-    or change, down to 8 steps. Origin: the person 1, an agent 0.8, anything else 0.7. No single step of use or time
-    makes one entry `CLEARLY_BETTER` than its equal, so that a score does not swing from run to run.
+    or change, down to 8 steps; always 1 for what a person prefers or has agreed on (`is_ageless`). Origin: the person 1, an
+    agent 0.8, anything else 0.7. No single step of use or time makes one entry `CLEARLY_BETTER` than its equal, so that a score does not swing from run to run.
     """
     return score_parts(meta, usage, now_ms).total
 
@@ -74,10 +74,16 @@ def score_parts(meta: Meta, usage: Usage, now_ms: int) -> ScoreParts:
     return ScoreParts(
         importance=_OF_IMPORTANCE[meta.importance],
         use=1 + _A_DOUBLING * doublings,
-        recency=_A_STEP_OLDER**steps,
+        recency=1.0 if is_ageless(meta) else _A_STEP_OLDER**steps,
         origin=_OF_ORIGIN[meta.origin],
         pin=_PINNED if meta.pinned else 0.0,
     )
+
+
+def is_ageless(meta: Meta) -> bool:
+    """Whether the entry holds until it is replaced: what a person prefers, or has agreed on. Such an entry is in front of
+    every session, where nobody has to open it, so that no read would ever show that it is of use."""
+    return meta.kind in (Kind.PREFERENCE, Kind.CONVENTION) and (meta.origin is Origin.USER or is_vouched_for(meta))
 
 
 def tier_facts(meta: Meta, profile: Profile, usage: Usage, now_ms: int) -> TierFacts:
