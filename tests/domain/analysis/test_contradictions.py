@@ -179,3 +179,12 @@ def test_a_reason_holds_no_token_p20() -> None:
     [finding] = found(*pair).of_kind(FindingKind.CONTRADICTION)
     assert token not in finding.reason
     assert "[redacted" in finding.reason
+
+
+def test_a_reason_holds_no_beginning_of_a_token_either_p20() -> None:
+    token = "ghp_" + "A1b2C3d4" * 4 + "E5f6"
+    lead = "The deploy port that belongs to the account with the very long name and token"
+    pair = [note("Deploy port", f"{lead} {token} is {port}.") for port in (8080, 9090)]
+    [finding] = found(*pair).of_kind(FindingKind.CONTRADICTION)
+    assert "very long name" in finding.reason
+    assert token[:6] not in finding.reason

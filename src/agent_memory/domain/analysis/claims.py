@@ -94,7 +94,7 @@ def assertions_of(sentences: Iterable[str]) -> tuple[Assertion, ...]:
         denied = is_denying(sentence.words)
         frame = _terms(sentence.text)
         if _FEWEST_TERMS <= len(frame) <= _MOST_TERMS:
-            by_frame[frame].append(Assertion(frame, denied, sentence.text[:_SNIPPET_CHARS] if denied else ""))
+            by_frame[frame].append(Assertion(frame, denied, _snippet(sentence.text) if denied else ""))
     return tuple(same[0] for same in by_frame.values() if len({each.denied for each in same}) == 1)
 
 
@@ -159,8 +159,13 @@ def _quantified(sentence: _Sentence) -> Iterator[Claim]:
 def _claim(
     sentence: _Sentence, slot: str, frame: frozenset[str], values: tuple[str, ...], *, exclusive: bool = False
 ) -> Claim:
-    snippet = sentence.text[:_SNIPPET_CHARS]
+    snippet = _snippet(sentence.text)
     return Claim(slot, frame, values, snippet, is_conditional(sentence.words), dates(sentence.text), exclusive)
+
+
+def _snippet(text: str) -> str:
+    """The beginning of a text in whole words: the first half of a token would not be recognised as a secret (P20)."""
+    return text if len(text) <= _SNIPPET_CHARS else text[: _SNIPPET_CHARS + 1].rpartition(" ")[0]
 
 
 def _without(text: str, found: tuple[Quantity, ...]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 import sys
+from array import array
 
 from attrs import frozen
 
@@ -60,7 +61,7 @@ class Features:
     tags: tuple[str, ...]
     digest: bytes
     """Of the body without links and white space; empty where nothing else is in it."""
-    terms: tuple[int, ...]
+    terms: array[int]
     """The content words of title and body, and the code they name; ascending."""
     title: tuple[int, ...]
     """The content words of the title, without values."""
@@ -141,11 +142,11 @@ def _digest(said: str) -> bytes:
     return hashlib.sha256(plain.encode("utf-8", "surrogatepass")).digest()[:16]
 
 
-def _terms(text: str, words: Vocabulary) -> tuple[int, ...]:
+def _terms(text: str, words: Vocabulary) -> array[int]:
     named = {f"`{span.strip().lower()}`" for span in _SPAN.findall(text)} if "`" in text else set()
     # Of a very long text some words will do; which ones must not depend on anything but the text.
     chosen = sorted(content_terms(text) | named)[:_MOST_TERMS]
-    return words.numbers(chosen)
+    return array("I", words.numbers(chosen))
 
 
 def _lines(text: str) -> int:
