@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from agent_memory.domain.analysis.ages import expired, stale
 from agent_memory.domain.analysis.analysis_facts import AnalysisFacts
-from agent_memory.domain.analysis.claims import assertions_of, claims_of
+from agent_memory.domain.analysis.claims import assertions_of, claims_of, looked_at
 from agent_memory.domain.analysis.conflicts import denial_conflicts, pairs_of, value_conflicts
 from agent_memory.domain.analysis.connections import dangling_links, one_way_links, orphans
 from agent_memory.domain.analysis.contradictions import contradictions
@@ -36,7 +36,7 @@ def analyze(entries: Iterable[StoredEntry], facts: AnalysisFacts) -> Analysis:
     for stored in entries:
         if stored.meta.id in known:
             continue
-        sentences = sentences_of(stored)
+        sentences = looked_at(sentences_of(stored))
         assertions.add(len(known), assertions_of(sentences))
         known[stored.meta.id] = features_of(stored, claims_of(sentences), words)
     as_read = tuple(known.values())

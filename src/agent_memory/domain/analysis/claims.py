@@ -71,24 +71,33 @@ class Assertion:
 
 
 @frozen
-class _Sentence:
+class Sentence:
+    """A sentence without the clause that says why, and its words in lower case."""
+
     text: str
     words: tuple[str, ...]
 
 
-def claims_of(sentences: Iterable[str]) -> tuple[Claim, ...]:
+def looked_at(sentences: Iterable[str]) -> tuple[Sentence, ...]:
+    """Those of the sentences that are short enough to claim one thing, as far as they are looked at."""
+    first = tuple(sentences)[:_MOST_STATEMENTS]
+    said = (without_reason(each) for each in first if len(each) <= _LONGEST_CHARS)
+    return tuple(Sentence(each, words_in(each)) for each in said)
+
+
+def claims_of(sentences: Iterable[Sentence]) -> tuple[Claim, ...]:
     """The claims of some sentences. Where one text gives several values for the same thing, none of them is a claim."""
     by_subject: dict[tuple[str, frozenset[str]], list[Claim]] = defaultdict(list)
-    for sentence in _short(sentences):
+    for sentence in sentences:
         for claim in _claims_in(sentence):
             by_subject[claim.slot, claim.frame].append(claim)
     return tuple(same[0] for same in by_subject.values() if len({claim.values for claim in same}) == 1)
 
 
-def assertions_of(sentences: Iterable[str]) -> tuple[Assertion, ...]:
+def assertions_of(sentences: Iterable[Sentence]) -> tuple[Assertion, ...]:
     """What the sentences affirm or deny, without conditions; what a text both affirms and denies is left out."""
     by_frame: dict[frozenset[str], list[Assertion]] = defaultdict(list)
-    for sentence in _short(sentences):
+    for sentence in sentences:
         if is_conditional(sentence.words) or is_beside_the_present(sentence.text):
             continue
         denied = is_denying(sentence.words)
@@ -106,16 +115,7 @@ def words_without_values(text: str) -> frozenset[str]:
     return _terms(_without(text, quantities(text) or ()))
 
 
-def _short(sentences: Iterable[str]) -> Iterator[_Sentence]:
-    for number, sentence in enumerate(sentences):
-        if number >= _MOST_STATEMENTS:
-            return
-        if len(sentence) <= _LONGEST_CHARS:
-            said = without_reason(sentence)
-            yield _Sentence(said, words_in(said))
-
-
-def _claims_in(sentence: _Sentence) -> Iterator[Claim]:
+def _claims_in(sentence: Sentence) -> Iterator[Claim]:
     text = sentence.text
     place = _PLACED.search(text) if "/" in text or "`" in text else None
     choice = choice_in(text)
@@ -131,7 +131,7 @@ def _claims_in(sentence: _Sentence) -> Iterator[Claim]:
         yield from _quantified(sentence)
 
 
-def _chosen(sentence: _Sentence, choice: Choice) -> Iterator[Claim]:
+def _chosen(sentence: Sentence, choice: Choice) -> Iterator[Claim]:
     exclusive = choice.among.exclusive
     said = _terms(choice.rest) - choice.among.about
     frame = frozenset(term for term in said if not term.isdigit()) if exclusive else said
@@ -139,7 +139,7 @@ def _chosen(sentence: _Sentence, choice: Choice) -> Iterator[Claim]:
         yield _claim(sentence, choice.among.question, frame, (choice.answer,), exclusive=exclusive)
 
 
-def _placed(sentence: _Sentence, place: re.Match[str]) -> Iterator[Claim]:
+def _placed(sentence: Sentence, place: re.Match[str]) -> Iterator[Claim]:
     text, value = sentence.text, place["place"].strip("`").rstrip("./,;:").lower()
     frame = _terms(f"{text[: place.start('place')]} {text[place.end() :]}")
     is_place = ("/" in value or "." in value) and not _MORE_PLACES.match(text, place.end())
@@ -147,7 +147,7 @@ def _placed(sentence: _Sentence, place: re.Match[str]) -> Iterator[Claim]:
         yield _claim(sentence, "place", frame, (value,))
 
 
-def _quantified(sentence: _Sentence) -> Iterator[Claim]:
+def _quantified(sentence: Sentence) -> Iterator[Claim]:
     plain = _CHANGE.sub(" ", without_dates(sentence.text))
     found = quantities(plain) or ()
     frame = _terms(_without(plain, found))
@@ -157,7 +157,7 @@ def _quantified(sentence: _Sentence) -> Iterator[Claim]:
 
 
 def _claim(
-    sentence: _Sentence, slot: str, frame: frozenset[str], values: tuple[str, ...], *, exclusive: bool = False
+    sentence: Sentence, slot: str, frame: frozenset[str], values: tuple[str, ...], *, exclusive: bool = False
 ) -> Claim:
     snippet = _snippet(sentence.text)
     return Claim(slot, frame, values, snippet, is_conditional(sentence.words), dates(sentence.text), exclusive)
