@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,7 +18,7 @@ from agent_memory.adapters.surroundings.system_clock import SystemClock
 from agent_memory.config import Config
 from agent_memory.domain.command.presets import BUILTIN
 from agent_memory.domain.note_draft import Caller
-from agent_memory.errors import Error
+from agent_memory.errors import ActRefused, Error
 from agent_memory.wording import describe
 
 if TYPE_CHECKING:
@@ -26,19 +26,29 @@ if TYPE_CHECKING:
     from agent_memory.adapters.git.git_recorder import GitRecorder
     from agent_memory.adapters.git.owing_recorder import OwingRecorder
     from agent_memory.adapters.inbox.inbox_files import InboxFiles
+    from agent_memory.adapters.records.run_log_files import RunLogFiles
     from agent_memory.adapters.records.spend_ledger_files import SpendLedgerFiles
     from agent_memory.adapters.records.usage_ledger_files import UsageLedgerFiles
     from agent_memory.adapters.store.store_files import StoreFiles
     from agent_memory.adapters.surroundings.places_files import PlacesFiles
+    from agent_memory.adapters.targets.target_files import TargetFiles
     from agent_memory.domain.checkup.examination import Examination, Treatment
     from agent_memory.domain.defrag_run import DefragRun
+    from agent_memory.domain.entry import Listing
     from agent_memory.domain.explaining.entry_story import EntryStory
     from agent_memory.domain.explaining.session_trace import FoundSessions
+    from agent_memory.domain.footprint import Footprint
     from agent_memory.domain.health import Health
     from agent_memory.domain.run import Run
+    from agent_memory.domain.run_log import LoggedRun
+    from agent_memory.domain.section import Published, RenderedSection
+    from agent_memory.domain.undo_run import Undone
+    from agent_memory.formats.footprint_diff import DiffPart
     from agent_memory.pipelines.consolidate_io import ConsolidateIo
     from agent_memory.pipelines.defrag_io import DefragIo
+    from agent_memory.pipelines.undo_io import UndoIo
     from agent_memory.ports import Agent
+    from agent_memory.publishing import KeepSections, Publisher
     from agent_memory.reading import Reading
     from agent_memory.service import MemoryService
 
@@ -141,7 +151,47 @@ class Memory:
         """For what changes entries."""
         from agent_memory.service import MemoryService
 
-        return MemoryService(self.store, self.ledger, self.recorder, self.clock, self.caller, self._warn, self.locks)
+        return MemoryService(
+            self.store, self.ledger, self.recorder, self.clock, self.caller, self._warn, self.locks, self.publish
+        )
+
+    @cached_property
+    def targets(self) -> TargetFiles:
+        from agent_memory.adapters.targets.target_files import TargetFiles
+
+        return TargetFiles(home_of(self.environ), str(self.root))
+
+    @cached_property
+    def publisher(self) -> Publisher:
+        from agent_memory.adapters.targets.chosen_targets import told_path
+        from agent_memory.domain.section import SectionBudget
+        from agent_memory.publishing import Publisher
+
+        agents_md = self.config.agents_md
+        budget = SectionBudget(agents_md.hot_chars, agents_md.warm_lines)
+        return Publisher(self.store, self.targets, told_path(str(self.root), home_of(self.environ)), budget)
+
+    def publish(
+        self, paths: Sequence[str] | None = None, *, dry_run: bool = False, keep: KeepSections | None = None
+    ) -> Result[Published, Error]:
+        """Bring the managed section of every configured target up to date, or of these files. `keep` is told how sections
+        are about to change. A configured path is absolute or below `~`; another counts from the working directory."""
+        from agent_memory.adapters.targets.chosen_targets import chosen_targets, expanded
+        from agent_memory.publishing import kept_nowhere
+
+        home = home_of(self.environ)
+        named = self.config.agents_md.targets if paths is None else paths
+        full = [expanded(path, home, None if paths is None else self.cwd) for path in named]
+        return self.publisher.publish(chosen_targets(full, home, self.places), keep or kept_nowhere, dry_run=dry_run)
+
+    def section_here(self) -> Result[RenderedSection, Error]:
+        """The section that a file in the working directory would hold."""
+        from agent_memory.adapters.surroundings.repository import work_tree_above
+        from agent_memory.domain.section import Target
+        from agent_memory.domain.vocabulary import GLOBAL_SCOPE
+
+        in_repository = self.cwd is not None and work_tree_above(self.cwd) is not None
+        return self.publisher.render(Target("-", frozenset({GLOBAL_SCOPE, self.scope_here()}), in_repository))
 
     def scope_here(self) -> str:
         """The scope key of the working directory."""
@@ -252,7 +302,7 @@ class Memory:
         from agent_memory.pipelines.consolidate import consolidate
 
         with self.locks.run() as held:
-            finished = held.bind(lambda _: Success(None) if dry_run else self._finish_defrag())
+            finished = held.bind(lambda _: self._finish_others(dry_run, self._finish_defrag))
             retried = finished.bind(lambda _: self.inbox.retry_failed() if retry_failed else Success(0))
             return (
                 retried.bind(lambda _: self.agent())
@@ -288,7 +338,7 @@ class Memory:
         run = DefragRun(self._new_run_id(now_ms), now_ms, dry_run, force)
         with self.locks.run() as held:
             return (
-                held.bind(lambda _: Success(None) if dry_run else self._finish_consolidate())
+                held.bind(lambda _: self._finish_others(dry_run, self._finish_consolidate))
                 .bind(lambda _: self.agent())
                 .bind(lambda agent: self._defrag_io(agent, progress))
                 .bind(lambda io: defrag(io, run))
@@ -309,6 +359,81 @@ class Memory:
         from agent_memory.adapters.git.git_upkeep import pack_history
 
         return pack_history(self.root, self.environ) if self.config.storage.auto_commit else Success(None)
+
+    @cached_property
+    def log(self) -> RunLogFiles:
+        from agent_memory.adapters.records.run_log_files import RunLogFiles
+
+        return RunLogFiles(self.root)
+
+    def undo(self, name: str | None = None, *, dry_run: bool = False) -> Result[Undone, Error]:
+        """Put everything back to what it was before a run. Refused where an agent is calling: it would take away what a
+        person's memory holds, and could bring back what they got rid of."""
+        from agent_memory.pipelines.undo import undo
+
+        if not dry_run and self.caller.variable is not None:
+            return Failure(ActRefused("undo", self.caller.variable))
+        with self.locks.run() as held:
+            return held.bind(lambda _: self._undo_io()).bind(lambda io: undo(io, name, dry_run=dry_run))
+
+    def run_diff(
+        self, name: str | None = None, *, backwards: bool = False
+    ) -> Result[tuple[LoggedRun, tuple[DiffPart, ...]], Error]:
+        """What a run changed, or, backwards, what undoing it would change. An agent is not shown what is secret."""
+        from agent_memory.domain.vocabulary import Sensitivity
+        from agent_memory.formats import footprint_diff
+        from agent_memory.pipelines.undo_choice import chosen, footprint_of, newest_kept
+
+        def parts(footprint: Footprint, titles: Mapping[str, str]) -> tuple[DiffPart, ...]:
+            directed = footprint_diff.backwards(footprint) if backwards else footprint
+            return footprint_diff.diff_parts(directed, titles)
+
+        def titles_of(listing: Listing) -> Mapping[str, str]:
+            return {
+                each.meta.id: each.meta.title
+                for each in listing.entries
+                if each.meta.sensitivity is not Sensitivity.SECRET
+            }
+
+        run = newest_kept(self.log) if name is None else chosen(self.log, name)
+        return run.bind(
+            lambda run: footprint_of(self.log, run).bind(
+                lambda footprint: self.store.list().map(lambda live: (run, parts(footprint, titles_of(live))))
+            )
+        )
+
+    def _undo_io(self) -> Result[UndoIo, Error]:
+        from agent_memory.adapters.records.defrag_records_files import DefragRecordsFiles
+        from agent_memory.pipelines.undo_io import UndoIo
+
+        return Success(
+            UndoIo(
+                store=self.store,
+                log=self.log,
+                targets=self.targets,
+                recorder=self.recorder,
+                records=DefragRecordsFiles(self.root, self.clock),
+                clock=self.clock,
+                finish_interrupted=lambda: self._finish_consolidate().bind(lambda _: self._finish_defrag()),
+                new_run_id=self._new_run_id,
+            )
+        )
+
+    def _finish_others(self, dry_run: bool, finish: Callable[[], Result[object, Error]]) -> Result[object, Error]:
+        """Carry out the rest of an undo and of the other machine's run; a dry run leaves them to others."""
+        return Success(None) if dry_run else self._finish_undo().bind(lambda _: finish())
+
+    def _finish_undo(self) -> Result[object, Error]:
+        """Carry out the rest of an undo that crashed."""
+        from agent_memory.pipelines.undo import finish_undo
+
+        def told(sentences: tuple[str, ...]) -> None:
+            for sentence in sentences:
+                self._warn(sentence)
+
+        if self.log.undoing() == Success(None):
+            return Success(None)
+        return self._undo_io().bind(finish_undo).map(told)
 
     def _finish_consolidate(self) -> Result[object, Error]:
         """Carry out the rest of a consolidation that crashed: its writes are not a person's, and nobody may take them
@@ -349,7 +474,7 @@ class Memory:
                 log=RunLogFiles(self.root),
                 locks=self.locks,
                 clock=self.clock,
-                publish=self.publisher.publish,
+                publish=lambda keep: self.publish(keep=keep),
                 prompt_template=template,
                 random_word=lambda: secrets.token_hex(16),
                 budget=SectionBudget(config.agents_md.hot_chars, config.agents_md.warm_lines),

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-import os
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
 from attrs import define, evolve, field
-from returns.result import Failure, Result, Success
+from returns.result import Result, Success
 
 from agent_memory.adapters.disk.dict_locks import DictLocks
 from agent_memory.adapters.git.dict_recorder import DictRecorder
@@ -16,44 +16,24 @@ from agent_memory.adapters.records.dict_defrag_records import DictDefragRecords
 from agent_memory.adapters.records.run_log_files import RunLogFiles
 from agent_memory.adapters.store.store_files import StoreFiles
 from agent_memory.adapters.surroundings.system_clock import DictClock
+from agent_memory.adapters.targets.target_files import TargetFiles
 from agent_memory.domain.change import Change, Create, Replace, Retire, Together
 from agent_memory.domain.entry import MemoryEntry, Meta, StoredEntry
 from agent_memory.domain.footprint import SectionChange
 from agent_memory.domain.instants import iso_of
 from agent_memory.domain.run_log import LoggedAction, LoggedRun, Machine, logged_actions
-from agent_memory.domain.target_file import TargetFile
 from agent_memory.domain.tiers import TierList
 from agent_memory.domain.undo_run import Undone
-from agent_memory.errors import Error, TargetRefused
+from agent_memory.errors import Error
 from agent_memory.formats.section_splice import splice_section
 from agent_memory.pipelines.undo import undo
 from agent_memory.pipelines.undo_io import UndoIo
 
+_LITTER = re.compile(r"/\.cache/|/\.transaction/|/\.tmp-|\.agent-memory-[0-9a-f]+$")
+"""Derived files, and what a crash leaves until somebody tidies up."""
+
 NOON_MS = 1_772_409_600_000
 SECTION = "<!-- agent-memory:start -->\n## Memory of earlier sessions\n\n{}\n<!-- agent-memory:end -->"
-
-
-@define
-class PlainTargets:
-    """`Targets` for files of a test, without the care for links and other people's files."""
-
-    def read(self, path: str) -> Result[TargetFile, Error]:
-        if os.path.isdir(path):
-            return Failure(TargetRefused(path, "it is a directory"))
-        data = Path(path).read_bytes() if os.path.exists(path) else None
-        return Success(TargetFile(path, path, data))
-
-    def write(self, file: TargetFile, data: bytes) -> Result[None, Error]:
-        temporary = f"{file.path}.tmp"
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
-        os.write(descriptor, data)
-        os.close(descriptor)
-        os.replace(temporary, file.path)
-        return Success(None)
-
-    def remove(self, file: TargetFile) -> Result[None, Error]:
-        os.unlink(file.path)
-        return Success(None)
 
 
 def entry(letter: str, body: str, title: str = "") -> MemoryEntry:
@@ -91,7 +71,7 @@ class World:
         return UndoIo(
             store=self.store,
             log=self.log,
-            targets=PlainTargets(),
+            targets=TargetFiles(str(self.home), str(self.root)),
             recorder=self.recorder,
             records=self.records,
             clock=self.clock,
@@ -188,5 +168,5 @@ class World:
         return {
             path: hashlib.sha256(each.read_bytes()).hexdigest()
             for each in found
-            if "/.cache/" not in (path := str(each.relative_to(self.home)))
+            if not _LITTER.search(path := str(each.relative_to(self.home)))
         }

@@ -1,0 +1,137 @@
+"""What a run changed, as a diff for people: notes by their titles, tiers by name, managed sections."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Mapping, Sequence
+
+from attrs import evolve, frozen
+
+from agent_memory.domain.footprint import Footprint, SectionChange
+from agent_memory.domain.footprint_fold import fold_files
+from agent_memory.domain.recording.file_change import FileChange, FileState
+from agent_memory.domain.text.plain_text import one_line
+from agent_memory.domain.tiers import TIERS_FILE
+from agent_memory.formats.note_changes import NoteChange, NoteFile, note_changes
+from agent_memory.formats.tiers_json import parse_tiers
+
+NOWHERE = "/dev/null"
+_TITLE_CHARS = 200
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")
+_WORDS = {
+    "create": "created",
+    "replace": "changed",
+    "retire": "moved to the archive",
+    "restore": "brought back from the archive",
+    "remove": "taken away",
+    "version": "earlier versions of",
+}
+
+
+@frozen
+class DiffPart:
+    """One entry, the tier list, or one target."""
+
+    subject: str
+    """An id, `state/tiers.json`, or the absolute path of a target."""
+    act: str
+    """As of `NoteChange`; `tiers` or `section`."""
+    words: str
+    """One line for people."""
+    lines: tuple[str, ...] = ()
+    """Of a unified diff; empty where nothing but the place changed, and for a secret note."""
+
+
+def diff_parts(footprint: Footprint, titles: Mapping[str, str]) -> tuple[DiffPart, ...]:
+    """One part for each thing that differs by the run: entries first, then tiers and sections. Nothing in it moves a
+    terminal's cursor. `titles` are of entries that only the tiers name."""
+    files = fold_files(footprint.files).files
+    notes = note_changes(files)
+    known = {**titles, **{each.id: each.title for each in notes if not each.secret}}
+    tiers = (_tiers(each, known) for each in files if each.path == TIERS_FILE)
+    sections = (_section(each) for each in footprint.sections if each.before != each.after)
+    return (*map(_note, notes), *tiers, *sections)
+
+
+def render_diff(parts: Sequence[DiffPart]) -> str:
+    """All of it as text: a comment line over each diff."""
+    return "\n".join("\n".join((f"# {each.words}", *each.lines)) for each in parts)
+
+
+def backwards(footprint: Footprint) -> Footprint:
+    """The footprint that undoing it would leave."""
+    files = fold_files(footprint.files).files
+    return Footprint(
+        tuple(evolve(each, before=each.after, after=each.before) for each in files),
+        tuple(evolve(each, before=each.after, after=each.before) for each in footprint.sections),
+    )
+
+
+def _note(change: NoteChange) -> DiffPart:
+    words = f"{_WORDS[change.act]} {change.id}  {one_line(change.title, _TITLE_CHARS)}".rstrip()
+    if change.secret:
+        return DiffPart(change.id, change.act, f"{words} (its text is not shown)")
+    return DiffPart(change.id, change.act, words, (*_between_notes(change.before, change.after), *_places(change)))
+
+
+def _between_notes(before: NoteFile | None, after: NoteFile | None) -> tuple[str, ...]:
+    return _between(
+        "" if before is None else before.text,
+        "" if after is None else after.text,
+        NOWHERE if before is None else before.path,
+        NOWHERE if after is None else after.path,
+    )
+
+
+def _places(change: NoteChange) -> tuple[str, ...]:
+    """Where its text is, or was, in the archive."""
+    retired = change.retired_after
+    return tuple(
+        _visible(line)
+        for line in (
+            *((f"# now {retired}",) if retired is not None else ()),
+            *((f"# before {change.retired_before}",) if change.retired_before is not None else ()),
+            *(f"# the earlier version is kept as {path}" for path in change.kept),
+            *(f"# no longer needed: {path}" for path in change.dropped),
+        )
+    )
+
+
+def _tiers(change: FileChange, titles: Mapping[str, str]) -> DiffPart:
+    before, after = (_tier_lines(state, titles) for state in (change.before, change.after))
+    lines = _between(before, after, TIERS_FILE, TIERS_FILE)
+    return DiffPart(TIERS_FILE, "tiers", "what is in front of every agent", lines)
+
+
+def _tier_lines(state: FileState | None, titles: Mapping[str, str]) -> str:
+    if state is None:
+        return ""
+    tiers = parse_tiers(state.data, TIERS_FILE)
+    if not tiers.map(bool).value_or(False):
+        return state.data.decode("utf-8", "replace")
+    found = tiers.unwrap()
+    rows = (*(("hot", id) for id in found.hot), *(("warm", id) for id in found.warm))
+    return "".join(f"{tier:4}  {id}  {one_line(titles.get(id, ''), _TITLE_CHARS)}".rstrip() + "\n" for tier, id in rows)
+
+
+def _section(change: SectionChange) -> DiffPart:
+    lines = _between(
+        change.before or "",
+        change.after or "",
+        NOWHERE if change.before is None else change.path,
+        NOWHERE if change.after is None else change.path,
+    )
+    return DiffPart(change.path, "section", f"managed section of {_visible(change.path)}", lines)
+
+
+def _between(before: str, after: str, old_name: str, new_name: str) -> tuple[str, ...]:
+    if before == after and NOWHERE not in (old_name, new_name):
+        return () if old_name == new_name else (_visible(f"# {old_name}"), _visible(f"# now {new_name}"))
+    diff = difflib.unified_diff(before.splitlines(), after.splitlines(), old_name, new_name, lineterm="")
+    return tuple(map(_visible, diff))
+
+
+def _visible(line: str) -> str:
+    """The line with control characters spelled out, lest a note steers the terminal that shows it."""
+    return _CONTROL.sub(lambda found: f"\\x{ord(found[0]):02x}", line)

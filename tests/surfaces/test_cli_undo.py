@@ -1,0 +1,119 @@
+"""`memory log`, `memory diff` and `memory undo` as processes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from memory_process import Memory
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Memory:
+    """A home in which two notes were consolidated, one run each."""
+    memory = Memory(tmp_path / "home")
+    memory.home.mkdir()
+    for title in ("Deploys", "Linters"):
+        memory.captured(title, f"{title} run from main only, since 2026-02-13.")
+        assert memory("consolidate").code == 0
+    return memory
+
+
+def test_a_run_is_logged_shown_and_taken_back_byte_for_byte_p16(memory: Memory) -> None:
+    runs = memory("log", "--json").document["runs"]
+    assert [(each["machine"], each["result"], each["kept"]) for each in runs] == [
+        ("consolidate", "completed", True)
+    ] * 2
+    assert [each["actions"][0]["words"] for each in runs] == ["Linters", "Deploys"]
+    name = runs[0]["run"].rpartition("_")[2]
+
+    logged = memory("log")
+    assert (logged.code, logged.err) == (0, "")
+    assert logged.out.split()[3] == name
+    assert "1 session processed, 1 entry written" in logged.out.splitlines()[0]
+
+    diff = memory("diff")
+    assert "# created id__" in diff.out
+    assert "+Linters run from main only, since 2026-02-13." in diff.out
+    assert "Deploys" not in diff.out
+    assert memory("diff", name).out == diff.out
+
+    after = memory.snapshot()
+    dry = memory("undo", "--dry-run")
+    assert "-Linters run from main only, since 2026-02-13." in dry.out
+    assert memory.snapshot() == after
+
+    undone = memory("undo")
+    assert (undone.code, undone.err) == (0, "")
+    assert undone.out.splitlines()[0].startswith(f"Undid the consolidate run {name} (1 session processed")
+    assert memory.titles() == ["Deploys"]
+    assert memory.log("%s")[0].startswith("undo: 1 session processed")
+
+    again = memory("undo", name, "--json")
+    assert (again.code, again.error["code"]) == (20, "undo-refused")
+    assert "undone already" in again.error["details"]["reasons"][0]
+
+    newest = memory("log", "-n", "1", "--json").document["runs"][0]
+    assert newest["undid"] == runs[0]["run"]
+    redone = memory("undo", newest["run"], "--json")
+    assert redone.document["undid"] == newest["run"]
+    assert memory.snapshot() == after
+    assert "undone by" in memory("log").out
+
+
+def test_a_day_is_shown_in_full(memory: Memory) -> None:
+    day = memory("log", "--json").document["runs"][0]["startedAt"][:10]
+    shown = memory("log", "--day", day).out
+    assert "    create id__" in shown
+    assert "Linters" in shown
+    assert memory("log", "--day", "2001-01-01").out == "No run on that day.\n"
+
+
+def test_a_person_who_edited_the_note_since_is_told_so_and_keeps_it_p8(memory: Memory) -> None:
+    note = next((memory.root / "topics").glob("Linters*.md"))
+    note.write_text(note.read_text() + "\nBy hand.\n")
+    refused = memory("undo")
+    assert refused.code == 20
+    assert "Linters (id__" in refused.err
+    assert "was changed since by hand or by a command" in refused.err
+    assert "By hand." in note.read_text()
+    assert memory.log("%s")[0].startswith("hand edits: ")
+
+
+def test_an_agent_may_look_but_not_take_back(memory: Memory) -> None:
+    before = memory.snapshot()
+    inside = {"CLAUDE_CODE_CHILD_SESSION": "1"}
+    refused = memory("undo", "--json", environ=inside)
+    assert (refused.code, refused.error["code"]) == (2, "act-refused")
+    assert memory("undo", "--dry-run", environ=inside).code == 0
+    assert memory("diff", environ=inside).code == 0
+    assert memory.snapshot() == before
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (("undo", "nonsense"), 20),
+        (("diff", "nonsense"), 20),
+        (("undo", "20"), 2),
+        (("log", "-n", "0"), 2),
+        (("log", "--day", "yesterday"), 2),
+        (("log", "--day", "2026-02-30"), 2),
+    ],
+)
+def test_a_wrong_word_is_one_error(memory: Memory, words: tuple[str, ...], code: int) -> None:
+    before = memory.snapshot()
+    done = memory(*words)
+    assert (done.code, done.out) == (code, "")
+    assert len(done.err.splitlines()) == 1
+    assert memory.snapshot() == before
+
+
+def test_an_empty_store_has_no_runs(tmp_path: Path) -> None:
+    memory = Memory(tmp_path)
+    assert memory("log").out == "No run yet.\n"
+    assert memory("log", "--json").document == {"runs": []}
+    for words in (("undo",), ("diff",)):
+        assert memory(*words).code == 20
+    assert not memory.root.exists()
