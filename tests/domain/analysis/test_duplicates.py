@@ -85,3 +85,26 @@ def test_what_contradicts_is_not_also_a_near_duplicate() -> None:
         note("Port of the gateway", f"The gateway of the parcel tracker listens on port {port}.") for port in (80, 81)
     )
     assert kinds(found(old, new)) == [FindingKind.CONTRADICTION]
+
+
+def test_many_that_are_all_alike_are_all_named() -> None:
+    names = (
+        "anna",
+        "bela",
+        "carla",
+        "dora",
+        "elsa",
+        "frida",
+        "gerda",
+        "hilda",
+        "inga",
+        "jana",
+        "karin",
+        "lena",
+        "mona",
+    )
+    alike = [note(f"Export for {name}", f"{TEXT} Its owner is {name}.") for name in names * 3]
+    groups = found(*alike).of_kind(FindingKind.NEAR_DUPLICATE)
+    firsts = {group.ids[0] for group in found(*alike).of_kind(FindingKind.DUPLICATE)}
+    assert {id for group in groups for id in group.ids} == firsts
+    assert len(firsts) == len(names)

@@ -14,6 +14,7 @@ from array import array
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
 from attrs import frozen
 
@@ -36,6 +37,7 @@ _FEWEST_CONTAINED = 8
 _FAR = 8
 _MOST_PROBED = 6
 _MOST_COMPARED = 64
+_MOST_ALIKE = 8
 _MOST_LOOKED_AT = 600
 
 
@@ -54,7 +56,8 @@ class Alike:
 
 
 def alike_pairs(entries: Sequence[Features], words: Vocabulary) -> Iterator[Alike]:
-    """Every pair that is nearly the same or of which one holds the other, by the content words of title and body.
+    """Every pair that is nearly the same or of which one holds the other, by the content words of title and body; of many
+    entries that are all alike, each with some of the others.
 
     Not taken for near duplicates are two entries each of which names a number or code that the other lacks: they say the
     like of different things.
@@ -69,9 +72,9 @@ def alike_pairs(entries: Sequence[Features], words: Vocabulary) -> Iterator[Alik
                 holders[term].append(position)
     for position, each in enumerate(ordered):
         mine, prefix = set(each.terms), _rarest(each, spread, words)
-        for candidate in _candidates(position, each, prefix, holders, ordered):
-            if alike := _compared(each, mine, ordered[candidate], marked):
-                yield alike
+        candidates = _candidates(position, each, prefix, holders, ordered)
+        found = (_compared(each, mine, ordered[candidate], marked) for candidate in candidates)
+        yield from islice((alike for alike in found if alike is not None), _MOST_ALIKE)
 
 
 def _names(word: str) -> bool:
