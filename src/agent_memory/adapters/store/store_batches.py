@@ -66,8 +66,6 @@ class Batches:
 
         if dry_run:
             return self.recover().bind(lambda _: self._shelves.live()).map(self._draft).bind(decided)
-        if dry_run:
-            return self.recover().bind(lambda _: self._shelves.live()).map(self._draft).bind(decided)
         return self._carry_out(decided, run_id, UndoRefused("", ("somebody is changing the same files right now",)))
 
     def _carry_out(
