@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TypeVar
 
 from attrs import evolve, frozen
 from returns.result import Failure, Result, Success
@@ -14,15 +15,20 @@ from agent_memory.domain.planning.drafts import stored_body, stored_description,
 from agent_memory.domain.planning.same_body import same_body, similar_entries
 from agent_memory.domain.planning.taken_ids import taken_ids
 from agent_memory.domain.results import sealed
+from agent_memory.domain.section import Published
 from agent_memory.domain.text.derive import MAX_TITLE_CHARS, derive_description, derive_title
 from agent_memory.domain.text.ids import mint_id
 from agent_memory.domain.text.links import append_see_also, without_see_also
 from agent_memory.domain.text.plain_text import one_line
+from agent_memory.domain.tiering.standing import with_hot
+from agent_memory.domain.tiers import TierList
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Origin, Sensitivity, Status, furthest, least_trusted
 from agent_memory.errors import ActRefused, EntryChanged, EntryInvalid, EntryProtected, Error
 from agent_memory.ports import Clock, Locks, Recorder, Store, UsageLedger
 from agent_memory.reading import ListedEntries, ListFilter, ReadEntry, Reading, usage_of
 from agent_memory.wording import describe
+
+T = TypeVar("T")
 
 EDITABLE = (
     "title",
@@ -51,9 +57,14 @@ class Remembered:
     existing: bool = False
 
 
+def _published_nowhere() -> Result[Published, Error]:
+    return Success(Published())
+
+
 @frozen
 class MemoryService:
-    """Operations on entries over the ports. `warn` is told what did not go wrong enough to fail: git trouble."""
+    """Operations on entries over the ports. `warn` is told what did not go wrong enough to fail: trouble with git or with
+    a target. `publish` brings the managed sections up to date."""
 
     store: Store
     ledger: UsageLedger
@@ -62,6 +73,7 @@ class MemoryService:
     caller: Caller
     warn: Callable[[str], None]
     locks: Locks
+    publish: Callable[[], Result[Published, Error]] = _published_nowhere
 
     @property
     def reading(self) -> Reading:
@@ -173,7 +185,7 @@ class MemoryService:
         return self._change(id, edited, "edit")
 
     def pin(self, id: str) -> Result[StoredEntry, Error]:
-        """Promote the entry and keep it hot."""
+        """Promote the entry and keep it hot; the targets show it at once."""
         return self._trusting(id, "pin", lambda meta: evolve(_promoted(meta), pinned=True))
 
     def unpin(self, id: str) -> Result[StoredEntry, Error]:
@@ -183,7 +195,7 @@ class MemoryService:
         )
 
     def promote(self, id: str) -> Result[StoredEntry, Error]:
-        """Vouch for an entry: it may be hot whatever its origin."""
+        """Vouch for an entry: it may be hot whatever its origin, and is so until defrag decides otherwise."""
         return self._trusting(id, "promote", _promoted)
 
     def archive(self, id: str) -> Result[Listed, Error]:
@@ -195,7 +207,7 @@ class MemoryService:
             change = Retire(stored.meta.id, stored.listed.content_hash)
             return self._apply(change, stored.meta.id, f"archive: {stored.meta.title}").map(lambda _: stored.listed)
 
-        return self._mine(id, "archiving").bind(retired)
+        return self._shown_at_once(self._mine(id, "archiving").bind(retired))
 
     def remove(self, id: str) -> Result[Listed, Error]:
         """Like `archive`: nothing that a program asks for deletes knowledge."""
@@ -203,9 +215,11 @@ class MemoryService:
 
     def restore(self, id: str) -> Result[StoredEntry, Error]:
         """Bring an archived entry back to life."""
-        return self._mine(id, "restoring", archived=True).bind(
-            lambda stored: self._apply(Restore(id), id, f"restore: {stored.meta.title}").bind(
-                lambda _: self.store.read(id)
+        return self._shown_at_once(
+            self._mine(id, "restoring", archived=True).bind(
+                lambda stored: self._apply(Restore(id), id, f"restore: {stored.meta.title}").bind(
+                    lambda _: self.store.read(id)
+                )
             )
         )
 
@@ -220,14 +234,23 @@ class MemoryService:
                 return Failure(EntryProtected(id, act, "secret"))
             return Success(MemoryEntry(change(stored.meta), stored.body))
 
-        return self._change(id, trusted, act)
+        return self._change(id, trusted, act, hot=True)
 
     def _change(
-        self, id: str, change: Callable[[StoredEntry], Result[MemoryEntry, Error]], act: str
+        self,
+        id: str,
+        change: Callable[[StoredEntry], Result[MemoryEntry, Error]],
+        act: str,
+        *,
+        hot: bool = False,
     ) -> Result[StoredEntry, Error]:
+        """Write the entry as `change` makes it, with `hot` as a hot one; the targets show it at once."""
+
         def written(stored: StoredEntry, entry: MemoryEntry) -> Result[StoredEntry, Error]:
+            tiers = self._tiers_with(stored.meta.id) if hot else None
+            subject = f"{act}: {entry.meta.title}"
             if entry == stored.entry:
-                return Success(stored)
+                return self._retiered(tiers, subject).map(lambda _: stored)
             if stored.meta.pinned and self.caller.is_agent:
                 return Failure(EntryProtected(id, f"{act} by an agent", "pinned"))
             if entry.meta.pinned and entry.meta.sensitivity is Sensitivity.SECRET:
@@ -236,11 +259,46 @@ class MemoryService:
             replacement = Replace(
                 MemoryEntry(evolve(meta, updated_at_ms=self.clock.now_ms()), entry.body), stored.listed.content_hash
             )
-            return self._write(replacement, f"{act}: {meta.title}")
+            return self._write(replacement, subject, tiers)
 
         with self.locks.write() as held:  # or of two at once one would find the entry changed
             mine = held.bind(lambda _: self._mine(id, act))
-            return mine.bind(lambda stored: change(stored).bind(lambda entry: written(stored, entry)))
+            changed = mine.bind(lambda stored: change(stored).bind(lambda entry: written(stored, entry)))
+        return self._shown_at_once(changed)
+
+    def _tiers_with(self, id: str) -> TierList | None:
+        """The tier list with the entry hot; None where it is so already. A list that cannot be read is left as it is: what
+        a person vouches for is shown without it."""
+        match sealed(self.store.tiers()):
+            case Failure(error):
+                self.warn(describe(error))
+                return None
+            case Success(tiers):
+                return None if id in tiers.hot else with_hot(tiers, id)
+
+    def _retiered(self, tiers: TierList | None, subject: str) -> Result[None, Error]:
+        """The new tier list written and recorded; nothing where there is none."""
+        if tiers is None:
+            return Success(None)
+
+        def recorded(receipt: Receipt) -> None:
+            self._tolerate(self.recorder.record(receipt.touched, subject))
+
+        return self.store.apply([], tiers=tiers).map(recorded)
+
+    def _shown_at_once(self, done: Result[T, Error]) -> Result[T, Error]:
+        """The same result, after the targets have been brought up to date where the act succeeded; their trouble is told,
+        and fails nothing."""
+        if isinstance(done, Failure):
+            return done
+        match sealed(self.publish()):
+            case Failure(error):
+                self.warn(describe(error))
+            case Success(published):
+                for target in published.refused:
+                    if target.error is not None:
+                        self.warn(describe(target.error))
+        return done
 
     def _mine(self, id: str, act: str, *, archived: bool = False) -> Result[StoredEntry, Error]:
         """The entry, if this caller may act on it: what is secret is none of an agent's business."""
@@ -262,25 +320,26 @@ class MemoryService:
                 usage = usage_of(meta, totals.get(meta.id))
                 return evolve(meta, used=usage.count, last_used_at_ms=usage.last_at_ms)
 
-    def _write(self, change: Create | Replace, subject: str) -> Result[StoredEntry, Error]:
+    def _write(
+        self, change: Create | Replace, subject: str, tiers: TierList | None = None
+    ) -> Result[StoredEntry, Error]:
         id = change.entry.meta.id
-        return self._apply(change, id, subject).bind(lambda _: self.store.read(id))
+        return self._apply(change, id, subject, tiers).bind(lambda _: self.store.read(id))
 
-    def _apply(self, change: Change, id: str, subject: str) -> Result[Receipt, Error]:
+    def _apply(self, change: Change, id: str, subject: str, tiers: TierList | None = None) -> Result[Receipt, Error]:
         """Carry out one change and record it under one write lock, so that no other process takes the write for a
         person's; what a person did to the same file before is recorded as theirs first."""
 
         def applied(before: str | None) -> Result[Receipt, Error]:
             if before is not None:
                 self._tolerate(self.recorder.adopt_hand_edits((before,)))
-            return self.store.apply([change]).bind(recorded)
+            return self.store.apply([change], tiers=tiers).bind(recorded)
 
         def recorded(receipt: Receipt) -> Result[Receipt, Error]:
             if not receipt.applied:
                 return Failure(EntryChanged(id))
-            paths = [path for each in receipt.applied for path in each.touched]
             by = f"By: {self.caller.harness}" if self.caller.is_agent else ""
-            self._tolerate(self.recorder.record(paths, subject, by))
+            self._tolerate(self.recorder.record(receipt.touched, subject, by))
             return Success(receipt)
 
         with self.locks.write() as held:
