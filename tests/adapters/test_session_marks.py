@@ -128,3 +128,27 @@ class TestSessionMarksFiles(SessionMarksContract):
             assert isinstance(marks.put(evolve(MARK, turns_seen=99)).failure(), StoreIo)
         assert marks.get(MARK.harness, MARK.session_id) == Success(MARK)
         assert len(list((root / "state/sessions").iterdir())) == 1
+
+
+class TestBeginnings:
+    """`why --session` takes the beginning of an id."""
+
+    def test_the_marks_of_all_harnesses_whose_id_begins_so(self, tmp_path: Path) -> None:
+        marks = SessionMarksFiles(tmp_path)
+        wanted = (evolve(MARK, harness=Harness.CODEX), MARK, evolve(MARK, session_id="7c9e-Upper/Case"))
+        for mark in (*wanted, evolve(MARK, session_id="8c9e"), evolve(MARK, session_id="other")):
+            assert marks.put(mark) == Success(None)
+        assert set(marks.beginning_with("7c9e", 10).unwrap()) == set(wanted)
+        assert marks.beginning_with("7c9e-Upper/", 10) == Success((wanted[2],))
+        assert marks.beginning_with("7c9e-upper/", 10) == Success(())
+        assert len(marks.beginning_with("7c9e", 2).unwrap()) == 2
+
+    def test_before_the_first_session_there_are_none(self, tmp_path: Path) -> None:
+        assert SessionMarksFiles(tmp_path).beginning_with("7c9e", 10) == Success(())
+
+    def test_a_damaged_mark_is_an_error_and_not_a_session_unseen_p6(self, tmp_path: Path) -> None:
+        marks = SessionMarksFiles(tmp_path)
+        assert marks.put(MARK) == Success(None)
+        (path,) = (tmp_path / "state/sessions").iterdir()
+        path.write_text("{")
+        assert isinstance(marks.beginning_with("7c9e", 10).failure(), StateCorrupt)

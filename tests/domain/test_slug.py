@@ -5,7 +5,7 @@ import re
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from agent_memory.domain.text.slug import slug_of
+from agent_memory.domain.text.slug import slug_beginning, slug_of
 
 
 @pytest.mark.parametrize(
@@ -30,3 +30,15 @@ def test_two_texts_never_share_a_name_even_where_case_is_ignored_p21(one: str, o
 @pytest.mark.parametrize(("one", "other"), [("abc", "ABC"), ("ses_aB", "ses_Ab"), ("a/b", "a-b"), ("é", "e\u0301")])
 def test_near_texts_have_different_names(one: str, other: str) -> None:
     assert slug_of(one).casefold() != slug_of(other).casefold()
+
+
+@settings(max_examples=200)
+@given(st.text(max_size=12) | st.text("aB-._/é", max_size=120), st.text(max_size=12) | st.text("ab", max_size=120))
+def test_a_slug_begins_as_the_beginning_of_its_text_does(beginning: str, rest: str) -> None:
+    assert slug_of(beginning + rest).startswith(slug_beginning(beginning))
+
+
+def test_the_beginning_of_a_slug_tells_sessions_apart() -> None:
+    assert slug_beginning("5f2c-1") == "5f2c-1"
+    assert slug_beginning("ses_aB") == "ses_aB"
+    assert slug_beginning("T-59") == "T-59"

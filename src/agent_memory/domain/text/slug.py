@@ -6,6 +6,7 @@ import hashlib
 import re
 
 _SAFE = re.compile(r"(?:T-)?[a-z0-9][a-z0-9._-]{0,99}", re.ASCII)
+_READABLE_CHARS = 80
 _UNSAFE_RUN = re.compile(r"[^A-Za-z0-9._-]+", re.ASCII)
 
 
@@ -17,12 +18,11 @@ def slug_of(text: str) -> str:
     """
     if _SAFE.fullmatch(text):
         return text
-    readable = _UNSAFE_RUN.sub("-", text).strip("-._")[:80] or "x"
+    readable = _UNSAFE_RUN.sub("-", text).strip("-._")[:_READABLE_CHARS] or "x"
     return f"{readable}-{hashlib.sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()[:12]}"
 
 
 def slug_beginning(text: str) -> str:
     """How the slug of every text that begins with `text` begins; other slugs may begin so, too."""
-    if _SAFE.fullmatch(text):
-        return text.rstrip("-._")
-    return _UNSAFE_RUN.sub("-", text).strip("-._")[:80].rstrip("-._")
+    readable = text if _SAFE.fullmatch(text) else _UNSAFE_RUN.sub("-", text).strip("-._")
+    return readable[:_READABLE_CHARS].rstrip("-._")
