@@ -28,7 +28,8 @@ from agent_memory.domain.tiers import TierList
 from agent_memory.domain.vocabulary import Harness, Origin, Status
 from agent_memory.errors import Error
 from agent_memory.pipelines.defrag import defrag
-from agent_memory.pipelines.defrag_io import DefragIo, KeepSections
+from agent_memory.pipelines.defrag_io import DefragIo
+from agent_memory.publishing import KeepSections
 
 TEMPLATE = (Path(__file__).parents[2] / "prompts" / "defrag.md").read_text("utf-8")
 NOON_MS = 1_772_409_600_000

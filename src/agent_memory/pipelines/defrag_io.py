@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from attrs import frozen
 from returns.result import Result, Success
 
-from agent_memory.domain.footprint import SectionChange
 from agent_memory.domain.section import Published, SectionBudget
 from agent_memory.errors import Error
 from agent_memory.ports import Agent, Clock, DefragRecords, Locks, Recorder, RunLog, Store, UsageLedger
-
-KeepSections = Callable[[Sequence[SectionChange]], Result[None, Error]]
-"""What is told how managed sections are about to change, before any of them does."""
+from agent_memory.publishing import KeepSections
 
 
 def _silent(_message: str) -> None:
