@@ -10,7 +10,7 @@ from agent_memory.domain.spend import DaySpend
 
 @frozen
 class LastRun:
-    """The newest run that left a report."""
+    """The newest run of a machine that left a report."""
 
     run_id: str
     ended_at_ms: int | None
@@ -19,6 +19,9 @@ class LastRun:
     message: str
     """Why it paused or failed, in words; else empty."""
     sessions: int
+    machine: str = "consolidate"
+    summary: str = ""
+    """What it did, in words."""
 
 
 @frozen
@@ -66,6 +69,8 @@ class Health:
     unrecorded: int
     """Writes that git has not recorded yet."""
     warnings: tuple[str, ...] = ()
+    earlier_runs: tuple[LastRun, ...] = ()
+    """The newest run of each other machine: none of them makes good what another could not do."""
 
     @property
     def problems(self) -> tuple[str, ...]:
@@ -84,6 +89,11 @@ class Health:
             )
         if self.last_run is not None and self.last_run.result != "completed":
             found.append(f"the last run {self.last_run.result}: {self.last_run.message}")
+        found += [
+            f"the last {each.machine} {each.result}: {each.message}"
+            for each in self.earlier_runs
+            if each.result != "completed"
+        ]
         if self.hook_problems:
             newest = self.hook_problems[-1]
             found.append(

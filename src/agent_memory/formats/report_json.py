@@ -26,7 +26,7 @@ from agent_memory.wording import describe
 VERSION = 1
 MAX_ITEMS = 100_000
 _MACHINES: Mapping[str, Machine] = {"consolidate": "consolidate", "defrag": "defrag", "undo": "undo"}
-_RESULTS = ("completed", "paused", "failed")
+RESULTS = ("completed", "paused", "failed")
 _NOTHING_MORE: Mapping[str, object] = {}
 
 
@@ -84,7 +84,7 @@ def _run(fields: Fields, problems: list[str]) -> LoggedRun:
         machine=_MACHINES.get(fields.choice("machine", _MACHINES), "consolidate"),
         started_at_ms=ms_of(fields.text("startedAt", _instant)) or 0,
         ended_at_ms=None if _is_null(fields, "endedAt") else ms_of(fields.text("endedAt", _instant)),
-        result=fields.choice("result", _RESULTS),
+        result=fields.choice("result", RESULTS),
         summary=fields.optional_text("summary", _text) or "",
         actions=tuple(_logged_action(each) for each in _objects(fields, "actions", problems)),
         sessions=tuple(_logged_session(each, problems) for each in _objects(fields, "sessions", problems)),

@@ -9,22 +9,28 @@ from pathlib import Path
 from typing import Any
 
 from attrs import frozen
-from returns.result import Result
+from returns.result import Failure, Result
 
 from agent_memory.adapters.inbox.failed_entries import failed_entries
 from agent_memory.adapters.inbox.hook_log import FILE_NAME, PREVIOUS_NAME, hook_log_directories
 from agent_memory.adapters.inbox.inbox_files import InboxFiles
 from agent_memory.adapters.inbox.queue_troubles import QueueTroubles
+from agent_memory.adapters.records.run_log_files import RunLogFiles
 from agent_memory.adapters.surroundings.root import home_of
 from agent_memory.domain.entry import Listing
 from agent_memory.domain.health import FailedEntry, Health, HookProblem, LastRun
 from agent_memory.domain.instants import ms_of
 from agent_memory.domain.queue import Trouble
+from agent_memory.domain.run_log import LoggedRun
 from agent_memory.domain.spend import Spend, day_of, spend_on
 from agent_memory.errors import Error
+from agent_memory.formats.report_json import RESULTS
 from agent_memory.ports import Clock, SpendLedger, Store
+from agent_memory.wording import describe
 
-MAX_REPORT_BYTES = 16 << 20
+MAX_LIST_BYTES = 16 << 20
+RECENT_RUNS = 100
+"""So far back the newest run of each machine is looked for."""
 
 
 @frozen
@@ -70,8 +76,9 @@ class HealthFiles:
         days: Spend,
         warnings: tuple[str, ...],
     ) -> Health:
-        last = self._last_run()
-        since = last.ended_at_ms if last is not None and last.ended_at_ms is not None else 0
+        last_runs = self._last_runs()
+        runs = last_runs.value_or(())
+        since = next((each.ended_at_ms for each in runs if each.machine == "consolidate"), None) or 0
         return Health(
             root=str(self.root),
             entries=len(live.entries),
@@ -81,7 +88,8 @@ class HealthFiles:
             oldest_pending_at_ms=stamp_of(names[0]) if names else None,
             failed=failed,
             troubles=tuple(sorted(troubles.items())),
-            last_run=last,
+            last_run=runs[0] if runs else None,
+            earlier_runs=runs[1:],
             hook_problems=tuple(
                 each for each in hook_problems(self.root, self.environ) if (ms_of(each.at) or since) >= since
             ),
@@ -89,15 +97,21 @@ class HealthFiles:
             max_calls_per_day=self.max_calls_per_day,
             agent=self.agent,
             unrecorded=unrecorded_writes(self.root),
-            warnings=warnings,
+            warnings=(*warnings, *((describe(last_runs.failure()),) if isinstance(last_runs, Failure) else ())),
         )
 
-    def _last_run(self) -> LastRun | None:
-        for path in sorted(self.root.glob("runs/*/report.json"), reverse=True):
-            report = _json_of(path)
-            if isinstance(report, dict):
-                return _last_run_of(path.parent.name, report)
-        return None
+    def _last_runs(self) -> Result[tuple[LastRun, ...], Error]:
+        """The newest run of each machine, newest first; a damaged report hides no other."""
+        return (
+            RunLogFiles(self.root)
+            .runs(RECENT_RUNS)
+            .map(
+                lambda runs: tuple(
+                    {run.machine: _last_run(run) for run in reversed(runs) if run.result in RESULTS}.values()
+                )
+            )
+            .map(lambda last: tuple(sorted(last, key=lambda each: each.run_id, reverse=True)))
+        )
 
 
 def hook_problems(root: Path, environ: Mapping[str, str]) -> list[HookProblem]:
@@ -129,16 +143,8 @@ def _concerns(named: object, root: str) -> bool:
     return named is None or (isinstance(named, str) and os.path.realpath(named) == os.path.realpath(root))
 
 
-def _last_run_of(run_id: str, report: dict[str, Any]) -> LastRun:
-    error = report.get("error")
-    sessions = report.get("sessions")
-    return LastRun(
-        run_id=run_id,
-        ended_at_ms=ms_of(str(report.get("endedAt", ""))),
-        result=str(report.get("result", "completed")),
-        message=str(error.get("message", "")) if isinstance(error, dict) else "",
-        sessions=len(sessions) if isinstance(sessions, list) else 0,
-    )
+def _last_run(run: LoggedRun) -> LastRun:
+    return LastRun(run.run_id, run.ended_at_ms, run.result, run.error, len(run.sessions), run.machine, run.summary)
 
 
 def _hook_problem(line: dict[str, Any]) -> HookProblem:
@@ -147,11 +153,11 @@ def _hook_problem(line: dict[str, Any]) -> HookProblem:
 
 def _json_of(path: Path) -> object:
     try:
-        if path.stat().st_size > MAX_REPORT_BYTES:
+        if path.stat().st_size > MAX_LIST_BYTES:
             return None
         document: object = json.loads(path.read_text("utf-8", "replace"))
     except (OSError, ValueError, RecursionError):
-        return None  # a report is for information: a damaged one must not hide the rest of the status
+        return None  # it is for information: a damaged one must not hide the rest of the status
     return document
 
 

@@ -72,7 +72,8 @@ def _last_run(health: Health) -> str:
     if last is None:
         return "none yet"
     at = iso_of(last.ended_at_ms) if last.ended_at_ms is not None else "?"
-    return f"{at} {last.result}, {_count(last.sessions, 'session')}  (runs/{last.run_id})"
+    what = one_line(last.summary, 300) or _count(last.sessions, "session")
+    return f"{at} {last.machine} {last.result}: {what}  (runs/{last.run_id})"
 
 
 def _count(number: int, word: str) -> str:
@@ -97,8 +98,10 @@ def _document(health: Health) -> dict[str, Any]:
         if last is None
         else {
             "run": last.run_id,
+            "machine": last.machine,
             "endedAt": None if last.ended_at_ms is None else iso_of(last.ended_at_ms),
             "result": last.result,
+            "summary": last.summary,
             "message": last.message,
             "sessions": last.sessions,
         },
