@@ -15,8 +15,7 @@ _SHOUTED = re.compile(
     r"\b(?:NEVER|ALWAYS|MUST|NOT|DO|DON|ONLY|ALL|ANY|NO|NOTE|IMPORTANT|WARNING|CAUTION|ATTENTION|NUNCA|SEMPRE|NÃO|IMPORTANTE)\b"
 )
 """Function words in capitals, which are acronyms to nobody."""
-_END_OF_PATH = re.compile(r"(/\S*?[\w/])([.,;:!?]+)(?=\s|$)")
-"""A full stop after a path or URL belongs to the sentence."""
+_WORD = re.compile(r"\S+")
 
 
 def said_by(entry: MemoryEntry) -> str:
@@ -50,4 +49,10 @@ def without_targets(text: str) -> str:
 
 def _spoken(text: str) -> str:
     text = _SHOUTED.sub(lambda word: word[0].lower(), _LIST_NUMBER.sub(r"\1", text))
-    return with_iso_dates(_END_OF_PATH.sub(r"\1 \2", text))
+    return with_iso_dates(_WORD.sub(lambda word: _without_end(word[0]) if "/" in word[0] else word[0], text))
+
+
+def _without_end(path: str) -> str:
+    """A path or URL, the end of its sentence set apart from it."""
+    bare = path.rstrip(".,;:!?")
+    return f"{bare} {path[len(bare) :]}" if bare != path and (bare[-1:].isalnum() or bare[-1:] == "/") else path

@@ -31,7 +31,7 @@ _MOST_NAMED = 12
 _MOST_QUOTED_CHARS = 80
 _WITH_DIGIT = re.compile(r"(?<![\w.,:/-])(?:\d[\d.,:]*[^\W\d_]{1,5}\b|[^\W\d_]+\d\w*(?:[.,:]\w+)*)")
 """A quantity with its unit (`30s`, `5GB`), a name with a number in it (`utf8`)."""
-_HYPHENATED = re.compile(r"[^\W\d_]+(?:[-/][^\W\d_]+)+")
+_HYPHENATED = re.compile(r"[^\W\d_]{1,30}(?:[-/][^\W\d_]{1,30}){1,4}")
 _NUMBER = re.compile(r"\d[\d.,:]*")
 _QUANTITY = re.compile(r"(\d[\d.,:]*)([^\W\d_]+)")
 _ABBREVIATIONS = frozenset({"e.g", "i.e", "p.ex", "and/or", "e/ou"})

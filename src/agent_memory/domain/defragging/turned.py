@@ -6,7 +6,7 @@ clause by clause.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from agent_memory.domain.defragging.clauses import Clause, clauses_of, denying_sentences
 from agent_memory.domain.text.terms import content_terms
@@ -20,38 +20,35 @@ def turned_claims(before: str, after: str, drops: Iterable[str] = ()) -> tuple[s
     """The clauses of `before` that `after` holds with the opposite polarity only, unless `drops` names them."""
     named = "\n".join(drops)
     dropped_terms = content_terms(named)
-    old = _claims(before)
-    new = (*clauses_of(after), *denying_sentences(after))
+    old = _once(clause for clause in clauses_of(before) if clause.is_claim)
+    new = _once((*clauses_of(after), *denying_sentences(after)))
     turned = (
         clause.text[:_MOST_PHRASE_CHARS]
-        for clause in old
+        for clause in old.values()
         if not clause.terms & dropped_terms and clause.text.lower() not in named.lower()
         if _is_turned(clause, old, new)
     )
     return tuple(dict.fromkeys(turned))
 
 
-def _claims(text: str) -> tuple[Clause, ...]:
-    return tuple(clause for clause in clauses_of(text) if clause.is_claim)
+_Claims = Mapping[tuple[frozenset[str], bool], Clause]
 
 
-def _is_turned(clause: Clause, old: tuple[Clause, ...], new: tuple[Clause, ...]) -> bool:
-    still = max((clause.likeness(each) for each in new if each.denied == clause.denied), default=0.0)
-    if still == 1.0:
+def _once(clauses: Iterable[Clause]) -> _Claims:
+    """The clauses by what they say; of two that say the same, one that stands alone."""
+    return {(clause.terms, clause.denied): clause for clause in sorted(clauses, key=lambda each: each.is_claim)}
+
+
+def _is_turned(clause: Clause, old: _Claims, new: _Claims) -> bool:
+    if (clause.terms, clause.denied) in new:
         return False
-    turned = max(
-        (
-            clause.likeness(each)
-            for each in new
-            if each.denied != clause.denied and each.is_claim and not _was_said(each, clause, old)
-        ),
-        default=0.0,
-    )
-    return turned > still and turned >= (_SAME_CLAIM if clause.denied else _VERY_SAME_CLAIM)
+    opposite = (each for each in new.values() if each.denied != clause.denied and each.is_claim)
+    turned = max((clause.likeness(each) for each in opposite if not _was_said(each, clause, old)), default=0.0)
+    if turned < (_SAME_CLAIM if clause.denied else _VERY_SAME_CLAIM):
+        return False
+    return turned > max((clause.likeness(each) for each in new.values() if each.denied == clause.denied), default=0.0)
 
 
-def _was_said(claim: Clause, clause: Clause, old: tuple[Clause, ...]) -> bool:
+def _was_said(claim: Clause, clause: Clause, old: _Claims) -> bool:
     """Whether the sources make this claim themselves, beside the one that it looks like."""
-    return claim.terms != clause.terms and any(
-        each.terms == claim.terms and each.denied == claim.denied for each in old
-    )
+    return claim.terms != clause.terms and (claim.terms, claim.denied) in old

@@ -12,7 +12,7 @@ from agent_memory.domain.text.terms import content_sequence, content_terms
 
 _SPAN = r"`[^`\n]{2,80}`"
 _URL = r"https?://[^\s)>\]]+"
-_PATH = r"(?:[\w.-]+/)+[\w.-]+"
+_PATH = r"(?<![\w.-])(?:[\w.-]+/)+[\w.-]+"
 _DOTTED = r"\b[A-Za-z]+(?:[._-][A-Za-z0-9]+)+\b"
 _CAMEL = r"\b[a-z]+[A-Z]\w+\b"
 _ACRONYM = r"\b[A-Z]{2,}[A-Z0-9_]*\b"
@@ -50,6 +50,8 @@ _NEGATION = re.compile(
     re.IGNORECASE,
 )
 _FOLLOWING_TERMS = 3
+_REACH_CHARS = 300
+"""How far from it a negation is looked up: a sentence without an end may be all of a text."""
 
 
 @frozen
@@ -115,9 +117,10 @@ def _lost_negations(before: str, after: str, named: str) -> tuple[str, ...]:
 
 
 def _negation(sentence: str, found: re.Match[str]) -> Negation:
-    following = content_sequence(sentence[found.end() :])[:_FOLLOWING_TERMS]
-    about = following or content_sequence(sentence[: found.start()])[-_FOLLOWING_TERMS:]
-    words = sentence[found.start() :].split()[: _FOLLOWING_TERMS + 1]
+    start, end = found.span()
+    following = content_sequence(sentence[end : end + _REACH_CHARS])[:_FOLLOWING_TERMS]
+    about = following or content_sequence(sentence[max(start - _REACH_CHARS, 0) : start])[-_FOLLOWING_TERMS:]
+    words = sentence[start : start + _REACH_CHARS].split()[: _FOLLOWING_TERMS + 1]
     return Negation(" ".join(words).rstrip(".,;:!?"), frozenset(about))
 
 
