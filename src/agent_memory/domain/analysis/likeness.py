@@ -3,8 +3,9 @@
 All pairs of a store would be too many. Two sets of which one holds a share c of the other have in common one of the
 |x| - ⌈c·|x|⌉ + 1 rarest words of the smaller set x, so only entries that share such a word are compared (prefix filtering:
 Bayardo, Ma, Srikant, "Scaling up all pairs similarity search", 2007). Of these words the `_MOST_PROBED` rarest that any other
-entry has are looked up: a pair is missed only if all of them are among the few that the smaller entry has for itself, or if
-more than `_MOST_COMPARED` entries share them, as in a store of forms filled in, where the nearest in length are compared.
+entry has are looked up, and those entries compared that share most of them. So a pair can be missed, if nearly all of these
+words are among the few that the smaller entry has for itself, or if more than `_MOST_COMPARED` entries share as many of them,
+as in a store of forms filled in.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from array import array
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
+from heapq import nsmallest
 from itertools import islice
 
 from attrs import frozen
@@ -36,9 +38,11 @@ _FEWEST_TERMS = 4
 _FEWEST_CONTAINED = 8
 _FAR = 8
 _MOST_PROBED = 6
+_MANY_PROBED = 5
+"""Of so many probed words a partner has two: four in five of its words are the same."""
 _MOST_COMPARED = 64
 _MOST_ALIKE = 8
-_MOST_LOOKED_AT = 600
+_MOST_LOOKED_AT = 1_000
 
 
 @frozen
@@ -71,8 +75,8 @@ def alike_pairs(entries: Sequence[Features], words: Vocabulary) -> Iterator[Alik
             if spread[term] > 1:
                 holders[term].append(position)
     for position, each in enumerate(ordered):
-        mine, prefix = set(each.terms), _rarest(each, spread, words)
-        candidates = _candidates(position, each, prefix, holders, ordered)
+        mine, probed = set(each.terms), _rarest(each, spread, words)
+        candidates = _candidates(position, each, probed, holders, ordered)
         found = (_compared(each, mine, ordered[candidate], marked) for candidate in candidates)
         yield from islice((alike for alike in found if alike is not None), _MOST_ALIKE)
 
@@ -92,21 +96,19 @@ def _rarest(entry: Features, spread: Counter[int], words: Vocabulary) -> list[in
 def _candidates(
     position: int,
     entry: Features,
-    prefix: Sequence[int],
+    probed: Sequence[int],
     holders: dict[int, array[int]],
     ordered: Sequence[Features],
 ) -> list[int]:
-    """Entries after this one that share a word of the prefix; those that share the rarest ones first."""
-    found: dict[int, None] = {}
-    for term in prefix:
+    """Entries after this one that share probed words, those that share most of them first, then the nearest in length."""
+    hits: Counter[int] = Counter()
+    for term in probed:
         sharing = holders[term]
         start = bisect_right(sharing, position)
-        for candidate in sharing[start : start + _MOST_LOOKED_AT]:
-            if candidate not in found and same_reach(entry, ordered[candidate]):
-                found[candidate] = None
-                if len(found) >= _MOST_COMPARED:
-                    return list(found)
-    return list(found)
+        hits.update(sharing[start : start + _MOST_LOOKED_AT])
+    fewest = 2 if len(probed) >= _MANY_PROBED else 1
+    likely = ((-count, at) for at, count in hits.items() if count >= fewest and same_reach(entry, ordered[at]))
+    return [at for _, at in nsmallest(_MOST_COMPARED, likely)]
 
 
 def _compared(one: Features, mine: set[int], other: Features, marked: frozenset[int]) -> Alike | None:
