@@ -72,6 +72,8 @@ def _examine_mark(root: str, path: str) -> Iterator[Symptom]:
 
 def _examine_checkpoints(root: str, now_ms: int) -> Iterator[Symptom]:
     for run in _names(root, _RUNS):
+        if not os.path.isdir(f"{root}/{_RUNS}/{run}"):
+            continue
         for name in _CHECKPOINTS:
             yield from _examine_checkpoint(root, f"{_RUNS}/{run}/{name}", now_ms)
 

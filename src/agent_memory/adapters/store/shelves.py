@@ -26,6 +26,7 @@ from agent_memory.adapters.store.entry_files import ARCHIVE, TOPICS, read_image,
 from agent_memory.adapters.store.listing_cache import ListingCache, row_of
 from agent_memory.domain.entry import Listed, Listing, UnreadableFile
 from agent_memory.domain.results import sealed
+from agent_memory.domain.text.file_name import id_in_name
 from agent_memory.domain.text.ids import is_id
 from agent_memory.errors import Error
 from agent_memory.formats.listing_rows import Row
@@ -54,7 +55,6 @@ class _Found:
 
 
 _path = attrgetter("path")
-_provisional = attrgetter("provisional_id")
 
 
 class Shelves:
@@ -65,7 +65,7 @@ class Shelves:
         self._caches = {shelf: ListingCache(root, shelf) for shelf in (TOPICS, ARCHIVE)}
 
     def live(self) -> Result[Listing, Error]:
-        """Every entry of `topics/`, by path. Of two files with one id the first is the entry, the other is reported."""
+        """Every entry of `topics/`, by path. Of two files with one id one is the entry, the other is reported."""
         reading = _Reading(self._root, self._caches[TOPICS])
         return _scan(self._root, TOPICS).map(lambda found: _one_an_id(reading.done(reading.files(TOPICS, found))))
 
@@ -244,17 +244,24 @@ def _looks(path: str) -> _Looks | OSError:
 
 
 def _one_an_id(seen: Iterable[Seen]) -> Listing:
-    """Sorted by path. An id that a file states goes before one that it would only be given."""
+    """Sorted by path. Of several files with one id the one that states it and bears it in its name is the entry: copies
+    that synchronising programs make have it in the middle of theirs."""
     in_order = sorted(seen, key=_path)
     entries = [each for each in in_order if isinstance(each, Listed)]
     problems = [each for each in in_order if isinstance(each, UnreadableFile)]
-    by_id: dict[str, Listed] = {}
-    for each in sorted(entries, key=_provisional):
-        if (first := by_id.setdefault(each.meta.id, each)) is not each:
-            problems.append(UnreadableFile(each.path, (f"it has the id {each.meta.id}, as has {first.path}",)))
+    by_id = {each.meta.id: each for each in entries}
     if len(by_id) < len(entries):
+        by_id = {}
+        for each in sorted(entries, key=_standing):
+            if (first := by_id.setdefault(each.meta.id, each)) is not each:
+                problems.append(UnreadableFile(each.path, (f"it has the id {each.meta.id}, as has {first.path}",)))
         entries = sorted(by_id.values(), key=_path)
     return Listing(tuple(entries), tuple(sorted(problems, key=_path)))
+
+
+def _standing(listed: Listed) -> tuple[bool, bool, str]:
+    named = id_in_name(listed.path.rpartition("/")[2])
+    return (listed.provisional_id, named != listed.meta.id, listed.path)
 
 
 def _is_version_directory(found: _Found) -> bool:

@@ -24,13 +24,16 @@ _AILMENTS: Mapping[FindingKind, Ailment] = {
 }
 """Expired entries are not among them: how bad that is depends on how long a defrag is overdue (`note_checks`)."""
 
+_OF_AGE = frozenset({FindingKind.STALE, FindingKind.ORPHAN})
+"""What only time makes of an entry."""
+
 
 def examine_analysis(analysis: Analysis, live: Mapping[str, Listed], never_stale: frozenset[str]) -> Iterator[Symptom]:
     """One symptom a finding, worst first. `never_stale`: what is hot, and so is read without a read being counted; what came
-    into the store lately, from however old a session."""
+    into the store lately, from however old a session. Nor is it an orphan."""
     for finding in analysis.findings:
         ailment = _AILMENTS.get(finding.kind)
-        if ailment is None or (finding.kind is FindingKind.STALE and never_stale.issuperset(finding.ids)):
+        if ailment is None or (finding.kind in _OF_AGE and never_stale.issuperset(finding.ids)):
             continue
         yield ailment.found(_subject(finding, live), _sentence(finding))
 

@@ -1,0 +1,108 @@
+"""A store in a home of a test, with an examiner and a repairer over it."""
+
+from __future__ import annotations
+
+import os
+from functools import cached_property
+from pathlib import Path
+
+from attrs import define, field
+from returns.result import Result, Success
+
+from agent_memory.adapters.checkup.examiner import Examiner
+from agent_memory.adapters.checkup.repairer import Repairer
+from agent_memory.adapters.disk.durable import make_directories
+from agent_memory.adapters.disk.locks import KernelLocks
+from agent_memory.adapters.git.git_recorder import GitRecorder
+from agent_memory.adapters.git.owing_recorder import OwingRecorder
+from agent_memory.adapters.inbox.inbox_files import InboxFiles
+from agent_memory.adapters.records.run_log_files import RunLogFiles
+from agent_memory.adapters.records.spend_ledger_files import SpendLedgerFiles
+from agent_memory.adapters.records.usage_ledger_files import UsageLedgerFiles
+from agent_memory.adapters.store.store_files import StoreFiles
+from agent_memory.adapters.surroundings.system_clock import SystemClock
+from agent_memory.config import Config
+from agent_memory.domain.change import Create
+from agent_memory.domain.checkup.examination import Examination, Treatment
+from agent_memory.domain.entry import MemoryEntry, Meta
+from agent_memory.domain.section import Published
+from agent_memory.domain.text.ids import mint_id
+from agent_memory.errors import Error
+
+
+@define(slots=False)
+class Patient:
+    """The store, and what may be done to it."""
+
+    root: Path
+    config: Config = field(factory=Config)
+    planned: Result[Published, Error] = Success(Published())
+    """What a dry run of publishing says."""
+    names_secret: bool = True
+
+    @cached_property
+    def locks(self) -> KernelLocks:
+        return KernelLocks(self.root, os.environ)
+
+    @cached_property
+    def store(self) -> StoreFiles:
+        return StoreFiles(self.root, self.locks)
+
+    @property
+    def recorder(self) -> OwingRecorder:
+        return OwingRecorder(GitRecorder(self.root, self.config.storage, os.environ), self.root, self.locks)
+
+    @property
+    def examiner(self) -> Examiner:
+        return Examiner(
+            self.root,
+            os.environ,
+            self.config,
+            SystemClock(),
+            self.store,
+            InboxFiles(self.root, os.environ),
+            UsageLedgerFiles(self.root),
+            SpendLedgerFiles(self.root, self.locks),
+            RunLogFiles(self.root),
+            dry_publish=lambda: self.planned,
+            names_secret=self.names_secret,
+        )
+
+    def examine(self) -> Examination:
+        return self.examiner.examine()
+
+    def codes(self) -> list[str]:
+        return [each.code for each in self.examine().symptoms]
+
+    def repair(self) -> Treatment:
+        return self.repairer().unwrap()
+
+    def repairer(self) -> Result[Treatment, Error]:
+        return Repairer(
+            self.examiner, self.locks, self.recorder, publish=lambda: self.planned, finish_runs=lambda: Success(None)
+        ).repair()
+
+    # -- what is in it ------------------------------------------------------------------------------------------------
+
+    def note(self, title: str, body: str = "", **meta: object) -> str:
+        """The id of a new note, recorded in git."""
+        now = SystemClock().now_ms()
+        whole = Meta(mint_id(title, now, ()), title, now, now, **meta)  # type: ignore[arg-type]
+        receipt = self.store.apply([Create(MemoryEntry(whole, body or f"About {title}."))]).unwrap()
+        self.recorder.record([receipt.applied[0].path], f"remember: {title}").unwrap()
+        return whole.id
+
+    def by_hand(self, path: str, text: str) -> Path:
+        """What a person or another program writes."""
+        file = self.root / path
+        make_directories(str(file.parent))
+        file.write_bytes(text.encode())
+        file.chmod(0o600)
+        return file
+
+    def path_of(self, id: str) -> Path:
+        return self.root / self.store.read(id).unwrap().listed.path
+
+    def texts(self) -> list[str]:
+        """The body of every live and archived file, sorted."""
+        return sorted(path.read_text() for tree in ("topics", "archive") for path in (self.root / tree).rglob("*.md"))
