@@ -1,0 +1,212 @@
+"""`memory doctor` as a process."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from memory_process import PROGRAM, Memory
+
+DEMO = Path(__file__).parents[2] / "docs" / "demo" / "session.jsonl"
+HEALTHY = "Nothing is wrong: "
+
+
+@pytest.fixture
+def memory(home: Path) -> Memory:
+    return Memory(home)
+
+
+def test_a_store_made_from_a_session_is_healthy_and_stays_so(memory: Memory) -> None:
+    memory.session("s1", DEMO.read_bytes())
+    assert memory("consolidate").code == 0
+    done = memory("doctor")
+    assert (done.code, done.err) == (0, "")
+    assert done.out.startswith(HEALTHY)
+    first, second, *_ = [note["id"] for note in memory("list", "--json").document["entries"]]
+    for words in (
+        ("pin", first),
+        ("archive", second),
+        ("restore", second),
+        ("edit", second, "--title", "Another title"),
+    ):
+        assert memory(*words).code == 0, words
+        done = memory("doctor")
+        assert (done.code, done.out[: len(HEALTHY)], done.err) == (0, HEALTHY, ""), words
+
+
+def test_a_store_that_was_defragged_and_published_is_healthy(memory: Memory) -> None:
+    target = memory.home / "AGENTS.md"
+    memory.configure(agentsMd={"targets": [str(target)]})
+    memory.session("s1", DEMO.read_bytes())
+    assert memory("consolidate").code == 0
+    assert memory("defrag").code == 0
+    assert "agent-memory:start" in target.read_text()
+    done = memory("doctor", "--json")
+    assert (done.code, done.document["symptoms"], done.err) == (0, [], "")
+
+
+def test_before_anything_was_stored_nothing_is_wrong_and_nothing_is_made(memory: Memory) -> None:
+    done = memory("doctor")
+    assert (done.code, done.out, done.err) == (0, f"{HEALTHY}0 notes, 0 archived\n", "")
+    assert not memory.root.exists()
+
+
+def test_what_is_wrong_is_one_line_each_when_piped_and_repaired_when_asked(memory: Memory) -> None:
+    memory.remembered("Deploys run from main.", "--title", "Deploys")
+    (memory.root / "topics" / "idea.md").write_text("Try kites.\n")
+    (memory.root / "topics" / "idea.md").chmod(0o600)
+    found = memory("doctor")
+    assert found.code == 1
+    line, summary = found.out.splitlines()
+    assert line.startswith("problem: topics/idea.md: It has no id yet")
+    assert line.endswith("[--fix writes an id into it]")
+    assert summary == "1 problem and 0 remarks in 2 notes, 0 archived; `memory doctor --fix` takes care of 1"
+    fixed = memory("doctor", "--fix")
+    assert (fixed.code, fixed.err) == (0, "")
+    assert fixed.out.splitlines()[0] == "fixed: 1 file changed by hand is recorded"
+    assert fixed.out.splitlines()[1].startswith("fixed: topics/idea.md has the id id__")
+    assert fixed.out.splitlines()[-1] == f"{HEALTHY}2 notes, 0 archived"
+    assert memory.log()[0] == "agent-memory: doctor: 2 files of notes repaired"
+    assert memory("doctor", "--fix").out == f"{HEALTHY}2 notes, 0 archived\n"
+
+
+def test_the_document_has_everything_and_long_lists_are_cut_for_people(memory: Memory) -> None:
+    memory.remembered("Deploys run from main.", "--title", "Deploys")
+    for number in range(40):
+        (memory.root / "topics" / f"{number}.md").write_text("---\nkind: nonsense\n---\n")
+        (memory.root / "topics" / f"{number}.md").chmod(0o600)
+    text = memory("doctor")
+    assert text.out.count("unreadable") == 0
+    assert len(text.out.splitlines()) == 12
+    assert "… and 30 more (`memory doctor --json` has all)" in text.out
+    done = memory("doctor", "--fix", "--json")
+    assert (done.code, done.document["problems"], len(done.document["symptoms"])) == (1, 40, 40)
+    assert done.document["symptoms"][0] == {
+        "code": "unreadable-note",
+        "area": "notes",
+        "severity": "problem",
+        "subject": "topics/0.md",
+        "message": done.document["symptoms"][0]["message"],
+        "fix": None,
+    }
+    assert done.document["notFixed"] == []
+
+
+def test_targets_are_examined_and_brought_up_to_date(memory: Memory) -> None:
+    target = memory.home / "AGENTS.md"
+    target.write_text("Mine.\n")
+    memory.configure(agentsMd={"targets": [str(target)]})
+    memory("pin", memory.remembered("Deploys run from main.", "--title", "Deploys"))
+    target.write_text("Mine.\n")
+    found = memory("doctor", "--json")
+    assert [each["code"] for each in found.document["symptoms"]] == ["target-out-of-date"]
+    assert target.read_text() == "Mine.\n"
+    fixed = memory("doctor", "--fix", "--json")
+    assert (fixed.code, fixed.document["symptoms"]) == (0, [])
+    assert "Deploys run from main." in target.read_text()
+    target.write_text("<!-- agent-memory:end -->\n<!-- agent-memory:start -->\n")
+    refused = memory("doctor", "--fix", "--json")
+    assert refused.code == 1
+    assert [each["code"] for each in refused.document["symptoms"]] == ["target-refused"]
+    assert target.read_text() == "<!-- agent-memory:end -->\n<!-- agent-memory:start -->\n"
+
+
+def test_a_run_at_work_keeps_repairs_away_and_not_looking(memory: Memory) -> None:
+    memory.remembered("Deploys run from main.")
+    held = (
+        "import os, sys, time\nfrom pathlib import Path\nfrom agent_memory.adapters.disk.locks import KernelLocks\n"
+        "with KernelLocks(Path(sys.argv[1]), os.environ).run() as held:\n print('held', flush=True)\n sys.stdin.read()"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", held, str(memory.root)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env=memory.environment(),
+    ) as holder:
+        assert holder.stdout is not None
+        assert holder.stdin is not None
+        assert holder.stdout.readline() == b"held\n"
+        assert memory("doctor").code == 0
+        busy = memory("doctor", "--fix", "--json")
+        assert (busy.code, busy.error["code"]) == (75, "busy")
+        holder.stdin.close()
+
+
+def test_a_terminal_gets_headings(memory: Memory) -> None:
+    memory.remembered("Deploys run from main.")
+    (memory.root / "topics" / "idea.md").write_text("Try kites.\n")
+    script = shutil.which("script")
+    if script is None:
+        pytest.skip("script(1) is not here")
+    words = " ".join(f"'{word}'" for word in [*PROGRAM, "doctor"])
+    done = subprocess.run(
+        [script, "-qec", words, "/dev/null"],
+        capture_output=True,
+        env=memory.environment({"NO_COLOR": "1", "TERM": "xterm"}),
+        stdin=subprocess.DEVNULL,
+        timeout=60,
+        check=False,
+    )
+    shown = done.stdout.decode().replace("\r\n", "\n")
+    assert shown.startswith("notes\n  problem  topics/idea.md\n           It has no id yet")
+
+
+def test_a_file_name_cannot_write_on_the_terminal(memory: Memory) -> None:
+    memory.remembered("Deploys run from main.")
+    hostile = os.fsencode(str(memory.root / "topics")) + b"/\x1b[31mred\xff.md"
+    with open(hostile, "wb") as file:
+        file.write(b"x\n")
+    for words in (("doctor",), ("doctor", "--json"), ("doctor", "--fix")):
+        done = memory(*words)
+        assert done.code == 1
+        assert "\x1b" not in done.out
+
+
+def _garbage(path: Path) -> None:
+    path.write_bytes(b"\xff\x00\x9c{[(\n---\n" * 50)
+
+
+def _directory(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+
+
+def _link(path: Path) -> None:
+    path.unlink()
+    path.symlink_to("/etc/passwd")
+
+
+@pytest.mark.parametrize("damage", [_garbage, _directory, _link], ids=lambda each: each.__name__.strip("_"))
+def test_no_damage_ends_in_a_bug(memory: Memory, damage: Callable[[Path], None]) -> None:
+    """P6: the files that one process of each command reads before or beside the examination."""
+    memory.session("s1", DEMO.read_bytes())
+    memory.configure(agentsMd={"targets": [str(memory.home / "AGENTS.md")]})
+    assert memory("consolidate").code == 0
+    assert memory("defrag").code == 0
+    memory.captured("Ports", "The api listens on 8080.")
+    memory("read", memory("list", "--json").document["entries"][0]["id"])
+    chosen = [path for path in sorted(memory.root.rglob("*")) if path.is_file() and ".git" not in path.parts]
+    kinds = {str(path.relative_to(memory.root)).split("/")[0] + path.suffix: path for path in chosen}
+    kinds["config"] = memory.home / ".config" / "agent-memory" / "config.json"
+    kinds["target"] = memory.home / "AGENTS.md"
+    assert len(kinds) >= 7
+    for path in kinds.values():
+        saved = path.read_bytes()
+        damage(path)
+        done = memory("doctor", "--json")
+        assert done.code in (0, 1, 10), (path, done)
+        assert "Traceback" not in done.err
+        json.loads(done.out or done.err)
+        if path.is_dir() and not path.is_symlink():
+            path.rmdir()
+        else:
+            path.unlink()
+        path.write_bytes(saved)
+        path.chmod(0o600)
