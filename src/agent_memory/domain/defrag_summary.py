@@ -57,13 +57,19 @@ def sentence_of(run: DefragRun) -> str:
     parts = [f"{summary.actions[kind]} {word}" for kind, word in _KINDS.items() if summary.actions[kind]]
     if summary.retiered:
         parts.append(f"{summary.retiered} re-tiered")
-    said = [", ".join(parts) or "nothing to change"]
+    said = [", ".join(parts) or _sections(run) or "nothing to change"]
     if summary.refused:
         reasons = "; ".join(dict.fromkeys(f"{each.subject}: {', '.join(each.reasons)}" for each in run.plan.dropped))
         said.append(f"{_count(summary.refused, 'action')} refused: {reasons}")
     if summary.deferred:
         said.append(f"{_count(summary.deferred, 'action')} left for the next run, over the limit of this one")
     return "; ".join(said)
+
+
+def _sections(run: DefragRun) -> str:
+    """What was published where nothing else is to be told."""
+    written = [] if run.published is None else [each for each in run.published.targets if each.outcome == "written"]
+    return f"{_count(len(written), 'managed section')} written" if written else ""
 
 
 def commit_words(run: DefragRun) -> tuple[str, str]:

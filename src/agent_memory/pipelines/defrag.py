@@ -19,6 +19,7 @@ from agent_memory.domain.analysis.fingerprints import store_fingerprint
 from agent_memory.domain.change import Receipt, Together
 from agent_memory.domain.defrag_run import DefragRun, Scan
 from agent_memory.domain.defrag_summary import commit_words, sentence_of
+from agent_memory.domain.defragging.subjects import subject_of
 from agent_memory.domain.entry import Listed, StoredEntry
 from agent_memory.domain.findings import Analysis, FindingKind
 from agent_memory.domain.planning.taken_ids import taken_ids
@@ -196,7 +197,7 @@ def _apply(io: DefragIo, run: DefragRun, no_footprint: Error) -> Result[DefragRu
 
     def applied(scan: Scan, analysed: DefragRun) -> Result[DefragRun, Error]:
         ready = with_tiers(io, still_possible(analysed, scan.live), scan)
-        groups = [Together(", ".join(ids_of(each.action)), each.changes) for each in ready.plan.actions]
+        groups = [Together(subject_of(each.action), each.changes) for each in ready.plan.actions]
         tiers = ready.tiers if ready.tiers != scan.tiers else None
         if not groups and tiers is None:
             return Success(ready)

@@ -7,7 +7,7 @@ import hashlib
 from attrs import evolve
 from returns.result import Failure, Result, Success
 
-from agent_memory.domain.actions import DefragProposal, ids_of
+from agent_memory.domain.actions import DefragProposal
 from agent_memory.domain.agent_request import DefragRequest
 from agent_memory.domain.analysis.choosing import findings_about, ids_to_show
 from agent_memory.domain.analysis.fingerprints import finding_fingerprint, store_fingerprint
@@ -43,7 +43,7 @@ def run_agent(io: DefragIo, run: DefragRun) -> Result[DefragRun, Error]:
     if scan is None or analysis is None:
         return Success(run)
     if not is_anything_new(io, scan, analysis):
-        return Success(planned(io, evolve(run, shown=_deferred_entries(io, scan)), scan))
+        return Success(planned(io, run, scan))
     io.progress(f"asking {io.agent.name}")
     return _asked(io, run, scan, analysis).map(lambda asked: planned(io, asked, scan))
 
@@ -188,7 +188,7 @@ def _parsed(
     memo = TieringMemo(store_fingerprint(scan.live.entries), io.agent.name, _judged(scan, request), scan.memo.omitted)
 
     def understood(proposal: DefragProposal) -> DefragRun:
-        return evolve(run, proposal=proposal, shown=(*request.shown, *_deferred_entries(io, scan)), memo=memo)
+        return evolve(run, proposal=proposal, shown=request.shown, memo=memo)
 
     match sealed(parse_defrag_reply(kept.text, kept.nonce)):
         case Success(proposal):
@@ -217,14 +217,6 @@ def _shown(io: DefragIo, ids: tuple[str, ...], scan: Scan) -> tuple[StoredEntry,
     found = (io.store.read(id) for id in ids)
     stored = (each.unwrap() for each in found if isinstance(each, Success))
     return tuple(each for each in stored if hashes.get(each.meta.id) == each.listed.content_hash)
-
-
-def _deferred_entries(io: DefragIo, scan: Scan) -> tuple[StoredEntry, ...]:
-    """The entries of what earlier runs had to leave, where they still are what the agent was shown then."""
-    hashes = {id: hash for each in scan.deferred for id, hash in each.hashes.items()}
-    ids = dict.fromkeys(id for each in scan.deferred for id in ids_of(each.action))
-    shown = _shown(io, tuple(ids), scan)
-    return tuple(each for each in shown if hashes.get(each.meta.id) == each.listed.content_hash)
 
 
 def _hash(text: str) -> str:

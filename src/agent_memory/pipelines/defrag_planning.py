@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from attrs import evolve
+from returns.result import Success
 
-from agent_memory.domain.actions import DefragProposal, ids_of
+from agent_memory.domain.actions import DefragProposal
 from agent_memory.domain.change import Create, Dropped, Replace, Retire
 from agent_memory.domain.defrag_plan import DefragFacts, DefragPlan, PlannedAction
 from agent_memory.domain.defrag_run import DefragRun, Scan
-from agent_memory.domain.defragging.plan_defrag import plan_defrag
-from agent_memory.domain.entry import Listing, Meta, Usage
+from agent_memory.domain.defragging.plan_defrag import ids_to_read, plan_defrag
+from agent_memory.domain.defragging.subjects import subject_of
+from agent_memory.domain.entry import Listing, Meta, StoredEntry, Usage
 from agent_memory.domain.findings import Analysis, Profile
 from agent_memory.domain.planning.taken_ids import taken_ids
 from agent_memory.domain.tiering.eligibility import is_directive_entry
@@ -26,10 +28,12 @@ _CHANGED = ("it was changed while the agent thought",)
 def planned(io: DefragIo, run: DefragRun, scan: Scan) -> DefragRun:
     """The run with the checked plan of its proposal and of what earlier runs had to leave, and with the tiers."""
     proposal = run.proposal or DefragProposal()
+    shown = {each.meta.id: each for each in run.shown}
     facts = DefragFacts(
         live=scan.live.entries,
         taken_ids=taken_ids(scan.live, scan.archive),
-        shown={each.meta.id: each for each in run.shown},
+        shown=shown,
+        at_hand=_at_hand(io, ids_to_read(proposal, scan.deferred, shown)),
         hashes=run.hashes,
         status=io.agent.status,
         now_ms=io.clock.now_ms(),
@@ -44,6 +48,12 @@ def planned(io: DefragIo, run: DefragRun, scan: Scan) -> DefragRun:
     return with_tiers(io, evolve(run, plan=plan), scan)
 
 
+def _at_hand(io: DefragIo, ids: tuple[str, ...]) -> dict[str, StoredEntry]:
+    """What is to be checked and was not shown: what earlier runs had to leave, and what gets another title or tags."""
+    found = (io.store.read(id) for id in ids)
+    return {each.unwrap().meta.id: each.unwrap() for each in found if isinstance(each, Success)}
+
+
 def still_possible(run: DefragRun, live: Listing) -> DefragRun:
     """The run without the actions on entries that are not what the plan was made from (P8)."""
     now = {each.meta.id: each.content_hash for each in live.entries}
@@ -51,7 +61,7 @@ def still_possible(run: DefragRun, live: Listing) -> DefragRun:
     gone = tuple(each for each in run.plan.actions if each not in kept)
     if not gone:
         return run
-    dropped = tuple(Dropped(", ".join(ids_of(each.action)), _CHANGED) for each in gone)
+    dropped = tuple(Dropped(subject_of(each.action), _CHANGED) for each in gone)
     return evolve(run, plan=evolve(run.plan, actions=kept, dropped=(*run.plan.dropped, *dropped)))
 
 

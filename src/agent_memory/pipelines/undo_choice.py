@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from attrs import frozen
 from returns.result import Failure, Result, Success
@@ -18,6 +18,8 @@ from agent_memory.errors import Error, RunNotFound, UndoRefused, UsageInvalid
 from agent_memory.formats.note_changes import NoteChange, note_changes
 from agent_memory.pipelines.undo_io import UndoIo
 from agent_memory.ports import RunLog
+
+_FEW = 50
 
 
 @frozen
@@ -37,13 +39,13 @@ def chosen(log: RunLog, name: str | None) -> Result[LoggedRun, Error]:
     """The one run that is named, by the beginning of its id or of the last part of it; without a name the newest that
     changed something, still stands, and is no undo."""
     if name is None:
-        return log.runs().bind(_newest_standing)
+        return _newest(log, _stands)
     return log.runs(named=name).bind(lambda found: _named(name, found)) if name else Failure(RunNotFound(name))
 
 
 def newest_kept(log: RunLog) -> Result[LoggedRun, Error]:
     """The newest run that changed something, whatever it is."""
-    return log.runs().bind(lambda runs: next((Success(run) for run in runs if run.kept), Failure(RunNotFound(""))))
+    return _newest(log, lambda run: run.kept)
 
 
 def undoable(io: UndoIo, run: LoggedRun) -> Result[Undoable, Error]:
@@ -85,10 +87,20 @@ def root_of(log: RunLog, run: LoggedRun) -> Result[LoggedRun, Error]:
     return log.runs(named=run.undid).bind(earlier)
 
 
-def _newest_standing(runs: Sequence[LoggedRun]) -> Result[LoggedRun, Error]:
-    standing = (each for each in runs if each.machine != "undo" and each.undone_by is None)
-    found = next((each for each in standing if each.kept or each.changed_ids), None)
-    return Failure(RunNotFound("")) if found is None else Success(found)
+def _stands(run: LoggedRun) -> bool:
+    return run.machine != "undo" and run.undone_by is None and bool(run.kept or run.changed_ids)
+
+
+def _newest(log: RunLog, is_meant: Callable[[LoggedRun], bool]) -> Result[LoggedRun, Error]:
+    """Mostly it is among the newest few, so that not every report has to be opened."""
+    for limit in (_FEW, None):
+        runs = log.runs(limit)
+        if isinstance(runs, Failure):
+            return runs
+        found = next((each for each in runs.unwrap() if is_meant(each)), None)
+        if found is not None:
+            return Success(found)
+    return Failure(RunNotFound(""))
 
 
 def _named(name: str, found: Sequence[LoggedRun]) -> Result[LoggedRun, Error]:
