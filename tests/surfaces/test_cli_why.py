@@ -47,6 +47,12 @@ def learnt(memory: Memory, session_id: str = "5f2c-11", said: str = SAID) -> str
     return id
 
 
+def kept_files(memory: Memory) -> dict[Path, bytes]:
+    """Everything but what is derived."""
+    files = (path for path in memory.root.rglob("*") if path.is_file())
+    return {path: path.read_bytes() for path in files if not {".git", ".cache"} & set(path.parts)}
+
+
 class TestAnEntry:
     def test_a_note_that_a_session_left_tells_all_of_it(self, memory: Memory) -> None:
         id = learnt(memory)
@@ -74,15 +80,10 @@ class TestAnEntry:
     def test_looking_counts_no_read_and_changes_nothing(self, memory: Memory) -> None:
         id = learnt(memory)
         assert memory("read", id).code == 0
-        before = {
-            path: path.read_bytes() for path in memory.root.rglob("*") if path.is_file() and ".git" not in path.parts
-        }
+        before = kept_files(memory)
         assert memory("why", id, "--json").document["usage"]["count"] == 1
         assert memory("why", "--session", "5f2c").code == 0
-        after = {
-            path: path.read_bytes() for path in memory.root.rglob("*") if path.is_file() and ".git" not in path.parts
-        }
-        assert after == before
+        assert kept_files(memory) == before
 
     def test_a_pinned_note_says_so(self, memory: Memory) -> None:
         id = memory.remembered("We store money as integer cents.")

@@ -42,8 +42,11 @@ def why(one: TierStanding) -> str:
         (evolve(standing(), tiers_decided=False), "No defrag has decided yet"),
         (evolve(standing(), decided_since=False), "It was written after the last defrag"),
         (standing(valid_until_ms=NOW_MS - DAY_MS), "It stopped being true on 2026-02-12."),
-        (evolve(standing(), weakest_hot=2.0), "It may be hot, and others have the room: it would need 1.25 times"),
-        (evolve(standing(), weakest_hot=0.5), "It may be hot, and the last defrag judged"),
+        (
+            evolve(standing(), weakest_hot=2.0),
+            "It may be hot, and the last defrag chose others; the lowest score among them is 2.00.",
+        ),
+        (standing(), "It may be hot, and the last defrag chose others. `memory pin`"),
         (evolve(standing(), archived=True), "It is archived"),
     ],
 )

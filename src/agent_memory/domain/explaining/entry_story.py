@@ -87,21 +87,14 @@ _DONE = {
 }
 
 
-def chapter_in_words(chapter: Chapter, own_ids: frozenset[str]) -> str:
-    """`merged from id__… and id__… by defrag 4dbfbe: the same note twice`."""
-    done = _DONE.get(chapter.kind, chapter.kind)
-    words = f"{done}{_from_and_to(chapter, own_ids)} by {chapter.machine} {short_id(chapter.run_id)}"
-    if chapter.words:
-        words += f": {chapter.words}"
-    return f"{words} (undone by {short_id(chapter.undone_by)})" if chapter.undone_by else words
+def chapter_in_words(chapter: Chapter) -> str:
+    """`merged by defrag 4dbfbe: merge id__…, id__… into id__…`."""
+    done = f"{_DONE.get(chapter.kind, chapter.kind)} by {chapter.machine} {short_id(chapter.run_id)}"
+    told = f"{done}: {chapter.words or _moved(chapter)}".removesuffix(": ")
+    return f"{told} (undone by {short_id(chapter.undone_by)})" if chapter.undone_by else told
 
 
-def _from_and_to(chapter: Chapter, own_ids: frozenset[str]) -> str:
-    if chapter.kind not in ("merge", "split"):
-        other = [id for id in (*chapter.ids, *chapter.new_ids) if id in own_ids]
-        return f" as {other[0]}" if other and chapter.kind == "create" and len(own_ids) > 1 else ""
-    return f" from {_listed(chapter.ids)} into {_listed(chapter.new_ids)}"
-
-
-def _listed(ids: tuple[str, ...]) -> str:
-    return " and ".join(ids) if ids else "nothing"
+def _moved(chapter: Chapter) -> str:
+    if chapter.ids and chapter.new_ids:
+        return f"{', '.join(chapter.ids)} into {', '.join(chapter.new_ids)}"
+    return ""

@@ -7,7 +7,7 @@ from attrs import frozen
 from agent_memory.domain.entry import Meta, Usage
 from agent_memory.domain.instants import DAY_MS, iso_of
 from agent_memory.domain.tiering.eligibility import best_tier, is_vouched_for, why_not_nearer
-from agent_memory.domain.tiering.score import CLEARLY_BETTER, ScoreParts, is_ageless, score_parts
+from agent_memory.domain.tiering.score import ScoreParts, is_ageless, score_parts
 from agent_memory.domain.tiers import Tier
 
 _SHOWN: dict[Tier, str] = {
@@ -103,10 +103,7 @@ def _why_not_hot(standing: TierStanding) -> str:
 
 
 def _why_outrun(standing: TierStanding) -> str:
-    weakest, own = standing.weakest_hot, standing.parts.total
-    if weakest is not None and own < CLEARLY_BETTER * weakest:
-        return (
-            f"It may be hot, and others have the room: it would need {CLEARLY_BETTER:g} times the score of the weakest of "
-            f"them, which is {weakest:.2f}."
-        )
-    return "It may be hot, and the last defrag judged that other notes serve more sessions; `memory pin` keeps it in front."
+    weakest = "" if standing.weakest_hot is None else f"; the lowest score among them is {standing.weakest_hot:.2f}"
+    return (
+        f"It may be hot, and the last defrag chose others{weakest}. `memory pin` puts it in front and keeps it there."
+    )

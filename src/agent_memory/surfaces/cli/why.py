@@ -121,8 +121,7 @@ def _usage(story: EntryStory) -> str:
 
 def _history(story: EntryStory) -> list[str]:
     meta = story.stored.meta
-    own = frozenset((meta.id, *meta.aliases))
-    told = [f"{instant(each.at_ms)}: {_line(chapter_in_words(each, own))}" for each in story.chapters]
+    told = [f"{instant(each.at_ms)}: {_line(chapter_in_words(each))}" for each in story.chapters]
     return told or [
         f"No run has; it is from {instant(meta.created_at_ms)}, last changed {instant(meta.updated_at_ms)}."
     ]

@@ -1,0 +1,96 @@
+"""`memory defrag` as most people run it: without a language model."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+
+from memory_process import Memory
+
+TWIN = "Deploys run from main only, and never from a branch."
+
+
+@pytest.fixture
+def memory(home: Path) -> Memory:
+    return Memory(home)
+
+
+def copied(memory: Memory, id: str, new_id: str, **replaced: str) -> None:
+    """A copy of a note under another id, as a file that a person put there."""
+    (path,) = (memory.root / "topics").glob(f"*{id}.md")
+    text = path.read_text().replace(f"id: {id}", f"id: {new_id}")
+    for old, new in replaced.items():
+        text = text.replace(f"{old}: ", f"{new}: ", 1)
+    (memory.root / "topics" / f"copy -- {new_id}.md").write_text(text)
+
+
+def whole_store(memory: Memory) -> dict[str, bytes]:
+    trees = (memory.root / tree for tree in ("topics", "archive", "state"))
+    return {str(path): path.read_bytes() for tree in trees for path in tree.rglob("*") if path.is_file()}
+
+
+def test_what_is_there_twice_is_merged_and_both_ids_lead_to_it(memory: Memory) -> None:
+    """P12"""
+    id = memory.remembered(TWIN, "--kind", "convention")
+    memory.remembered("The staging host is lamp-3.")
+    copied(memory, id, "id__aaaaaa")
+    done = memory("defrag")
+    assert (done.code, done.out.split(",")[0]) == (0, "1 merged")
+    (note,) = (note for note in memory.notes() if note["kind"] == "convention")
+    assert (note["body"], set(note["aliases"])) == (TWIN, {id, "id__aaaaaa"})
+    for earlier in (id, "id__aaaaaa"):
+        assert memory("read", earlier, "--json").document["id"] == note["id"]
+        assert memory("read", "--archived", earlier).code == 0
+    story = memory("why", "id__aaaaaa", "--json").document
+    assert [each["kind"] for each in story["history"]] == ["merge"]
+    assert {each["id"] for each in story["merged"]} == {id, "id__aaaaaa"}
+
+
+def test_a_second_run_changes_no_byte(memory: Memory) -> None:
+    id = memory.remembered(TWIN, "--kind", "convention")
+    memory.remembered("The staging host is lamp-3.")
+    copied(memory, id, "id__aaaaaa")
+    assert memory("defrag").code == 0
+    before = whole_store(memory)
+    done = memory("defrag")
+    assert (done.code, done.out) == (0, "nothing to change\n")
+    assert whole_store(memory) == before
+
+
+def test_what_expired_is_archived_with_the_reason(memory: Memory) -> None:
+    id = memory.remembered("Handed over: the import is half done.", "--kind", "handoff")
+    kept = memory.remembered("The staging host is lamp-3.")
+    (path,) = (memory.root / "topics").glob(f"*{id}.md")
+    path.write_text(path.read_text().replace("---\n", f"---\nexpiresAt: {time.time_ns() // 1_000_000 - 1}\n", 1))
+    assert memory("defrag").out.startswith("1 archived")
+    assert [note["id"] for note in memory.notes()] == [kept]
+    story = memory("why", id, "--json").document
+    assert story["archived"] is True
+    assert "it expired on" in story["history"][-1]["words"]
+
+
+def test_what_the_person_said_is_in_front_and_the_rest_has_a_line(memory: Memory) -> None:
+    rule = memory.remembered(TWIN, "--kind", "convention")
+    fact = memory.remembered("The staging host is lamp-3.")
+    assert memory("defrag").code == 0
+    assert json.loads((memory.root / "state" / "tiers.json").read_text()) == {"hot": [rule], "warm": [fact]}
+    reasons = memory("why", fact, "--json").document["tier"]["reasons"]
+    assert reasons[0].startswith("It is warm")
+
+
+def test_over_a_cap_the_least_valuable_goes_and_what_is_pinned_stays(memory: Memory) -> None:
+    """P13, P14"""
+    ids = [memory.remembered(f"Note number {number} says something.") for number in range(6)]
+    pinned = memory.remembered("The least of all.", "--importance", "low")
+    assert memory("pin", pinned).code == 0
+    assert memory("read", ids[0]).code == 0
+    memory.configure(limits={"maxEntries": 5})
+    assert memory("defrag").out.startswith("2 archived")
+    left = {note["id"] for note in memory.notes()}
+    assert {pinned, ids[0]} < left
+    assert len(left) == 5
+    (gone, *_) = set(ids) - left
+    assert "limits.maxEntries is 5" in memory("why", gone, "--json").document["history"][-1]["words"]
