@@ -35,7 +35,7 @@ from agent_memory.domain.text.ids import mint_id
 from agent_memory.domain.vocabulary import Kind
 from agent_memory.formats.note import parse_note, render_note
 
-GOAL = 20.0
+GOAL = 30.0
 LIMIT_MB = 200
 NOW_MS = 1_790_000_000_000
 REPOSITORY = Path(__file__).resolve().parents[1]
