@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
 
 from memory_process import Memory
+from surfaces.test_cli_crashes import KILLER
 
 
 @pytest.fixture
@@ -117,3 +119,31 @@ def test_an_empty_store_has_no_runs(tmp_path: Path) -> None:
     for words in (("undo",), ("diff",)):
         assert memory(*words).code == 20
     assert not memory.root.exists()
+
+
+def test_an_undo_that_was_killed_is_finished_by_the_next_command_and_is_nobodys_hand_edit_p2_p16(
+    memory: Memory, tmp_path: Path
+) -> None:
+    killer = tmp_path / "killer"
+    killer.mkdir()
+    (killer / "sitecustomize.py").write_text(KILLER)
+    both = memory.snapshot()
+    straight = home_like(memory, tmp_path / "straight")
+    environ = {"PYTHONPATH": str(killer), "CALLS": str(tmp_path / "calls")}
+    assert straight("undo", environ={**environ, "KILL_AT": "0"}).code == 0
+    one, calls = straight.snapshot(), int((tmp_path / "calls").read_text())
+    seen = set()
+    for number in range(3, calls, calls // 7):
+        crashed = home_like(memory, tmp_path / f"home{number}")
+        assert crashed("undo", environ={**environ, "KILL_AT": str(number)}).code == -9
+        assert crashed("consolidate").code == 0
+        assert crashed.snapshot() in (one, both), number
+        seen.add(crashed.snapshot() == one)
+        assert not [line for line in crashed.log() if "hand edit" in line], number
+    assert seen == {True, False}
+
+
+def home_like(memory: Memory, home: Path) -> Memory:
+    """A copy of a home."""
+    shutil.copytree(memory.home, home)
+    return Memory(home)
