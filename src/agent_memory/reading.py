@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from attrs import frozen
+from attrs import evolve, frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.entry import Listed, Listing, Meta, StoredEntry, UnreadableFile, Usage
 from agent_memory.domain.results import sealed
 from agent_memory.domain.text.tags import normal_tags
+from agent_memory.domain.tiering.standing import standing_tiers
+from agent_memory.domain.tiers import Tier, TierList
 from agent_memory.domain.vocabulary import Kind, Sensitivity, Status
 from agent_memory.errors import EntryNotFound, EntryProtected, Error
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from agent_memory.domain.link_graph import LinkSheet
     from agent_memory.domain.note_draft import Caller
@@ -27,6 +29,7 @@ class ShownEntry:
 
     listed: Listed
     usage: Usage
+    tier: Tier = Tier.COLD
 
 
 @frozen
@@ -37,11 +40,13 @@ class ReadEntry:
     usage: Usage
     uncounted: Error | None = None
     """Why this read could not be counted: a disk that is full or read-only keeps nobody from reading."""
+    tier: Tier = Tier.COLD
 
 
 @frozen
 class ListFilter:
-    """Which entries to list; None accepts all. Every word of `query` must occur in title, description, tags or id."""
+    """Which entries to list; None accepts all. Every word of `query` must occur in title, description, tags or id. What is
+    hot counts as promoted, though its note does not say so."""
 
     status: Status | None = None
     kind: Kind | None = None
@@ -49,10 +54,10 @@ class ListFilter:
     scope: str | None = None
     query: str | None = None
 
-    def accepts(self, meta: Meta) -> bool:
+    def accepts(self, meta: Meta, tier: Tier = Tier.COLD) -> bool:
         text = f"{meta.id} {meta.title} {meta.description} {' '.join(meta.tags)}".casefold()
         return (
-            (self.status is None or meta.status is self.status)
+            (self.status is None or status_shown(meta, tier) is self.status)
             and (self.kind is None or meta.kind is self.kind)
             and (self.tag is None or bool(set(normal_tags([self.tag])) & set(meta.tags)))
             and (self.scope is None or meta.scope == self.scope)
@@ -66,6 +71,8 @@ class ListedEntries:
 
     entries: tuple[ShownEntry, ...]
     unreadable: tuple[UnreadableFile, ...]
+    untiered: Error | None = None
+    """Why the tier list could not be read: only what a person vouches for is then known to be hot."""
 
 
 @frozen
@@ -81,15 +88,32 @@ class Reading:
         """The entries that the filter accepts, last changed first. Counts no read."""
 
         def shown(listing: Listing) -> Result[ListedEntries, Error]:
+            tiers, untiered = (TierList(), None) if archived else self._tiers()
+            tier_of = _tier_finder(tiers, [] if archived else [each.meta for each in listing.entries])
+
             def with_usage(totals: Mapping[str, Usage]) -> ListedEntries:
-                chosen = [each for each in listing.entries if wanted.accepts(each.meta) and self._may_see(each.meta)]
-                chosen.sort(key=lambda each: (-each.meta.updated_at_ms, each.meta.id))
-                entries = tuple(ShownEntry(each, usage_of(each.meta, totals.get(each.meta.id))) for each in chosen)
-                return ListedEntries(entries, listing.unreadable)
+                tiered = [(each, tier_of(each.meta.id)) for each in listing.entries if self._may_see(each.meta)]
+                chosen = [(each, tier) for each, tier in tiered if wanted.accepts(each.meta, tier)]
+                chosen.sort(key=lambda found: (-found[0].meta.updated_at_ms, found[0].meta.id))
+                entries = tuple(
+                    ShownEntry(each, usage_of(each.meta, totals.get(each.meta.id)), tier) for each, tier in chosen
+                )
+                return ListedEntries(entries, listing.unreadable, untiered)
 
             return self.ledger.totals().map(with_usage)
 
         return self.store.list(archived=archived).bind(shown)
+
+    def tier_of(self, listed: Listed) -> Tier:
+        """The tier of one entry; without a tier list that can be read, hot is what a person vouches for."""
+        return Tier.COLD if listed.archived else _tier_finder(self._tiers()[0], [listed.meta])(listed.meta.id)
+
+    def _tiers(self) -> tuple[TierList, Error | None]:
+        match sealed(self.store.tiers()):
+            case Success(tiers):
+                return tiers, None
+            case Failure(error):
+                return TierList(), error
 
     def _may_see(self, meta: Meta) -> bool:
         """What is secret is not even named to an agent."""
@@ -104,7 +128,7 @@ class Reading:
         def counted(stored: StoredEntry) -> Result[ReadEntry, Error]:
             if stored.meta.sensitivity is Sensitivity.SECRET and not (secret and not self.caller.is_agent):
                 return Failure(EntryProtected(id, "reading without --secret", "secret"))
-            return Success(self._counted(stored))
+            return Success(evolve(self._counted(stored), tier=self.tier_of(stored.listed)))
 
         return self.store.read(id, archived=archived).bind(counted)
 
@@ -153,6 +177,17 @@ class Reading:
             case Failure(error):
                 known = self.ledger.totals().map(lambda counts: counts.get(meta.id)).value_or(None)
                 return ReadEntry(stored, usage_of(meta, known), error)
+
+
+def status_shown(meta: Meta, tier: Tier) -> Status:
+    """The status that people see: `promoted` for what is hot, whether a person or defrag made it so."""
+    return Status.PROMOTED if tier is Tier.HOT else meta.status
+
+
+def _tier_finder(tiers: TierList, live: Sequence[Meta]) -> Callable[[str], Tier]:
+    standing = standing_tiers(tiers, live)
+    by_id = {**dict.fromkeys(standing.warm, Tier.WARM), **dict.fromkeys(standing.hot, Tier.HOT)}
+    return lambda id: by_id.get(id, Tier.COLD)
 
 
 def usage_of(meta: Meta, counted: Usage | None) -> Usage:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from agent_memory.domain.entry import Listed, Meta, Source, Usage
+from agent_memory.domain.entry import Listed, Source, Usage
 from agent_memory.domain.instants import iso_of
+from agent_memory.domain.tiers import Tier
+from agent_memory.domain.vocabulary import Status
 
 
-def entry_document(listed: Listed, usage: Usage, body: str | None = None) -> dict[str, Any]:
-    """One entry; `used` and `last_used` include every host's ledger. Instants are epoch ms, `last_used` ISO 8601."""
+def entry_document(listed: Listed, usage: Usage, body: str | None = None, *, tier: Tier = Tier.COLD) -> dict[str, Any]:
+    """One entry; `used` and `last_used` include every host's ledger, and `status` is `promoted` for what is hot. Instants
+    are epoch ms, `last_used` ISO 8601."""
     meta = listed.meta
     document: dict[str, Any] = {
         "id": meta.id,
@@ -17,7 +20,7 @@ def entry_document(listed: Listed, usage: Usage, body: str | None = None) -> dic
         "description": meta.description,
         "kind": meta.kind.value,
         "tags": list(meta.tags),
-        "status": meta.status.value,
+        "status": (Status.PROMOTED if tier is Tier.HOT else meta.status).value,
         "origin": meta.origin.value,
         "scope": meta.scope,
         "importance": meta.importance.value,
@@ -37,14 +40,9 @@ def entry_document(listed: Listed, usage: Usage, body: str | None = None) -> dic
         "sources": [_source(each) for each in meta.sources],
         "path": listed.path,
         "archived": listed.archived,
-        "tier": tier_of(meta),
+        "tier": tier.value,
     }
     return document if body is None else {**document, "body": body}
-
-
-def tier_of(meta: Meta) -> str:
-    """`hot` for a pinned entry, `cold` for the rest: no other tier is decided without defrag."""
-    return "hot" if meta.pinned else "cold"
 
 
 def _source(source: Source) -> dict[str, Any]:

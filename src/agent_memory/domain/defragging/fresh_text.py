@@ -13,7 +13,7 @@ from agent_memory.domain.planning.directives import is_directive
 from agent_memory.domain.planning.salience import actionable_tokens, lost_salience
 from agent_memory.domain.planning.statements import statements
 from agent_memory.domain.text.terms import content_terms, coverage
-from agent_memory.domain.tiering.eligibility import is_vouched_for
+from agent_memory.domain.tiering.vouched import is_vouched_for
 from agent_memory.domain.vocabulary import Origin, Sensitivity, least_trusted
 
 _SAID = 0.6

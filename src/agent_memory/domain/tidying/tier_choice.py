@@ -12,9 +12,9 @@ from agent_memory.domain.entry import Meta, Usage
 from agent_memory.domain.findings import FindingKind, Profile
 from agent_memory.domain.section import SectionBudget
 from agent_memory.domain.tidying.twins import merged_meta
-from agent_memory.domain.tiering.eligibility import is_vouched_for
 from agent_memory.domain.tiering.score import TierFacts, tier_facts
 from agent_memory.domain.tiering.section_room import SectionRoom, hot_chars, one_line
+from agent_memory.domain.tiering.vouched import is_vouched_for
 from agent_memory.domain.tiers import Tier, TierList
 from agent_memory.domain.vocabulary import Importance, Kind, Origin
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from agent_memory.domain.tiering.eligibility import is_vouched_for
 from agent_memory.domain.tiering.score import CLEARLY_BETTER, TierFacts
 from agent_memory.domain.tiering.section_room import SectionRoom, shares_a_section
+from agent_memory.domain.tiering.vouched import is_vouched_for
 
 
 def make_fit(

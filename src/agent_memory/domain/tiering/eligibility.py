@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from agent_memory.domain.entry import Meta
 from agent_memory.domain.planning.directives import is_directive, is_directive_kind
+from agent_memory.domain.tiering.vouched import is_vouched_for
 from agent_memory.domain.tiers import Tier
 from agent_memory.domain.vocabulary import Origin, Sensitivity
-
-BY_A_PERSON = "person"
-"""`promotedBy` of an entry that a person vouches for."""
 
 
 def is_directive_entry(meta: Meta, body: str) -> bool:
@@ -30,12 +28,6 @@ def best_tier(meta: Meta, is_directive: bool) -> Tier:
     if meta.origin is Origin.EXTERNAL or is_directive:
         return Tier.COLD
     return Tier.HOT if meta.pinned or cites_a_turn(meta) else Tier.WARM
-
-
-def is_vouched_for(meta: Meta) -> bool:
-    """Whether a person ran `memory promote` or `memory pin` on the entry. A `pinned: true` alone, which an import can
-    bring along, is nobody's word."""
-    return meta.promoted_by == BY_A_PERSON and meta.sensitivity is not Sensitivity.SECRET
 
 
 def cites_a_turn(meta: Meta) -> bool:

@@ -14,9 +14,9 @@ from attrs import evolve, field, frozen
 from agent_memory.domain.change import Dropped
 from agent_memory.domain.section import SectionBudget
 from agent_memory.domain.tiering.admission import admit, make_fit
-from agent_memory.domain.tiering.eligibility import is_vouched_for
 from agent_memory.domain.tiering.score import TierFacts as TierFacts
 from agent_memory.domain.tiering.section_room import SectionRoom, hot_chars, one_line, within
+from agent_memory.domain.tiering.vouched import is_vouched_for
 from agent_memory.domain.tiers import Tier, TierList
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Origin, Sensitivity
 

@@ -8,7 +8,8 @@ from attrs import frozen
 
 from agent_memory.domain.entry import Meta, Usage
 from agent_memory.domain.findings import Profile
-from agent_memory.domain.tiering.eligibility import best_tier, is_vouched_for
+from agent_memory.domain.tiering.eligibility import best_tier
+from agent_memory.domain.tiering.vouched import is_vouched_for
 from agent_memory.domain.tiers import Tier
 from agent_memory.domain.vocabulary import Importance, Kind, Origin
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from agent_memory.domain.entry import Meta
-from agent_memory.domain.tiering.eligibility import is_vouched_for
+from agent_memory.domain.tiering.vouched import is_vouched_for
 from agent_memory.domain.tiers import TierList
 from agent_memory.domain.vocabulary import Sensitivity
 

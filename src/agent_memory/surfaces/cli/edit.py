@@ -34,7 +34,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, console: Console) -> int:
     def edit(memory: Memory) -> int:
-        return report_change(console, "Edited", _edited(memory, arguments, console))
+        return report_change(memory, console, "Edited", _edited(memory, arguments, console))
 
     return with_memory(console, edit)
 

@@ -9,10 +9,11 @@ from returns.result import Failure, Success
 from agent_memory.bootstrap import Memory
 from agent_memory.domain.instants import iso_of
 from agent_memory.domain.results import sealed
+from agent_memory.domain.tiers import Tier
 from agent_memory.domain.vocabulary import Kind, Status
 from agent_memory.errors import EntryUnreadable
-from agent_memory.formats.entry_json import entry_document, tier_of
-from agent_memory.reading import ListedEntries, ListFilter, ShownEntry
+from agent_memory.formats.entry_json import entry_document
+from agent_memory.reading import ListedEntries, ListFilter, ShownEntry, status_shown
 from agent_memory.surfaces.cli.opening import add_choice, with_memory
 from agent_memory.surfaces.console import Console
 from agent_memory.wording import describe
@@ -52,7 +53,7 @@ def _print(console: Console, found: ListedEntries) -> None:
     if console.json:
         console.document(
             {
-                "entries": [entry_document(each.listed, each.usage) for each in found.entries],
+                "entries": [entry_document(each.listed, each.usage, tier=each.tier) for each in found.entries],
                 "unreadable": [{"path": each.path, "problems": list(each.problems)} for each in found.unreadable],
             }
         )
@@ -61,6 +62,8 @@ def _print(console: Console, found: ListedEntries) -> None:
     else:
         for each in found.entries:
             console.out("\t".join(_plain_cells(each)))
+    if found.untiered is not None:
+        console.err(f"memory: The tiers are not known. {describe(found.untiered)}")
     for broken in found.unreadable:
         console.err(f"memory: {describe(EntryUnreadable(broken.path, broken.problems))}")
 
@@ -70,7 +73,7 @@ def _plain_cells(entry: ShownEntry) -> tuple[str, ...]:
     return (
         meta.id,
         meta.kind.value,
-        meta.status.value,
+        status_shown(meta, entry.tier).value,
         meta.origin.value,
         iso_of(meta.updated_at_ms)[:10],
         str(entry.usage.count),
@@ -92,6 +95,7 @@ def _print_table(console: Console, entries: tuple[ShownEntry, ...]) -> None:
 
 def _cells(entry: ShownEntry) -> tuple[str, ...]:
     meta = entry.listed.meta
-    pin = "* " if tier_of(meta) == "hot" else ""
+    hot = "* " if entry.tier is Tier.HOT else ""
+    status = status_shown(meta, entry.tier).value
     updated = iso_of(meta.updated_at_ms)[:10]
-    return (meta.id, meta.kind.value, meta.status.value, updated, str(entry.usage.count), f"{pin}{meta.title}")
+    return (meta.id, meta.kind.value, status, updated, str(entry.usage.count), f"{hot}{meta.title}")

@@ -61,7 +61,7 @@ def entry_id(text: str) -> str:
     return f"id__{found[1]}" if found else text
 
 
-def report_change(console: Console, done: str, changed: Result[StoredEntry, Error]) -> int:
+def report_change(memory: Memory, console: Console, done: str, changed: Result[StoredEntry, Error]) -> int:
     """Say in one line what was done to an entry, or why not; the exit code."""
     match sealed(changed):
         case Failure(error):
@@ -70,5 +70,6 @@ def report_change(console: Console, done: str, changed: Result[StoredEntry, Erro
             meta = stored.meta
             console.out(f"{done} {meta.id}  {meta.title}")
             body = stored.body if meta.sensitivity is not Sensitivity.SECRET else None
-            console.document(entry_document(stored.listed, Usage(meta.used, meta.last_used_at_ms), body))
+            usage, tier = Usage(meta.used, meta.last_used_at_ms), memory.reading.tier_of(stored.listed)
+            console.document(entry_document(stored.listed, usage, body, tier=tier))
             return 0

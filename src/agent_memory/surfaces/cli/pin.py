@@ -10,8 +10,10 @@ from agent_memory.surfaces.console import Console
 
 def configure(parser: argparse.ArgumentParser) -> None:
     add_id(parser)
-    parser.epilog = "A pinned note is in front of every agent, and nothing but you changes it."
+    parser.epilog = "A pinned note is in front of every agent at once, and nothing but you changes it."
 
 
 def run(arguments: argparse.Namespace, console: Console) -> int:
-    return with_memory(console, lambda memory: report_change(console, "Pinned", memory.service.pin(arguments.id)))
+    return with_memory(
+        console, lambda memory: report_change(memory, console, "Pinned", memory.service.pin(arguments.id))
+    )

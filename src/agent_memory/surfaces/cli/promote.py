@@ -10,8 +10,10 @@ from agent_memory.surfaces.console import Console
 
 def configure(parser: argparse.ArgumentParser) -> None:
     add_id(parser)
-    parser.epilog = "The note may then be shown to agents unasked, whoever it came from."
+    parser.epilog = "The note is shown to agents at once, whoever it came from, until a later defrag prefers others."
 
 
 def run(arguments: argparse.Namespace, console: Console) -> int:
-    return with_memory(console, lambda memory: report_change(console, "Promoted", memory.service.promote(arguments.id)))
+    return with_memory(
+        console, lambda memory: report_change(memory, console, "Promoted", memory.service.promote(arguments.id))
+    )

@@ -10,7 +10,7 @@ from agent_memory.bootstrap import Memory
 from agent_memory.domain.instants import iso_of
 from agent_memory.domain.results import sealed
 from agent_memory.formats.entry_json import entry_document
-from agent_memory.reading import ReadEntry
+from agent_memory.reading import ReadEntry, status_shown
 from agent_memory.surfaces.cli.opening import add_id, with_memory
 from agent_memory.surfaces.console import Console
 from agent_memory.wording import describe
@@ -28,7 +28,7 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
             case Failure(error):
                 return console.fail(error)
             case Success(entry):
-                console.document(entry_document(entry.stored.listed, entry.usage, entry.stored.body))
+                console.document(entry_document(entry.stored.listed, entry.usage, entry.stored.body, tier=entry.tier))
                 console.out(_text(entry))
                 if entry.uncounted is not None:
                     console.err(f"memory: This read is not counted. {describe(entry.uncounted)}")
@@ -40,7 +40,7 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
 def _text(entry: ReadEntry) -> str:
     meta = entry.stored.meta
     facts = [
-        f"{meta.id} · {meta.kind} · {meta.status} · said by: {meta.origin} · {meta.scope}",
+        f"{meta.id} · {meta.kind} · {status_shown(meta, entry.tier)} · {entry.tier} · said by: {meta.origin} · {meta.scope}",
         f"updated {iso_of(meta.updated_at_ms)[:10]} · read {_times(entry.usage.count)} · {' '.join(meta.tags)}".rstrip(
             " ·"
         ),

@@ -41,7 +41,7 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
             case Failure(error):
                 return console.fail(error)
             case Success(stored):
-                _print(console, stored)
+                _print(memory, console, stored)
                 return 0
 
     return with_memory(console, remember)
@@ -64,13 +64,15 @@ def _draft(memory: Memory, arguments: argparse.Namespace) -> Result[NoteDraft, E
     return tags_of(arguments.tags).bind(lambda tags: text_of(arguments.text).map(lambda text: drafted(text, tags)))
 
 
-def _print(console: Console, remembered: Remembered) -> None:
+def _print(memory: Memory, console: Console, remembered: Remembered) -> None:
     meta = remembered.stored.meta
     usage = Usage(meta.used, meta.last_used_at_ms)
     body = remembered.stored.body if meta.sensitivity is not Sensitivity.SECRET else None
     console.document(
         {
-            **entry_document(remembered.stored.listed, usage, body),
+            **entry_document(
+                remembered.stored.listed, usage, body, tier=memory.reading.tier_of(remembered.stored.listed)
+            ),
             "existing": remembered.existing,
             "similar": [each.meta.id for each in remembered.similar],
         }

@@ -14,4 +14,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, console: Console) -> int:
-    return with_memory(console, lambda memory: report_change(console, "Unpinned", memory.service.unpin(arguments.id)))
+    return with_memory(
+        console, lambda memory: report_change(memory, console, "Unpinned", memory.service.unpin(arguments.id))
+    )
