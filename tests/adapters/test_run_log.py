@@ -10,6 +10,7 @@ import pytest
 from attrs import evolve, frozen
 from returns.result import Failure, Success
 
+from agent_memory.adapters.records.defrag_records_files import CHECKPOINT
 from agent_memory.adapters.records.dict_run_log import DictRunLog
 from agent_memory.adapters.records.run_log_files import RunLogFiles
 from agent_memory.domain.footprint import Footprint, SectionChange
@@ -202,6 +203,12 @@ class TestOnDisk:
         (found,) = kept.log.runs().unwrap()
         assert (found.result, found.kept, found.started_at_ms) == ("unfinished", True, 1_770_993_005_123)
         assert found.changed_ids == {"id__a1b2c3"}
+
+    def test_a_tidying_at_work_is_known_as_one(self, tmp_path: Path) -> None:
+        kept = Kept(RunLogFiles(tmp_path), tmp_path)
+        kept.leave(FIRST, NOTE)
+        (tmp_path / f"runs/{FIRST}" / CHECKPOINT).write_text("{}")
+        assert [each.machine for each in kept.log.runs().unwrap()] == ["defrag"]
 
     def test_a_lost_part_of_a_footprint_is_an_error_and_not_half_of_it_p16(self, tmp_path: Path) -> None:
         kept = Kept(RunLogFiles(tmp_path), tmp_path)

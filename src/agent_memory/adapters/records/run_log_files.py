@@ -17,7 +17,6 @@ from returns.result import Failure, Result, Success
 from agent_memory.adapters.disk.file_in_root import drop_file, put_file
 from agent_memory.adapters.disk.io_errors import store_io
 from agent_memory.adapters.disk.paths import inside, is_plain_name, read_file, real_root
-from agent_memory.adapters.records.defrag_records_files import CHECKPOINT as DEFRAG_CHECKPOINT
 from agent_memory.domain.footprint import Footprint, SectionChange
 from agent_memory.domain.footprint_fold import fold_files
 from agent_memory.domain.instants import ms_of
@@ -34,6 +33,9 @@ from agent_memory.wording import describe
 RUNS = "runs"
 UNDONE = f"{RUNS}/undone.json"
 UNDOING = f"{RUNS}/undoing.json"
+DEFRAG_CHECKPOINT = "defrag.json"
+"""As in `defrag_records_files`, which takes long to load: whoever only looks at the log must not wait for it."""
+
 PRUNED = "pruned"
 """A file in the directory of a run whose details are going: what is still there of them is not all that there was."""
 

@@ -12,7 +12,7 @@ from returns.result import Failure, Result, Success
 from agent_memory.adapters.disk.durable import fsync_directory, replace_file
 from agent_memory.adapters.disk.io_errors import store_io
 from agent_memory.adapters.disk.paths import directory_inside, real_root
-from agent_memory.adapters.records.run_log_files import PRUNED, RUNS, RunLogFiles
+from agent_memory.adapters.records.run_log_files import DEFRAG_CHECKPOINT, PRUNED, RUNS, RunLogFiles
 from agent_memory.domain.instants import ms_of
 from agent_memory.domain.results import sealed
 from agent_memory.domain.retention import KEEP_DAYS, KEEP_RUNS, KeptRun, prune_runs
@@ -20,7 +20,7 @@ from agent_memory.errors import Error
 from agent_memory.ports import Clock
 
 _RUN_ID = re.compile(r"(\d{4}-\d\d-\d\dT)(\d\d)-(\d\d)-(\d\d\.\d{3}Z)_[0-9a-f]+", re.ASCII)
-_CHECKPOINTS = ("checkpoint.json", "defrag.json")
+_CHECKPOINTS = ("checkpoint.json", DEFRAG_CHECKPOINT)
 _REPORT = "report.json"
 
 
