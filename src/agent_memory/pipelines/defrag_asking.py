@@ -14,6 +14,7 @@ from agent_memory.domain.analysis.fingerprints import finding_fingerprint, store
 from agent_memory.domain.defrag_run import DefragRun, Scan, TieringMemo
 from agent_memory.domain.entry import Listed, StoredEntry
 from agent_memory.domain.findings import Analysis, Finding
+from agent_memory.domain.planning.related import choose_shown
 from agent_memory.domain.planning.run_limits import max_changes
 from agent_memory.domain.redaction import redact
 from agent_memory.domain.results import sealed
@@ -92,7 +93,8 @@ def _asked(io: DefragIo, run: DefragRun, scan: Scan, analysis: Analysis) -> Resu
 
     def with_budget(budget: DefragBudget | None) -> Result[DefragRun, Error]:
         room = WHOLE_STORE_SHOWN_CHARS if budget is None else budget.shown_chars
-        shown = _shown(io, ids_to_show(new_first, scan.live.entries, room, scan.tiers), scan)
+        found = _found(io, ids_to_show(new_first, scan.live.entries, room, scan.tiers), scan)
+        shown = choose_shown(found, room)  # without those that hold a secret: the agent would not see all of them
         request = DefragRequest(
             prompt="",
             nonce="",
@@ -211,7 +213,7 @@ def _refused(io: DefragIo, run: DefragRun, refused: ReplyRefused) -> Result[Defr
     return spent.bind(lambda _: Failure(refused))
 
 
-def _shown(io: DefragIo, ids: tuple[str, ...], scan: Scan) -> tuple[StoredEntry, ...]:
+def _found(io: DefragIo, ids: tuple[str, ...], scan: Scan) -> tuple[StoredEntry, ...]:
     """The entries, as the scan saw them; one that has changed since is not shown."""
     hashes = {each.meta.id: each.content_hash for each in scan.live.entries}
     found = (io.store.read(id) for id in ids)
