@@ -20,7 +20,7 @@ from agent_memory.domain.text.derive import MAX_TITLE_CHARS, derive_description,
 from agent_memory.domain.text.ids import mint_id
 from agent_memory.domain.text.links import append_see_also, without_see_also
 from agent_memory.domain.text.plain_text import one_line
-from agent_memory.domain.tiering.standing import with_hot
+from agent_memory.domain.tiering.standing import with_hot, without
 from agent_memory.domain.tiers import TierList
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Origin, Sensitivity, Status, furthest, least_trusted
 from agent_memory.errors import ActRefused, EntryChanged, EntryInvalid, EntryProtected, Error
@@ -205,7 +205,9 @@ class MemoryService:
             if stored.meta.pinned and self.caller.is_agent:
                 return Failure(EntryProtected(id, "archiving by an agent", "pinned"))
             change = Retire(stored.meta.id, stored.listed.content_hash)
-            return self._apply(change, stored.meta.id, f"archive: {stored.meta.title}").map(lambda _: stored.listed)
+            tiers = self._retiering(lambda tiers: without(tiers, stored.meta.id))
+            subject = f"archive: {stored.meta.title}"
+            return self._apply(change, stored.meta.id, subject, tiers).map(lambda _: stored.listed)
 
         return self._shown_at_once(self._mine(id, "archiving").bind(retired))
 
@@ -247,7 +249,7 @@ class MemoryService:
         """Write the entry as `change` makes it, with `hot` as a hot one; the targets show it at once."""
 
         def written(stored: StoredEntry, entry: MemoryEntry) -> Result[StoredEntry, Error]:
-            tiers = self._tiers_with(stored.meta.id) if hot else None
+            tiers = self._retiering(lambda tiers: with_hot(tiers, stored.meta.id)) if hot else None
             subject = f"{act}: {entry.meta.title}"
             if entry == stored.entry:
                 return self._retiered(tiers, subject).map(lambda _: stored)
@@ -266,15 +268,16 @@ class MemoryService:
             changed = mine.bind(lambda stored: change(stored).bind(lambda entry: written(stored, entry)))
         return self._shown_at_once(changed)
 
-    def _tiers_with(self, id: str) -> TierList | None:
-        """The tier list with the entry hot; None where it is so already. A list that cannot be read is left as it is: what
-        a person vouches for is shown without it."""
+    def _retiering(self, change: Callable[[TierList], TierList]) -> TierList | None:
+        """The tier list to be written; None where it stays. One that cannot be read is left as it is: what a person
+        vouches for is shown without it, and what is archived is not shown with it."""
         match sealed(self.store.tiers()):
             case Failure(error):
                 self.warn(describe(error))
                 return None
             case Success(tiers):
-                return None if id in tiers.hot else with_hot(tiers, id)
+                changed = change(tiers)
+                return None if changed == tiers else changed
 
     def _retiered(self, tiers: TierList | None, subject: str) -> Result[None, Error]:
         """The new tier list written and recorded; nothing where there is none."""

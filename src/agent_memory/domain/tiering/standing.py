@@ -24,6 +24,11 @@ def standing_tiers(tiers: TierList, live: Iterable[Meta]) -> TierList:
     return TierList((*tiers.hot, *new), tuple(id for id in tiers.warm if id not in new))
 
 
+def without(tiers: TierList, id: str) -> TierList:
+    """The list without the entry."""
+    return TierList(tuple(each for each in tiers.hot if each != id), tuple(each for each in tiers.warm if each != id))
+
+
 def with_hot(tiers: TierList, id: str) -> TierList:
     """The list with the entry hot: where it is, if it is so already, else before all others, so that it is sure to be seen."""
     if id in tiers.hot:

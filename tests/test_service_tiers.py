@@ -1,0 +1,149 @@
+"""The service and the tiers: what a person vouches for is in front of every agent at once."""
+
+from __future__ import annotations
+
+import pytest
+from attrs import define, field
+from returns.result import Failure, Result, Success
+
+from agent_memory.adapters.disk.dict_locks import DictLocks
+from agent_memory.adapters.git.dict_recorder import DictRecorder
+from agent_memory.adapters.records.dict_usage_ledger import DictUsageLedger
+from agent_memory.adapters.store.dict_store import DictStore
+from agent_memory.domain.note_draft import Caller, MetaPatch, NoteDraft
+from agent_memory.domain.section import Published, PublishedTarget
+from agent_memory.domain.tiers import TIERS_FILE, Tier, TierList
+from agent_memory.domain.vocabulary import Harness, Sensitivity, Status
+from agent_memory.errors import ActRefused, Error, StateCorrupt, TargetRefused
+from agent_memory.reading import ListFilter
+from agent_memory.service import MemoryService
+
+CORRUPT = StateCorrupt(TIERS_FILE, ("it is no JSON",))
+
+
+class StoreWithDamagedTiers(DictStore):
+    def tiers(self) -> Result[TierList, Error]:
+        return Failure(CORRUPT)
+
+
+@define
+class World:
+    """One store, and how often the targets were published."""
+
+    store: DictStore = field(factory=DictStore)
+    recorder: DictRecorder = field(factory=DictRecorder)
+    warnings: list[str] = field(factory=list)
+    publications: int = 0
+    result: Result[Published, Error] = Success(Published())
+    now_ms_: int = 1_771_000_000_000
+
+    def now_ms(self) -> int:
+        self.now_ms_ += 1
+        return self.now_ms_
+
+    def publish(self) -> Result[Published, Error]:
+        self.publications += 1
+        return self.result
+
+    def service(self, caller: Caller = Caller()) -> MemoryService:  # noqa: B008 - frozen
+        return MemoryService(
+            self.store, DictUsageLedger(), self.recorder, self, caller, self.warnings.append, DictLocks(), self.publish
+        )
+
+    def note(self, body: str) -> str:
+        return self.service().remember(NoteDraft(body)).unwrap().stored.meta.id
+
+    def tier(self, hot: tuple[str, ...] = (), warm: tuple[str, ...] = ()) -> None:
+        self.store.apply([], tiers=TierList(hot, warm)).unwrap()
+
+
+@pytest.fixture
+def world() -> World:
+    return World()
+
+
+@pytest.mark.parametrize("act", ["pin", "promote"])
+def test_what_is_vouched_for_is_hot_and_shown_at_once(world: World, act: str) -> None:
+    first, second = world.note("The lamp listens on 8080."), world.note("Kites need wind.")
+    world.tier((first,), (second,))
+    getattr(world.service(), act)(second).unwrap()
+    assert world.store.tiers().unwrap() == TierList((second, first))
+    assert world.publications == 1
+    assert f"{act}: Kites need wind." in world.recorder.commits[-1].message
+    assert TIERS_FILE in world.recorder.commits[-1].paths
+
+
+def test_promoting_again_makes_hot_again_what_defrag_had_moved(world: World) -> None:
+    id = world.note("Kites need wind.")
+    world.service().promote(id).unwrap()
+    world.tier((), (id,))
+    stored = world.service().promote(id).unwrap()
+    assert stored.meta.promoted_by == "person"
+    assert world.store.tiers().unwrap() == TierList((id,))
+    assert world.recorder.commits[-1].paths == (TIERS_FILE,)
+
+
+def test_unpin_edit_archive_and_restore_are_shown_at_once_too(world: World) -> None:
+    id = world.note("Kites need wind.")
+    service = world.service()
+    service.pin(id).unwrap()
+    service.unpin(id).unwrap()
+    service.update_meta(id, MetaPatch(title="Wind")).unwrap()
+    service.archive(id).unwrap()
+    assert world.store.tiers().unwrap() == TierList()
+    service.restore(id).unwrap()
+    assert world.publications == 5
+    assert service.read(id).unwrap().tier is Tier.HOT  # it is still promoted
+
+
+def test_an_act_that_is_refused_changes_no_tier_and_publishes_nothing_p19(world: World) -> None:
+    id = world.note("Kites need wind.")
+    agent = world.service(Caller(Harness.CLAUDE_CODE, "CLAUDE_CODE_CHILD_SESSION"))
+    assert isinstance(agent.promote(id).failure(), ActRefused)
+    assert world.store.tiers().unwrap() == TierList()
+    assert world.publications == 0
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        Failure(CORRUPT),
+        Success(Published((PublishedTarget("/x", "refused", TargetRefused("/x", "it is a directory")),))),
+    ],
+)
+def test_trouble_with_a_target_is_told_and_fails_nothing(world: World, result: Result[Published, Error]) -> None:
+    world.result = result
+    id = world.note("Kites need wind.")
+    assert world.service().pin(id).unwrap().meta.pinned
+    assert len(world.warnings) == 1
+
+
+def test_a_damaged_tier_list_keeps_nobody_from_pinning_listing_or_reading_p6() -> None:
+    world = World(StoreWithDamagedTiers())
+    id = world.note("Kites need wind.")
+    assert world.service().pin(id).unwrap().meta.pinned
+    assert TIERS_FILE in world.warnings[0]
+    listed = world.service().list(ListFilter()).unwrap()
+    assert (listed.untiered, listed.entries[0].tier) == (CORRUPT, Tier.HOT)
+    assert world.service().read(id).unwrap().tier is Tier.HOT
+
+
+def test_what_is_hot_counts_as_promoted_and_no_note_says_so(world: World) -> None:
+    hot, warm, cold = world.note("The lamp listens."), world.note("Kites need wind."), world.note("Ovens are hot.")
+    world.tier((hot,), (warm,))
+    listed = world.service().list(ListFilter()).unwrap().entries
+    assert {each.listed.meta.id: each.tier for each in listed} == {hot: Tier.HOT, warm: Tier.WARM, cold: Tier.COLD}
+    promoted = world.service().list(ListFilter(status=Status.PROMOTED)).unwrap().entries
+    assert [each.listed.meta.id for each in promoted] == [hot]
+    captured = world.service().list(ListFilter(status=Status.CAPTURED)).unwrap().entries
+    assert {each.listed.meta.id for each in captured} == {warm, cold}
+    assert promoted[0].listed.meta.status is Status.CAPTURED
+
+
+def test_what_is_archived_or_secret_is_not_hot(world: World) -> None:
+    id = world.note("Kites need wind.")
+    world.service().promote(id).unwrap()
+    world.service().update_meta(id, MetaPatch(sensitivity=Sensitivity.SECRET)).unwrap()
+    assert world.publications == 2
+    world.service().archive(id).unwrap()
+    assert world.service().list(ListFilter(), archived=True).unwrap().entries[0].tier is Tier.COLD
