@@ -51,7 +51,7 @@ def test_a_stale_page_is_named_and_then_mended(copied: Path, page: str) -> None:
 
 def test_what_is_written_by_hand_around_a_diagram_stays(copied: Path) -> None:
     page = copied / "design.md"
-    page.write_text(page.read_text("utf-8").replace("## Two halves", "## Two parts"), "utf-8")
+    page.write_text(page.read_text("utf-8").replace("## Three parts", "## Two parts"), "utf-8")
     assert check(copied, "--check").returncode == 0
     assert check(copied).returncode == 0
     assert "## Two parts" in page.read_text("utf-8")

@@ -103,8 +103,29 @@ def test_the_config_is_valid_and_the_presets_are_there(home: Path) -> None:
     assert named == {name for name, preset in PRESETS.items() if not preset.keeps_tools}
 
 
+def test_what_is_in_front_of_every_agent_is_written_and_taken_back(mara: Path, home: Path) -> None:
+    config = home / ".config" / "agent-memory" / "config.json"
+    config.parent.mkdir(parents=True)
+    config.write_text(blocks("json")[2], "utf-8")
+    rules = home / ".claude" / "CLAUDE.md"
+    rules.write_text("# My rules\n", "utf-8")
+    (home / ".codex").mkdir()
+    for command in ("memory remember 'Deploys run from main only' --kind convention", *_commands(blocks("sh")[2])):
+        finished = shell(command, mara)
+        assert finished.returncode == 0, (command, finished.stderr)
+        if command == "memory defrag":
+            assert "Deploys run from main only" not in rules.read_text("utf-8")  # it is the repository's alone
+            assert "agent-memory:start" in rules.read_text("utf-8")
+    assert rules.read_text("utf-8") == "# My rules\n"
+    assert not (home / ".codex" / "AGENTS.md").exists()
+
+
+def _commands(block: str) -> list[str]:
+    return [line.partition("#")[0].strip() for line in block.splitlines()]
+
+
 def test_the_make_targets_are_there() -> None:
-    trial, install = blocks("sh")
+    trial, install, _ = blocks("sh")
     targets = re.findall(r"^make (\w+)", trial, re.MULTILINE)
     assert targets == ["demo", "test"]
     makefile = (PROJECT / "Makefile").read_text("utf-8")
@@ -121,7 +142,7 @@ def test_installing_gives_both_commands() -> None:
 
 def test_every_block_is_looked_at_by_a_test() -> None:
     kinds = re.findall(r"^```(\w*)$", README, re.MULTILINE)
-    assert [kind for kind in kinds if kind] == ["text", "sh", "sh", "console", "json", "json"]
+    assert [kind for kind in kinds if kind] == ["text", "sh", "sh", "console", "json", "json", "json", "sh"]
 
 
 def test_the_table_has_the_commands_that_there_are() -> None:

@@ -10,7 +10,7 @@ from agent_memory.domain.actions import DefragProposal
 from agent_memory.domain.change import Receipt
 from agent_memory.domain.defrag_plan import Deferred, DefragPlan
 from agent_memory.domain.entry import Listing, StoredEntry, Usage
-from agent_memory.domain.findings import Analysis
+from agent_memory.domain.findings import Analysis, Finding
 from agent_memory.domain.section import Published
 from agent_memory.domain.tiers import TierList
 
@@ -62,6 +62,8 @@ class DefragRun:
     proposal: DefragProposal | None = None
     reply_key: str | None = None
     plan: DefragPlan = DefragPlan()
+    left: tuple[Finding, ...] = ()
+    """What the built-in found and left, since it takes judgement."""
     memo: TieringMemo = TieringMemo()
     """To be remembered when the run is done."""
     tiers_before: TierList = TierList()

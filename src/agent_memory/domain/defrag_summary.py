@@ -63,6 +63,9 @@ def sentence_of(run: DefragRun) -> str:
         said.append(f"{_count(summary.refused, 'action')} refused: {reasons}")
     if summary.deferred:
         said.append(f"{_count(summary.deferred, 'action')} left for the next run, over the limit of this one")
+    if run.left:
+        kinds = Counter(each.kind.value for each in run.left)
+        said.append(f"{', '.join(_count(number, kind) for kind, number in kinds.items())} left to judge")
     return "; ".join(said)
 
 

@@ -186,7 +186,9 @@ def apply_changes(io: DefragIo, run: DefragRun) -> Result[DefragRun, Error]:
     meanwhile is hot (P13). After a crash, a transaction that had been made is not made again.
     """
     with io.locks.write() as held:
-        return held.bind(
+        # The store recovers first: in the midst of a transaction its footprint is there, and may be taken back with it.
+        recovered = held.bind(lambda _: io.store.apply(()))
+        return recovered.bind(
             lambda _: io.log.footprint(run.id).map(lambda _: run).lash(lambda error: _apply(io, run, error))
         )
 

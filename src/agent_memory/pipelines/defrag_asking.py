@@ -19,9 +19,10 @@ from agent_memory.domain.planning.run_limits import max_changes
 from agent_memory.domain.redaction import redact
 from agent_memory.domain.results import sealed
 from agent_memory.domain.run import KeptReply
+from agent_memory.domain.tidying.left_to_judge import left_to_judge
 from agent_memory.domain.tiering.score import tier_facts
 from agent_memory.domain.tiers import Tier
-from agent_memory.domain.vocabulary import Sensitivity
+from agent_memory.domain.vocabulary import Sensitivity, Status
 from agent_memory.errors import Error, ReplyRefused
 from agent_memory.formats.defrag_prompt import (
     DefragBudget,
@@ -46,7 +47,14 @@ def run_agent(io: DefragIo, run: DefragRun) -> Result[DefragRun, Error]:
     if not is_anything_new(io, scan, analysis):
         return Success(planned(io, run, scan))
     io.progress(f"asking {io.agent.name}")
-    return _asked(io, run, scan, analysis).map(lambda asked: planned(io, asked, scan))
+    return _asked(io, run, scan, analysis).map(lambda asked: _with_left(io, planned(io, asked, scan), analysis))
+
+
+def _with_left(io: DefragIo, run: DefragRun, analysis: Analysis) -> DefragRun:
+    """The run with what it leaves to judge; of an agent command, silence is a judgement."""
+    if io.agent.status is not Status.CAPTURED:
+        return run
+    return evolve(run, left=left_to_judge(analysis, (each.action for each in run.plan.actions)))
 
 
 def is_anything_new(io: DefragIo, scan: Scan, analysis: Analysis) -> bool:

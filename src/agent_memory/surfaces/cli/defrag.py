@@ -51,6 +51,8 @@ def _report(memory: Memory, console: Console, run: DefragRun) -> int:
         _print_plan(memory, console, run)
     for warning in run.warnings:
         console.err(f"memory: {warning}")
+    for finding in run.left:
+        console.out(f"left to judge: {finding.kind} of {', '.join(finding.ids)}: {finding.reason}")
     console.out(sentence_of(run))
     console.document(_document(run))
     return exit_code_of(run)
@@ -94,6 +96,7 @@ def _document(run: DefragRun) -> dict[str, Any]:
         ],
         "refused": [{"subject": each.subject, "reasons": list(each.reasons)} for each in run.plan.dropped],
         "deferred": [{"action": kind_of(each.action), "ids": list(ids_of(each.action))} for each in run.plan.deferred],
+        "left": [{"kind": each.kind.value, "ids": list(each.ids), "reason": each.reason} for each in run.left],
         "retiered": summary.retiered,
         "tiers": {"hot": list(run.tiers.hot), "warm": list(run.tiers.warm)},
         "targets": [
