@@ -6,16 +6,19 @@ import json
 import os
 import subprocess
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from attrs import evolve
 from returns.result import Failure
-from store_under_examination import Patient
 
+from agent_memory.adapters.checkup.note_repairing import Repairing
+from agent_memory.domain.checkup.note_repairs import Repair
 from agent_memory.domain.tiers import TierList
 from agent_memory.errors import Busy
 from faults import Killed, killed_at
+from store_under_examination import Patient
 
 OLD = time.time() - 7_200
 
@@ -169,16 +172,14 @@ def test_it_waits_for_nobody(patient: Patient) -> None:
 
 def test_a_note_that_changed_meanwhile_is_left_as_it_is(patient: Patient, monkeypatch: pytest.MonkeyPatch) -> None:
     """P8"""
-    from agent_memory.adapters.checkup import note_repairing
-
     path = patient.by_hand("topics/idea.md", "An idea.")
-    read = note_repairing.read_image
+    carry_out = Repairing.carry_out
 
-    def edited(root: str, relative: str):  # type: ignore[no-untyped-def]
+    def late(repairing: Repairing, repairs: Sequence[Repair]) -> None:
         path.write_text("A better idea.")
-        return read(root, relative)
+        carry_out(repairing, repairs)
 
-    monkeypatch.setattr(note_repairing, "read_image", edited)
+    monkeypatch.setattr(Repairing, "carry_out", late)
     done = patient.repair()
     assert path.read_text() == "A better idea."
     assert any("topics/idea.md was left as it is" in sentence for sentence in done.failed)
