@@ -1,7 +1,7 @@
 """agent-memory: the memory that coding agents share, as plain markdown in a git repository.
 
-Another program embeds it by building the machines over its own adapters: `ConsolidateIo` names them, `consolidate` runs
-them, `ports` says what each must do, and the `Dict…` adapters keep everything in memory. Public names are loaded on first
+Another program embeds it by building the machines over its own adapters: `ConsolidateIo` and `DefragIo` name them, `consolidate` and
+`defrag` run them, `ports` says what each must do, and the `Dict…` adapters keep everything in memory. Public names are loaded on first
 use: importing this package costs nothing, since `memory capture` runs inside every turn of every agent.
 """
 
@@ -10,16 +10,21 @@ __version__ = "0.1.0"
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agent_memory.adapters.agent.builtin_agent import BuiltinAgent as BuiltinAgent
+    from agent_memory.adapters.disk.dict_locks import DictLocks as DictLocks
     from agent_memory.adapters.git.dict_recorder import DictRecorder as DictRecorder
     from agent_memory.adapters.harness.dict_histories import DictHistories as DictHistories
     from agent_memory.adapters.inbox.dict_inbox import DictInbox as DictInbox
+    from agent_memory.adapters.records.dict_defrag_records import DictDefragRecords as DictDefragRecords
+    from agent_memory.adapters.records.dict_run_log import DictRunLog as DictRunLog
     from agent_memory.adapters.records.dict_run_records import DictRunRecords as DictRunRecords
     from agent_memory.adapters.records.dict_session_marks import DictSessionMarks as DictSessionMarks
     from agent_memory.adapters.records.dict_spend_ledger import DictSpendLedger as DictSpendLedger
     from agent_memory.adapters.records.dict_usage_ledger import DictUsageLedger as DictUsageLedger
     from agent_memory.adapters.store.dict_store import DictStore as DictStore
+    from agent_memory.adapters.targets.dict_targets import DictTargets as DictTargets
     from agent_memory.bootstrap import Memory as Memory, open_memory as open_memory
     from agent_memory.config import Config as Config
+    from agent_memory.domain.actions import Action as Action, DefragProposal as DefragProposal
     from agent_memory.domain.agent_request import (
         AgentReply as AgentReply,
         AgentRequest as AgentRequest,
@@ -35,7 +40,10 @@ if TYPE_CHECKING:
         Replace as Replace,
         Restore as Restore,
         Retire as Retire,
+        Together as Together,
     )
+    from agent_memory.domain.defrag_plan import DefragPlan as DefragPlan
+    from agent_memory.domain.defrag_run import DefragRun as DefragRun
     from agent_memory.domain.entry import (
         Listed as Listed,
         Listing as Listing,
@@ -45,6 +53,7 @@ if TYPE_CHECKING:
         StoredEntry as StoredEntry,
         Usage as Usage,
     )
+    from agent_memory.domain.findings import Analysis as Analysis, Finding as Finding
     from agent_memory.domain.history import (
         History as History,
         Role as Role,
@@ -65,6 +74,8 @@ if TYPE_CHECKING:
     from agent_memory.domain.plan import Plan as Plan
     from agent_memory.domain.queue import Outcome as Outcome, Pending as Pending, Trouble as Trouble
     from agent_memory.domain.run import Run as Run, Settled as Settled
+    from agent_memory.domain.section import Published as Published, SectionBudget as SectionBudget, Target as Target
+    from agent_memory.domain.tiers import Tier as Tier, TierList as TierList
     from agent_memory.domain.vocabulary import (
         Harness as Harness,
         Importance as Importance,
@@ -75,24 +86,33 @@ if TYPE_CHECKING:
     )
     from agent_memory.errors import Error as Error
     from agent_memory.machines.consolidate import Consolidate as Consolidate
+    from agent_memory.machines.defrag import Defrag as Defrag
     from agent_memory.machines.pipeline import Model as Model, Pipeline as Pipeline
     from agent_memory.pipelines.consolidate import consolidate as consolidate, steps as steps
     from agent_memory.pipelines.consolidate_io import ConsolidateIo as ConsolidateIo
+    from agent_memory.pipelines.defrag import defrag as defrag
+    from agent_memory.pipelines.defrag_io import DefragIo as DefragIo
     from agent_memory.pipelines.driver import drive as drive
+    from agent_memory.pipelines.undo import undo as undo
+    from agent_memory.pipelines.undo_io import UndoIo as UndoIo
     from agent_memory.ports import (
         Agent as Agent,
         Clock as Clock,
+        DefragRecords as DefragRecords,
         HistorySource as HistorySource,
         Inbox as Inbox,
         Locks as Locks,
         Places as Places,
         Recorder as Recorder,
+        RunLog as RunLog,
         RunRecords as RunRecords,
         SessionMarks as SessionMarks,
         SpendLedger as SpendLedger,
         Store as Store,
+        Targets as Targets,
         UsageLedger as UsageLedger,
     )
+    from agent_memory.publishing import Publisher as Publisher
     from agent_memory.reading import (
         ListedEntries as ListedEntries,
         ListFilter as ListFilter,
@@ -104,12 +124,12 @@ if TYPE_CHECKING:
     from agent_memory.wording import describe as describe
 
 _HOMES = {
+    "Action": "agent_memory.domain.actions",
     "Agent": "agent_memory.ports",
     "AgentReply": "agent_memory.domain.agent_request",
     "AgentRequest": "agent_memory.domain.agent_request",
-    "DefragRequest": "agent_memory.domain.agent_request",
-    "SessionRequest": "agent_memory.domain.agent_request",
     "AmpThread": "agent_memory.domain.inbox_entry",
+    "Analysis": "agent_memory.domain.findings",
     "Applied": "agent_memory.domain.change",
     "BuiltinAgent": "agent_memory.adapters.agent.builtin_agent",
     "Caller": "agent_memory.domain.note_draft",
@@ -120,17 +140,29 @@ _HOMES = {
     "ConsolidateIo": "agent_memory.pipelines.consolidate_io",
     "Context": "agent_memory.domain.inbox_entry",
     "Create": "agent_memory.domain.change",
+    "Defrag": "agent_memory.machines.defrag",
+    "DefragIo": "agent_memory.pipelines.defrag_io",
+    "DefragPlan": "agent_memory.domain.defrag_plan",
+    "DefragProposal": "agent_memory.domain.actions",
+    "DefragRecords": "agent_memory.ports",
+    "DefragRequest": "agent_memory.domain.agent_request",
+    "DefragRun": "agent_memory.domain.defrag_run",
+    "DictDefragRecords": "agent_memory.adapters.records.dict_defrag_records",
     "DictHistories": "agent_memory.adapters.harness.dict_histories",
     "DictInbox": "agent_memory.adapters.inbox.dict_inbox",
+    "DictLocks": "agent_memory.adapters.disk.dict_locks",
     "DictRecorder": "agent_memory.adapters.git.dict_recorder",
+    "DictRunLog": "agent_memory.adapters.records.dict_run_log",
     "DictRunRecords": "agent_memory.adapters.records.dict_run_records",
     "DictSessionMarks": "agent_memory.adapters.records.dict_session_marks",
     "DictSpendLedger": "agent_memory.adapters.records.dict_spend_ledger",
     "DictStore": "agent_memory.adapters.store.dict_store",
+    "DictTargets": "agent_memory.adapters.targets.dict_targets",
     "DictUsageLedger": "agent_memory.adapters.records.dict_usage_ledger",
     "Dropped": "agent_memory.domain.change",
     "Error": "agent_memory.errors",
     "FileSnapshot": "agent_memory.domain.inbox_entry",
+    "Finding": "agent_memory.domain.findings",
     "Harness": "agent_memory.domain.vocabulary",
     "History": "agent_memory.domain.history",
     "HistorySource": "agent_memory.ports",
@@ -158,6 +190,8 @@ _HOMES = {
     "Pipeline": "agent_memory.machines.pipeline",
     "Places": "agent_memory.ports",
     "Plan": "agent_memory.domain.plan",
+    "Published": "agent_memory.domain.section",
+    "Publisher": "agent_memory.publishing",
     "ReadEntry": "agent_memory.reading",
     "Reading": "agent_memory.reading",
     "Receipt": "agent_memory.domain.change",
@@ -168,11 +202,14 @@ _HOMES = {
     "Retire": "agent_memory.domain.change",
     "Role": "agent_memory.domain.history",
     "Run": "agent_memory.domain.run",
+    "RunLog": "agent_memory.ports",
     "RunRecords": "agent_memory.ports",
+    "SectionBudget": "agent_memory.domain.section",
     "Sensitivity": "agent_memory.domain.vocabulary",
     "SessionFile": "agent_memory.domain.inbox_entry",
     "SessionMark": "agent_memory.domain.history",
     "SessionMarks": "agent_memory.ports",
+    "SessionRequest": "agent_memory.domain.agent_request",
     "Settled": "agent_memory.domain.run",
     "ShownEntry": "agent_memory.reading",
     "Source": "agent_memory.domain.entry",
@@ -180,16 +217,24 @@ _HOMES = {
     "Status": "agent_memory.domain.vocabulary",
     "Store": "agent_memory.ports",
     "StoredEntry": "agent_memory.domain.entry",
+    "Target": "agent_memory.domain.section",
+    "Targets": "agent_memory.ports",
+    "Tier": "agent_memory.domain.tiers",
+    "TierList": "agent_memory.domain.tiers",
+    "Together": "agent_memory.domain.change",
     "ToolCall": "agent_memory.domain.history",
     "Trouble": "agent_memory.domain.queue",
     "Turn": "agent_memory.domain.history",
+    "UndoIo": "agent_memory.pipelines.undo_io",
     "Usage": "agent_memory.domain.entry",
     "UsageLedger": "agent_memory.ports",
     "consolidate": "agent_memory.pipelines.consolidate",
+    "defrag": "agent_memory.pipelines.defrag",
     "describe": "agent_memory.wording",
     "drive": "agent_memory.pipelines.driver",
     "open_memory": "agent_memory.bootstrap",
     "steps": "agent_memory.pipelines.consolidate",
+    "undo": "agent_memory.pipelines.undo",
 }
 
 
