@@ -8,6 +8,9 @@ from attrs import field, frozen
 
 from agent_memory.domain.vocabulary import Harness
 
+UNKNOWN_TYPE = "unknown-type:"
+"""How the reasons in `History.skipped` begin that stand for records of a kind not known to us."""
+
 
 class Role(StrEnum):
     """Who a turn comes from. `tool` is everything that neither the person nor the agent said: results, pages, files."""
@@ -81,6 +84,11 @@ class History:
     """The session is one of our own agent calls (recognised by the prompt marker)."""
     skipped: dict[str, int] = field(factory=dict)
     """Records left out, counted by reason (`unknown-type:foo`, `bad-line`, `line-too-long`)."""
+
+    @property
+    def unknown_records(self) -> int:
+        """How many records were of kinds not known to us: many of them, and the harness's format has changed."""
+        return sum(count for reason, count in self.skipped.items() if reason.startswith(UNKNOWN_TYPE))
 
 
 @frozen

@@ -440,16 +440,29 @@ class TestOtherRecords:
         talk.record("hologram")
         talk.record("hologram")
         talk.put({"no": "type"})
+        talk.agent("Hello.")
         history = history_at(talk.write(tmp_path))
         assert history.skipped == {"bad-record": 1, "unknown-type:hologram": 2}
+        assert history.unknown_records == 2
+
+    def test_a_format_in_which_one_side_is_not_to_be_found_has_changed(
+        self, talk: Conversation, tmp_path: Path
+    ) -> None:
+        talk.user("Hello.")
+        talk.record("answer-v2")
+        talk.record("answer-v2")
+        error = failure_at(talk.write(tmp_path))
+        assert isinstance(error, HistoryUnreadable)
+        assert error.reason.startswith("2 of its 3 records are of kinds not known to this version")
 
     def test_a_thousand_unknown_types_are_not_a_thousand_counts(self, talk: Conversation, tmp_path: Path) -> None:
         talk.user("Hello.")
+        talk.agent("Hello.")
         for number in range(1000):
             talk.record(f"type-{number}")
-        skipped = history_at(talk.write(tmp_path)).skipped
-        assert len(skipped) <= 61
-        assert sum(skipped.values()) == 1000
+        history = history_at(talk.write(tmp_path))
+        assert len(history.skipped) <= 61
+        assert history.unknown_records == sum(history.skipped.values()) == 1000
 
     def test_silent_types_are_silent(self, talk: Conversation, tmp_path: Path) -> None:
         talk.user("Hello.")

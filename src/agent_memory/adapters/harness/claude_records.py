@@ -11,11 +11,11 @@ from itertools import islice
 
 from attrs import field, frozen
 
+from agent_memory.adapters.harness.any_json import mapping_at, text_at
 from agent_memory.adapters.harness.claude_texts import element, typed_text
-from agent_memory.domain.history import ToolCall
+from agent_memory.adapters.harness.session_turns import Asked, asked
+from agent_memory.domain.history import UNKNOWN_TYPE
 from agent_memory.domain.instants import ms_of
-from agent_memory.domain.transcripts.own_marks import is_entry_path, is_memory_command, is_memory_tool
-from agent_memory.domain.transcripts.tool_calls import tool_call
 
 _SILENT_TYPES = frozenset(
     (
@@ -56,16 +56,6 @@ class Said:
     queued: bool = False
     prompt: bool = True
     """It begins a branch of the conversation where it has siblings."""
-
-
-@frozen
-class Asked:
-    """One tool call, with what is needed to recognise its answer."""
-
-    tool_use_id: str
-    call: ToolCall
-    of_memory: bool
-    """It asks memory itself, so that the answer is nothing new (P26)."""
 
 
 @frozen
@@ -147,31 +137,31 @@ def read_record(value: Mapping[str, object]) -> Record | None:
     kind = value.get("type")
     if not isinstance(kind, str) or not kind:
         return None
-    uuid = _text(value, "uuid")
-    at_ms = ms_of(_text(value, "timestamp")[:_REASON_CHARS])
+    uuid = text_at(value, "uuid")
+    at_ms = ms_of(text_at(value, "timestamp")[:_REASON_CHARS])
     if kind in _SILENT_TYPES:
         return _silent(value, uuid or _id_from(value), bool(uuid), at_ms)
-    relocated = _text(value, "relocatedCwd") or None
+    relocated = text_at(value, "relocatedCwd") or None
     title, rank = _title(kind, value)
     return Record(
         id=uuid or _id_from(value),
         has_own_id=bool(uuid),
         known=kind in _KNOWN_TYPES,
         parts=tuple(_parts(kind, value)),
-        parent_id=_text(value, "parentUuid") or _text(value, "logicalParentUuid") or None,
-        session_id=_text(value, "sessionId") or None,
+        parent_id=text_at(value, "parentUuid") or text_at(value, "logicalParentUuid") or None,
+        session_id=text_at(value, "sessionId") or None,
         at_ms=at_ms,
-        cwd=_text(value, "cwd") or None,
+        cwd=text_at(value, "cwd") or None,
         relocated_cwd=relocated if kind == "relocated" else None,
         branch=_branch(value),
         model=_model(kind, value),
-        entrypoint=_text(value, "entrypoint") or None,
+        entrypoint=text_at(value, "entrypoint") or None,
         sidechain=value.get("isSidechain") is True,
-        human=_text(_mapping(value, "origin"), "kind") == "human",
-        scheduled=_text(value, "subtype") == "scheduled_task_fire",
+        human=text_at(mapping_at(value, "origin"), "kind") == "human",
+        scheduled=text_at(value, "subtype") == "scheduled_task_fire",
         title=title,
         title_rank=rank,
-        title_leaf_id=_text(value, "leafUuid") or None,
+        title_leaf_id=text_at(value, "leafUuid") or None,
         retracted_ids=_retracted(value),
     )
 
@@ -181,10 +171,10 @@ def _silent(value: Mapping[str, object], id: str, has_own_id: bool, at_ms: int |
     return Record(
         id=id,
         has_own_id=has_own_id,
-        parent_id=_text(value, "parentUuid") or None,
-        session_id=_text(value, "sessionId") or None,
+        parent_id=text_at(value, "parentUuid") or None,
+        session_id=text_at(value, "sessionId") or None,
         at_ms=at_ms,
-        cwd=_text(value, "cwd") or None,
+        cwd=text_at(value, "cwd") or None,
         branch=_branch(value),
         sidechain=value.get("isSidechain") is True,
     )
@@ -198,11 +188,11 @@ def _parts(kind: str, value: Mapping[str, object]) -> Iterator[Part]:
     elif kind == "attachment":
         yield _of_attachment(value)
     elif kind == "queue-operation":
-        yield QueueStep(_text(value, "operation"), _text(value, "content"), _text(value, "reason"))
+        yield QueueStep(text_at(value, "operation"), text_at(value, "content"), text_at(value, "reason"))
     elif kind == "pr-link":
         yield _of_pull_request(value)
     elif kind not in _KNOWN_TYPES:
-        yield LeftOut(f"unknown-type:{kind[:_REASON_CHARS]}")
+        yield LeftOut(f"{UNKNOWN_TYPE}{kind[:_REASON_CHARS]}")
 
 
 # -- user records -----------------------------------------------------------------------------------------------------
@@ -240,7 +230,7 @@ def _said(texts: list[str], value: Mapping[str, object], images: int) -> Iterato
             yield LeftOut(reason)
             return
     raw = "\n\n".join(texts)
-    kind = _text(_mapping(value, "origin"), "kind")
+    kind = text_at(mapping_at(value, "origin"), "kind")
     result = _notification(raw) if kind in ("", "task-notification") else None
     if result is not None:
         yield Said(result, raw, source="task-notification", prompt=False)
@@ -270,7 +260,7 @@ def _returned(block: Mapping[str, object], value: Mapping[str, object]) -> Retur
     refused = failed and text.startswith(_REJECTED) and _REJECTED_BECAUSE in text
     return Returned(
         text,
-        _text(block, "tool_use_id") or None,
+        text_at(block, "tool_use_id") or None,
         failed=failed,
         answers=_answers(outcome),
         rejection=typed_text(text.split(_REJECTED_BECAUSE, 1)[1]).text if refused else "",
@@ -299,14 +289,14 @@ def _of_assistant(value: Mapping[str, object]) -> Iterator[Part]:
         return
     blocks = [content] if isinstance(content, str) else content
     texts = [text for block in blocks if (text := _block_text(block)) is not None and text.strip()]
-    asked = tuple(
+    calls = tuple(
         islice((_asked(block) for block in blocks if isinstance(block, dict) and _is_call(block)), _MAX_CALLS)
     )
-    if texts or asked:
-        yield Answered(_text(message, "id") or None, "\n\n".join(texts), asked)
+    if texts or calls:
+        yield Answered(text_at(message, "id") or None, "\n\n".join(texts), calls)
     for block in blocks:
         if isinstance(block, dict) and str(block.get("type")).endswith("_tool_result"):
-            yield Returned(_content_text(block.get("content")), _text(block, "tool_use_id") or None)
+            yield Returned(_content_text(block.get("content")), text_at(block, "tool_use_id") or None)
 
 
 def _is_call(block: Mapping[str, object]) -> bool:
@@ -314,24 +304,19 @@ def _is_call(block: Mapping[str, object]) -> bool:
 
 
 def _asked(block: Mapping[str, object]) -> Asked:
-    name = _text(block, "name") or "unknown"
-    arguments = _mapping(block, "input")
-    call = tool_call(name, arguments)
-    command = _text(arguments, "command")
-    of_memory = is_memory_tool(name) or is_memory_command(command) or is_entry_path(call.path or "")
-    return Asked(_text(block, "id"), call, of_memory)
+    return asked(text_at(block, "id"), text_at(block, "name") or "unknown", mapping_at(block, "input"))
 
 
 # -- other records ----------------------------------------------------------------------------------------------------
 
 
 def _of_attachment(value: Mapping[str, object]) -> Part:
-    attachment = _mapping(value, "attachment")
+    attachment = mapping_at(value, "attachment")
     if attachment.get("type") != "queued_command":
         return LeftOut("attachment")
     prompt = attachment.get("prompt")
     raw = prompt if isinstance(prompt, str) else _content_text(prompt)
-    kind = _text(_mapping(attachment, "origin"), "kind") or _text(_mapping(value, "origin"), "kind")
+    kind = text_at(mapping_at(attachment, "origin"), "kind") or text_at(mapping_at(value, "origin"), "kind")
     result = _notification(raw)
     if result is not None:
         return Said(result, raw, source="task-notification", prompt=False)
@@ -342,10 +327,10 @@ def _of_attachment(value: Mapping[str, object]) -> Part:
 
 
 def _of_pull_request(value: Mapping[str, object]) -> Part:
-    url, number = _text(value, "prUrl"), value.get("prNumber")
+    url, number = text_at(value, "prUrl"), value.get("prNumber")
     if not url:
         return LeftOut("bad-record")
-    repository = _text(value, "prRepository")
+    repository = text_at(value, "prRepository")
     return Returned(f"Pull request {number} of {repository}: {url}", None, tool_name="pr-link")
 
 
@@ -353,8 +338,8 @@ def _title(kind: str, value: Mapping[str, object]) -> tuple[str | None, int]:
     for rank, (of_kind, key) in enumerate(
         (("summary", "summary"), ("ai-title", "aiTitle"), ("custom-title", "customTitle")), 1
     ):
-        if kind == of_kind and _text(value, key).strip():
-            return _text(value, key), rank
+        if kind == of_kind and text_at(value, key).strip():
+            return text_at(value, key), rank
     return None, 0
 
 
@@ -366,23 +351,13 @@ def _retracted(value: Mapping[str, object]) -> tuple[str, ...]:
 # -- values of any shape ----------------------------------------------------------------------------------------------
 
 
-def _text(value: Mapping[str, object], key: str) -> str:
-    text = value.get(key)
-    return text if isinstance(text, str) else ""
-
-
-def _mapping(value: Mapping[str, object], key: str) -> Mapping[str, object]:
-    inner = value.get(key)
-    return inner if isinstance(inner, dict) else {}
-
-
 def _branch(value: Mapping[str, object]) -> str | None:
-    branch = _text(value, "gitBranch")
+    branch = text_at(value, "gitBranch")
     return branch if branch not in ("", "HEAD") else None
 
 
 def _model(kind: str, value: Mapping[str, object]) -> str | None:
-    model = _text(_mapping(value, "message"), "model") if kind == "assistant" else ""
+    model = text_at(mapping_at(value, "message"), "model") if kind == "assistant" else ""
     return model if model not in ("", _SYNTHETIC_MODEL) else None
 
 
@@ -390,7 +365,7 @@ def _block_text(block: object) -> str | None:
     if isinstance(block, str):
         return block
     if isinstance(block, dict) and block.get("type") == "text":
-        return _text(block, "text")
+        return text_at(block, "text")
     return None
 
 
@@ -410,14 +385,14 @@ def _answer_block(block: object) -> str:
     if isinstance(block, dict):
         if _is_image(block):
             return "[image]"
-        return _text(block, "text") or " ".join(filter(None, (_text(block, "title"), _text(block, "url"))))
+        return text_at(block, "text") or " ".join(filter(None, (text_at(block, "title"), text_at(block, "url"))))
     return block if isinstance(block, str) else ""
 
 
 def _id_from(value: Mapping[str, object]) -> str:
     told = (
-        _text(value, "type"),
-        _text(value, "timestamp"),
+        text_at(value, "type"),
+        text_at(value, "timestamp"),
         repr(value.get("message") or value.get("attachment") or value),
     )
     return blake2b("\0".join(told).encode("utf-8", "surrogatepass"), digest_size=10).hexdigest()

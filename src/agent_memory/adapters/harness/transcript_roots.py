@@ -6,7 +6,7 @@ import errno
 import os
 import re
 import stat
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from attrs import frozen
@@ -63,16 +63,36 @@ def is_session_id(text: str) -> bool:
     return bool(_SESSION_ID.fullmatch(text))
 
 
-def claude_code_roots(environ: Mapping[str, str], home: str | None, further: Sequence[str] = ()) -> TranscriptRoots:
-    """`$CLAUDE_CONFIG_DIR/projects`, `~/.claude/projects`, and the `further` ones (config, setup).
-
-    `~` is the home. What is not absolute then is no root.
-    """
-    default = f"{home}/.claude" if home else ""
-    configs = [environ.get("CLAUDE_CONFIG_DIR", ""), default]
-    projects = [f"{_expanded(config, home)}/projects" for config in configs if config]
-    roots = [*projects, *(_expanded(root, home) for root in further)]
+def roots_of(home: str | None, directories: Sequence[str], further: Sequence[str] = ()) -> TranscriptRoots:
+    """A harness's own directories in their order, and the `further` ones (config, setup). `~` is the home. What is not
+    absolute then is no root."""
+    roots = [_expanded(directory, home) for directory in (*directories, *further)]
     return TranscriptRoots(tuple(dict.fromkeys(root for root in roots if root.startswith("/"))))
+
+
+def claude_code_roots(environ: Mapping[str, str], home: str | None, further: Sequence[str] = ()) -> TranscriptRoots:
+    """`$CLAUDE_CONFIG_DIR/projects`, `~/.claude/projects`, and the `further` ones."""
+    configs = [config for config in (environ.get("CLAUDE_CONFIG_DIR"), "~/.claude") if config]
+    return roots_of(home, [f"{config}/projects" for config in configs], further)
+
+
+def codex_roots(environ: Mapping[str, str], home: str | None, further: Sequence[str] = ()) -> TranscriptRoots:
+    """`sessions` and `archived_sessions` in `$CODEX_HOME` and in `~/.codex`, and the `further` ones."""
+    homes = [config for config in (environ.get("CODEX_HOME"), "~/.codex") if config]
+    return roots_of(home, [f"{each}/{kind}" for each in homes for kind in ("sessions", "archived_sessions")], further)
+
+
+def gemini_roots(environ: Mapping[str, str], home: str | None, further: Sequence[str] = ()) -> TranscriptRoots:
+    """`.gemini/tmp` in `$GEMINI_CLI_HOME` and in `~`, and the `further` ones."""
+    homes = [each for each in (environ.get("GEMINI_CLI_HOME"), "~") if each]
+    return roots_of(home, [f"{each}/.gemini/tmp" for each in homes], further)
+
+
+def pi_roots(environ: Mapping[str, str], home: str | None, further: Sequence[str] = ()) -> TranscriptRoots:
+    """`$PI_CODING_AGENT_SESSION_DIR`, `sessions` in `$PI_CODING_AGENT_DIR` and in `~/.pi/agent`, and the `further` ones."""
+    own = environ.get("PI_CODING_AGENT_SESSION_DIR")
+    configs = [config for config in (environ.get("PI_CODING_AGENT_DIR"), "~/.pi/agent") if config]
+    return roots_of(home, [*([own] if own else []), *(f"{config}/sessions" for config in configs)], further)
 
 
 def find_transcript(roots: TranscriptRoots, session_id: str, suffix: str = ".jsonl") -> str | None:
@@ -82,6 +102,13 @@ def find_transcript(roots: TranscriptRoots, session_id: str, suffix: str = ".jso
     name = session_id + suffix
     found = [path for root in roots.roots for path in _candidates(root, name)]
     return max(found, key=_changed_at, default=None)
+
+
+def transcripts_below(roots: TranscriptRoots, is_name: Callable[[str], bool], max_depth: int) -> list[str]:
+    """The paths of the files in the roots whose name will do, newest first; directories below `max_depth` levels, and
+    linked ones, are not looked into."""
+    found = {path for root in roots.roots for path in _files_below(root, is_name, max_depth)}
+    return sorted(found, key=_changed_at, reverse=True)
 
 
 @contextmanager
@@ -129,6 +156,19 @@ def _contains(root: str, path: str) -> bool:
 def _expanded(path: str, home: str | None) -> str:
     path = home + path[1:] if home and (path == "~" or path.startswith("~/")) else path
     return os.path.normpath(path) if path else ""
+
+
+def _files_below(directory: str, is_name: Callable[[str], bool], max_depth: int) -> Iterator[str]:
+    try:
+        with os.scandir(directory) as entries:
+            found = [(entry.path, entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries]
+    except OSError:
+        return
+    for path, name, is_directory in found:
+        if is_directory and max_depth > 0:
+            yield from _files_below(path, is_name, max_depth - 1)
+        elif not is_directory and is_name(name):
+            yield path
 
 
 def _candidates(root: str, name: str) -> Iterator[str]:
