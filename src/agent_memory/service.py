@@ -3,47 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar
 
 from attrs import evolve, frozen
 from returns.result import Failure, Result, Success
 
-from agent_memory.domain.change import Change, Create, Receipt, Replace, Restore, Retire
+from agent_memory.domain.change import Create, Replace, Restore, Retire
+from agent_memory.domain.editing import EDITABLE as EDITABLE, edited_title, patched, promoted, trusted_after
 from agent_memory.domain.entry import Listed, Listing, MemoryEntry, Meta, Source, StoredEntry
 from agent_memory.domain.note_draft import Caller, MetaPatch, NoteDraft
-from agent_memory.domain.planning.drafts import stored_body, stored_description, stored_tags, stored_title
+from agent_memory.domain.planning.drafts import stored_body, stored_description, stored_tags
 from agent_memory.domain.planning.same_body import same_body, similar_entries
 from agent_memory.domain.planning.taken_ids import taken_ids
 from agent_memory.domain.results import sealed
 from agent_memory.domain.section import Published
-from agent_memory.domain.text.derive import MAX_TITLE_CHARS, derive_description, derive_title
+from agent_memory.domain.text.derive import derive_description, derive_title
 from agent_memory.domain.text.ids import mint_id
 from agent_memory.domain.text.links import append_see_also, without_see_also
-from agent_memory.domain.text.plain_text import one_line
 from agent_memory.domain.tiering.standing import with_hot, without
 from agent_memory.domain.tiers import TierList
-from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Origin, Sensitivity, Status, furthest, least_trusted
+from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Origin, Sensitivity, Status
 from agent_memory.errors import ActRefused, EntryChanged, EntryInvalid, EntryProtected, Error
 from agent_memory.ports import Clock, Locks, Recorder, Store, UsageLedger
 from agent_memory.reading import ListedEntries, ListFilter, ReadEntry, Reading, usage_of
+from agent_memory.recorded_writes import RecordedWrites, published_nowhere
 from agent_memory.wording import describe
-
-T = TypeVar("T")
-
-EDITABLE = (
-    "title",
-    "description",
-    "tags",
-    "kind",
-    "scope",
-    "importance",
-    "confidence",
-    "sensitivity",
-    "expires_at_ms",
-    "valid_from_ms",
-    "valid_until_ms",
-)
-"""The fields of `Meta` that editing a note changes."""
 
 _EMPTY = EntryInvalid(("body: is empty (`memory archive` puts a note away)",))
 
@@ -55,10 +38,6 @@ class Remembered:
     stored: StoredEntry
     similar: tuple[Listed, ...] = ()
     existing: bool = False
-
-
-def _published_nowhere() -> Result[Published, Error]:
-    return Success(Published())
 
 
 @frozen
@@ -73,7 +52,11 @@ class MemoryService:
     caller: Caller
     warn: Callable[[str], None]
     locks: Locks
-    publish: Callable[[], Result[Published, Error]] = _published_nowhere
+    publish: Callable[[], Result[Published, Error]] = published_nowhere
+
+    @property
+    def _writes(self) -> RecordedWrites:
+        return RecordedWrites(self.store, self.recorder, self.locks, self.caller, self.warn, self.publish)
 
     @property
     def reading(self) -> Reading:
@@ -93,7 +76,7 @@ class MemoryService:
         body = stored_body(draft.body)
         if not body.strip():
             return Failure(EntryInvalid(("body: is empty",)))
-        title = _title(draft.title or derive_title(body))
+        title = edited_title(draft.title or derive_title(body))
 
         def stored(live: Listing, archive: Listing) -> Result[Remembered, Error]:
             nearby = [each for each in live.entries if _may_be_linked(each.meta, draft.scope)]
@@ -155,7 +138,7 @@ class MemoryService:
             return Failure(_EMPTY)
 
         def edited(stored: StoredEntry) -> Result[MemoryEntry, Error]:
-            return Success(MemoryEntry(_patched(stored.meta, patch), stored.body if text is None else text))
+            return Success(MemoryEntry(patched(stored.meta, patch), stored.body if text is None else text))
 
         return self._change(id, edited, "edit")
 
@@ -176,7 +159,7 @@ class MemoryService:
             meta = evolve(stored.meta, **{name: getattr(text.meta, name) for name in EDITABLE})
             cleaned = evolve(
                 meta,
-                title=_title(meta.title),
+                title=edited_title(meta.title),
                 description=stored_description(meta.description),
                 tags=stored_tags(meta.tags),
             )
@@ -186,7 +169,7 @@ class MemoryService:
 
     def pin(self, id: str) -> Result[StoredEntry, Error]:
         """Promote the entry and keep it hot; the targets show it at once."""
-        return self._trusting(id, "pin", lambda meta: evolve(_promoted(meta), pinned=True))
+        return self._trusting(id, "pin", lambda meta: evolve(promoted(meta), pinned=True))
 
     def unpin(self, id: str) -> Result[StoredEntry, Error]:
         """Take the pin off; the promotion stays."""
@@ -196,7 +179,7 @@ class MemoryService:
 
     def promote(self, id: str) -> Result[StoredEntry, Error]:
         """Vouch for an entry: it may be hot whatever its origin, and is so until defrag decides otherwise."""
-        return self._trusting(id, "promote", _promoted)
+        return self._trusting(id, "promote", promoted)
 
     def archive(self, id: str) -> Result[Listed, Error]:
         """Move a live entry to the archive. A pinned one only at a person's word."""
@@ -205,11 +188,13 @@ class MemoryService:
             if stored.meta.pinned and self.caller.is_agent:
                 return Failure(EntryProtected(id, "archiving by an agent", "pinned"))
             change = Retire(stored.meta.id, stored.listed.content_hash)
-            tiers = self._retiering(lambda tiers: without(tiers, stored.meta.id))
+            tiers = self._writes.retiering(lambda tiers: without(tiers, stored.meta.id))
             subject = f"archive: {stored.meta.title}"
-            return self._apply(change, stored.meta.id, subject, tiers).map(lambda _: stored.listed)
+            return self._writes.apply(change, stored.meta.id, subject, tiers).map(lambda _: stored.listed)
 
-        return self._shown_at_once(self._mine(id, "archiving").bind(retired))
+        with self.locks.write() as held:  # or a tier list that somebody else writes would be lost
+            archived = held.bind(lambda _: self._mine(id, "archiving")).bind(retired)
+        return self._writes.shown_at_once(archived)
 
     def remove(self, id: str) -> Result[Listed, Error]:
         """Like `archive`: nothing that a program asks for deletes knowledge."""
@@ -217,9 +202,9 @@ class MemoryService:
 
     def restore(self, id: str) -> Result[StoredEntry, Error]:
         """Bring an archived entry back to life."""
-        return self._shown_at_once(
+        return self._writes.shown_at_once(
             self._mine(id, "restoring", archived=True).bind(
-                lambda stored: self._apply(Restore(id), id, f"restore: {stored.meta.title}").bind(
+                lambda stored: self._writes.apply(Restore(id), id, f"restore: {stored.meta.title}").bind(
                     lambda _: self.store.read(id)
                 )
             )
@@ -249,15 +234,15 @@ class MemoryService:
         """Write the entry as `change` makes it, with `hot` as a hot one; the targets show it at once."""
 
         def written(stored: StoredEntry, entry: MemoryEntry) -> Result[StoredEntry, Error]:
-            tiers = self._retiering(lambda tiers: with_hot(tiers, stored.meta.id)) if hot else None
+            tiers = self._writes.retiering(lambda tiers: with_hot(tiers, stored.meta.id)) if hot else None
             subject = f"{act}: {entry.meta.title}"
             if entry == stored.entry:
-                return self._retiered(tiers, subject).map(lambda _: stored)
+                return self._writes.retiered(tiers, subject).map(lambda _: stored)
             if stored.meta.pinned and self.caller.is_agent:
                 return Failure(EntryProtected(id, f"{act} by an agent", "pinned"))
             if entry.meta.pinned and entry.meta.sensitivity is Sensitivity.SECRET:
                 return Failure(EntryProtected(id, "a secret", "pinned, and `memory unpin` comes first"))
-            meta = self._with_usage(_least_trusted(entry.meta, self.caller))
+            meta = self._with_usage(trusted_after(entry.meta, self.caller))
             replacement = Replace(
                 MemoryEntry(evolve(meta, updated_at_ms=self.clock.now_ms()), entry.body), stored.listed.content_hash
             )
@@ -266,42 +251,7 @@ class MemoryService:
         with self.locks.write() as held:  # or of two at once one would find the entry changed
             mine = held.bind(lambda _: self._mine(id, act))
             changed = mine.bind(lambda stored: change(stored).bind(lambda entry: written(stored, entry)))
-        return self._shown_at_once(changed)
-
-    def _retiering(self, change: Callable[[TierList], TierList]) -> TierList | None:
-        """The tier list to be written; None where it stays. One that cannot be read is left as it is: what a person
-        vouches for is shown without it, and what is archived is not shown with it."""
-        match sealed(self.store.tiers()):
-            case Failure(error):
-                self.warn(describe(error))
-                return None
-            case Success(tiers):
-                changed = change(tiers)
-                return None if changed == tiers else changed
-
-    def _retiered(self, tiers: TierList | None, subject: str) -> Result[None, Error]:
-        """The new tier list written and recorded; nothing where there is none."""
-        if tiers is None:
-            return Success(None)
-
-        def recorded(receipt: Receipt) -> None:
-            self._tolerate(self.recorder.record(receipt.touched, subject))
-
-        return self.store.apply([], tiers=tiers).map(recorded)
-
-    def _shown_at_once(self, done: Result[T, Error]) -> Result[T, Error]:
-        """The same result, after the targets have been brought up to date where the act succeeded; their trouble is told,
-        and fails nothing."""
-        if isinstance(done, Failure):
-            return done
-        match sealed(self.publish()):
-            case Failure(error):
-                self.warn(describe(error))
-            case Success(published):
-                for target in published.refused:
-                    if target.error is not None:
-                        self.warn(describe(target.error))
-        return done
+        return self._writes.shown_at_once(changed)
 
     def _mine(self, id: str, act: str, *, archived: bool = False) -> Result[StoredEntry, Error]:
         """The entry, if this caller may act on it: what is secret is none of an agent's business."""
@@ -327,53 +277,11 @@ class MemoryService:
         self, change: Create | Replace, subject: str, tiers: TierList | None = None
     ) -> Result[StoredEntry, Error]:
         id = change.entry.meta.id
-        return self._apply(change, id, subject, tiers).bind(lambda _: self.store.read(id))
-
-    def _apply(self, change: Change, id: str, subject: str, tiers: TierList | None = None) -> Result[Receipt, Error]:
-        """Carry out one change and record it under one write lock, so that no other process takes the write for a
-        person's; what a person did to the same file before is recorded as theirs first."""
-
-        def applied(before: str | None) -> Result[Receipt, Error]:
-            if before is not None:
-                self._tolerate(self.recorder.adopt_hand_edits((before,)))
-            return self.store.apply([change], tiers=tiers).bind(recorded)
-
-        def recorded(receipt: Receipt) -> Result[Receipt, Error]:
-            if not receipt.applied:
-                return Failure(EntryChanged(id))
-            by = f"By: {self.caller.harness}" if self.caller.is_agent else ""
-            self._tolerate(self.recorder.record(receipt.touched, subject, by))
-            return Success(receipt)
-
-        with self.locks.write() as held:
-            return held.bind(lambda _: applied(self._present_path(change)))
-
-    def _present_path(self, change: Change) -> str | None:
-        """The file that a change touches, when it exists."""
-        if isinstance(change, Create):
-            return None
-        id = change.entry.meta.id if isinstance(change, Replace) else change.id
-        found = self.store.read(id, archived=isinstance(change, Restore))
-        return found.unwrap().listed.path if isinstance(found, Success) else None
-
-    def _tolerate(self, recorded: Result[object, Error]) -> None:
-        """Git is history, not durability (P4): its trouble is told, and fails nothing."""
-        match sealed(recorded):
-            case Failure(error):
-                self.warn(describe(error))
-            case Success(_):
-                return
+        return self._writes.apply(change, id, subject, tiers).bind(lambda _: self.store.read(id))
 
 
 def _may_be_linked(meta: Meta, scope: str) -> bool:
     return meta.scope in (scope, GLOBAL_SCOPE) and meta.sensitivity is not Sensitivity.SECRET
-
-
-def _least_trusted(meta: Meta, caller: Caller) -> Meta:
-    """The origin after a change by the caller; a note that became secret is nobody's to promote."""
-    origin = least_trusted((meta.origin, Origin.AGENT)) if caller.is_agent else meta.origin
-    promoted_by = None if meta.sensitivity is Sensitivity.SECRET else meta.promoted_by
-    return evolve(meta, origin=origin, promoted_by=promoted_by)
 
 
 def _other_keys_changed(before: Meta, after: Meta) -> list[str]:
@@ -382,24 +290,3 @@ def _other_keys_changed(before: Meta, after: Meta) -> list[str]:
 
     fixed = (field for field in META_FIELDS if field.attribute not in (*EDITABLE, "updated_at_ms"))
     return [field.key for field in fixed if getattr(after, field.attribute) != getattr(before, field.attribute)]
-
-
-def _promoted(meta: Meta) -> Meta:
-    return evolve(meta, status=furthest((meta.status, Status.PROMOTED)), promoted_by="person")
-
-
-def _patched(meta: Meta, patch: MetaPatch) -> Meta:
-    return evolve(
-        meta,
-        title=meta.title if not patch.title else _title(patch.title),
-        description=meta.description if patch.description is None else stored_description(patch.description),
-        tags=meta.tags if patch.tags is None else stored_tags(patch.tags),
-        kind=patch.kind or meta.kind,
-        scope=patch.scope or meta.scope,
-        importance=patch.importance or meta.importance,
-        sensitivity=patch.sensitivity or meta.sensitivity,
-    )
-
-
-def _title(text: str) -> str:
-    return one_line(stored_title(text), MAX_TITLE_CHARS) or "untitled"

@@ -11,7 +11,7 @@ from agent_memory.domain.entry import Meta
 from agent_memory.domain.tiering.score import TierFacts
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE
 
-HEADING_CHARS = 70
+HEADING_CHARS = 100
 """What is written around an entry that is shown whole, besides its title: heading mark, origin, date, blank lines."""
 
 

@@ -1,0 +1,59 @@
+"""What editing an entry changes of it, and what it must not."""
+
+from __future__ import annotations
+
+from attrs import evolve
+
+from agent_memory.domain.entry import Meta
+from agent_memory.domain.note_draft import Caller, MetaPatch
+from agent_memory.domain.planning.drafts import stored_description, stored_tags, stored_title
+from agent_memory.domain.text.derive import MAX_TITLE_CHARS
+from agent_memory.domain.text.plain_text import one_line
+from agent_memory.domain.tiering.vouched import BY_A_PERSON
+from agent_memory.domain.vocabulary import Origin, Sensitivity, Status, furthest, least_trusted
+
+EDITABLE = (
+    "title",
+    "description",
+    "tags",
+    "kind",
+    "scope",
+    "importance",
+    "confidence",
+    "sensitivity",
+    "expires_at_ms",
+    "valid_from_ms",
+    "valid_until_ms",
+)
+"""The fields of `Meta` that editing a note changes."""
+
+
+def patched(meta: Meta, patch: MetaPatch) -> Meta:
+    """The frontmatter with what the patch names."""
+    return evolve(
+        meta,
+        title=meta.title if not patch.title else edited_title(patch.title),
+        description=meta.description if patch.description is None else stored_description(patch.description),
+        tags=meta.tags if patch.tags is None else stored_tags(patch.tags),
+        kind=patch.kind or meta.kind,
+        scope=patch.scope or meta.scope,
+        importance=patch.importance or meta.importance,
+        sensitivity=patch.sensitivity or meta.sensitivity,
+    )
+
+
+def promoted(meta: Meta) -> Meta:
+    """The frontmatter once a person vouches for the entry."""
+    return evolve(meta, status=furthest((meta.status, Status.PROMOTED)), promoted_by=BY_A_PERSON)
+
+
+def trusted_after(meta: Meta, caller: Caller) -> Meta:
+    """The origin after a change by the caller; a note that became secret is nobody's to promote."""
+    origin = least_trusted((meta.origin, Origin.AGENT)) if caller.is_agent else meta.origin
+    promoted_by = None if meta.sensitivity is Sensitivity.SECRET else meta.promoted_by
+    return evolve(meta, origin=origin, promoted_by=promoted_by)
+
+
+def edited_title(text: str) -> str:
+    """The title of an entry for which a person or an agent gave this one: clean, on one line, never empty."""
+    return one_line(stored_title(text), MAX_TITLE_CHARS) or "untitled"

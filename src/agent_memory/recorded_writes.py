@@ -1,0 +1,107 @@
+"""Single changes made, recorded and shown: what every act of the service ends with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from attrs import frozen
+from returns.result import Failure, Result, Success
+
+from agent_memory.domain.change import Change, Create, Receipt, Replace, Restore
+from agent_memory.domain.note_draft import Caller
+from agent_memory.domain.results import sealed
+from agent_memory.domain.section import Published
+from agent_memory.domain.tiers import TierList
+from agent_memory.errors import EntryChanged, Error
+from agent_memory.ports import Locks, Recorder, Store
+from agent_memory.wording import describe
+
+T = TypeVar("T")
+
+
+def published_nowhere() -> Result[Published, Error]:
+    """For a store without targets."""
+    return Success(Published())
+
+
+@frozen
+class RecordedWrites:
+    """Changes on behalf of a caller. `warn` is told what did not go wrong enough to fail."""
+
+    store: Store
+    recorder: Recorder
+    locks: Locks
+    caller: Caller
+    warn: Callable[[str], None]
+    publish: Callable[[], Result[Published, Error]]
+
+    def apply(self, change: Change, id: str, subject: str, tiers: TierList | None = None) -> Result[Receipt, Error]:
+        """Carry out one change and record it under one write lock, so that no other process takes the write for a
+        person's; what a person did to the same file before is recorded as theirs first."""
+
+        def applied(before: str | None) -> Result[Receipt, Error]:
+            if before is not None:
+                self._tolerate(self.recorder.adopt_hand_edits((before,)))
+            return self.store.apply([change], tiers=tiers).bind(recorded)
+
+        def recorded(receipt: Receipt) -> Result[Receipt, Error]:
+            if not receipt.applied:
+                return Failure(EntryChanged(id))
+            by = f"By: {self.caller.harness}" if self.caller.is_agent else ""
+            self._tolerate(self.recorder.record(receipt.touched, subject, by))
+            return Success(receipt)
+
+        with self.locks.write() as held:
+            return held.bind(lambda _: applied(self._present_path(change)))
+
+    def _present_path(self, change: Change) -> str | None:
+        """The file that a change touches, when it exists."""
+        if isinstance(change, Create):
+            return None
+        id = change.entry.meta.id if isinstance(change, Replace) else change.id
+        found = self.store.read(id, archived=isinstance(change, Restore))
+        return found.unwrap().listed.path if isinstance(found, Success) else None
+
+    def _tolerate(self, recorded: Result[object, Error]) -> None:
+        """Git is history, not durability (P4): its trouble is told, and fails nothing."""
+        match sealed(recorded):
+            case Failure(error):
+                self.warn(describe(error))
+            case Success(_):
+                return
+
+    def retiering(self, change: Callable[[TierList], TierList]) -> TierList | None:
+        """The tier list to be written; None where it stays. One that cannot be read is left as it is: what a person
+        vouches for is shown without it, and what is archived is not shown with it."""
+        match sealed(self.store.tiers()):
+            case Failure(error):
+                self.warn(describe(error))
+                return None
+            case Success(tiers):
+                changed = change(tiers)
+                return None if changed == tiers else changed
+
+    def retiered(self, tiers: TierList | None, subject: str) -> Result[None, Error]:
+        """The new tier list written and recorded; nothing where there is none."""
+        if tiers is None:
+            return Success(None)
+
+        def recorded(receipt: Receipt) -> None:
+            self._tolerate(self.recorder.record(receipt.touched, subject))
+
+        return self.store.apply([], tiers=tiers).map(recorded)
+
+    def shown_at_once(self, done: Result[T, Error]) -> Result[T, Error]:
+        """The same result, after the targets have been brought up to date where the act succeeded; their trouble is told,
+        and fails nothing."""
+        if isinstance(done, Failure):
+            return done
+        match sealed(self.publish()):
+            case Failure(error):
+                self.warn(describe(error))
+            case Success(published):
+                for target in published.refused:
+                    if target.error is not None:
+                        self.warn(describe(target.error))
+        return done
