@@ -86,7 +86,7 @@ def test_what_nobody_had_to_open_for_long_stays_in_front_while_there_is_room() -
     new = stored("We use SQLite", kind=Kind.DECISION)
     stale = Finding(FindingKind.STALE, (old.meta.id,), "never read: 400 days, stale from 120 on")
     assert chosen_tiers(request_of((old, new), [stale]), ()).hot == (new.meta.id, old.meta.id)
-    full = SectionBudget(310)
+    full = SectionBudget(430)
     third = stored("We use Postgres", kind=Kind.DECISION)
     fourth = stored("We use Redis", kind=Kind.DECISION)
     crowded = chosen_tiers(request_of((old, new, third, fourth), [stale], budget=full), ())
@@ -132,10 +132,10 @@ def test_the_room_is_that_of_one_section_which_shows_one_repository_and_what_is_
         for scope in (SHOP, LAMP, "global")
     }
     everything = [each for entries in by_scope.values() for each in entries]
-    tiers = chosen_tiers(request_of(everything, budget=SectionBudget(1_300, 3)), ())
+    tiers = chosen_tiers(request_of(everything, budget=SectionBudget(1_600, 3)), ())
     for scope in (SHOP, LAMP):
         shown = {each.meta.id for each in (*by_scope[scope], *by_scope["global"])}
-        assert 0 < sum(len(body) for id in tiers.hot if id in shown) <= 1_300
+        assert 0 < sum(len(body) for id in tiers.hot if id in shown) <= 1_600
         assert sum(id in shown for id in tiers.warm) <= 3
     assert len(tiers.hot) > 4
 

@@ -26,6 +26,7 @@ from agent_memory.domain.text.derive import derive_description
 from agent_memory.domain.text.file_name import file_name_of
 from agent_memory.domain.text.folded_name import folded_name
 from agent_memory.domain.text.ids import mint_id
+from agent_memory.domain.vocabulary import Origin
 
 
 @frozen
@@ -93,7 +94,14 @@ def _new_entries(
 
 
 def _judged(entry: MemoryEntry, before: str, ground: Ground) -> MemoryEntry:
+    """The entry with its origin. A description that would make it less trusted is not worth that: the body has its own."""
     fresh = origin_of_fresh_text(before, said_by(entry), ground.untrusted)
+    plain = evolve(entry, meta=evolve(entry.meta, description=derive_description(entry.body)))
+    if (
+        fresh is not Origin.USER
+        and (of_plain := origin_of_fresh_text(before, said_by(plain), ground.untrusted)) != fresh
+    ):
+        entry, fresh = plain, of_plain
     return evolve(entry, meta=with_origin(entry.meta, fresh))
 
 

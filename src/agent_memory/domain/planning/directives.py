@@ -78,7 +78,7 @@ _DESCRIBED = re.compile(
     re.IGNORECASE,
 )
 _PROHIBITION = re.compile(
-    r"do not|don['’]t|no\s+\w+ing\b|not?\s+to\b|não\s+\w+|\b(?:please|you)\s+(?:do not|don['’]t|cannot|can['’]t|may not)\b",
+    r"do not|don['’]t|no\s+\w+ing\b|(?<!when )(?<!how )(?<!where )(?<!why )(?<!whether )(?<!what )(?<!or )not?\s+to\b|não\s+\w+|\b(?:please|you)\s+(?:do not|don['’]t|cannot|can['’]t|may not)\b",
     re.IGNORECASE,
 )
 _ADDRESS = re.compile(
@@ -88,6 +88,8 @@ _ADDRESS = re.compile(
     r"|\b(?:curl|wget)\b[^\n]*\|\s*(?:sudo\s+)?(?:ba|z|da)?sh\b",
     re.IGNORECASE,
 )
+# "source, schedule, storage" names what a note is about, though each word could also command.
+_NAMES = re.compile(r"[\w-]+(?: [\w-]+)?(?:, [\w-]+(?: [\w-]+)?){2,}(?:,? (?:and|or|e|ou) [\w-]+(?: [\w-]+)?)?\.?")
 _ANYWHERE = (_MODAL, _PROHIBITION, _ADDRESS, _SECOND_ORDER, _WISH)
 
 
@@ -107,6 +109,8 @@ def is_directive_kind(kind: Kind) -> bool:
 
 
 def _commands(sentence: str) -> bool:
+    if _NAMES.fullmatch(sentence) and not _ALWAYS.search(sentence):
+        return False
     if _IMPERATIVE.match(sentence) or ("`" in sentence and _COMMAND_IN_CODE.search(sentence)):
         return True
     if _CONDITION.match(sentence) and (_LATER_IMPERATIVE.search(sentence) or _CONDITIONED_RUN.search(sentence)):

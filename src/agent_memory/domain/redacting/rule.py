@@ -8,6 +8,13 @@ from functools import cache
 
 from attrs import frozen
 
+from agent_memory.domain.redacting.plausible import varied
+
+_ESCAPED_SPACE = ("\\n", "\\t", "\\r")
+"""As JSON writes white space: the letter belongs to no word."""
+_COLOUR_END = re.compile(r"\x1b\[[\d;]{0,16}[mK]$|\\(?:u001b|x1b|033|e)\[[\d;]{0,16}[mK]$", re.IGNORECASE)
+_COLOUR_CHARS = 24
+
 
 def anything(_secret: str) -> bool:
     """True: the shape alone is proof."""
@@ -35,13 +42,30 @@ class Rule:
     def find(self, text: str, keyword_start: int, ends: Container[int] = ()) -> tuple[int, int] | None:
         """Where the secret lies that the keyword at `keyword_start` announces; at `ends` a word may begin too."""
         start = keyword_start - self.before
-        if start < 0 or (self.word and start > 0 and text[start - 1].isalnum() and start not in ends):
+        if start < 0 or (self.word and start not in ends and not _may_begin(text, start)):
             return None
         found = _compiled(self.expression).match(text, start)
         if not found:
             return None
         secret = found.span("secret" if "secret" in found.re.groupindex else 0)
         return secret if self.accepts(text[slice(*secret)]) else None
+
+
+def _may_begin(text: str, start: int) -> bool:
+    """Whether a word may begin at `start`: after nothing, no letter or digit, an escaped space or a terminal colour."""
+    if start == 0 or not text[start - 1].isalnum() or text[start - 2 : start] in _ESCAPED_SPACE:
+        return True
+    return text[start - 1] in "mK" and bool(_COLOUR_END.search(text[max(0, start - _COLOUR_CHARS) : start]))
+
+
+def marked(name: str, keywords: str, pattern: str) -> Rule:
+    """The rule for a secret whose own beginning tells its issuer, wherever it stands; masks are left."""
+    return Rule(name, tuple(keywords.split()), pattern, varied)
+
+
+def marked_word(name: str, keywords: str, pattern: str) -> Rule:
+    """Like `marked`, where the beginning might also be the end of another word."""
+    return Rule(name, tuple(keywords.split()), pattern, varied, word=True)
 
 
 @cache

@@ -7,7 +7,7 @@ import base64
 import binascii
 
 from agent_memory.domain.redacting.plausible import digits_in, tokenlike, varied
-from agent_memory.domain.redacting.rule import Rule
+from agent_memory.domain.redacting.rule import Rule, marked as _token, marked_word as _word
 
 
 def _with_digits(secret: str) -> bool:
@@ -28,14 +28,6 @@ def _holds_private_key(secret: str) -> bool:
         return b"PRIVATE KEY" in base64.b64decode(secret[:64])
     except (binascii.Error, ValueError):
         return False
-
-
-def _token(name: str, keywords: str, pattern: str) -> Rule:
-    return Rule(name, tuple(keywords.split()), pattern, varied)
-
-
-def _word(name: str, keywords: str, pattern: str) -> Rule:
-    return Rule(name, tuple(keywords.split()), pattern, varied, word=True)
 
 
 TOKENS: tuple[Rule, ...] = (

@@ -202,8 +202,10 @@ def _resolve_warm(
     newly_promoted: tuple[str, ...],
 ) -> tuple[str, ...]:
     wanted = frozenset(wish.warm)
-    staying = [id for id in known.warm if id in wanted or is_vouched_for(facts[id].meta)]
-    lines = dict.fromkeys(id for id in (*hot.leaving, *staying, *wish.warm) if id not in hot.ids)
+    staying = [id for id in known.warm if id in wanted or id in hot.leaving or is_vouched_for(facts[id].meta)]
+    # Who stays keeps its place, also where it would rather have been hot.
+    first = [id for id in hot.leaving if id not in staying]
+    lines = dict.fromkeys(id for id in (*first, *staying, *wish.warm) if id not in hot.ids)
     room = within(SectionRoom(budget.warm_lines, one_line, facts), lines)
     # Given up from the end; last of all what a person vouches for, and of that the newcomers first.
     ranks = {id: is_vouched_for(facts[id].meta) * (1 if id in newly_promoted else 2) for id in lines}
