@@ -16,15 +16,18 @@ from agent_memory.adapters.agent.child_process import Finished
 from agent_memory.adapters.harness import SOURCES, Surroundings, history_sources
 from agent_memory.adapters.harness.amp import AmpThreads
 from agent_memory.adapters.harness.claude_code import ClaudeCodeSessions
+from agent_memory.adapters.harness.codex import CodexSessions
 from agent_memory.adapters.harness.dict_histories import DictHistories
 from agent_memory.adapters.harness.history_file import FileSnapshots
 from agent_memory.adapters.harness.transcript_roots import TranscriptRoots
 from agent_memory.domain.history import History, Role, SessionMark, Turn
 from agent_memory.domain.inbox_entry import (
+    SESSION_METHODS,
     AmpThread,
     FileSnapshot,
     InboxEntry,
     InlineNote,
+    OpencodeSession,
     Retrieval,
     SessionFile,
     session_id_of,
@@ -33,6 +36,7 @@ from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import HistoryUnavailable, HistoryUnreadable, StoreIo
 from agent_memory.ports import HistorySource
 from claude_transcripts import SESSION, Conversation, calls
+from codex_rollouts import THREAD, Rollout
 from faults import failing_at
 
 TALK = (("user", "Which port?"), ("agent", "I look."), ("tool", "9090"), ("user", "Use 9191."), ("agent", "Done."))
@@ -70,6 +74,31 @@ class ClaudeWorld:
 
     def corrupt(self) -> None:
         (self._directory / f"{SESSION}.jsonl").write_bytes(b"\x00\x01 no transcript\n")
+
+
+class CodexWorld:
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        self.source: HistorySource = CodexSessions(TranscriptRoots((str(directory),)))
+        self.entry = InboxEntry(0, Harness.CODEX, SessionFile("codex-session", THREAD))
+
+    def hold(self, count: int) -> None:
+        rollout = Rollout()
+        steps: tuple[Callable[[], object], ...] = (
+            lambda: rollout.user("Which port?"),
+            lambda: rollout.agent("I look.", ("t1", "shell", {"command": ["bash", "-lc", "ss"]})),
+            lambda: rollout.output("t1", "9090"),
+            lambda: rollout.user("Use 9191."),
+            lambda: rollout.agent("Done."),
+        )
+        for step in steps[:count]:
+            step()
+        rollout.write(self._directory)
+
+    def corrupt(self) -> None:
+        (self._directory / f"rollout-1-{THREAD}.jsonl").write_bytes(b"\x00\x01 no rollout\n")
+        for path in self._directory.glob("rollout-2*"):
+            path.unlink()
 
 
 class AmpWorld:
@@ -113,7 +142,7 @@ class DictWorld:
         self._histories.put("s1", HistoryUnreadable("s1", "corrupt"))
 
 
-@pytest.fixture(params=[ClaudeWorld, AmpWorld, DictWorld])
+@pytest.fixture(params=[ClaudeWorld, CodexWorld, AmpWorld, DictWorld])
 def world(request: pytest.FixtureRequest, tmp_path: Path) -> World:
     made: World = request.param(tmp_path)
     return made
@@ -227,13 +256,8 @@ def test_an_inline_note_is_the_persons_at_a_terminal_and_the_agents_elsewhere() 
 
 def test_every_method_listed_has_a_source_that_refuses_the_entries_of_others() -> None:
     sources = history_sources(_nowhere())
-    entries: dict[str, Retrieval] = {
-        "claude-code-session": SessionFile("claude-code-session", "s"),
-        "amp-thread": AmpThread("T-1"),
-        "file": FileSnapshot("inbox/x"),
-        "inline": InlineNote("t", "b"),
-    }
-    assert sources.keys() == SOURCES.keys() == entries.keys()
+    assert sources.keys() == SOURCES.keys()
+    entries = {method: _retrieval(method) for method in sources}
     for method, source in sources.items():
         for other, retrieval in entries.items():
             if other != method:
@@ -254,6 +278,14 @@ def test_sources_are_built_for_the_home_and_the_configured_roots(home: Path) -> 
             assert [turn.text for turn in found.turns] == ["Hello."]
         case Failure(error):
             raise AssertionError(error)
+
+
+def _retrieval(method: str) -> Retrieval:
+    for session_method in SESSION_METHODS:
+        if method == session_method:
+            return SessionFile(session_method, "s")
+    others = (AmpThread("T-1"), OpencodeSession("s"), FileSnapshot("inbox/x"), InlineNote("t", "b"))
+    return next(retrieval for retrieval in others if retrieval.method == method)
 
 
 def _nowhere() -> Surroundings:

@@ -1,0 +1,189 @@
+"""What a person typed, out of what Codex records as a user's text, and what a tool printed, out of its outputs (0.2 to
+0.149)."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from attrs import frozen
+
+from agent_memory.adapters.harness.any_json import mapping_at, text_at
+from agent_memory.domain.transcripts.own_marks import without_own_text
+
+_INJECTED = (
+    *("# AGENTS.md instructions", "<INSTRUCTIONS>", "<user_instructions>", "<environment_context>", "<skill>"),
+    *("<recommended_plugins>", "<goal_context>", "<codex_internal_context", "<turn_aborted>", "<hook_prompt"),
+    *("<user_action>", "<user_shell_command>", "<permissions instructions>", "<collaboration_mode>", "<model_switch>"),
+    *("<skills_instructions>", "<apps_instructions>", "<plugins_instructions>", "<personality_spec>", "<image"),
+    "Warning: The maximum number of unified exec processes",
+)
+"""How the texts begin that Codex puts into a session in the person's name."""
+_NOTIFICATION = "<subagent_notification>"
+_TAGGED = re.compile(r"<([A-Za-z][\w-]*)(?:\s[^<>]{0,300})?>.*</\1>", re.DOTALL)
+_IDE_CONTEXT = "# Context from my IDE setup:"
+_IDE_REQUEST = "## My request for Codex:"
+
+_OUTPUT_HEAD = re.compile(
+    r"(?:(?:Chunk ID|Wall time|Exit code|Process exited|Process running|Original token count|Total output lines|Command)"
+    r"[^\n]{0,300}\n){1,8}Output:\n?"
+)
+_EXIT_CODE = re.compile(r"^(?:Exit code:|Process exited with code) (-?\d+)", re.MULTILINE)
+_PATCH_FILE = re.compile(r"\*\*\* (?:(Add|Update|Delete) File|Move to): (.{1,1000})")
+_PATCH = "*** Begin Patch"
+_HUNK_CHARS = 2_000
+_MAX_FILES = 200
+
+
+@frozen
+class Typed:
+    """What is left of a user's text; where nothing is, `left_out` says what it was. `report` is what a sub-agent answered
+    to its parent, recorded as if the person had said it."""
+
+    text: str = ""
+    left_out: str | None = None
+    report: str = ""
+
+
+def typed_text(blocks: Sequence[str], *, as_event: bool) -> Typed:
+    """What the person typed: without what Codex, an editor or memory put there. Outside of an event, which holds nothing
+    else, a text that is all one tag is the harness's as well."""
+    kept: list[str] = []
+    report = ""
+    for block in blocks:
+        text = block.strip()
+        if text.startswith(_NOTIFICATION):
+            report = _report(text)
+        elif text.startswith(_INJECTED) or text == "</image>" or (not as_event and _TAGGED.fullmatch(text)):
+            continue
+        elif text.startswith(_IDE_CONTEXT):
+            kept.append(text.partition(_IDE_REQUEST)[2].strip())
+        else:
+            kept.append(without_own_text(text).strip())
+    said = "\n\n".join(filter(None, kept))
+    if said or report:
+        return Typed(said, report=report)
+    return Typed(left_out="harness-text" if any(block.strip() for block in blocks) else "empty")
+
+
+@frozen
+class Printed:
+    """What a tool printed, without the head that Codex puts before it."""
+
+    text: str
+    failed: bool = False
+
+
+def printed(output: object) -> Printed:
+    """The text of a tool's output: a text, with or without a head or in JSON, an object or a list of blocks."""
+    if isinstance(output, str):
+        return _printed_text(output)
+    if isinstance(output, list):
+        return Printed("\n".join(filter(None, map(_block_text, output))))
+    if isinstance(output, dict):
+        if "content" in output or "output" in output:
+            inner = printed(output.get("content") or output.get("output"))
+            code = mapping_at(output, "metadata").get("exit_code")
+            return Printed(inner.text, inner.failed or output.get("success") is False or _is_failure(code))
+        streams = [text_at(output, key) for key in ("text", "stdout", "stderr")]
+        text = "\n".join(filter(None, streams)) or (json.dumps(output, ensure_ascii=False) if output else "")
+        return Printed(text, _is_failure(output.get("exitCode")))
+    return Printed("" if output is None else str(output))
+
+
+def command_of(arguments: Mapping[str, object]) -> str:
+    """The shell command among a call's arguments: a text, or a list of words, of which `bash -lc` is taken away."""
+    command = arguments.get("command", arguments.get("cmd"))
+    if isinstance(command, str):
+        return command
+    words = [word for word in command if isinstance(word, str)] if isinstance(command, list) else []
+    if len(words) == 3 and words[1] in ("-lc", "-c"):
+        return words[2]
+    return " ".join(words)
+
+
+def patched_files(patch: str) -> list[dict[str, object]]:
+    """What an `apply_patch` is to do, by file, as arguments of a writing tool: path, old and new lines, cut."""
+    if _PATCH not in patch:
+        return []
+    files: list[dict[str, object]] = []
+    lines: list[str] = []
+    for line in patch[patch.index(_PATCH) :].splitlines():
+        found = _PATCH_FILE.match(line)
+        if found is None:
+            lines.append(line)
+            continue
+        if files:
+            files[-1] |= changed_lines(lines)
+        lines = []
+        if found[1] is None and files:
+            files[-1]["path"] = found[2].strip()
+        elif len(files) < _MAX_FILES:
+            files.append({"path": found[2].strip()})
+    if files:
+        files[-1] |= changed_lines(lines)
+    return files
+
+
+def changed_lines(lines: Sequence[str]) -> dict[str, object]:
+    """The removed and the added lines of a diff, cut."""
+    return {key: _joined(lines, sign) for key, sign in (("old_str", "-"), ("new_str", "+"))}
+
+
+def _joined(lines: Sequence[str], sign: str) -> str:
+    kept: list[str] = []
+    chars = 0
+    for line in lines:
+        if line.startswith(sign) and not line.startswith(sign * 3):
+            kept.append(line[1:])
+            chars += len(line)
+            if chars > _HUNK_CHARS:
+                break
+    return "\n".join(kept)
+
+
+def _report(text: str) -> str:
+    body = text.removeprefix(_NOTIFICATION).removesuffix("</subagent_notification>").strip()
+    try:
+        told = json.loads(body)
+    except (ValueError, RecursionError):
+        return body
+    status = told.get("status") if isinstance(told, dict) else None
+    if isinstance(status, dict):
+        return "\n".join(_texts_in(status.values()))
+    return body if not isinstance(status, str) else status
+
+
+def _texts_in(values: object) -> Iterator[str]:
+    for value in values if isinstance(values, list | type({}.values())) else ():
+        if isinstance(value, str):
+            yield value
+
+
+def _printed_text(output: str) -> Printed:
+    if output.startswith("{"):
+        try:
+            inner = json.loads(output)
+        except (ValueError, RecursionError):
+            inner = None
+        if isinstance(inner, dict) and isinstance(inner.get("output"), str):
+            code = mapping_at(inner, "metadata").get("exit_code")
+            return Printed(inner["output"], _is_failure(code))
+    head = _OUTPUT_HEAD.match(output)
+    if head is None:
+        return Printed(output)
+    code = _EXIT_CODE.search(head[0])
+    return Printed(output[head.end() :], code is not None and code[1] != "0")
+
+
+def _is_failure(code: object) -> bool:
+    return isinstance(code, int) and not isinstance(code, bool) and code != 0
+
+
+def _block_text(block: object) -> str:
+    if isinstance(block, str):
+        return block
+    if not isinstance(block, dict):
+        return ""
+    return text_at(block, "text") or ("[image]" if "image" in text_at(block, "type") else "")

@@ -1,0 +1,98 @@
+"""Codex rollouts for tests, in the shapes of versions 0.50 to 0.149."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from returns.result import Success
+
+from agent_memory.adapters.harness.codex import CodexSessions
+from agent_memory.adapters.harness.transcript_roots import TranscriptRoots
+from agent_memory.domain.history import History, SessionMark
+from agent_memory.domain.inbox_entry import InboxEntry, SessionFile
+from agent_memory.domain.instants import iso_of
+from agent_memory.domain.vocabulary import Harness
+from agent_memory.errors import Error
+
+THREAD = "019c5a00-1111-7222-8333-444455556666"
+STARTED_MS = 0x019C5A001111
+
+Json = dict[str, object]
+
+
+class Rollout:
+    """Lines in file order, a second apart. What Codex logs for the screen and for the model is logged twice here too."""
+
+    def __init__(self, thread_id: str = THREAD, **meta: object) -> None:
+        self.thread_id = thread_id
+        self.lines: list[bytes] = []
+        told = {
+            "id": thread_id,
+            "session_id": thread_id,
+            "timestamp": iso_of(STARTED_MS),
+            "cwd": "/srv/harbour",
+            "originator": "codex-tui",
+            "cli_version": "0.146.0",
+            "source": "cli",
+            "git": {"branch": "main"},
+        }
+        self.line("session_meta", **(told | meta))
+
+    def line(self, kind: str, **payload: object) -> None:
+        self.put({"timestamp": iso_of(STARTED_MS + len(self.lines) * 1000), "type": kind, "payload": payload})
+
+    def put(self, value: object) -> None:
+        self.lines.append(json.dumps(value).encode())
+
+    def event(self, kind: str, **payload: object) -> None:
+        self.line("event_msg", type=kind, **payload)
+
+    def item(self, kind: str, **payload: object) -> None:
+        self.line("response_item", type=kind, **payload)
+
+    def message(self, role: str, *texts: str) -> None:
+        kind = "output_text" if role == "assistant" else "input_text"
+        self.item("message", role=role, content=[{"type": kind, "text": text} for text in texts])
+
+    def user(self, text: str) -> None:
+        self.message("user", text)
+        self.event("user_message", message=text, images=[])
+
+    def agent(self, text: str, *calls: tuple[str, str, Json]) -> None:
+        self.event("agent_message", message=text, phase="commentary")
+        self.message("assistant", text)
+        for id, name, arguments in calls:
+            self.call(id, name, **arguments)
+
+    def call(self, id: str, name: str, **arguments: object) -> None:
+        self.item("function_call", name=name, call_id=id, arguments=json.dumps(arguments))
+
+    def output(self, id: str, output: object) -> None:
+        self.item("function_call_output", call_id=id, output=output)
+
+    def turn(self, turn_id: str) -> None:
+        self.line("turn_context", turn_id=turn_id, cwd="/srv/harbour", model="gpt-6")
+
+    def write(self, directory: Path, name: str = "", end: bytes = b"\n") -> Path:
+        path = directory / (name or f"rollout-2026-02-13T14-30-05-{self.thread_id}.jsonl")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"\n".join(self.lines) + end)
+        return path
+
+
+def thread_entry(path: Path | None, thread_id: str = THREAD) -> InboxEntry:
+    return InboxEntry(STARTED_MS, Harness.CODEX, SessionFile("codex-session", thread_id, str(path) if path else None))
+
+
+def thread_at(path: Path, mark: SessionMark | None = None, thread_id: str = THREAD) -> History:
+    match CodexSessions(TranscriptRoots((str(path.parent),))).fetch(thread_entry(path, thread_id), mark):
+        case Success(History() as history):
+            return history
+        case other:
+            raise AssertionError(f"no history: {other}")
+
+
+def thread_failure(path: Path) -> Error:
+    error: Error = CodexSessions(TranscriptRoots((str(path.parent),))).fetch(thread_entry(path), None).failure()
+    return error
