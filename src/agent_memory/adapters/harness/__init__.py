@@ -12,7 +12,8 @@ from agent_memory.adapters.harness.claude_code import ClaudeCodeSessions
 from agent_memory.adapters.harness.codex import CodexSessions
 from agent_memory.adapters.harness.history_file import FileSnapshots
 from agent_memory.adapters.harness.history_inline import InlineNotes
-from agent_memory.adapters.harness.transcript_roots import claude_code_roots, codex_roots
+from agent_memory.adapters.harness.pi import PiSessions
+from agent_memory.adapters.harness.transcript_roots import claude_code_roots, codex_roots, pi_roots
 from agent_memory.ports import HistorySource
 
 
@@ -36,6 +37,10 @@ def _codex(given: Surroundings) -> HistorySource:
     return CodexSessions(codex_roots(given.environ, given.home, given.transcript_roots))
 
 
+def _pi(given: Surroundings) -> HistorySource:
+    return PiSessions(pi_roots(given.environ, given.home, given.transcript_roots))
+
+
 def _amp(given: Surroundings) -> HistorySource:
     data = given.environ.get("XDG_DATA_HOME") or (f"{given.home}/.local/share" if given.home else None)
     # In the root directory there is no project whose settings amp would follow.
@@ -53,6 +58,7 @@ def _inline(_: Surroundings) -> HistorySource:
 SOURCES: Mapping[str, Callable[[Surroundings], HistorySource]] = {
     "claude-code-session": _claude_code,
     "codex-session": _codex,
+    "pi-session": _pi,
     "amp-thread": _amp,
     "file": _file,
     "inline": _inline,

@@ -9,8 +9,8 @@ from returns.result import Result
 
 from agent_memory.adapters.harness.claude_session import ClaudeSession
 from agent_memory.adapters.harness.line_transcripts import fetch_session, history_in, read_session
-from agent_memory.adapters.harness.session_turns import NewFrom
 from agent_memory.adapters.harness.transcript_roots import OpenTranscript, TranscriptRoots, find_transcript
+from agent_memory.adapters.harness.turn_drafts import NewFrom
 from agent_memory.domain.history import History, SessionMark
 from agent_memory.domain.inbox_entry import InboxEntry
 from agent_memory.errors import Error

@@ -13,7 +13,7 @@ from attrs import field, frozen
 
 from agent_memory.adapters.harness.any_json import mapping_at, text_at
 from agent_memory.adapters.harness.claude_texts import element, typed_text
-from agent_memory.adapters.harness.session_turns import Asked, asked
+from agent_memory.adapters.harness.turn_drafts import Asked, asked
 from agent_memory.domain.history import UNKNOWN_TYPE
 from agent_memory.domain.instants import ms_of
 

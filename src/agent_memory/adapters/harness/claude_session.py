@@ -20,7 +20,8 @@ from agent_memory.adapters.harness.claude_records import (
     read_record,
 )
 from agent_memory.adapters.harness.claude_texts import typed_text, without_reminders
-from agent_memory.adapters.harness.session_turns import Draft, NewFrom, SessionTurns
+from agent_memory.adapters.harness.session_turns import SessionTurns
+from agent_memory.adapters.harness.turn_drafts import Draft, NewFrom
 from agent_memory.domain.history import UNKNOWN_TYPE, History, Role
 from agent_memory.domain.text.id_set import IdSet
 from agent_memory.domain.text.plain_text import one_line

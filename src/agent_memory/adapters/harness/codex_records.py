@@ -21,7 +21,7 @@ from agent_memory.adapters.harness.codex_texts import (
     printed,
     typed_text,
 )
-from agent_memory.adapters.harness.session_turns import Asked, asked
+from agent_memory.adapters.harness.turn_drafts import Asked, asked
 from agent_memory.domain.history import UNKNOWN_TYPE, Role
 from agent_memory.domain.instants import ms_of
 

@@ -21,7 +21,8 @@ from agent_memory.adapters.harness.codex_records import (
     read_record,
 )
 from agent_memory.adapters.harness.copies import Copies
-from agent_memory.adapters.harness.session_turns import Asked, Draft, NewFrom, SessionTurns, asked
+from agent_memory.adapters.harness.session_turns import SessionTurns
+from agent_memory.adapters.harness.turn_drafts import Asked, Draft, NewFrom, asked
 from agent_memory.domain.history import UNKNOWN_TYPE, History, Role
 from agent_memory.domain.text.id_set import IdSet
 from agent_memory.domain.text.plain_text import one_line

@@ -10,8 +10,9 @@ from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.json_lines import objects_in
 from agent_memory.adapters.disk.lines import Line, LongLine, read_lines
-from agent_memory.adapters.harness.session_turns import NewFrom, SessionTurns, new_after, new_after_lost_record
+from agent_memory.adapters.harness.session_turns import SessionTurns
 from agent_memory.adapters.harness.transcript_roots import OpenTranscript, TranscriptRoots, transcript
+from agent_memory.adapters.harness.turn_drafts import NewFrom, new_after, new_after_lost_record
 from agent_memory.domain.history import History, SessionMark
 from agent_memory.domain.inbox_entry import InboxEntry, SessionFile, SessionMethod
 from agent_memory.domain.results import sealed
@@ -42,6 +43,16 @@ class LineSession(Protocol):
     def history(self) -> History:
         """What the objects so far say."""
         ...
+
+
+class Stored(Protocol):
+    """What a session was read from."""
+
+    @property
+    def path(self) -> str: ...
+
+    @property
+    def size_bytes(self) -> int: ...
 
 
 Session = TypeVar("Session", bound=LineSession)
@@ -96,9 +107,19 @@ def read_session(
     pieces: ReadsPieces = read_lines,
 ) -> Session:
     """The session with all that is new in the file. Read once, or again where the record of the mark is not in it."""
-    session = read_through(file, begin(new_after(mark)), pieces)
+    return session_after(mark, begin, lambda session: read_through(file, session, pieces))
+
+
+def session_after(
+    mark: SessionMark | None, begin: Callable[[NewFrom], Session], fill: Callable[[Session], object]
+) -> Session:
+    """The session with all that is new of what `fill` puts into it. It is filled once, or another is where the record of
+    the mark did not come."""
+    session = begin(new_after(mark))
+    fill(session)
     if mark is not None and not session.turns.past_mark and not session.turns.own_call:
-        session = read_through(file, begin(new_after_lost_record(mark)), pieces)
+        session = begin(new_after_lost_record(mark))
+        fill(session)
         session.turns.skip("mark-not-found")
     return session
 
@@ -117,7 +138,7 @@ def read_through(file: OpenTranscript, session: Session, pieces: ReadsPieces = r
     return session
 
 
-def history_in(session: LineSession, file: OpenTranscript, harness_name: str) -> Result[History, Error]:
+def history_in(session: LineSession, file: Stored, harness_name: str) -> Result[History, Error]:
     """The history, unless the file is not what it should be.
 
     HistoryUnavailable: empty, or with a first record still being written. HistoryUnreadable: nothing in it is a record of

@@ -2,90 +2,28 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
-from attrs import define, field, frozen
+from attrs import define
 
-from agent_memory.adapters.harness.any_json import text_at
-from agent_memory.domain.history import UNKNOWN_TYPE, Role, SessionMark, ToolCall, Turn
+from agent_memory.adapters.harness.turn_drafts import Asked, Draft, NewFrom, size_of, turn_of
+from agent_memory.domain.history import UNKNOWN_TYPE, Role, ToolCall, Turn
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.domain.transcripts.own_marks import (
     MEMORY_OUTPUT_PLACEHOLDER,
-    is_entry_path,
-    is_memory_command,
-    is_memory_tool,
     is_own_prompt,
     shows_an_entry,
     without_own_output,
 )
-from agent_memory.domain.transcripts.tool_calls import tool_call
-from agent_memory.domain.transcripts.turns import MAX_KEPT_BYTES, TURN_BYTES, Excerpt, readable, text_limit
+from agent_memory.domain.transcripts.turns import MAX_KEPT_BYTES, TURN_BYTES, Excerpt, text_limit
 
 _OPEN_CALLS = 5_000
 _MAX_REASONS = 60
 _REASON_CHARS = 80
-_NAME_CHARS = 120
 _RECORD_BYTES = 150
 _CALL_BYTES = 400
 MAX_CALLS_PER_TURN = 1_000
-
-
-@frozen
-class NewFrom:
-    """Which records of a session are new: those after the record `after_id`, those later than `after_ms`, those of turns
-    beyond `after_number`, or, with none of these, all."""
-
-    after_id: str | None = None
-    after_ms: int | None = None
-    after_number: int | None = None
-
-
-def new_after(mark: SessionMark | None) -> NewFrom:
-    """By the id of the mark's record."""
-    return NewFrom(mark.last_record_id) if mark else NewFrom()
-
-
-def new_after_lost_record(mark: SessionMark) -> NewFrom:
-    """Without that id, which is gone from a rewritten transcript."""
-    if mark.last_at_ms is not None:
-        return NewFrom(after_ms=mark.last_at_ms)
-    return NewFrom(after_number=mark.turns_seen)
-
-
-@frozen
-class Asked:
-    """One tool call, with what is needed to recognise its answer."""
-
-    call_id: str
-    call: ToolCall
-    of_memory: bool
-    """It asks memory itself, so that the answer is nothing new (P26)."""
-
-
-def asked(call_id: str, name: str, arguments: Mapping[str, object]) -> Asked:
-    """A call of the tool `name`, whose command, if it runs one, is under `command` or `cmd`."""
-    call = tool_call(name, arguments)
-    commands = (text_at(arguments, "command"), text_at(arguments, "cmd"))
-    of_memory = is_memory_tool(name) or any(map(is_memory_command, commands)) or is_entry_path(call.path or "")
-    return Asked(call_id, call, of_memory)
-
-
-@define
-class Draft:
-    """A turn that may still grow."""
-
-    number: int
-    role: Role
-    branch: int
-    text: Excerpt
-    at_ms: int | None
-    tool_name: str | None = None
-    failed: bool = False
-    record_ids: list[str] = field(factory=list)
-    last_position: int = 0
-    calls: list[ToolCall] = field(factory=list)
 
 
 @define
@@ -112,6 +50,8 @@ class SessionTurns:
         self._record_id = ""
         self._at_ms: int | None = None
         self._kept_bytes = 0
+        self._before = (0, 0)
+        """How many drafts there were before the record at hand, and what was kept."""
         self._message: _Message | None = None
         self._asked: dict[str, Asked] = {}
         self._first_tool_number: int | None = None
@@ -139,12 +79,20 @@ class SessionTurns:
         self.position += 1
         self._record_id = record_id
         self._at_ms = at_ms
+        self._before = (len(self.drafts), self._kept_bytes)
         self.last_at_ms = at_ms if at_ms is not None else self.last_at_ms
 
     def leave(self) -> None:
         """The record has said all it says; what the next one says is new if this is the mark's."""
         if not self.past_mark:
             self.past_mark = self._record_id == self._new_from.after_id
+
+    def take_back(self) -> int:
+        """Keep nothing of the turns that began with the record at hand: only their numbers count. How many there were."""
+        (drafts, self._kept_bytes) = self._before
+        taken_back = len(self.drafts) - drafts
+        del self.drafts[drafts:]
+        return taken_back
 
     def count(self, *, known: bool) -> None:
         """Count a record as one of a kind that is understood, or not."""
@@ -279,7 +227,7 @@ class SessionTurns:
         return draft
 
     def _grow(self, draft: Draft, text: str) -> None:
-        before = _size(draft.text)
+        before = size_of(draft.text)
         if text:
             draft.text = draft.text.grown(f"\n\n{text}" if draft.text.total_chars else text)
         draft.last_position = self.position
@@ -287,7 +235,7 @@ class SessionTurns:
             draft.record_ids.append(self._record_id)
         else:
             draft.record_ids[-1] = self._record_id
-        self._kept_bytes += _size(draft.text) - before + _RECORD_BYTES
+        self._kept_bytes += size_of(draft.text) - before + _RECORD_BYTES
 
     def _add_calls(self, draft: Draft, calls: list[ToolCall]) -> None:
         room = MAX_CALLS_PER_TURN - len(draft.calls)
@@ -311,30 +259,10 @@ class SessionTurns:
             # A message may go on after the answers to its first calls: a mark must not fall short of what is returned.
             if draft.last_position > furthest:
                 furthest, furthest_id = draft.last_position, draft.record_ids[-1]
-            turns.append(_turn(draft, furthest_id, scripted))
+            turns.append(turn_of(draft, furthest_id, scripted))
         return () if self.own_call else tuple(turns)
 
     def tools_answered_before(self, turns: Sequence[Turn]) -> bool:
         """Whether a tool answered before the first of these, or at all where there is none."""
         first_number = turns[0].number if turns else self.number + 1
         return self._first_tool_number is not None and self._first_tool_number < first_number
-
-
-def _turn(draft: Draft, record_id: str, scripted: bool) -> Turn:
-    by_script = draft.role is Role.USER and scripted
-    tool_name = "script" if by_script else draft.tool_name
-    return Turn(
-        number=draft.number,
-        role=Role.TOOL if by_script else draft.role,
-        text=readable(draft.text.text),
-        record_id=record_id,
-        at_ms=draft.at_ms,
-        tool_calls=tuple(draft.calls),
-        tool_name=one_line(tool_name, _NAME_CHARS) if tool_name else None,
-        failed=draft.failed,
-        clipped_chars=draft.text.clipped_chars,
-    )
-
-
-def _size(text: Excerpt) -> int:
-    return sys.getsizeof(text.head) + sys.getsizeof(text.tail)

@@ -1,0 +1,298 @@
+"""A Pi session as turns, assembled entry by entry in bounded memory (versions 1 to 3 of its format).
+
+A file begins with a `session` entry. The others form a tree from version 2 on: each names its parent, and the last entry of
+the file says which branch the person is on. In version 1 the entries have no ids, and their order is all there is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from hashlib import blake2b
+
+from attrs import define
+
+from agent_memory.adapters.harness.any_json import mapping_at, objects_at, text_at
+from agent_memory.adapters.harness.entry_tree import EntryTree
+from agent_memory.adapters.harness.session_turns import SessionTurns
+from agent_memory.adapters.harness.turn_drafts import Draft, NewFrom, asked
+from agent_memory.domain.history import History, Role
+from agent_memory.domain.instants import ms_of
+from agent_memory.domain.text.id_set import IdSet
+from agent_memory.domain.text.plain_text import one_line
+from agent_memory.domain.transcripts.own_marks import (
+    MEMORY_OUTPUT_PLACEHOLDER,
+    is_memory_command,
+    without_own_output,
+    without_own_text,
+)
+from agent_memory.domain.transcripts.turns import last_time
+from agent_memory.domain.vocabulary import Harness
+
+_TIME_CHARS = 40
+_TITLE_CHARS = 300
+_ID_CHARS = 2_000
+
+_SILENT = frozenset(
+    (
+        "session",
+        "model_change",
+        "thinking_level_change",
+        "custom",
+        "label",
+        "session_info",
+        "context_transform",
+        "ephemeral",
+    )
+)
+_SUMMARIES = frozenset(("compaction", "branch_summary", "compactionSummary", "branchSummary"))
+_MESSAGES = frozenset(("message", "custom_message"))
+
+# Up to the last closing tag: what is inside may hold one too, and must not pass for the person's words.
+_SKILL = re.compile(r'\A\s*<skill name="([^"\n]{1,200})"[^>\n]{0,2000}>.*</skill>', re.DOTALL)
+_FILES = re.compile(r'\A\s*<file name="([^"\n]{1,2000})">.*</file>', re.DOTALL)
+
+
+class PiSession:
+    """Takes the entries of one session in file order; `history` is what those on the last entry's branch say.
+
+    What a fork copied from its parent is left out.
+    """
+
+    def __init__(self, session_id: str, new_from: NewFrom, on_path: bytearray | None = None) -> None:
+        """`on_path`, where it is known from a reading before, says of each entry whether it is on that branch."""
+        self.session_id = session_id
+        self.turns = SessionTurns(new_from)
+        self._known_path = on_path
+        self._tree = EntryTree()
+        self._ids = IdSet()
+        self._facts = _Facts()
+        self.full = False
+        """Enough is kept; the entries from here on are for another fetch."""
+
+    @property
+    def done(self) -> bool:
+        """Which branch counts is only known at the end of the file, unless it was read before."""
+        return self.turns.own_call or (self.full and self._known_path is not None)
+
+    @property
+    def on_path(self) -> bytearray:
+        """For each entry of the file so far, whether it is on the last one's branch."""
+        return self._known_path if self._known_path is not None else self._tree.path()
+
+    def take_object(self, value: Mapping[str, object]) -> None:
+        """The next object of the file."""
+        kind = text_at(value, "type")
+        if kind not in _SILENT | _SUMMARIES | _MESSAGES:
+            self._skip_unknown(kind, value)
+            return
+        self._facts.note(kind, value)
+        if kind == "session":
+            self.turns.count(known=True)
+            if text_at(value, "id") not in ("", self.session_id):
+                self.turns.skip("session-id-mismatch")
+            return
+        place = self._place_of(value)
+        if not self.full:
+            self._take(kind, value, place)
+
+    def history(self) -> History:
+        """The new turns, without those on branches that were left."""
+        on_path = self.on_path
+
+        def left_out(draft: Draft) -> str | None:
+            return None if draft.branch < 0 or on_path[draft.branch] else "abandoned-branch"
+
+        facts = self._facts
+        turns = self.turns.turns(left_out)
+        return History(
+            harness=Harness.PI,
+            session_id=self.session_id,
+            turns=turns,
+            title=one_line(facts.title, _TITLE_CHARS) if facts.title else None,
+            cwd=facts.cwd,
+            agent=facts.model,
+            started_at_ms=facts.started_at_ms,
+            ended_at_ms=last_time(turns),
+            tools_answered_before=self.turns.tools_answered_before(turns),
+            remaining=self.full,
+            own_call=self.turns.own_call,
+            skipped=self.turns.skipped,
+        )
+
+    # -- entries ------------------------------------------------------------------------------------------------------
+
+    def _skip_unknown(self, kind: str, value: Mapping[str, object]) -> None:
+        if not kind:
+            self.turns.skip("bad-record")
+            return
+        self._place_of(value)
+        self.turns.skip_unknown(kind)
+
+    def _place_of(self, value: Mapping[str, object]) -> int:
+        """In the tree; -1 for an entry of version 1, which is in none."""
+        id = text_at(value, "id")
+        return self._tree.add(id, text_at(value, "parentId") or None) if id else -1
+
+    def _take(self, kind: str, value: Mapping[str, object], place: int) -> None:
+        at_ms = ms_of(text_at(value, "timestamp")[:_TIME_CHARS])
+        if self._facts.forked_at_ms is not None and at_ms is not None and at_ms < self._facts.forked_at_ms:
+            self.turns.count(known=True)
+            self.turns.skip("forked-history")
+            return
+        if kind in _MESSAGES and self.turns.has_enough:
+            self.full = True
+            return
+        self.turns.enter(self._own_id(value), at_ms)
+        if kind in _SUMMARIES:
+            self.turns.count(known=True)
+            self.turns.skip("compact-summary")
+        elif kind == "custom_message":
+            self.turns.count(known=True)
+            self._take_custom(value, value.get("content"), place)
+        elif kind == "message":
+            self._take_message(mapping_at(value, "message"), place)
+        else:
+            self.turns.count(known=True)
+        if self._known_path is not None and place >= 0 and not self._known_path[place]:
+            self.turns.skip("abandoned-branch", self.turns.take_back())
+        self.turns.leave()
+
+    def _take_message(self, message: Mapping[str, object], place: int) -> None:
+        role = text_at(message, "role")
+        take = _ROLES.get(role)
+        if take is None:
+            self.turns.skip_unknown(f"message/{role}")
+        else:
+            self.turns.count(known=True)
+            take(self, message, place)
+
+    # -- messages -----------------------------------------------------------------------------------------------------
+
+    def _take_user(self, message: Mapping[str, object], place: int) -> None:
+        raw = _text_in(message.get("content"))
+        if self.turns.begins_with_own_prompt(raw):
+            return
+        text = _typed(raw)
+        if text:
+            self.turns.say(Role.USER, text, branch=place)
+        else:
+            self.turns.skip("command" if raw.strip() else "empty")
+
+    def _take_assistant(self, message: Mapping[str, object], place: int) -> None:
+        calls = [
+            asked(text_at(block, "id"), text_at(block, "name") or "unknown", mapping_at(block, "arguments"))
+            for block in objects_at(message, "content")
+            if block.get("type") == "toolCall"
+        ]
+        text = _text_in(message.get("content"))
+        if text.strip() or calls:
+            self.turns.speak(None, text, calls, branch=place)
+        else:
+            self.turns.skip("api-error" if message.get("errorMessage") else "empty")
+
+    def _take_result(self, message: Mapping[str, object], place: int) -> None:
+        self.turns.answer(
+            text_at(message, "toolCallId") or None,
+            _text_in(message.get("content")),
+            tool_name=text_at(message, "toolName") or None,
+            failed=message.get("isError") is True,
+            branch=place,
+        )
+
+    def _take_command(self, message: Mapping[str, object], place: int) -> None:
+        """A command that the person ran."""
+        command = text_at(message, "command")
+        output = MEMORY_OUTPUT_PLACEHOLDER if is_memory_command(command) else text_at(message, "output")
+        failed = message.get("exitCode") not in (0, None)
+        self.turns.answer(None, f"$ {command}\n{output}", tool_name="bash", failed=failed, branch=place)
+
+    def _take_custom(self, entry: Mapping[str, object], content: object, place: int) -> None:
+        """What an extension put into the session: nobody here said it."""
+        text = without_own_output(_text_in(content))
+        if text.replace(MEMORY_OUTPUT_PLACEHOLDER, "").strip():
+            self.turns.answer(None, text, tool_name=text_at(entry, "customType") or "extension", branch=place)
+        else:
+            self.turns.skip("harness-text")
+
+    def _take_custom_message(self, message: Mapping[str, object], place: int) -> None:
+        self._take_custom(message, message.get("content"), place)
+
+    def _take_summary(self, message: Mapping[str, object], place: int) -> None:
+        self.turns.skip("compact-summary")
+
+    def _own_id(self, value: Mapping[str, object]) -> str:
+        """The entry's id, or one made from its content where it has none; with a number where another has the same."""
+        id = text_at(value, "id") or _id_from(value)
+        own, count = id, 1
+        while not self._ids.add(own):
+            count += 1
+            own = f"{id}.{count}"
+        return own
+
+
+_ROLES = {
+    "user": PiSession._take_user,
+    "assistant": PiSession._take_assistant,
+    "toolResult": PiSession._take_result,
+    "bashExecution": PiSession._take_command,
+    "custom": PiSession._take_custom_message,
+    "hookMessage": PiSession._take_custom_message,
+    "branchSummary": PiSession._take_summary,
+    "compactionSummary": PiSession._take_summary,
+}
+
+
+@define
+class _Facts:
+    """What the entries say about the session as a whole."""
+
+    cwd: str | None = None
+    model: str | None = None
+    title: str | None = None
+    started_at_ms: int | None = None
+    forked_at_ms: int | None = None
+
+    def note(self, kind: str, value: Mapping[str, object]) -> None:
+        at_ms = ms_of(text_at(value, "timestamp")[:_TIME_CHARS])
+        if kind == "session":
+            self.cwd = self.cwd or text_at(value, "cwd") or None
+            if text_at(value, "parentSession", "branchedFrom") and self.forked_at_ms is None:
+                self.forked_at_ms = at_ms
+        self.started_at_ms = at_ms if self.started_at_ms is None else self.started_at_ms
+        self.model = text_at(value, "modelId") or text_at(mapping_at(value, "message"), "model") or self.model
+        if kind == "session_info":
+            self.title = text_at(value, "name").strip() or self.title
+
+
+def _typed(raw: str) -> str:
+    """What the person typed: a skill's text and the text of files given along with it become their names."""
+    text = raw
+    skill = _SKILL.match(text)
+    if skill:
+        arguments = text[skill.end() :].strip()
+        text = f"/skill:{skill[1]} {arguments}" if arguments else ""
+    files = _FILES.match(text)
+    if files:
+        text = f"[file {files[1]}]\n{text[files.end() :].strip()}"
+    return without_own_text(text).strip()
+
+
+def _text_in(content: object) -> str:
+    """The text of a message: a text, or the texts of its blocks."""
+    if isinstance(content, str):
+        return content
+    blocks = [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
+    texts = ["[image]" if block.get("type") == "image" else text_at(block, "text") for block in blocks]
+    return "\n\n".join(filter(None, texts))
+
+
+def _id_from(value: Mapping[str, object]) -> str:
+    message = mapping_at(value, "message")
+    told = (
+        text_at(value, "type"),
+        text_at(value, "timestamp"),
+        text_at(message, "role", "toolCallId"),
+        (_text_in(message.get("content")) or text_at(message, "command"))[:_ID_CHARS],
+    )
+    return blake2b("\0".join(told).encode("utf-8", "surrogatepass"), digest_size=10).hexdigest()
