@@ -18,3 +18,9 @@ def test_near_duplicates_and_contradictions_are_flagged_worst_first() -> None:
 def test_what_an_action_has_dealt_with_is_flagged_no_more() -> None:
     merge = Merge(NEAR.ids, "One", "One.")
     assert left_to_judge(Analysis((NEAR, CONTRARY)), (merge, Archive("id__dddddd", "it is wrong"))) == ()
+
+
+def test_of_many_duplicates_some_wait_for_the_next_run() -> None:
+    twins = Finding(FindingKind.DUPLICATE, ("id__aaaaaa", "id__bbbbbb", "id__cccccc", "id__dddddd"), "they are equal")
+    assert left_to_judge(Analysis((twins,)), (Merge(twins.ids[:2], "One", "One."),)) == ()
+    assert left_to_judge(Analysis((twins,)), ()) == (twins,)

@@ -6,6 +6,8 @@ from itertools import permutations
 
 import pytest
 
+from agent_memory.domain.defragging.comparable import said_by
+from agent_memory.domain.defragging.information import lost_content
 from agent_memory.domain.entry import Source
 from agent_memory.domain.tidying.twins import merge_of, same_text, twins_among
 from agent_memory.domain.vocabulary import Harness, Kind, Origin, Sensitivity
@@ -111,3 +113,14 @@ def test_what_another_title_says_besides_is_named() -> None:
     first, second = stored("Reset of staging", BODY), stored("Port 8443 is staging's", BODY)
     assert "8443" in merge_of((first, second)).drops
     assert merge_of((second, first)).drops == ()
+
+
+@pytest.mark.parametrize(
+    "title", ["About utf8 and minor7", "Never on a Sunday", "30s at most", "2026-02-13, read-only"]
+)
+def test_whatever_the_plan_check_asks_for_is_named(title: str) -> None:
+    twins = (stored("Reset of staging", BODY), stored(title, BODY))
+    merge = merge_of(twins)
+    said = f"{merge.title}\n{merge.body}"
+    assert lost_content((said_by(each.entry) for each in twins), said, merge.drops) == ()
+    assert lost_content((said_by(each.entry) for each in twins), said) != ()

@@ -7,9 +7,10 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from attrs import evolve
 
 from agent_memory.domain.actions import Merge
-from agent_memory.domain.entry import MemoryEntry, Meta, StoredEntry
+from agent_memory.domain.defragging.comparable import said_by
+from agent_memory.domain.defragging.information import lost_content
+from agent_memory.domain.entry import Meta, StoredEntry
 from agent_memory.domain.planning.body_checks import MAX_BODY_CHARS
-from agent_memory.domain.planning.salience import lost_salience
 from agent_memory.domain.redaction import redact
 from agent_memory.domain.text.links import append_see_also, find_links, without_see_also
 from agent_memory.domain.tiering.eligibility import best_tier, is_directive_entry
@@ -50,13 +51,12 @@ def merge_of(twins: tuple[StoredEntry, ...]) -> Merge:
     first = twins[0]
     body = _with_links_of(twins)
     text = f"{first.meta.title}\n{first.meta.description}\n{body}"
-    lost = [token for other in twins[1:] for token in lost_salience(_text(other.entry), text)]
     return Merge(
         ids=tuple(each.meta.id for each in twins),
         title=first.meta.title,
         body=body,
         description=first.meta.description or None,
-        drops=tuple(dict.fromkeys(lost)),
+        drops=lost_content((said_by(each.entry) for each in twins), text),
     )
 
 
@@ -121,7 +121,3 @@ def _with_links_of(twins: tuple[StoredEntry, ...]) -> str:
     wanted = [link.target for each in twins for link in find_links(each.body) if link.target not in own]
     in_last_line = {link.target for link in find_links(first) if link.start >= len(core)}
     return append_see_also(core if in_last_line & own else first, wanted)
-
-
-def _text(entry: MemoryEntry) -> str:
-    return f"{entry.meta.title}\n{entry.meta.description}\n{without_see_also(entry.body)}"
