@@ -1,0 +1,40 @@
+"""Amp: a plugin (TypeScript, run by Bun), since Amp has no shell hooks. `agent.end` comes after each turn.
+
+(ampcode.com/manual: plugins, AGENTS.md, skills, MCP)
+"""
+
+from __future__ import annotations
+
+from agent_memory.domain.installing.ground import SERVER_NAME, Ground
+from agent_memory.domain.installing.plugin_calls import plugin_head, plugin_play
+from agent_memory.domain.installing.skill import SKILL_TEXT
+from agent_memory.domain.installing.wanted import HarnessSetup, Member, Part, Wanted, Whole
+
+NAME = "amp"
+
+_PLUGIN = """
+export default function (amp: any): void {
+  amp.on("agent.end", async (event: any, context: any) => {
+    const id = event?.thread?.id ?? context?.thread?.id
+    if (typeof id === "string") capture(["--harness", "amp", "--thread-id", id])
+  })
+}
+"""
+
+
+def setup(ground: Ground) -> HarnessSetup:
+    directory = f"{ground.home}/.config/amp"
+    settings = ground.either(f"{directory}/settings.json", f"{directory}/settings.jsonc")
+    server = {"command": ground.program, "args": ["mcp"]}
+    plugin = plugin_head(ground) + _PLUGIN
+    skill = f"{ground.home}/.config/agents/skills/{SERVER_NAME}/SKILL.md"
+    return HarnessSetup(
+        files=(
+            Wanted(Part.HOOKS, f"{directory}/plugins/{SERVER_NAME}.ts", "whole", (Whole(plugin),)),
+            Wanted(Part.MCP, settings, "jsonc", (Member(("amp.mcpServers", SERVER_NAME), server, ground.program),)),
+            Wanted(Part.SKILL, skill, "whole", (Whole(SKILL_TEXT),)),
+        ),
+        target=f"{directory}/AGENTS.md",
+        plays=(plugin_play(ground, NAME),),
+        notes=("Amp loads a new plugin when it starts, or with `amp plugins reload`.",),
+    )

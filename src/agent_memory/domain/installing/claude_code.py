@@ -1,0 +1,58 @@
+"""Claude Code: hooks in `settings.json`, which Cursor runs too.
+
+`Stop` ends each turn and is the checkpoint. `SessionEnd` handlers share 1.5 s, which a `timeout` in a settings file
+raises; a plugin's does not, so this is no plugin. (code.claude.com/docs: hooks, memory, skills, mcp)
+"""
+
+from __future__ import annotations
+
+from agent_memory.domain.installing.ground import SERVER_NAME, Ground
+from agent_memory.domain.installing.hook_groups import grouped_hooks
+from agent_memory.domain.installing.skill import SKILL_TEXT
+from agent_memory.domain.installing.wanted import (
+    DIRECTORY,
+    SESSION,
+    HarnessSetup,
+    Member,
+    Part,
+    Play,
+    Switch,
+    Wanted,
+    Whole,
+)
+
+NAME = "claude-code"
+
+
+def setup(ground: Ground) -> HarnessSetup:
+    settings = f"{ground.claude}/settings.json"
+    hooks = grouped_hooks(ground, NAME, {"Stop": 10, "SessionEnd": 10, "PreCompact": 10})
+    server = {"type": "stdio", "command": ground.program, "args": ["mcp"], "env": {}}
+    payload = {
+        "session_id": SESSION,
+        "transcript_path": f"{ground.claude}/projects/-setup/{SESSION}.jsonl",
+        "cwd": DIRECTORY,
+        "permission_mode": "default",
+        "hook_event_name": "Stop",
+        "stop_hook_active": False,
+    }
+    return HarnessSetup(
+        files=(
+            Wanted(Part.HOOKS, settings, "jsonc", hooks),
+            Wanted(
+                Part.MCP, ground.claude_state, "jsonc", (Member(("mcpServers", SERVER_NAME), server, ground.program),)
+            ),
+            Wanted(Part.SKILL, f"{ground.claude}/skills/{SERVER_NAME}/SKILL.md", "whole", (Whole(SKILL_TEXT),)),
+        ),
+        target=f"{ground.claude}/CLAUDE.md",
+        plays=(Play(ground.hook(NAME), payload),),
+        switches=(
+            Switch(
+                settings,
+                "jsonc",
+                ("disableAllHooks",),
+                True,
+                f"{settings} sets disableAllHooks, so Claude Code runs no hook",
+            ),
+        ),
+    )

@@ -1,0 +1,60 @@
+"""GitHub Copilot CLI: a hooks file of our own below `~/.copilot/hooks/`. (docs.github.com: copilot-cli, hooks reference)"""
+
+from __future__ import annotations
+
+import json
+
+from agent_memory.domain.installing.ground import SERVER_NAME, Ground
+from agent_memory.domain.installing.skill import SKILL_TEXT
+from agent_memory.domain.installing.wanted import (
+    DIRECTORY,
+    SESSION,
+    HarnessSetup,
+    Member,
+    Part,
+    Play,
+    Switch,
+    Wanted,
+    Whole,
+)
+
+NAME = "copilot"
+EVENTS = ("agentStop", "sessionEnd")
+
+
+def setup(ground: Ground) -> HarnessSetup:
+    command = ground.hook(NAME)
+    handler = {"type": "command", "bash": command, "timeoutSec": 10}
+    hooks = json.dumps({"version": 1, "hooks": {event: [handler] for event in EVENTS}}, indent=2, ensure_ascii=False)
+    server = {"type": "local", "command": ground.program, "args": ["mcp"], "tools": ["*"]}
+    settings = f"{ground.copilot}/settings.json"
+    payload = {
+        "sessionId": SESSION,
+        "timestamp": 1_767_225_600_000,
+        "cwd": DIRECTORY,
+        "transcriptPath": f"{ground.copilot}/session-state/{SESSION}/events.jsonl",
+        "stopReason": "end_turn",
+    }
+    return HarnessSetup(
+        files=(
+            Wanted(Part.HOOKS, f"{ground.copilot}/hooks/{SERVER_NAME}.json", "whole", (Whole(f"{hooks}\n"),)),
+            Wanted(
+                Part.MCP,
+                f"{ground.copilot}/mcp-config.json",
+                "jsonc",
+                (Member(("mcpServers", SERVER_NAME), server, ground.program),),
+            ),
+            Wanted(Part.SKILL, f"{ground.copilot}/skills/{SERVER_NAME}/SKILL.md", "whole", (Whole(SKILL_TEXT),)),
+        ),
+        target=f"{ground.copilot}/copilot-instructions.md",
+        plays=(Play(command, payload),),
+        switches=(
+            Switch(
+                settings,
+                "jsonc",
+                ("disableAllHooks",),
+                True,
+                f"{settings} sets disableAllHooks, so Copilot runs no hook",
+            ),
+        ),
+    )

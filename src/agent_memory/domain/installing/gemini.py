@@ -1,0 +1,52 @@
+"""Gemini CLI: hooks in `settings.json`, with timeouts in milliseconds. (google-gemini/gemini-cli: docs/hooks, docs/cli)"""
+
+from __future__ import annotations
+
+from agent_memory.domain.installing.ground import SERVER_NAME, Ground
+from agent_memory.domain.installing.hook_groups import grouped_hooks
+from agent_memory.domain.installing.skill import SKILL_TEXT
+from agent_memory.domain.installing.wanted import (
+    DIRECTORY,
+    SESSION,
+    HarnessSetup,
+    Member,
+    Part,
+    Play,
+    Switch,
+    Wanted,
+    Whole,
+)
+
+NAME = "gemini"
+
+
+def setup(ground: Ground) -> HarnessSetup:
+    directory = f"{ground.home}/.gemini"
+    settings = f"{directory}/settings.json"
+    hooks = grouped_hooks(ground, NAME, {"AfterAgent": 5_000, "SessionEnd": 5_000}, matcher="*", name=SERVER_NAME)
+    server = {"command": ground.program, "args": ["mcp"]}
+    payload = {
+        "session_id": SESSION,
+        "transcript_path": f"{directory}/tmp/setup/chats/{SESSION}.jsonl",
+        "cwd": DIRECTORY,
+        "hook_event_name": "AfterAgent",
+        "timestamp": "2026-01-01T00:00:00.000Z",
+    }
+    return HarnessSetup(
+        files=(
+            Wanted(Part.HOOKS, settings, "jsonc", hooks),
+            Wanted(Part.MCP, settings, "jsonc", (Member(("mcpServers", SERVER_NAME), server, ground.program),)),
+            Wanted(Part.SKILL, ground.shared_skill, "whole", (Whole(SKILL_TEXT),)),
+        ),
+        target=f"{directory}/GEMINI.md",
+        plays=(Play(ground.hook(NAME), payload),),
+        switches=(
+            Switch(
+                settings,
+                "jsonc",
+                ("hooksConfig", "enabled"),
+                False,
+                f"{settings} switches hooks off (hooksConfig.enabled), so Gemini runs none",
+            ),
+        ),
+    )

@@ -1,0 +1,24 @@
+"""Hooks in the shape that Claude Code has made common: `{"hooks": {"Stop": [{"hooks": [{"type": "command", …}]}]}}`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from agent_memory.domain.installing.ground import Ground, hook_mark
+from agent_memory.domain.installing.wanted import Element
+
+
+def grouped_hooks(
+    ground: Ground, harness: str, timeouts: Mapping[str, int], matcher: str | None = None, name: str | None = None
+) -> tuple[Element, ...]:
+    """One group for each event; timeouts are in the harness's own unit."""
+    command = ground.hook(harness)
+
+    def group(timeout: int) -> dict[str, Any]:
+        handler = {"type": "command", **({"name": name} if name else {}), "command": command, "timeout": timeout}
+        return {**({} if matcher is None else {"matcher": matcher}), "hooks": [handler]}
+
+    return tuple(
+        Element(("hooks", event), group(timeout), command, hook_mark(harness)) for event, timeout in timeouts.items()
+    )

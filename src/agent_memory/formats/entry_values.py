@@ -1,0 +1,78 @@
+"""Entries in the value of a document, whatever the document is written in."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+from agent_memory.domain.installing.wanted import Element, Member
+
+Spot = Element | Member
+
+NOTHING = object()
+"""What stands where nothing does."""
+
+
+def holds(value: Any, entry: Spot) -> bool:
+    """Whether a document with this value has the entry, by whomever it was put there."""
+    node = at_keys(value, entry.keys)
+    if isinstance(entry, Member):
+        return node is not NOTHING and (entry.optional or node == entry.value)
+    if not isinstance(node, list):
+        return False
+    return any(each == entry.value or (entry.mark != "" and says(each, entry.mark)) for each in node)
+
+
+def has(value: Any, entry: Spot) -> bool:
+    """Whether what was put in is there, and as it was put in."""
+    node = at_keys(value, entry.keys)
+    if isinstance(entry, Member):
+        return bool(node == entry.value)
+    return isinstance(node, list) and entry.value in node
+
+
+def is_occupied(value: Any, entry: Spot) -> bool:
+    """Whether something else than this member stands in its place."""
+    node = at_keys(value, entry.keys)
+    return isinstance(entry, Member) and node is not NOTHING and not entry.optional and node != entry.value
+
+
+def value_at(value: Any, keys: tuple[str, ...]) -> Any:
+    """The value at these keys; None where there is none."""
+    found = at_keys(value, keys)
+    return None if found is NOTHING else found
+
+
+def at_keys(value: Any, keys: tuple[str, ...]) -> Any:
+    """The value at these keys, or NOTHING."""
+    for key in keys:
+        if not isinstance(value, dict) or key not in value:
+            return NOTHING
+        value = value[key]
+    return value
+
+
+def value_with(value: Any, entry: Spot) -> Any:
+    """The value with the entry put in; lists and objects on the way are made."""
+    result = copy.deepcopy(value)
+    node = result
+    for key in entry.keys[:-1]:
+        node = node.setdefault(key, {})
+    if isinstance(entry, Element):
+        node.setdefault(entry.keys[-1], []).append(entry.value)
+    else:
+        node[entry.keys[-1]] = entry.value
+    return result
+
+
+def says(value: Any, text: str) -> bool:
+    """Whether some text in a value holds this text."""
+    if isinstance(value, str):
+        return text in value
+    each = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return any(says(part, text) for part in each)
+
+
+def named(keys: tuple[str, ...]) -> str:
+    """Keys as a person names them."""
+    return ".".join(keys) if keys else "the document"

@@ -1,0 +1,197 @@
+"""A member put into a mapping of a YAML document, and cut out again, no other byte changed.
+
+ruamel says where in the text a mapping ends; every result is read anew and must be the old value with that one change.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+from io import StringIO
+from typing import Any
+
+from returns.result import Failure, Result, Success
+from ruamel.yaml import YAML
+from ruamel.yaml.error import YAMLError
+from ruamel.yaml.nodes import MappingNode, Node, ScalarNode
+
+from agent_memory.domain.installing.wanted import Member
+from agent_memory.formats.entry_values import named, says, value_at, value_with
+
+BY_HAND = "it could not be edited without touching the rest"
+
+
+def parse_yaml(text: str) -> Result[Any, str]:
+    """The document's value, None for an empty one; in words what is wrong. A document with anchors is refused: a few lines
+    of them can stand for more than fits in memory."""
+    try:
+        for token in _yaml().scan(text):
+            if type(token).__name__ in ("AnchorToken", "AliasToken"):
+                return Failure("it uses anchors (& or *), with which we do not edit it")
+        return Success(_yaml().load(text))
+    except YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f"line {mark.line + 1}, column {mark.column + 1}: " if mark is not None else ""
+        return Failure(where + str(getattr(error, "problem", None) or "it is no YAML"))
+    except (ValueError, RecursionError):
+        return Failure("it is no YAML that can be read")
+
+
+def put_yaml(text: str, entry: Member) -> Result[str, str]:
+    """The document with this member last in its mapping (of two keys: `extensions`, the name); in words why it cannot."""
+
+    def put(value: Any) -> Result[str, str]:
+        if value is not None and not isinstance(value, dict):
+            return Failure("the document is no mapping")
+        above = value_at(value, entry.keys[:1])
+        if above is not None and not isinstance(above, dict):
+            return Failure(f"{named(entry.keys[:1])} is no mapping")
+        if value_at(value, entry.keys) is not None:
+            return Failure(f"{named(entry.keys)} is there already")
+        start = value or {}
+        expected = value_with({**start, entry.keys[0]: above or {}} if entry.keys[0] in start else start, entry)
+        return _first_good((_inserted(text, entry),), expected)
+
+    return parse_yaml(text).bind(put)
+
+
+def cut_yaml(text: str, entry: Member, baseline: str | None) -> Result[str, str]:
+    """The document without this member; unchanged where it is not there, or is somebody else's. `baseline` is the document
+    from before it was put in, None where there was no file."""
+
+    def cut(value: Any) -> Result[str, str]:
+        ours = value_at(value, entry.keys)
+        if ours is None or (ours != entry.value and not (entry.command is not None and says(ours, entry.command))):
+            return Success(text)
+        before = parse_yaml(baseline or "").value_or(None)
+        had_mapping = isinstance(before, dict) and entry.keys[0] in before
+        rest = copy.deepcopy(value)
+        del rest[entry.keys[0]][entry.keys[1]]
+        empty = rest if had_mapping else {key: each for key, each in rest.items() if key != entry.keys[0]}
+        expected = empty if not rest[entry.keys[0]] else rest
+        candidates = (*_texts_removed(text, entry, baseline or ""), _lines_removed(text, entry.keys))
+        found = _first_good(candidates, expected)
+        if isinstance(found, Failure) and expected is not rest:
+            # The mapping itself goes with its last member.
+            return _first_good((_lines_removed(text, entry.keys[:1]),), expected)
+        return found
+
+    return parse_yaml(text).bind(cut)
+
+
+# -- texts ------------------------------------------------------------------------------------------------------------
+
+
+def _inserted(text: str, entry: Member) -> str | None:
+    place = _place(text, entry)
+    return None if place is None else text[: place[0]] + place[1] + text[place[0] :]
+
+
+def _texts_removed(text: str, entry: Member, baseline: str) -> tuple[str, ...]:
+    """The text without exactly what was inserted into the baseline, where that occurs once."""
+    place = _place(baseline, entry)
+    if place is None:
+        return ()
+    parts = dict.fromkeys((place[1], place[1].lstrip("\r\n")))
+    return tuple(text.replace(part, "") for part in parts if text.count(part) == 1)
+
+
+def _place(text: str, entry: Member) -> tuple[int, str] | None:
+    """Where the member goes, and the text that goes there."""
+    line_end = "\r\n" if text.count("\r\n") * 2 > text.count("\n") else "\n"
+    root = _composed(text)
+    if root is not None and (not isinstance(root, MappingNode) or root.flow_style):
+        return None
+    mapping = _member(root, entry.keys[0])
+    if mapping is None:
+        lines = (f"{entry.keys[0]}:", *_lines(entry, "  "))
+        at = len(text) if root is None else _line_after(text, root)
+        ended = "" if not text[:at] or text[:at].endswith("\n") else line_end
+        return at, ended + "".join(line + line_end for line in lines)
+    key, value = mapping
+    if isinstance(value, MappingNode) and value.flow_style:
+        comma = ", " if value.value else ""
+        flow = f"{entry.keys[1]}: {json.dumps(entry.value, ensure_ascii=False)}{comma}"
+        return value.start_mark.index + 1, flow
+    if isinstance(value, MappingNode):
+        indent = " " * value.value[0][0].start_mark.column
+    elif isinstance(value, ScalarNode) and value.start_mark.index == value.end_mark.index:
+        indent = " " * (key.start_mark.column + 2)
+    else:
+        return None
+    at = _line_after(text, value) if isinstance(value, MappingNode) else _next_line(text, key.end_mark.index)
+    ended = "" if text[:at].endswith("\n") else line_end
+    return at, ended + "".join(line + line_end for line in _lines(entry, indent))
+
+
+def _lines(entry: Member, indent: str) -> tuple[str, ...]:
+    members = (f"{indent}  {key}: {json.dumps(value, ensure_ascii=False)}" for key, value in entry.value.items())
+    return (f"{indent}{entry.keys[1]}:", *members)
+
+
+def _lines_removed(text: str, keys: tuple[str, ...]) -> str | None:
+    """The text without the lines of a member in block style."""
+    node: Node | None = _composed(text)
+    found: tuple[Node, Node] | None = None
+    for key in keys:
+        found = _member(node, key)
+        if found is None:
+            return None
+        node = found[1]
+    if found is None:
+        return None
+    start = text.rfind("\n", 0, found[0].start_mark.index) + 1
+    if text[start : found[0].start_mark.index].strip(" "):
+        return None
+    return text[:start] + text[_line_after(text, found[1]) :]
+
+
+def _line_after(text: str, node: Node) -> int:
+    """The beginning of the line behind the last that a node has content on."""
+    end = node.end_mark.index
+    content = len(_without_comments(text[:end]))
+    return _next_line(text, max(content, node.start_mark.index))
+
+
+def _without_comments(text: str) -> str:
+    """Without the blank lines and comment lines at the end, which a block mapping's end takes in."""
+    lines = text.splitlines(keepends=True)
+    while lines and (not lines[-1].strip() or lines[-1].lstrip().startswith("#")):
+        lines.pop()
+    return "".join(lines).rstrip("\r\n")
+
+
+def _next_line(text: str, at: int) -> int:
+    end = text.find("\n", at)
+    return len(text) if end < 0 else end + 1
+
+
+# -- nodes ------------------------------------------------------------------------------------------------------------
+
+
+def _yaml() -> YAML:
+    return YAML(typ="safe", pure=True)
+
+
+def _composed(text: str) -> Node | None:
+    node: Node | None = _yaml().compose(StringIO(text))
+    return node
+
+
+def _member(node: Node | None, key: str) -> tuple[Node, Node] | None:
+    if not isinstance(node, MappingNode):
+        return None
+    return next(((each, value) for each, value in node.value if each.value == key), None)
+
+
+def _first_good(candidates: tuple[str | None, ...], expected: Any) -> Result[str, str]:
+    for candidate in candidates:
+        if candidate is not None and parse_yaml(candidate).map(_comparable) == Success(_comparable(expected or None)):
+            return Success(candidate)
+    return Failure(BY_HAND)
+
+
+def _comparable(value: Any) -> str:
+    """As text. A key without a value and one with an empty mapping mean the same."""
+    plain = {key: None if each == {} else each for key, each in value.items()} if isinstance(value, dict) else value
+    return json.dumps(plain or None, sort_keys=True, default=repr)

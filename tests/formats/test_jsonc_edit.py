@@ -1,0 +1,260 @@
+"""Put in and cut out: what was there stays byte for byte."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given, settings, strategies as st
+from returns.result import Failure, Success
+
+from agent_memory.domain.installing.wanted import Element, Member
+from agent_memory.formats.jsonc import parse_jsonc
+from agent_memory.formats.jsonc_cut import cut_json, is_bare_json
+from agent_memory.formats.jsonc_put import put_json
+
+COMMAND = "/usr/bin/memory capture --harness claude-code --hook"
+MARK = "capture --harness claude-code --hook"
+GROUP: dict[str, Any] = {"hooks": [{"type": "command", "command": COMMAND, "timeout": 10}]}
+STOP = Element(("hooks", "Stop"), GROUP, COMMAND, MARK)
+END = Element(("hooks", "SessionEnd"), GROUP, COMMAND, MARK)
+SERVER = Member(("mcpServers", "agent-memory"), {"command": "/usr/bin/memory", "args": ["mcp"]}, "/usr/bin/memory")
+TARGET = Element(("agentsMd", "targets"), "~/.claude/CLAUDE.md")
+ALL = (STOP, END, SERVER, TARGET)
+
+DOCUMENTS = [
+    "",
+    "\n",
+    "  \n\n",
+    "{}",
+    "{}\n",
+    "{ }",
+    "{\n}",
+    "{\n\n}\n",
+    "{ /* nothing yet */ }",
+    "{\n  // nothing yet\n}\n",
+    "// only a comment",
+    "/* only */\n",
+    '{"a":1}',
+    '{"a": 1}\n',
+    '{"a": [1, 2], "b": {"c": null}}',
+    '{\n  "a": 1\n}\n',
+    '{\n\t"a": 1,\n\t"b": 2\n}\n',
+    '{\r\n    "a": 1\r\n}\r\n',
+    '\ufeff{\n  "a": 1\n}\n',
+    '{\n  "a": 1, // why\n}\n',
+    '{\n  "a": 1 // why\n}\n',
+    '{\n  "a": 1 /* why */, /* and */ // more\n  // below\n}\n',
+    '{\n  "a": 1\n  // the last word\n}',
+    '{\n  "hooks": {}\n}\n',
+    '{\n  "hooks": {\n  }\n}\n',
+    '{\n  "hooks": { "Stop": [] }\n}\n',
+    '{\n  "hooks": {\n    "Stop": [ /* none */ ]\n  }\n}\n',
+    '{\n  "hooks": {\n    "Stop": [\n      {"hooks": [{"type": "command", "command": "say done"}]}\n    ]\n  }\n}\n',
+    '{\n  "hooks": {\n    "Stop": [\n      {"hooks": [{"type": "command", "command": "say done"}]}, // loud\n    ],\n  },\n}\n',
+    '{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"x"}]}],"PreToolUse":[]},"model":"opus"}',
+    '{\n  "mcpServers": {"other": {"command": "x"}},\n  "agentsMd": {"targets": ["~/a.md"]}\n}\n',
+    '{"text": "braces { [ and // no comment \\" \\u00e9 /* */"}',
+    '{"a": 1e400, "b": -0, "c": 12345678901234567890}',
+]
+
+
+def put_all(text: str, entries: tuple[Element | Member, ...] = ALL) -> str:
+    for entry in entries:
+        text = put_json(text, entry).unwrap()
+    return text
+
+
+def cut_all(text: str, baseline: str | None, entries: tuple[Element | Member, ...] = ALL) -> str:
+    for entry in entries:
+        text = cut_json(text, entry, baseline).unwrap()
+    return text
+
+
+def value_of(text: str) -> Any:
+    node = parse_jsonc(text).unwrap()
+    return None if node is None else node.value
+
+
+@pytest.mark.parametrize("text", DOCUMENTS)
+@pytest.mark.parametrize("entries", [(each,) for each in ALL] + [ALL, ALL[::-1]])
+def test_what_is_put_in_and_cut_out_leaves_every_byte(text: str, entries: tuple[Element | Member, ...]) -> None:
+    with_ours = put_all(text, entries)
+    assert with_ours != text
+    assert cut_all(with_ours, text, entries) == text
+    assert cut_all(with_ours, text, entries[::-1]) == text
+
+
+@pytest.mark.parametrize("text", DOCUMENTS)
+def test_the_old_values_stay_and_ours_come_last(text: str) -> None:
+    before, after = value_of(text) or {}, value_of(put_all(text))
+    assert after["hooks"]["Stop"][-1] == GROUP
+    assert after["mcpServers"]["agent-memory"] == SERVER.value
+    for key, value in before.items():
+        if key not in ("hooks", "mcpServers", "agentsMd"):
+            assert after[key] == value
+    assert list(after)[: len(before)] == list(before)
+
+
+@pytest.mark.parametrize("text", [each for each in DOCUMENTS if "//" not in each and "/*" not in each])
+def test_strict_json_stays_strict_json(text: str) -> None:
+    json.loads(put_all(text.removeprefix("\ufeff")))
+
+
+HAND_EDITS = [
+    ('"model": "opus"', '"model": "sonnet"'),
+    ('{\n  "env"', '{\n  "first": true,\n  "env"'),
+    ('"A": "1"', '"A": "1", "B": "2"'),
+    ("// the person's", "// the person's own, changed"),
+    ('"say done"', '"say it is done"'),
+]
+WRITTEN = """{
+  "env": {"A": "1"}, // the person's
+  "model": "opus",
+  "hooks": {
+    "Stop": [
+      { "hooks": [{ "type": "command", "command": "say done" }] }
+    ]
+  }
+}
+"""
+
+
+@pytest.mark.parametrize(("old", "new"), HAND_EDITS)
+def test_an_edit_by_hand_elsewhere_stays(old: str, new: str) -> None:
+    assert old in WRITTEN
+    assert cut_all(put_all(WRITTEN).replace(old, new), WRITTEN) == WRITTEN.replace(old, new)
+
+
+def test_a_member_added_behind_ours_stays() -> None:
+    edited = put_all(WRITTEN).rstrip()[:-1].rstrip() + ',\n  "late": 1\n}\n'
+    assert value_of(cut_all(edited, WRITTEN)) == {**value_of(WRITTEN), "late": 1}
+
+
+def test_ours_is_found_after_somebody_formatted_the_file_anew() -> None:
+    formatted = json.dumps(value_of(put_all(WRITTEN)), indent=4)
+    assert value_of(cut_all(formatted, WRITTEN)) == value_of(WRITTEN)
+
+
+def test_ours_is_found_in_a_group_that_somebody_put_a_hook_of_theirs_into() -> None:
+    theirs = {"type": "command", "command": "say done"}
+    text = json.dumps({"hooks": {"Stop": [{"hooks": [theirs, GROUP["hooks"][0]]}]}}, indent=2)
+    assert value_of(cut_json(text, STOP, "{}").unwrap()) == {"hooks": {"Stop": [{"hooks": [theirs]}]}}
+
+
+def test_ours_is_found_with_another_timeout() -> None:
+    text = put_json("{}", STOP).unwrap().replace("10", "20")
+    assert cut_json(text, STOP, "{}") == Success("{}")
+
+
+def test_a_file_that_was_not_there_is_bare_again() -> None:
+    assert is_bare_json(cut_all(put_all(""), None))
+    assert not is_bare_json('{"a": 1}')
+    assert not is_bare_json("{ /* mine */ }")
+    assert not is_bare_json("[]")
+
+
+def test_a_comment_that_somebody_put_into_an_object_of_ours_stays() -> None:
+    text = put_json('{"a": 1}', SERVER).unwrap().replace('"mcpServers": {', '"mcpServers": { /* mine */ ')
+    assert "/* mine */" in cut_json(text, SERVER, '{"a": 1}').unwrap()
+
+
+def test_a_line_comment_in_front_of_ours_does_not_swallow_what_follows() -> None:
+    text = '{\n  "a": 1, // note\n  "mcpServers": {"agent-memory": {"command": "/usr/bin/memory"}}, "z": 2\n}\n'
+    assert value_of(cut_json(text, SERVER, '{"a": 1}').unwrap()) == {"a": 1, "z": 2}
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("{", "expected a key"),
+        ('{"a": }', "expected a value"),
+        ('{"a": 1 "b": 2}', "expected , or }"),
+        ("{'a': 1}", "expected a key in double quotes"),
+        ('{"a": NaN}', "is no value"),
+        ('{"a": 1} x', "more text follows"),
+        ('{"a": 1, "a": 2}', "occurs twice"),
+        ('{"a": "x', "no end"),
+        ("/* never closed", "no end"),
+        ("[" * 100, "too deeply"),
+        ("[]", "the document is a list, expected an object"),
+        ('{"hooks": []}', "hooks is a list, expected an object"),
+        ('{"hooks": {"Stop": {}}}', "hooks.Stop is an object, expected a list"),
+        ('{"hooks": "x"}', "hooks is a single value"),
+        ('{"a" 1}', "expected a colon"),
+        ('{"a": "\\q"}', "escape"),
+    ],
+)
+def test_a_document_that_cannot_hold_ours_is_refused(text: str, words: str) -> None:
+    refused = put_json(text, STOP)
+    assert isinstance(refused, Failure)
+    assert words in refused.failure()
+
+
+# -- any document -----------------------------------------------------------------------------------------------------
+
+_SCALARS = st.one_of(
+    st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False, allow_infinity=False), st.text(max_size=8)
+)
+_KEYS = st.sampled_from(["hooks", "Stop", "mcpServers", "agentsMd", "a", "b", "ü"])
+_VALUES = st.recursive(
+    _SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_KEYS, inner, max_size=3), max_leaves=8
+)
+_BLANKS = st.sampled_from(["", " ", "\n", "\n  ", "\t", "\r\n", " // c\n", "/* c */", " /* , } */ ", "\n// x\n\n"])
+
+
+@st.composite
+def written(draw: st.DrawFn, value: Any) -> str:
+    """A document with this value, with blanks, comments and trailing commas anywhere."""
+
+    def blank() -> str:
+        return draw(_BLANKS)
+
+    def one(value: Any) -> str:
+        if isinstance(value, dict):
+            parts = [f"{blank()}{json.dumps(k)}{blank()}:{blank()}{one(v)}{blank()}" for k, v in value.items()]
+        elif isinstance(value, list):
+            parts = [f"{blank()}{one(v)}{blank()}" for v in value]
+        else:
+            return json.dumps(value, ensure_ascii=draw(st.booleans()))
+        opening, closing = "{}" if isinstance(value, dict) else "[]"
+        trailing = "," if parts and draw(st.booleans()) else ""
+        return opening + ",".join(parts) + trailing + blank() + closing
+
+    return blank() + one(value) + blank()
+
+
+@settings(max_examples=150)
+@given(st.dictionaries(_KEYS, _VALUES, max_size=4).flatmap(written))
+def test_any_document_comes_back_byte_for_byte(text: str) -> None:
+    put_in = []
+    after = text
+    for entry in ALL:
+        match put_json(after, entry):
+            case Success(edited):
+                assert edited != after
+                put_in.append(entry)
+                after = edited
+            case Failure(problem):
+                assert "expected" in problem
+    assert cut_all(after, text, tuple(put_in)) == text
+
+
+@settings(max_examples=150)
+@given(st.dictionaries(_KEYS, _VALUES, max_size=3).flatmap(written), st.sampled_from(["first", "inside"]))
+def test_any_document_keeps_what_was_edited_elsewhere(text: str, where: str) -> None:
+    edited = put_json(text, SERVER)
+    if isinstance(edited, Failure):
+        return
+    root = parse_jsonc(text).unwrap()
+    assert root is not None
+    brace = root.start
+    mine = '"mine": [1, 2], /* mine */' if where == "first" else "/* mine */ "
+
+    def by_hand(document: str) -> str:
+        return document[: brace + 1] + mine + document[brace + 1 :]
+
+    if not root.children:
+        return  # what was written into an empty object takes the place of its blanks
+    assert cut_json(by_hand(edited.unwrap()), SERVER, text) == Success(by_hand(text))

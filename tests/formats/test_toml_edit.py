@@ -1,0 +1,102 @@
+"""Put in and cut out: what was there stays byte for byte."""
+
+from __future__ import annotations
+
+import tomllib
+
+import pytest
+from hypothesis import given, settings, strategies as st
+from returns.result import Failure, Success
+
+from agent_memory.domain.installing.wanted import Member
+from agent_memory.formats.toml_edit import cut_toml, put_toml
+
+SERVER = Member(("mcp_servers", "agent-memory"), {"command": "/usr/bin/memory", "args": ["mcp"]}, "/usr/bin/memory")
+
+DOCUMENTS = [
+    "",
+    "\n",
+    "# only a comment\n",
+    "# no line end",
+    'model = "o3" # why\n',
+    'model = "o3"',
+    'model = "o3"\r\n\r\n[features]\r\nhooks = true\r\n',
+    '[mcp_servers.other]\ncommand = "x"\n\n[features]\nhooks = true\n',
+    '[mcp_servers]\n[mcp_servers.other]\ncommand = "x"\n',
+    'mcp_servers = { other = { command = "x" } } # inline\nmodel = "o3"\n',
+    'mcp_servers.other.command = "x"\n',
+    '[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ntype = "command"\ncommand = "say done"\n\n\n',
+    'text = """\n[mcp_servers.agent-memory]\ncommand = "not a table"\n"""\n',
+    "when = 1979-05-27T07:32:00Z\nodd = nan\nbig = 0xdead_beef\n",
+]
+
+
+@pytest.mark.parametrize("text", DOCUMENTS)
+def test_what_is_put_in_and_cut_out_leaves_every_byte(text: str) -> None:
+    after = put_toml(text, SERVER).unwrap()
+    assert tomllib.loads(after)["mcp_servers"]["agent-memory"] == SERVER.value
+    assert cut_toml(after, SERVER, text) == Success(text)
+
+
+@pytest.mark.parametrize("text", [each for each in DOCUMENTS if "mcp_servers =" not in each])
+def test_what_was_added_behind_ours_stays(text: str) -> None:
+    after = put_toml(text, SERVER).unwrap() + "\n[mine]\nx = 1\n"
+    cut = cut_toml(after, SERVER, text).unwrap()
+    assert "agent-memory" not in tomllib.loads(cut).get("mcp_servers", {})
+    assert cut.startswith(text)
+    assert cut.endswith("\n[mine]\nx = 1\n")
+
+
+def test_what_was_edited_in_front_of_ours_stays() -> None:
+    after = put_toml('model = "o3" # why\n', SERVER).unwrap().replace("o3", "o4")
+    assert cut_toml(after, SERVER, 'model = "o3" # why\n') == Success('model = "o4" # why\n')
+
+
+def test_ours_goes_even_after_somebody_edited_it() -> None:
+    before = '# mine\nmodel = "o3"\n'
+    after = put_toml(before, SERVER).unwrap().replace('args = ["mcp"]', 'args = ["mcp", "--verbose"] # louder')
+    cut = cut_toml(after, SERVER, before).unwrap()
+    assert tomllib.loads(cut) == {"model": "o3"}
+    assert cut.startswith(before)
+
+
+def test_somebody_elses_table_in_our_place_stays() -> None:
+    text = '[mcp_servers.agent-memory]\ncommand = "another"\n'
+    assert cut_toml(text, SERVER, "") == Success(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("a = ", "value"),
+        ('mcp_servers = "x"\n', "mcp_servers is no table"),
+        ('[mcp_servers.agent-memory]\ncommand = "another"\n', "is there already"),
+        ("\ufeffa = 1\n", "byte order mark"),
+        ("a = 1\na = 2\n", "overwrite"),
+    ],
+)
+def test_a_document_that_cannot_hold_ours_is_refused(text: str, words: str) -> None:
+    refused = put_toml(text, SERVER)
+    assert isinstance(refused, Failure)
+    assert words in refused.failure()
+
+
+_NAMES = st.sampled_from(["a", "b", "features", "profiles", "mcp_servers"])
+_LINES = st.sampled_from(["x = 1", "y = 'z'  # note", "# comment", "", "list = [\n  1,\n]", 'deep = { a = "}" }'])
+
+
+@settings(max_examples=30)
+@given(
+    st.lists(_LINES, max_size=2, unique=True),
+    st.lists(st.tuples(_NAMES, st.lists(_LINES, max_size=3, unique=True)), max_size=3, unique_by=lambda each: each[0]),
+    st.sampled_from(["\n", "\r\n"]),
+    st.booleans(),
+)
+def test_any_document_comes_back_byte_for_byte(
+    top: list[str], tables: list[tuple[str, list[str]]], line_end: str, ended: bool
+) -> None:
+    lines = [*top, *(line for name, own in tables for line in (f"[{name}.one]", *own))]
+    text = line_end.join(lines).replace("\n", line_end).replace("\r\r", "\r") + (line_end if ended else "")
+    after = put_toml(text, SERVER).unwrap()
+    assert after != text
+    assert cut_toml(after, SERVER, text) == Success(text)

@@ -1,0 +1,107 @@
+"""Put in and cut out: what was there stays byte for byte."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings, strategies as st
+from returns.result import Failure, Success
+
+from agent_memory.domain.installing.wanted import Member
+from agent_memory.formats.yaml_edit import cut_yaml, parse_yaml, put_yaml
+
+VALUE: dict[str, Any] = {"enabled": True, "type": "stdio", "cmd": "/usr/bin/memory", "args": ["mcp"], "envs": {}}
+SERVER = Member(("extensions", "agent-memory"), VALUE, "/usr/bin/memory")
+
+DOCUMENTS = [
+    "",
+    "# only a comment\n",
+    "GOOSE_MODEL: x # why\n",
+    "GOOSE_MODEL: x",
+    "extensions:\n  developer:\n    enabled: true\n    type: builtin\nGOOSE_MODEL: x\n",
+    "extensions:\n  developer:\n    enabled: true",
+    "extensions:\n    developer: # four blanks\n        enabled: true\n\n# about the model\nGOOSE_MODEL: x\n",
+    "extensions: {}\nGOOSE_MODEL: x\n",
+    "extensions: {developer: {enabled: true}}\n",
+    "extensions:\nGOOSE_MODEL: x\n",
+    "extensions: # none yet\n",
+    "GOOSE_MODEL: x\r\nextensions:\r\n  developer:\r\n    enabled: true\r\n",
+    "extensions:\n  developer:\n    note: |\n      text: not a key\n\n      more\nz: 1\n",
+    "---\nGOOSE_MODEL: x\n",
+    "extensions:\n  developer:\n    args:\n    - a\n    - b\n  # below\n\nz: [1, 2]\n",
+]
+
+
+@pytest.mark.parametrize("text", DOCUMENTS)
+def test_what_is_put_in_and_cut_out_leaves_every_byte(text: str) -> None:
+    after = put_yaml(text, SERVER).unwrap()
+    assert parse_yaml(after).unwrap()["extensions"]["agent-memory"] == VALUE
+    assert cut_yaml(after, SERVER, text) == Success(text)
+
+
+@pytest.mark.parametrize("text", DOCUMENTS)
+def test_what_was_added_elsewhere_stays(text: str) -> None:
+    after = put_yaml(text, SERVER).unwrap()
+    by_hand = after + ("" if after.endswith("\n") else "\n") + "mine: 1 # note\n"
+    cut = cut_yaml(by_hand, SERVER, text).unwrap()
+    before = parse_yaml(text).unwrap() or {}
+    assert parse_yaml(cut).unwrap() == {**before, "mine": 1}
+    assert cut.endswith("mine: 1 # note\n")
+
+
+def test_ours_goes_even_after_somebody_edited_it() -> None:
+    before = "extensions:\n  developer:\n    enabled: true\nGOOSE_MODEL: x # why\n"
+    after = put_yaml(before, SERVER).unwrap().replace('type: "stdio"', 'type: "stdio" # hm\n    timeout: 5')
+    assert cut_yaml(after, SERVER, before) == Success(before)
+
+
+def test_somebody_elses_extension_in_our_place_stays() -> None:
+    text = "extensions:\n  agent-memory:\n    cmd: another\n"
+    assert cut_yaml(text, SERVER, "") == Success(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("a: [", "line"),
+        ("- a\n", "no mapping"),
+        ("extensions: x\n", "extensions is no mapping"),
+        ("extensions:\n  agent-memory: {cmd: another}\n", "is there already"),
+        ("a: &x 1\nb: *x\n", "anchors"),
+        ("a: 1\na: 2\n", "duplicate"),
+        ("a: 1\n---\nb: 2\n", ""),
+        ("{a: 1}\n", "without touching the rest"),
+    ],
+)
+def test_a_document_that_cannot_hold_ours_is_refused(text: str, words: str) -> None:
+    refused = put_yaml(text, SERVER)
+    assert isinstance(refused, Failure)
+    assert words in refused.failure()
+
+
+_BLOCKS = st.sampled_from(
+    ["a: 1 # note\n", "# comment\n", "\n", "b:\n- 1\n- 2\n", "c: |\n  text\n\n  more\n", "d: {e: [1, 2]}\n"]
+)
+_EXTENSIONS = st.sampled_from(
+    [
+        "",
+        "extensions: {}\n",
+        "extensions:\n",
+        "extensions:\n  x:\n    cmd: y\n",
+        "extensions:\n    x: {cmd: y} # note\n\n    # two\n    z:\n      cmd: w\n",
+    ]
+)
+
+
+@settings(max_examples=30)
+@given(st.lists(_BLOCKS, max_size=3, unique=True), _EXTENSIONS, st.integers(0, 3), st.booleans())
+def test_any_document_comes_back_byte_for_byte(blocks: list[str], extensions: str, at: int, ended: bool) -> None:
+    text = "".join([*blocks[:at], extensions, *blocks[at:]])
+    text = text if ended else text.rstrip("\n")
+    put_in = put_yaml(text, SERVER)
+    if text.endswith("  more"):  # a line end behind it would be part of the text
+        assert isinstance(put_in, Failure)
+        return
+    assert put_in.unwrap() != text
+    assert cut_yaml(put_in.unwrap(), SERVER, text) == Success(text)
