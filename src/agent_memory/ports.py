@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     # Whatever has a port would load every value there is: `memory list` needs few of them.
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
 
     from returns.result import Result
@@ -20,9 +20,11 @@ if TYPE_CHECKING:
     from agent_memory.domain.defrag_run import DefragRun, TieringMemo
     from agent_memory.domain.entry import Listing, MemoryEntry, StoredEntry, Usage
     from agent_memory.domain.footprint import Footprint, SectionChange
+    from agent_memory.domain.found_session import FoundSession
     from agent_memory.domain.history import History, SessionMark
     from agent_memory.domain.inbox_entry import InboxEntry
-    from agent_memory.domain.queue import Loaded, Outcome, Pending, Trouble
+    from agent_memory.domain.kept_history import KeptSession
+    from agent_memory.domain.queue import KnownSessions, Loaded, Outcome, Pending, Trouble
     from agent_memory.domain.run import KeptReply, Run
     from agent_memory.domain.run_log import LoggedRun
     from agent_memory.domain.spend import Spend
@@ -68,6 +70,10 @@ class Inbox(Protocol):
 
     def retry_failed(self) -> Result[int, Error]:
         """Bring back what was given up (not what was malformed); the number of entries, their counts cleared."""
+        ...
+
+    def known(self) -> Result[KnownSessions, Error]:
+        """Which sessions wait, and which were given up. Changes nothing, and needs no lock; malformed files are left."""
         ...
 
 
@@ -152,6 +158,37 @@ class HistorySource(Protocol):
         ...
 
 
+class SessionFinder(Protocol):
+    """The past sessions of one harness, as far as they can be told without reading them."""
+
+    def find(self, since_ms: int | None) -> Iterator[Result[FoundSession, Error]]:
+        """Every session that changed at or after `since_ms`, in any order; a sub-agent's own is none. What cannot be
+        listed is an error among them, never silence (P6); a harness that was never used here has no sessions."""
+        ...
+
+
+class KeptHistories(Protocol):
+    """The redacted histories of consolidated sessions, so that a second look needs no transcript (P20, P28)."""
+
+    def keep(self, history: History, after_record_id: str | None) -> Result[None, Error]:
+        """Keep one more part of a session: its turns after this record, from the beginning without one. Durable, and the
+        same part twice is kept once. Above the cap the sessions kept longest ago go, whole. It must be redacted already."""
+        ...
+
+    def fetch(self, harness: Harness, session_id: str, mark: SessionMark | None) -> Result[History | None, Error]:
+        """The kept turns after the mark, at most about 16 MiB of them (`remaining` then); None where there is none, and,
+        without a mark, where the beginning of the session is not kept."""
+        ...
+
+    def sessions(self) -> Result[tuple[KeptSession, ...], Error]:
+        """What is kept, the longest kept first; nothing is opened."""
+        ...
+
+    def forget(self, harness: Harness, session_id: str) -> Result[None, Error]:
+        """Remove all that is kept of a session; one of which nothing is kept counts as removed."""
+        ...
+
+
 class Agent(Protocol):
     """What answers a prompt (P9, P10)."""
 
@@ -204,6 +241,10 @@ class SessionMarks(Protocol):
 
     def put(self, mark: SessionMark) -> Result[None, Error]:
         """Replace the mark, durably."""
+        ...
+
+    def all(self) -> Iterator[Result[SessionMark, Error]]:
+        """Every mark there is, one at a time; a damaged one is an error among them, never left out (P6)."""
         ...
 
 

@@ -9,7 +9,8 @@ from returns.result import Success
 from agent_memory.adapters.inbox.dict_inbox import DictInbox
 from agent_memory.adapters.inbox.inbox_files import InboxFiles
 from agent_memory.domain.inbox_entry import InboxEntry, InlineNote
-from agent_memory.domain.queue import Outcome, Pending, Trouble
+from agent_memory.domain.queue import KnownSessions, Outcome, Pending, Trouble
+from agent_memory.domain.queueing.fold import queue_key
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import InboxEntryInvalid
 from agent_memory.ports import Inbox
@@ -51,6 +52,15 @@ class InboxContract:
         """P24"""
         later, first, middle = (inbox.put(session(at_ms=AT_MS + n)).unwrap() for n in (86_400_000, 0, 1))
         assert inbox.names() == Success((first, middle, later))
+
+    def test_the_sessions_that_wait_and_those_given_up_are_known(self, inbox: Inbox) -> None:
+        assert inbox.known() == Success(KnownSessions())
+        inbox.put(session()).unwrap()
+        (pending,) = load(inbox)
+        key = queue_key(pending.entry, pending.name)
+        assert inbox.known() == Success(KnownSessions(frozenset({key})))
+        inbox.give_up(pending, GAVE_UP).unwrap()
+        assert inbox.known() == Success(KnownSessions(frozenset(), {key: NOW}))
 
     def test_an_invalid_entry_is_refused_with_every_problem(self, inbox: Inbox) -> None:
         bad = InboxEntry(AT_MS, Harness.AMP, InlineNote("", "\x00"), session(cwd="relative").context)

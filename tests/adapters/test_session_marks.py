@@ -56,6 +56,14 @@ class SessionMarksContract:
             marks.put(mark).unwrap()
         assert [marks.get(mark.harness, mark.session_id) for mark in near] == [Success(mark) for mark in near]
 
+    def test_all_marks_are_told(self, marks: SessionMarks) -> None:
+        assert list(marks.all()) == []
+        near = [evolve(MARK, session_id=id, used_ids=("id__a1b2c3",)) for id in ("one", "two", *HOSTILE)]
+        for mark in near:
+            marks.put(mark).unwrap()
+        found = [each.unwrap() for each in marks.all()]
+        assert sorted(found, key=lambda each: each.session_id) == sorted(near, key=lambda each: each.session_id)
+
 
 class TestDictSessionMarks(SessionMarksContract):
     @pytest.fixture
@@ -152,3 +160,13 @@ class TestBeginnings:
         (path,) = (tmp_path / "state/sessions").iterdir()
         path.write_text("{")
         assert isinstance(marks.beginning_with("7c9e", 10).failure(), StateCorrupt)
+
+
+def test_a_damaged_mark_among_all_is_an_error_and_hides_no_other(tmp_path: Path) -> None:
+    """P6"""
+    marks = SessionMarksFiles(tmp_path)
+    marks.put(MARK).unwrap()
+    (tmp_path / "state/sessions/amp_T-1.json").write_text("{}")
+    found = list(marks.all())
+    assert [isinstance(each, Success) for each in found] == [False, True]
+    assert isinstance(found[0].failure(), StateCorrupt)

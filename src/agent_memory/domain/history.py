@@ -109,3 +109,5 @@ class SessionMark:
     """The session's handoff entry, updated in place as the session grows."""
     entry_ids: tuple[str, ...] = ()
     """Entries made from the session so far."""
+    used_ids: tuple[str, ...] = ()
+    """Entries whose use in the session is in the usage ledger."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, get_args
 
-from attrs import frozen
+from attrs import field, frozen
 
 from agent_memory.domain.inbox_entry import InboxEntry
 
@@ -61,6 +61,15 @@ class Loaded:
     """Files that the operating system would not let us read; left where they are, since they may be whole (P6)."""
     reason: str = ""
     """Why the first of those in their backoff was set back, as a sentence."""
+
+
+@frozen
+class KnownSessions:
+    """The sessions in the inbox, by queue key (`fold.queue_key`)."""
+
+    waiting: frozenset[str] = frozenset()
+    given_up_at_ms: dict[str, int] = field(factory=dict)
+    """When they were given up, the last time."""
 
 
 Verdict = Literal[

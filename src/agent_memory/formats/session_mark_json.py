@@ -1,9 +1,10 @@
 """Session marks as JSON, version 1:
 
     {"version": 1, "harness": "claude-code", "sessionId": "…", "lastRecordId": "…", "lastAt": 1771000205123,
-     "turnsSeen": 42, "toolsAnswered": true, "agent": "builtin", "handoffId": "id__a1b2c3", "entryIds": ["id__…"]}
+     "turnsSeen": 42, "toolsAnswered": true, "agent": "builtin", "handoffId": "id__a1b2c3", "entryIds": ["id__…"],
+     "usedIds": ["id__…"]}
 
-`lastAt` (epoch ms) and `handoffId` are absent when unknown.
+`lastAt` (epoch ms) and `handoffId` are absent when unknown, `usedIds` when there are none.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ def render_session_mark(mark: SessionMark) -> str:
         "agent": mark.agent_name,
         "handoffId": mark.handoff_id,
         "entryIds": list(mark.entry_ids),
+        "usedIds": list(mark.used_ids) or None,
     }
     return json.dumps({key: value for key, value in document.items() if value is not None}, indent=1) + "\n"
 
@@ -63,6 +65,7 @@ def _mark(document: object, path: str) -> Result[SessionMark, Error]:
             agent_name=document["agent"],
             handoff_id=document.get("handoffId"),
             entry_ids=tuple(document["entryIds"]),
+            used_ids=tuple(document.get("usedIds", ())),
         )
     )
 
@@ -86,6 +89,10 @@ def _is_id(value: object) -> bool:
     return isinstance(value, str) and is_id(value)
 
 
+def _are_ids(value: object) -> bool:
+    return isinstance(value, list) and all(map(_is_id, value))
+
+
 def _is_some_text(value: object) -> bool:
     return isinstance(value, str) and value != ""
 
@@ -100,6 +107,7 @@ _EXPECTED: dict[str, tuple[Callable[[object], bool], str]] = {
     "toolsAnswered": (lambda value: isinstance(value, bool), "true or false"),
     "agent": (_is_some_text, "a text with something in it"),
     "handoffId": (_is_id, "an id"),
-    "entryIds": (lambda value: isinstance(value, list) and all(map(_is_id, value)), "a list of ids"),
+    "entryIds": (_are_ids, "a list of ids"),
+    "usedIds": (_are_ids, "a list of ids"),
 }
-_OPTIONAL = ("lastAt", "handoffId")
+_OPTIONAL = ("lastAt", "handoffId", "usedIds")

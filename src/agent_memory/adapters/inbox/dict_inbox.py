@@ -9,7 +9,7 @@ from returns.result import Result, Success
 
 from agent_memory.domain.inbox_entry import InboxEntry
 from agent_memory.domain.instants import iso_of
-from agent_memory.domain.queue import Loaded, Outcome, Pending, Trouble
+from agent_memory.domain.queue import KnownSessions, Loaded, Outcome, Pending, Trouble
 from agent_memory.domain.queueing.fold import fold_queue, queue_key
 from agent_memory.errors import Error
 from agent_memory.formats.inbox_json import parse_inbox_entry, render_inbox_entry
@@ -60,6 +60,15 @@ class DictInbox:
         for key in keys:
             self.troubles.pop(key, None)
         return Success(len(keys))
+
+    def known(self) -> Result[KnownSessions, Error]:
+        """See the port."""
+        waiting = frozenset(queue_key(entry, name) for name, entry in self.entries.items())
+        given_up: dict[str, int] = {}
+        for name, (entry, outcome) in self.failed.items():
+            key = queue_key(entry, name)
+            given_up[key] = max(outcome.at_ms, given_up.get(key, 0))
+        return Success(KnownSessions(waiting, given_up))
 
     def _kept(self, entry: InboxEntry) -> str:
         name = f"{iso_of(entry.at_ms).replace(':', '-')}_{entry.harness}_{next(self._numbers):06}.json"

@@ -17,12 +17,13 @@ from agent_memory.adapters.inbox.inbox_exit import FAILED, PROCESSED, bring_back
 from agent_memory.adapters.inbox.inbox_put import INBOX
 from agent_memory.adapters.inbox.inbox_quarantine import REASON_ENDING, Quarantine
 from agent_memory.adapters.inbox.inbox_texts import entry_in, printable
+from agent_memory.adapters.inbox.known_sessions import known_sessions
 from agent_memory.adapters.inbox.queue_troubles import QueueTroubles
 from agent_memory.adapters.surroundings.repository import read_repository
 from agent_memory.adapters.surroundings.root import home_of
 from agent_memory.domain.inbox_entry import InboxEntry
 from agent_memory.domain.instants import iso_of
-from agent_memory.domain.queue import Loaded, Outcome, Pending, Quarantined, Trouble
+from agent_memory.domain.queue import KnownSessions, Loaded, Outcome, Pending, Quarantined, Trouble
 from agent_memory.domain.queueing.fold import fold_queue, queue_key
 from agent_memory.domain.queueing.scope import GLOBAL_SCOPE
 from agent_memory.domain.results import sealed
@@ -81,6 +82,14 @@ class InboxFiles:
                 return self._troubles.clear(keys).map(lambda _: len(keys))
             case Failure(error):
                 return Failure(error)
+
+    def known(self) -> Result[KnownSessions, Error]:
+        """See the port."""
+        return self.names().bind(
+            lambda waiting: self._listed(FAILED).bind(
+                lambda given_up: known_sessions(str(self.root), waiting, given_up)
+            )
+        )
 
     @property
     def _troubles(self) -> QueueTroubles:

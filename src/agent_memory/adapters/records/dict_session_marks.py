@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from attrs import define, field
 from returns.result import Result, Success
 
@@ -24,3 +26,7 @@ class DictSessionMarks:
         """See the port."""
         self.marks[mark.harness, mark.session_id] = mark
         return Success(None)
+
+    def all(self) -> Iterator[Result[SessionMark, Error]]:
+        """See the port."""
+        return map(Success, list(self.marks.values()))

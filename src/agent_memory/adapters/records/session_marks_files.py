@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 from returns.result import Failure, Result, Success
@@ -18,6 +19,7 @@ from agent_memory.errors import Error, StateCorrupt
 from agent_memory.formats.session_mark_json import parse_session_mark, render_session_mark
 
 _SESSIONS = "state/sessions"
+_ENDING = ".json"
 _MAX_BYTES = 4 << 20
 
 
@@ -48,6 +50,24 @@ class SessionMarksFiles:
                 except OSError as error:
                     return Failure(store_io(error, "write", path))
                 return Success(None)
+
+    def all(self) -> Iterator[Result[SessionMark, Error]]:
+        """See the port."""
+        directory = f"{self._root}/{_SESSIONS}"
+        try:
+            names = sorted(name for name in os.listdir(directory) if name.endswith(_ENDING) and name[0] != ".")
+        except FileNotFoundError:
+            return
+        except OSError as refused:
+            yield Failure(store_io(refused, "list", directory))
+            return
+        for name in names:
+            match sealed(self._named(name)):
+                case Failure(error):
+                    yield Failure(error)
+                case Success(mark):
+                    if mark is not None:  # None: it was forgotten since it was listed
+                        yield Success(mark)
 
     def beginning_with(self, session_id: str, most: int) -> Result[tuple[SessionMark, ...], Error]:
         """The marks of all sessions, of any harness, whose id begins so: at most `most`, by file name."""
@@ -97,7 +117,7 @@ class SessionMarksFiles:
 
 
 def _path_of(harness: Harness, session_id: str) -> str:
-    return f"{_SESSIONS}/{harness}_{slug_of(session_id)}.json"
+    return f"{_SESSIONS}/{harness}_{slug_of(session_id)}{_ENDING}"
 
 
 def _as_known(mark: SessionMark) -> SessionMark | None:

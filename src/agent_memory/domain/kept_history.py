@@ -1,0 +1,84 @@
+"""What is kept of the histories of consolidated sessions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from attrs import evolve, frozen
+
+from agent_memory.domain.history import History, Role, SessionMark, Turn
+from agent_memory.domain.transcripts.turns import as_many_as_fit, last_time, turns_after
+
+
+@frozen
+class KeptPart:
+    """One part of a session's history, as one fetch returned it, redacted."""
+
+    history: History
+    after_record_id: str | None
+    """The record after which it goes on; None for the beginning of the session."""
+
+
+@frozen
+class KeptSession:
+    """A session of which something is kept: its name in the directory, its size and when it last grew (epoch ms)."""
+
+    name: str
+    size_bytes: int
+    kept_at_ms: int
+
+
+def joined_history(parts: Iterable[KeptPart], mark: SessionMark | None) -> History | None:
+    """The turns of the parts (in their order) that the mark does not cover, as many as fit one fetch; None where there are
+    none, and, without a mark, where the parts do not begin at the beginning.
+
+    A record that is in two parts (a session that was consolidated afresh) counts once. No more than two parts are held.
+    """
+    joined: History | None = None
+    known: set[str] = set()
+    new: tuple[Turn, ...] = ()
+    answered = past_mark = False
+    for part in parts:
+        if joined is None and mark is None and part.after_record_id is not None:
+            return None
+        answered = answered or (not new and part.history.tools_answered_before)
+        fresh = _unknown(part.history.turns, known, new)
+        past_mark = past_mark or mark is None or part.after_record_id == mark.last_record_id
+        found = fresh if past_mark else turns_after(fresh, mark)
+        if not new:
+            answered = answered or any(turn.role is Role.TOOL for turn in fresh[: len(fresh) - len(found)])
+        past_mark = past_mark or (mark is not None and any(turn.record_id == mark.last_record_id for turn in fresh))
+        known.update(turn.record_id for turn in part.history.turns)
+        joined = part.history if joined is None else _described(joined, part.history)
+        new = (*new, *found)
+        if len(as_many_as_fit(new)) < len(new):
+            break
+    if joined is None or not new:
+        return None
+    kept = as_many_as_fit(new)
+    return evolve(
+        joined,
+        turns=kept,
+        ended_at_ms=last_time(kept),
+        tools_answered_before=answered,
+        remaining=len(kept) < len(new),
+        skipped={},
+    )
+
+
+def _unknown(turns: tuple[Turn, ...], known: set[str], before: tuple[Turn, ...]) -> tuple[Turn, ...]:
+    # A message that went on after a mark has its rest in the next part, under its number.
+    going_on = before[-1].number if before else None
+    return tuple(turn for turn in turns if turn.record_id not in known or turn.number == going_on)
+
+
+def _described(earlier: History, later: History) -> History:
+    """The later part, with what only the earlier one says of the session."""
+    return evolve(
+        later,
+        title=later.title or earlier.title,
+        cwd=later.cwd or earlier.cwd,
+        branch=later.branch or earlier.branch,
+        agent=later.agent or earlier.agent,
+        started_at_ms=earlier.started_at_ms if earlier.started_at_ms is not None else later.started_at_ms,
+    )
