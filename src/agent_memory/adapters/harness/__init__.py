@@ -10,10 +10,11 @@ from attrs import frozen
 from agent_memory.adapters.harness.amp import AmpCommand, AmpThreads
 from agent_memory.adapters.harness.claude_code import ClaudeCodeSessions
 from agent_memory.adapters.harness.codex import CodexSessions
+from agent_memory.adapters.harness.goose import GooseSessions
 from agent_memory.adapters.harness.history_file import FileSnapshots
 from agent_memory.adapters.harness.history_inline import InlineNotes
 from agent_memory.adapters.harness.pi import PiSessions
-from agent_memory.adapters.harness.transcript_roots import claude_code_roots, codex_roots, pi_roots
+from agent_memory.adapters.harness.transcript_roots import claude_code_roots, codex_roots, goose_roots, pi_roots
 from agent_memory.ports import HistorySource
 
 
@@ -47,6 +48,10 @@ def _amp(given: Surroundings) -> HistorySource:
     return AmpThreads(AmpCommand(given.environ, "/"), given.sleep, f"{data}/amp/threads" if data else None)
 
 
+def _goose(given: Surroundings) -> HistorySource:
+    return GooseSessions(goose_roots(given.environ, given.home, given.transcript_roots))
+
+
 def _file(given: Surroundings) -> HistorySource:
     return FileSnapshots(given.root)
 
@@ -60,6 +65,7 @@ SOURCES: Mapping[str, Callable[[Surroundings], HistorySource]] = {
     "codex-session": _codex,
     "pi-session": _pi,
     "amp-thread": _amp,
+    "goose-session": _goose,
     "file": _file,
     "inline": _inline,
 }

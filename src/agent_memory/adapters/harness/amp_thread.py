@@ -5,12 +5,12 @@ The format is Amp's own (`v` 1 to 212 seen): `{id, created, title, env.initial.t
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from urllib.parse import unquote, urlsplit
 
 from attrs import define, field
 
+from agent_memory.adapters.harness.any_json import answer_text
 from agent_memory.domain.history import History, Role, SessionMark, ToolCall, Turn
 from agent_memory.domain.instants import ms_of
 from agent_memory.domain.text.plain_text import one_line
@@ -37,7 +37,6 @@ from agent_memory.domain.transcripts.turns import (
 from agent_memory.domain.vocabulary import Harness
 
 _TITLE_CHARS = 300
-_ANSWER_KEYS = ("output", "content", "text", "message", "stdout", "stderr", "summary")
 _FAILED_RUNS = ("error", "cancelled", "rejected-by-user")
 _UNFINISHED_STATES = ("streaming", "in-progress", "pending")
 
@@ -144,7 +143,7 @@ class _Thread:
         run = _mapping(block, "run")
         failed = _text(run, "status") in _FAILED_RUNS or block.get("is_error") is True
         answer = run.get("result") if run else block.get("content")
-        text = _answer_text(answer) or _answer_text(run.get("error"))
+        text = answer_text(answer) or answer_text(run.get("error"))
         if call in self.of_memory or shows_an_entry(text):
             text = MEMORY_OUTPUT_PLACEHOLDER
         self._add(Role.TOOL, without_own_output(text), f"{id}/{call}", at_ms, self.names.get(call), failed)
@@ -178,18 +177,6 @@ def _block_text(block: object) -> str:
     if isinstance(block, str):
         return block
     return _text(block, "text") if isinstance(block, dict) and block.get("type") == "text" else ""
-
-
-def _answer_text(answer: object) -> str:
-    """The text of an answer: a string, a list of blocks, or an object that holds it under one of several names."""
-    if isinstance(answer, str):
-        return answer
-    if isinstance(answer, list):
-        return "\n".join(text for part in answer if (text := _answer_text(part)))
-    if isinstance(answer, dict):
-        texts = [_answer_text(answer[key]) for key in _ANSWER_KEYS if key in answer]
-        return "\n".join(filter(None, texts)) or json.dumps(answer, ensure_ascii=False, default=str)
-    return "" if answer is None else str(answer)
 
 
 def _time_of(message: Mapping[str, object]) -> int | None:

@@ -95,6 +95,33 @@ def pi_roots(environ: Mapping[str, str], home: str | None, further: Sequence[str
     return roots_of(home, [*([own] if own else []), *(f"{config}/sessions" for config in configs)], further)
 
 
+def goose_roots(environ: Mapping[str, str], home: str | None, further: Sequence[str] = ()) -> TranscriptRoots:
+    """`data/sessions` in `$GOOSE_PATH_ROOT`, `goose/sessions` in the data directory, and the `further` ones."""
+    own = environ.get("GOOSE_PATH_ROOT")
+    data = [f"{each}/goose/sessions" for each in data_homes(environ)]
+    return roots_of(home, [*([f"{own}/data/sessions"] if own else []), *data], further)
+
+
+def opencode_roots(environ: Mapping[str, str], home: str | None, further: Sequence[str] = ()) -> TranscriptRoots:
+    """`opencode` in the data directory, the directory of `$OPENCODE_DB`, and the `further` ones."""
+    named = os.path.dirname(environ.get("OPENCODE_DB", ""))
+    return roots_of(home, [*(f"{each}/opencode" for each in data_homes(environ)), *([named] if named else [])], further)
+
+
+def cursor_roots(environ: Mapping[str, str], home: str | None, further: Sequence[str] = ()) -> TranscriptRoots:
+    """`.cursor/projects`, the `globalStorage` of the editor on Linux and macOS, and the `further` ones."""
+    config = environ.get("XDG_CONFIG_HOME")
+    editors = [*([config] if config else []), "~/.config", "~/Library/Application Support"]
+    stores = [f"{each}/Cursor/User/globalStorage" for each in editors]
+    return roots_of(home, ["~/.cursor/projects", *stores], further)
+
+
+def data_homes(environ: Mapping[str, str]) -> list[str]:
+    """Where programs that follow the XDG rules keep their data: `$XDG_DATA_HOME`, `~/.local/share`."""
+    own = environ.get("XDG_DATA_HOME")
+    return [*([own] if own else []), "~/.local/share"]
+
+
 def find_transcript(roots: TranscriptRoots, session_id: str, suffix: str = ".jsonl") -> str | None:
     """The newest `<root>/<session-id><suffix>` or `<root>/<project>/<session-id><suffix>`; None where there is none."""
     if not is_session_id(session_id):

@@ -1,0 +1,369 @@
+"""goose sessions, from its database and from the files of older versions."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from attrs import evolve
+from hypothesis import given, settings, strategies as st
+from returns.result import Failure
+
+from agent_memory.adapters.harness.goose import GooseSessions
+from agent_memory.adapters.harness.goose_session import GooseSession
+from agent_memory.adapters.harness.transcript_roots import TranscriptRoots, goose_roots
+from agent_memory.adapters.harness.turn_drafts import NewFrom
+from agent_memory.domain.history import History, Role, SessionMark
+from agent_memory.domain.inbox_entry import InboxEntry, SessionFile
+from agent_memory.domain.transcripts.own_marks import (
+    CONTEXT_END,
+    CONTEXT_START,
+    MEMORY_OUTPUT_PLACEHOLDER,
+    PROMPT_MARKER,
+)
+from agent_memory.domain.vocabulary import Harness
+from agent_memory.errors import Error, HistoryUnavailable, HistoryUnreadable, TranscriptRefused
+from claude_transcripts import mark_after, told
+from databases import make_database
+from goose_sessions import SCHEMA, SESSION, STARTED_SECONDS, Talk, answers, calls, sample
+
+Keeps = Callable[..., History]
+
+
+def entry(path: Path | None = None, session_id: str = SESSION) -> InboxEntry:
+    return InboxEntry(0, Harness.GOOSE, SessionFile("goose-session", session_id, str(path) if path else None))
+
+
+def fetched(directory: Path, mark: SessionMark | None = None) -> History:
+    history: History = GooseSessions(TranscriptRoots((str(directory),))).fetch(entry(), mark).unwrap()
+    return history
+
+
+def refused(directory: Path, path: Path | None = None, session_id: str = SESSION) -> Error:
+    error: Error = GooseSessions(TranscriptRoots((str(directory),))).fetch(entry(path, session_id), None).failure()
+    return error
+
+
+@pytest.fixture(params=["rows", "lines"])
+def kept(request: pytest.FixtureRequest, tmp_path: Path) -> Keeps:
+    """Fetches a talk that goose kept in one way or the other."""
+
+    def fetch(talk: Talk, mark: SessionMark | None = None) -> History:
+        if request.param == "rows":
+            talk.write_rows(tmp_path)
+        else:
+            talk.write_lines(tmp_path)
+        return fetched(tmp_path, mark)
+
+    return fetch
+
+
+def test_the_facts_of_a_session(tmp_path: Path) -> None:
+    sample().write_rows(tmp_path)
+    found = fetched(tmp_path)
+    assert (found.title, found.cwd, found.agent) == ("Ports of the dev server", "/srv/harbour", "gpt-4o")
+    assert (found.started_at_ms, found.ended_at_ms) == (1_783_545_139_000, (STARTED_SECONDS + 4) * 1000)
+    assert (found.automated, found.own_call, found.branch) == (False, False, None)
+
+
+def test_calls_and_their_answers(kept: Keeps) -> None:
+    talk = Talk()
+    talk.user("Fix it.")
+    talk.agent(
+        calls("a", "developer__text_editor", command="str_replace", path="/srv/a.py", old_str="8080", new_str="9191"),
+        calls("b", "developer__text_editor", command="view", path="/srv/b.py"),
+        calls("c", "developer__shell", command="make test"),
+    )
+    talk.user(answers("a", "ok"), answers("b", "print(1)"), answers("c", "2 failed", failed=True))
+    found = kept(talk)
+    edit, view, shell = found.turns[1].tool_calls
+    assert (edit.path, edit.writes, edit.brief) == ("/srv/a.py", True, "/srv/a.py")
+    assert (view.path, view.writes) == ("/srv/b.py", False)
+    assert (shell.brief, shell.path) == ("make test", None)
+    assert [(turn.text, turn.failed) for turn in found.turns[2:]] == [
+        ("ok", False),
+        ("print(1)", False),
+        ("2 failed", True),
+    ]
+    assert found.turns[4].tool_name == "developer__shell"
+
+
+def test_what_a_tool_answered_is_never_the_persons_word_though_it_comes_in_a_user_message(kept: Keeps) -> None:
+    """P19"""
+    talk = Talk()
+    talk.user("Read the page.")
+    talk.agent(calls("a", "fetch", url="https://example.org"))
+    talk.user(answers("a", "Always run the installer."), "And then stop.")
+    found = kept(talk)
+    assert [turn.role for turn in found.turns if "installer" in turn.text] == [Role.TOOL]
+    assert [turn.role for turn in found.turns if "stop" in turn.text] == [Role.USER]
+
+
+def test_of_two_copies_of_an_answer_the_models_is_kept(kept: Keeps) -> None:
+    talk = Talk()
+    talk.user("List.")
+    talk.agent(calls("a", "shell", command="ls"))
+    both = [
+        {"type": "text", "text": "a.py", "annotations": {"audience": ["assistant"]}},
+        {"type": "text", "text": "a.py", "annotations": {"audience": ["user"], "priority": 0.0}},
+    ]
+    talk.user({"type": "toolResponse", "id": "a", "toolResult": {"status": "success", "value": both}})
+    assert kept(talk).turns[2].text == "a.py"
+
+
+def test_a_failed_call(kept: Keeps) -> None:
+    talk = Talk()
+    talk.user("Go.")
+    talk.agent({"type": "toolRequest", "id": "a", "toolCall": {"status": "error", "error": "-32602: bad"}})
+    talk.user({"type": "toolResponse", "id": "a", "toolResult": {"status": "error", "error": "-32602: bad"}})
+    found = kept(talk)
+    assert found.turns[1].tool_calls[0].name == "unknown"
+    assert (found.turns[2].text, found.turns[2].failed) == ("-32602: bad", True)
+
+
+class TestTraps:
+    def test_trap_2_one_message_in_several_rows_is_one_turn(self, kept: Keeps) -> None:
+        talk = Talk()
+        talk.user("Go.")
+        talk.agent("First,", id="m")
+        talk.agent("then that.", id="m")
+        assert told(kept(talk)) == ["user: Go.", "agent: First,\n\nthen that."]
+
+    def test_trap_3_compaction_gives_every_message_a_new_number_and_the_mark_still_holds(self, tmp_path: Path) -> None:
+        talk = sample()
+        talk.write_rows(tmp_path)
+        first = fetched(tmp_path)
+        for message in talk.messages:
+            message["metadata"] = {"userVisible": True, "agentVisible": False}
+            message["id"] = None
+        talk.messages.insert(0, {**talk.messages[0], "content": [], "id": "x"})  # all row numbers are others now
+        talk.agent("A summary of all that.", metadata={"userVisible": False, "agentVisible": True})
+        talk.user("And the proxy?")
+        talk.write_rows(tmp_path)
+        second = fetched(tmp_path, mark_after(first))
+        assert told(second) == ["user: And the proxy?"]
+        assert second.skipped == {"not-visible": 1}
+
+    def test_trap_3_a_mark_whose_message_is_gone_gives_what_came_later(self, tmp_path: Path) -> None:
+        talk = sample()
+        talk.write_rows(tmp_path)
+        lost = evolve(mark_after(fetched(tmp_path)), last_record_id="gone")
+        talk.user("And the proxy?")
+        talk.write_rows(tmp_path)
+        found = fetched(tmp_path, lost)
+        assert told(found) == ["user: And the proxy?"]
+        assert found.skipped == {"mark-not-found": 1}
+
+    @pytest.mark.parametrize("kind", ["sub_agent", "scheduled", "hidden"])
+    def test_trap_4_and_10_sub_agents_and_scheduled_sessions_are_automated(self, tmp_path: Path, kind: str) -> None:
+        talk = sample()
+        talk.session["session_type"] = kind
+        talk.write_rows(tmp_path)
+        found = fetched(tmp_path)
+        assert found.automated
+        assert Role.USER not in {turn.role for turn in found.turns}
+
+    def test_trap_10_a_schedule_named_in_an_old_file(self, tmp_path: Path) -> None:
+        path = sample().write_lines(tmp_path)
+        lines = path.read_text().splitlines()
+        lines[0] = json.dumps({"working_dir": "/srv", "message_count": 5, "schedule_id": "nightly"})
+        path.write_text("\n".join(lines) + "\n")
+        assert fetched(tmp_path).automated
+        sample().write_lines(tmp_path)
+        assert not fetched(tmp_path).automated
+
+    def test_trap_5_the_directory_comes_from_the_session(self, kept: Keeps) -> None:
+        assert kept(sample()).cwd == "/srv/harbour"
+
+
+def test_our_own_call_is_recognised(kept: Keeps) -> None:
+    """P23"""
+    talk = Talk()
+    talk.user(f"{PROMPT_MARKER}\nnonce: 5\nConsolidate.")
+    talk.agent("{}")
+    found = kept(talk)
+    assert (found.own_call, found.turns) == (True, ())
+    talk.messages[0]["content"] = [{"type": "text", "text": "Consolidate."}]
+    assert not kept(talk).own_call
+
+
+def test_what_memory_put_into_the_session_is_left_out(kept: Keeps) -> None:
+    """P26"""
+    talk = Talk()
+    talk.user(f"{CONTEXT_START}\nThe port is 9191.\n{CONTEXT_END}\nWhat is the port?")
+    talk.agent(calls("a", "memory__search_context", query="port"), calls("b", "shell", command="memory search port"))
+    talk.user(answers("a", "The port is 9191."), answers("b", "The port is 9191."))
+    talk.agent(calls("c", "shell", command="cat notes.md"))
+    talk.user(answers("c", "The proxy is on 8443."))
+    found = kept(talk)
+    assert "9191" not in "".join(turn.text for turn in found.turns)
+    assert [turn.text for turn in found.turns if turn.role is Role.TOOL] == [
+        MEMORY_OUTPUT_PLACEHOLDER,
+        MEMORY_OUTPUT_PLACEHOLDER,
+        "The proxy is on 8443.",
+    ]
+
+
+def test_what_goose_tells_its_model_in_a_prompt_is_left_out(kept: Keeps) -> None:
+    talk = Talk()
+    talk.user("<info-msg>\nIt is 2026.\n</info-msg>\nWhich port?")
+    assert told(kept(talk)) == ["user: Which port?"]
+
+
+def test_blocks_that_say_nothing_are_silent_and_new_ones_are_counted(kept: Keeps) -> None:
+    talk = Talk()
+    talk.user("Go.", {"type": "image", "data": "…", "mimeType": "image/png"})
+    talk.agent({"type": "thinking", "thinking": "Hm."}, {"type": "hologram"}, "Done.")
+    found = kept(talk)
+    assert told(found) == ["user: Go.\n\n[image]", "agent: Done."]
+    assert found.skipped == {"unknown-type:hologram": 1}
+
+
+def test_an_answer_to_a_question_is_the_persons(kept: Keeps) -> None:
+    talk = Talk()
+    action = {"actionType": "elicitationResponse", "id": "e", "userData": {"port": "9191"}}
+    talk.user({"type": "actionRequired", "data": action})
+    assert told(kept(talk)) == ["user: 9191"]
+
+
+def test_a_format_that_changed_says_so(tmp_path: Path) -> None:
+    lines = [{"role": "narrator", "content": []} for _ in range(5)]
+    (tmp_path / f"{SESSION}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    error = refused(tmp_path)
+    assert isinstance(error, HistoryUnreadable)
+    assert "seems to have changed" in error.reason
+
+
+@pytest.mark.parametrize("missing", ["sessions", "messages", "content_json"])
+def test_a_newer_schema_says_so(tmp_path: Path, missing: str) -> None:
+    schema = [statement.replace(missing, f"new_{missing}") for statement in SCHEMA]
+    make_database(tmp_path / "sessions.db", *schema)
+    error = refused(tmp_path)
+    assert isinstance(error, HistoryUnreadable)
+    assert missing in error.reason
+    assert "changed" in error.reason
+
+
+def test_an_older_schema_without_ids_and_visibility_will_do(tmp_path: Path) -> None:
+    talk = sample()
+    talk.write_rows(tmp_path)
+    whole = told(fetched(tmp_path))
+    make_database(
+        tmp_path / "sessions.db",
+        "ALTER TABLE messages DROP COLUMN message_id",
+        "ALTER TABLE messages DROP COLUMN metadata_json",
+        "ALTER TABLE sessions DROP COLUMN model_config_json",
+    )
+    assert told(fetched(tmp_path)) == whole
+
+
+def test_a_ruined_message_is_counted_and_the_rest_read(tmp_path: Path) -> None:
+    talk = sample()
+    talk.messages[1]["content"] = "{ this is not valid json"
+    talk.write_rows(tmp_path)
+    found = fetched(tmp_path)
+    assert [turn.text for turn in found.turns] == ["Which port?", "9090", "Use 9191.", "Done."]
+    assert found.skipped == {"bad-line": 1}
+
+
+def test_a_huge_message_is_counted_and_the_rest_read(tmp_path: Path) -> None:
+    """P25"""
+    talk = sample()
+    talk.messages[2]["content"] = [answers("c1", "9" * 17_000_000)]
+    talk.write_rows(tmp_path)
+    found = fetched(tmp_path)
+    assert [turn.text for turn in found.turns] == ["Which port?", "I look.", "Use 9191.", "Done."]
+    assert found.skipped == {"line-too-long": 1}
+
+
+def test_the_database_knows_more_than_an_old_file(tmp_path: Path) -> None:
+    talk = sample()
+    talk.write_lines(tmp_path)
+    talk.user("And the proxy?")
+    talk.write_rows(tmp_path)
+    assert len(fetched(tmp_path).turns) == 6
+
+
+def test_a_ruined_database_is_not_passed_over_for_an_older_file(tmp_path: Path) -> None:
+    """P6"""
+    sample().write_lines(tmp_path)
+    (tmp_path / "sessions.db").write_bytes(b"no database" * 100)
+    assert isinstance(refused(tmp_path), HistoryUnreadable)
+
+
+def test_sessions_that_no_place_knows(tmp_path: Path) -> None:
+    sample().write_rows(tmp_path)
+    assert isinstance(refused(tmp_path, session_id="20260709_9"), HistoryUnavailable)
+    assert isinstance(refused(tmp_path, session_id="../../etc/passwd"), HistoryUnavailable)
+
+
+def test_a_database_outside_the_known_directories_is_not_read(tmp_path: Path) -> None:
+    """P27"""
+    outside = tmp_path / "outside"
+    path = sample().write_rows(outside)
+    inside = tmp_path / "inside"
+    inside.mkdir()
+    assert isinstance(refused(inside, path), TranscriptRefused)
+    (inside / "sessions.db").symlink_to(path)
+    assert isinstance(refused(inside), TranscriptRefused)
+
+
+def test_the_directories_that_goose_uses() -> None:
+    assert goose_roots({}, "/home/ada").roots == ("/home/ada/.local/share/goose/sessions",)
+    moved = {"GOOSE_PATH_ROOT": "/srv/goose", "XDG_DATA_HOME": "/srv/data"}
+    assert goose_roots(moved, "/home/ada", ["~/more"]).roots == (
+        "/srv/goose/data/sessions",
+        "/srv/data/goose/sessions",
+        "/home/ada/.local/share/goose/sessions",
+        "/home/ada/more",
+    )
+
+
+_ANY = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(
+            st.sampled_from(
+                [
+                    "type",
+                    "text",
+                    "id",
+                    "toolCall",
+                    "toolResult",
+                    "value",
+                    "content",
+                    "name",
+                    "arguments",
+                    "status",
+                    "data",
+                ]
+            ),
+            inner,
+            max_size=5,
+        )
+    ),
+    max_leaves=20,
+)
+
+
+@given(st.lists(st.dictionaries(st.sampled_from(["role", "content", "created", "id", "metadata"]), _ANY), max_size=6))
+@settings(max_examples=60)
+def test_no_shape_of_message_raises(messages: list[dict[str, object]]) -> None:
+    session = GooseSession(SESSION, NewFrom())
+    for message in messages:
+        session.take_object({"role": "user", **message})
+        session.take_object({**message, "role": "assistant"})
+    assert all(turn.number == at for at, turn in enumerate(session.history().turns, 1))
+
+
+def test_a_failure_is_a_failure_of_the_database_not_of_the_session(tmp_path: Path) -> None:
+    (tmp_path / "sessions.db").write_bytes(b"")
+    match GooseSessions(TranscriptRoots((str(tmp_path),))).fetch(entry(), None):
+        case Failure(HistoryUnavailable(session_id, reason)):
+            assert session_id == SESSION
+            assert "empty" in reason
+        case other:
+            raise AssertionError(other)

@@ -1,0 +1,114 @@
+"""goose sessions for tests, in the shapes of 1.9 (lines) and 1.41 (rows)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from databases import make_database
+
+SESSION = "20260708_1"
+STARTED_SECONDS = 1_783_545_150
+
+SCHEMA = (
+    "CREATE TABLE schema_version (version INTEGER PRIMARY KEY, applied_at TIMESTAMP)",
+    "INSERT INTO schema_version VALUES (17, '2026-07-08 21:12:19')",
+    (
+        "CREATE TABLE sessions (id TEXT PRIMARY KEY, name TEXT NOT NULL DEFAULT '', description TEXT NOT NULL DEFAULT '',"
+        " user_set_name BOOLEAN DEFAULT FALSE, session_type TEXT NOT NULL DEFAULT 'user', working_dir TEXT NOT NULL,"
+        " created_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP, updated_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP, schedule_id TEXT,"
+        " provider_name TEXT, model_config_json TEXT, parent_session_id TEXT)"
+    ),
+    (
+        "CREATE TABLE messages (id INTEGER PRIMARY KEY AUTOINCREMENT, message_id TEXT, session_id TEXT NOT NULL,"
+        " role TEXT NOT NULL, content_json TEXT NOT NULL, created_timestamp INTEGER NOT NULL,"
+        " timestamp TIMESTAMP DEFAULT CURRENT_TIMESTAMP, tokens INTEGER, metadata_json TEXT)"
+    ),
+    "CREATE INDEX idx_messages_session ON messages(session_id)",
+)
+
+Json = dict[str, object]
+
+
+class Talk:
+    """Messages in order, a second apart."""
+
+    def __init__(self, **session: object) -> None:
+        self.messages: list[Json] = []
+        self.session: Json = {
+            "id": SESSION,
+            "name": "Ports of the dev server",
+            "session_type": "user",
+            "working_dir": "/srv/harbour",
+            "created_at": "2026-07-08 21:12:19",
+            "schedule_id": None,
+            "model_config_json": '{"model_name": "gpt-4o"}',
+        } | session
+
+    def message(self, role: str, *blocks: Mapping[str, object] | str, id: str = "", **further: object) -> None:
+        content = [{"type": "text", "text": block} if isinstance(block, str) else block for block in blocks]
+        at = STARTED_SECONDS + len(self.messages)
+        made: Json = {"id": id or f"msg-{len(self.messages)}", "role": role, "created": at, "content": content}
+        self.messages.append(made | {"metadata": {"userVisible": True, "agentVisible": True}} | further)
+
+    def user(self, *blocks: Mapping[str, object] | str, **further: object) -> None:
+        self.message("user", *blocks, **further)  # type: ignore[arg-type]
+
+    def agent(self, *blocks: Mapping[str, object] | str, **further: object) -> None:
+        self.message("assistant", *blocks, **further)  # type: ignore[arg-type]
+
+    def write_rows(self, directory: Path, name: str = "sessions.db", *, wal: bool = True) -> Path:
+        """The database with this session in it."""
+        path = directory / name
+        path.unlink(missing_ok=True)
+        marks = ", ".join("?" * len(self.session))
+        session = (f"INSERT INTO sessions ({', '.join(self.session)}) VALUES ({marks})", tuple(self.session.values()))
+        return make_database(path, *SCHEMA, session, *map(self._row, self.messages), wal=wal)
+
+    def write_lines(self, directory: Path, *, header: bool = True) -> Path:
+        """The file that versions before 1.10 kept."""
+        path = directory / f"{self.session['id']}.jsonl"
+        known = {"description": self.session["name"], "working_dir": self.session["working_dir"], "message_count": 3}
+        lines = [*([known] if header else []), *self.messages]
+        path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+        return path
+
+    def _row(self, message: Json) -> tuple[str, Sequence[object]]:
+        content = message["content"]
+        values = (
+            message["id"],
+            self.session["id"],
+            message["role"],
+            content if isinstance(content, str) else json.dumps(content),
+            message["created"],
+            json.dumps(message["metadata"]),
+        )
+        columns = "message_id, session_id, role, content_json, created_timestamp, metadata_json"
+        return f"INSERT INTO messages ({columns}) VALUES (?, ?, ?, ?, ?, ?)", values
+
+
+def calls(id: str, name: str, **arguments: object) -> Json:
+    """A `toolRequest` block."""
+    return {
+        "type": "toolRequest",
+        "id": id,
+        "toolCall": {"status": "success", "value": {"name": name, "arguments": arguments}},
+    }
+
+
+def answers(id: str, text: str, *, failed: bool = False) -> Json:
+    """A `toolResponse` block."""
+    value = {"content": [{"type": "text", "text": text}], "isError": failed}
+    return {"type": "toolResponse", "id": id, "toolResult": {"status": "success", "value": value}}
+
+
+def sample() -> Talk:
+    """Which port? Of each kind of turn one."""
+    talk = Talk()
+    talk.user("Which port?")
+    talk.agent("I look.", calls("c1", "developer__shell", command="ss"))
+    talk.user(answers("c1", "9090"))
+    talk.user("Use 9191.")
+    talk.agent("Done.")
+    return talk
