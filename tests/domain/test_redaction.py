@@ -55,7 +55,21 @@ def test_a_private_key_is_removed_with_its_frame() -> None:
 
 def test_private_spans_go_as_a_whole_and_may_be_nested() -> None:
     assert redact("a <private>b <private>c</private> d</private> e").text == "a [redacted:private] e"
-    assert redact("a <PRIVATE>b\n\nc</private> e <private>f").text == "a [redacted:private] e <private>f"
+    assert redact("a <PRIVATE>b\n\nc</Private > e").text == "a [redacted:private] e"
+
+
+def test_p20_a_private_span_that_is_never_closed_reaches_to_the_end() -> None:
+    assert redact("a <private>b <private>c</private>\n\nd").text == "a [redacted:private]"
+    assert redact("a \\u003cprivate\\u003eb\\u003c/private\\u003e e").text == "a [redacted:private] e"
+
+
+def test_a_private_tag_that_is_only_named_hides_nothing() -> None:
+    for text in (
+        "wrap it in `<private>` and `</private>`",
+        "between <private>…</private> tags",
+        "a private key is private",
+    ):
+        assert redact(text) == Redacted(text)
 
 
 def test_a_secret_directly_after_another_is_found() -> None:

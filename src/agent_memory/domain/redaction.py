@@ -12,13 +12,16 @@ from attrs import frozen
 from agent_memory.domain.redacting.addresses import ADDRESSES
 from agent_memory.domain.redacting.assignments import ASSIGNMENTS
 from agent_memory.domain.redacting.blocks import block_spans
+from agent_memory.domain.redacting.encoded import encoded_spans, escaped_spans
 from agent_memory.domain.redacting.headers import HEADERS
 from agent_memory.domain.redacting.keyword_search import keyword_pattern, lowered
+from agent_memory.domain.redacting.platforms import PLATFORMS
 from agent_memory.domain.redacting.rule import Rule, Span
 from agent_memory.domain.redacting.tokens import TOKENS
 from agent_memory.domain.redacting.vendors import VENDORS
+from agent_memory.domain.redacting.wrapped import wrapped_spans
 
-RULES: tuple[Rule, ...] = (*TOKENS, *ADDRESSES, *VENDORS, *HEADERS, *ASSIGNMENTS)
+RULES: tuple[Rule, ...] = (*TOKENS, *PLATFORMS, *ADDRESSES, *VENDORS, *HEADERS, *ASSIGNMENTS)
 """Best-informed first: where two find the same secret, the earlier one names it."""
 
 _MARK = "[redacted:"
@@ -59,7 +62,7 @@ def placeholder(name: str) -> str:
     return f"{_MARK}{name}]"
 
 
-def _spans(text: str) -> Iterator[Span]:
+def _plain_spans(text: str) -> Iterator[Span]:
     """Every secret, overlapping ones too. The end of one counts as the beginning of a word, as it will once it is gone."""
     low = lowered(text)
     yield from block_spans(text, low)
@@ -71,6 +74,21 @@ def _spans(text: str) -> Iterator[Span]:
             if found and _MARK not in text[slice(*found)]:
                 ends.add(found[1])
                 yield Span(*found, rank, rule.name)
+
+
+def _decoded_spans(text: str) -> Iterator[Span]:
+    """Those of a text that itself was encoded: it may hide one more coat, and no more."""
+    yield from _plain_spans(text)
+    yield from encoded_spans(text, _plain_spans)
+    yield from escaped_spans(text, _plain_spans)
+
+
+def _spans(text: str) -> Iterator[Span]:
+    yield from _plain_spans(text)
+    yield from wrapped_spans(text, _plain_spans)
+    for span in (*encoded_spans(text, _decoded_spans), *escaped_spans(text, _decoded_spans)):
+        if _MARK not in text[span.start : span.end]:
+            yield span
 
 
 def _united(spans: Iterable[Span]) -> list[Span]:

@@ -63,15 +63,32 @@ ADDRESSES: tuple[Rule, ...] = (
     ),
     Rule(
         "password",
+        ("psexec", "winexe", "wmic", "xfreerdp", "rdesktop", "ldapsearch", "redis-cli", "smbclient"),
+        r"""[^\n|;]{4,200}?\s[/-](?:p|w|a|pass|-pass|password)[ :=]['"]?(?P<secret>[^\s"'`-][^\s"'`;|]{3,200})""",
+        _database_password,
+    ),
+    Rule(
+        "password",
+        ("directoryentry(",),
+        r"""(?i)DirectoryEntry\(\s{0,8}@?"[^"\n]{1,200}"\s{0,4},\s{0,20}"[^"\n]{1,100}"\s{0,4},\s{0,20}"(?P<secret>[^"\n]{4,200})\"""",
+        _password,
+    ),
+    Rule(
+        "password",
+        ("password to proceed to installation",),
+        r"password to proceed to installation:?(?:\\n|\s|\*){1,40}(?P<secret>[0-9a-f]{32})",
+    ),
+    Rule(
+        "password",
         ("networkcredential(",),
         r"""(?i)NetworkCredential\(\s{0,4}"[^"\n]{1,100}"\s{0,4},\s{0,4}"(?P<secret>[^"\n]{4,200})\"""",
         _password,
     ),
     Rule(
         "docker-password",
-        ("docker login", "podman login", "helm registry login", "az login", "oc login"),
-        r"""login\b[^\n|;]{0,300}?\s-p[= ]{1,3}['"]?(?P<secret>[^\s"'`]{4,500})""",
-        _password,
+        ("login ",),
+        r"""login\b[^\n|;]{0,300}?\s-p[= ]{1,3}['"]?(?P<secret>[^\s"'`-][^\s"'`]{3,500})""",
+        _database_password,
     ),
     Rule(
         "connection-password",

@@ -9,14 +9,23 @@ from agent_memory.domain.redacting.plausible import is_placeholder, is_reference
 from agent_memory.domain.redacting.rule import Span
 
 _PEM = re.compile(
-    r"-----BEGIN[ A-Z0-9_-]{0,100}PRIVATE KEY(?: BLOCK)?-----"
-    r"(?:(?P<whole>(?:(?!-----)[\s\S]){40,100000}+-----END[ A-Z0-9_-]{0,100}KEY(?: BLOCK)?-----)"
-    r"|(?P<cut>(?:[A-Za-z0-9+/=]|\\+[nr]|[\s\"'+,>|]){40,100000}+))"
+    r"-----?[ ]?BEGIN[ A-Z0-9_-]{0,100}PRIVATE KEY(?: BLOCK)?[ ]?-----?"
+    r"(?:(?P<whole>(?:(?!-----?[ ]?(?:BEGIN|END))[\s\S]){16,100000}+-----?[ ]?END[ A-Z0-9_-]{0,100}KEY(?: BLOCK)?[ ]?-----?)"
+    r"|(?P<cut>(?:\s{0,40}(?:Proc-Type|DEK-Info|Comment|Version|Hash|Charset|Subject): [^\n]{0,300}+)*+"
+    r"(?:[A-Za-z0-9+/=]|\\+[nr]|[\s\"'+,>|→]){16,100000}+))"
 )
+_PEM_END = re.compile(r"-----END[ A-Z0-9_-]{0,100}PRIVATE KEY(?: BLOCK)?-----")
+_BODY_BEFORE_END = re.compile(
+    r"(?:(?:[A-Za-z0-9+/]{8,100}={0,2}|=[A-Za-z0-9+/]{4})(?:\\{1,3}r)?(?:\\{1,3}n|\s{1,40}))+\Z"
+)
+_BODY_CHARS = 16_000
 _PUTTY = re.compile(r"Private-Lines: \d{1,4}(?:\\n|\s)[A-Za-z0-9+/=\s\\]{40,20000}+")
-_PRIVATE_TAG = re.compile(r"<(/?)private>", re.IGNORECASE)
+_PRIVATE_TAG = re.compile(
+    r"(?:<|&lt;|\\{1,3}u003c)[ ]?(?P<closes>/?)[ ]?private(?:[ ][^<>\n]{0,80})?[ ]?(?:>|&gt;|\\{1,3}u003e)",
+    re.IGNORECASE,
+)
 _KUBERNETES = re.compile(r"""(?i)\bkind:[ \t]{0,4}["']?secret\b["']?""")
-_DATA = re.compile(r"""(?m)^(?P<indent>[ \t]{0,12})(?:data|stringData):[ \t]*$""")
+_DATA = re.compile(r"""(?m)^(?P<indent>[ \t]{0,12})(?:data|stringData):[ \t\r]*$""")
 _DATA_LINE = re.compile(
     r"""(?P<indent>[ \t]{1,24})[\w.-]{1,253}:[ \t]{0,8}["']?(?P<secret>[^\s"'#|>][^\s"']{3,40000})"""
 )
@@ -27,27 +36,52 @@ def _pem_spans(text: str) -> Iterator[tuple[int, int]]:
     return (found.span() for found in _PEM.finditer(text))
 
 
+def _beheaded_pem_spans(text: str) -> Iterator[tuple[int, int]]:
+    """The lines that stand before the end of a key whose beginning was cut away; each is looked at once."""
+    looked_at = 0
+    for end in _PEM_END.finditer(text):
+        first = max(looked_at, end.start() - _BODY_CHARS)
+        if body := _body_before(text[first : end.start()]):
+            yield first + body, end.end()
+        looked_at = end.end()
+
+
+def _body_before(text: str) -> int | None:
+    """Where the key's body begins that `text` ends with."""
+    lines = re.split(r"(?<=\n)|(?<=\\n)", text)
+    begin = len(text)
+    for line in reversed(lines):
+        if line.strip() and not _BODY_BEFORE_END.fullmatch(line.lstrip(" \t>\"'")):
+            break
+        begin -= len(line)
+    return begin if len(text) - begin >= 16 else None
+
+
 def _putty_spans(text: str) -> Iterator[tuple[int, int]]:
     return (found.span() for found in _PUTTY.finditer(text))
 
 
 def _private_spans(text: str) -> Iterator[tuple[int, int]]:
-    """Outermost balanced spans; an opening tag that is never closed hides nothing."""
+    """Outermost balanced spans; what is never closed reaches to the end. A tag alone between backticks is only named."""
     depth = start = 0
     for tag in _PRIVATE_TAG.finditer(text):
-        if not tag.group(1):
+        if text[tag.start() - 1 : tag.start()] == "`" == text[tag.end() : tag.end() + 1]:
+            continue
+        if not tag["closes"]:
             start = tag.start() if depth == 0 else start
             depth += 1
         elif depth:
             depth -= 1
-            if depth == 0:
+            if depth == 0 and re.search(r"\w", _PRIVATE_TAG.sub("", text[start : tag.end()])):
                 yield start, tag.end()
+    if depth:
+        yield start, len(text)
 
 
 def _kubernetes_spans(text: str) -> Iterator[tuple[int, int]]:
     """The values under `data:` and `stringData:` in each YAML document that is a Secret."""
     offset = 0
-    for document in re.split(r"(?m)(?=^---[ \t]*$)", text):
+    for document in re.split(r"(?m)(?=^---[ \t\r]*$)", text):
         if _KUBERNETES.search(document):
             for heading in _DATA.finditer(document):
                 yield from _mapping_values(document, heading.end() + 1, len(heading["indent"]), offset)
@@ -72,8 +106,9 @@ def _jwk_spans(text: str) -> Iterator[tuple[int, int]]:
 
 _SEARCHES: tuple[tuple[str, str, Callable[[str], Iterator[tuple[int, int]]]], ...] = (
     # name, what the lowered text must contain, search
-    ("private", "</private>", _private_spans),
+    ("private", "private", _private_spans),
     ("private-key", "private key", _pem_spans),
+    ("private-key", "private key", _beheaded_pem_spans),
     ("private-key", "private-lines:", _putty_spans),
     ("kubernetes-secret", "kind:", _kubernetes_spans),
     ("private-key", '"kty"', _jwk_spans),

@@ -26,6 +26,13 @@ def _credential_with_digits(value: str) -> bool:
     return _credential(value) and digits_in(value) >= 2
 
 
+def _bearer(value: str) -> bool:
+    """Digits, or else letters in an order that no word has."""
+    return _credential_with_digits(value) or (
+        _credential(value) and len(value) >= 20 and worded_share(value) < 0.5 and not value.islower()
+    )
+
+
 def _cookies(value: str) -> bool:
     """True when any of the cookies holds something drawn at random."""
     return any(_drawn_at_random(cookie.partition("=")[2].strip()) for cookie in value.split(";"))
@@ -58,7 +65,7 @@ HEADERS: tuple[Rule, ...] = (
         "authorization",
         ("bearer", "basic"),
         rf"(?:[Bb]earer|BEARER|Basic)[ \t]{{1,3}}(?P<secret>{_VALUE}{{16,8000}}+)",
-        _credential_with_digits,
+        _bearer,
         word=True,
     ),
     Rule(

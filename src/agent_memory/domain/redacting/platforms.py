@@ -6,11 +6,19 @@ from __future__ import annotations
 from agent_memory.domain.redacting.plausible import digits_in, tokenlike, varied
 from agent_memory.domain.redacting.rule import Rule, marked as _token, marked_word as _word
 
+_SENTENCE_WORDS = frozenset(["the", "and", "for", "are", "was", "has", "not", "but", "from", "which", "when", "then"])
+"""None of them is in the list of words that wallets draw from (BIP-39)."""
 _UUID = r"[0-9a-f]{8}-(?:[0-9a-z]{4}-){3}[0-9a-z]{12}"
 
 
 def _drawn(secret: str) -> bool:
     return varied(secret) and digits_in(secret) >= 3
+
+
+def _seed_words(phrase: str) -> bool:
+    """Twelve words or more as wallets draw them: hardly one twice, and none that holds a sentence together."""
+    words = phrase.replace(",", " ").split()
+    return len(set(words)) >= len(words) - 2 and _SENTENCE_WORDS.isdisjoint(words)
 
 
 PLATFORMS: tuple[Rule, ...] = (
@@ -62,7 +70,11 @@ PLATFORMS: tuple[Rule, ...] = (
     _word("axiom-token", "xaat- xapt-", r"xa[ap]t-" + _UUID),
     _word("honeycomb-key", "hcaik_ hcbik_", r"hc[a-z]ik_[a-z0-9]{50,64}"),
     Rule("newrelic-key", ("nral",), r"[a-z]{0,2}[a-z0-9]{34,36}NRAL(?!\w)", _drawn, before=36),
-    _word("jfrog-token", "eyj2zxiioiiyiiwidhlwijoi", r"eyJ2ZXIiOiIyIiwidHlwIjoi[\w-]{40,2000}\.[\w-]{20,4000}\.[\w-]{40,600}"),
+    _word(
+        "jfrog-token",
+        "eyj2zxiioiiyiiwidhlwijoi",
+        r"eyJ2ZXIiOiIyIiwidHlwIjoi[\w-]{40,2000}\.[\w-]{20,4000}\.[\w-]{40,600}",
+    ),
     _token("bitbucket-token", "bbdc-", r"BBDC-[A-Za-z0-9+/@_-]{40,60}"),
     _word("expo-token", "expo_", r"expo_[A-Za-z0-9_-]{36,48}"),
     _word("snyk-token", "snyk_", r"snyk_(?:uat|sat)\.[a-z0-9]{8}\.[\w.-]{30,300}"),
@@ -82,18 +94,30 @@ PLATFORMS: tuple[Rule, ...] = (
         "outlook.office.com/webhook/",
         r"outlook\.office\.com/webhook/(?P<secret>[\w@%-]{60,120}/IncomingWebhook/[0-9a-f]{32}/[\w-]{36})",
     ),
-    _token("zapier-webhook", "hooks.zapier.com/", r"hooks\.zapier\.com/hooks/catch/(?P<secret>\d{4,12}/[A-Za-z0-9]{5,10})"),
-    _token("line-token", "notify-api.line", r"notify-api\.line\.me\S{0,40}\s{1,4}\S{0,40}\s{0,4}Bearer (?P<secret>\w{43})"),
+    _token(
+        "zapier-webhook", "hooks.zapier.com/", r"hooks\.zapier\.com/hooks/catch/(?P<secret>\d{4,12}/[A-Za-z0-9]{5,10})"
+    ),
+    _token(
+        "line-token", "notify-api.line", r"notify-api\.line\.me\S{0,40}\s{1,4}\S{0,40}\s{0,4}Bearer (?P<secret>\w{43})"
+    ),
     # business and money
     _word("paddle-key", "pdl_", r"pdl_(?:live|sdbx|ntfset)_(?:apikey_)?[A-Za-z0-9]{20,30}_[A-Za-z0-9_+/=]{20,60}"),
     Rule("mollie-key", ("live_", "test_"), r"(?:live|test)_[A-Za-z0-9]{30}(?!\w)", tokenlike, word=True),
-    _word("adyen-key", "aqe", r"AQE[a-z]h[A-Za-z0-9+/]{60,400}={0,2}-[A-Za-z0-9+/=]{20,120}-.{8,24}(?=[\s'\"]|$)"),
-    _word("razorpay-secret", "rzp_live_ rzp_test_", r"rzp_(?:live|test)_\w{14}['\"]?[\s:,]{1,4}['\"]?(?P<secret>[A-Za-z0-9]{24})(?!\w)"),
+    _word("adyen-key", "aqe", r"AQE[a-z]h[A-Za-z0-9+/]{60,400}={0,2}-[A-Za-z0-9+/=]{20,120}-[^\s'\"]{8,24}"),
+    _word(
+        "razorpay-secret",
+        "rzp_live_ rzp_test_",
+        r"rzp_(?:live|test)_\w{14}['\"]?[\s:,]{1,4}['\"]?(?P<secret>[A-Za-z0-9]{24})(?!\w)",
+    ),
     _word("clickup-token", "pk_", r"pk_\d{5,12}_[A-Z0-9]{32}"),
     _word("wise-token", "wise_", r"wise_(?:live|test)_[\w-]{30,60}"),
     _word("hubspot-token", "pat-na1- pat-na2- pat-eu1- pat-ap1-", r"pat-[a-z]{2}\d-" + _UUID),
     _word("pagerduty-key", "u+", r"u\+[\w-]{18}(?![\w-])"),
-    _token("truenas-key", "auth.login_with_api_key", r"""auth\.login_with_api_key[^\n\[]{0,40}(?:\n[^\n\[]{0,80})?\[\s{0,12}\\{0,2}["'](?P<secret>\d{1,4}-[A-Za-z0-9]{64})"""),
+    _token(
+        "truenas-key",
+        "auth.login_with_api_key",
+        r"""auth\.login_with_api_key[^\n\[]{0,40}(?:\n[^\n\[]{0,80})?\[\s{0,12}\\{0,2}["'](?P<secret>\d{1,4}-[A-Za-z0-9]{64})""",
+    ),
     # keys without their frame, and what stands for a wallet
     _token(
         "private-key",
@@ -112,6 +136,6 @@ PLATFORMS: tuple[Rule, ...] = (
         "seed-phrase",
         ("mnemonic", "seed phrase", "seed_phrase", "recovery phrase", "secret recovery", "secret phrase"),
         r"""(?i)(?:mnemonic|(?:seed|recovery|secret)[ _](?:recovery[ _])?phrase)\w{0,12}\\{0,2}["']?[ \t]{0,4}(?:is|=|:)?\s{0,8}\\{0,2}["'`]?(?P<secret>(?-i:[a-z]{3,8}[ ,]{1,2}){11,23}(?-i:[a-z]{3,8})(?![a-z]))""",
-        lambda phrase: len(set(phrase.split())) >= 8,
+        _seed_words,
     ),
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
+from itertools import pairwise
 
 _PLACEHOLDER = re.compile(
     r"""(?ix)
@@ -24,6 +25,8 @@ _REFERENCE = re.compile(
     """
 )
 _SEQUENCES = ("abcdefgh", "12345678", "qwertyui", "01234567", "87654321")
+_ROWS = ("abcdefghijklmnopqrstuvwxyz0123456789", "01234567890", "qwertyuiop", "9876543210")
+_NEIGHBOURS = frozenset(f"{before}{after}" for row in _ROWS for before, after in pairwise(row))
 _UUID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
 _HEX = re.compile(r"(?:0x)?[0-9a-fA-F]+")
 _WORD = re.compile(r"[A-Z]?[a-z]{3,}|[A-Z]{3,}")
@@ -49,7 +52,22 @@ def digits_in(text: str) -> int:
 def is_placeholder(value: str) -> bool:
     """A stand-in that documentation uses, or a default that protects nothing."""
     start = value[:_CHECKED_CHARS]
-    return bool(_PLACEHOLDER.search(start)) or any(run in start.lower() for run in _SEQUENCES)
+    return bool(_PLACEHOLDER.search(start)) or _counts_up(start)
+
+
+def _counts_up(value: str) -> bool:
+    """True when a run such as `12345678` makes up a good part of the value."""
+    low = value.lower()
+    return any(run in low for run in _SEQUENCES) and _longest_run(low) * 3 >= len(value)
+
+
+def _longest_run(value: str) -> int:
+    """The length of the longest stretch in which each character is the next one, or a neighbour on the keyboard's rows."""
+    longest = here = 1
+    for before, after in pairwise(value):
+        here = here + 1 if f"{before}{after}" in _NEIGHBOURS else 1
+        longest = max(longest, here)
+    return longest
 
 
 def is_reference(value: str) -> bool:
@@ -110,6 +128,13 @@ def is_plain_password(value: str) -> bool:
 def is_unquoted_password(value: str) -> bool:
     """Like `is_password`, for a place where the value may also be code or prose."""
     return is_password(value) and worded_share(value) < 0.9 and not _looks_like_code(value)
+
+
+def is_strong_password(value: str) -> bool:
+    """A password that no sentence and no identifier looks like: 12 characters or more, letters, digits and symbols."""
+    return (
+        len(value) >= 12 and digits_in(value) > 0 and _kinds_of_characters(value) >= 3 and is_unquoted_password(value)
+    )
 
 
 def is_environment_value(value: str) -> bool:

@@ -1,0 +1,143 @@
+"""Secrets in another coat: base64 (wrapped, url-safe, UTF-16 inside), hexadecimal, and escapes of URLs, JSON and HTML.
+
+Each form is decoded and searched like any text. What is found in base64 or hexadecimal takes the whole run with it, since
+no part of a run says which characters are the secret's; of escaped text only the secret goes. Every step is linear.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import html
+import re
+from collections.abc import Callable, Iterable, Iterator
+
+from agent_memory.domain.redacting.rule import Span
+from agent_memory.domain.redacting.view import View
+
+Search = Callable[[str], Iterable[Span]]
+
+_BREAK = r"(?:\\{1,3}r)?(?:\\{1,3}n|\r?\n)[ \t]{0,24}(?:[>|#*][ \t]{1,4})?[\"']?"
+_BASE64 = re.compile(
+    rf"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{{24,}}+(?:[\"']?{_BREAK}[A-Za-z0-9+/_-]{{4,}}+(?![ \t]*[\w.,(]))*+={{0,2}}"
+)
+_NOISE = re.compile(rf"{_BREAK}|[\"'\s\\]")
+_HEX = re.compile(r"(?:0x)?[0-9A-Fa-f]{32,}")
+_SPACED_HEX = re.compile(
+    r"(?:\\x[0-9A-Fa-f]{2}){12,}+|(?<![0-9A-Za-z])(?:[0-9A-Fa-f]{2}[ :]){15,}+[0-9A-Fa-f]{2}(?![0-9A-Za-z])"
+)
+_HEX_NOISE = re.compile(r"0x|\\x|[ :]")
+_PRINTABLE = bytes(range(0x20, 0x7F)) + b"\t\n\r"
+_LEAST_TEXT = 0.9
+"""The share of decoded bytes that must be printable for them to count as text."""
+_LONGEST_TRIED = 4
+"""A run that was cut in front may begin at any of so many places."""
+
+_ESCAPE = re.compile(
+    r"%(?:25)?(?P<hex>[0-9A-Fa-f]{2})|\\{1,3}(?:u00|x)(?P<code>[0-9A-Fa-f]{2})|&(?P<entity>amp|quot|apos|lt|gt|sol|colon|equals|commat|num"
+    r"|#\d{2,3}|#x[0-9A-Fa-f]{2});|\\{1,3}(?P<plain>[/&=])|\\{1,3}(?P<space>[nrt])|(?P<hidden>[\u00ad\u200b-\u200f\u2060-\u2064\ufeff]|\x1b\[[\d;]{0,16}[A-Za-z])"
+)
+_TELLS = re.compile(
+    r"%[0-9A-Fa-f]{2}|\\u00[0-9A-Fa-f]{2}|\\x[0-9A-Fa-f]{2}|&(?:#|amp|quot|apos|lt|gt|sol|colon|equals|commat|num)|\\/|[\u00ad\u200b-\u200f\u2060-\u2064\ufeff\x1b]"
+    r"|[Kk]ind: ?Secret\\{1,3}n"
+)
+"""What makes a second look at a line worth its time."""
+_LINE = re.compile(r"[^\n]+")
+
+
+def encoded_spans(text: str, search: Search) -> Iterator[Span]:
+    """Every run of base64 or hexadecimal in which `search` finds something once it is decoded."""
+    for run in _BASE64.finditer(text):
+        if found := _first(_decoded_run(_NOISE.sub("", run.group())), search):
+            yield Span(run.start(), run.end(), found.rank, found.name)
+    for run in _SPACED_HEX.finditer(text):
+        if found := _first(_decoded_hex(_HEX_NOISE.sub("", run.group())), search):
+            yield Span(run.start(), run.end(), found.rank, found.name)
+
+
+def escaped_spans(text: str, search: Search) -> Iterator[Span]:
+    """Every secret that only shows in a line once its escapes are read."""
+    if not _TELLS.search(text):
+        return
+    for line in _LINE.finditer(text):
+        if _TELLS.search(line.group()):
+            yield from _spans_in_line(line.group(), line.start(), search)
+
+
+def _spans_in_line(line: str, offset: int, search: Search) -> Iterator[Span]:
+    read = _ESCAPE.sub(_character, line)
+    found = list(search(read))
+    if "+" in line and "%" in line:  # a form, in which a plus sign is a space
+        found.extend(search(read.replace("+", " ")))
+    if found:
+        view = _view(line, offset)
+        yield from map(view.original, found)
+
+
+def _view(line: str, offset: int) -> View:
+    parts: list[str] = []
+    starts: list[int] = []
+    position = 0
+    for escape in _ESCAPE.finditer(line):
+        parts.append(line[position : escape.start()])
+        starts.extend(range(offset + position, offset + escape.start()))
+        character = _character(escape)
+        parts.append(character)
+        starts.extend([offset + escape.start()] * len(character))
+        position = escape.end()
+    parts.append(line[position:])
+    starts.extend(range(offset + position, offset + len(line) + 1))
+    return View("".join(parts), tuple(starts))
+
+
+def _character(escape: re.Match[str]) -> str:
+    if code := escape["hex"] or escape["code"]:
+        return chr(int(code, 16))
+    if entity := escape["entity"]:
+        return html.unescape(f"&{entity};")
+    if escape["space"]:
+        return "\n"
+    return escape["plain"] or ""
+
+
+def _first(texts: Iterable[str], search: Search) -> Span | None:
+    return next((span for text in texts for span in search(text)), None)
+
+
+def _decoded_run(run: str) -> Iterator[str]:
+    yield from _decoded_base64(run)
+    if _HEX.fullmatch(run):
+        yield from _decoded_hex(run.removeprefix("0x"))
+
+
+def _decoded_base64(run: str) -> Iterator[str]:
+    """The text that the run holds, read from its beginning or, had it been cut there, from a later character on."""
+    standard = run.replace("-", "+").replace("_", "/").rstrip("=")
+    for skipped in range(_LONGEST_TRIED):
+        kept = standard[skipped:]
+        kept = kept[: len(kept) - (len(kept) % 4 == 1)]
+        try:
+            text = _as_text(base64.b64decode(kept + "=" * (-len(kept) % 4)))
+        except (binascii.Error, ValueError):
+            continue
+        if text:
+            yield text
+            return
+
+
+def _decoded_hex(run: str) -> Iterator[str]:
+    try:
+        text = _as_text(bytes.fromhex(run))
+    except ValueError:
+        return
+    if text:
+        yield text
+
+
+def _as_text(raw: bytes) -> str:
+    """The text of the bytes, UTF-16 too; "" when they are none."""
+    if raw.count(0) * 3 >= len(raw):
+        raw = raw.replace(b"\0", b"")
+    if len(raw) < 8 or len(raw.translate(None, _PRINTABLE)) > (1 - _LEAST_TEXT) * len(raw):
+        return ""
+    return raw.decode("utf-8", "replace")
