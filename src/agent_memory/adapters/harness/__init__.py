@@ -11,6 +11,7 @@ from agent_memory.adapters.harness.amp import AmpCommand, AmpThreads
 from agent_memory.adapters.harness.claude_code import ClaudeCodeSessions
 from agent_memory.adapters.harness.codex import CodexSessions
 from agent_memory.adapters.harness.goose import GooseSessions
+from agent_memory.adapters.harness.gemini import GeminiSessions
 from agent_memory.adapters.harness.history_file import FileSnapshots
 from agent_memory.adapters.harness.history_inline import InlineNotes
 from agent_memory.adapters.harness.pi import PiSessions
@@ -38,6 +39,10 @@ def _codex(given: Surroundings) -> HistorySource:
     return CodexSessions(codex_roots(given.environ, given.home, given.transcript_roots))
 
 
+def _gemini(given: Surroundings) -> HistorySource:
+    return GeminiSessions(gemini_roots(given.environ, given.home, given.transcript_roots))
+
+
 def _pi(given: Surroundings) -> HistorySource:
     return PiSessions(pi_roots(given.environ, given.home, given.transcript_roots))
 
@@ -63,6 +68,7 @@ def _inline(_: Surroundings) -> HistorySource:
 SOURCES: Mapping[str, Callable[[Surroundings], HistorySource]] = {
     "claude-code-session": _claude_code,
     "codex-session": _codex,
+    "gemini-session": _gemini,
     "pi-session": _pi,
     "amp-thread": _amp,
     "goose-session": _goose,

@@ -55,6 +55,8 @@ class Stored(Protocol):
     def size_bytes(self) -> int: ...
 
 
+_UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
+
 Session = TypeVar("Session", bound=LineSession)
 
 
@@ -167,6 +169,9 @@ def history_in(session: LineSession, file: Stored, harness_name: str) -> Result[
 
 
 def _take_line(session: LineSession, line: Line) -> None:
+    if line.data[:2] in _UTF_16_MARKS:
+        session.turns.skip("utf-16")
+        return
     objects = objects_in(line.data, finished=line.finished)
     for value in objects.found:
         if not session.done:

@@ -18,10 +18,11 @@ _RAW_CHARS = 4_000
 _WRITING_TOOLS = frozenset(
     (
         *("write", "edit", "multiedit", "notebookedit", "update"),  # Claude Code
-        *("create_file", "edit_file", "undo_edit", "apply_patch", "format_file"),  # Amp
+        *("create_file", "edit_file", "undo_edit", "apply_patch", "format_file"),  # Amp, Codex
+        *("write_file", "replace"),  # Gemini CLI
     )
 )
-_PATH_KEYS = ("file_path", "notebook_path", "filePath", "path", "file")
+_PATH_KEYS = ("file_path", "notebook_path", "filePath", "absolute_path", "path", "file")
 _OLD_KEYS = ("old_string", "old_str", "oldText")
 _NEW_KEYS = ("new_string", "new_str", "newText", "content", "contents", "new_source")
 _OLD_CHARS = 120

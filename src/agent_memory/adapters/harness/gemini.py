@@ -1,0 +1,124 @@
+"""Histories of Gemini CLI sessions, from the chats that it keeps (`gemini-session`)."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from functools import partial
+from hashlib import sha256
+
+from attrs import frozen
+from returns.result import Result, Success
+
+from agent_memory.adapters.disk.json_document import read_items
+from agent_memory.adapters.disk.lines import Line, LongLine, read_lines
+from agent_memory.adapters.disk.paths import read_file
+from agent_memory.adapters.harness.any_json import mapping_at, object_in
+from agent_memory.adapters.harness.gemini_session import GeminiSession, Spans
+from agent_memory.adapters.harness.line_transcripts import fetch_session, history_in, read_session
+from agent_memory.adapters.harness.transcript_roots import (
+    OpenTranscript,
+    TranscriptRoots,
+    is_session_id,
+    transcript,
+    transcripts_below,
+)
+from agent_memory.adapters.harness.turn_drafts import NewFrom
+from agent_memory.domain.history import History, SessionMark
+from agent_memory.domain.inbox_entry import InboxEntry
+from agent_memory.errors import Error
+
+_MAX_DEPTH = 3
+"""Chats are in `tmp/<project>/chats/`, those of sub-agents one level deeper."""
+_HEAD_BYTES = 64 * 1024
+_MAX_PROJECTS_BYTES = 4 * 1024 * 1024
+_MAX_PATH_BYTES = 8 * 1024
+_SHORT_ID_CHARS = 8
+
+
+@frozen
+class GeminiSessions:
+    """Reads chats inside `roots`, of both forms, one message at a time (P25, P27).
+
+    Where the session took place is in no chat; it is in the project's `.project_root`, or in `projects.json`. Errors: see
+    `line_transcripts`.
+    """
+
+    roots: TranscriptRoots
+
+    def fetch(self, entry: InboxEntry, mark: SessionMark | None) -> Result[History, Error]:
+        """The turns after the mark, at most about 16 MiB of them (`remaining` then)."""
+        return fetch_session(self.roots, entry, "gemini-session", find_chat, partial(_read, mark))
+
+
+def find_chat(roots: TranscriptRoots, session_id: str) -> str | None:
+    """The newest chat that says it is this session: names hold only the first characters of the id."""
+    if not is_session_id(session_id):
+        return None
+    short = session_id[:_SHORT_ID_CHARS]
+
+    def is_name(name: str) -> bool:
+        stem, _, ending = name.rpartition(".")
+        return ending in ("json", "jsonl") and (
+            stem == session_id or (stem.startswith("session-") and stem.endswith(f"-{short}"))
+        )
+
+    found = (path for path in transcripts_below(roots, is_name, _MAX_DEPTH) if _is_chat_of(roots, path, session_id))
+    return next(found, None)
+
+
+def _is_chat_of(roots: TranscriptRoots, path: str, session_id: str) -> bool:
+    with transcript(roots, path, session_id) as opened:
+        match opened:
+            case Success(OpenTranscript() as file):
+                try:
+                    head = os.read(file.descriptor, _HEAD_BYTES)
+                except OSError:
+                    return False
+                said = re.search(rb'"sessionId"\s*:\s*"([^"\\]*)"', head)
+                return said is not None and said[1] == session_id.encode()
+            case _:
+                return False
+
+
+def _read(mark: SessionMark | None, file: OpenTranscript, session_id: str) -> Result[History, Error]:
+    pieces = _messages if file.path.endswith(".json") else read_lines
+    cwd = _project_of(file.path)
+
+    def begin(new_from: NewFrom) -> GeminiSession:
+        return GeminiSession(session_id, new_from, cwd, taken_back)
+
+    taken_back: Spans | None = None
+    session = read_session(file, mark, begin, pieces)
+    if session.full:
+        # What was kept may all have been taken back later, and what counts come after it.
+        taken_back = session.taken_back
+        session = read_session(file, mark, begin, pieces)
+    return history_in(session, file, "the Gemini CLI")
+
+
+def _messages(descriptor: int, size_bytes: int) -> Iterator[Line | LongLine]:
+    return read_items(descriptor, size_bytes, b"messages")
+
+
+def _project_of(path: str) -> str | None:
+    """The directory that the chat's project is about; None where nothing says it."""
+    chats, _, _ = path.rpartition("/chats/")
+    project, name = os.path.split(chats)
+    told = _text_of(f"{chats}/.project_root", _MAX_PATH_BYTES).strip()
+    if told.startswith("/"):
+        return told
+    projects = mapping_at(
+        object_in(_text_of(f"{os.path.dirname(project)}/projects.json", _MAX_PROJECTS_BYTES)), "projects"
+    )
+    for directory, slug in projects.items():
+        if name in (slug, sha256(directory.encode("utf-8", "surrogatepass")).hexdigest()):
+            return directory
+    return None
+
+
+def _text_of(path: str, max_bytes: int) -> str:
+    """The text of a small file; empty where it cannot be had: it is only about where a session was."""
+    image = read_file(path, max_bytes).value_or(None)
+    return image.data.decode("utf-8", "replace") if image is not None else ""
