@@ -23,6 +23,7 @@ from agent_memory.wording import describe
 
 if TYPE_CHECKING:
     from agent_memory.adapters.checkup.examiner import Examiner
+    from agent_memory.adapters.forgetting.tombstone_files import TombstoneFiles
     from agent_memory.adapters.git.git_recorder import GitRecorder
     from agent_memory.adapters.git.owing_recorder import OwingRecorder
     from agent_memory.adapters.inbox.inbox_files import InboxFiles
@@ -138,6 +139,12 @@ class Memory:
         from agent_memory.adapters.records.usage_ledger_files import UsageLedgerFiles
 
         return UsageLedgerFiles(self.root)
+
+    @cached_property
+    def tombstones(self) -> TombstoneFiles:
+        from agent_memory.adapters.forgetting.tombstone_files import TombstoneFiles
+
+        return TombstoneFiles(self.root)
 
     @property
     def reading(self) -> Reading:
@@ -512,6 +519,7 @@ class Memory:
                 prompt_template=template,
                 random_word=lambda: secrets.token_hex(16),
                 handoff_days=self.config.limits.handoff_days,
+                tombstones=self.tombstones,
                 progress=progress,
             )
         )

@@ -222,6 +222,16 @@ class TranscriptRefused:
     reason: str
 
 
+@frozen
+class SessionForgotten:
+    """A session that a person had forgotten at `at_ms`: it is not captured, read or learnt from again (P28)."""
+
+    code: ClassVar[str] = "session-forgotten"
+    exit_code: ClassVar[int] = 30
+    session_id: str
+    at_ms: int
+
+
 # -- 40: agent command ------------------------------------------------------------------------------------------------
 
 
@@ -380,6 +390,7 @@ Error = (
     | HistoryUnavailable
     | HistoryUnreadable
     | TranscriptRefused
+    | SessionForgotten
     | AgentMissing
     | AgentFailed
     | AgentUnavailable

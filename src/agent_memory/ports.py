@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from agent_memory.domain.defrag_run import DefragRun, TieringMemo
     from agent_memory.domain.entry import Listing, MemoryEntry, StoredEntry, Usage
     from agent_memory.domain.footprint import Footprint, SectionChange
+    from agent_memory.domain.forgetting.tombstone import EntryTombstone, SessionTombstone
     from agent_memory.domain.found_session import FoundSession
     from agent_memory.domain.history import History, SessionMark
     from agent_memory.domain.inbox_entry import InboxEntry
@@ -245,6 +246,22 @@ class SessionMarks(Protocol):
 
     def all(self) -> Iterator[Result[SessionMark, Error]]:
         """Every mark there is, one at a time; a damaged one is an error among them, never left out (P6)."""
+        ...
+
+
+class Tombstones(Protocol):
+    """What was forgotten, and is not to be learnt again (P28)."""
+
+    def of_session(self, harness: Harness, session_id: str) -> Result[SessionTombstone | None, Error]:
+        """The session's tombstone; None where it was not forgotten. A damaged one is an error, never None (P6)."""
+        ...
+
+    def of_entries(self) -> Result[tuple[EntryTombstone, ...], Error]:
+        """The tombstones of all notes."""
+        ...
+
+    def put(self, tombstone: SessionTombstone | EntryTombstone) -> Result[None, Error]:
+        """Make it durable; that of the same session or note is replaced."""
         ...
 
 

@@ -27,6 +27,7 @@ from agent_memory.errors import AgentTimedOut, Error, ReplyRefused, StateCorrupt
 from agent_memory.formats.prompt import PromptBudget, PromptFacts, plan_prompt_budget, render_consolidate_prompt
 from agent_memory.formats.reply import parse_reply
 from agent_memory.pipelines.consolidate_io import ConsolidateIo
+from agent_memory.pipelines.forgotten import unforgotten
 from agent_memory.pipelines.settling import pause, set_back_by_fault, set_back_by_timeout, settle
 from agent_memory.ports import Agent
 
@@ -236,8 +237,11 @@ def parse_output(io: ConsolidateIo, run: Run) -> Result[Run, Error]:
             case Failure(refused):
                 return _refused(io, run, with_fallback, refused)
             case Success(change_set):
-                plan = plan_window(change_set, facts, work.plan)
-                return _after_window(io, run, evolve(with_fallback, plan=plan), change_set.skipped)
+                return unforgotten(io, change_set, request).bind(
+                    lambda kept: _after_window(
+                        io, run, evolve(with_fallback, plan=plan_window(kept, facts, work.plan)), kept.skipped
+                    )
+                )
 
     return _lists(io).bind(lambda lists: planned(Shelf(*lists)))
 

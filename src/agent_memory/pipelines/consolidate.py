@@ -29,6 +29,7 @@ from agent_memory.pipelines.asking import parse_output, run_agent
 from agent_memory.pipelines.consolidate_io import ConsolidateIo
 from agent_memory.pipelines.deferring import defer, take_up_deferred
 from agent_memory.pipelines.driver import Step, drive
+from agent_memory.pipelines.forgotten import why_forgotten
 from agent_memory.pipelines.naming import titles_of, with_titles
 from agent_memory.pipelines.settling import set_back_by_absence, set_back_by_fault, settle
 from agent_memory.wording import describe
@@ -124,6 +125,13 @@ def fetch_history(io: ConsolidateIo, run: Run) -> Result[Run, Error]:
     pending, queue = run.queue[0], run.queue[1:]
     taken = evolve(run, queue=queue, work=Work(pending))
     io.progress(f"{pending.entry.harness} {session_id_of(pending.entry) or pending.name}")
+    match sealed(why_forgotten(io, pending.entry)):
+        case Failure(error):
+            return Success(set_back_by_absence(io, taken, Work(pending), error))
+        case Success(reason) if reason is not None:
+            return Success(settle(io, taken, Work(pending), "skipped", reason))
+        case Success(_):
+            pass
     match sealed(_mark_of(io, pending)):
         case Failure(error):  # the store's fault and not the session's: it waits, and no attempt is counted
             return Success(set_back_by_absence(io, taken, Work(pending), error))

@@ -16,6 +16,7 @@ from agent_memory.ports import (
     RunRecords,
     SessionMarks,
     Store,
+    Tombstones,
 )
 
 
@@ -41,4 +42,6 @@ class ConsolidateIo:
     random_word: Callable[[], str]
     """Unguessable, at least 64 bits of hex; for nonces and fences."""
     handoff_days: int = 7
+    tombstones: Tombstones | None = None
+    """What was forgotten; None where nothing ever is."""
     progress: Callable[[str], None] = _silent

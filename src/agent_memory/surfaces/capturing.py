@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Mapping
+from pathlib import Path
 
 from attrs import frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.agent.agent_environment import DEPTH_VARIABLE
+from agent_memory.adapters.forgetting.tombstone_files import TombstoneFiles
 from agent_memory.adapters.inbox.inbox_snapshots import put_snapshot
 from agent_memory.adapters.surroundings.repository import read_repository
 from agent_memory.adapters.surroundings.root import home_of
@@ -23,6 +25,7 @@ from agent_memory.domain.inbox_entry import (
     OpencodeSession,
     Retrieval,
     SessionFile,
+    session_id_of,
 )
 from agent_memory.domain.note_draft import Caller
 from agent_memory.domain.queueing.scope import GLOBAL_SCOPE
@@ -30,7 +33,7 @@ from agent_memory.domain.redaction import redact
 from agent_memory.domain.results import sealed
 from agent_memory.domain.text.plain_text import clean_text
 from agent_memory.domain.vocabulary import Harness, Kind
-from agent_memory.errors import ActRefused, Error, UsageInvalid
+from agent_memory.errors import ActRefused, Error, SessionForgotten, UsageInvalid
 from agent_memory.ports import Inbox
 from agent_memory.surfaces.hook import is_marked, is_own_call
 from agent_memory.surfaces.texts import tags_of
@@ -119,7 +122,18 @@ def _safe(text: str) -> str:
 
 def _put(captor: Captor, harness: Harness, retrieval: Retrieval) -> Result[str, Error]:
     entry = InboxEntry(captor.now_ms, harness, retrieval, _context(captor))
-    return _allowed(captor).bind(lambda _: captor.inbox.put(entry))
+    return _allowed(captor).bind(lambda _: _remembered(captor, entry)).bind(lambda _: captor.inbox.put(entry))
+
+
+def _remembered(captor: Captor, entry: InboxEntry) -> Result[None, Error]:
+    """SessionForgotten for a session that a person had forgotten (P28). A note in it is a new one, and is taken."""
+    session_id = session_id_of(entry)
+    if session_id is None or isinstance(entry.retrieval, InlineNote):
+        return Success(None)
+    found = TombstoneFiles(Path(captor.root)).of_session(entry.harness, session_id)
+    return found.bind(
+        lambda tombstone: Success(None) if tombstone is None else Failure(SessionForgotten(session_id, tombstone.at_ms))
+    )
 
 
 def _allowed(captor: Captor) -> Result[None, Error]:

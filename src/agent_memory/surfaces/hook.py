@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import NoReturn
 
+FORGOTTEN = "state/forgotten"
+ANY_HARNESS = "any"
+"""As in `adapters.forgetting.tombstone_files`, which takes long to load."""
+
 DEPTH_VARIABLE = "AGENT_MEMORY_DEPTH"
 CHILD_MARK = ".agent-memory-child"
 
@@ -201,6 +205,8 @@ def _put(event: SessionEvent, environ: "Mapping[str, str]") -> None:
     root, doubt = _storage_root(environ, home)
     if root is None:
         raise HookProblem("home-unknown", "no home directory is known; set HOME or AGENT_MEMORY_ROOT")
+    if _is_forgotten(event, root):
+        return
     timestamp = timestamp_of(time.time_ns() // 1_000_000)
     text = entry_text(event, timestamp, environ, home)
     try:
@@ -209,6 +215,17 @@ def _put(event: SessionEvent, environ: "Mapping[str, str]") -> None:
         raise HookProblem("store-io", f"could not write to {root}/{INBOX}: {error.strerror}") from None
     if doubt:
         raise HookProblem("config-invalid", f"{doubt}, so this session was captured to {root}")
+
+
+def _is_forgotten(event: SessionEvent, root: str) -> bool:
+    """Whether a person had the session forgotten (P28). Its name alone says so: nothing is opened."""
+    directory = f"{root}/{FORGOTTEN}"
+    if not os.path.isdir(directory):
+        return False
+    from agent_memory.domain.text.slug import slug_of  # where nothing was ever forgotten it is not needed
+
+    slug = slug_of(event.session_id)
+    return any(os.path.lexists(f"{directory}/{whose}_{slug}.json") for whose in (event.harness, ANY_HARNESS))
 
 
 def timestamp_of(at_ms: int) -> str:
