@@ -4,7 +4,15 @@ import pytest
 from attrs import evolve
 from hypothesis import given, settings, strategies as st
 
-from agent_memory.domain.inbox_entry import AmpThread, Context, FileSnapshot, InboxEntry, SessionFile
+from agent_memory.domain.inbox_entry import (
+    BACKFILL_EVENT,
+    UPGRADE_EVENT,
+    AmpThread,
+    Context,
+    FileSnapshot,
+    InboxEntry,
+    SessionFile,
+)
 from agent_memory.domain.instants import DAY_MS
 from agent_memory.domain.queue import Trouble
 from agent_memory.domain.queueing.fold import (
@@ -72,6 +80,42 @@ def test_the_least_attempted_come_first_then_the_oldest() -> None:
     items = [(id, session(id, AT_MS + n)) for n, id in enumerate(["tried", "old", "new"])]
     troubles = {"claude-code-session tried": Trouble(attempts=1)}
     assert names_of(items, troubles) == [("old",), ("new",), ("tried",)]
+
+
+def test_what_was_captured_as_it_happened_comes_before_past_sessions_and_those_to_look_at_again() -> None:
+    items = [
+        ("again.json", session("again", AT_MS - 9_000, event=UPGRADE_EVENT)),
+        ("past-2.json", session("past-2", AT_MS - 4_000, event=BACKFILL_EVENT)),
+        ("past-1.json", session("past-1", AT_MS - 8_000, event=BACKFILL_EVENT)),
+        ("today.json", session("today", AT_MS, event="Stop")),
+        ("noted.json", note(at_ms=AT_MS - 1)),
+    ]
+    assert [name for (name,) in names_of(items)] == [
+        "noted.json",
+        "today.json",
+        "past-1.json",
+        "past-2.json",
+        "again.json",
+    ]
+
+
+def test_a_past_session_that_goes_on_today_is_one_of_todays() -> None:
+    items = [
+        ("past.json", session("s-1", AT_MS - 9_000, event=BACKFILL_EVENT)),
+        ("other.json", session("s-2", AT_MS - 8_000, event=BACKFILL_EVENT)),
+        ("today.json", session("s-1", AT_MS, event="Stop")),
+    ]
+    assert names_of(items) == [("past.json", "today.json"), ("other.json",)]
+
+
+def test_a_session_to_look_at_again_stays_one_whatever_is_captured_meanwhile() -> None:
+    items = [
+        ("again.json", session("s-1", AT_MS - 9_000, event=UPGRADE_EVENT)),
+        ("today.json", session("s-1", AT_MS, event="Stop", reason="end")),
+    ]
+    for order in (items, items[::-1]):
+        (pending,) = fold_queue(order, {}, None, NOW).pending
+        assert (pending.entry.context.event, pending.entry.context.reason) == (UPGRADE_EVENT, "end")
 
 
 def test_the_limit_and_the_backoff_leave_entries_waiting() -> None:

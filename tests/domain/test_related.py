@@ -74,6 +74,15 @@ def test_only_so_many_are_worth_reading() -> None:
     assert len(ids_to_show(many)) == MOST_SHOWN
 
 
+def test_all_entries_of_the_same_session_are_worth_reading() -> None:
+    own = tuple(
+        evolve(each, meta=evolve(each.meta, sources=(Source(Harness.AMP, "s-1"),)))
+        for each in (listed(f"id__own{n:03}", f"Note {n}") for n in range(3 * MOST_SHOWN))
+    )
+    shown = ids_to_show(rank_related(window("staging server port"), (PORTS, *own), REPO, "s-1"))
+    assert set(shown) == {each.meta.id for each in own}
+
+
 def test_entries_are_shown_whole_or_not_at_all() -> None:
     """P11"""
     large, small = StoredEntry(PORTS, "x" * 1_000), StoredEntry(TESTS, "short")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from attrs import frozen
 
-from agent_memory.domain.inbox_entry import AmpThread, OpencodeSession, SessionFile
+from agent_memory.domain.inbox_entry import AmpThread, SessionFile, SessionRetrieval
 from agent_memory.domain.vocabulary import Harness
 
 
@@ -13,7 +13,7 @@ class FoundSession:
     """What can be told of a session without reading it. Instants are epoch ms."""
 
     harness: Harness
-    retrieval: SessionFile | AmpThread | OpencodeSession
+    retrieval: SessionRetrieval
     """How to get its history."""
     changed_at_ms: int
     """When its transcript last changed, by whatever keeps it."""

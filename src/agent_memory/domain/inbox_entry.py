@@ -68,6 +68,16 @@ class InlineNote:
 
 Retrieval = SessionFile | AmpThread | OpencodeSession | FileSnapshot | InlineNote
 
+SessionRetrieval = SessionFile | AmpThread | OpencodeSession
+"""Of a session that its harness keeps."""
+
+BACKFILL_EVENT = "backfill"
+"""The event of an entry that was made for a past session: it waits behind what was captured as it happened."""
+UPGRADE_EVENT = "upgrade"
+"""The event of an entry that asks to look again, and as a whole, at a session that the built-in consolidated."""
+WATCH_EVENT = "watch"
+"""The event of an entry that was made because a transcript came to rest."""
+
 
 @frozen
 class Context:
@@ -92,6 +102,16 @@ class InboxEntry:
     retrieval: Retrieval
     context: Context = field(factory=Context)
     version: Literal[1] = 1
+
+
+def session_retrieval(harness: Harness, session_id: str, path: str | None = None) -> SessionRetrieval | None:
+    """How to get the history of a session of this harness; None for what has no sessions (`manual`)."""
+    if harness is Harness.AMP:
+        return AmpThread(session_id)
+    if harness is Harness.OPENCODE:
+        return OpencodeSession(session_id)
+    method = next((method for method in SESSION_METHODS if method == f"{harness}-session"), None)
+    return None if method is None else SessionFile(method, session_id, path)
 
 
 def session_id_of(entry: InboxEntry) -> str | None:

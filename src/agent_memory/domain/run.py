@@ -54,6 +54,12 @@ class Work:
     """How far the session will have been consolidated once this work is done."""
     remaining: bool = False
     """The session holds more turns than were fetched: it is taken up again before the next one."""
+    after_record_id: str | None = None
+    """The record after which the history begins; None for the beginning of the session."""
+    from_kept: bool = False
+    """The history is the kept one: it was redacted and kept before."""
+    used: tuple[tuple[str, int | None], ...] = ()
+    """Entries that the session's agent opened directly and that were not counted yet, with the time of the first."""
 
 
 @frozen

@@ -71,10 +71,14 @@ def rank_related(
 
 
 def ids_to_show(ranked: Iterable[Ranked]) -> tuple[str, ...]:
-    """The ids worth reading in full, best first: of the same session, and those not far behind the most related."""
+    """The ids worth reading in full, best first: all of the same session, since what it says again must not be stored
+    again, and of the others those not far behind the most related, as long as there are fewer than `MOST_SHOWN`."""
     related = tuple(each for each in ranked if each.score > 0)
-    best = max((each.score for each in related if each.score < _SAME_SESSION), default=0.0)
-    return tuple(each.listed.meta.id for each in related if each.score >= _SHARE_OF_BEST * best)[:MOST_SHOWN]
+    own = tuple(each.listed.meta.id for each in related if each.score >= _SAME_SESSION)
+    others = tuple(each for each in related if each.score < _SAME_SESSION)
+    best = max((each.score for each in others), default=0.0)
+    near = tuple(each.listed.meta.id for each in others if each.score >= _SHARE_OF_BEST * best)
+    return (*own, *near[: max(MOST_SHOWN - len(own), 0)])
 
 
 def choose_shown(stored: Iterable[StoredEntry], max_chars: int) -> tuple[StoredEntry, ...]:

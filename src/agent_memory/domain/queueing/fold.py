@@ -10,6 +10,8 @@ from collections.abc import Iterable, Mapping
 from attrs import evolve, frozen, mutable
 
 from agent_memory.domain.inbox_entry import (
+    BACKFILL_EVENT,
+    UPGRADE_EVENT,
     AmpThread,
     Context,
     FileSnapshot,
@@ -83,7 +85,8 @@ class _Folded:
 def fold_queue(
     entries: Iterable[tuple[str, InboxEntry]], troubles: Mapping[str, Trouble], limit: int | None, now_ms: int
 ) -> Queue:
-    """The queue in working order: least attempted first, then oldest by the newest entry of each session.
+    """The queue in working order: least attempted first, then what was captured as it happened before past sessions and
+    those to look at again, then oldest by the newest entry of each session.
 
     Entries in their backoff are left out and counted as waiting, as are those beyond `limit`. `entries` is read once.
     """
@@ -98,12 +101,19 @@ def fold_queue(
         else:
             known.add(name, entry)
     due = [key for key in folded if not is_waiting(troubles.get(key, Trouble()), now_ms)]
-    due.sort(key=lambda key: (troubles.get(key, Trouble()).attempts, folded[key].entry.at_ms, folded[key].name))
+    due.sort(key=lambda key: (troubles.get(key, Trouble()).attempts, *_turn_of(folded[key])))
     chosen = due if limit is None else due[: max(limit, 0)]
     pending = tuple(_pending(folded[key], troubles.get(key, Trouble())) for key in chosen)
     set_back = (key for key in folded if is_waiting(troubles.get(key, Trouble()), now_ms))
     reason = next((troubles[key].message for key in set_back), "")
     return Queue(pending, len(folded) - len(chosen), reason)
+
+
+def _turn_of(folded: _Folded) -> tuple[int, int, str]:
+    # A year of past sessions takes weeks of calls; what is learnt today must not wait for them.
+    leisure = (None, BACKFILL_EVENT, UPGRADE_EVENT)
+    event = folded.entry.context.event
+    return (leisure.index(event) if event in leisure else 0, folded.entry.at_ms, folded.name)
 
 
 def _pending(folded: _Folded, trouble: Trouble) -> Pending:
@@ -112,7 +122,8 @@ def _pending(folded: _Folded, trouble: Trouble) -> Pending:
 
 
 def folded_entry(older: InboxEntry, newer: InboxEntry) -> InboxEntry:
-    """The newer entry, with what only the older one knows about the session: its file, its version, its directory.
+    """The newer entry, with what only the older one knows about the session: its file, its version, its directory, and
+    that it is to be looked at again.
 
     Branch and commit belong to a moment, so they come along only with the directory that they were read in.
     """
@@ -125,6 +136,8 @@ def folded_entry(older: InboxEntry, newer: InboxEntry) -> InboxEntry:
         context = evolve(context, harness_version=older.context.harness_version)
     if context.repo is None and context.cwd == older.context.cwd and older.context.repo is not None:
         context = evolve(context, repo=older.context.repo)
+    if older.context.event == UPGRADE_EVENT:
+        context = evolve(context, event=UPGRADE_EVENT)
     retrieval = newer.retrieval
     if isinstance(retrieval, SessionFile) and isinstance(older.retrieval, SessionFile):
         retrieval = evolve(retrieval, session_path=retrieval.session_path or older.retrieval.session_path)
