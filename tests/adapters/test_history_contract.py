@@ -18,7 +18,9 @@ from agent_memory.adapters.harness.amp import AmpThreads
 from agent_memory.adapters.harness.claude_code import ClaudeCodeSessions
 from agent_memory.adapters.harness.codex import CodexSessions
 from agent_memory.adapters.harness.dict_histories import DictHistories
+from agent_memory.adapters.harness.gemini import GeminiSessions
 from agent_memory.adapters.harness.history_file import FileSnapshots
+from agent_memory.adapters.harness.pi import PiSessions
 from agent_memory.adapters.harness.transcript_roots import TranscriptRoots
 from agent_memory.domain.history import History, Role, SessionMark, Turn
 from agent_memory.domain.inbox_entry import (
@@ -38,6 +40,8 @@ from agent_memory.ports import HistorySource
 from claude_transcripts import SESSION, Conversation, calls
 from codex_rollouts import THREAD, Rollout
 from faults import failing_at
+from gemini_chats import CHAT, Chat, tool
+from pi_sessions import PI, Branching, tool_call
 
 TALK = (("user", "Which port?"), ("agent", "I look."), ("tool", "9090"), ("user", "Use 9191."), ("agent", "Done."))
 
@@ -101,6 +105,62 @@ class CodexWorld:
             path.unlink()
 
 
+class GeminiWorld:
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        self.source: HistorySource = GeminiSessions(TranscriptRoots((str(directory),)))
+        self.entry = InboxEntry(0, Harness.GEMINI, SessionFile("gemini-session", CHAT))
+
+    def hold(self, count: int) -> None:
+        chat = Chat()
+        steps: tuple[Callable[[], object], ...] = (
+            lambda: chat.user("Which port?"),
+            lambda: chat.agent("I look.", tool("t1", "run_shell_command", command="ss")),
+            lambda: chat.grow(chat.messages["m2"], tool("t1", "run_shell_command", "9090", command="ss")),
+            lambda: chat.user("Use 9191."),
+            lambda: chat.agent("Done."),
+        )
+        for step in steps[:count]:
+            step()
+        self.write(chat)
+
+    def write(self, chat: Chat) -> None:
+        chat.write(self._directory)
+
+    def corrupt(self) -> None:
+        (path,) = self._directory.glob("session-*")
+        path.write_bytes(b"\x00\x01 no chat\n")
+
+
+class GeminiDocumentWorld(GeminiWorld):
+    def write(self, chat: Chat) -> None:
+        chat.write_document(self._directory)
+
+
+class PiWorld:
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        self.source: HistorySource = PiSessions(TranscriptRoots((str(directory),)))
+        self.entry = InboxEntry(0, Harness.PI, SessionFile("pi-session", PI))
+
+    def hold(self, count: int) -> None:
+        talk = Branching()
+        steps: tuple[Callable[[], object], ...] = (
+            lambda: talk.user("Which port?"),
+            lambda: talk.agent("I look.", tool_call("t1", "bash", command="ss")),
+            lambda: talk.result("t1", "9090"),
+            lambda: talk.user("Use 9191."),
+            lambda: talk.agent("Done."),
+        )
+        for step in steps[:count]:
+            step()
+        talk.write(self._directory)
+
+    def corrupt(self) -> None:
+        (path,) = self._directory.glob("*.jsonl")
+        path.write_bytes(b"\x00\x01 no session\n")
+
+
 class AmpWorld:
     def __init__(self, _: Path) -> None:
         self._printed: bytes | None = None
@@ -142,7 +202,7 @@ class DictWorld:
         self._histories.put("s1", HistoryUnreadable("s1", "corrupt"))
 
 
-@pytest.fixture(params=[ClaudeWorld, CodexWorld, AmpWorld, DictWorld])
+@pytest.fixture(params=[ClaudeWorld, CodexWorld, GeminiWorld, GeminiDocumentWorld, PiWorld, AmpWorld, DictWorld])
 def world(request: pytest.FixtureRequest, tmp_path: Path) -> World:
     made: World = request.param(tmp_path)
     return made
@@ -206,20 +266,23 @@ class TestHistorySource:
 
 
 @pytest.mark.parametrize("number", [errno.EIO, errno.EACCES, errno.EMFILE, errno.ESTALE])
-def test_a_failing_disk_is_never_taken_for_an_empty_or_ruined_transcript(tmp_path: Path, number: int) -> None:
+@pytest.mark.parametrize("kind", [ClaudeWorld, CodexWorld, GeminiWorld, GeminiDocumentWorld, PiWorld])
+def test_a_failing_disk_is_never_taken_for_an_empty_or_ruined_transcript(
+    tmp_path: Path, number: int, kind: Callable[[Path], World]
+) -> None:
     """P5, P6"""
-    world = ClaudeWorld(tmp_path)
+    world = kind(tmp_path)
     world.hold(5)
     whole = history(world)
     outcomes = []
-    for k in range(1, 40):
+    for k in range(1, 200):
         with failing_at(k, number, once=True) as counter:
             found = world.source.fetch(world.entry, None)
         if not counter.struck:
             break
         outcomes.append(found)
     failures = [found.failure() for found in outcomes if isinstance(found, Failure)]
-    assert len(outcomes) < 39
+    assert len(outcomes) < 199
     assert {type(failure) for failure in failures} == {HistoryUnavailable}
     assert all(found.unwrap() == whole for found in outcomes if isinstance(found, Success))
 

@@ -10,12 +10,18 @@ from attrs import frozen
 from agent_memory.adapters.harness.amp import AmpCommand, AmpThreads
 from agent_memory.adapters.harness.claude_code import ClaudeCodeSessions
 from agent_memory.adapters.harness.codex import CodexSessions
-from agent_memory.adapters.harness.goose import GooseSessions
 from agent_memory.adapters.harness.gemini import GeminiSessions
+from agent_memory.adapters.harness.goose import GooseSessions
 from agent_memory.adapters.harness.history_file import FileSnapshots
 from agent_memory.adapters.harness.history_inline import InlineNotes
 from agent_memory.adapters.harness.pi import PiSessions
-from agent_memory.adapters.harness.transcript_roots import claude_code_roots, codex_roots, goose_roots, pi_roots
+from agent_memory.adapters.harness.transcript_roots import (
+    claude_code_roots,
+    codex_roots,
+    gemini_roots,
+    goose_roots,
+    pi_roots,
+)
 from agent_memory.ports import HistorySource
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 from collections.abc import Iterator
@@ -9,7 +10,7 @@ from functools import partial
 from hashlib import sha256
 
 from attrs import frozen
-from returns.result import Result, Success
+from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.json_document import read_items
 from agent_memory.adapters.disk.lines import Line, LongLine, read_lines
@@ -27,7 +28,8 @@ from agent_memory.adapters.harness.transcript_roots import (
 from agent_memory.adapters.harness.turn_drafts import NewFrom
 from agent_memory.domain.history import History, SessionMark
 from agent_memory.domain.inbox_entry import InboxEntry
-from agent_memory.errors import Error
+from agent_memory.domain.results import sealed
+from agent_memory.errors import Error, StoreIo
 
 _MAX_DEPTH = 3
 """Chats are in `tmp/<project>/chats/`, those of sub-agents one level deeper."""
@@ -104,14 +106,14 @@ def _messages(descriptor: int, size_bytes: int) -> Iterator[Line | LongLine]:
 
 def _project_of(path: str) -> str | None:
     """The directory that the chat's project is about; None where nothing says it."""
-    chats, _, _ = path.rpartition("/chats/")
-    project, name = os.path.split(chats)
-    told = _text_of(f"{chats}/.project_root", _MAX_PATH_BYTES).strip()
+    directory_of_project, found, _ = path.rpartition("/chats/")
+    if not found:
+        return None
+    tmp, name = os.path.split(directory_of_project)
+    told = _text_of(f"{directory_of_project}/.project_root", _MAX_PATH_BYTES).strip()
     if told.startswith("/"):
         return told
-    projects = mapping_at(
-        object_in(_text_of(f"{os.path.dirname(project)}/projects.json", _MAX_PROJECTS_BYTES)), "projects"
-    )
+    projects = mapping_at(object_in(_text_of(f"{os.path.dirname(tmp)}/projects.json", _MAX_PROJECTS_BYTES)), "projects")
     for directory, slug in projects.items():
         if name in (slug, sha256(directory.encode("utf-8", "surrogatepass")).hexdigest()):
             return directory
@@ -119,6 +121,11 @@ def _project_of(path: str) -> str | None:
 
 
 def _text_of(path: str, max_bytes: int) -> str:
-    """The text of a small file; empty where it cannot be had: it is only about where a session was."""
-    image = read_file(path, max_bytes).value_or(None)
-    return image.data.decode("utf-8", "replace") if image is not None else ""
+    """The text of a small file, empty where there is none. Raises OSError where a read fails (P6)."""
+    match sealed(read_file(path, max_bytes)):
+        case Success(image):
+            return image.data.decode("utf-8", "replace") if image is not None else ""
+        case Failure(StoreIo(reason=reason)):
+            raise OSError(errno.EIO, reason, path)
+        case Failure():  # a link, or far too large: not what Gemini writes
+            return ""

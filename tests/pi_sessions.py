@@ -1,0 +1,90 @@
+"""Sessions of Pi for tests, in the shapes of versions 1 to 3."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from returns.result import Success
+
+from agent_memory.adapters.harness.pi import PiSessions
+from agent_memory.adapters.harness.transcript_roots import TranscriptRoots
+from agent_memory.domain.history import History, SessionMark
+from agent_memory.domain.inbox_entry import InboxEntry, SessionFile
+from agent_memory.domain.instants import iso_of
+from agent_memory.domain.vocabulary import Harness
+from agent_memory.errors import Error
+
+PI = "019f8532-2173-78ef-aefd-882d27cd95ac"
+STARTED_MS = 1_780_000_000_000
+
+Json = dict[str, object]
+
+
+class Branching:
+    """Entries in file order, a second apart; each is a child of the one before unless `parent` says otherwise."""
+
+    def __init__(self, session_id: str = PI, version: int | None = 3, **head: object) -> None:
+        self.session_id = session_id
+        self.lines: list[bytes] = []
+        self._version = version
+        self._last: str | None = None
+        told: Json = {"type": "session", "id": session_id, "timestamp": self._time(), "cwd": "/srv/harbour"}
+        self.put({**told, **({"version": version} if version else {}), **head})
+
+    def put(self, value: object) -> None:
+        self.lines.append(json.dumps(value).encode())
+
+    def entry(self, kind: str, *, parent: str | None = "", id: str = "", **further: object) -> str:
+        id = id or f"e{len(self.lines)}"
+        place: Json = {"id": id, "parentId": self._last if parent == "" else parent} if self._version else {}
+        self.put({"type": kind, **place, "timestamp": self._time(), **further})
+        self._last = id
+        return id
+
+    def message(self, role: str, content: object = None, parent: str | None = "", **further: object) -> str:
+        said: Json = {"role": role, **({} if content is None else {"content": content}), **further}
+        return self.entry("message", parent=parent, message=said)
+
+    def user(self, text: str, parent: str | None = "") -> str:
+        return self.message("user", [{"type": "text", "text": text}], parent)
+
+    def agent(self, text: str, *calls: Json, parent: str | None = "") -> str:
+        said: list[Json] = [{"type": "text", "text": text}] if text else []
+        blocks: list[Json] = [{"type": "thinking", "thinking": "hm"}, *said, *calls]
+        return self.message("assistant", blocks, parent, model="glm-6", stopReason="stop")
+
+    def result(self, id: str, text: str, *, failed: bool = False, tool: str = "bash") -> str:
+        blocks = [{"type": "text", "text": text}]
+        return self.message("toolResult", blocks, toolCallId=id, toolName=tool, isError=failed)
+
+    def write(self, directory: Path, name: str = "", end: bytes = b"\n") -> Path:
+        path = directory / (name or f"2026-07-21T15-01-22-931Z_{self.session_id}.jsonl")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"\n".join(self.lines) + end)
+        return path
+
+    def _time(self) -> str:
+        return iso_of(STARTED_MS + len(self.lines) * 1000)
+
+
+def tool_call(id: str, name: str, **arguments: object) -> Json:
+    """A block of an assistant's message."""
+    return {"type": "toolCall", "id": id, "name": name, "arguments": arguments}
+
+
+def pi_entry(path: Path | None, session_id: str = PI) -> InboxEntry:
+    return InboxEntry(STARTED_MS, Harness.PI, SessionFile("pi-session", session_id, str(path) if path else None))
+
+
+def pi_at(path: Path, mark: SessionMark | None = None, session_id: str = PI) -> History:
+    match PiSessions(TranscriptRoots((str(path.parent),))).fetch(pi_entry(path, session_id), mark):
+        case Success(History() as history):
+            return history
+        case other:
+            raise AssertionError(f"no history: {other}")
+
+
+def pi_failure(path: Path) -> Error:
+    error: Error = PiSessions(TranscriptRoots((str(path.parent),))).fetch(pi_entry(path), None).failure()
+    return error
