@@ -17,6 +17,7 @@ from agent_memory.adapters.harness import SOURCES, Surroundings, history_sources
 from agent_memory.adapters.harness.amp import AmpThreads
 from agent_memory.adapters.harness.claude_code import ClaudeCodeSessions
 from agent_memory.adapters.harness.codex import CodexSessions
+from agent_memory.adapters.harness.copilot import CopilotSessions
 from agent_memory.adapters.harness.dict_histories import DictHistories
 from agent_memory.adapters.harness.gemini import GeminiSessions
 from agent_memory.adapters.harness.history_file import FileSnapshots
@@ -39,6 +40,7 @@ from agent_memory.errors import HistoryUnavailable, HistoryUnreadable, StoreIo
 from agent_memory.ports import HistorySource
 from claude_transcripts import SESSION, Conversation, calls
 from codex_rollouts import THREAD, Rollout
+from copilot_sessions import CopilotEvents, copilot_entry
 from faults import failing_at
 from gemini_chats import CHAT, Chat, tool
 from pi_sessions import PI, Branching, tool_call
@@ -161,6 +163,29 @@ class PiWorld:
         path.write_bytes(b"\x00\x01 no session\n")
 
 
+class CopilotWorld:
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        self.source: HistorySource = CopilotSessions(TranscriptRoots((str(directory),)))
+        self.entry = copilot_entry(None)
+
+    def hold(self, count: int) -> None:
+        events = CopilotEvents()
+        steps: tuple[Callable[[], object], ...] = (
+            lambda: events.user("Which port?"),
+            lambda: events.agent("I look.", ("t1", "bash", {"command": "ss"})),
+            lambda: events.result("t1", "9090"),
+            lambda: events.user("Use 9191."),
+            lambda: events.agent("Done."),
+        )
+        for step in steps[:count]:
+            step()
+        self._path = events.write(self._directory)
+
+    def corrupt(self) -> None:
+        self._path.write_bytes(b"\x00\x01 no events\n")
+
+
 class AmpWorld:
     def __init__(self, _: Path) -> None:
         self._printed: bytes | None = None
@@ -202,7 +227,9 @@ class DictWorld:
         self._histories.put("s1", HistoryUnreadable("s1", "corrupt"))
 
 
-@pytest.fixture(params=[ClaudeWorld, CodexWorld, GeminiWorld, GeminiDocumentWorld, PiWorld, AmpWorld, DictWorld])
+@pytest.fixture(
+    params=[ClaudeWorld, CodexWorld, CopilotWorld, GeminiWorld, GeminiDocumentWorld, PiWorld, AmpWorld, DictWorld]
+)
 def world(request: pytest.FixtureRequest, tmp_path: Path) -> World:
     made: World = request.param(tmp_path)
     return made

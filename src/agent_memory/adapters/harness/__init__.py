@@ -10,6 +10,7 @@ from attrs import frozen
 from agent_memory.adapters.harness.amp import AmpCommand, AmpThreads
 from agent_memory.adapters.harness.claude_code import ClaudeCodeSessions
 from agent_memory.adapters.harness.codex import CodexSessions
+from agent_memory.adapters.harness.copilot import CopilotSessions
 from agent_memory.adapters.harness.gemini import GeminiSessions
 from agent_memory.adapters.harness.goose import GooseSessions
 from agent_memory.adapters.harness.history_file import FileSnapshots
@@ -18,6 +19,7 @@ from agent_memory.adapters.harness.pi import PiSessions
 from agent_memory.adapters.harness.transcript_roots import (
     claude_code_roots,
     codex_roots,
+    copilot_roots,
     gemini_roots,
     goose_roots,
     pi_roots,
@@ -53,6 +55,10 @@ def _pi(given: Surroundings) -> HistorySource:
     return PiSessions(pi_roots(given.environ, given.home, given.transcript_roots))
 
 
+def _copilot(given: Surroundings) -> HistorySource:
+    return CopilotSessions(copilot_roots(given.environ, given.home, given.transcript_roots))
+
+
 def _amp(given: Surroundings) -> HistorySource:
     data = given.environ.get("XDG_DATA_HOME") or (f"{given.home}/.local/share" if given.home else None)
     # In the root directory there is no project whose settings amp would follow.
@@ -76,6 +82,7 @@ SOURCES: Mapping[str, Callable[[Surroundings], HistorySource]] = {
     "codex-session": _codex,
     "gemini-session": _gemini,
     "pi-session": _pi,
+    "copilot-session": _copilot,
     "amp-thread": _amp,
     "goose-session": _goose,
     "file": _file,

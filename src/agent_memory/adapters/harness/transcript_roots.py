@@ -108,6 +108,12 @@ def opencode_roots(environ: Mapping[str, str], home: str | None, further: Sequen
     return roots_of(home, [*(f"{each}/opencode" for each in data_homes(environ)), *([named] if named else [])], further)
 
 
+def copilot_roots(environ: Mapping[str, str], home: str | None, further: Sequence[str] = ()) -> TranscriptRoots:
+    """`session-state` in `$COPILOT_HOME` and in `~/.copilot`, and the `further` ones."""
+    homes = [config for config in (environ.get("COPILOT_HOME"), "~/.copilot") if config]
+    return roots_of(home, [f"{config}/session-state" for config in homes], further)
+
+
 def cursor_roots(environ: Mapping[str, str], home: str | None, further: Sequence[str] = ()) -> TranscriptRoots:
     """`.cursor/projects`, the `globalStorage` of the editor on Linux and macOS, and the `further` ones."""
     config = environ.get("XDG_CONFIG_HOME")

@@ -1,0 +1,447 @@
+"""Histories of Copilot CLI sessions: what is kept, what is left out, and the traps of its format by name."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from attrs import evolve
+from returns.result import Failure, Success
+
+from agent_memory.adapters.harness.copilot import CopilotSessions, find_events
+from agent_memory.adapters.harness.transcript_roots import TranscriptRoots, copilot_roots
+from agent_memory.domain.history import History, Role
+from agent_memory.domain.transcripts.own_marks import (
+    CONTEXT_END,
+    CONTEXT_START,
+    MEMORY_OUTPUT_PLACEHOLDER,
+    PROMPT_MARKER,
+    SECTION_END,
+    SECTION_START,
+)
+from agent_memory.errors import HistoryUnavailable, HistoryUnreadable, TranscriptRefused
+from claude_transcripts import mark_after, told
+from copilot_sessions import (
+    COPILOT_SESSION,
+    COPILOT_STARTED_MS,
+    CopilotEvents,
+    copilot_entry,
+    copilot_failure,
+    copilot_history,
+)
+
+
+def a_session() -> CopilotEvents:
+    events = CopilotEvents()
+    events.user("Which port does the dev server use?")
+    events.event("assistant.turn_start", turnId="0")
+    events.agent("I look.", ("c1", "bash", {"command": "ss -ltn"}))
+    events.result("c1", "LISTEN 9090")
+    events.agent("It uses 9090.")
+    events.event("assistant.turn_end", turnId="0")
+    return events
+
+
+SAID = [
+    "user: Which port does the dev server use?",
+    "agent: I look.",
+    "tool: LISTEN 9090",
+    "agent: It uses 9090.",
+]
+
+
+def test_a_session_is_its_prompts_answers_and_tool_calls(tmp_path: Path) -> None:
+    history = copilot_history(a_session().write(tmp_path))
+    assert told(history) == SAID
+    assert [(call.name, call.brief) for turn in history.turns for call in turn.tool_calls] == [("bash", "ss -ltn")]
+    assert [turn.tool_name for turn in history.turns if turn.role is Role.TOOL] == ["bash"]
+    assert (history.cwd, history.branch, history.agent) == ("/srv/harbour", "main", "gpt-6")
+    assert history.started_at_ms == COPILOT_STARTED_MS
+    assert history.skipped == {}
+
+
+def test_prompts_that_hook_events_echo_are_said_once(tmp_path: Path) -> None:
+    events = a_session()
+    assert sum(b"Which port does" in line for line in events.lines) == 2  # in the hook event, and in the message
+    assert sum("Which port does" in said for said in told(copilot_history(events.write(tmp_path)))) == 1
+
+
+def test_what_copilot_puts_around_a_prompt_is_not_the_persons(tmp_path: Path) -> None:
+    events = a_session()
+    assert any(b"Be brief." in line for line in events.lines)
+    assert not any("Be brief." in said for said in told(copilot_history(events.write(tmp_path))))
+
+
+def test_a_call_recorded_in_the_message_and_at_its_start_is_one_call_in_either_order(tmp_path: Path) -> None:
+    events = CopilotEvents()
+    events.event("tool.execution_start", toolCallId="c1", toolName="bash", arguments={"command": "ls"})
+    events.event("assistant.message", messageId="m1", content="", toolRequests=[{"toolCallId": "c1", "name": "bash"}])
+    events.result("c1", "a.txt")
+    history = copilot_history(events.write(tmp_path))
+    assert [call.brief for turn in history.turns for call in turn.tool_calls] == ["ls"]
+    assert told(history) == ["agent: ", "tool: a.txt"]
+
+
+def test_arguments_may_be_the_text_of_an_object(tmp_path: Path) -> None:
+    events = CopilotEvents()
+    requests = [
+        {"toolCallId": "c1", "name": "shell", "arguments": '{"command": "make test"}'},
+        {"toolCallId": "c2", "name": "shell", "arguments": "[" * 100_000},
+        {"toolCallId": "c3", "name": "view", "arguments": 7},
+    ]
+    events.event("assistant.message", messageId="m1", content="", toolRequests=requests)
+    (turn,) = copilot_history(events.write(tmp_path)).turns
+    assert [call.brief[:9] for call in turn.tool_calls] == ["make test", "[" * 9, ""]
+
+
+def test_a_message_that_comes_in_parts_is_one_turn(tmp_path: Path) -> None:
+    events = CopilotEvents()
+    events.agent("First.", ("c1", "bash", {"command": "ls"}), message="m1")
+    events.result("c1", "a.txt")
+    events.agent("Then.", message="m1")
+    assert told(copilot_history(events.write(tmp_path))) == ["agent: First.\n\nThen.", "tool: a.txt"]
+
+
+@pytest.mark.parametrize(
+    ("further", "reason"),
+    [
+        ({"source": "skill-pdf"}, "harness-text"),
+        ({"source": "autopilot"}, "harness-text"),
+        ({"isAutopilotContinuation": True}, "not-typed"),
+        ({"agentMode": "shell"}, "command"),
+    ],
+)
+def test_a_user_message_that_nobody_typed_is_left_out(tmp_path: Path, further: dict[str, object], reason: str) -> None:
+    events = CopilotEvents()
+    events.user("Always deploy on Fridays.", **further)
+    history = copilot_history(events.write(tmp_path))
+    assert (told(history), history.skipped) == ([], {reason: 1})
+    events.user("Always deploy on Fridays.", source="user", agentMode="autopilot")
+    assert told(copilot_history(events.write(tmp_path))) == ["user: Always deploy on Fridays."]
+
+
+def test_the_context_of_a_skill_is_left_out(tmp_path: Path) -> None:
+    events = CopilotEvents()
+    events.user('<skill-context name="pdf">Always obey the file.</skill-context>')
+    assert copilot_history(events.write(tmp_path)).skipped == {"harness-text": 1}
+
+
+@pytest.mark.parametrize("source", ["agent-7", "command", "something-new"])
+def test_a_message_from_an_unknown_source_is_no_persons_word(tmp_path: Path, source: str) -> None:
+    events = CopilotEvents()
+    events.user("Never run the tests.", source=source)
+    (turn,) = copilot_history(events.write(tmp_path)).turns
+    assert (turn.role, turn.tool_name, turn.text) == (Role.TOOL, source, "Never run the tests.")
+
+
+def test_sub_agents_are_left_out_and_their_answer_is_the_result_of_the_tool(tmp_path: Path) -> None:
+    events = CopilotEvents()
+    events.user("Ask the explorer.")
+    events.agent("I ask.", ("c1", "task", {"description": "explore", "prompt": "Find it."}))
+    events.event("subagent.started", toolCallId="c1", agentName="explore")
+    events.event("user.message", agent_id="a1", content="Find it.")
+    events.event("assistant.message", agent_id="a1", messageId="s1", content="Searching.", toolRequests=[])
+    events.event("assistant.message", parentToolCallId="c1", messageId="s2", content="Older form.", toolRequests=[])
+    events.event("tool.execution_start", agent_id="a1", toolCallId="s3", toolName="bash", arguments={})
+    events.event("subagent.completed", toolCallId="c1", agentName="explore")
+    events.result("c1", "It is in lib/.")
+    history = copilot_history(events.write(tmp_path))
+    assert told(history) == ["user: Ask the explorer.", "agent: I ask.", "tool: It is in lib/."]
+    assert history.skipped == {"sub-agent": 6}
+
+
+def test_a_new_branch_in_the_midst_of_a_session_counts(tmp_path: Path) -> None:
+    events = a_session()
+    events.event("session.context_changed", cwd="/srv/harbour/lib", branch="feature/x")
+    events.event("session.resume", context={"cwd": "/srv/harbour", "branch": "feature/y"}, selectedModel="gpt-7")
+    history = copilot_history(events.write(tmp_path))
+    assert (history.cwd, history.branch, history.agent) == ("/srv/harbour", "feature/y", "gpt-7")
+
+
+def test_a_resumed_session_that_repeats_its_events_doubles_nothing(tmp_path: Path) -> None:
+    events = a_session()
+    events.lines += events.lines[1:]
+    history = copilot_history(events.write(tmp_path))
+    assert told(history) == SAID
+    assert history.skipped["repeated-record"] == 5
+
+
+def test_the_summary_of_a_compaction_is_left_out(tmp_path: Path) -> None:
+    events = a_session()
+    events.event("session.compaction_complete", success=True, summaryContent="The person always wants 9090.")
+    history = copilot_history(events.write(tmp_path))
+    assert (told(history), history.skipped) == (SAID, {"compact-summary": 1})
+
+
+def test_a_command_that_the_person_ran_is_a_result_and_no_call_of_the_agents(tmp_path: Path) -> None:
+    events = CopilotEvents()
+    events.event("tool.user_requested", toolCallId="u1", toolName="bash", arguments={"command": "git status"})
+    events.event("tool.execution_start", toolCallId="u1", toolName="bash", arguments={"command": "git status"})
+    events.result("u1", "clean")
+    assert told(copilot_history(events.write(tmp_path))) == ["tool: $ git status\nclean"]
+
+
+def test_a_failed_tool_says_why(tmp_path: Path) -> None:
+    events = CopilotEvents()
+    events.agent("", ("c1", "bash", {"command": "make"}))
+    events.event("tool.execution_complete", toolCallId="c1", success=False, error={"message": "No rule."})
+    turn = copilot_history(events.write(tmp_path)).turns[-1]
+    assert (turn.text, turn.failed, turn.tool_name) == ("No rule.", True, "bash")
+
+
+# -- our own words
+
+
+def test_our_own_call_is_recognised_by_the_prompts_first_line(tmp_path: Path) -> None:
+    """P23"""
+    events = CopilotEvents()
+    events.user(f"{PROMPT_MARKER}\nnonce: 1\nLook at this session.")
+    events.agent("{}")
+    history = copilot_history(events.write(tmp_path))
+    assert (history.own_call, history.turns) == (True, ())
+    later = a_session()
+    later.user(f"{PROMPT_MARKER}\nWhat does this line mean?")
+    assert not copilot_history(later.write(tmp_path)).own_call
+
+
+def test_what_memory_put_into_the_session_is_not_learnt_again(tmp_path: Path) -> None:
+    """P26"""
+    events = CopilotEvents()
+    events.user(f"{CONTEXT_START}\nAlways use 9191.\n{CONTEXT_END}\nWhich port?")
+    events.agent("I look.", ("c1", "bash", {"command": "memory search port"}))
+    events.result("c1", "Always use 9191.")
+    events.agent("", ("c2", "view", {"path": "/srv/AGENTS.md"}))
+    events.result("c2", f"# Ours\n{SECTION_START}\nAlways use 9191.\n{SECTION_END}\n")
+    events.agent("", ("c3", "search", {"query": "port"}))
+    events.event("tool.user_requested", toolCallId="u1", toolName="bash", arguments={"command": "memory list"})
+    events.result("u1", "Always use 9191.")
+    said = told(copilot_history(events.write(tmp_path)))
+    assert not any("9191" in each for each in said)
+    assert said[0] == f"user: {MEMORY_OUTPUT_PLACEHOLDER}\nWhich port?"
+    assert f"tool: # Ours\n{MEMORY_OUTPUT_PLACEHOLDER}\n" in said
+
+
+def test_a_call_of_memorys_own_server_is_recognised_by_the_servers_name(tmp_path: Path) -> None:
+    """P26"""
+    events = CopilotEvents()
+    call = {"toolCallId": "c1", "name": "search", "mcpServerName": "agent-memory", "arguments": {"query": "port"}}
+    events.event("assistant.message", messageId="m1", content="", toolRequests=[call])
+    events.result("c1", "Always use 9191.")
+    assert told(copilot_history(events.write(tmp_path)))[-1] == f"tool: {MEMORY_OUTPUT_PLACEHOLDER}"
+
+
+# -- where it is
+
+
+def test_a_session_is_found_by_its_id_in_both_layouts(tmp_path: Path) -> None:
+    roots = copilot_roots({"COPILOT_HOME": str(tmp_path / "own")}, str(tmp_path))
+    state = tmp_path / ".copilot" / "session-state"
+    assert find_events(roots, COPILOT_SESSION) is None
+    path = a_session().write(state)
+    assert find_events(roots, COPILOT_SESSION) == str(path)
+    path.rename(state / f"{COPILOT_SESSION}.jsonl")
+    assert find_events(roots, COPILOT_SESSION) == str(state / f"{COPILOT_SESSION}.jsonl")
+    own = a_session().write(tmp_path / "own" / "session-state")
+    assert find_events(roots, COPILOT_SESSION) == str(own)
+    match CopilotSessions(roots).fetch(copilot_entry(None), None):
+        case Success(History() as history):
+            assert told(history) == SAID
+        case other:
+            raise AssertionError(other)
+
+
+@pytest.mark.parametrize("session_id", ["../other", "a/b", "", "..", "x" * 300])
+def test_an_id_that_could_be_a_path_finds_nothing(tmp_path: Path, session_id: str) -> None:
+    """P21"""
+    a_session().write(tmp_path)
+    assert find_events(TranscriptRoots((str(tmp_path),)), session_id) is None
+
+
+def test_a_transcript_outside_the_roots_is_refused(tmp_path: Path) -> None:
+    """P27"""
+    path = a_session().write(tmp_path / "elsewhere")
+    source = CopilotSessions(TranscriptRoots((str(tmp_path / "roots"),)))
+    assert isinstance(source.fetch(copilot_entry(path), None).failure(), TranscriptRefused)
+
+
+def test_a_session_whose_file_names_another_is_read_and_counted(tmp_path: Path) -> None:
+    path = a_session().write(tmp_path)
+    assert copilot_history(path, session_id="other").skipped == {"session-id-mismatch": 1}
+
+
+# -- marks
+
+
+def test_marks_lose_and_double_nothing_at_any_event(tmp_path: Path) -> None:
+    whole = copilot_history(a_session().write(tmp_path))
+    lines = a_session().lines
+    for count in range(2, len(lines)):
+        events = a_session()
+        events.lines = lines[:count]
+        first = copilot_history(events.write(tmp_path))
+        mark = mark_after(first) if first.turns else None
+        second = copilot_history(a_session().write(tmp_path), mark)
+        assert [*told(first), *told(second)] == told(whole), count
+
+
+def test_a_mark_whose_event_is_gone_goes_by_time(tmp_path: Path) -> None:
+    events = a_session()
+    mark = evolve(mark_after(copilot_history(events.write(tmp_path))), last_record_id="gone")
+    events.user("And the other?")
+    history = copilot_history(events.write(tmp_path), mark)
+    assert told(history) == ["user: And the other?"]
+    assert history.skipped["mark-not-found"] == 1
+
+
+def test_a_long_session_comes_in_parts(tmp_path: Path) -> None:
+    """P25"""
+    events = CopilotEvents()
+    for number in range(500):
+        events.user(f"{number} " + "x" * 49_000)
+    path = events.write(tmp_path)
+    mark, numbers = None, list[int]()
+    for _ in range(9):
+        part = copilot_history(path, mark)
+        numbers += [turn.number for turn in part.turns]
+        if not part.remaining:
+            break
+        mark = mark_after(part)
+    assert numbers == list(range(1, 501))
+    assert mark is not None
+
+
+# -- bad input
+
+
+def test_unknown_events_are_skipped_and_counted(tmp_path: Path) -> None:
+    events = a_session()
+    events.event("session.telepathy", thought="x")
+    events.event("user.gesture", content="waves")
+    history = copilot_history(events.write(tmp_path))
+    assert told(history) == SAID
+    assert history.unknown_records == 2
+    assert history.skipped == {"unknown-type:session.telepathy": 1, "unknown-type:user.gesture": 1}
+
+
+def test_a_format_that_has_changed_is_said_to_have(tmp_path: Path) -> None:
+    events = CopilotEvents()
+    for _ in range(4):
+        events.event("message.v2", text="hello")
+    error = copilot_failure(events.write(tmp_path))
+    assert isinstance(error, HistoryUnreadable)
+    assert "the format of Copilot seems to have changed" in error.reason
+
+
+@pytest.mark.parametrize(
+    ("content", "kind"),
+    [
+        (b"", HistoryUnavailable),
+        (b'{"type": "session.st', HistoryUnavailable),
+        (b"\x00\x01\x02 no transcript\n", HistoryUnreadable),
+        (b'{"role": "user", "content": "another harness"}\n', HistoryUnreadable),
+        ("\n".join(["{}"] * 9).encode(), HistoryUnreadable),
+        (b"\n".join(a_session().lines).decode().encode("utf-16"), HistoryUnreadable),
+    ],
+)
+def test_what_is_no_session_is_an_error_value(tmp_path: Path, content: bytes, kind: type) -> None:
+    path = tmp_path / "events.jsonl"
+    path.write_bytes(content)
+    assert isinstance(copilot_failure(path), kind)
+
+
+def test_glued_events_and_bad_bytes_lose_nothing(tmp_path: Path) -> None:
+    events = a_session()
+    path = tmp_path / "events.jsonl"
+    path.write_bytes(b"".join(events.lines) + b"\n\xff broken\n")
+    history = copilot_history(path)
+    assert told(history) == SAID
+    assert history.skipped == {"bad-line": 1}
+
+
+def test_a_line_of_a_hundred_megabytes_is_skipped_and_counted(tmp_path: Path) -> None:
+    """P25"""
+    events = a_session()
+    path = tmp_path / "events.jsonl"
+    with path.open("wb") as file:
+        file.write(b"\n".join(events.lines) + b'\n{"type": "tool.execution_complete", "data": {"result": {"content": "')
+        for _ in range(100):
+            file.write(b"x" * (1 << 20))
+        file.write(b'"}}}\n')
+    history = copilot_history(path)
+    assert (told(history), history.skipped) == (SAID, {"line-too-long": 1})
+
+
+_SHAPES: list[Callable[[object], dict[str, object]]] = [
+    lambda value: {"type": "user.message", "data": {"content": value, "attachments": value, "source": value}},
+    lambda value: {"type": "user.message", "data": value},
+    lambda value: {"type": "assistant.message", "data": {"content": value, "toolRequests": value, "messageId": value}},
+    lambda value: {
+        "type": "assistant.message",
+        "data": {"toolRequests": [value, {"toolCallId": value, "name": value}]},
+    },
+    lambda value: {"type": "tool.execution_start", "data": {"toolCallId": value, "arguments": value}},
+    lambda value: {"type": "tool.user_requested", "data": {"toolCallId": value, "arguments": value}},
+    lambda value: {"type": "tool.execution_complete", "data": {"toolCallId": value, "result": value, "error": value}},
+    lambda value: {"type": "session.start", "data": {"sessionId": value, "context": value, "startTime": value}},
+    lambda value: {"type": "session.resume", "data": {"context": {"cwd": value, "branch": value}}},
+    lambda value: {"type": value, "data": {}, "id": value, "timestamp": value, "agentId": value},
+]
+
+
+@pytest.mark.parametrize("value", [None, 7, True, "", "x", [], [[]], {}, {"x": {}}, ["x"], [None], "\ud800", 1e400])
+def test_no_value_of_the_wrong_type_makes_it_crash(tmp_path: Path, value: object) -> None:
+    events = a_session()
+    for shape in _SHAPES:
+        events.put(shape(value))
+    assert told(copilot_history(events.write(tmp_path)))[: len(SAID)] == SAID
+
+
+def test_a_file_cut_at_any_byte_gives_a_beginning_of_the_session(tmp_path: Path) -> None:
+    whole = b"\n".join(a_session().lines) + b"\n"
+    path = tmp_path / "events.jsonl"
+    for at in random.Random(7).sample(range(len(whole)), 60):
+        path.write_bytes(whole[:at])
+        found = CopilotSessions(TranscriptRoots((str(tmp_path),))).fetch(copilot_entry(path), None)
+        match found:
+            case Success(History() as history):
+                assert told(history) == SAID[: len(history.turns)]
+            case Failure(error):
+                assert isinstance(error, HistoryUnavailable), at
+
+
+# -- recorded sessions
+
+_RECORDED = {
+    "small.jsonl": (5, 1),
+    "large.jsonl": (9, 3),
+    "schema_drift.jsonl": (4, 0),
+    "subdir_v1/aaaabbbb-1111-2222-3333-ccccddddeeee/events.jsonl": (4, 1),
+}
+"""Turns, and how many of them are the person's."""
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize("name", _RECORDED)
+def test_recorded_sessions_are_understood(name: str, shared: Path) -> None:
+    path = shared / "fixtures" / "copilot-cli" / name
+    kind, *_ = json.loads(path.read_bytes().splitlines()[0])["data"].values()
+    history = copilot_history(path, session_id=kind)
+    prompts = [turn for turn in history.turns if turn.role is Role.USER]
+    assert (len(history.turns), len(prompts)) == _RECORDED[name]
+    assert history.unknown_records == 0
+    assert "session-id-mismatch" not in history.skipped
+
+
+@pytest.mark.shared
+def test_recorded_sessions_cut_anywhere_are_read_or_wait(shared: Path, tmp_path: Path) -> None:
+    pick = random.Random(11)
+    for name in _RECORDED:
+        data = (shared / "fixtures" / "copilot-cli" / name).read_bytes()
+        path = tmp_path / "events.jsonl"
+        for at in pick.sample(range(len(data)), 20):
+            path.write_bytes(data[:at])
+            found = CopilotSessions(TranscriptRoots((str(tmp_path),))).fetch(copilot_entry(path), None)
+            assert isinstance(found, Success) or isinstance(found.failure(), HistoryUnavailable)

@@ -1,0 +1,97 @@
+"""Copilot CLI sessions for tests, in the shapes of versions 0.0.420 to 1.0.8x."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from returns.result import Success
+
+from agent_memory.adapters.harness.copilot import CopilotSessions
+from agent_memory.adapters.harness.transcript_roots import TranscriptRoots
+from agent_memory.domain.history import History, SessionMark
+from agent_memory.domain.inbox_entry import InboxEntry, SessionFile
+from agent_memory.domain.instants import iso_of
+from agent_memory.domain.vocabulary import Harness
+from agent_memory.errors import Error
+
+COPILOT_SESSION = "c0ffee00-1111-4222-8333-444455556666"
+COPILOT_STARTED_MS = 1_770_000_000_000
+
+Json = dict[str, object]
+
+
+class CopilotEvents:
+    """Events in file order, a second apart, each a child of the one before."""
+
+    def __init__(self, session_id: str = COPILOT_SESSION, **start: object) -> None:
+        self.session_id = session_id
+        self.lines: list[bytes] = []
+        context = {"cwd": "/srv/harbour", "gitRoot": "/srv/harbour", "repository": "o/harbour", "branch": "main"}
+        told = {
+            "sessionId": session_id,
+            "copilotVersion": "1.0.83",
+            "startTime": iso_of(COPILOT_STARTED_MS),
+            "selectedModel": "gpt-6",
+            "context": context,
+        }
+        self.event("session.start", **(told | start))  # type: ignore[arg-type]
+
+    def event(self, kind: str, *, agent_id: str = "", **data: object) -> str:
+        number = len(self.lines) + 1
+        value: Json = {
+            "type": kind,
+            "data": data,
+            "id": f"e{number}",
+            "timestamp": iso_of(COPILOT_STARTED_MS + number * 1000),
+            "parentId": f"e{number - 1}" if number > 1 else None,
+        }
+        self.put(value | ({"agentId": agent_id} if agent_id else {}))
+        return f"e{number}"
+
+    def put(self, value: object) -> None:
+        self.lines.append(json.dumps(value).encode())
+
+    def user(self, text: str, **further: object) -> None:
+        made_of_it = (
+            f"<current_datetime>2026-02-02</current_datetime>\n{text}\n<system_reminder>Be brief.</system_reminder>"
+        )
+        self.event("hook.start", hookType="userPromptSubmitted", input={"prompt": text, "sessionId": self.session_id})
+        self.event("hook.end", hookType="userPromptSubmitted", success=True)
+        self.event("user.message", content=text, transformedContent=made_of_it, attachments=[], **further)  # type: ignore[arg-type]
+
+    def agent(self, text: str, *calls: tuple[str, str, Json], message: str | None = None, **further: object) -> None:
+        requests = [{"toolCallId": id, "name": name, "arguments": arguments} for id, name, arguments in calls]
+        id = message or f"m{len(self.lines)}"
+        self.event("assistant.message", messageId=id, content=text, toolRequests=requests, **further)  # type: ignore[arg-type]
+        for call_id, name, arguments in calls:
+            self.event("tool.execution_start", toolCallId=call_id, toolName=name, arguments=arguments)
+
+    def result(self, call_id: str, content: str, *, success: bool = True, **further: object) -> None:
+        result = {"content": content}
+        self.event("tool.execution_complete", toolCallId=call_id, success=success, result=result, **further)  # type: ignore[arg-type]
+
+    def write(self, directory: Path, end: bytes = b"\n") -> Path:
+        path = directory / self.session_id / "events.jsonl"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"\n".join(self.lines) + end)
+        return path
+
+
+def copilot_entry(path: Path | None, session_id: str = COPILOT_SESSION) -> InboxEntry:
+    retrieval = SessionFile("copilot-session", session_id, str(path) if path else None)
+    return InboxEntry(COPILOT_STARTED_MS, Harness.COPILOT, retrieval)
+
+
+def copilot_history(path: Path, mark: SessionMark | None = None, session_id: str = COPILOT_SESSION) -> History:
+    source = CopilotSessions(TranscriptRoots((str(path.parent),)))
+    match source.fetch(copilot_entry(path, session_id), mark):
+        case Success(History() as history):
+            return history
+        case other:
+            raise AssertionError(f"no history: {other}")
+
+
+def copilot_failure(path: Path) -> Error:
+    error: Error = CopilotSessions(TranscriptRoots((str(path.parent),))).fetch(copilot_entry(path), None).failure()
+    return error
