@@ -7,8 +7,11 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 
 from attrs import frozen
 
@@ -99,6 +102,14 @@ def ill_formed(target: bytes) -> list[str]:
     said = [] if headings == ["## Memory of earlier sessions"] else [f"it has the headings {headings}"]
     said += ["a code block of it has no end"] * any(re.match("```|~~~", line) for line in prose)
     return said + (["it hides text"] if _HIDDEN.search("\n".join(inside)) else [])
+
+
+def oracle(shared: Path, before: Path, after: Path, max_changed: float = 0.34) -> list[str]:
+    """What the developers' oracle says of two roots: another check, by other hands."""
+    words = [str(shared / "tools" / "store_oracle.py"), str(before), str(after), "--max-changed", str(max_changed)]
+    said = subprocess.run([sys.executable, *words], capture_output=True, text=True, check=False).stdout.splitlines()
+    assert said
+    return [line for line in said if line != "ok"]
 
 
 def tokens_of(state: State) -> set[str]:
