@@ -75,9 +75,13 @@ def test_our_tools_are_known_in_every_spelling() -> None:
         "mcp__agent-memory__read_context",
         "mcp__plugin_agent-memory_memory__list",
         "agent_memory__search",
+        "memory_search_context",
+        "agent-memory_write_context",
+        "user-memory-get_state",
     )
     assert all(map(is_memory_tool, ours))
-    assert not any(map(is_memory_tool, ("Bash", "mcp__memoryless__x", "mcp__github__search", "memory")))
+    others = ("Bash", "mcp__memoryless__x", "mcp__github__search", "memory", "memory_limits", "github_search_context")
+    assert not any(map(is_memory_tool, others))
 
 
 def test_entries_are_known_by_their_name_and_their_frontmatter() -> None:

@@ -15,6 +15,7 @@ from agent_memory.adapters.harness.gemini import GeminiSessions
 from agent_memory.adapters.harness.goose import GooseSessions
 from agent_memory.adapters.harness.history_file import FileSnapshots
 from agent_memory.adapters.harness.history_inline import InlineNotes
+from agent_memory.adapters.harness.opencode import OpencodeCommand, OpencodeSessions
 from agent_memory.adapters.harness.pi import PiSessions
 from agent_memory.adapters.harness.transcript_roots import (
     claude_code_roots,
@@ -22,6 +23,7 @@ from agent_memory.adapters.harness.transcript_roots import (
     copilot_roots,
     gemini_roots,
     goose_roots,
+    opencode_roots,
     pi_roots,
 )
 from agent_memory.ports import HistorySource
@@ -69,6 +71,11 @@ def _goose(given: Surroundings) -> HistorySource:
     return GooseSessions(goose_roots(given.environ, given.home, given.transcript_roots))
 
 
+def _opencode(given: Surroundings) -> HistorySource:
+    roots = opencode_roots(given.environ, given.home, given.transcript_roots)
+    return OpencodeSessions(roots, OpencodeCommand(given.environ), given.environ.get("OPENCODE_DB"))
+
+
 def _file(given: Surroundings) -> HistorySource:
     return FileSnapshots(given.root)
 
@@ -85,6 +92,7 @@ SOURCES: Mapping[str, Callable[[Surroundings], HistorySource]] = {
     "copilot-session": _copilot,
     "amp-thread": _amp,
     "goose-session": _goose,
+    "opencode-session": _opencode,
     "file": _file,
     "inline": _inline,
 }

@@ -33,7 +33,12 @@ _MEMORY_COMMAND = re.compile(
     re.MULTILINE,
 )
 _TOPIC_FILE = re.compile(r"\bid__[1-9A-HJ-NP-Za-km-z]{6}\.md\b")
-_MEMORY_TOOL = re.compile(r"mcp__?(?:[\w-]*[_-])?(?:agent[-_])?memory(?:__|_)|(?:agent[-_])?memory__", re.IGNORECASE)
+_TOOLS = "search_context|write_context|read_context|list_context|delete_context|get_state|set_state"
+_MEMORY_TOOL = re.compile(
+    r"mcp__?(?:[\w-]*[_-])?(?:agent[-_])?memory(?:__|_)|(?:agent[-_])?memory__"
+    rf"|(?:[\w-]*[_-])?memory[-_]+(?:{_TOOLS})$",
+    re.IGNORECASE,
+)
 # The id line of an entry's frontmatter, also as file viewers number it ("   2→id: id__…", "2:id: id__…").
 _ENTRY_ID_LINE = re.compile(
     r"^\s{0,8}(?:\d{1,7}\s{0,2}[→:\-|\t]\s{0,2})?\"?id\"?: {0,2}\"?id__[1-9A-HJ-NP-Za-km-z]{6}\b", re.MULTILINE
@@ -52,7 +57,7 @@ def is_memory_command(command: str) -> bool:
 
 def is_memory_tool(name: str) -> bool:
     """Whether this is the name of a tool of our MCP server, in any harness's spelling (`mcp__memory__search`,
-    `mcp_memory_search`, `memory__search`)."""
+    `mcp_memory_search`, `memory__search`, `agent-memory_search_context`)."""
     return bool(_MEMORY_TOOL.match(name))
 
 

@@ -1,0 +1,168 @@
+"""Histories of opencode sessions: its database, its older files, else `opencode export` (`opencode-session`)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+
+from attrs import frozen
+from returns.result import Failure, Result, Success
+
+from agent_memory.adapters.agent.agent_environment import child_environment
+from agent_memory.adapters.agent.child_process import Finished, run_child
+from agent_memory.adapters.disk.json_lines import objects_in
+from agent_memory.adapters.disk.lines import MAX_LINE_BYTES
+from agent_memory.adapters.harness.any_json import mapping_at, objects_at
+from agent_memory.adapters.harness.first_history import MaybeHistory
+from agent_memory.adapters.harness.line_transcripts import session_after
+from agent_memory.adapters.harness.opencode_database import history_in_database
+from agent_memory.adapters.harness.opencode_session import OpencodeSession
+from agent_memory.adapters.harness.opencode_storage import Storage, history_in_storage
+from agent_memory.adapters.harness.read_only_database import read_database
+from agent_memory.adapters.harness.transcript_roots import TranscriptRoots, is_session_id
+from agent_memory.domain.history import History, SessionMark
+from agent_memory.domain.inbox_entry import InboxEntry, OpencodeSession as Retrieval
+from agent_memory.domain.redaction import redact
+from agent_memory.domain.results import sealed
+from agent_memory.domain.text.plain_text import one_line
+from agent_memory.errors import Error, HistoryUnavailable, HistoryUnreadable, StoreIo, TranscriptRefused
+
+TIMEOUT_SECONDS = 60.0
+MAX_EXPORT_BYTES = MAX_LINE_BYTES
+OPENCODE_VARIABLES = ("OPENCODE_DB", "OPENCODE_CHANNEL", "OPENCODE_DISABLE_CHANNEL_DB", "OPENCODE_CONFIG")
+
+_SAID_CHARS = 200
+
+RunsOpencode = Callable[[Sequence[str], str], Result[Finished, StoreIo]]
+"""Runs one command in a directory to its end, within bounds of time and output."""
+
+
+@frozen
+class OpencodeCommand:
+    """Runs `opencode`, without a shell and without plugins, within `TIMEOUT_SECONDS` and `MAX_EXPORT_BYTES`."""
+
+    environ: Mapping[str, str]
+
+    def __call__(self, argv: Sequence[str], cwd: str) -> Result[Finished, StoreIo]:
+        """See `run_child`."""
+        return run_child(
+            argv,
+            stdin=b"",
+            env=child_environment(self.environ, OPENCODE_VARIABLES, {"OPENCODE_PURE": "1"}),
+            cwd=cwd,
+            timeout_seconds=TIMEOUT_SECONDS,
+            max_stdout_bytes=MAX_EXPORT_BYTES,
+        )
+
+
+@frozen
+class OpencodeSessions:
+    """Reads `opencode.db` (and those of other channels, `opencode-*.db`) in one of the `roots`, then `storage`. The
+    command is asked only where there is no database, or none that can be read, and no file: it starts all of opencode.
+
+    Sessions with a parent, which are sub-agents', are automated. Errors: see `read_database` and `line_transcripts`.
+    """
+
+    roots: TranscriptRoots
+    run: RunsOpencode
+    database: str | None = None
+    """What `$OPENCODE_DB` names."""
+
+    def fetch(self, entry: InboxEntry, mark: SessionMark | None) -> Result[History, Error]:
+        """The turns after the mark, at most about 16 MiB of them (`remaining` then)."""
+        if not isinstance(entry.retrieval, Retrieval):
+            raise TypeError(f"{entry.retrieval.method} is no opencode session")
+        session_id = entry.retrieval.session_id
+        if not is_session_id(session_id):
+            return Failure(HistoryUnreadable(session_id, "it is not the id of an opencode session"))
+        failure: Error | None = None
+        databases = list(self._databases())
+        for look in self._looks(databases, session_id, mark):
+            match sealed(look):
+                case Success(history):
+                    if history is not None:
+                        return Success(history)
+                case Failure(error):
+                    failure = failure or error
+        if isinstance(failure, TranscriptRefused):
+            return Failure(failure)
+        if databases and failure is None:
+            return Failure(HistoryUnavailable(session_id, f"opencode knows no such session in {', '.join(databases)}"))
+        exported = self._export(session_id, entry.context.cwd, mark)
+        return exported if isinstance(exported, Success) or failure is None else Failure(failure)
+
+    def _looks(self, databases: list[str], session_id: str, mark: SessionMark | None) -> Iterator[MaybeHistory]:
+        failed = False
+        for database in databases:
+            found = read_database(self.roots, database, session_id, partial(history_in_database, session_id, mark))
+            failed = failed or isinstance(found, Failure)
+            yield found
+        if not failed:  # a file may be older than what a database holds
+            for root in self.roots.roots:
+                yield history_in_storage(Storage(self.roots, f"{root}/storage"), session_id, mark)
+
+    def _databases(self) -> Iterator[str]:
+        if self.database is not None and os.path.lexists(self.database):
+            yield self.database
+        for root in self.roots.roots:
+            for name in _database_names(root):
+                if f"{root}/{name}" != self.database:
+                    yield f"{root}/{name}"
+
+    def _export(self, session_id: str, cwd: str | None, mark: SessionMark | None) -> Result[History, Error]:
+        directory = cwd if cwd is not None and os.path.isdir(cwd) else "/"
+        match sealed(self.run(("opencode", "export", session_id), directory)):
+            case Failure(error):
+                return Failure(HistoryUnavailable(session_id, _not_started(error)))
+            case Success(finished):
+                return _exported(finished, session_id, mark)
+
+
+def _database_names(root: str) -> list[str]:
+    try:
+        names = os.listdir(root)
+    except OSError:
+        return []
+    of_channels = sorted(name for name in names if name.startswith("opencode-") and name.endswith(".db"))
+    return [*(["opencode.db"] if "opencode.db" in names else []), *of_channels]
+
+
+def _exported(finished: Finished, session_id: str, mark: SessionMark | None) -> Result[History, Error]:
+    if finished.timed_out:
+        return Failure(HistoryUnavailable(session_id, f"opencode did not answer within {TIMEOUT_SECONDS:g} s"))
+    if finished.stdout_capped:
+        size = f"its export is larger than {MAX_EXPORT_BYTES // 2**20} MiB"
+        return Failure(HistoryUnavailable(session_id, size))
+    if finished.exit_status != 0:
+        return Failure(HistoryUnavailable(session_id, _said(finished)))
+    found = objects_in(finished.stdout).found
+    export = next((each for each in found if "messages" in each), None)
+    if export is None or not isinstance(export["messages"], list):
+        return Failure(HistoryUnavailable(session_id, "opencode printed no session for it"))
+    return Success(
+        session_after(mark, partial(OpencodeSession, session_id), partial(fill_from_export, export)).history()
+    )
+
+
+def fill_from_export(export: Mapping[str, object], session: OpencodeSession) -> None:
+    """Give a session what an export holds: `{info, messages[{info, parts[]}]}`."""
+    session.take("session", mapping_at(export, "info"))
+    for message in objects_at(export, "messages"):
+        session.take("message", mapping_at(message, "info"))
+        for part in objects_at(message, "parts"):
+            session.take("part", part)
+        if session.done:
+            return
+
+
+def _said(finished: Finished) -> str:
+    words = (finished.stderr_tail or finished.stdout[-_SAID_CHARS * 4 :]).decode("utf-8", "replace")
+    said = one_line(redact(words).text, _SAID_CHARS)
+    return f"opencode ended with status {finished.exit_status}" + (f": {said}" if said else "")
+
+
+def _not_started(error: StoreIo) -> str:
+    if error.errno_name in ("ENOENT", "EACCES", "ENOTDIR"):
+        return "there is no session of opencode here, and the command opencode cannot be found or run"
+    return f"opencode could not be started: {error.reason}"

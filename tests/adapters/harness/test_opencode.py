@@ -1,0 +1,445 @@
+"""opencode sessions, from its database, its older files, and its export."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+from attrs import evolve
+from hypothesis import given, settings, strategies as st
+from returns.result import Failure, Result, Success
+
+from agent_memory.adapters.agent.child_process import Finished
+from agent_memory.adapters.harness.opencode import OpencodeCommand, OpencodeSessions, fill_from_export
+from agent_memory.adapters.harness.opencode_session import OpencodeSession
+from agent_memory.adapters.harness.transcript_roots import TranscriptRoots, opencode_roots
+from agent_memory.adapters.harness.turn_drafts import NewFrom
+from agent_memory.domain.history import History, Role, SessionMark
+from agent_memory.domain.inbox_entry import Context, InboxEntry, OpencodeSession as Retrieval
+from agent_memory.domain.transcripts.own_marks import (
+    CONTEXT_END,
+    CONTEXT_START,
+    MEMORY_OUTPUT_PLACEHOLDER,
+    PROMPT_MARKER,
+)
+from agent_memory.domain.vocabulary import Harness
+from agent_memory.errors import Error, HistoryUnavailable, HistoryUnreadable, StoreIo, TranscriptRefused
+from claude_transcripts import mark_after, told
+from databases import make_database
+from opencode_sessions import SCHEMA, SESSION, STARTED_MS, Talk, id_of, said, sample, used
+
+Keeps = Callable[..., History]
+
+
+class ScriptedOpencode:
+    """Answers each call with the same outcome."""
+
+    def __init__(self, outcome: Finished | StoreIo | None = None) -> None:
+        self._outcome = outcome or Finished(1, b"", b"Session not found", False, False, True)
+        self.calls: list[tuple[tuple[str, ...], str]] = []
+
+    def __call__(self, argv: Sequence[str], cwd: str) -> Result[Finished, StoreIo]:
+        self.calls.append((tuple(argv), cwd))
+        return Failure(self._outcome) if isinstance(self._outcome, StoreIo) else Success(self._outcome)
+
+
+def printed(data: bytes, *, late: bool = False, capped: bool = False, status: int = 0) -> Finished:
+    return Finished(status, data, b"Exporting session\n", late, capped, True)
+
+
+def entry(session_id: str = SESSION, cwd: str | None = None) -> InboxEntry:
+    return InboxEntry(0, Harness.OPENCODE, Retrieval(session_id), Context(cwd=cwd))
+
+
+def outcome(
+    directory: Path,
+    mark: SessionMark | None = None,
+    session_id: str = SESSION,
+    run: ScriptedOpencode | None = None,
+    cwd: str | None = None,
+) -> Result[History, Error]:
+    source = OpencodeSessions(TranscriptRoots((str(directory),)), run or ScriptedOpencode())
+    return source.fetch(entry(session_id, cwd), mark)
+
+
+def fetched(directory: Path, mark: SessionMark | None = None) -> History:
+    history: History = outcome(directory, mark).unwrap()
+    return history
+
+
+@pytest.fixture(params=["rows", "files", "export"])
+def kept(request: pytest.FixtureRequest, tmp_path: Path) -> Keeps:
+    """Fetches a talk that opencode kept in one of its ways."""
+
+    def fetch(talk: Talk, mark: SessionMark | None = None) -> History:
+        run = ScriptedOpencode()
+        if request.param == "rows":
+            talk.write_rows(tmp_path)
+        elif request.param == "files":
+            talk.write_files(tmp_path)
+        else:
+            run = ScriptedOpencode(printed(talk.export()))
+        history: History = outcome(tmp_path, mark, run=run).unwrap()
+        return history
+
+    return fetch
+
+
+def test_the_facts_of_a_session(kept: Keeps) -> None:
+    found = kept(sample())
+    assert (found.title, found.cwd, found.agent) == ("Ports of the dev server", "/srv/harbour", "glm-5")
+    assert (found.started_at_ms, found.branch) == (STARTED_MS, None)
+    assert (found.automated, found.own_call, found.remaining) == (False, False, False)
+    assert told(found) == ["user: Which port?", "agent: I look.", "tool: 9090", "user: Use 9191.", "agent: Done."]
+
+
+def test_calls_and_their_answers(kept: Keeps) -> None:
+    talk = Talk()
+    talk.user("Fix it.")
+    talk.agent(
+        used("a", "edit", "ok", filePath="/srv/a.py", oldString="8080", newString="9191"),
+        used("b", "read", "print(1)", filePath="/srv/b.py"),
+        used("c", "bash", "exit 2", status="error", command="make test"),
+    )
+    found = kept(talk)
+    edit, read, shell = found.turns[1].tool_calls
+    assert (edit.path, edit.writes) == ("/srv/a.py", True)
+    assert (read.path, read.writes) == ("/srv/b.py", False)
+    assert shell.brief == "make test"
+    assert [(turn.text, turn.failed, turn.tool_name) for turn in found.turns[2:]] == [
+        ("ok", False, "edit"),
+        ("print(1)", False, "read"),
+        ("exit 2", True, "bash"),
+    ]
+
+
+class TestTraps:
+    def test_trap_2_the_parts_of_a_message_are_one_turn(self, kept: Keeps) -> None:
+        talk = Talk()
+        talk.user("Go.")
+        talk.agent("First,", used("a", "bash", "ok", command="ls"), "then that.")
+        found = kept(talk)
+        assert told(found) == ["user: Go.", "agent: First,\n\nthen that.", "tool: ok"]
+        assert kept(talk, mark_after(found)).turns == ()
+
+    def test_trap_3_a_revert_takes_back_what_came_after(self, kept: Keeps) -> None:
+        talk = sample()
+        talk.info["revert"] = {"messageID": talk.messages[2][0]["id"]}
+        found = kept(talk)
+        assert told(found) == ["user: Which port?", "agent: I look.", "tool: 9090"]
+        assert found.skipped == {"reverted": 1}
+
+    def test_trap_3_a_revert_in_the_midst_of_a_message(self, kept: Keeps) -> None:
+        talk = sample()
+        message, parts = talk.messages[1]
+        talk.info["revert"] = {"messageID": message["id"], "partID": parts[2]["id"]}
+        assert told(kept(talk)) == ["user: Which port?", "agent: I look."]
+
+    def test_trap_3_what_a_fork_copied_is_not_learnt_twice(self, kept: Keeps) -> None:
+        talk = sample()
+        hours_later = STARTED_MS + 7_200_000
+        talk.info["time"] = {"created": hours_later, "updated": hours_later}
+        for count, (message, _) in enumerate(talk.messages):
+            message["id"] = id_of("msg", hours_later, count)
+        talk.user("And the proxy?")
+        talk.messages[-1][0]["id"] = id_of("msg", hours_later + 9000, 99)
+        talk.messages[-1][0]["time"] = {"created": hours_later + 9000}
+        found = kept(talk)
+        assert told(found) == ["user: And the proxy?"]
+        assert found.tools_answered_before
+        assert found.skipped == {"forked-history": 5}
+
+    def test_trap_3_a_clock_set_back_loses_nothing(self, kept: Keeps) -> None:
+        """P24"""
+        talk = sample()
+        talk.info["time"] = {"created": STARTED_MS + 7_200_000, "updated": 0}
+        assert len(kept(talk).turns) == 5
+
+    def test_trap_3_a_compaction_repeats_nothing(self, kept: Keeps) -> None:
+        talk = sample()
+        talk.user({"type": "compaction", "auto": True})
+        talk.agent("The port was changed to 9191.", summary=True, mode="compaction")
+        talk.user("And the proxy?")
+        found = kept(talk)
+        assert told(found)[5:] == ["user: And the proxy?"]
+        assert found.skipped == {"compact-summary": 1}
+
+    def test_trap_3_a_mark_whose_part_is_gone_gives_what_came_later(self, kept: Keeps) -> None:
+        talk = sample()
+        lost = evolve(mark_after(kept(talk)), last_record_id="gone", last_at_ms=STARTED_MS + 4000)
+        talk.user("And?")
+        talk.user("And the proxy?")
+        found = kept(talk, lost)
+        assert told(found) == ["user: And the proxy?"]
+        assert found.skipped == {"mark-not-found": 1}
+
+    def test_trap_4_a_child_session_is_a_sub_agents(self, kept: Keeps) -> None:
+        talk = sample()
+        talk.info["parentID"] = "ses_parent"
+        found = kept(talk)
+        assert found.automated
+        assert Role.USER not in {turn.role for turn in found.turns}
+
+    def test_trap_5_the_directory_comes_from_the_session(self, kept: Keeps) -> None:
+        talk = sample()
+        talk.info["directory"] = ""
+        assert kept(talk).cwd == "/srv/harbour"  # of a message
+
+    def test_trap_6_what_is_still_being_written_is_left_for_the_next_time(self, kept: Keeps) -> None:
+        talk = sample(1)
+        talk.agent("I look.", used("c1", "bash", status="running", command="ss"))
+        first = kept(talk)
+        assert told(first) == ["user: Which port?", "agent: I look."]
+        assert first.skipped == {"unfinished-part": 1}
+        parts = talk.messages[-1][1]
+        parts[-1]["state"] = used("c1", "bash", "9090", command="ss")["state"]
+        parts.append({**said("It is 9090."), "id": id_of("prt", STARTED_MS, 77)})
+        second = kept(talk, mark_after(first))
+        assert [(turn.number, turn.text) for turn in second.turns] == [(2, "It is 9090."), (3, "9090")]
+        assert second.turns[0].tool_calls[0].brief == "ss"
+
+    def test_trap_6_a_text_that_grows_is_left_for_the_next_time(self, kept: Keeps) -> None:
+        talk = sample(1)
+        talk.agent({"type": "text", "text": "It is", "time": {"start": STARTED_MS}})
+        assert told(kept(talk)) == ["user: Which port?"]
+        talk.user("Well?")  # it will not go on
+        assert told(kept(talk)) == ["user: Which port?", "agent: It is", "user: Well?"]
+
+
+def test_our_own_call_is_recognised(kept: Keeps) -> None:
+    """P23"""
+    talk = Talk()
+    talk.user(f"{PROMPT_MARKER}\nnonce: 5\nConsolidate.")
+    talk.agent("{}")
+    found = kept(talk)
+    assert (found.own_call, found.turns) == (True, ())
+    talk.messages[0][1][0]["text"] = "Consolidate."
+    assert not kept(talk).own_call
+
+
+def test_what_memory_put_into_the_session_is_left_out(kept: Keeps) -> None:
+    """P26"""
+    talk = Talk()
+    talk.user(f"{CONTEXT_START}\nThe port is 9191.\n{CONTEXT_END}\nWhat is the port?")
+    talk.agent(
+        used("a", "memory_search_context", "The port is 9191.", query="port"),
+        used("b", "bash", "The port is 9191.", command="memory search port"),
+        used("c", "read", "The port is 9191.", filePath="/m/topics/Ports -- topic__x id__a1b2c3.md"),
+        used("d", "bash", "The proxy is on 8443.", command="cat notes.md"),
+    )
+    found = kept(talk)
+    assert "9191" not in "".join(turn.text for turn in found.turns)
+    assert [turn.text for turn in found.turns if turn.role is Role.TOOL] == [
+        *[MEMORY_OUTPUT_PLACEHOLDER] * 3,
+        "The proxy is on 8443.",
+    ]
+
+
+def test_what_opencode_puts_into_a_prompt_is_not_the_persons(kept: Keeps) -> None:
+    """P19"""
+    talk = Talk()
+    talk.user(
+        {"type": "text", "text": 'Called the Read tool with {"filePath": "a.md"}', "synthetic": True},
+        {"type": "text", "text": "Always run the installer.", "synthetic": True},
+        {"type": "text", "text": "<system-reminder>Plan only.</system-reminder>", "synthetic": True},
+        {"type": "text", "text": "Not for the model.", "ignored": True},
+        {"type": "file", "mime": "text/plain", "url": "file:///a.md"},
+        "What does it say?",
+    )
+    found = kept(talk)
+    assert told(found) == ["tool: Always run the installer.", "user: What does it say?"]
+    assert found.turns[0].tool_name == "attachment"
+    assert found.skipped == {"synthetic": 2, "ignored": 1}
+
+
+def test_parts_that_say_nothing_are_silent_and_new_ones_are_counted(kept: Keeps) -> None:
+    talk = Talk()
+    talk.user("Go.")
+    talk.agent({"type": "reasoning", "text": "Hm."}, {"type": "patch", "files": []}, {"type": "hologram"}, "Done.")
+    found = kept(talk)
+    assert told(found) == ["user: Go.", "agent: Done."]
+    assert found.skipped == {"unknown-type:part hologram": 1}
+
+
+def test_a_title_that_opencode_made_up_is_none(kept: Keeps) -> None:
+    talk = sample()
+    talk.info["title"] = "New session - 2026-08-03T08:56:40.583Z"
+    assert kept(talk).title is None
+
+
+@pytest.mark.parametrize("missing", ["session", "message", "part", "data"])
+def test_a_newer_schema_says_so(tmp_path: Path, missing: str) -> None:
+    make_database(
+        tmp_path / "opencode.db", *(statement.replace(f" {missing} ", f" new_{missing} ") for statement in SCHEMA)
+    )
+    error = outcome(tmp_path).failure()
+    assert isinstance(error, HistoryUnreadable)
+    assert missing in error.reason
+    assert "changed" in error.reason
+
+
+def test_where_the_database_has_changed_the_command_still_knows(tmp_path: Path) -> None:
+    make_database(tmp_path / "opencode.db", "CREATE TABLE sessions_v9 (id)")
+    run = ScriptedOpencode(printed(sample().export()))
+    assert len(outcome(tmp_path, run=run, cwd=str(tmp_path)).unwrap().turns) == 5
+    assert run.calls == [(("opencode", "export", SESSION), str(tmp_path))]
+
+
+def test_a_database_that_can_be_read_needs_no_command(tmp_path: Path) -> None:
+    sample().write_rows(tmp_path)
+    run = ScriptedOpencode(printed(sample().export()))
+    assert len(outcome(tmp_path, run=run).unwrap().turns) == 5
+    assert isinstance(outcome(tmp_path, session_id="ses_other", run=run).failure(), HistoryUnavailable)
+    assert run.calls == []
+
+
+def test_the_database_of_another_channel(tmp_path: Path) -> None:
+    make_database(tmp_path / "opencode.db", *SCHEMA)
+    sample().write_rows(tmp_path, "opencode-dev.db")
+    assert len(fetched(tmp_path).turns) == 5
+
+
+def test_the_database_that_the_environment_names(tmp_path: Path) -> None:
+    path = sample().write_rows(tmp_path, "elsewhere.sqlite")
+    environ = {"OPENCODE_DB": str(path)}
+    source = OpencodeSessions(opencode_roots(environ, None), ScriptedOpencode(), str(path))
+    assert len(source.fetch(entry(), None).unwrap().turns) == 5
+
+
+@pytest.mark.parametrize(
+    ("finished", "said"),
+    [
+        (printed(b"", late=True), "within 60 s"),
+        (printed(b"{", capped=True), "larger than 16 MiB"),
+        (printed(b"nothing"), "printed no session"),
+        (printed(b'{"messages": {}}'), "printed no session"),
+        (Finished(1, b"", b"Error: Session not found", False, False, True), "status 1: Error: Session not found"),
+        (StoreIo("opencode", "start", "ENOENT", "No such file"), "cannot be found or run"),
+        (StoreIo("opencode", "start", "EMFILE", "Too many open files"), "could not be started"),
+    ],
+)
+def test_an_export_that_fails_says_why_and_nothing_is_lost(
+    tmp_path: Path, finished: Finished | StoreIo, said: str
+) -> None:
+    error = outcome(tmp_path, run=ScriptedOpencode(finished)).failure()
+    assert isinstance(error, HistoryUnavailable)
+    assert said in error.reason
+
+
+def test_an_id_that_is_none_reaches_no_command_and_no_path(tmp_path: Path) -> None:
+    """P21"""
+    run = ScriptedOpencode()
+    for session_id in ("../../etc/passwd", "--help", "a b", ""):
+        assert isinstance(outcome(tmp_path, session_id=session_id, run=run).failure(), HistoryUnreadable)
+    assert run.calls == []
+
+
+def test_the_command_runs_without_plugins_and_without_secrets_of_ours(tmp_path: Path) -> None:
+    script = tmp_path / "opencode"
+    script.write_text(
+        '#!/bin/sh\necho "{\\"info\\": {\\"title\\": \\"$OPENCODE_PURE $SECRET $2\\"}, \\"messages\\": []}"\n'
+    )
+    script.chmod(0o755)
+    command = OpencodeCommand({"PATH": f"{tmp_path}:{os.defpath}", "SECRET": "hush"})
+    source = OpencodeSessions(TranscriptRoots(()), command)
+    assert source.fetch(entry(), None).unwrap().title == f"1 {SESSION}"
+
+
+def test_a_file_that_cannot_be_read_is_not_passed_over(tmp_path: Path) -> None:
+    """P6, P27"""
+    talk = sample()
+    storage = talk.write_files(tmp_path)
+    part = next((storage / "part").rglob("*.json"))
+    part.unlink()
+    part.symlink_to("/etc/passwd")
+    assert isinstance(outcome(tmp_path).failure(), TranscriptRefused)
+
+
+def test_a_ruined_file_is_counted_and_the_rest_read(tmp_path: Path) -> None:
+    talk = sample()
+    storage = talk.write_files(tmp_path)
+    first = sorted((storage / "part").rglob("*.json"))[0]
+    first.write_bytes(first.read_bytes()[:20])
+    found = fetched(tmp_path)
+    assert len(found.turns) == 4
+    assert found.skipped == {"bad-line": 1}
+
+
+def test_a_database_outside_the_known_directories_is_not_read(tmp_path: Path) -> None:
+    """P27"""
+    outside, inside = tmp_path / "outside", tmp_path / "inside"
+    inside.mkdir()
+    path = sample().write_rows(outside)
+    (inside / "opencode.db").symlink_to(path)
+    run = ScriptedOpencode(printed(sample().export()))
+    assert isinstance(outcome(inside, run=run).failure(), TranscriptRefused)
+    assert run.calls == []
+
+
+def test_huge_parts_are_counted_and_the_rest_read(tmp_path: Path) -> None:
+    """P25"""
+    talk = sample()
+    talk.messages[0][0]["summary"] = {"diffs": [{"patch": "x" * 3_000_000}]}
+    state = talk.messages[1][1][2]["state"]
+    assert isinstance(state, dict)
+    state["output"] = "9" * 17_000_000
+    talk.write_rows(tmp_path)
+    found = fetched(tmp_path)
+    assert [turn.text for turn in found.turns] == ["Which port?", "I look.", "Use 9191.", "Done."]
+    assert found.skipped == {"line-too-long": 1}
+
+
+def test_the_directories_that_opencode_uses() -> None:
+    assert opencode_roots({}, "/home/ada").roots == ("/home/ada/.local/share/opencode",)
+    moved = {"XDG_DATA_HOME": "/srv/data", "OPENCODE_DB": "/srv/db/x.db"}
+    assert opencode_roots(moved, "/home/ada").roots == (
+        "/srv/data/opencode",
+        "/home/ada/.local/share/opencode",
+        "/srv/db",
+    )
+
+
+_ANY = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(
+            st.sampled_from(
+                ["type", "text", "id", "tool", "state", "status", "input", "output", "time", "start", "role", "path"]
+            ),
+            inner,
+            max_size=5,
+        )
+    ),
+    max_leaves=20,
+)
+
+
+@given(st.lists(st.tuples(_ANY, st.lists(_ANY, max_size=3)), max_size=5), _ANY)
+@settings(max_examples=60)
+def test_no_shape_of_export_raises(messages: list[tuple[object, list[object]]], info: object) -> None:
+    session = OpencodeSession(SESSION, NewFrom())
+    made = [{"info": about, "parts": parts} for about, parts in messages]
+    made += [{"info": {"role": "user"}, "parts": [{"type": "tool"}, {"type": "text", "text": "x"}]}]
+    fill_from_export({"info": info, "messages": made}, session)
+    assert "x" in told(session.history())[-1]
+
+
+@pytest.mark.shared
+def test_a_real_session(shared: Path, tmp_path: Path) -> None:
+    """Recorded with 1.18.11: 49 messages, 2 of them broken off."""
+    data = (shared / "fixtures" / "opencode" / "prsui_8A.json").read_bytes()
+    session_id = json.loads(data)["info"]["id"]
+    found = outcome(tmp_path, session_id=session_id, run=ScriptedOpencode(printed(data))).unwrap()
+    roles = [turn.role for turn in found.turns]
+    assert (roles.count(Role.USER), roles.count(Role.TOOL)) == (4, 61)
+    assert sum(len(turn.tool_calls) for turn in found.turns) == 61
+    assert found.unknown_records == 0
+    assert [turn.text for turn in found.turns if turn.role is Role.USER][1:] == [
+        "continue",
+        "continue",
+        "use skills to improve animation of magnetic",
+    ]
