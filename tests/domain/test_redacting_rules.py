@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from agent_memory.domain.redacting.keyword_search import keyword_pattern, lowered
+from agent_memory.domain.redacting.keyword_search import keyword_hits, keyword_pattern, lowered
 from agent_memory.domain.redacting.plausible import entropy_bits, is_key, is_password, is_placeholder, is_reference
 from agent_memory.domain.redacting.rule import Rule
 from agent_memory.domain.redaction import RULES, redact
@@ -57,7 +57,7 @@ def test_keywords_are_lower_case_and_names_are_slugs() -> None:
     st.text(alphabet="abc- ", max_size=30),
 )
 def test_the_search_finds_the_longest_keyword_at_every_place(words: list[str], text: str) -> None:
-    found = {hit.start(): hit.group(1) for hit in keyword_pattern(words).finditer(text)}
+    found = dict(keyword_hits(keyword_pattern(words), text))
     longest = {
         start: max((word for word in words if text.startswith(word, start)), key=len, default="")
         for start in range(len(text))

@@ -14,7 +14,7 @@ from agent_memory.domain.redacting.assignments import ASSIGNMENTS
 from agent_memory.domain.redacting.blocks import block_spans
 from agent_memory.domain.redacting.encoded import encoded_spans, escaped_spans
 from agent_memory.domain.redacting.headers import HEADERS
-from agent_memory.domain.redacting.keyword_search import keyword_pattern, lowered
+from agent_memory.domain.redacting.keyword_search import keyword_hits, keyword_pattern, lowered
 from agent_memory.domain.redacting.platforms import PLATFORMS
 from agent_memory.domain.redacting.rule import Rule, Span
 from agent_memory.domain.redacting.tokens import TOKENS
@@ -68,9 +68,9 @@ def _plain_spans(text: str) -> Iterator[Span]:
     yield from block_spans(text, low)
     ends: set[int] = set()
     rules = _rules_by_keyword()
-    for hit in _keywords().finditer(low):
-        for rank, rule in rules[hit.group(1)]:
-            found = rule.find(text, hit.start(), ends)
+    for start, keyword in keyword_hits(_keywords(), low):
+        for rank, rule in rules[keyword]:
+            found = rule.find(text, start, ends)
             if found and _MARK not in text[slice(*found)]:
                 ends.add(found[1])
                 yield Span(*found, rank, rule.name)
@@ -111,6 +111,11 @@ def _replaced(text: str, spans: list[Span]) -> str:
         parts += (text[position : span.start], placeholder(span.name))
         position = span.end
     return "".join((*parts, text[position:]))
+
+
+def secret_spans(text: str) -> tuple[Span, ...]:
+    """Where the secrets of `text` are, in order; no two overlap."""
+    return tuple(_united(_spans(text)))
 
 
 def redact(text: str) -> Redacted:

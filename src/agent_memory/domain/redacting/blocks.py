@@ -8,6 +8,9 @@ from collections.abc import Callable, Iterator
 from agent_memory.domain.redacting.plausible import is_placeholder, is_reference
 from agent_memory.domain.redacting.rule import Span
 
+PRIVATE = "private"
+"""The name of what a person put between `<private>` and `</private>`."""
+
 _PEM = re.compile(
     r"-----?[ ]?BEGIN[ A-Z0-9_-]{0,100}PRIVATE KEY(?: BLOCK)?[ ]?-----?"
     r"(?:(?P<whole>(?:(?!-----?[ ]?(?:BEGIN|END))[\s\S]){16,100000}+-----?[ ]?END[ A-Z0-9_-]{0,100}KEY(?: BLOCK)?[ ]?-----?)"
@@ -24,6 +27,7 @@ _PRIVATE_TAG = re.compile(
     r"(?:<|&lt;|\\{1,3}u003c)[ ]?(?P<closes>/?)[ ]?private(?:[ ][^<>\n]{0,80})?[ ]?(?:>|&gt;|\\{1,3}u003e)",
     re.IGNORECASE,
 )
+_WORD = re.compile(r"\w")
 _KUBERNETES = re.compile(r"""(?i)\bkind:[ \t]{0,4}["']?secret\b["']?""")
 _DATA = re.compile(r"""(?m)^(?P<indent>[ \t]{0,12})(?:data|stringData):[ \t\r]*$""")
 _DATA_LINE = re.compile(
@@ -61,21 +65,34 @@ def _putty_spans(text: str) -> Iterator[tuple[int, int]]:
     return (found.span() for found in _PUTTY.finditer(text))
 
 
-def _private_spans(text: str) -> Iterator[tuple[int, int]]:
-    """Outermost balanced spans; what is never closed reaches to the end. A tag alone between backticks is only named."""
-    depth = start = 0
+def _private_tags(text: str) -> Iterator[re.Match[str]]:
+    """Those that open or close; a tag alone between backticks is only named."""
     for tag in _PRIVATE_TAG.finditer(text):
-        if text[tag.start() - 1 : tag.start()] == "`" == text[tag.end() : tag.end() + 1]:
-            continue
+        if not text[tag.start() - 1 : tag.start()] == "`" == text[tag.end() : tag.end() + 1]:
+            yield tag
+
+
+def _private_spans(text: str) -> Iterator[tuple[int, int]]:
+    """Outermost balanced spans; what is never closed reaches to the end."""
+    depth = start = 0
+    for tag in _private_tags(text):
         if not tag["closes"]:
             start = tag.start() if depth == 0 else start
             depth += 1
         elif depth:
             depth -= 1
-            if depth == 0 and re.search(r"\w", _PRIVATE_TAG.sub("", text[start : tag.end()])):
+            if depth == 0 and _WORD.search(_PRIVATE_TAG.sub("", text[start : tag.end()])):
                 yield start, tag.end()
     if depth:
         yield start, len(text)
+
+
+def open_private_spans(text: str) -> int:
+    """How many `<private>` spans are open at the end of the text."""
+    depth = 0
+    for tag in _private_tags(text):
+        depth = depth + 1 if not tag["closes"] else max(0, depth - 1)
+    return depth
 
 
 def _kubernetes_spans(text: str) -> Iterator[tuple[int, int]]:
@@ -106,7 +123,7 @@ def _jwk_spans(text: str) -> Iterator[tuple[int, int]]:
 
 _SEARCHES: tuple[tuple[str, str, Callable[[str], Iterator[tuple[int, int]]]], ...] = (
     # name, what the lowered text must contain, search
-    ("private", "private", _private_spans),
+    (PRIVATE, "private", _private_spans),
     ("private-key", "private key", _pem_spans),
     ("private-key", "private key", _beheaded_pem_spans),
     ("private-key", "private-lines:", _putty_spans),

@@ -23,9 +23,9 @@ _BASE64 = re.compile(
 )
 _NOISE = re.compile(rf"{_BREAK}|[\"'\s\\]")
 _HEX = re.compile(r"(?:0x)?[0-9A-Fa-f]{32,}")
-_SPACED_HEX = re.compile(
-    r"(?:\\x[0-9A-Fa-f]{2}){12,}+|(?<![0-9A-Za-z])(?:[0-9A-Fa-f]{2}[ :]){15,}+[0-9A-Fa-f]{2}(?![0-9A-Za-z])"
-)
+_SPACED_HEX = re.compile(r"(?:[ :][0-9A-Fa-f]{2}){15,}+(?![0-9A-Za-z])")
+_ESCAPED_HEX = re.compile(r"\\x[0-9A-Fa-f]{2}(?:\\x[0-9A-Fa-f]{2}){11,}+")
+_HEX_PAIR = re.compile(r"[0-9A-Fa-f]{2}")
 _HEX_NOISE = re.compile(r"0x|\\x|[ :]")
 _PRINTABLE = bytes(range(0x20, 0x7F)) + b"\t\n\r"
 _LEAST_TEXT = 0.9
@@ -38,11 +38,13 @@ _ESCAPE = re.compile(
     r"|#\d{2,3}|#x[0-9A-Fa-f]{2});|\\{1,3}(?P<plain>[/&=])|\\{1,3}(?P<space>[nrt])|(?P<hidden>[\u00ad\u200b-\u200f\u2060-\u2064\ufeff]|\x1b\[[\d;]{0,16}[A-Za-z])"
 )
 _TELLS = re.compile(
-    r"%[0-9A-Fa-f]{2}|\\u00[0-9A-Fa-f]{2}|\\x[0-9A-Fa-f]{2}|&(?:#|amp|quot|apos|lt|gt|sol|colon|equals|commat|num)|\\/|[\u00ad\u200b-\u200f\u2060-\u2064\ufeff\x1b]"
+    r"%[0-9A-Fa-f]{2}|\\u00[2-7][0-9A-Fa-f]|\\x[0-9A-Fa-f]{2}|&(?:#|amp|quot|apos|lt|gt|sol|colon|equals|commat|num)|\\/|[\u00ad\u200b-\u200f\u2060-\u2064\ufeff\x1b]"
     r"|[Kk]ind: ?Secret\\{1,3}n"
 )
-"""What makes a second look at a line worth its time."""
-_LINE = re.compile(r"[^\n]+")
+"""What makes a second look at a place worth its time."""
+_BEFORE_CHARS = 300
+"""Of what stands before an escape on its line, what may tell what the secret is."""
+_BEHIND = re.compile(r"[^\n]{0,200}[^\s]{0,8000}")
 
 
 def encoded_spans(text: str, search: Search) -> Iterator[Span]:
@@ -50,18 +52,36 @@ def encoded_spans(text: str, search: Search) -> Iterator[Span]:
     for run in _BASE64.finditer(text):
         if found := _first(_decoded_run(_NOISE.sub("", run.group())), search):
             yield Span(run.start(), run.end(), found.rank, found.name)
+    for start, end in _dumps(text):
+        if found := _first(_decoded_hex(_HEX_NOISE.sub("", text[start:end])), search):
+            yield Span(start, end, found.rank, found.name)
+
+
+def _dumps(text: str) -> Iterator[tuple[int, int]]:
+    """Hexadecimal byte by byte: `67 68 70`, `67:68:70`, `\\x67\\x68\\x70`."""
     for run in _SPACED_HEX.finditer(text):
-        if found := _first(_decoded_hex(_HEX_NOISE.sub("", run.group())), search):
-            yield Span(run.start(), run.end(), found.rank, found.name)
+        first = _HEX_PAIR.fullmatch(text, max(0, run.start() - 2), run.start())
+        yield run.start() - 2 if first else run.start(), run.end()
+    for run in _ESCAPED_HEX.finditer(text):
+        yield run.span()
 
 
 def escaped_spans(text: str, search: Search) -> Iterator[Span]:
     """Every secret that only shows in a line once its escapes are read."""
-    if not _TELLS.search(text):
-        return
-    for line in _LINE.finditer(text):
-        if _TELLS.search(line.group()):
-            yield from _spans_in_line(line.group(), line.start(), search)
+    for start, end in _escaped_places(text):
+        yield from _spans_in_line(text[start:end], start, search)
+
+
+def _escaped_places(text: str) -> Iterator[tuple[int, int]]:
+    """Each stretch of a line that holds escapes, with what stands around them; no two overlap."""
+    begin = end = 0
+    for tell in _TELLS.finditer(text):
+        if tell.start() < end:
+            continue
+        first = max(text.rfind("\n", end, tell.start()) + 1, tell.start() - _BEFORE_CHARS, end)
+        behind = _BEHIND.match(text, tell.end())
+        begin, end = first, behind.end() if behind else tell.end()
+        yield begin, end
 
 
 def _spans_in_line(line: str, offset: int, search: Search) -> Iterator[Span]:

@@ -6,7 +6,7 @@ A flat alternation of 300 words tries each of them at each character; sharing th
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TypeAlias
 
 _Trie: TypeAlias = "dict[str, _Trie]"
@@ -33,8 +33,16 @@ def _expression_of(trie: _Trie) -> str:
 
 
 def keyword_pattern(words: Iterable[str]) -> re.Pattern[str]:
-    """Finds, as group 1 of an empty match, the longest of `words` at every place, also inside another one."""
-    return re.compile(f"(?=({_expression_of(_trie_of(words))}))")
+    """Matches the longest of `words`; no look-ahead, so that the search skips what no word begins with."""
+    return re.compile(_expression_of(_trie_of(words)))
+
+
+def keyword_hits(pattern: re.Pattern[str], low: str) -> Iterator[tuple[int, str]]:
+    """Where a word begins and which, at every place, also inside another one."""
+    found = pattern.search(low)
+    while found:
+        yield found.start(), found.group()
+        found = pattern.search(low, found.start() + 1)
 
 
 def lowered(text: str) -> str:

@@ -122,14 +122,14 @@ PLATFORMS: tuple[Rule, ...] = (
     _token(
         "private-key",
         "mii",
-        r"MII(?:[A-Z][A-Za-z0-9]{1,3}IBAAK[BC]|[A-Z][A-Za-z0-9]{2}IBADANBgkqhkiG9w0BAQEFAASC|GHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg)(?:[A-Za-z0-9+/]|\\{1,3}[nr/]|\s(?=\s{0,24}[A-Za-z0-9+/]{16})){20,8000}+={0,2}",
+        r"MII(?:[A-Z][A-Za-z0-9]{1,3}IBAAK[BC]|[A-Z][A-Za-z0-9]{2}IBADANBgkqhkiG9w0BAQEFAASC|GHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg)(?:[A-Za-z0-9+/]|\\{1,3}[nr/]|\s(?=\s{0,24}[A-Za-z0-9+/]{16})){20,4000}+={0,2}",
     ),
     _word("private-key", "mc4caqawbqydk2v", r"MC4CAQAwBQYDK2V[A-Za-z0-9+/]{40,60}={0,2}"),
     _word("private-key", "mhccaqeei", r"MHcCAQEEI[A-Za-z0-9+/\s]{100,200}={0,2}"),
     _token(
         "private-key",
         "b3blbnnzac1rzxktdj",
-        r"b3BlbnNzaC1rZXktdj(?:[A-Za-z0-9+/]|\\{1,3}[nr/]|\s(?=\s{0,24}[A-Za-z0-9+/]{16})){60,8000}+={0,2}",
+        r"b3BlbnNzaC1rZXktdj(?:[A-Za-z0-9+/]|\\{1,3}[nr/]|\s(?=\s{0,24}[A-Za-z0-9+/]{16})){60,4000}+={0,2}",
     ),
     _word("minisign-key", "rwrty0", r"RWRTY0[A-Za-z0-9+/]{100,240}={0,2}"),
     Rule(

@@ -22,6 +22,7 @@ _END_OF_LINE = re.compile(
     r"(?P<before>[\w+/=~%:@.-]{3,60}+)(?P<gap>[ \t]{0,4}(?:\\|=|[\"'`][ \t]{0,4}[+.\\]?|[│|])?[ \t]{0,40}\r?)\Z"
 )
 _WORD = re.compile(r"[A-Z]?[a-z]*[.:]?|[A-Z]+[.:]?|\d+[.)]?")
+_DIGIT = re.compile(r"[0-9]")
 _RUN = re.compile(r"[A-Z]?[a-z]{4,}|[A-Z]{5,}")
 _WITHIN = re.compile(r"[\w+/=~%.@-]+")
 _END_CHARS = 100
@@ -61,6 +62,8 @@ def _joints(text: str) -> Iterator[_Joint]:
         if _WORD.fullmatch(found["after"]):
             continue
         first = max(0, found.start() - _END_CHARS)
+        if not _DIGIT.search(found["after"]) and not _DIGIT.search(text, first, found.start()):
+            continue
         before = _END_OF_LINE.search(text[first : found.start()])
         if before and (_drawn(found["after"]) or _drawn(before["before"])):
             yield _Joint(first + before.start("gap"), found.end())
@@ -76,10 +79,10 @@ def _drawn(piece: str) -> bool:
 
 def _crossing(text: str, chain: list[_Joint], search: Callable[[str], Iterable[Span]]) -> Iterator[Span]:
     view = _view(text, chain)
-    joined = [view.starts.index(joint.end) for joint in chain]
     for span in search(view.text):
-        if any(span.start < place < span.end for place in joined):
-            yield view.original(span)
+        original = view.original(span)
+        if original.end - original.start > span.end - span.start:
+            yield original
 
 
 def _view(text: str, chain: list[_Joint]) -> View:
