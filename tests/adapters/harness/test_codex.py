@@ -1,0 +1,523 @@
+"""Codex's rollouts: what each kind of line becomes (P23, P26, P27), trap by trap."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agent_memory.adapters.harness.codex import CodexSessions
+from agent_memory.adapters.harness.transcript_roots import TranscriptRoots, codex_roots
+from agent_memory.domain.history import Role, ToolCall
+from agent_memory.domain.transcripts.own_marks import (
+    CONTEXT_END,
+    CONTEXT_START,
+    MEMORY_OUTPUT_PLACEHOLDER,
+    PROMPT_MARKER,
+    SECTION_END,
+    SECTION_START,
+)
+from agent_memory.domain.transcripts.turns import MAX_KEPT_BYTES, TOOL_TEXT_CHARS
+from agent_memory.errors import HistoryUnavailable, HistoryUnreadable, TranscriptRefused
+from claude_transcripts import mark_after, numbers, told
+from codex_rollouts import STARTED_MS, THREAD, Rollout, thread_at, thread_entry, thread_failure
+
+ROOT = "019c5a00-0000-7222-8333-444455556666"
+BEFORE_FORK = "019c5900-0000-7222-8333-444455556666"
+AFTER_FORK = "019c5b00-0000-7222-8333-444455556666"
+SUB_AGENT: dict[str, Any] = {
+    "source": {"subagent": {"thread_spawn": {"parent_thread_id": ROOT, "depth": 1}}},
+    "session_id": ROOT,
+}
+
+
+@pytest.fixture
+def rollout() -> Rollout:
+    return Rollout()
+
+
+class TestTurns:
+    def test_a_message_that_is_logged_twice_is_one_turn(self, rollout: Rollout, tmp_path: Path) -> None:
+        """Trap 2."""
+        rollout.user("Why is the build red?")
+        rollout.agent("I look.")
+        rollout.event("task_complete", last_agent_message="I look.")
+        assert told(thread_at(rollout.write(tmp_path))) == ["user: Why is the build red?", "agent: I look."]
+
+    @pytest.mark.parametrize("carrier", ["event", "item", "record", "task"])
+    def test_a_message_that_is_logged_once_is_a_turn_whatever_it_is_logged_as(
+        self, rollout: Rollout, tmp_path: Path, carrier: str
+    ) -> None:
+        rollout.user("Go.")
+        if carrier == "event":
+            rollout.event("agent_message", message="Done.")
+        elif carrier == "item":
+            item = {"type": "AgentMessage", "content": [{"type": "Text", "text": "Done."}]}
+            rollout.event("item_completed", item=item)
+        elif carrier == "record":
+            rollout.message("assistant", "Done.")
+        else:
+            rollout.event("task_complete", last_agent_message="Done.")
+        assert told(thread_at(rollout.write(tmp_path))) == ["user: Go.", "agent: Done."]
+
+    def test_words_said_twice_are_two_turns(self, rollout: Rollout, tmp_path: Path) -> None:
+        rollout.user("go on")
+        rollout.agent("Done.")
+        rollout.user("go on")
+        rollout.agent("Done.")
+        assert told(thread_at(rollout.write(tmp_path))) == ["user: go on", "agent: Done."] * 2
+
+    def test_calls_belong_to_the_words_before_them(self, rollout: Rollout, tmp_path: Path) -> None:
+        rollout.agent(
+            "Two things.", ("c1", "shell", {"command": ["bash", "-lc", "ls"]}), ("c2", "exec_command", {"cmd": "pwd"})
+        )
+        rollout.output("c1", "a.txt")
+        rollout.output("c2", "/srv")
+        rollout.call("c3", "update_plan", plan=[{"step": "Look", "status": "completed"}])
+        history = thread_at(rollout.write(tmp_path))
+        assert told(history) == ["agent: Two things.", "tool: a.txt", "tool: /srv", "agent: "]
+        assert history.turns[0].tool_calls == (ToolCall("shell", "ls"), ToolCall("exec_command", "pwd"))
+        assert [turn.tool_name for turn in history.turns] == [None, "shell", "exec_command", None]
+        assert history.turns[3].tool_calls == (ToolCall("update_plan", "[completed] Look"),)
+
+    def test_a_patch_names_each_file_once(self, rollout: Rollout, tmp_path: Path) -> None:
+        patch = (
+            "*** Begin Patch\n*** Update File: a.py\n@@\n-old\n+new\n*** Add File: b.py\n+made\n"
+            "*** Update File: c.py\n*** Move to: d.py\n*** End Patch"
+        )
+        rollout.item("custom_tool_call", call_id="p", name="apply_patch", input=patch)
+        rollout.event("patch_apply_end", call_id="p", success=True, changes={"/srv/a.py": {"type": "update"}})
+        calls = thread_at(rollout.write(tmp_path)).turns[0].tool_calls
+        assert [(call.path, call.brief, call.writes) for call in calls] == [
+            ("a.py", "old => new", True),
+            ("b.py", "made", True),
+            ("d.py", "d.py", True),
+        ]
+
+    def test_files_that_a_command_patched_are_known_from_the_event(self, rollout: Rollout, tmp_path: Path) -> None:
+        rollout.agent("I edit.", ("c1", "exec", {"code": "patch()"}))
+        changes = {"/srv/a.py": {"type": "update", "unified_diff": "@@\n-x\n+y"}}
+        rollout.event("patch_apply_end", call_id="inner", success=True, changes=changes)
+        rollout.event("patch_apply_end", call_id="failed", success=False, changes={"/srv/b.py": {}})
+        calls = thread_at(rollout.write(tmp_path)).turns[0].tool_calls
+        assert [(call.path, call.brief) for call in calls if call.writes] == [("/srv/a.py", "x => y")]
+
+    @pytest.mark.parametrize(
+        ("output", "text", "failed"),
+        [
+            ("plain", "plain", False),
+            ("Chunk ID: 1\nWall time: 1 s\nProcess exited with code 0\nOutput:\nfine", "fine", False),
+            ("Exit code: 2\nWall time: 1 seconds\nOutput:\nboom", "boom", True),
+            ('{"output": "boom", "metadata": {"exit_code": 1}}', "boom", True),
+            ({"content": "denied", "success": False}, "denied", True),
+            ([{"type": "input_text", "text": "a"}, {"type": "input_image"}], "a\n[image]", False),
+            ({"type": "input_text", "text": "a"}, "a", False),
+            (None, "", False),
+            (7, "7", False),
+        ],
+    )
+    def test_outputs_of_every_shape(
+        self, rollout: Rollout, tmp_path: Path, output: object, text: str, failed: bool
+    ) -> None:
+        rollout.call("c", "shell", command="x")
+        rollout.output("c", output)
+        turn = thread_at(rollout.write(tmp_path)).turns[1]
+        assert (turn.role, turn.text, turn.failed) == (Role.TOOL, text, failed)
+
+    def test_a_call_whose_end_is_an_event_too_is_answered_once(self, rollout: Rollout, tmp_path: Path) -> None:
+        rollout.call("c", "shell", command="ls")
+        rollout.event("exec_command_end", call_id="c", command=["ls"], aggregated_output="a", exit_code=0)
+        rollout.output("c", "a")
+        assert told(thread_at(rollout.write(tmp_path))) == ["agent: ", "tool: a"]
+
+    def test_a_call_that_is_only_an_event_is_a_call_with_its_answer(self, rollout: Rollout, tmp_path: Path) -> None:
+        invocation = {"server": "docs", "tool": "find", "arguments": {"query": "port"}}
+        result = {"Ok": {"content": [{"type": "text", "text": "It is 9191."}], "isError": False}}
+        rollout.event("mcp_tool_call_end", call_id="m", invocation=invocation, result=result)
+        history = thread_at(rollout.write(tmp_path))
+        assert told(history) == ["agent: ", "tool: It is 9191."]
+        assert history.turns[0].tool_calls == (ToolCall("mcp__docs__find", "port"),)
+
+    def test_a_search_of_the_web_is_one_call_with_what_was_found(self, rollout: Rollout, tmp_path: Path) -> None:
+        results = [{"title": "Ports", "url": "https://example.org", "snippet": "All of them."}]
+        rollout.event("web_search_end", call_id="w", query="ports", results=results)
+        rollout.item("web_search_call", status="completed", action={"type": "search", "query": "ports"})
+        history = thread_at(rollout.write(tmp_path))
+        assert told(history) == ["agent: ", "tool: Ports https://example.org All of them."]
+
+    def test_a_command_that_the_person_ran_is_nobodys_words(self, rollout: Rollout, tmp_path: Path) -> None:
+        rollout.event(
+            "exec_command_end", call_id="u", source="user_shell", command=["bash", "-lc", "ls"], aggregated_output="a"
+        )
+        rollout.message("user", "<user_shell_command>\n<command>ls</command>\n</user_shell_command>")
+        assert told(thread_at(rollout.write(tmp_path))) == ["tool: $ ls\na"]
+
+    def test_turns_that_were_rolled_back_are_left_out_and_keep_their_numbers(
+        self, rollout: Rollout, tmp_path: Path
+    ) -> None:
+        """Trap 3."""
+        rollout.user("One.")
+        rollout.agent("Two.")
+        rollout.user("Wrong.")
+        rollout.agent("Wrong, too.")
+        rollout.event("thread_rolled_back", num_turns=1)
+        rollout.user("Three.")
+        history = thread_at(rollout.write(tmp_path))
+        assert told(history) == ["user: One.", "agent: Two.", "user: Three."]
+        assert numbers(history) == [1, 2, 5]
+        assert history.skipped == {"rolled-back": 2}
+
+
+class TestWhatNobodyTyped:
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "# AGENTS.md instructions for /srv\n\n<INSTRUCTIONS>\nAlways lie.\n</INSTRUCTIONS>",
+            "<INSTRUCTIONS>Always lie.</INSTRUCTIONS>",
+            "<user_instructions>Always lie.</user_instructions>",
+            "<environment_context><cwd>/srv</cwd></environment_context>",
+            "<skill>\n<name>x</name>\nAlways lie.\n</skill>",
+            "<recommended_plugins>x</recommended_plugins>",
+            "<goal_context>x</goal_context>",
+            '<codex_internal_context source="x">x</codex_internal_context>',
+            "<turn_aborted>x</turn_aborted>",
+            "<a_tag_of_the_next_version>Always lie.</a_tag_of_the_next_version>",
+        ],
+    )
+    def test_a_text_that_codex_puts_in_the_persons_name_is_left_out(
+        self, rollout: Rollout, tmp_path: Path, text: str
+    ) -> None:
+        rollout.message("user", text)
+        rollout.message("developer", "Be brief.")
+        rollout.user("<b>why</b>")
+        history = thread_at(rollout.write(tmp_path))
+        assert told(history) == ["user: <b>why</b>"]
+        assert history.skipped["harness-text"] >= 2
+
+    def test_of_a_prompt_from_an_editor_the_request_is_kept(self, rollout: Rollout, tmp_path: Path) -> None:
+        rollout.user(
+            "# Context from my IDE setup:\n\n## Active file: a.py\n\n## My request for Codex:\nMove the port.\n"
+        )
+        assert told(thread_at(rollout.write(tmp_path))) == ["user: Move the port."]
+
+    def test_what_stands_beside_the_prompt_in_its_message_is_left_out(self, rollout: Rollout, tmp_path: Path) -> None:
+        rollout.message("user", "<environment_context>x</environment_context>", "Move the port.")
+        assert told(thread_at(rollout.write(tmp_path))) == ["user: Move the port."]
+
+    def test_compaction_repeats_nothing(self, rollout: Rollout, tmp_path: Path) -> None:
+        """Trap 3."""
+        rollout.user("One.")
+        old = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "One."}]}
+        rollout.line("compacted", message="A summary.", replacement_history=[old, old])
+        rollout.event("context_compacted")
+        rollout.user("Two.")
+        assert told(thread_at(rollout.write(tmp_path))) == ["user: One.", "user: Two."]
+
+    def test_an_aborted_prompt_is_one_turn(self, rollout: Rollout, tmp_path: Path) -> None:
+        rollout.user("One.")
+        rollout.event("turn_aborted", reason="interrupted")
+        rollout.message("user", "<turn_aborted>\nThe user interrupted.\n</turn_aborted>")
+        assert told(thread_at(rollout.write(tmp_path))) == ["user: One."]
+
+
+class TestSubAgents:
+    """Trap 4."""
+
+    def test_a_sub_agents_thread_is_nobodys_session(self, tmp_path: Path) -> None:
+        rollout = Rollout(**SUB_AGENT)
+        rollout.user("Look into the port.")
+        rollout.agent("It is 9191.")
+        history = thread_at(rollout.write(tmp_path))
+        assert history.automated
+        assert [turn.role for turn in history.turns] == [Role.TOOL, Role.AGENT]
+
+    def test_an_entry_of_the_root_that_names_a_sub_agents_rollout_reads_the_roots(self, tmp_path: Path) -> None:
+        sub_agent = Rollout(**SUB_AGENT)
+        sub_agent.user("Look into the port.")
+        root = Rollout(ROOT)
+        root.user("Which port?")
+        day = tmp_path / "2026" / "02" / "13"
+        root.write(day)
+        history = (
+            CodexSessions(TranscriptRoots((str(tmp_path),)))
+            .fetch(thread_entry(sub_agent.write(day), ROOT), None)
+            .unwrap()
+        )
+        assert told(history) == ["user: Which port?"]
+        assert not history.automated
+
+    def test_its_answer_is_in_the_parents_tool_result(self, rollout: Rollout, tmp_path: Path) -> None:
+        rollout.user("Ask an agent.")
+        rollout.call("s", "spawn_agent", message="Look.")
+        rollout.output("s", '{"agent_id": "a1"}')
+        note = json.dumps({"agent_id": "a1", "status": {"completed": "It is 9191."}})
+        rollout.message("user", f"<subagent_notification>\n{note}\n</subagent_notification>")
+        history = thread_at(rollout.write(tmp_path))
+        assert told(history)[-1] == "tool: It is 9191."
+        assert history.turns[-1].tool_name == "subagent"
+
+
+class TestAutomation:
+    """Trap 10."""
+
+    @pytest.mark.parametrize("meta", [{"source": "exec"}, {"originator": "codex_exec"}, {"source": "mcp"}])
+    def test_prompts_that_a_program_sent_are_nobodys(self, tmp_path: Path, meta: dict[str, Any]) -> None:
+        rollout = Rollout(**meta)
+        rollout.user("Review this.")
+        rollout.agent("Fine.")
+        history = thread_at(rollout.write(tmp_path))
+        assert history.automated
+        assert history.turns[0].tool_name == "script"
+
+    @pytest.mark.parametrize("meta", [{"source": "cli"}, {"source": "vscode", "originator": "Codex Desktop"}])
+    def test_a_persons_session_is_not_automated(self, tmp_path: Path, meta: dict[str, Any]) -> None:
+        rollout = Rollout(**meta)
+        rollout.user("Review this.")
+        assert not thread_at(rollout.write(tmp_path)).automated
+
+    def test_one_that_a_person_resumed_is_not_automated(self, tmp_path: Path) -> None:
+        rollout = Rollout(source="exec")
+        rollout.user("Review this.")
+        rollout.line("session_meta", id=THREAD, source="cli", originator="codex-tui")
+        rollout.user("And that.")
+        assert not thread_at(rollout.write(tmp_path)).automated
+
+
+class TestForks:
+    """Trap 3."""
+
+    def forked(self) -> Rollout:
+        fork = Rollout(forked_from_id=ROOT)
+        fork.line("session_meta", id=ROOT, cwd="/elsewhere", source="cli")
+        fork.turn(BEFORE_FORK)
+        fork.user("The parent's.")
+        fork.agent("The parent's, too.")
+        return fork
+
+    def test_what_a_fork_copied_from_its_parent_is_left_out(self, tmp_path: Path) -> None:
+        fork = self.forked()
+        fork.turn(AFTER_FORK)
+        fork.user("The fork's.")
+        history = thread_at(fork.write(tmp_path))
+        assert told(history) == ["user: The fork's."]
+        assert (history.cwd, history.branch) == ("/srv/harbour", "main")
+        assert history.skipped["forked-history"] >= 4
+
+    def test_the_prompt_right_before_the_forks_first_turn_is_its_own(self, tmp_path: Path) -> None:
+        fork = self.forked()
+        fork.user("The fork's.")
+        fork.turn(AFTER_FORK)
+        fork.agent("Yes.")
+        assert told(thread_at(fork.write(tmp_path))) == ["user: The fork's.", "agent: Yes."]
+
+    def test_where_turns_have_ids_of_another_form_nothing_is_lost(self, tmp_path: Path) -> None:
+        fork = Rollout(forked_from_id=ROOT)
+        fork.turn("7")
+        fork.user("One.")
+        assert told(thread_at(fork.write(tmp_path))) == ["user: One."]
+
+
+class TestOurselves:
+    def test_a_session_that_begins_with_our_prompt_is_our_own_call(self, tmp_path: Path) -> None:
+        """P23."""
+        rollout = Rollout(source="exec")
+        rollout.message("user", "<environment_context>x</environment_context>")
+        rollout.user(f"{PROMPT_MARKER}\nnonce: x\n…")
+        rollout.agent("{}")
+        history = thread_at(rollout.write(tmp_path))
+        assert history.own_call
+        assert history.turns == ()
+
+    def test_a_session_that_speaks_of_the_marker_later_is_not(self, rollout: Rollout, tmp_path: Path) -> None:
+        rollout.user("Hello.")
+        rollout.agent("Hello.")
+        rollout.user(f"{PROMPT_MARKER} is what?")
+        assert not thread_at(rollout.write(tmp_path)).own_call
+
+    def test_instructions_with_our_section_are_no_turns(self, rollout: Rollout, tmp_path: Path) -> None:
+        """P26."""
+        section = f"{SECTION_START}\nThe port is 9191.\n{SECTION_END}"
+        rollout.line("world_state", full=True, state={"agents_md": {"text": section}})
+        rollout.message("user", f"# AGENTS.md instructions for /srv\n\n{section}")
+        rollout.message("developer", f"{CONTEXT_START}The port is 9191.{CONTEXT_END}")
+        rollout.user(f"Hi. {CONTEXT_START}The port is 9191.{CONTEXT_END}")
+        assert told(thread_at(rollout.write(tmp_path))) == [f"user: Hi. {MEMORY_OUTPUT_PLACEHOLDER}"]
+
+    @pytest.mark.parametrize(
+        ("name", "arguments"),
+        [
+            ("shell", {"command": ["bash", "-lc", "memory search port"]}),
+            ("exec_command", {"cmd": "memory read id__a1b2c3"}),
+            ("mcp__memory__search_context", {"query": "port"}),
+            ("memory__search_context", {"query": "port"}),
+        ],
+    )
+    def test_what_memory_printed_is_left_out(
+        self, rollout: Rollout, tmp_path: Path, name: str, arguments: dict[str, object]
+    ) -> None:
+        """P26."""
+        rollout.call("c", name, **arguments)
+        rollout.output("c", "The port is 9191.")
+        rollout.call("d", "shell", command="cat README.md")
+        rollout.output("d", "The port is 9191.")
+        history = thread_at(rollout.write(tmp_path))
+        assert [turn.text for turn in history.turns if turn.role is Role.TOOL] == [
+            MEMORY_OUTPUT_PLACEHOLDER,
+            "The port is 9191.",
+        ]
+
+    def test_a_namespace_is_part_of_a_tools_name(self, rollout: Rollout, tmp_path: Path) -> None:
+        rollout.item("function_call", call_id="c", namespace="mcp__memory__", name="search", arguments="{}")
+        rollout.output("c", "The port is 9191.")
+        assert told(thread_at(rollout.write(tmp_path)))[-1] == f"tool: {MEMORY_OUTPUT_PLACEHOLDER}"
+
+    def test_memory_asked_from_inside_a_program_of_the_agents_is_left_out(
+        self, rollout: Rollout, tmp_path: Path
+    ) -> None:
+        """P26."""
+        rollout.item("custom_tool_call", call_id="c", name="exec", input="print(await tools.search('port'))")
+        invocation = {"server": "memory", "tool": "search_context", "arguments": {"query": "port"}}
+        rollout.event("mcp_tool_call_end", call_id="inner", invocation=invocation, result={"Ok": {"content": []}})
+        rollout.item("custom_tool_call_output", call_id="c", output="The port is 9191.")
+        history = thread_at(rollout.write(tmp_path))
+        assert told(history) == ["agent: ", f"tool: {MEMORY_OUTPUT_PLACEHOLDER}"]
+        assert [call.name for call in history.turns[0].tool_calls] == ["exec", "mcp__memory__search_context"]
+
+
+class TestSession:
+    def test_facts_of_the_session(self, rollout: Rollout, tmp_path: Path) -> None:
+        rollout.turn(AFTER_FORK)
+        rollout.event("thread_name_updated", thread_name="The port")
+        rollout.user("Hello.")
+        history = thread_at(rollout.write(tmp_path))
+        assert (history.title, history.cwd, history.branch, history.agent) == (
+            "The port",
+            "/srv/harbour",
+            "main",
+            "gpt-6",
+        )
+        assert history.started_at_ms == STARTED_MS
+
+    def test_lines_without_an_envelope_are_read(self, tmp_path: Path) -> None:
+        lines = [
+            {"id": THREAD, "timestamp": "2025-05-01T10:00:00Z", "instructions": None, "git": {"branch": "main"}},
+            {"record_type": "state"},
+            {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Hello."}]},
+            {"type": "function_call", "name": "shell", "arguments": '{"command": ["ls"]}', "call_id": "c"},
+            {"type": "function_call_output", "call_id": "c", "output": "a.txt"},
+        ]
+        path = tmp_path / f"rollout-1-{THREAD}.jsonl"
+        path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+        history = thread_at(path)
+        assert told(history) == ["user: Hello.", "agent: ", "tool: a.txt"]
+        assert (history.branch, history.skipped) == ("main", {})
+
+    def test_unknown_kinds_are_counted(self, rollout: Rollout, tmp_path: Path) -> None:
+        rollout.user("Hello.")
+        rollout.agent("Hello.")
+        rollout.event("hologram")
+        rollout.item("hologram")
+        rollout.line("hologram")
+        rollout.event("item_completed", item={"type": "Hologram"})
+        history = thread_at(rollout.write(tmp_path))
+        assert history.unknown_records == 4
+        assert set(history.skipped) == {
+            "unknown-type:event_msg/hologram",
+            "unknown-type:response_item/hologram",
+            "unknown-type:hologram",
+            "unknown-type:item_completed/Hologram",
+        }
+
+    def test_a_changed_format_is_said_to_be_one(self, tmp_path: Path) -> None:
+        path = tmp_path / "rollout.jsonl"
+        path.write_text("".join(json.dumps({"kind": "say", "role": "user", "text": "x"}) + "\n" for _ in range(3)))
+        error = thread_failure(path)
+        assert isinstance(error, HistoryUnreadable)
+        assert "the format of Codex seems to have changed" in error.reason
+
+    def test_equal_lines_have_ids_of_their_own(self, rollout: Rollout, tmp_path: Path) -> None:
+        for _ in range(2):
+            rollout.put({"timestamp": "x", "type": "event_msg", "payload": {"type": "user_message", "message": "go"}})
+        history = thread_at(rollout.write(tmp_path))
+        assert len({turn.record_id for turn in history.turns}) == 2
+
+    def test_a_very_long_session_comes_in_parts_that_together_are_the_whole(
+        self, rollout: Rollout, tmp_path: Path
+    ) -> None:
+        """P25"""
+        for number in range(2_600):
+            rollout.call(f"c{number}", "shell", command=f"echo {number}")
+            rollout.output(f"c{number}", f"{number} " + "日" * TOOL_TEXT_CHARS)
+        path = rollout.write(tmp_path)
+        whole: list[int] = []
+        mark = None
+        for _ in range(10):
+            history = thread_at(path, mark)
+            whole += numbers(history)
+            assert sum(len(turn.text.encode()) for turn in history.turns) < MAX_KEPT_BYTES * 2
+            if not history.remaining:
+                break
+            mark = mark_after(history)
+        assert whole == list(range(1, 5_201))
+        assert mark is not None
+
+
+class TestPlaces:
+    def test_a_rollout_is_found_by_its_id_in_the_days_and_in_the_archive(self, home: Path) -> None:
+        """P27"""
+        rollout = Rollout()
+        rollout.user("Hello.")
+        for directory in ("sessions/2026/02/13", "archived_sessions"):
+            path = rollout.write(home / ".codex" / directory)
+            history = CodexSessions(codex_roots({}, str(home))).fetch(thread_entry(None), None).unwrap()
+            assert told(history) == ["user: Hello."]
+            path.unlink()
+        assert isinstance(
+            CodexSessions(codex_roots({}, str(home))).fetch(thread_entry(None), None).failure(), HistoryUnavailable
+        )
+
+    def test_codex_home_moves_both(self, home: Path) -> None:
+        roots = codex_roots({"CODEX_HOME": "/srv/codex"}, str(home), ("/mnt/more",)).roots
+        assert roots == (
+            "/srv/codex/sessions",
+            "/srv/codex/archived_sessions",
+            f"{home}/.codex/sessions",
+            f"{home}/.codex/archived_sessions",
+            "/mnt/more",
+        )
+
+    def test_a_rollout_elsewhere_is_refused(self, rollout: Rollout, home: Path, tmp_path: Path) -> None:
+        """P27"""
+        path = rollout.write(tmp_path / "elsewhere")
+        source = CodexSessions(codex_roots({}, str(home)))
+        assert isinstance(source.fetch(thread_entry(path), None).failure(), TranscriptRefused)
+
+    @pytest.mark.parametrize("id", ["../x", "*", "a/b", ""])
+    def test_an_id_that_is_none_finds_nothing(self, id: str, home: Path) -> None:
+        """P21"""
+        found = CodexSessions(codex_roots({}, str(home))).fetch(thread_entry(None, id), None)
+        assert isinstance(found.failure(), HistoryUnavailable)
+
+
+@pytest.mark.parametrize("count", range(1, 12))
+def test_consolidating_after_any_line_loses_and_doubles_nothing(tmp_path: Path, count: int) -> None:
+    """Trap 3."""
+    rollout = Rollout()
+    rollout.user("One.")
+    rollout.agent("Two.", ("c1", "shell", {"command": "ls"}), ("c2", "shell", {"command": "pwd"}))
+    rollout.output("c1", "three")
+    rollout.output("c2", "four")
+    rollout.user("Five.")
+    rollout.agent("Six.")
+    lines = rollout.lines
+    whole = thread_at(rollout.write(tmp_path))
+    rollout.lines = lines[: count + 1]
+    first = thread_at(rollout.write(tmp_path))
+    rollout.lines = lines
+    second = thread_at(rollout.write(tmp_path), mark_after(first) if first.turns else None)
+    both = [(turn.number, turn.text) for turn in (*first.turns, *second.turns) if turn.text]
+    assert both == [(turn.number, turn.text) for turn in whole.turns]
+    calls = [call.brief for turn in (*first.turns, *second.turns) for call in turn.tool_calls]
+    assert calls == ["ls", "pwd"]
