@@ -71,6 +71,8 @@ class Health:
     warnings: tuple[str, ...] = ()
     earlier_runs: tuple[LastRun, ...] = ()
     """The newest run of each other machine: none of them makes good what another could not do."""
+    last_captures: tuple[tuple[str, int], ...] = ()
+    """Each harness that was ever captured, and when last, in epoch ms."""
 
     @property
     def problems(self) -> tuple[str, ...]:

@@ -8,12 +8,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from attrs import frozen
+from attrs import evolve, frozen
 from returns.result import Failure, Result
 
 from agent_memory.adapters.inbox.failed_entries import failed_entries
 from agent_memory.adapters.inbox.hook_log import FILE_NAME, PREVIOUS_NAME, hook_log_directories
 from agent_memory.adapters.inbox.inbox_files import InboxFiles
+from agent_memory.adapters.inbox.last_captures import last_captures
 from agent_memory.adapters.inbox.queue_troubles import QueueTroubles
 from agent_memory.adapters.records.run_log_files import RunLogFiles
 from agent_memory.adapters.surroundings.root import home_of
@@ -56,8 +57,13 @@ class HealthFiles:
                         .read()
                         .bind(
                             lambda troubles: self.spend.days().bind(
-                                lambda days: failed_entries(str(self.root)).map(
-                                    lambda failed: self._health(live, archive, names, failed, troubles, days, warnings)
+                                lambda days: failed_entries(str(self.root)).bind(
+                                    lambda failed: last_captures(str(self.root)).map(
+                                        lambda captures: evolve(
+                                            self._health(live, archive, names, failed, troubles, days, warnings),
+                                            last_captures=tuple(captures.items()),
+                                        )
+                                    )
                                 )
                             )
                         )

@@ -40,6 +40,7 @@ def _text(health: Health) -> str:
     lines = [
         ("store", f"{one_line(health.root, 4096)}  ({_count(health.entries, 'note')}, {health.archived} archived)"),
         ("inbox", _inbox(health)),
+        *(("captured", text) for text in _captured(health)),
         ("last run", _last_run(health)),
         (
             "agent",
@@ -65,6 +66,12 @@ def _first(texts: list[str]) -> list[str]:
 def _inbox(health: Health) -> str:
     since = f", oldest from {iso_of(health.oldest_pending_at_ms)}" if health.oldest_pending_at_ms is not None else ""
     return f"{health.pending} waiting{since}, {len(health.failed)} failed"
+
+
+def _captured(health: Health) -> list[str]:
+    """Of each harness when last: a hook that stopped working is seen here first."""
+    each = [f"{harness} {iso_of(at_ms)[:16].replace('T', ' ')}" for harness, at_ms in health.last_captures]
+    return [", ".join(each) + " (UTC)"] if each else []
 
 
 def _last_run(health: Health) -> str:
@@ -94,6 +101,7 @@ def _document(health: Health) -> dict[str, Any]:
             {"key": key, "code": trouble.code, "message": trouble.message, "attempts": trouble.attempts}
             for key, trouble in health.troubles
         ],
+        "lastCaptures": {harness: iso_of(at_ms) for harness, at_ms in health.last_captures},
         "lastRun": None
         if last is None
         else {

@@ -1,0 +1,48 @@
+"""When each harness was last captured, told from the names of inbox entries alone."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+
+from returns.result import Failure, Result, Success
+
+from agent_memory.adapters.disk.io_errors import store_io
+from agent_memory.adapters.disk.paths import directory_inside
+from agent_memory.adapters.inbox.inbox_exit import FAILED, PROCESSED
+from agent_memory.adapters.inbox.inbox_put import INBOX
+from agent_memory.domain.instants import ms_of
+from agent_memory.domain.results import sealed
+from agent_memory.errors import Error
+
+_NAME = re.compile(r"(\d{4}-\d\d-\d\dT)(\d\d)-(\d\d)-(\d\d\.\d{3}Z)_([a-z][a-z-]*)_[0-9A-Za-z]+\.json", re.ASCII)
+
+
+def last_captures(root: str) -> Result[Mapping[str, int], Error]:
+    """The time of the newest entry of each harness, in epoch ms, by its name: waiting, worked on or given up."""
+    newest: dict[str, int] = {}
+    for relative in (INBOX, PROCESSED, FAILED):
+        match sealed(_names(root, relative)):
+            case Failure(error):
+                return Failure(error)
+            case Success(names):
+                for name in names:
+                    found = _NAME.fullmatch(name)
+                    at_ms = ms_of(f"{found[1]}{found[2]}:{found[3]}:{found[4]}") if found else None
+                    if found and at_ms is not None:
+                        newest[found[5]] = max(newest.get(found[5], 0), at_ms)
+    return Success(dict(sorted(newest.items())))
+
+
+def _names(root: str, relative: str) -> Result[list[str], Error]:
+    match sealed(directory_inside(root, relative)):
+        case Failure(refused):
+            return Failure(refused)
+        case Success(path):
+            try:
+                return Success(os.listdir(path))
+            except FileNotFoundError:
+                return Success([])
+            except OSError as error:
+                return Failure(store_io(error, "list", path))
