@@ -7,18 +7,19 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from attrs import evolve
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.agent.agent_environment import agent_sign, inside_harness
 from agent_memory.adapters.disk.locks import KernelLocks
 from agent_memory.adapters.disk.paths import real_root
-from agent_memory.adapters.surroundings.config_files import Effective, load_config
+from agent_memory.adapters.surroundings.config_files import DEFAULT, Effective, load_config
 from agent_memory.adapters.surroundings.root import home_of
 from agent_memory.adapters.surroundings.system_clock import SystemClock
 from agent_memory.config import Config
 from agent_memory.domain.command.presets import BUILTIN
 from agent_memory.domain.note_draft import Caller
-from agent_memory.errors import ActRefused, Error
+from agent_memory.errors import ActRefused, Error, HomeUnknown, UsageInvalid
 from agent_memory.wording import describe
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from agent_memory.adapters.records.run_log_files import RunLogFiles
     from agent_memory.adapters.records.spend_ledger_files import SpendLedgerFiles
     from agent_memory.adapters.records.usage_ledger_files import UsageLedgerFiles
+    from agent_memory.adapters.setup.installation import Installation
     from agent_memory.adapters.store.store_files import StoreFiles
     from agent_memory.adapters.surroundings.places_files import PlacesFiles
     from agent_memory.adapters.targets.target_files import TargetFiles
@@ -199,6 +201,53 @@ class Memory:
 
         in_repository = self.cwd is not None and work_tree_above(self.cwd) is not None
         return self.publisher.render(Target("-", frozenset({GLOBAL_SCOPE, self.scope_here()}), in_repository))
+
+    def installation(self) -> Result[Installation, Error]:
+        """For `memory setup` and `memory uninstall`."""
+        from agent_memory.adapters.setup.detection import memory_program
+        from agent_memory.adapters.setup.installation import Installation
+        from agent_memory.adapters.setup.settings_files import SettingsFiles
+        from agent_memory.adapters.setup.setup_planning import SetupPlanning
+        from agent_memory.adapters.setup.setup_state import SetupState
+        from agent_memory.adapters.surroundings.config_documents import parse_config
+        from agent_memory.adapters.surroundings.root import config_path
+        from agent_memory.adapters.targets.chosen_targets import chosen_targets
+        from agent_memory.domain.installing.ground import asked_for, ground_of
+
+        home, program = home_of(self.environ), memory_program(self.environ)
+        if home is None:
+            return Failure(HomeUnknown())
+        if program is None:
+            return Failure(
+                UsageInvalid("There is no command `memory` on PATH", "Install agent-memory, then try again.")
+            )
+        asked = asked_for(ground_of(home, program, self.environ))
+        path = config_path(home)
+
+        def section_of(path: str, in_repository: bool) -> Result[str, Error]:
+            (target,) = chosen_targets((path,), home, self.places)
+            return self.publisher.render(evolve(target, in_repository=in_repository)).map(lambda section: section.text)
+
+        planning = SetupPlanning(
+            ground=ground_of(home, program, self.environ, frozenset(each for each in asked if Path(each).exists())),
+            environ=self.environ,
+            files=SettingsFiles(self.targets),
+            state=SetupState(home),
+            config=self.config,
+            config_path=path,
+            config_root=self._configured_root(home),
+            section_of=section_of,
+            check_config=lambda data: parse_config(data, path),
+        )
+        return Success(Installation(planning, self.environ, self.root))
+
+    def _configured_root(self, home: str) -> str | None:
+        """`storage.root` as the person's own config has it, whatever the environment says."""
+        bare = {"HOME": home}
+        found = load_config(bare, None).value_or(None)
+        if found is None or found.source_of("storage.root") == DEFAULT:
+            return None
+        return found.config.storage.root
 
     def scope_here(self) -> str:
         """The scope key of the working directory."""

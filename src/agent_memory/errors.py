@@ -58,6 +58,16 @@ class ConfigUnreadable:
 
 
 @frozen
+class SettingsRefused:
+    """A harness's settings file, or our own config, that setup or uninstall must not or cannot edit; it was left as it is."""
+
+    code: ClassVar[str] = "settings-refused"
+    exit_code: ClassVar[int] = 10
+    path: str
+    reason: str
+
+
+@frozen
 class HomeUnknown:
     """Neither HOME nor the password database says where the person's files are."""
 
@@ -374,6 +384,7 @@ Error = (
     | ActRefused
     | ConfigInvalid
     | ConfigUnreadable
+    | SettingsRefused
     | HomeUnknown
     | StoreIo
     | EntryNotFound

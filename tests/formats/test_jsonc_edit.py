@@ -201,15 +201,18 @@ _KEYS = st.sampled_from(["hooks", "Stop", "mcpServers", "agentsMd", "a", "b", "Ã
 _VALUES = st.recursive(
     _SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_KEYS, inner, max_size=3), max_leaves=8
 )
+_COINS = st.booleans()
 _BLANKS = st.sampled_from(["", " ", "\n", "\n  ", "\t", "\r\n", " // c\n", "/* c */", " /* , } */ ", "\n// x\n\n"])
 
 
 @st.composite
-def written(draw: st.DrawFn, value: Any) -> str:
+def written(draw: Any, value: Any) -> str:
     """A document with this value, with blanks, comments and trailing commas anywhere."""
 
     def blank() -> str:
-        return draw(_BLANKS)
+        return str(draw(_BLANKS))
+
+    ascii_only = draw(_COINS)
 
     def one(value: Any) -> str:
         if isinstance(value, dict):
@@ -217,9 +220,9 @@ def written(draw: st.DrawFn, value: Any) -> str:
         elif isinstance(value, list):
             parts = [f"{blank()}{one(v)}{blank()}" for v in value]
         else:
-            return json.dumps(value, ensure_ascii=draw(st.booleans()))
+            return json.dumps(value, ensure_ascii=ascii_only)
         opening, closing = "{}" if isinstance(value, dict) else "[]"
-        trailing = "," if parts and draw(st.booleans()) else ""
+        trailing = "," if parts and draw(_COINS) else ""
         return opening + ",".join(parts) + trailing + blank() + closing
 
     return blank() + one(value) + blank()

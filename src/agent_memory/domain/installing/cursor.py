@@ -46,7 +46,7 @@ def setup(ground: Ground) -> HarnessSetup:
                 Part.HOOKS,
                 f"{directory}/hooks.json",
                 "jsonc",
-                (Member(("version",), 1, optional=True), *handlers),
+                (Member(("version",), 1, optional=True, stays=True), *handlers),
             ),
             Wanted(
                 Part.MCP,

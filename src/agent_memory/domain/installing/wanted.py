@@ -46,6 +46,8 @@ class Member:
     command: str | None = None
     optional: bool = False
     """Whatever somebody else has put there will do."""
+    stays: bool = False
+    """It is taken out only where nothing else has come into the document that may need it."""
 
 
 @frozen

@@ -65,6 +65,8 @@ COMMANDS: Mapping[str, Listed] = {
     "doctor": _in_cli("doctor", "examine the store, and repair what is safe to repair"),
     "status": _in_cli("status", "what waits, what went wrong, what was spent"),
     "config": _in_cli("config", "show every setting and where it comes from"),
+    "setup": _in_cli("setup", "let the harnesses on this machine tell memory of their sessions"),
+    "uninstall": _in_cli("uninstall", "take out of every harness exactly what setup put in"),
     "trust": _in_cli("trust", "let the config in this directory set everything"),
 }
 

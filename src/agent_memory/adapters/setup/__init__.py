@@ -1,0 +1,1 @@
+"""Setup and uninstall on disk: settings files, backups, the receipt, trials."""

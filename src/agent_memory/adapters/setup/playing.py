@@ -1,0 +1,102 @@
+"""A trial of what was installed: each hook command is run as its harness would run it, and looked for in the inbox."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import uuid
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from attrs import frozen
+
+from agent_memory.adapters.disk.durable import fsync_directory
+from agent_memory.domain.installing.plans import Played
+from agent_memory.domain.installing.wanted import DIRECTORY, SESSION, Play
+from agent_memory.domain.text.plain_text import one_line
+
+LIMIT_SECONDS = 30.0
+
+
+@frozen
+class Playing:
+    """Trials with this environment, whose sessions are to arrive in this root."""
+
+    environ: Mapping[str, str]
+    home: str
+    root: Path
+
+    def play(self, harness: str, play: Play) -> Played:
+        """Run the command with a made-up session; its inbox entry is removed again."""
+        session = str(uuid.uuid4())
+        command = play.command.replace(SESSION, session)
+        payload = _filled(play.payload, {SESSION: session, DIRECTORY: self.home})
+        data = b"" if payload is None else json.dumps(payload).encode()
+        problem = self._run(command, data)
+        arrived = self._taken_back(session)
+        if arrived:
+            return Played(harness, play.command, True)
+        return Played(
+            harness, play.command, False, problem or "it ended well, but nothing arrived; see `memory status`"
+        )
+
+    def _run(self, command: str, data: bytes) -> str:
+        """What went wrong, as far as the call itself tells."""
+        try:
+            finished = subprocess.run(
+                ["/bin/sh", "-c", command],
+                input=data,
+                capture_output=True,
+                timeout=LIMIT_SECONDS,
+                cwd=self.home,
+                env=dict(self.environ),
+                check=False,
+                start_new_session=True,
+            )
+        except subprocess.TimeoutExpired:
+            return f"it did not end within {LIMIT_SECONDS:g} s"
+        except OSError as error:
+            return f"/bin/sh cannot be run: {error.strerror}"
+        if finished.returncode == 0:
+            return ""
+        said = one_line(finished.stderr.decode("utf-8", "replace"), 300)
+        return f"it ended with status {finished.returncode}{f': {said}' if said else ''}"
+
+    def _taken_back(self, session: str) -> bool:
+        """Whether the session arrived; its entries are removed."""
+        inbox = f"{self.root}/inbox"
+        found = False
+        try:
+            for name in os.listdir(inbox):
+                path = f"{inbox}/{name}"
+                if name.endswith(".json") and not name.startswith(".") and _mentions(path, session):
+                    os.unlink(path)
+                    found = True
+            if found:
+                fsync_directory(inbox)
+        except OSError:  # there is no inbox, or it cannot be written: then nothing can have arrived either
+            return found
+        return found
+
+
+def _mentions(path: str, session: str) -> bool:
+    try:
+        with open(path, "rb") as file:
+            return session.encode() in file.read(1 << 18)
+    except OSError:
+        return False
+
+
+def _filled(value: Any, words: Mapping[str, str]) -> Any:
+    """The payload with our placeholders filled in."""
+    if isinstance(value, str):
+        for word, meant in words.items():
+            value = value.replace(word, meant)
+        return value
+    if isinstance(value, Mapping):
+        return {key: _filled(each, words) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_filled(each, words) for each in value]
+    return value

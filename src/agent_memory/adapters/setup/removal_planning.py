@@ -1,0 +1,114 @@
+"""What uninstall would do: exactly what the receipt says is ours is taken out; nothing written."""
+
+from __future__ import annotations
+
+from attrs import evolve, frozen
+from returns.result import Failure, Result, Success
+
+from agent_memory.adapters.setup.settings_files import SettingsFiles
+from agent_memory.adapters.setup.setup_state import SetupState
+from agent_memory.domain.footprint import SectionChange
+from agent_memory.domain.installing.file_edit import FileEdit
+from agent_memory.domain.installing.plans import InstallPlan, PlannedFile, PlannedSection, Refused
+from agent_memory.domain.installing.receipt import FileRecord, Receipt, SectionRecord, sha256_of
+from agent_memory.domain.results import sealed
+from agent_memory.errors import Error, MarkersAmbiguous, SettingsRefused
+from agent_memory.formats.section_splice import restore_section, section_in, splice_section
+from agent_memory.formats.settings_revision import without_placed
+
+_ANY_SECTION = "<!-- agent-memory:start -->\n<!-- agent-memory:end -->"
+
+
+@frozen
+class RemovalPlanning:
+    """What a plan is made from."""
+
+    files: SettingsFiles
+    state: SetupState
+
+    def plan(self, harnesses: frozenset[str] | None) -> Result[InstallPlan, Error]:
+        """Take out what is there for these harnesses alone, or, with None, for all. A file that is refused hinders no other;
+        a Failure is that of the receipt or of a backup."""
+        return self.state.receipt().bind(
+            lambda receipt: self._planned(receipt.harnesses if harnesses is None else harnesses, receipt)
+        )
+
+    def _planned(self, harnesses: frozenset[str], receipt: Receipt) -> Result[InstallPlan, Error]:
+        planned: list[PlannedFile | PlannedSection | Refused] = []
+        for each in _concerned(receipt, harnesses):
+            one = self._section(each, harnesses) if isinstance(each, SectionRecord) else self._file(each, harnesses)
+            if isinstance(one, Failure):
+                return one
+            planned.append(one.unwrap())
+        return Success(
+            InstallPlan(
+                files=tuple(each for each in planned if isinstance(each, PlannedFile)),
+                sections=tuple(each for each in planned if isinstance(each, PlannedSection)),
+                refused=tuple(each for each in planned if isinstance(each, Refused)),
+            )
+        )
+
+    def _file(self, record: FileRecord, harnesses: frozenset[str]) -> Result[PlannedFile | Refused, Error]:
+        match sealed(self.state.backup(record.before)):
+            case Failure(error):
+                return Failure(error)
+            case Success(backup):
+                read = self.files.read(record.path)
+        if isinstance(read, Failure):
+            return Success(Refused(record.path, read.failure()))
+        settings = read.unwrap()
+        match sealed(without_placed(settings.file.data, record, backup, harnesses)):
+            case Failure(problem):
+                return Success(Refused(record.path, SettingsRefused(record.path, problem)))
+            case Success(revision):
+                kept = None
+                if revision.placed:
+                    before = None if revision.baseline is None else sha256_of(revision.baseline)
+                    after = revision.after if revision.after is not None else b""
+                    kept = evolve(record, before=before, after=sha256_of(after), placed=revision.placed)
+                edit = FileEdit(record.path, settings.file.data, revision.after)
+                set_aside = settings.file.data if revision.set_aside else None
+                return Success(PlannedFile(settings, edit, kept, revision.baseline, set_aside))
+
+    def _section(self, record: SectionRecord, harnesses: frozenset[str]) -> Result[PlannedSection | Refused, Error]:
+        match sealed(self.state.backup(record.before)):
+            case Failure(error):
+                return Failure(error)
+            case Success(backup):
+                read = self.files.read(record.path)
+        if isinstance(read, Failure):
+            return Success(Refused(record.path, read.failure()))
+        settings = read.unwrap()
+        data = settings.file.data
+        left = tuple(each for each in record.harnesses if each not in harnesses)
+        if left:
+            kept = evolve(record, harnesses=left)
+            return Success(PlannedSection(settings, FileEdit(record.path, data, data), kept, backup))
+        match sealed(without_section(data, backup)):
+            case Failure(problem):
+                return Success(Refused(record.path, MarkersAmbiguous(record.path, problem)))
+            case Success(after):
+                return Success(PlannedSection(settings, FileEdit(record.path, data, after), None))
+
+
+def _concerned(receipt: Receipt, harnesses: frozenset[str]) -> tuple[SectionRecord | FileRecord, ...]:
+    """The records that name one of these harnesses."""
+    sections = (each for each in receipt.sections if harnesses & set(each.harnesses))
+    files = (each for each in receipt.files if any(harnesses & set(placed.harnesses) for placed in each.placed))
+    return (*sections, *files)
+
+
+def without_section(data: bytes | None, backup: bytes | None) -> Result[bytes | None, str]:
+    """The file with the section that it had in its backup, or without any: then without the file too, where there was none
+    and nobody has written anything else into it."""
+    if data is None:
+        return Success(None)
+
+    def restored(before: str | None, now: str | None) -> Result[bytes | None, str]:
+        if now is None or now == before:
+            return Success(data)
+        separator = splice_section(backup or b"", _ANY_SECTION).map(lambda spliced: spliced.separator).value_or("")
+        change = SectionChange("", before, now, separator if before is None else "", created=backup is None)
+        return restore_section(data, change).map(lambda left: left if left.strip() or backup is not None else None)
+
+    return section_in(backup or b"").bind(lambda before: section_in(data).bind(lambda now: restored(before, now)))

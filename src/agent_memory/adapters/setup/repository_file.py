@@ -1,0 +1,45 @@
+"""What a person should know before memory's section goes into a file of their repository."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from returns.result import Success
+
+from agent_memory.adapters.disk.paths import FileImage, read_file
+from agent_memory.adapters.git.git_process import GitProcess
+
+_MAX_BYTES = 4 << 20
+
+
+def repository_notes(top: str, path: str, environ: Mapping[str, str], harnesses: tuple[str, ...]) -> tuple[str, ...]:
+    """Whole sentences: whether git tracks the file, and whether Claude Code reads it."""
+    claude = _claude_note(top) if "claude-code" in harnesses else ()
+    return (_tracked(top, path, environ), *claude)
+
+
+def _tracked(top: str, path: str, environ: Mapping[str, str]) -> str:
+    name = os.path.relpath(path, top)
+    git = GitProcess(Path(top), environ)
+    tracked = git.run("ls-files", "--error-unmatch", "--", name)
+    if isinstance(tracked, Success) and tracked.unwrap().ok:
+        return (
+            f"Git tracks {path}: whoever gets your commits gets the section, with what is global and this repository's."
+        )
+    ignored = git.run("check-ignore", "--quiet", "--", name)
+    if isinstance(ignored, Success) and ignored.unwrap().ok:
+        return f"Git ignores {path}: the section stays on this machine."
+    return f"Git does not track {path} yet: once it is added, whoever gets your commits gets the section."
+
+
+def _claude_note(top: str) -> tuple[str, ...]:
+    """Claude Code reads CLAUDE.md, which can import the other file."""
+    for name in ("CLAUDE.md", ".claude/CLAUDE.md"):
+        found = read_file(os.path.realpath(f"{top}/{name}"), _MAX_BYTES).value_or(None)
+        if isinstance(found, FileImage):
+            if b"@AGENTS.md" in found.data or b"@../AGENTS.md" in found.data:
+                return ()
+            return (f"Claude Code reads {top}/{name} and not AGENTS.md: put the line `@AGENTS.md` into it.",)
+    return (f"Claude Code does not read AGENTS.md: a file {top}/CLAUDE.md with the line `@AGENTS.md` makes it.",)

@@ -1,0 +1,114 @@
+"""The receipt of setup and the backups, in `~/.local/state/agent-memory/setup/`: 0700, and never beside the files.
+
+    receipt.json              what of ours is in which file
+    backups/<sha-256>         a file without ours, while the receipt names it
+    set-aside/<hash>-<name>   files of ours that somebody had edited when they were replaced or removed; these stay
+
+Backups are durable before the receipt that names them, and the receipt before the file is touched: whatever is in a file of
+the person's, the receipt knows of it.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from returns.result import Failure, Result, Success
+
+from agent_memory.adapters.disk.durable import FILE_MODE, fsync_directory, make_directories, replace_file
+from agent_memory.adapters.disk.io_errors import store_io
+from agent_memory.adapters.disk.locks import lock_within, release
+from agent_memory.adapters.disk.paths import read_file
+from agent_memory.adapters.surroundings.root import local_state_directory
+from agent_memory.domain.installing.receipt import Receipt, sha256_of
+from agent_memory.domain.results import sealed
+from agent_memory.errors import Busy, Error, StateCorrupt
+from agent_memory.formats.receipt_json import parse_receipt, render_receipt
+
+MAX_RECEIPT_BYTES = 16 << 20
+MAX_BACKUP_BYTES = 8 << 20
+
+
+class SetupState:
+    """What setup remembers for the person with this home."""
+
+    def __init__(self, home: str) -> None:
+        self.directory = f"{local_state_directory(home)}/setup"
+        self.receipt_path = f"{self.directory}/receipt.json"
+        self._backups = f"{self.directory}/backups"
+
+    @contextmanager
+    def locked(self) -> Iterator[Result[None, Error]]:
+        """One setup or uninstall at a time; Busy at once while another is at work. The lock dies with its holder."""
+        path = f"{self.directory}.lock"
+        try:
+            make_directories(os.path.dirname(path))
+            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, FILE_MODE)
+        except OSError as error:
+            yield Failure(store_io(error, "open the lock", path))
+            return
+        try:
+            yield Success(None) if lock_within(descriptor, fcntl.LOCK_EX, 0) else Failure(Busy(path))
+        finally:
+            release(descriptor)
+
+    def receipt(self) -> Result[Receipt, Error]:
+        """What is installed; empty where nothing is. A damaged receipt is an error, never empty (P6)."""
+        match sealed(read_file(self.receipt_path, MAX_RECEIPT_BYTES)):
+            case Failure(error):
+                return Failure(error)
+            case Success(image):
+                return Success(Receipt()) if image is None else parse_receipt(image.data, self.receipt_path)
+
+    def put_receipt(self, receipt: Receipt) -> Result[None, Error]:
+        """Replace the receipt, durably; an empty one is no file. Backups that it does not name are removed."""
+        try:
+            make_directories(self.directory)
+            replace_file(self.receipt_path, render_receipt(receipt))
+            self._prune(receipt)
+        except OSError as error:
+            return Failure(store_io(error, "write", self.receipt_path))
+        return Success(None)
+
+    def keep_backup(self, data: bytes) -> Result[str, Error]:
+        """Make a backup durable; its name."""
+        name = sha256_of(data)
+        return self._keep(self._backups, name, data).map(lambda _: name)
+
+    def backup(self, name: str | None) -> Result[bytes | None, Error]:
+        """The bytes of a backup; None for None. One that is gone or damaged is an error."""
+        if name is None:
+            return Success(None)
+        path = f"{self._backups}/{name}"
+        match sealed(read_file(path, MAX_BACKUP_BYTES)):
+            case Failure(error):
+                return Failure(error)
+            case Success(image) if image is not None and sha256_of(image.data) == name:
+                return Success(image.data)
+            case Success(_):
+                return Failure(StateCorrupt(path, ("the backup is missing, or is not what was put there",)))
+
+    def set_aside(self, path: str, data: bytes) -> Result[str, Error]:
+        """Keep what somebody has made of a file of ours; where."""
+        return self._keep(f"{self.directory}/set-aside", f"{sha256_of(data)[:12]}-{os.path.basename(path)}", data)
+
+    def _keep(self, directory: str, name: str, data: bytes) -> Result[str, Error]:
+        path = f"{directory}/{name}"
+        try:
+            make_directories(directory)
+            replace_file(path, data)
+        except OSError as error:
+            return Failure(store_io(error, "write", path))
+        return Success(path)
+
+    def _prune(self, receipt: Receipt) -> None:
+        if os.path.isdir(self._backups):
+            for name in set(os.listdir(self._backups)) - receipt.backups:
+                os.unlink(f"{self._backups}/{name}")
+        if receipt == Receipt():
+            os.unlink(self.receipt_path)
+            if os.path.isdir(self._backups):
+                os.rmdir(self._backups)
+            fsync_directory(self.directory)

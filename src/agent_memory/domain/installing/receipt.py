@@ -1,0 +1,87 @@
+"""What setup has put into a person's files: all that uninstall needs, besides the backups."""
+
+from __future__ import annotations
+
+import hashlib
+
+from attrs import field, frozen
+
+from agent_memory.domain.installing.wanted import Entry, Part, Syntax
+
+
+@frozen
+class Placed:
+    """An entry of ours in a file, and for whom it is there."""
+
+    entry: Entry
+    part: Part | None
+    """None for what is in our own config."""
+    harnesses: tuple[str, ...]
+
+
+@frozen
+class FileRecord:
+    """A file with entries of ours."""
+
+    path: str
+    syntax: Syntax
+    before: str | None
+    """SHA-256 of the file without ours, under which its backup is kept; None where there was no file."""
+    after: str
+    """SHA-256 of the file as we left it: while it is that, nobody has touched it since."""
+    placed: tuple[Placed, ...]
+
+
+@frozen
+class SectionRecord:
+    """An instruction file that was made a target."""
+
+    path: str
+    before: str | None
+    """SHA-256 of the file before, under which its backup is kept; None where there was no file."""
+    harnesses: tuple[str, ...]
+
+
+@frozen
+class Receipt:
+    """Everything that setup has installed and uninstall has not removed."""
+
+    files: tuple[FileRecord, ...] = field(default=())
+    sections: tuple[SectionRecord, ...] = field(default=())
+    made_directories: tuple[str, ...] = ()
+    """Directories that were made for them."""
+
+    def file(self, path: str) -> FileRecord | None:
+        """The record of this file."""
+        return next((each for each in self.files if each.path == path), None)
+
+    def section(self, path: str) -> SectionRecord | None:
+        """The record of this instruction file."""
+        return next((each for each in self.sections if each.path == path), None)
+
+    @property
+    def harnesses(self) -> frozenset[str]:
+        """The harnesses that something is installed for."""
+        placed = (harness for file in self.files for each in file.placed for harness in each.harnesses)
+        return frozenset((*placed, *(harness for section in self.sections for harness in section.harnesses)))
+
+    @property
+    def backups(self) -> frozenset[str]:
+        """The backups that are still needed."""
+        kept = (*(each.before for each in self.files), *(each.before for each in self.sections))
+        return frozenset(each for each in kept if each is not None)
+
+
+def sha256_of(data: bytes) -> str:
+    """In hexadecimal digits."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def repository_name(top: str) -> str:
+    """What stands in a harness's place for the file of the repository whose work tree begins at `top`."""
+    return f"repository:{top}"
+
+
+def repository_target(top: str) -> str:
+    """That file: all harnesses read it, or can be told to."""
+    return f"{top}/AGENTS.md"

@@ -1,0 +1,94 @@
+"""What setup and uninstall have in common: the diffs, the question, what became of each file."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from agent_memory.domain.installing.file_edit import FileEdit
+from agent_memory.domain.installing.plans import FileOutcome, InstallPlan
+from agent_memory.errors import UsageInvalid
+from agent_memory.surfaces.console import Console
+from agent_memory.wording import describe
+
+_RED, _GREEN, _CYAN, _PLAIN = "\x1b[31m", "\x1b[32m", "\x1b[36m", "\x1b[0m"
+_COLOURS = {"+": _GREEN, "-": _RED, "@": _CYAN}
+
+
+def show_edits(console: Console, plan: InstallPlan) -> None:
+    """Print the diff of each file that changes."""
+    for edit in plan.edits:
+        for line in edit.diff.splitlines():
+            console.out(_coloured(line) if console.colour else line)
+        console.out("")
+
+
+def show_refused(console: Console, plan: InstallPlan) -> None:
+    """Say which files stay as they are, and why."""
+    for each in plan.refused:
+        console.err(f"memory: {describe(each.error)}")
+
+
+def is_agreed(console: Console, question: str) -> bool:
+    """Whether the person at the terminal says yes."""
+    print(f"{question} [y/N] ", end="", file=console.stderr, flush=True)
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+def can_ask(console: Console) -> bool:
+    """Whether there is somebody to ask."""
+    return not console.json and sys.stdin is not None and sys.stdin.isatty() and console.stderr.isatty()
+
+
+def unasked(command: str) -> UsageInvalid:
+    """For a call that changes files, with nobody there to agree."""
+    return UsageInvalid(
+        "Nothing was changed, since there is no terminal to ask on", f"See the diff, then `{command} --yes`."
+    )
+
+
+def outcome_documents(outcomes: tuple[FileOutcome, ...], plan: InstallPlan) -> list[dict[str, Any]]:
+    """Each file as an object of the `--json` document."""
+    refused = [FileOutcome(each.path, "refused", each.error) for each in plan.refused]
+    return [
+        {
+            "path": each.path,
+            "outcome": each.outcome,
+            "error": None if each.error is None else {"code": each.error.code, "message": describe(each.error)},
+            "diff": each.diff,
+            "setAside": each.set_aside,
+        }
+        for each in (*outcomes, *refused)
+    ]
+
+
+def planned_outcomes(plan: InstallPlan) -> tuple[FileOutcome, ...]:
+    """The files of a plan that is not carried out."""
+
+    def outcome(edit: FileEdit) -> FileOutcome:
+        return FileOutcome(edit.path, "planned" if edit.is_change else "unchanged", None, edit.diff)
+
+    files = tuple(outcome(each.edit) for each in plan.files)
+    return (*files, *(outcome(each.edit) for each in plan.sections))
+
+
+def show_outcomes(console: Console, outcomes: tuple[FileOutcome, ...]) -> None:
+    """One line for each file that changed, a sentence for each that did not let itself be changed."""
+    for each in outcomes:
+        if each.error is not None:
+            console.err(f"memory: {describe(each.error)}")
+        elif each.outcome != "unchanged":
+            console.out(f"{each.path}  {each.outcome}")
+        if each.set_aside is not None:
+            console.out(f"  it had been edited; that version is kept as {each.set_aside}")
+
+
+def exit_code(plan: InstallPlan, outcomes: tuple[FileOutcome, ...] = ()) -> int:
+    """0, or the code of a refusal."""
+    errors = (*(each.error for each in plan.refused), *(each.error for each in outcomes))
+    return next((each.exit_code for each in errors if each is not None), 0)
+
+
+def _coloured(line: str) -> str:
+    colour = _COLOURS.get(line[:1])
+    return line if colour is None or line.startswith(("+++", "---")) else f"{colour}{line}{_PLAIN}"

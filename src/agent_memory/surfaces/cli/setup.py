@@ -1,0 +1,159 @@
+"""`memory setup`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from typing import Any
+
+from returns.result import Failure, Result, Success
+
+from agent_memory.adapters.agent.agent_environment import only_for_a_person
+from agent_memory.adapters.setup.installation import Installation
+from agent_memory.adapters.surroundings.repository import work_tree_above
+from agent_memory.bootstrap import Memory
+from agent_memory.domain.installing.harnesses import SETUPS
+from agent_memory.domain.installing.plans import InstallPlan, Played, Wish
+from agent_memory.domain.installing.wanted import Part
+from agent_memory.domain.results import sealed
+from agent_memory.errors import Error, UsageInvalid
+from agent_memory.surfaces.cli.installing import (
+    can_ask,
+    exit_code,
+    is_agreed,
+    outcome_documents,
+    planned_outcomes,
+    show_edits,
+    show_outcomes,
+    show_refused,
+    unasked,
+)
+from agent_memory.surfaces.cli.opening import with_memory
+from agent_memory.surfaces.console import Console
+
+NOT_ARRIVED = 30
+"""Exit code where a trial did not reach the inbox."""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    known = ", ".join(SETUPS)
+    parser.add_argument(
+        "harness", metavar="HARNESS", nargs="*", help=f"default: those that are on this machine; known are {known}"
+    )
+    parser.add_argument("--dry-run", action="store_true", help="print the diffs and write nothing")
+    parser.add_argument("--yes", action="store_true", help="write without asking")
+    parser.add_argument("--repo", action="store_true", help="make AGENTS.md of the repository around you a target too")
+    parser.add_argument("--mcp", action="store_true", help="also let the harness start `memory mcp`")
+    for part, meaning in (
+        (Part.HOOKS, "no hooks and no plugin: nothing is captured by itself"),
+        (Part.SKILL, "no skill file"),
+        (Part.SECTION, "no managed section in the harness's instruction file"),
+    ):
+        parser.add_argument(f"--no-{part}", action="store_true", help=meaning)
+    parser.epilog = (
+        "Shows what it would change in each file, asks, and writes. Comments, order and every other byte of a file stay. "
+        "What was there before is kept in ~/.local/state/agent-memory/setup/, from which `memory uninstall` puts it back. "
+        "The storage root and the transcript directories of this shell go into your config, so that scheduled runs see "
+        "them. In the end each hook is tried with a made-up session. Nothing in a repository is touched without --repo. "
+        "Exit code: 2 where there is no terminal to ask on, 10 when a file was refused, 30 when a trial did not arrive."
+    )
+
+
+def run(arguments: argparse.Namespace, console: Console) -> int:
+    unknown = next((each for each in arguments.harness if each not in SETUPS), None)
+    if unknown is not None:
+        return console.fail(UsageInvalid(f"There is no harness {unknown!r}", f"Known are {', '.join(SETUPS)}."))
+    refused = Success(None) if arguments.dry_run else only_for_a_person("setup", os.environ)
+    if isinstance(refused, Failure):
+        return console.fail(refused.failure())
+
+    def set_up(memory: Memory) -> int:
+        match sealed(memory.installation()):
+            case Failure(error):
+                return console.fail(error)
+            case Success(installation):
+                with installation.locked() as held:
+                    planned = held.bind(lambda _: _wish(arguments, memory, installation)).bind(installation.plan)
+                    if isinstance(planned, Failure):
+                        return console.fail(planned.failure())
+                    return _go_on(arguments, console, installation, planned.unwrap())
+
+    return with_memory(console, set_up)
+
+
+def _wish(arguments: argparse.Namespace, memory: Memory, installation: Installation) -> Result[Wish, Error]:
+    harnesses = tuple(dict.fromkeys(arguments.harness)) or installation.detected()
+    if not harnesses and not arguments.repo:
+        return Failure(UsageInvalid("No harness was found on this machine", f"Name one: {', '.join(SETUPS)}."))
+    top = None
+    if arguments.repo:
+        top = None if memory.cwd is None else work_tree_above(memory.cwd)
+        if top is None:
+            return Failure(UsageInvalid("--repo is for a repository, and there is none around this directory"))
+    left_out = {part for part in (Part.HOOKS, Part.SKILL, Part.SECTION) if getattr(arguments, f"no_{part}")}
+    parts = {*Part} - left_out - (set() if arguments.mcp else {Part.MCP})
+    return Success(Wish(harnesses, frozenset(parts), top))
+
+
+def _go_on(arguments: argparse.Namespace, console: Console, installation: Installation, plan: InstallPlan) -> int:
+    show_edits(console, plan)
+    if arguments.dry_run:
+        show_refused(console, plan)
+        _show_notes(console, plan)
+        console.out("Nothing was written." if plan.edits else "There is nothing to change.")
+        console.document(_document(plan, outcome_documents(planned_outcomes(plan), plan), (), dry_run=True))
+        return exit_code(plan)
+    if plan.edits and not arguments.yes:
+        if not can_ask(console):
+            return console.fail(unasked("memory setup"))
+        show_refused(console, plan)
+        if not is_agreed(console, "Write these changes?"):
+            console.out("Nothing was written.")
+            return 0
+    return _carry_out(console, installation, plan, told=bool(plan.edits and not arguments.yes))
+
+
+def _carry_out(console: Console, installation: Installation, plan: InstallPlan, *, told: bool) -> int:
+    match sealed(installation.install(plan)):
+        case Failure(error):
+            return console.fail(error)
+        case Success(outcomes):
+            if not told:
+                show_refused(console, plan)
+            show_outcomes(console, outcomes)
+            if not plan.edits:
+                console.out("There is nothing to change.")
+            played = installation.play(plan)
+            _show_played(console, played)
+            _show_notes(console, plan)
+            console.document(_document(plan, outcome_documents(outcomes, plan), played, dry_run=False))
+            return exit_code(plan, outcomes) or (0 if all(each.arrived for each in played) else NOT_ARRIVED)
+
+
+def _show_notes(console: Console, plan: InstallPlan) -> None:
+    for note in plan.notes:
+        console.err(f"memory: {note}")
+
+
+def _show_played(console: Console, played: tuple[Played, ...]) -> None:
+    for each in played:
+        if each.arrived:
+            console.out(f"{each.harness}: a made-up session was captured, and taken away again")
+        else:
+            console.err(
+                f"memory: {each.harness}: a made-up session did not arrive through `{each.command}`: {each.problem}."
+            )
+
+
+def _document(
+    plan: InstallPlan, files: list[dict[str, Any]], played: tuple[Played, ...], *, dry_run: bool
+) -> dict[str, Any]:
+    return {
+        "dryRun": dry_run,
+        "files": files,
+        "trials": [
+            {"harness": each.harness, "command": each.command, "arrived": each.arrived, "problem": each.problem or None}
+            for each in played
+        ],
+        "notes": list(plan.notes),
+    }
