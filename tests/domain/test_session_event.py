@@ -138,3 +138,179 @@ _values = st.recursive(
 @settings(max_examples=150)
 def test_no_payload_makes_it_crash(harness: str, payload: object) -> None:
     assert isinstance(session_event(harness, payload), SessionEvent | str | None)
+
+
+# -- every harness
+
+CODEX_END: dict[str, object] = {
+    "session_id": ID,
+    "transcript_path": f"/c/sessions/2026/02/13/rollout-2026-02-13T14-30-05-{ID}.jsonl",
+    "cwd": "/p",
+    "hook_event_name": "SessionEnd",
+    "reason": "other",
+}
+GEMINI: dict[str, object] = {
+    "session_id": ID,
+    "transcript_path": "/g/tmp/lamp/chats/session-2026-02-13T14-30-10000000.jsonl",
+    "cwd": "/p",
+    "hook_event_name": "AfterAgent",
+    "timestamp": "2026-02-13T14:30:05.000Z",
+    "prompt": "never kept",
+}
+COPILOT: dict[str, object] = {
+    "sessionId": ID,
+    "timestamp": 1_770_000_000_000,
+    "cwd": "/p",
+    "transcriptPath": f"/h/.copilot/session-state/{ID}/events.jsonl",
+    "stopReason": "end_turn",
+}
+COPILOT_PASCAL: dict[str, object] = {
+    "session_id": ID,
+    "timestamp": "2026-02-13T14:30:05.000Z",
+    "cwd": "/p",
+    "transcript_path": f"/h/.copilot/session-state/{ID}/events.jsonl",
+    "hook_event_name": "Stop",
+}
+GOOSE: dict[str, object] = {"event": "Stop", "session_id": "20260213_3", "matcher_context": None, "working_dir": "/p"}
+AMP: dict[str, object] = {"type": "agent.end", "thread": {"id": "T-1"}, "status": "done", "cwd": "/p"}
+OPENCODE: dict[str, object] = {"type": "session.idle", "properties": {"sessionID": "ses_1"}, "directory": "/p"}
+PI: dict[str, object] = {"type": "agent_end", "sessionId": ID, "sessionFile": f"/s/x_{ID}.jsonl", "cwd": "/p"}
+
+PAYLOADS = {
+    "claude-code": {**CLAUDE, "transcript_path": f"/h/.claude/projects/p/{ID}.jsonl"},
+    "codex": CODEX_END,
+    "cursor": CURSOR,
+    "gemini": GEMINI,
+    "copilot": COPILOT,
+    "goose": GOOSE,
+    "amp": AMP,
+    "opencode": OPENCODE,
+    "pi": PI,
+}
+"""One of each harness, as it sends it."""
+
+
+@pytest.mark.parametrize("harness", PAYLOADS)
+def test_every_harness_tells_session_directory_and_event(harness: str) -> None:
+    event = read(PAYLOADS[harness], harness)
+    assert (event.harness, event.method) == (harness, SHAPES[harness].method)
+    assert event.session_id in (ID, "T-1", "ses_1", "20260213_3", "6e22aebd-b34d")
+    assert event.cwd in ("/p", "/w")
+    assert event.event is not None
+
+
+def test_there_is_a_payload_of_every_harness_that_has_hooks_or_plugins() -> None:
+    assert PAYLOADS.keys() == SHAPES.keys()
+
+
+@pytest.mark.parametrize("named", [each for each in SHAPES if each not in ("amp", "opencode", "pi")])
+@pytest.mark.parametrize("harness", ["claude-code", "codex", "cursor", "gemini", "copilot", "goose"])
+def test_another_harnesss_payload_is_taken_for_what_it_is(named: str, harness: str) -> None:
+    event = read(PAYLOADS[harness], named)
+    assert (event.harness, event.session_id) == (harness, read(PAYLOADS[harness], harness).session_id)
+
+
+@pytest.mark.parametrize("named", SHAPES)
+@pytest.mark.parametrize("harness", PAYLOADS)
+def test_whatever_is_named_a_payload_is_one_session_or_a_problem(named: str, harness: str) -> None:
+    event = session_event(named, PAYLOADS[harness])
+    if isinstance(event, SessionEvent):
+        assert event.method == SHAPES[event.harness].method
+        assert event.session_id in str(PAYLOADS[harness])
+    else:
+        assert event is not None
+        assert event.endswith("is missing")
+
+
+@pytest.mark.parametrize(
+    ("payload", "harness"),
+    [
+        (COPILOT_PASCAL, "copilot"),
+        ({key: COPILOT_PASCAL[key] for key in ("session_id", "timestamp", "cwd", "hook_event_name")}, "copilot"),
+        ({**CLAUDE, "transcript_path": None}, "codex"),
+        ({**CLAUDE, "timestamp": "2026-02-13T14:30:05.000Z"}, "claude-code"),
+        ({"conversation_id": ID, "generation_id": "g", "hook_event_name": "stop"}, "cursor"),
+        ({**CLAUDE, "transcript_path": f"/x/projects/p/agent-transcripts/{ID}/{ID}.jsonl"}, "cursor"),
+    ],
+)
+def test_a_double_capture_through_claude_codes_hook_is_recognised(payload: dict[str, object], harness: str) -> None:
+    assert read(payload, "claude-code").harness == harness
+
+
+@pytest.mark.parametrize(
+    ("members", "event"),
+    [
+        ({"stopReason": "end_turn"}, "agentStop"),
+        ({"reason": "user_exit"}, "sessionEnd"),
+        ({"trigger": "auto", "customInstructions": ""}, "preCompact"),
+        ({"source": "resume"}, "sessionStart"),
+        ({"prompt": "never kept"}, "userPromptSubmitted"),
+        ({"agentName": "explore"}, "subagentStop"),
+    ],
+)
+def test_copilots_events_without_a_name_are_known_by_their_keys(members: dict[str, object], event: str) -> None:
+    assert read({"sessionId": ID, "timestamp": 1, "cwd": "/p", **members}, "copilot").event == event
+
+
+@pytest.mark.parametrize(
+    ("harness", "payload"),
+    [
+        ("copilot", {"sessionId": ID, "timestamp": 1, "source": "new", "initialPrompt": "hello"}),
+        ("copilot", {"sessionId": ID, "timestamp": 1, "toolName": "bash", "toolArgs": "{}"}),
+        ("amp", {**AMP, "type": "session.start"}),
+        ("amp", {**AMP, "type": "tool.result"}),
+        ("opencode", {**OPENCODE, "type": "message.part.updated"}),
+        ("opencode", {**OPENCODE, "type": "session.deleted"}),
+        ("pi", {**PI, "type": "session_start"}),
+        ("pi", {**PI, "type": "tool_call"}),
+        ("goose", {**GOOSE, "event": "PreToolUse"}),
+        ("gemini", {**GEMINI, "hook_event_name": "BeforeModel"}),
+        ("cursor", {**CURSOR, "hook_event_name": "afterAgentThought"}),
+    ],
+)
+def test_events_in_the_midst_of_a_turn_are_not_recorded_of_any_harness(
+    harness: str, payload: dict[str, object]
+) -> None:
+    assert session_event(harness, payload) is None
+    assert isinstance(session_event(harness, PAYLOADS[harness]), SessionEvent)
+
+
+def test_an_event_as_opencode_hands_it_to_a_plugin_may_be_passed_on_whole() -> None:
+    event = read({"event": {"type": "session.idle", "properties": {"sessionID": "ses_1"}}, "cwd": "/p"}, "opencode")
+    assert (event.session_id, event.event, event.cwd) == ("ses_1", "session.idle", "/p")
+
+
+# -- sub-agents belong to the session that started them
+
+CURSOR_ROOT = "/c/agent-transcripts/root-1"
+
+
+@pytest.mark.parametrize(
+    ("harness", "payload", "session_id", "path"),
+    [
+        ("cursor", {"transcript_path": f"{CURSOR_ROOT}/subagents/s.jsonl"}, "root-1", f"{CURSOR_ROOT}/root-1.jsonl"),
+        ("cursor", {"parent_conversation_id": "root-1"}, "root-1", None),
+        ("gemini", {"transcript_path": "/g/chats/root-1/s.jsonl"}, "root-1", None),
+        ("claude-code", {"transcript_path": "/c/root-1/subagents/agent-s.jsonl"}, "root-1", "/c/root-1.jsonl"),
+        ("opencode", {"parentID": "ses_0"}, "ses_0", None),
+        ("claude-code", {"hook_event_name": "SubagentStop", "agent_id": "a", "agent_transcript_path": "/x"}, ID, ...),
+        ("codex", {"hook_event_name": "SubagentStop", "agent_id": "a", "turn_id": "t"}, ID, ...),
+    ],
+)
+def test_a_sub_agents_event_is_its_root_sessions(
+    harness: str, payload: dict[str, object], session_id: str, path: object
+) -> None:
+    event = read({**PAYLOADS[harness], **payload}, harness)
+    assert (event.harness, event.session_id) == (harness, session_id)
+    assert event.session_path == (PAYLOADS[harness]["transcript_path"] if path is ... else path)
+
+
+@pytest.mark.parametrize("root", ["../x", "", "a b", 7, None, "x" * 500])
+def test_a_root_that_could_not_be_one_is_no_root(root: object) -> None:
+    assert read({**OPENCODE, "parentID": root}, "opencode").session_id == "ses_1"
+
+
+@pytest.mark.parametrize("path", ["/c//subagents/s.jsonl", "/c/a b/subagents/s.jsonl", "/c/../subagents/s.jsonl"])
+def test_a_path_that_names_no_possible_root_is_a_roots(path: str) -> None:
+    event = read({**CLAUDE, "transcript_path": path})
+    assert (event.session_id, event.session_path) == (ID, path)

@@ -104,7 +104,7 @@ def test_the_repository_is_read_at_once(root: Path, home: Path) -> None:
 @settings(max_examples=100)
 def test_the_fast_way_writes_what_the_thorough_way_would(context: Context, at_ms: int, harness: str) -> None:
     event = SessionEvent(
-        harness, f"{harness}-session", ID, context.cwd, None, context.event, context.reason, context.harness_version
+        harness, SHAPES[harness].method, ID, None, context.cwd, context.event, context.reason, context.harness_version
     )
     text = entry_text(event, timestamp_of(at_ms), {}, None)
     entry = parse_inbox_entry(text).unwrap()
@@ -279,7 +279,7 @@ def test_a_payload_that_is_cut_off_is_captured_by_what_is_whole(root: Path) -> N
         ["--harness", "--hook"],
         ["--harness", "emacs", "--hook"],
         ["--harness", "manual", "--hook"],
-        ["--harness=amp", "--hook"],
+        ["--harness=aider", "--hook"],
         ["--harness", "claude-code", "--hook", "--title", "x"],
     ],
 )

@@ -243,7 +243,8 @@ def entry_text(event: SessionEvent, timestamp: str, environ: "Mapping[str, str]"
         context["branch"] = repository.branch
         context["commit"] = repository.commit
     context |= {"event": event.event, "reason": event.reason, "harnessVersion": event.harness_version}
-    retrieval = {"method": event.method, "sessionId": event.session_id, "sessionPath": event.session_path}
+    id_key = "threadId" if event.method == "amp-thread" else "sessionId"
+    retrieval = {"method": event.method, id_key: event.session_id, "sessionPath": event.session_path}
     entry = {
         "version": 1,
         "timestamp": timestamp,

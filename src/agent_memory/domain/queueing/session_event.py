@@ -1,66 +1,26 @@
 """A hook's payload, reduced to what locates the session.
 
 Payloads name the same things differently in each harness; `SHAPES` has one entry a harness. Pure and free of imports
-but the value rules, since capture uses it inside every turn of every agent.
+but the value rules, since capture uses it inside every turn of every agent. Which events record is in `hook_events`.
 
-Which events record: an entry is only a hint that a session has content, several fold into one, and end events get lost
-on every harness. So every event of a session counts (the turn's end, the session's end, compaction, a failed turn, a
-prompt, an event that we have never heard of), except those that can say nothing new: the ones in the midst of a turn,
-whose end follows, and the start of a session that is still empty. What happens in a sub-agent belongs to the root
-session, whose id is in the payload; the helper that writes a compaction summary is no sub-agent of the person's.
+What happens in a sub-agent belongs to the session that started it, by the payload's own word or by where its transcript is.
+Whether a person took part is not decided here: the transcript tells it better (`History.automated`).
 """
 
+from agent_memory.domain.queueing.hook_events import says_nothing_new
 from agent_memory.domain.queueing.inbox_rules import id_problem, path_problem, shown, version_problem, word_problem
+from agent_memory.domain.queueing.session_path import keeper_of, root_session
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-MID_TURN_EVENTS = frozenset(
-    (
-        "pretooluse",
-        "posttooluse",
-        "posttoolusefailure",
-        "posttoolbatch",
-        "permissionrequest",
-        "permissiondenied",
-        "notification",
-        "subagentstart",
-        "cwdchanged",
-        "filechanged",
-        "configchange",
-        "instructionsloaded",
-        "taskcreated",
-        "elicitation",
-        "elicitationresult",
-        "worktreecreate",
-        "worktreeremove",
-        "beforetool",
-        "aftertool",
-        "beforetoolselection",
-        "beforemodel",
-        "aftermodel",
-        "beforeshellexecution",
-        "aftershellexecution",
-        "beforemcpexecution",
-        "aftermcpexecution",
-        "beforereadfile",
-        "afterfileedit",
-        "beforetabfileread",
-        "aftertabfileedit",
-        "afteragentthought",
-    )
-)
-"""Casefolded names, as the harnesses' documents list them."""
-
-STARTS_WITH_CONTENT = frozenset(("resume", "compact"))
-"""The `source` of session starts that go on with a session; `startup`, `clear`, `new` and `fork` begin an empty one."""
-
 
 class Shape:
-    """Where a harness's payload says what: for each fact the keys to look at, the first present one counts."""
+    """Where a harness's payload says what: for each fact the keys to look at, the first present one counts. `a.b` is the
+    member `b` of the object `a`. `event_by_key` names the event of a payload that does not, by a key that only it has."""
 
-    __slots__ = ("cwd", "event", "method", "reason", "session_id", "session_path", "version")
+    __slots__ = ("cwd", "event", "event_by_key", "method", "reason", "root_id", "session_id", "session_path", "version")
 
     def __init__(
         self,
@@ -71,6 +31,8 @@ class Shape:
         event: tuple[str, ...] = ("hook_event_name",),
         reason: tuple[str, ...] = ("reason", "source", "trigger"),
         version: tuple[str, ...] = (),
+        root_id: tuple[str, ...] = (),
+        event_by_key: tuple[tuple[str, str], ...] = (),
     ) -> None:
         self.method = method
         self.session_id = session_id
@@ -79,6 +41,13 @@ class Shape:
         self.event = event
         self.reason = reason
         self.version = version
+        self.root_id = root_id
+        self.event_by_key = event_by_key
+
+    def keys(self) -> "tuple[str, ...]":
+        """All that are ever looked at."""
+        facts = (self.session_id, self.session_path, self.cwd, self.event, self.reason, self.version, self.root_id)
+        return tuple(key for keys in facts for key in keys) + tuple(key for key, _ in self.event_by_key)
 
 
 SHAPES = {
@@ -89,6 +58,8 @@ SHAPES = {
         session_id=("conversation_id", "session_id"),
         cwd=("cwd", "workspace_roots"),
         version=("cursor_version",),
+        reason=("reason", "status", "source", "trigger"),
+        root_id=("parent_conversation_id",),
     ),
     "gemini": Shape("gemini-session"),
     "copilot": Shape(
@@ -96,19 +67,52 @@ SHAPES = {
         session_id=("sessionId", "session_id"),
         session_path=("transcriptPath", "transcript_path"),
         event=("hook_event_name", "hookEventName"),
+        reason=("reason", "stopReason", "source", "trigger"),
+        event_by_key=(
+            ("toolName", "toolUse"),
+            ("agentName", "subagentStop"),
+            ("stopReason", "agentStop"),
+            ("reason", "sessionEnd"),
+            ("trigger", "preCompact"),
+            ("source", "sessionStart"),
+            ("prompt", "userPromptSubmitted"),
+            ("error", "errorOccurred"),
+        ),
     ),
     "goose": Shape("goose-session", cwd=("working_dir", "cwd"), event=("event", "hook_event_name")),
+    # What plugins pass on: the event as their harness hands it to them, with the directory beside it.
+    "amp": Shape(
+        "amp-thread",
+        session_id=("thread.id", "threadId", "threadID", "session_id"),
+        session_path=(),
+        cwd=("cwd", "directory"),
+        event=("event", "type"),
+        reason=("status", "reason"),
+    ),
+    "opencode": Shape(
+        "opencode-session",
+        session_id=("properties.sessionID", "event.properties.sessionID", "sessionID", "session_id"),
+        session_path=(),
+        cwd=("directory", "cwd"),
+        event=("type", "event.type", "event"),
+        root_id=("parentID", "properties.info.parentID", "event.properties.info.parentID"),
+    ),
+    "pi": Shape(
+        "pi-session",
+        session_id=("sessionId", "session_id"),
+        session_path=("sessionFile", "transcript_path"),
+        event=("type", "event"),
+    ),
 }
+
+_OWN_SHAPES = ("amp", "opencode", "pi")
+"""Only plugins of ours send these."""
 
 PAYLOAD_KEYS = frozenset(
     [
-        *("cursor_version", "sessionId", "timestamp", "transcript_path", "turn_id", "source", "agent_type"),
-        *(
-            key
-            for shape in SHAPES.values()
-            for keys in (shape.session_id, shape.session_path, shape.cwd, shape.event, shape.reason, shape.version)
-            for key in keys
-        ),
+        *("cursor_version", "generation_id", "sessionId", "timestamp", "transcript_path", "turn_id", "source"),
+        *("agent_type", "matcher_context"),
+        *(key.partition(".")[0] for shape in SHAPES.values() for key in shape.keys()),  # noqa: SIM118 - no mapping
     ]
 )
 """All keys that are ever looked at."""
@@ -141,14 +145,25 @@ class SessionEvent:
 
 
 def true_harness(named: str, payload: "dict[str, object]") -> str:
-    """Whose payload this is. Cursor and Copilot run the hooks that a person installed for Claude Code, and Codex can
-    load its plugins: there the payload's own marks tell, wherever the command line says `claude-code`."""
-    if "cursor_version" in payload:
+    """Whose payload this is, by its own marks, whatever the command line says: Cursor and Copilot run the hooks that a
+    person installed for Claude Code, Codex can load its plugins, Gemini takes its hooks over. So a session that two hooks
+    tell of is still one."""
+    if named in _OWN_SHAPES:
+        return named
+    if "cursor_version" in payload or ("conversation_id" in payload and "generation_id" in payload):
         return "cursor"
+    path = payload.get("transcript_path")
+    keeper = keeper_of(path) if isinstance(path, str) else None
+    if keeper is not None:
+        return keeper
+    if "matcher_context" in payload:
+        return "goose"
+    if "sessionId" in payload:
+        return "copilot"
     if named == "claude-code":
-        if "sessionId" in payload or ("timestamp" in payload and "transcript_path" not in payload):
+        if "timestamp" in payload and "transcript_path" not in payload:
             return "copilot"
-        if "turn_id" in payload:
+        if "turn_id" in payload or ("transcript_path" in payload and path is None):
             return "codex"
     return named
 
@@ -162,17 +177,19 @@ def session_event(named: str, payload: object) -> "SessionEvent | str | None":
     if shape is None:
         return f"{harness} has no hooks; known are {', '.join(SHAPES)}"
     session_id = _first(payload, shape.session_id)
-    event = _valid(_first(payload, shape.event), word_problem)
-    if event is not None and _says_nothing_new(event, payload):
+    event = _valid(_first(payload, shape.event), word_problem) or _event_by_key(payload, shape)
+    if event is not None and says_nothing_new(event, payload.get("source"), payload.get("agent_type")):
         return None
     problem = "is missing" if session_id is None else id_problem(session_id)
     if problem is not None or not isinstance(session_id, str):
         return f"{shape.session_id[0]} {problem}"
+    path = _valid(_first(payload, shape.session_path), path_problem)
+    session_id, path = _root(payload, shape, session_id, path)
     return SessionEvent(
         harness,
         shape.method,
         session_id,
-        _valid(_first(payload, shape.session_path), path_problem),
+        path,
         _valid(_first(payload, shape.cwd), path_problem),
         event,
         _valid(_first(payload, shape.reason), word_problem),
@@ -180,23 +197,36 @@ def session_event(named: str, payload: object) -> "SessionEvent | str | None":
     )
 
 
-def _says_nothing_new(event: str, payload: "dict[str, object]") -> bool:
-    name = event.casefold()
-    if name == "sessionstart":
-        return payload.get("source") not in STARTS_WITH_CONTENT
-    if name == "subagentstop":
-        return payload.get("agent_type") == ""
-    return name in MID_TURN_EVENTS
+def _event_by_key(payload: "dict[str, object]", shape: Shape) -> str | None:
+    return next((event for key, event in shape.event_by_key if key in payload), None)
+
+
+def _root(payload: "dict[str, object]", shape: Shape, session_id: str, path: str | None) -> "tuple[str, str | None]":
+    """Id and transcript of the session, or of the one that started it."""
+    named = _valid(_first(payload, shape.root_id), id_problem)
+    if named is not None and named != session_id:
+        return named, None
+    root = root_session(path) if path is not None else None
+    return root if root is not None and id_problem(root[0]) is None else (session_id, path)
 
 
 def _first(payload: "dict[str, object]", keys: tuple[str, ...]) -> object:
     for key in keys:
-        value = payload.get(key)
+        value = _at(payload, key)
         if isinstance(value, list):  # several work spaces: the first is the session's own
             value = value[0] if value else None
         if value is not None:
             return value
     return None
+
+
+def _at(payload: "dict[str, object]", key: str) -> object:
+    value: object = payload
+    for part in key.split("."):
+        if not isinstance(value, dict):
+            return None
+        value = value.get(part)
+    return value
 
 
 def _valid(value: object, problem_of: "Callable[[object], str | None]") -> str | None:
