@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from attrs import define, field
 from returns.result import Result, Success
 
+from agent_memory.adapters.records.dict_replies import DictReplies
 from agent_memory.domain.defrag_plan import Deferred
 from agent_memory.domain.defrag_report import leaves_something_half_done
 from agent_memory.domain.defrag_run import DefragRun, TieringMemo
-from agent_memory.domain.run import KeptReply
 from agent_memory.errors import Error
 from agent_memory.formats.defrag_json import (
     parse_deferred,
@@ -23,12 +23,10 @@ from agent_memory.formats.defrag_json import (
 
 
 @define
-class DictDefragRecords:
+class DictDefragRecords(DictReplies):
     """`DefragRecords` in dicts. What is kept goes through its text form, as on disk."""
 
     checkpoints: dict[str, str] = field(factory=dict)
-    replies: dict[str, KeptReply] = field(factory=dict)
-    spent: list[str] = field(factory=list)
     later: str = field(factory=lambda: render_deferred(()))
     memo: str = field(factory=lambda: render_tiering(TieringMemo()))
     finished: dict[str, tuple[DefragRun, Error | None]] = field(factory=dict)
@@ -50,21 +48,6 @@ class DictDefragRecords:
         self.finished[run.id] = (run, error)
         if error is None:
             self.checkpoints.pop(run.id, None)
-        return Success(None)
-
-    def find_reply(self, key: str) -> Result[KeptReply | None, Error]:
-        """See the port."""
-        return Success(self.replies.get(key))
-
-    def keep_reply(self, run_id: str, key: str, reply: KeptReply) -> Result[None, Error]:
-        """See the port."""
-        self.replies[key] = reply
-        return Success(None)
-
-    def spend_reply(self, key: str) -> Result[None, Error]:
-        """See the port."""
-        if self.replies.pop(key, None) is not None:
-            self.spent.append(key)
         return Success(None)
 
     def deferred(self) -> Result[tuple[Deferred, ...], Error]:

@@ -7,19 +7,18 @@ from collections.abc import Sequence
 from attrs import define, field
 from returns.result import Result, Success
 
+from agent_memory.adapters.records.dict_replies import DictReplies
 from agent_memory.domain.change import Change
-from agent_memory.domain.run import KeptReply, Run, leaves_something_half_done
+from agent_memory.domain.run import Run, leaves_something_half_done
 from agent_memory.errors import Error
 from agent_memory.formats.run_json import parse_checkpoint, render_checkpoint
 
 
 @define
-class DictRunRecords:
+class DictRunRecords(DictReplies):
     """`RunRecords` in dicts. A checkpoint goes through its text form, as on disk."""
 
     checkpoints: dict[str, str] = field(factory=dict)
-    replies: dict[str, KeptReply] = field(factory=dict)
-    spent: list[str] = field(factory=list)
     later: tuple[Change, ...] = ()
     finished: dict[str, tuple[Run, Error | None]] = field(factory=dict)
 
@@ -31,18 +30,6 @@ class DictRunRecords:
     def unfinished(self) -> Result[tuple[str, Run] | None, Error]:
         for run_id in sorted(self.checkpoints):
             return parse_checkpoint(self.checkpoints[run_id], run_id)
-        return Success(None)
-
-    def find_reply(self, key: str) -> Result[KeptReply | None, Error]:
-        return Success(self.replies.get(key))
-
-    def keep_reply(self, run_id: str, key: str, reply: KeptReply) -> Result[None, Error]:
-        self.replies[key] = reply
-        return Success(None)
-
-    def spend_reply(self, key: str) -> Result[None, Error]:
-        if self.replies.pop(key, None) is not None:
-            self.spent.append(key)
         return Success(None)
 
     def deferred(self) -> Result[tuple[Change, ...], Error]:
