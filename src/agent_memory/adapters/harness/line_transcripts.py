@@ -179,4 +179,5 @@ def _take_line(session: LineSession, line: Line) -> None:
     if objects.too_many_values:
         session.turns.skip("line-too-complex")
     elif objects.broken:
-        session.turns.skip("bad-line" if line.finished else "unfinished-line")
+        is_stump = not line.finished and line.data.lstrip()[:1] == b"{"
+        session.turns.skip("unfinished-line" if is_stump else "bad-line")

@@ -1,0 +1,244 @@
+"""Transcripts of Codex, the Gemini CLI and Pi that were damaged anywhere are read as far as they can be; nothing raises."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from attrs import frozen
+from hypothesis import given, settings, strategies as st
+from returns.result import Failure, Success
+
+from agent_memory.adapters.harness.codex import CodexSessions
+from agent_memory.adapters.harness.gemini import GeminiSessions
+from agent_memory.adapters.harness.pi import PiSessions
+from agent_memory.adapters.harness.transcript_roots import TranscriptRoots
+from agent_memory.domain.history import History
+from agent_memory.domain.inbox_entry import InboxEntry
+from agent_memory.domain.transcripts.windows import cut_windows
+from agent_memory.errors import HistoryUnavailable, HistoryUnreadable
+from agent_memory.ports import HistorySource
+from claude_transcripts import told
+from codex_rollouts import thread_entry
+from gemini_chats import chat_entry
+from pi_sessions import pi_entry
+
+FIXTURES = Path(__file__).parents[2] / "fixtures"
+MEGABYTE = 1024 * 1024
+GARBAGE = (b"\x00\xff\xfe", b"{", b'{"type":"user"', b"null", b"[[[[", b'"', b"\\", b"\n\n", b'{"type": 3}', b"}" * 5)
+
+
+@frozen
+class Form:
+    """One form of transcript: a small recording of it, and how it is read."""
+
+    fixture: Path
+    source: Callable[[TranscriptRoots], HistorySource]
+    entry: Callable[[Path | None], InboxEntry]
+    shared: str
+
+    def read(self, path: Path) -> History | HistoryUnavailable | HistoryUnreadable:
+        match self.source(TranscriptRoots((str(path.parent),))).fetch(self.entry(path), None):
+            case Success(History() as history):
+                assert all(turn.text.encode() is not None for turn in history.turns)
+                assert [turn.number for turn in history.turns] == sorted({turn.number for turn in history.turns})
+                return history
+            case Failure(HistoryUnavailable() | HistoryUnreadable() as error):
+                return error
+            case other:
+                raise AssertionError(other)
+
+    def damaged(self, name: str = "damaged") -> Path:
+        return Path(f"{name}{self.fixture.suffix}").absolute()
+
+
+FORMS = {
+    "codex": Form(FIXTURES / "codex" / "port-change.jsonl", CodexSessions, thread_entry, "codex/*/*.jsonl"),
+    "gemini": Form(FIXTURES / "gemini" / "port-change.jsonl", GeminiSessions, chat_entry, "gemini-cli/*.json*"),
+    "gemini document": Form(FIXTURES / "gemini" / "port-change.json", GeminiSessions, chat_entry, "gemini-cli/*.json*"),
+    "pi": Form(FIXTURES / "pi" / "port-change.jsonl", PiSessions, pi_entry, "pi/*.jsonl"),
+}
+NUMBERS_SEEN = {"codex": 10, "gemini": 12, "gemini document": 10, "pi": 12}
+
+KINDS = (
+    *("session", "message", "custom_message", "session_meta", "turn_context", "event_msg", "response_item", "other"),
+    *("user", "gemini", "info", "function_call", "item_completed", "compaction"),
+)
+VALUES = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False)
+    | st.text(max_size=6)
+    | st.sampled_from(KINDS),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(
+                ["type", "text", "content", "id", "name", "role", "arguments", "input", "output", "call_id", "messages"]
+            ),
+            inner,
+            max_size=5,
+        )
+    ),
+    max_leaves=12,
+)
+RECORDS = st.dictionaries(
+    st.sampled_from(
+        [
+            *("type", "id", "parentId", "timestamp", "message", "payload", "content", "toolCalls", "$set", "$rewindTo"),
+            *("sessionId", "messages", "kind", "customType", "role", "parentSession", "item", "record_type"),
+        ]
+    ),
+    VALUES,
+    max_size=6,
+)
+
+
+@pytest.fixture(params=list(FORMS))
+def form(request: pytest.FixtureRequest) -> Form:
+    return FORMS[request.param]
+
+
+def injured(data: bytes, seed: int) -> bytes:
+    """The bytes with cuts, garbage, lost and doubled stretches at places drawn from the seed."""
+    chance = random.Random(seed)
+    for _ in range(chance.randint(1, 6)):
+        at = chance.randrange(len(data) + 1)
+        end = min(len(data), at + chance.randint(1, 400))
+        match chance.randrange(4):
+            case 0:
+                data = data[:at] + data[end:]
+            case 1:
+                data = data[:end] + data[at:]
+            case 2:
+                data = data[:at] + chance.choice(GARBAGE) + data[at:]
+            case _:
+                data = data[:at] if at > len(data) // 2 else data
+    return data
+
+
+@pytest.mark.parametrize("name", list(FORMS))
+def test_the_recording_is_read_whole(name: str) -> None:
+    history = FORMS[name].read(FORMS[name].fixture)
+    assert isinstance(history, History)
+    assert [turn.role.value for turn in history.turns] == [
+        *("user", "agent", "tool", "agent", "tool", "user", "user", "agent", "user", "agent")
+    ]
+    assert history.turns[5].text.startswith("Remember that port 9090")
+    assert history.turns[-1].number == NUMBERS_SEEN[name]
+    assert [call.path for turn in history.turns for call in turn.tool_calls if call.writes]
+
+
+@pytest.mark.parametrize("name", list(FORMS))
+@settings(max_examples=40)
+@given(seed=st.integers(0, 2**32))
+def test_a_damaged_transcript_is_read_as_far_as_it_can_be(name: str, seed: int) -> None:
+    path = FORMS[name].damaged()
+    path.write_bytes(injured(FORMS[name].fixture.read_bytes(), seed))
+    FORMS[name].read(path)
+
+
+@pytest.mark.parametrize("name", list(FORMS))
+@settings(max_examples=40)
+@given(records=st.lists(RECORDS, max_size=6))
+def test_a_transcript_of_records_of_any_shape_is_read(name: str, records: list[dict[str, object]]) -> None:
+    path = FORMS[name].damaged("any")
+    lines = [json.dumps(record) for record in records]
+    whole = f'{{"messages": [{",".join(lines)}]}}' if path.suffix == ".json" else "".join(f"{line}\n" for line in lines)
+    path.write_text(whole)
+    FORMS[name].read(path)
+
+
+def test_a_transcript_cut_at_any_byte_gives_turns_of_the_whole(form: Form) -> None:
+    path = form.damaged("cut")
+    whole = form.fixture.read_bytes()
+    expected = form.read(form.fixture)
+    assert isinstance(expected, History)
+    # What is taken back further on is still there.
+    possible = {*told(expected), "user: Actually, make it 9292.", "agent: 9292 it is.", "agent: "}
+    for cut in range(1, len(whole), 7):
+        path.write_bytes(whole[:cut])
+        history = form.read(path)
+        if isinstance(history, History):
+            assert set(told(history)) <= possible
+
+
+def test_glued_lines_are_all_read(form: Form) -> None:
+    path = form.damaged("glued")
+    path.write_bytes(form.fixture.read_bytes().replace(b"}\n{", b"}{"))
+    glued, whole = form.read(path), form.read(form.fixture)
+    assert isinstance(glued, History)
+    assert isinstance(whole, History)
+    assert told(glued) == told(whole)
+
+
+def test_an_empty_one_is_not_there_yet(form: Form) -> None:
+    path = form.damaged("empty")
+    path.write_bytes(b"")
+    assert isinstance(form.read(path), HistoryUnavailable)
+
+
+@pytest.mark.parametrize("content", [b"\x7fELF\x02\x01\x01\x00" * 500, b"\n\n{}\n", b"[]\n", b"null\n", b"hello\n"])
+def test_what_is_no_transcript_is_unreadable(form: Form, content: bytes) -> None:
+    path = form.damaged("binary")
+    path.write_bytes(content)
+    assert isinstance(form.read(path), HistoryUnreadable)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+def test_one_in_utf_16_is_unreadable(form: Form, encoding: str) -> None:
+    path = form.damaged("wide")
+    path.write_bytes(form.fixture.read_text().encode(encoding))
+    assert isinstance(form.read(path), HistoryUnreadable)
+
+
+def test_a_line_of_100_mb_is_skipped_and_counted(form: Form) -> None:
+    """P25"""
+    path = form.damaged("long")
+    whole = form.fixture.read_bytes()
+    long_string = b'{"type":"user","text":"'
+    if path.suffix == ".json":
+        before, after = whole.split(b'"messages": [', 1)
+        before, after = before + b'"messages": [' + long_string, b'"},' + after
+    else:
+        first, rest = whole.split(b"\n", 1)
+        before, after = first + b"\n" + long_string, b'"}\n' + rest
+    with path.open("wb") as file:
+        file.write(before)
+        file.seek(100 * MEGABYTE, os.SEEK_CUR)
+        file.write(after)
+    history, expected = form.read(path), form.read(form.fixture)
+    path.unlink()
+    assert isinstance(history, History)
+    assert isinstance(expected, History)
+    assert told(history) == told(expected)
+    assert history.skipped["line-too-long"] == 1
+
+
+@pytest.mark.shared
+def test_every_shared_transcript_is_read_and_fits_windows(shared: Path, form: Form) -> None:
+    paths = sorted((shared / "fixtures").glob(form.shared))
+    assert paths
+    for path in paths:
+        history = form.read(path)
+        if path.name == "schema_drift.jsonl":
+            assert isinstance(history, HistoryUnreadable)
+            continue
+        assert isinstance(history, History), path
+        assert history.turns or path.name.startswith("codex_05"), path
+        for window in cut_windows(history, 20_000):
+            assert window.session_id == history.session_id
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize("seed", range(6))
+def test_every_shared_transcript_is_read_when_damaged(shared: Path, form: Form, seed: int) -> None:
+    for number, original in enumerate(sorted((shared / "fixtures").glob(form.shared))):
+        path = Path(f"damaged{original.suffix}").absolute()
+        path.write_bytes(injured(original.read_bytes(), seed * 1_000 + number))
+        form.read(path)
