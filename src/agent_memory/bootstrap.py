@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from agent_memory.adapters.surroundings.places_files import PlacesFiles
     from agent_memory.adapters.targets.target_files import TargetFiles
     from agent_memory.domain.checkup.examination import Examination, Treatment
+    from agent_memory.domain.checkup.secret_search import SecretSearch
     from agent_memory.domain.defrag_run import DefragRun
     from agent_memory.domain.entry import Listing
     from agent_memory.domain.explaining.entry_story import EntryStory
@@ -325,6 +326,13 @@ class Memory:
             publish=self.publish,
             finish_runs=lambda: self._finish_consolidate().bind(lambda _: self._finish_defrag()),
         ).repair()
+
+    def search_secrets(self, progress: Callable[[str], None] = lambda _: None) -> SecretSearch:
+        """For `memory doctor --secrets`: looks at every file and at all that git keeps, and changes nothing."""
+        from agent_memory.adapters.checkup.secret_searching import search_secrets
+        from agent_memory.adapters.git.git_process import GitProcess
+
+        return search_secrets(str(self.root), GitProcess(self.root, self.environ), progress)
 
     def _examiner(self, progress: Callable[[str], None]) -> Examiner:
         from agent_memory.adapters.checkup.examiner import Examiner

@@ -14,6 +14,7 @@ from agent_memory.domain.checkup.examination import Examination, Treatment
 from agent_memory.domain.checkup.symptom import Severity, Symptom
 from agent_memory.domain.results import sealed
 from agent_memory.surfaces.cli.opening import with_memory
+from agent_memory.surfaces.cli.secret_report import report_secrets
 from agent_memory.surfaces.console import Console
 
 MOST_SHOWN = 10
@@ -23,16 +24,21 @@ _RED, _BOLD, _PLAIN = "\x1b[31m", "\x1b[1m", "\x1b[0m"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--fix", action="store_true", help="repair what is safe to repair, and say what was done")
+    acts = parser.add_mutually_exclusive_group()
+    acts.add_argument("--fix", action="store_true", help="repair what is safe to repair, and say what was done")
+    acts.add_argument("--secrets", action="store_true", help="look for secrets only, also in what git keeps")
     parser.epilog = (
         "Looks at every note, link, tier and target, at the inbox, the runs, git and the files themselves. Nothing is "
         "changed without --fix, and --fix never deletes knowledge. Exit code 1 when there are problems (after --fix: "
-        "when some remain); notes do not count."
+        "when some remain); notes do not count. --secrets reads every file of the store and every version in its git "
+        "history, says where a secret is and of what kind, and never shows it; exit code 1 when there is one."
     )
 
 
 def run(arguments: argparse.Namespace, console: Console) -> int:
     def examine(memory: Memory) -> int:
+        if arguments.secrets:
+            return report_secrets(memory.search_secrets(console.progress), console)
         if not arguments.fix:
             found = memory.examine(console.progress)
             console.document(_document(found))
