@@ -24,10 +24,13 @@ from agent_memory.wording import describe
 
 if TYPE_CHECKING:
     from agent_memory.adapters.checkup.examiner import Examiner
+    from agent_memory.adapters.forgetting.forgetter import Forgetter
+    from agent_memory.adapters.forgetting.forgetting_look import Found
     from agent_memory.adapters.forgetting.tombstone_files import TombstoneFiles
     from agent_memory.adapters.git.git_recorder import GitRecorder
     from agent_memory.adapters.git.owing_recorder import OwingRecorder
     from agent_memory.adapters.inbox.inbox_files import InboxFiles
+    from agent_memory.adapters.records.kept_histories_files import KeptHistoriesFiles
     from agent_memory.adapters.records.run_log_files import RunLogFiles
     from agent_memory.adapters.records.spend_ledger_files import SpendLedgerFiles
     from agent_memory.adapters.records.usage_ledger_files import UsageLedgerFiles
@@ -42,6 +45,8 @@ if TYPE_CHECKING:
     from agent_memory.domain.explaining.entry_story import EntryStory
     from agent_memory.domain.explaining.session_trace import FoundSessions
     from agent_memory.domain.footprint import Footprint
+    from agent_memory.domain.forgetting.forgetting import ForgetTarget, Forgetting
+    from agent_memory.domain.forgetting.sources import SessionKey
     from agent_memory.domain.health import Health
     from agent_memory.domain.run import Run
     from agent_memory.domain.run_log import LoggedRun
@@ -440,6 +445,74 @@ class Memory:
         with self.locks.run() as held:
             return held.bind(lambda _: self._undo_io()).bind(lambda io: undo(io, name, dry_run=dry_run))
 
+    @cached_property
+    def kept_histories(self) -> KeptHistoriesFiles:
+        from agent_memory.adapters.records.kept_histories_files import KeptHistoriesFiles
+
+        return KeptHistoriesFiles(self.root, self.config.storage.history_cap_mib << 20)
+
+    def look_at_forgetting(self, target: ForgetTarget) -> Result[Found, Error]:
+        """All that `forget` would do: nothing is changed. Refused where an agent is calling, as forgetting itself is."""
+        if self.caller.variable is not None:
+            return Failure(ActRefused("forget", self.caller.variable))
+        return self._forgetter().look(target)
+
+    def forget(self, seen: Found) -> Result[Forgetting, Error]:
+        """Forget what was looked at; EntryChanged where there is more by now than what was seen. `Busy` when a run is at
+        work. For a person alone."""
+        if self.caller.variable is not None:
+            return Failure(ActRefused("forget", self.caller.variable))
+        with self.locks.run() as held:
+            return held.bind(lambda _: self._finish_all()).bind(lambda _: self._forgetter().forget_what_was_seen(seen))
+
+    def find_session(self, session_id: str) -> Result[tuple[SessionKey, ...], Error]:
+        """The sessions with this id, or else the one whose id begins so; none where nothing is known of it."""
+        from agent_memory.domain.forgetting.sources import SessionKey
+        from agent_memory.domain.vocabulary import Harness
+
+        return self.why_session(session_id).map(
+            lambda found: tuple(SessionKey(each.session_id, Harness(each.harness)) for each in found.traces)
+        )
+
+    def _finish_all(self) -> Result[object, Error]:
+        """Carry out the rest of whatever crashed, and record what a person changed as theirs."""
+        return (
+            self._finish_undo()
+            .bind(lambda _: self._finish_consolidate())
+            .bind(lambda _: self._finish_defrag())
+            .bind(lambda _: self._finish_forgetting())
+            .bind(lambda _: self._tolerated(self.recorder.adopt_hand_edits()))
+        )
+
+    def _finish_forgetting(self) -> Result[object, Error]:
+        """Carry out the rest of a forgetting that crashed."""
+        if not (self.root / "runs" / "forgetting.json").exists():
+            return Success(None)
+        return self._forgetter().resume()
+
+    def _tolerated(self, done: Result[object, Error]) -> Result[None, Error]:
+        """Git is history, not durability (P4)."""
+        if isinstance(done, Failure):
+            self._warn(describe(done.failure()))
+        return Success(None)
+
+    def _forgetter(self) -> Forgetter:
+        from agent_memory.adapters.forgetting.forgetter import Forgetter
+        from agent_memory.adapters.forgetting.purge_rules import purge_rules
+        from agent_memory.adapters.git.history_purge import purge_history
+
+        return Forgetter(
+            root=self.root,
+            store=self.store,
+            histories=self.kept_histories,
+            recorder=self.recorder,
+            locks=self.locks,
+            clock=self.clock,
+            purge=lambda work: purge_history(self.root, self.environ, purge_rules(str(self.root), work)),
+            publish=lambda: self._tolerated(self.publish()),
+            tell=lambda error: self._warn(describe(error)),
+        )
+
     def run_diff(
         self, name: str | None = None, *, backwards: bool = False
     ) -> Result[tuple[LoggedRun, tuple[DiffPart, ...]], Error]:
@@ -485,7 +558,9 @@ class Memory:
 
     def _finish_others(self, dry_run: bool, finish: Callable[[], Result[object, Error]]) -> Result[object, Error]:
         """Carry out the rest of an undo and of the other machine's run; a dry run leaves them to others."""
-        return Success(None) if dry_run else self._finish_undo().bind(lambda _: finish())
+        if dry_run:
+            return Success(None)
+        return self._finish_undo().bind(lambda _: finish()).bind(lambda _: self._finish_forgetting())
 
     def _finish_undo(self) -> Result[object, Error]:
         """Carry out the rest of an undo that crashed."""

@@ -12,6 +12,7 @@ import signal
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
+from typing import IO
 
 from attrs import frozen
 from returns.result import Failure, Result, Success
@@ -69,10 +70,11 @@ class GitOutput:
 
 
 class GitProcess:
-    """Calls of git on the repository `<root>/.git` and no other, whatever lies around the root."""
+    """Calls of git on the repository `<root>/.git`, or another `directory`, and no other, whatever lies around the root."""
 
-    def __init__(self, root: Path, environ: Mapping[str, str]) -> None:
+    def __init__(self, root: Path, environ: Mapping[str, str], directory: Path | None = None) -> None:
         self.root = root
+        self.directory = directory or root / ".git"
         self._environ = environ
 
     def run(
@@ -83,8 +85,36 @@ class GitProcess:
         `config` holds further `key=value`, for this call.
         """
         further = (part for option in config for part in ("-c", option))
-        located = (*further, "--git-dir", str(self.root / ".git"), "--work-tree", str(self.root), "--literal-pathspecs")
-        return self._call(located, arguments, input, author)
+        return self._call((*further, *self._located()), arguments, input, author)
+
+    def start(self, *arguments: str, stdin: IO[bytes] | int, stdout: IO[bytes] | int) -> subprocess.Popen[bytes] | None:
+        """A call whose streams the caller reads, writes and waits for; what git says of errors is on its stderr, a pipe.
+        None where it could not be started."""
+        program = shutil.which("git", path=self._environ.get("PATH", os.defpath))
+        if program is None:
+            return None
+        options = [part for option in _OPTIONS for part in ("-c", option)]
+        try:
+            return subprocess.Popen(
+                [program, *options, *self._located(), *arguments],
+                stdin=stdin,
+                stdout=stdout,
+                stderr=subprocess.PIPE,
+                cwd=str(self.root),
+                env=self._environment(OURSELVES),
+                umask=0o077,
+                start_new_session=True,
+            )
+        except OSError:
+            return None
+
+    def init_directory(self, object_format: str) -> Result[GitOutput, Error]:
+        """`git init` of `directory`, without a work tree of its own and without any templates."""
+        words = ("init", "--quiet", "--bare", "--template=", f"--object-format={object_format}", str(self.directory))
+        return self._call((), words, b"", OURSELVES)
+
+    def _located(self) -> tuple[str, ...]:
+        return ("--git-dir", str(self.directory), "--work-tree", str(self.root), "--literal-pathspecs")
 
     def init(self) -> Result[GitOutput, Error]:
         """`git init` in the root, without the templates of any configuration; harmless where a repository is."""

@@ -13,6 +13,7 @@ from agent_memory.adapters.disk.durable import create_file, make_directories, mo
 from agent_memory.adapters.disk.io_errors import store_io
 from agent_memory.adapters.git.git_locks import remove_stale_locks
 from agent_memory.adapters.git.git_process import GitOutput, GitProcess, failed
+from agent_memory.adapters.git.purge_swap import finish_swap
 from agent_memory.domain.recording.recorded_paths import IGNORE_FILE, IGNORE_TEXT
 from agent_memory.domain.results import sealed
 from agent_memory.errors import Error
@@ -45,8 +46,15 @@ class GitRepository:
 
     def ready(self) -> Result[None, Error]:
         """A repository whose HEAD and index can be read. What cannot be mended is moved aside and begun afresh."""
-        made = Success(None) if self.exists else self._begin()
+        made = Success(None) if self.exists or self._came_back() else self._begin()
         return made.bind(lambda _: self._without_stale_locks()).bind(lambda _: self._mended())
+
+    def _came_back(self) -> bool:
+        """Whether it was only away: a purge was cut short between its two renames."""
+        try:
+            return finish_swap(self._git.root)
+        except OSError:
+            return False
 
     def _begin(self) -> Result[None, Error]:
         outer = _repository_around(self._git.root)

@@ -23,7 +23,7 @@ from agent_memory.domain.instants import ms_of
 from agent_memory.domain.results import sealed
 from agent_memory.domain.run_log import LoggedRun, changed_entries, is_named
 from agent_memory.domain.undone import Undoing, UndoneMark, churning, undone_by, undone_fingerprints
-from agent_memory.errors import Error, RunNotFound, StateCorrupt
+from agent_memory.errors import Error, RunNotFound, StateCorrupt, UndoRefused
 from agent_memory.formats.footprint_json import parse_footprint, render_footprint
 from agent_memory.formats.note_changes import logged_changes, note_changes
 from agent_memory.formats.report_json import parse_report, render_report_document
@@ -38,6 +38,9 @@ DEFRAG_CHECKPOINT = "defrag.json"
 
 PRUNED = "pruned"
 """A file in the directory of a run whose details are going: what is still there of them is not all that there was."""
+
+FORGOTTEN_MARK = "forgotten.json"
+"""A file in the directory of a run of which a part was forgotten: what it changed is not to come back (P28)."""
 
 MAX_REPORT_BYTES = 16 << 20
 _MAX_FOOTPRINT_BYTES = 1 << 30
@@ -61,9 +64,12 @@ class RunLogFiles:
         )
 
     def footprint(self, run_id: str) -> Result[Footprint, Error]:
-        """See the port. StateCorrupt where a part is damaged or lost: half of a run must not be undone."""
+        """See the port. StateCorrupt where a part is damaged or lost: half of a run must not be undone. UndoRefused where a
+        part of it was forgotten."""
         if not is_plain_name(run_id) or self._is_pruned(run_id):
             return Failure(RunNotFound(run_id))
+        if self._is_forgotten(run_id):
+            return Failure(UndoRefused(run_id, ("a part of what it changed was forgotten since (`memory forget`)",)))
         return self._parts(run_id).bind(lambda parts: self._joined(run_id, parts))
 
     def put_sections(self, run_id: str, sections: Sequence[SectionChange]) -> Result[None, Error]:
@@ -157,10 +163,13 @@ class RunLogFiles:
     def _is_kept(self, run_id: str) -> bool:
         directory = f"{self._root}/{RUNS}/{run_id}"
         parts = (f"{directory}/footprint-1.json", f"{directory}/sections.json")
-        return any(map(os.path.lexists, parts)) and not self._is_pruned(run_id)
+        return any(map(os.path.lexists, parts)) and not self._is_pruned(run_id) and not self._is_forgotten(run_id)
 
     def _is_pruned(self, run_id: str) -> bool:
         return os.path.lexists(f"{self._root}/{RUNS}/{run_id}/{PRUNED}")
+
+    def _is_forgotten(self, run_id: str) -> bool:
+        return os.path.lexists(f"{self._root}/{RUNS}/{run_id}/{FORGOTTEN_MARK}")
 
     def _unfinished(self, run_id: str) -> LoggedRun:
         run = _blank(run_id, "unfinished")

@@ -31,7 +31,7 @@ class EntryTombstone:
     id: str
     at_ms: int
     statements: frozenset[str]
-    """Hashes of what it said (`statement_hashes`), of all its versions."""
+    """Hashes of what it last said (`statement_hashes`)."""
 
     def is_said_by(self, title: str, body: str) -> bool:
         """Whether most of what the note said is in this text."""

@@ -1,0 +1,53 @@
+"""What a purge takes out of the git history: every version of the notes that went, and what else came from the session."""
+
+from __future__ import annotations
+
+import os
+
+from returns.result import Success
+
+from agent_memory.adapters.forgetting.note_traces import id_at
+from agent_memory.adapters.git.history_purge import PurgeRules
+from agent_memory.adapters.store.entry_files import ARCHIVE, TOPICS, understand
+from agent_memory.domain.entry import MemoryEntry
+from agent_memory.domain.forgetting.sources import share_of, without_session
+from agent_memory.domain.forgetting.trace_words import forgetful_message
+from agent_memory.formats.forgetting_json import ForgettingAtWork
+from agent_memory.formats.note import render_note
+
+
+def purge_rules(root: str, work: ForgettingAtWork) -> PurgeRules:
+    """The rules for the real root, whose notes are gone by now."""
+    gone = frozenset(path for path in work.paths if not os.path.lexists(f"{root}/{path}")) | frozenset(work.marks)
+
+    def drops_path(path: str) -> bool:
+        return path in gone or (_is_note(path) and id_at(path) in work.words.ids)
+
+    def looks_at(path: str) -> bool:
+        return work.session is not None and _is_note(path)
+
+    def version(path: str, data: bytes) -> bytes | None:
+        session = work.session
+        if session is None or session.session_id.encode("utf-8", "surrogatepass") not in data:
+            return data
+        found = understand(path, data, 0)
+        if not isinstance(found, Success):
+            return None  # nobody can tell what in it came from elsewhere
+        stored = found.unwrap()
+        match share_of(stored.meta, session):
+            case "all":
+                return None
+            case "some":
+                entry = MemoryEntry(without_session(stored.meta, session), stored.body)
+                return render_note(entry, data.decode("utf-8")).encode("utf-8")
+            case _:
+                return data
+
+    def message(text: str, touched: bool) -> str:
+        return forgetful_message(text, work.words, touched=touched)
+
+    return PurgeRules(drops_path, looks_at, version, message)
+
+
+def _is_note(path: str) -> bool:
+    return path.startswith((f"{TOPICS}/", f"{ARCHIVE}/"))

@@ -1,0 +1,287 @@
+"""What runs keep of what is forgotten: replies, plans, footprints, managed sections, reports, deferred changes.
+
+A run of which a footprint or a section held it loses all its details: half of a run must not be undone. The file
+`forgotten.json` in its directory says so; it is written first.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from attrs import frozen
+from returns.result import Failure, Result, Success
+
+from agent_memory.adapters.disk.durable import fsync_directory
+from agent_memory.adapters.disk.file_in_root import drop_file, put_file
+from agent_memory.adapters.disk.io_errors import store_io
+from agent_memory.adapters.disk.paths import directory_inside, inside, read_file, real_root
+from agent_memory.adapters.forgetting.note_traces import id_at
+from agent_memory.adapters.records.run_log_files import FORGOTTEN_MARK, RUNS
+from agent_memory.domain.actions import ids_of
+from agent_memory.domain.change import Change, Create, Replace, subject_of
+from agent_memory.domain.footprint import Footprint
+from agent_memory.domain.forgetting.sources import SessionKey, share_of
+from agent_memory.domain.forgetting.trace_words import TraceWords
+from agent_memory.domain.instants import iso_of
+from agent_memory.domain.results import sealed
+from agent_memory.errors import Error
+from agent_memory.formats.defrag_json import parse_deferred, render_deferred
+from agent_memory.formats.footprint_json import parse_footprint
+from agent_memory.formats.forgetful_json import forgetful_debts, forgetful_report
+from agent_memory.formats.run_json import parse_changes, render_changes
+
+_REPORT = "report.json"
+_REPLIES = "replies"
+_MAX_BYTES = 1 << 30
+_NOT_RUNS = ("purge",)
+
+
+@frozen
+class RunTraces:
+    """Looks through `runs/` of a root for the traces of some entries and, maybe, a session; and removes them."""
+
+    root: Path
+    words: TraceWords
+    touched_ids: frozenset[str]
+    """Entries of which some file goes or is rewritten: what runs kept of those files is not to come back."""
+    session: SessionKey | None
+
+    def runs(self) -> Result[tuple[str, ...], Error]:
+        """The runs that lose their details, newest first. Nothing is changed."""
+        found: list[str] = []
+        for name in self._names():
+            match sealed(self._holds(name)):
+                case Failure(error):
+                    return Failure(error)
+                case Success(holds):
+                    found += [name] if holds else []
+        return Success(tuple(sorted(found, reverse=True)))
+
+    def remove(self, runs: tuple[str, ...], at_ms: int) -> Result[None, Error]:
+        """Take the details of these runs, what waits for the next run, and every other trace. Doing it twice is harmless."""
+        for name in runs:
+            emptied = self._without_details(name, at_ms)
+            if isinstance(emptied, Failure):
+                return emptied
+        for name in self._names():
+            done = self._replies_of(name).bind(lambda _, name=name: self._report_of(name))  # type: ignore[misc]
+            if isinstance(done, Failure):
+                return done
+        return (
+            self._deferred().bind(lambda _: self._actions()).bind(lambda _: self._debts()).bind(lambda _: self._memo())
+        )
+
+    # -- looking ------------------------------------------------------------------------------------------------------
+
+    def _names(self) -> list[str]:
+        try:
+            with os.scandir(f"{self._real}/{RUNS}") as found:
+                names = [each.name for each in found if each.is_dir(follow_symlinks=False)]
+        except FileNotFoundError:
+            return []
+        return sorted(name for name in names if name not in _NOT_RUNS and not name.startswith("."))
+
+    def _holds(self, run: str) -> Result[bool, Error]:
+        for path in self._files(f"{RUNS}/{run}"):
+            name = path.rpartition("/")[2]
+            if name == FORGOTTEN_MARK:
+                continue
+            match sealed(self._read(path)):
+                case Failure(error):
+                    return Failure(error)
+                case Success(data):
+                    if data is not None and self._is_trace(name, data, path):
+                        return Success(True)
+        return Success(False)
+
+    def _is_trace(self, name: str, data: bytes, path: str) -> bool:
+        if name.startswith("footprint-"):
+            match sealed(parse_footprint(data, path)):
+                case Failure(_):
+                    return True  # it can be undone no more, and nobody can tell what is in it
+                case Success(footprint):
+                    return self._in_footprint(footprint)
+        if name == _REPORT or _REPLIES in path.split("/"):
+            return False  # looked at one by one
+        return any(needle in data for needle in self._needles())
+
+    def _in_footprint(self, footprint: Footprint) -> bool:
+        session = None if self.session is None else self.session.session_id.encode("utf-8", "surrogatepass")
+        for change in footprint.files:
+            if id_at(change.path) in self.touched_ids:
+                return True
+            states = (state.data for state in (change.before, change.after) if state is not None)
+            if session is not None and any(session in data for data in states):
+                return True
+        return False
+
+    def _needles(self) -> Iterator[bytes]:
+        for text in (*self.words.ids, *(() if self.session is None else (self.session.session_id,))):
+            yield text.encode("utf-8", "surrogatepass")
+            yield json.dumps(text)[1:-1].encode("ascii")
+
+    # -- removing -----------------------------------------------------------------------------------------------------
+
+    def _without_details(self, run: str, at_ms: int) -> Result[None, Error]:
+        mark = json.dumps({"version": 1, "at": iso_of(at_ms)}) + "\n"
+        marked = put_file(self._real, f"{RUNS}/{run}/{FORGOTTEN_MARK}", mark)
+        if isinstance(marked, Failure):
+            return marked
+        for path in self._files(f"{RUNS}/{run}"):
+            if path.rpartition("/")[2] not in (_REPORT, FORGOTTEN_MARK):
+                gone = self._drop(path)
+                if isinstance(gone, Failure):
+                    return gone
+        return Success(None)
+
+    def _replies_of(self, run: str) -> Result[None, Error]:
+        """Replies of a run that dealt with what went, or of which no report says whose they are, where a session is
+        forgotten; and others that state it."""
+
+        def removed(report: bytes | None) -> Result[None, Error]:
+            dealt = report is not None and any(needle in report for needle in self._needles())
+            unknown = report is None and self.session is not None
+            for path in self._files(f"{RUNS}/{run}/{_REPLIES}"):
+                match sealed(self._read(path)):
+                    case Failure(error):
+                        return Failure(error)
+                    case Success(data):
+                        if dealt or unknown or self._states_it(data or b""):
+                            gone = self._drop(path)
+                            if isinstance(gone, Failure):
+                                return gone
+            return Success(None)
+
+        return self._read(f"{RUNS}/{run}/{_REPORT}").bind(removed)
+
+    def _states_it(self, data: bytes) -> bool:
+        # The text of a reply is JSON inside JSON.
+        text = data.decode("utf-8", "replace").replace("\\\\", "\\").replace("\\n", "\n")
+        return self.words.names_one(text) or self.words.is_in(text)
+
+    def _report_of(self, run: str) -> Result[None, Error]:
+        path = f"{RUNS}/{run}/{_REPORT}"
+        return self._rewritten(path, lambda data: forgetful_report(data, self.words, path).alt(_as_error))
+
+    def _deferred(self) -> Result[None, Error]:
+        path = f"{RUNS}/deferred.json"
+
+        def kept(data: bytes) -> Result[bytes, Error]:
+            return (
+                parse_changes(data.decode("utf-8", "replace"), path)
+                .alt(_as_error)
+                .map(lambda changes: render_changes([each for each in changes if not self._is_trace_of(each)]).encode())
+            )
+
+        return self._rewritten(path, kept)
+
+    def _is_trace_of(self, change: Change) -> bool:
+        """What waits to be written and comes from the session goes as a whole: nobody has seen it yet."""
+        if subject_of(change) in self.touched_ids:
+            return True
+        if not isinstance(change, Create | Replace) or self.session is None:
+            return False
+        return share_of(change.entry.meta, self.session) != "none"
+
+    def _actions(self) -> Result[None, Error]:
+        path = f"{RUNS}/deferred-actions.json"
+
+        def kept(data: bytes) -> Result[bytes, Error]:
+            return (
+                parse_deferred(data.decode("utf-8", "replace"), path)
+                .alt(_as_error)
+                .map(
+                    lambda found: render_deferred(
+                        [each for each in found if self.touched_ids.isdisjoint(ids_of(each.action))]
+                    ).encode()
+                )
+            )
+
+        return self._rewritten(path, kept)
+
+    def _debts(self) -> Result[None, Error]:
+        path = f"{RUNS}/owed.json"
+        return self._rewritten(path, lambda data: forgetful_debts(data, self.words, path).alt(_as_error))
+
+    def _memo(self) -> Result[None, Error]:
+        """What is derived is made anew."""
+        path = f"{RUNS}/tiering.json"
+        return self._read(path).bind(
+            lambda data: (
+                self._drop(path)
+                if data is not None and any(needle in data for needle in self._needles())
+                else Success(None)
+            )
+        )
+
+    # -- files --------------------------------------------------------------------------------------------------------
+
+    @property
+    def _real(self) -> str:
+        return real_root(self.root)
+
+    def _files(self, directory: str) -> list[str]:
+        """Every regular file below, with the directories of replies; by path, the last footprint first."""
+        found: list[str] = []
+        for parent, _, names in os.walk(f"{self._real}/{directory}", followlinks=False):
+            found += [f"{parent}/{name}"[len(self._real) + 1 :] for name in names]
+        return sorted(found, reverse=True)
+
+    def _read(self, path: str) -> Result[bytes | None, Error]:
+        return (
+            inside(self._real, path)
+            .bind(lambda absolute: read_file(absolute, _MAX_BYTES))
+            .map(lambda image: None if image is None else image.data)
+        )
+
+    def _rewritten(self, path: str, rewrite: Callable[[bytes], Result[bytes, Error]]) -> Result[None, Error]:
+        """A file that cannot be understood is left as it is: whoever uses it tells (P6)."""
+
+        def put(data: bytes | None) -> Result[None, Error]:
+            if data is None:
+                return Success(None)
+            match sealed(rewrite(data)):
+                case Failure(_):
+                    return self._drop(path) if any(needle in data for needle in self._needles()) else Success(None)
+                case Success(new):
+                    if new == data:
+                        return Success(None)
+                    return put_file(self._real, path, new.decode("utf-8", "replace"))
+
+        return self._read(path).bind(put)
+
+    def _drop(self, path: str) -> Result[None, Error]:
+        return drop_file(self._real, path).alt(_as_error)
+
+
+def remove_directory_below(root: str, relative: str) -> Result[None, Error]:
+    """Remove a directory of derived files with all that is in it; no link is followed. One that is not there is gone."""
+    match sealed(directory_inside(root, relative)):
+        case Failure(refused):
+            return Failure(refused)
+        case Success(directory):
+            try:
+                _emptied(directory)
+                fsync_directory(os.path.dirname(directory))
+            except FileNotFoundError:
+                return Success(None)
+            except OSError as error:
+                return Failure(store_io(error, "remove", directory))
+            return Success(None)
+
+
+def _emptied(directory: str) -> None:
+    for parent, directories, names in os.walk(directory, topdown=False, followlinks=False):
+        for name in names:
+            os.unlink(f"{parent}/{name}")
+        for name in directories:
+            path = f"{parent}/{name}"
+            os.unlink(path) if os.path.islink(path) else os.rmdir(path)
+    os.rmdir(directory)
+
+
+def _as_error(error: Error) -> Error:
+    return error

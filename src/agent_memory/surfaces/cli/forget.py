@@ -1,0 +1,134 @@
+"""`memory forget`."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from returns.result import Failure, Result, Success
+
+from agent_memory.bootstrap import Memory
+from agent_memory.domain.forgetting.forgetting import ForgetTarget, Forgetting
+from agent_memory.domain.forgetting.sources import SessionKey
+from agent_memory.domain.forgetting.summary import lines_of, sentence_of, what_stays
+from agent_memory.domain.results import sealed
+from agent_memory.domain.text.plain_text import one_line
+from agent_memory.domain.vocabulary import Harness
+from agent_memory.errors import Error, UsageInvalid
+from agent_memory.surfaces.cli.installing import can_ask, is_agreed, unasked
+from agent_memory.surfaces.cli.opening import add_choice, entry_id, with_memory
+from agent_memory.surfaces.console import Console
+
+_LINE_CHARS = 300
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("id", metavar="ID", nargs="?", type=entry_id, help="an entry: id__a1b2c3, a1b2c3, or its file")
+    what.add_argument("--session", metavar="ID", help="everything that comes from this session alone")
+    add_choice(parser, "--harness", Harness, "of the session, where several harnesses have the same id")
+    parser.add_argument("--purge", action="store_true", help="rewrite the git history, too")
+    parser.add_argument("--dry-run", action="store_true", help="show what would go and change nothing")
+    parser.add_argument("--yes", action="store_true", help="do it without asking")
+    parser.epilog = (
+        "The one command that deletes: notes with all their versions, what the inbox, the runs and kept histories hold of "
+        "them, and every link to them. What a note shares with other sessions stays, and is shown. A tombstone keeps the "
+        "same from being learnt again; remove its file in state/forgotten/ to allow it. Runs that had a part in it cannot "
+        "be undone any more. For a person: refused where an agent is calling. Exit codes: 0, 2 where nobody can be asked, "
+        "20 for an id that is unknown, 75 when a run is at work."
+    )
+
+
+def run(arguments: argparse.Namespace, console: Console) -> int:
+    def forget(memory: Memory) -> int:
+        match sealed(_target(memory, arguments).bind(memory.look_at_forgetting)):
+            case Failure(error):
+                return console.fail(error)
+            case Success(seen):
+                if arguments.dry_run:
+                    _show(console, seen.told)
+                    return _end(console, seen.told, done=False)
+                agreed = _agreed(console, seen.told, arguments)
+                if isinstance(agreed, Failure):
+                    return console.fail(agreed.failure())
+                if not agreed.unwrap():
+                    console.err("memory: Nothing was changed.")
+                    return 1
+                match sealed(memory.forget(seen)):
+                    case Failure(error):
+                        return console.fail(error)
+                    case Success(forgetting):
+                        return _end(console, forgetting, done=True)
+
+    return with_memory(console, forget)
+
+
+def _target(memory: Memory, arguments: argparse.Namespace) -> Result[ForgetTarget, Error]:
+    if arguments.session is None:
+        if arguments.harness is not None:
+            return Failure(UsageInvalid("--harness belongs to --session"))
+        return Success(ForgetTarget(arguments.id, purge=arguments.purge))
+    named = None if arguments.harness is None else Harness(arguments.harness)
+    wanted: str = arguments.session
+    if not wanted.strip():
+        return Failure(UsageInvalid("--session needs an id"))
+
+    def chosen(known: tuple[SessionKey, ...]) -> Result[ForgetTarget, Error]:
+        found = next((each.session_id for each in known), wanted)
+        if found != wanted and arguments.yes:
+            return Failure(UsageInvalid(f"{wanted!r} only begins the id {found}", "With --yes, give all of it."))
+        return Success(ForgetTarget(session=SessionKey(found, named), purge=arguments.purge))
+
+    return memory.find_session(wanted).bind(chosen)
+
+
+def _agreed(console: Console, forgetting: Forgetting, arguments: argparse.Namespace) -> Result[bool, Error]:
+    """Whether the person wants it, having seen all of it."""
+    _show(console, forgetting)
+    if arguments.yes:
+        return Success(True)
+    if not can_ask(console):
+        return Failure(unasked("memory forget"))
+    return Success(is_agreed(console, f"{sentence_of(forgetting, done=False)} Go on?"))
+
+
+def _show(console: Console, forgetting: Forgetting) -> None:
+    for line in lines_of(forgetting):
+        console.out(one_line(line, _LINE_CHARS) if not line.startswith("  ") else f"  {one_line(line, _LINE_CHARS)}")
+
+
+def _end(console: Console, forgetting: Forgetting, *, done: bool) -> int:
+    console.out(sentence_of(forgetting, done=done))
+    for sentence in what_stays(forgetting):
+        console.out(sentence)
+    console.document(_document(forgetting, done=done))
+    return 0
+
+
+def _document(forgetting: Forgetting, *, done: bool) -> dict[str, Any]:
+    session = forgetting.target.session
+    return {
+        "done": done,
+        "session": None if session is None else {"id": session.session_id, "harness": session.harness},
+        "purge": forgetting.target.purge,
+        "notes": [
+            {
+                "id": each.id,
+                "title": None if each.secret else each.title,
+                "paths": list(each.paths),
+                "versionsOnly": each.stays,
+            }
+            for each in forgetting.notes
+        ],
+        "shared": [{"id": each.id, "title": each.title, "others": list(each.others)} for each in forgetting.shared],
+        "unlinked": list(forgetting.linked),
+        "inbox": list(forgetting.inbox),
+        "runs": list(forgetting.runs),
+        "histories": [{"harness": harness, "session": id} for harness, id in forgetting.histories],
+        "marks": list(forgetting.marks),
+        "mentions": [
+            {"id": each.id, "title": each.title, "archived": each.archived, "percent": each.percent}
+            for each in forgetting.mentions
+        ],
+        "remarks": list(what_stays(forgetting)),
+    }
