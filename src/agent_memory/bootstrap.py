@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from agent_memory.pipelines.consolidate_io import ConsolidateIo
     from agent_memory.pipelines.defrag_io import DefragIo
     from agent_memory.pipelines.undo_io import UndoIo
+    from agent_memory.pipelines.upgrading import Upgrades
     from agent_memory.ports import Agent
     from agent_memory.publishing import KeepSections, Publisher
     from agent_memory.reading import Reading
@@ -365,19 +366,47 @@ class Memory:
         limit: int | None = None,
         dry_run: bool = False,
         retry_failed: bool = False,
+        upgrade: bool = False,
         progress: Callable[[str], None] = lambda _: None,
     ) -> Result[Run, Error]:
-        """One run under the run lock; `Busy` when another is at work."""
+        """One run under the run lock; `Busy` when another is at work. `upgrade` asks the configured command to look again
+        at what the built-in consolidated; not in a dry run, since these sessions go through the inbox."""
         from agent_memory.pipelines.consolidate import consolidate
 
         with self.locks.run() as held:
             finished = held.bind(lambda _: self._finish_others(dry_run, self._finish_defrag))
             retried = finished.bind(lambda _: self.inbox.retry_failed() if retry_failed else Success(0))
+            asked = retried.bind(lambda _: self._ask_again() if upgrade and not dry_run else Success(None))
             return (
-                retried.bind(lambda _: self.agent())
+                asked.bind(lambda _: self.agent())
                 .bind(lambda agent: self._consolidate_io(agent, progress))
                 .bind(lambda io: consolidate(io, self._new_run(limit, dry_run)))
             )
+
+    def upgrades(self) -> Result[Upgrades, Error]:
+        """The sessions that `consolidate(upgrade=True)` would hand to the configured command; none where that is the
+        built-in itself."""
+        from agent_memory.adapters.records.session_marks_files import SessionMarksFiles
+        from agent_memory.domain.vocabulary import Status
+        from agent_memory.pipelines.upgrading import Upgrades, plan_upgrades
+
+        def planned(agent: Agent) -> Result[Upgrades, Error]:
+            if agent.status is not Status.CONSOLIDATED:
+                return Success(Upgrades())
+            return plan_upgrades(self.inbox, SessionMarksFiles(self.root), self.store, self.clock)
+
+        return self.agent().bind(planned)
+
+    def _ask_again(self) -> Result[None, Error]:
+        from agent_memory.pipelines.upgrading import ask_again
+
+        return self.upgrades().bind(lambda upgrades: ask_again(self.inbox, upgrades))
+
+    @cached_property
+    def kept_histories(self) -> KeptHistoriesFiles:
+        from agent_memory.adapters.records.kept_histories_files import KeptHistoriesFiles
+
+        return KeptHistoriesFiles(self.root, self.config.storage.history_cap_mib << 20)
 
     def _new_run(self, limit: int | None, dry_run: bool) -> Run:
         from agent_memory.domain.run import Run
@@ -444,12 +473,6 @@ class Memory:
             return Failure(ActRefused("undo", self.caller.variable))
         with self.locks.run() as held:
             return held.bind(lambda _: self._undo_io()).bind(lambda io: undo(io, name, dry_run=dry_run))
-
-    @cached_property
-    def kept_histories(self) -> KeptHistoriesFiles:
-        from agent_memory.adapters.records.kept_histories_files import KeptHistoriesFiles
-
-        return KeptHistoriesFiles(self.root, self.config.storage.history_cap_mib << 20)
 
     def look_at_forgetting(self, target: ForgetTarget) -> Result[Found, Error]:
         """All that `forget` would do: nothing is changed. Refused where an agent is calling, as forgetting itself is."""
@@ -652,6 +675,8 @@ class Memory:
                 random_word=lambda: secrets.token_hex(16),
                 handoff_days=self.config.limits.handoff_days,
                 tombstones=self.tombstones,
+                kept=self.kept_histories if self.config.storage.keep_histories else None,
+                ledger=self.ledger,
                 progress=progress,
             )
         )

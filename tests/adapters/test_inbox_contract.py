@@ -8,7 +8,7 @@ from returns.result import Success
 
 from agent_memory.adapters.inbox.dict_inbox import DictInbox
 from agent_memory.adapters.inbox.inbox_files import InboxFiles
-from agent_memory.domain.inbox_entry import InboxEntry, InlineNote
+from agent_memory.domain.inbox_entry import UPGRADE_EVENT, InboxEntry, InlineNote
 from agent_memory.domain.queue import KnownSessions, Outcome, Pending, Trouble
 from agent_memory.domain.queueing.fold import queue_key
 from agent_memory.domain.vocabulary import Harness
@@ -59,8 +59,11 @@ class InboxContract:
         (pending,) = load(inbox)
         key = queue_key(pending.entry, pending.name)
         assert inbox.known() == Success(KnownSessions(frozenset({key})))
+        inbox.put(session(event=UPGRADE_EVENT)).unwrap()
+        assert inbox.known() == Success(KnownSessions(frozenset({key}), frozenset({key})))
+        (pending,) = load(inbox)
         inbox.give_up(pending, GAVE_UP).unwrap()
-        assert inbox.known() == Success(KnownSessions(frozenset(), {key: NOW}))
+        assert inbox.known() == Success(KnownSessions(given_up_at_ms={key: NOW}))
 
     def test_an_invalid_entry_is_refused_with_every_problem(self, inbox: Inbox) -> None:
         bad = InboxEntry(AT_MS, Harness.AMP, InlineNote("", "\x00"), session(cwd="relative").context)

@@ -13,8 +13,10 @@ from returns.result import Failure, Result, Success
 from agent_memory.adapters.git.dict_recorder import DictRecorder
 from agent_memory.adapters.harness.dict_histories import DictHistories
 from agent_memory.adapters.inbox.dict_inbox import DictInbox
+from agent_memory.adapters.records.dict_kept_histories import DictKeptHistories
 from agent_memory.adapters.records.dict_run_records import DictRunRecords
 from agent_memory.adapters.records.dict_session_marks import DictSessionMarks
+from agent_memory.adapters.records.dict_usage_ledger import DictUsageLedger
 from agent_memory.adapters.store.dict_store import DictStore
 from agent_memory.adapters.surroundings.places_files import DictPlaces
 from agent_memory.adapters.surroundings.system_clock import DictClock
@@ -96,6 +98,8 @@ class World:
     marks: DictSessionMarks = field(factory=DictSessionMarks)
     recorder: DictRecorder = field(factory=DictRecorder)
     runs: DictRunRecords = field(factory=DictRunRecords)
+    kept: DictKeptHistories = field(factory=DictKeptHistories)
+    ledger: DictUsageLedger = field(factory=DictUsageLedger)
     words: list[str] = field(factory=list)
 
     def capture(self, session_id: str, *texts: str) -> str:
@@ -125,6 +129,8 @@ class World:
             clock=self.clock,
             prompt_template=TEMPLATE,
             random_word=self._word,
+            kept=self.kept,
+            ledger=self.ledger,
         )
 
     def run(self, *, limit: int | None = None, dry_run: bool = False) -> Run:

@@ -461,7 +461,7 @@ CLEANED = {
 
 
 OURS = {
-    "topics", "archive", "inbox", "runs", "state", "usage", ".git", ".gitignore", ".cache", ".transaction",
+    "topics", "archive", "inbox", "histories", "runs", "state", "usage", ".git", ".gitignore", ".cache", ".transaction",
 }  # fmt: skip
 
 

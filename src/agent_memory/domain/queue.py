@@ -68,6 +68,8 @@ class KnownSessions:
     """The sessions in the inbox, by queue key (`fold.queue_key`)."""
 
     waiting: frozenset[str] = frozenset()
+    asked_again: frozenset[str] = frozenset()
+    """Those of them that are to be looked at again as a whole."""
     given_up_at_ms: dict[str, int] = field(factory=dict)
     """When they were given up, the last time."""
 

@@ -28,6 +28,7 @@ from agent_memory.formats.prompt import PromptBudget, PromptFacts, plan_prompt_b
 from agent_memory.formats.reply import parse_reply
 from agent_memory.pipelines.consolidate_io import ConsolidateIo
 from agent_memory.pipelines.forgotten import unforgotten
+from agent_memory.pipelines.keeping import with_history_kept, with_uses
 from agent_memory.pipelines.settling import pause, set_back_by_fault, set_back_by_timeout, settle
 from agent_memory.ports import Agent
 
@@ -239,7 +240,7 @@ def parse_output(io: ConsolidateIo, run: Run) -> Result[Run, Error]:
             case Success(change_set):
                 return unforgotten(io, change_set, request).bind(
                     lambda kept: _after_window(
-                        io, run, evolve(with_fallback, plan=plan_window(kept, facts, work.plan)), kept.skipped
+                        io, run, evolve(with_fallback, plan=plan_window(kept, facts, work.plan)), kept.skipped, shelf
                     )
                 )
 
@@ -251,14 +252,15 @@ def _refused(io: ConsolidateIo, run: Run, work: Work, refused: ReplyRefused) -> 
     return spent.map(lambda _: set_back_by_fault(io, run, work, refused))
 
 
-def _after_window(io: ConsolidateIo, run: Run, work: Work, skipped: str | None) -> Result[Run, Error]:
+def _after_window(io: ConsolidateIo, run: Run, work: Work, skipped: str | None, shelf: Shelf) -> Result[Run, Error]:
     done = evolve(work, window_index=work.window_index + 1, request=None, reply=None)
     if done.window_index < len(done.windows):
         return Success(evolve(run, work=done))
-    done = evolve(done, next_mark=_next_mark(io, done))
+    done = with_uses(evolve(done, next_mark=_next_mark(io, done)), shelf.live)
     if _is_useless(done, io.agent):
         reasons = tuple(f"{each.subject}: {'; '.join(each.reasons)}" for each in done.plan.dropped)
         return _refused(io, run, done, ReplyRefused(("nothing in it passed the checks", *reasons[:5])))
+    run = with_history_kept(io, run, done)
     if done.plan.changes:
         return Success(settle(io, run, done, "planned") if run.dry_run else evolve(run, work=done))
     return Success(settle(io, run, done, "skipped", done.plan.skipped or "all of it was stored already"))

@@ -13,7 +13,7 @@ from attrs import evolve
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.change import Applied, Receipt
-from agent_memory.domain.history import History, SessionMark
+from agent_memory.domain.history import SessionMark
 from agent_memory.domain.inbox_entry import FileSnapshot, InlineNote, session_id_of
 from agent_memory.domain.planning.planned_store import planned_entries
 from agent_memory.domain.queue import Loaded, Pending, Quarantined
@@ -29,7 +29,9 @@ from agent_memory.pipelines.asking import parse_output, run_agent
 from agent_memory.pipelines.consolidate_io import ConsolidateIo
 from agent_memory.pipelines.deferring import defer, take_up_deferred
 from agent_memory.pipelines.driver import Step, drive
+from agent_memory.pipelines.fetching import Fetched, fetch
 from agent_memory.pipelines.forgotten import why_forgotten
+from agent_memory.pipelines.keeping import with_uses_counted
 from agent_memory.pipelines.naming import titles_of, with_titles
 from agent_memory.pipelines.settling import set_back_by_absence, set_back_by_fault, settle
 from agent_memory.wording import describe
@@ -136,14 +138,9 @@ def fetch_history(io: ConsolidateIo, run: Run) -> Result[Run, Error]:
         case Failure(error):  # the store's fault and not the session's: it waits, and no attempt is counted
             return Success(set_back_by_absence(io, taken, Work(pending), error))
         case Success(mark):
-            source = io.histories.get(pending.entry.retrieval.method)
-            if source is None:
-                reason = f"this version has no way to read {pending.entry.retrieval.method} yet"
-                missing = HistoryUnavailable(session_id_of(pending.entry) or pending.name, reason)
-                return Success(set_back_by_absence(io, taken, Work(pending), missing))
-            match sealed(source.fetch(pending.entry, mark)):
-                case Success(history):
-                    return Success(_with_history(io, taken, Work(pending, mark=mark), history))
+            match sealed(fetch(io, pending.entry, mark)):
+                case Success(fetched):
+                    return Success(_with_history(io, taken, Work(pending, mark=mark), fetched))
                 case Failure(HistoryUnavailable() as absent):
                     return Success(set_back_by_absence(io, taken, Work(pending, mark=mark), absent))
                 case Failure(error):
@@ -157,7 +154,8 @@ def _mark_of(io: ConsolidateIo, pending: Pending) -> Result[SessionMark | None, 
     return io.marks.get(pending.entry.harness, session_id)
 
 
-def _with_history(io: ConsolidateIo, run: Run, work: Work, history: History) -> Run:
+def _with_history(io: ConsolidateIo, run: Run, work: Work, fetched: Fetched) -> Run:
+    history = fetched.history
     if history.own_call:
         return settle(io, run, work, "own-call", "memory's own call to the agent command")
     if history.automated:
@@ -168,7 +166,15 @@ def _with_history(io: ConsolidateIo, run: Run, work: Work, history: History) -> 
     scope = io.places.scope_of(entry.context.cwd or history.cwd)
     if scope == GLOBAL_SCOPE and entry.context.repo:
         scope = entry.context.repo
-    return evolve(run, work=evolve(work, history=redact_history(history), scope=scope, remaining=history.remaining))
+    in_hand = evolve(
+        work,
+        history=redact_history(history),
+        scope=scope,
+        remaining=history.remaining,
+        after_record_id=fetched.after_record_id,
+        from_kept=fetched.from_kept,
+    )
+    return evolve(run, work=in_hand)
 
 
 # -- write_entries ----------------------------------------------------------------------------------------------------
@@ -231,7 +237,8 @@ def mark_processed(io: ConsolidateIo, run: Run) -> Result[Run, Error]:
         marked.bind(lambda _: defer(io, work.plan.deferred))
         .bind(lambda _: _spend_replies(io, work))
         .bind(lambda _: Success(None) if work.remaining else io.inbox.retire(work.pending, outcome))
-        .map(lambda _: evolve(run, queue=(work.pending, *run.queue)) if work.remaining else run)
+        .map(lambda _: with_uses_counted(io, run))
+        .map(lambda run: evolve(run, queue=(work.pending, *run.queue)) if work.remaining else run)
     )
 
 

@@ -11,12 +11,14 @@ from agent_memory.ports import (
     Clock,
     HistorySource,
     Inbox,
+    KeptHistories,
     Places,
     Recorder,
     RunRecords,
     SessionMarks,
     Store,
     Tombstones,
+    UsageLedger,
 )
 
 
@@ -44,4 +46,8 @@ class ConsolidateIo:
     handoff_days: int = 7
     tombstones: Tombstones | None = None
     """What was forgotten; None where nothing ever is."""
+    kept: KeptHistories | None = None
+    """None where no histories are kept."""
+    ledger: UsageLedger | None = None
+    """None where nobody counts what agents look at."""
     progress: Callable[[str], None] = _silent

@@ -7,7 +7,7 @@ from itertools import count
 from attrs import define, field
 from returns.result import Result, Success
 
-from agent_memory.domain.inbox_entry import InboxEntry
+from agent_memory.domain.inbox_entry import UPGRADE_EVENT, InboxEntry
 from agent_memory.domain.instants import iso_of
 from agent_memory.domain.queue import KnownSessions, Loaded, Outcome, Pending, Trouble
 from agent_memory.domain.queueing.fold import fold_queue, queue_key
@@ -63,12 +63,14 @@ class DictInbox:
 
     def known(self) -> Result[KnownSessions, Error]:
         """See the port."""
-        waiting = frozenset(queue_key(entry, name) for name, entry in self.entries.items())
+        keys = [(queue_key(entry, name), entry) for name, entry in self.entries.items()]
+        waiting = frozenset(key for key, _ in keys)
+        asked_again = frozenset(key for key, entry in keys if entry.context.event == UPGRADE_EVENT)
         given_up: dict[str, int] = {}
         for name, (entry, outcome) in self.failed.items():
             key = queue_key(entry, name)
             given_up[key] = max(outcome.at_ms, given_up.get(key, 0))
-        return Success(KnownSessions(waiting, given_up))
+        return Success(KnownSessions(waiting, asked_again, given_up))
 
     def _kept(self, entry: InboxEntry) -> str:
         name = f"{iso_of(entry.at_ms).replace(':', '-')}_{entry.harness}_{next(self._numbers):06}.json"

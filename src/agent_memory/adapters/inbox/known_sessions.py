@@ -9,6 +9,7 @@ from returns.result import Failure, Result, Success
 from agent_memory.adapters.inbox.inbox_exit import FAILED
 from agent_memory.adapters.inbox.inbox_put import INBOX
 from agent_memory.adapters.inbox.inbox_texts import MAX_RETIRED_BYTES, entry_in, text_in
+from agent_memory.domain.inbox_entry import UPGRADE_EVENT
 from agent_memory.domain.queue import KnownSessions
 from agent_memory.domain.queueing.fold import queue_key
 from agent_memory.domain.results import sealed
@@ -20,10 +21,13 @@ def known_sessions(root: str, waiting: Iterable[str], given_up: Iterable[str]) -
     """What these files of `inbox/` and of `inbox/.failed/` are about. What is malformed is about nothing; one that the
     operating system would not let us read is an error: what it asks for may be what the caller is about to ask for."""
     keys: set[str] = set()
+    asked_again: set[str] = set()
     for name in waiting:
         match sealed(entry_in(f"{root}/{INBOX}/{name}")):
             case Success(entry):
-                keys.update([] if entry is None else [queue_key(entry, name)])
+                if entry is not None:
+                    keys.add(queue_key(entry, name))
+                    asked_again.update([queue_key(entry, name)] if entry.context.event == UPGRADE_EVENT else [])
             case Failure(InboxEntryInvalid()):
                 continue
             case Failure(error):
@@ -37,7 +41,7 @@ def known_sessions(root: str, waiting: Iterable[str], given_up: Iterable[str]) -
                     at_ms[key] = max(given_up_at_ms, at_ms.get(key, 0))
             case Failure(error):
                 return Failure(error)
-    return Success(KnownSessions(frozenset(keys), at_ms))
+    return Success(KnownSessions(frozenset(keys), frozenset(asked_again), at_ms))
 
 
 def _given_up(path: str, name: str) -> Result[tuple[str, int] | None, Error]:

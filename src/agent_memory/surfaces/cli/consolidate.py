@@ -16,6 +16,7 @@ from agent_memory.domain.run_summary import exit_code_of, sentence_of, summary_o
 from agent_memory.errors import UsageInvalid
 from agent_memory.formats.plan_diff import render_plan_diff, replaced_ids
 from agent_memory.formats.run_json import outcome_document, plan_document
+from agent_memory.pipelines.upgrading import Upgrades
 from agent_memory.surfaces.cli.opening import with_memory
 from agent_memory.surfaces.console import Console
 from agent_memory.wording import describe
@@ -24,11 +25,17 @@ from agent_memory.wording import describe
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--limit", type=int, metavar="N", help="look at no more than N sessions")
     parser.add_argument("--dry-run", action="store_true", help="print the plan as a diff and write no note")
+    parser.add_argument(
+        "--upgrade", action="store_true", help="also hand what the built-in consolidated to the configured command"
+    )
     parser.add_argument("--retry-failed", action="store_true", help="first bring back what was given up")
     parser.epilog = (
         "Each session goes alone through history, agent command, checks, notes and commit; one bad session never "
         "stops the others. What a dry run was answered, a real run applies without asking again. Exit codes: 0, "
-        "40 when the run paused (agent command missing, login, limits), 75 when another run is at work."
+        "40 when the run paused (agent command missing, login, limits), 75 when another run is at work. With --upgrade "
+        "sessions are looked at again as a whole, from the history that was kept of them; their notes are shown to the "
+        "command in full, to be updated and not doubled. They wait in the inbox behind all others, over as many days as "
+        "llm.maxCallsPerDay needs."
     )
 
 
@@ -37,10 +44,20 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
         return console.fail(UsageInvalid(f"--limit is {arguments.limit}, expected a number from 1"))
 
     def consolidate(memory: Memory) -> int:
+        if arguments.upgrade:
+            match sealed(memory.upgrades()):
+                case Failure(error):
+                    return console.fail(error)
+                case Success(upgrades):
+                    _tell_upgrades(console, upgrades)
+                    if arguments.dry_run:
+                        console.document({"upgrades": len(upgrades.entries), "waiting": upgrades.waiting})
+                        return 0
         ended = memory.consolidate(
             limit=arguments.limit,
             dry_run=arguments.dry_run,
             retry_failed=arguments.retry_failed,
+            upgrade=arguments.upgrade,
             progress=console.progress,
         )
         match sealed(ended):
@@ -50,6 +67,14 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
                 return _report(memory, console, run)
 
     return with_memory(console, consolidate)
+
+
+def _tell_upgrades(console: Console, upgrades: Upgrades) -> None:
+    for warning in upgrades.warnings:
+        console.err(f"memory: {warning}")
+    count, waiting = len(upgrades.entries), upgrades.waiting
+    more = f"; {waiting:,} wait for it already" if waiting else ""
+    console.out(f"{count:,} session{'' if count == 1 else 's'} to look at again{more}.")
 
 
 def _report(memory: Memory, console: Console, run: Run) -> int:

@@ -1,0 +1,80 @@
+"""Where the turns of a session come from: its transcript, or what was kept of it."""
+
+from __future__ import annotations
+
+from attrs import evolve, frozen
+from returns.result import Failure, Result, Success
+
+from agent_memory.domain.command.presets import BUILTIN
+from agent_memory.domain.history import History, SessionMark
+from agent_memory.domain.inbox_entry import UPGRADE_EVENT, FileSnapshot, InboxEntry, InlineNote, session_id_of
+from agent_memory.domain.results import sealed
+from agent_memory.domain.vocabulary import Status
+from agent_memory.errors import Error, HistoryUnavailable
+from agent_memory.pipelines.consolidate_io import ConsolidateIo
+
+
+@frozen
+class Fetched:
+    """A history, and what part of the session it is."""
+
+    history: History
+    after_record_id: str | None = None
+    """The record after which it begins; None for the beginning of the session."""
+    from_kept: bool = False
+    """It was redacted and kept by an earlier run."""
+
+
+def fetch(io: ConsolidateIo, entry: InboxEntry, mark: SessionMark | None) -> Result[Fetched, Error]:
+    """The turns after the mark, from the transcript, else, once that is gone, from what was kept of it.
+
+    Of a session that is to be looked at again, all turns: from what was kept where its beginning is, since the transcript
+    may be gone or rewritten by now, else from the transcript.
+    """
+    if mark is None or not is_looked_at_again(io, entry, mark):
+        return _from_source(io, entry, mark).lash(lambda error: _instead_of_source(io, entry, mark, error))
+    match sealed(_from_kept(io, entry, None)):
+        case Success(kept) if kept is not None:
+            # What came since the mark was looked at by nobody yet: it is taken up right after this.
+            more = _from_source(io, entry, mark).map(lambda new: bool(new.history.turns)).value_or(False)
+            history = evolve(kept.history, remaining=kept.history.remaining or more)
+            return Success(evolve(kept, history=history))
+        case _:
+            return _from_source(io, entry, None)
+
+
+def is_looked_at_again(io: ConsolidateIo, entry: InboxEntry, mark: SessionMark) -> bool:
+    """Whether this is for a command to look at what the built-in consolidated."""
+    is_asked_for = entry.context.event == UPGRADE_EVENT
+    return is_asked_for and mark.agent_name == BUILTIN and io.agent.status is Status.CONSOLIDATED
+
+
+def _from_source(io: ConsolidateIo, entry: InboxEntry, mark: SessionMark | None) -> Result[Fetched, Error]:
+    source = io.histories.get(entry.retrieval.method)
+    if source is None:
+        reason = f"this version has no way to read {entry.retrieval.method} yet"
+        return Failure(HistoryUnavailable(session_id_of(entry) or entry.retrieval.method, reason))
+    after = None if mark is None else mark.last_record_id
+    return source.fetch(entry, mark).map(lambda history: Fetched(history, after))
+
+
+def _instead_of_source(
+    io: ConsolidateIo, entry: InboxEntry, mark: SessionMark | None, error: Error
+) -> Result[Fetched, Error]:
+    if not isinstance(error, HistoryUnavailable):
+        return Failure(error)
+    match sealed(_from_kept(io, entry, mark)):
+        case Success(kept) if kept is not None:
+            return Success(kept)
+        case _:
+            return Failure(error)
+
+
+def _from_kept(io: ConsolidateIo, entry: InboxEntry, mark: SessionMark | None) -> Result[Fetched | None, Error]:
+    session_id = session_id_of(entry)
+    if io.kept is None or session_id is None or isinstance(entry.retrieval, InlineNote | FileSnapshot):
+        return Success(None)
+    after = None if mark is None else mark.last_record_id
+    return io.kept.fetch(entry.harness, session_id, mark).map(
+        lambda history: None if history is None else Fetched(history, after, from_kept=True)
+    )

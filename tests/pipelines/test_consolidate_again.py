@@ -1,0 +1,396 @@
+"""What consolidate keeps of a session, and a second look at it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import pytest
+from attrs import evolve
+from returns.result import Failure, Result, Success
+
+from agent_memory.adapters.records.dict_kept_histories import DictKeptHistories
+from agent_memory.domain.agent_request import SessionRequest
+from agent_memory.domain.entry import Usage
+from agent_memory.domain.history import History, Role, ToolCall, Turn
+from agent_memory.domain.inbox_entry import SessionFile, session_retrieval
+from agent_memory.domain.run import Run
+from agent_memory.domain.vocabulary import Harness, Status
+from agent_memory.errors import Error, HistoryUnavailable, StateCorrupt, StoreIo
+from agent_memory.pipelines.consolidate import steps
+from agent_memory.pipelines.upgrading import ask_again, plan_upgrades
+from pipelines.consolidate_world import (
+    CWD,
+    NOON_MS,
+    REPO,
+    ScriptedAgent,
+    World,
+    entries,
+    envelope,
+    history,
+    note,
+    skipped,
+    turns,
+)
+
+CLAUDE = Harness.CLAUDE_CODE
+GONE = HistoryUnavailable("s1", "the transcript is gone")
+
+
+def world(*answers: str | Callable[[SessionRequest], str]) -> World:
+    return World(ScriptedAgent(list(answers) or [skipped()]))
+
+
+def builtin_world(*answers: str | Callable[[SessionRequest], str]) -> World:
+    return World(ScriptedAgent(list(answers), name="builtin", status=Status.CAPTURED, max_prompt_chars=None))
+
+
+def kept_numbers(world: World, session_id: str = "s1") -> list[int]:
+    found = world.kept.fetch(CLAUDE, session_id, None).unwrap()
+    return [] if found is None else [turn.number for turn in found.turns]
+
+
+# -- keeping ----------------------------------------------------------------------------------------------------------
+
+
+def test_the_history_of_a_consolidated_session_is_kept_redacted() -> None:
+    """P20"""
+    secret = "ghp_" + "0123456789abcdefghijABCDEFGHIJ012345"
+    store = world(entries(note("One thing")))
+    store.capture("s1", f"use the token {secret}", "then deploy")
+    store.run()
+    found = store.kept.fetch(CLAUDE, "s1", None).unwrap()
+    assert found is not None
+    assert kept_numbers(store) == [1, 2]
+    assert secret not in str(found)
+    assert "use the token" in found.turns[0].text
+    assert found.cwd == CWD
+
+
+def test_a_session_in_which_nothing_was_worth_keeping_is_kept_too() -> None:
+    store = world(skipped())
+    store.capture("s1", "hello")
+    store.run()
+    assert kept_numbers(store) == [1]
+
+
+def test_what_came_since_is_kept_as_a_part_of_its_own() -> None:
+    store = world(entries(note("One thing")), skipped())
+    store.capture("s1", "first")
+    store.run()
+    store.capture("s1", "first", "second", "third")
+    store.run()
+    assert [part.after_record_id for part in store.kept.parts[CLAUDE, "s1"].values()] == [None, "record-1"]
+    assert kept_numbers(store) == [1, 2, 3]
+
+
+@pytest.mark.parametrize("answer", ["no envelope", json.dumps({"version": 1, "nonce": "wrong", "entries": []})])
+def test_a_session_that_waits_is_not_kept_yet(answer: str) -> None:
+    store = world(answer)
+    store.capture("s1", "hello")
+    store.run()
+    assert store.kept.sessions() == Success(())
+
+
+def test_a_dry_run_keeps_nothing() -> None:
+    store = world(entries(note("One thing")))
+    store.capture("s1", "hello")
+    store.run(dry_run=True)
+    assert store.kept.sessions() == Success(())
+
+
+def test_notes_and_own_calls_are_not_kept() -> None:
+    """P23"""
+    store = world(entries(note("Deploys")))
+    store.capture_note("Deploys", "They run from main only")
+    store.histories.put("s2", evolve(history("s2", "x"), own_call=True, turns=()))
+    store.capture_entry(SessionFile("claude-code-session", "s2"))
+    store.run()
+    assert store.kept.sessions() == Success(())
+
+
+class FullDisk(DictKeptHistories):
+    def keep(self, history: History, after_record_id: str | None) -> Result[None, Error]:
+        return Failure(StoreIo("histories", "write", "ENOSPC", "No space left on device"))
+
+
+def test_a_history_that_cannot_be_kept_is_a_warning_and_costs_no_note() -> None:
+    """P5"""
+    store = world(entries(note("One thing")))
+    store.kept = FullDisk()
+    store.capture("s1", "hello")
+    run = store.run()
+    assert store.titles() == ["One thing"]
+    assert any("No space left" in warning for warning in run.warnings)
+
+
+@pytest.mark.parametrize("state", ["run_agent", "parse_output", "write_entries", "mark_processed", "commit_changes"])
+def test_a_run_killed_anywhere_leaves_the_history_kept_once(state: str) -> None:
+    """P3: a run that goes on from a checkpoint has no history, so it must have been kept before."""
+    store = world(entries(note("One thing")))
+    store.capture("s1", "first", "second")
+    io = store.io()
+    table = steps(io)
+    run = Run("run-1", store.clock.at_ms)
+    for step in ("load_queue", "fetch_history", "run_agent", "parse_output", "write_entries", "mark_processed"):
+        assert store.runs.checkpoint(step, run) == Success(None)
+        if step == state:
+            break
+        run = table[step](run).unwrap()
+    store.run()
+    assert kept_numbers(store) == [1, 2]
+    assert store.titles() == ["One thing"]
+    assert store.marks.get(CLAUDE, "s1").unwrap() is not None
+    assert not store.inbox.entries
+
+
+# -- a second look ----------------------------------------------------------------------------------------------------
+
+
+def test_a_session_whose_transcript_is_gone_is_read_from_what_was_kept() -> None:
+    store = world(skipped(), entries(note("Found later")))
+    store.capture("s1", "first", "second")
+    store.run()
+    mark = store.marks.get(CLAUDE, "s1").unwrap()
+    assert mark is not None
+    store.marks.put(evolve(mark, last_record_id="record-1", turns_seen=1)).unwrap()
+    store.histories.put("s1", GONE)
+    store.capture_entry(SessionFile("claude-code-session", "s1"))
+    assert store.verdicts(store.run()) == ["written"]
+    assert [turn.number for turn in store.agent.asked[-1].window.turns] == [2]
+
+
+def test_without_anything_kept_it_waits() -> None:
+    store = world(skipped())
+    store.histories.put("s1", GONE)
+    store.capture_entry(SessionFile("claude-code-session", "s1"))
+    assert store.verdicts(store.run()) == ["unavailable"]
+
+
+def test_a_kept_history_that_is_damaged_hides_nothing() -> None:
+    """P6"""
+
+    class Damaged(DictKeptHistories):
+        def fetch(self, *_: object) -> Result[History | None, Error]:
+            return Failure(StateCorrupt("histories/x", ("no",)))
+
+    store = world(skipped())
+    store.kept = Damaged()
+    store.histories.put("s1", GONE)
+    store.capture_entry(SessionFile("claude-code-session", "s1"))
+    assert store.verdicts(store.run()) == ["unavailable"]
+
+
+# -- upgrade ----------------------------------------------------------------------------------------------------------
+
+
+def upgraded(store: World) -> int:
+    plan = plan_upgrades(store.inbox, store.marks, store.store, store.clock).unwrap()
+    ask_again(store.inbox, plan).unwrap()
+    return len(plan.entries)
+
+
+def consolidated_by_builtin() -> World:
+    store = builtin_world(entries(note("Ports", "The staging port is `8123`.", turns=[1])))
+    store.capture("s1", "remember: the staging port is `8123`", "thanks")
+    store.run()
+    store.agent = ScriptedAgent([skipped()])
+    return store
+
+
+def test_a_command_updates_what_the_builtin_wrote_instead_of_doubling_it() -> None:
+    store = consolidated_by_builtin()
+    (before,) = store.listed()
+
+    def improved(request: SessionRequest) -> str:
+        (shown,) = request.shown
+        update = {
+            "id": shown.meta.id,
+            "title": "Staging port",
+            "body": "The staging port is `8123`, behind the proxy.",
+            "turns": [1],
+        }
+        return envelope(request, entries=[], updates=[update])
+
+    store.agent = ScriptedAgent([improved])
+    assert upgraded(store) == 1
+    assert store.verdicts(store.run()) == ["written"]
+    (after,) = store.listed()
+    assert (after.meta.id, after.meta.title, after.meta.status) == (before.meta.id, "Staging port", Status.CONSOLIDATED)
+    assert [turn.number for turn in store.agent.asked[0].window.turns] == [1, 2]
+    assert after.meta.scope == REPO
+    mark = store.marks.get(CLAUDE, "s1").unwrap()
+    assert mark is not None
+    assert (mark.agent_name, mark.turns_seen, mark.entry_ids) == ("scripted", 2, (before.meta.id,))
+
+
+def test_all_notes_of_the_session_are_shown_in_full() -> None:
+    notes = [note(f"Fact {n}", f"The fact of kind {n} is `value{n}`.") for n in range(30)]
+    store = builtin_world(entries(*notes))
+    store.capture("s1", "many facts")
+    store.run()
+    store.agent = ScriptedAgent([skipped()])
+    upgraded(store)
+    store.run()
+    assert len(store.agent.asked[0].shown) == 30
+
+
+def test_it_is_done_once() -> None:
+    store = consolidated_by_builtin()
+    assert upgraded(store) == 1
+    assert upgraded(store) == 0
+    assert store.verdicts(store.run()) == ["skipped"]
+    assert upgraded(store) == 0
+    assert len(store.agent.asked) == 1
+
+
+def test_it_works_after_the_transcript_is_gone() -> None:
+    store = consolidated_by_builtin()
+    store.histories.put("s1", GONE)
+    upgraded(store)
+    assert store.verdicts(store.run()) == ["skipped"]
+    assert [turn.number for turn in store.agent.asked[0].window.turns] == [1, 2]
+
+
+def test_without_a_kept_history_the_transcript_is_read_from_its_beginning() -> None:
+    store = consolidated_by_builtin()
+    store.kept.forget(CLAUDE, "s1").unwrap()
+    upgraded(store)
+    store.run()
+    assert [turn.number for turn in store.agent.asked[0].window.turns] == [1, 2]
+    assert kept_numbers(store) == [1, 2]
+
+
+def test_what_was_said_since_is_looked_at_right_after() -> None:
+    store = consolidated_by_builtin()
+    upgraded(store)
+    store.capture("s1", "remember: the staging port is `8123`", "thanks", "one more thing", "bye")
+    store.run()
+    seen = [[turn.number for turn in request.window.turns] for request in store.agent.asked]
+    assert seen == [[1, 2], [3, 4]]
+    assert not store.inbox.entries
+    assert kept_numbers(store) == [1, 2, 3, 4]
+
+
+def test_what_a_command_consolidated_is_not_looked_at_again() -> None:
+    store = world(skipped())
+    store.capture("s1", "hello")
+    store.run()
+    assert upgraded(store) == 0
+
+
+def test_the_builtin_itself_learns_nothing_new_from_it() -> None:
+    store = consolidated_by_builtin()
+    upgraded(store)
+    store.agent = ScriptedAgent(["never asked"], name="builtin", status=Status.CAPTURED, max_prompt_chars=None)
+    assert store.verdicts(store.run()) == ["unchanged"]
+    assert store.agent.asked == []
+    assert upgraded(store) == 1
+
+
+def test_a_session_refused_three_times_is_given_up_and_not_asked_about_for_ever() -> None:
+    store = consolidated_by_builtin()
+    store.agent = ScriptedAgent(["no envelope"])
+    upgraded(store)
+    for _ in range(3):
+        store.run()
+    assert not store.inbox.entries
+    assert upgraded(store) == 0
+    assert store.titles() == ["Ports"]
+
+
+def test_every_harness_with_sessions_can_be_asked_for_one() -> None:
+    for harness in Harness:
+        retrieval = session_retrieval(harness, "s1")
+        assert (retrieval is None) == (harness is Harness.MANUAL)
+
+
+# -- what agents looked at --------------------------------------------------------------------------------------------
+
+
+def opens(id: str) -> ToolCall:
+    return ToolCall("Read", "", f"/root/topics/some title -- {id}.md")
+
+
+def agent_turn(number: int, *calls: ToolCall) -> Turn:
+    return Turn(number, Role.AGENT, "looking", f"record-{number}", NOON_MS + number * 1000, tool_calls=calls)
+
+
+def session_with(store: World, session_id: str, *said: Turn) -> None:
+    store.histories.put(session_id, History(CLAUDE, session_id, (*turns("hello"), *said), cwd=CWD))
+    store.capture_entry(SessionFile("claude-code-session", session_id))
+
+
+def with_note() -> tuple[World, str]:
+    """A store with one note, and its id."""
+    store = world(entries(note("Ports")), skipped())
+    store.capture("s0", "the ports")
+    store.run()
+    (listed,) = store.listed()
+    return store, listed.meta.id
+
+
+def test_an_entry_that_an_agent_opened_directly_counts_once_a_session() -> None:
+    store, id = with_note()
+    session_with(store, "s1", agent_turn(2, opens(id), opens(id)), agent_turn(3, opens(id)))
+    session_with(store, "s2", agent_turn(2, opens(id)))
+    store.run()
+    assert store.ledger.totals() == Success({id: Usage(2, NOON_MS + 2000)})
+
+
+def test_a_session_that_grew_counts_no_entry_again() -> None:
+    store, id = with_note()
+    session_with(store, "s1", agent_turn(2, opens(id)))
+    store.run()
+    session_with(store, "s1", agent_turn(2, opens(id)), agent_turn(3, opens(id)))
+    store.run()
+    assert store.ledger.totals().unwrap()[id].count == 1
+
+
+def test_what_memory_counted_when_it_printed_it_is_not_counted_again() -> None:
+    store, id = with_note()
+    read = ToolCall("Bash", f"memory read {id}")
+    session_with(store, "s1", agent_turn(2, read))
+    store.run()
+    session_with(store, "s1", agent_turn(2, read), agent_turn(3, opens(id)))
+    store.run()
+    assert store.ledger.totals() == Success({})
+    session_with(store, "s2", agent_turn(2, opens(id)))
+    store.run()
+    assert store.ledger.totals().unwrap()[id].count == 1
+
+
+def test_files_that_are_no_entry_of_this_store_do_not_count() -> None:
+    store, _ = with_note()
+    session_with(store, "s1", agent_turn(2, opens("id__zzzzzz")))
+    store.run()
+    assert store.ledger.totals() == Success({})
+
+
+def test_a_second_look_counts_nothing_again() -> None:
+    store, id = with_note()
+    store.agent = ScriptedAgent([skipped()], name="builtin", status=Status.CAPTURED, max_prompt_chars=None)
+    session_with(store, "s1", agent_turn(2, opens(id)))
+    store.run()
+    store.agent = ScriptedAgent([skipped()])
+    assert upgraded(store) == 1
+    store.run()
+    assert store.ledger.totals().unwrap()[id].count == 1
+
+
+@pytest.mark.parametrize("state", ["write_entries", "mark_processed", "commit_changes"])
+def test_a_use_is_never_counted_twice_by_a_run_that_was_killed(state: str) -> None:
+    """P7"""
+    store, id = with_note()
+    store.agent = ScriptedAgent([entries(note("Another thing"))])
+    session_with(store, "s1", agent_turn(2, opens(id)))
+    io = store.io()
+    run = Run("run-1", store.clock.at_ms)
+    for name, step in steps(io).items():
+        assert store.runs.checkpoint(name, run) == Success(None)
+        run = step(run).unwrap()
+        if name == state:
+            break
+    store.run()
+    assert store.ledger.totals().unwrap().get(id, Usage(0, None)).count <= 1
+    assert store.titles() == ["Another thing", "Ports"]
