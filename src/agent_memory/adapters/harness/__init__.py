@@ -11,6 +11,7 @@ from agent_memory.adapters.harness.amp import AmpCommand, AmpThreads
 from agent_memory.adapters.harness.claude_code import ClaudeCodeSessions
 from agent_memory.adapters.harness.codex import CodexSessions
 from agent_memory.adapters.harness.copilot import CopilotSessions
+from agent_memory.adapters.harness.cursor import CursorSessions
 from agent_memory.adapters.harness.gemini import GeminiSessions
 from agent_memory.adapters.harness.goose import GooseSessions
 from agent_memory.adapters.harness.history_file import FileSnapshots
@@ -21,6 +22,7 @@ from agent_memory.adapters.harness.transcript_roots import (
     claude_code_roots,
     codex_roots,
     copilot_roots,
+    cursor_roots,
     gemini_roots,
     goose_roots,
     opencode_roots,
@@ -67,6 +69,10 @@ def _amp(given: Surroundings) -> HistorySource:
     return AmpThreads(AmpCommand(given.environ, "/"), given.sleep, f"{data}/amp/threads" if data else None)
 
 
+def _cursor(given: Surroundings) -> HistorySource:
+    return CursorSessions(cursor_roots(given.environ, given.home, given.transcript_roots))
+
+
 def _goose(given: Surroundings) -> HistorySource:
     return GooseSessions(goose_roots(given.environ, given.home, given.transcript_roots))
 
@@ -91,6 +97,7 @@ SOURCES: Mapping[str, Callable[[Surroundings], HistorySource]] = {
     "pi-session": _pi,
     "copilot-session": _copilot,
     "amp-thread": _amp,
+    "cursor-session": _cursor,
     "goose-session": _goose,
     "opencode-session": _opencode,
     "file": _file,

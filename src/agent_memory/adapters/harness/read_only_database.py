@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import quote
@@ -74,11 +74,16 @@ class Database:
 
     def rows(self, sql: str, *parameters: object) -> Iterator[tuple[object, ...]]:
         """The rows, one at a time. Ask for what is small, keys or numbers, and by these for `value`."""
-        if self.size_bytes > MAX_SCANNED_BYTES:
-            plan = self._connection.execute(f"EXPLAIN QUERY PLAN {sql}", parameters)
-            if any(bytes(step[3]).startswith(b"SCAN") for step in plan):
-                raise _TooLargeToScanError
+        if not self.is_led_to(sql, *parameters):
+            raise _TooLargeToScanError
         return iter(self._connection.execute(sql, parameters))
+
+    def is_led_to(self, sql: str, *parameters: object) -> bool:
+        """Whether the database is small, or an index leads to these rows."""
+        if self.size_bytes <= MAX_SCANNED_BYTES:
+            return True
+        plan = self._connection.execute(f"EXPLAIN QUERY PLAN {sql}", parameters)
+        return not any(bytes(step[3]).startswith(b"SCAN") for step in plan)
 
     def value(self, sql: str, *parameters: object) -> bytes | TooLarge | None:
         """The first column of the first row, as text; None where there is no row, or no value in it."""
@@ -98,7 +103,7 @@ class Database:
         found = self._connection.execute("SELECT name FROM pragma_table_info(?)", (table,))
         return frozenset(text_of(name) for (name,) in found)
 
-    def lacks(self, columns: dict[str, tuple[str, ...]]) -> str | None:
+    def lacks(self, columns: Mapping[str, Sequence[str]]) -> str | None:
         """The first table or column of these that is not there, in words."""
         for table, wanted in columns.items():
             there = self.columns(table)

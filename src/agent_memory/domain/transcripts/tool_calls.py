@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 
 from agent_memory.domain.history import ToolCall
+from agent_memory.domain.redaction import redact
 from agent_memory.domain.text.plain_text import one_line
 
 BRIEF_CHARS = 400
@@ -20,16 +21,22 @@ _WRITING_TOOLS = frozenset(
         *("write", "edit", "multiedit", "notebookedit", "update"),  # Claude Code
         *("create_file", "edit_file", "undo_edit", "apply_patch", "format_file"),  # Amp, Codex
         *("write_file", "replace"),  # Gemini CLI
+        *("strreplace", "search_replace", "editnotebook", "edit_file_v2"),  # Cursor
+        *("delete", "delete_file", "applypatch"),  # Cursor
+        "patch",  # opencode
     )
 )
-_PATH_KEYS = ("file_path", "notebook_path", "filePath", "absolute_path", "path", "file")
-_OLD_KEYS = ("old_string", "old_str", "oldText")
-_NEW_KEYS = ("new_string", "new_str", "newText", "content", "contents", "new_source")
+_PATH_KEYS = (
+    *("file_path", "notebook_path", "filePath", "absolute_path", "path", "file"),
+    *("target_file", "relativeWorkspacePath", "target_notebook"),
+)
+_OLD_KEYS = ("old_string", "old_str", "oldText", "oldString")
+_NEW_KEYS = ("new_string", "new_str", "newText", "newString", "content", "contents", "new_source", "code_edit")
 _OLD_CHARS = 120
 _ARROW_CHARS = 30
 _BRIEF_KEYS = (
     *("command", "cmd", "query", "pattern", "filePattern", "url", "description", "objective", "task", "question"),
-    *("file_path", "notebook_path", "filePath", "path", "skill", "plan", "prompt", "title"),
+    *("file_path", "notebook_path", "filePath", "path", "target_file", "skill", "plan", "prompt", "title"),
 )
 
 
@@ -38,10 +45,15 @@ def tool_call(name: str, arguments: Mapping[str, object]) -> ToolCall:
     path = _first_text(arguments, _PATH_KEYS)
     return ToolCall(
         one_line(name, _NAME_CHARS) or "unknown",
-        one_line(_brief(name, arguments)[:_RAW_CHARS], BRIEF_CHARS),
-        one_line(path, _PATH_CHARS) if path else None,
+        _line(_brief(name, arguments), BRIEF_CHARS),
+        _line(path, _PATH_CHARS) if path else None,
         name.lower() in _WRITING_TOOLS,
     )
+
+
+def _line(text: str, max_chars: int) -> str:
+    """The beginning of a text on one line. Secrets go first: a key that is cut, or on one line, may not be told as one."""
+    return one_line(redact(text[:_RAW_CHARS]).text, max_chars)
 
 
 def _brief(name: str, arguments: Mapping[str, object]) -> str:
@@ -61,8 +73,8 @@ def _change(arguments: Mapping[str, object]) -> str:
     """What a writing tool was to write: what it replaces, then the new text; both cut."""
     edits = arguments.get("edits")
     first = edits[0] if isinstance(edits, list) and edits and isinstance(edits[0], dict) else arguments
-    old = one_line(_first_text(first, _OLD_KEYS)[:_RAW_CHARS], _OLD_CHARS)
-    new = one_line(_first_text(first, _NEW_KEYS)[:_RAW_CHARS], BRIEF_CHARS - len(old) - _ARROW_CHARS)
+    old = _line(_first_text(first, _OLD_KEYS), _OLD_CHARS)
+    new = _line(_first_text(first, _NEW_KEYS), BRIEF_CHARS - len(old) - _ARROW_CHARS)
     more = f" (+{len(edits) - 1} more edits)" if isinstance(edits, list) and len(edits) > 1 else ""
     return f"{old} => {new}{more}" if old else new
 
@@ -82,5 +94,5 @@ def _text_in(item: object, key: str) -> str:
 
 
 def _as_json(arguments: Mapping[str, object]) -> str:
-    shortened = {key: value[:BRIEF_CHARS] if isinstance(value, str) else value for key, value in arguments.items()}
+    shortened = {key: value[:_RAW_CHARS] if isinstance(value, str) else value for key, value in arguments.items()}
     return json.dumps(shortened, ensure_ascii=False, separators=(", ", ": "), default=str)
