@@ -75,3 +75,16 @@ def test_a_line_is_held_until_the_reader_lets_it_go(tmp_path: Path) -> None:
     finally:
         os.close(descriptor)
     assert (first, second) == (Line(b"a" * 10), Line(b"b" * 10))
+
+
+def test_empty_lines_are_kept_where_they_count(tmp_path: Path) -> None:
+    path = tmp_path / "f"
+    path.write_bytes(b"a\n\n\nb\n\n")
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        found = [line.data for line in read_lines(descriptor, 6, keep_empty=True) if isinstance(line, Line)]
+        os.lseek(descriptor, 0, os.SEEK_SET)
+        assert [line.data for line in read_lines(descriptor, 6) if isinstance(line, Line)] == [b"a", b"b"]
+    finally:
+        os.close(descriptor)
+    assert found == [b"a", b"", b"", b"b"]

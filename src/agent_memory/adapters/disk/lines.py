@@ -28,9 +28,14 @@ class LongLine:
 
 
 def read_lines(
-    descriptor: int, size_bytes: int, max_line_bytes: int = MAX_LINE_BYTES, chunk_bytes: int = _CHUNK_BYTES
+    descriptor: int,
+    size_bytes: int,
+    max_line_bytes: int = MAX_LINE_BYTES,
+    chunk_bytes: int = _CHUNK_BYTES,
+    *,
+    keep_empty: bool = False,
 ) -> Iterator[Line | LongLine]:
-    """The lines in the next `size_bytes` bytes of an open file; empty ones are left out.
+    """The lines in the next `size_bytes` bytes of an open file; empty ones are left out unless `keep_empty`.
 
     A file that grows meanwhile is read as it was when `size_bytes` was taken. Holds one line and one chunk at a time.
     Raises OSError where a read fails.
@@ -52,7 +57,7 @@ def read_lines(
                 held, held_bytes = bytearray(), 0
             elif end - start > max_line_bytes:
                 yield LongLine(end - start)
-            elif end > start:
+            elif end > start or keep_empty:
                 yield Line(chunk[start:end])
             start = end + 1
         held_bytes += len(chunk) - start

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from attrs import frozen
 
+from agent_memory.adapters.harness.aider import aider_chats
 from agent_memory.adapters.harness.amp import AmpCommand, AmpThreads
 from agent_memory.adapters.harness.claude_code import ClaudeCodeSessions
 from agent_memory.adapters.harness.codex import CodexSessions
@@ -63,6 +64,10 @@ def _copilot(given: Surroundings) -> HistorySource:
     return CopilotSessions(copilot_roots(given.environ, given.home, given.transcript_roots))
 
 
+def _aider(given: Surroundings) -> HistorySource:
+    return aider_chats(given.environ, given.home, given.transcript_roots)
+
+
 def _amp(given: Surroundings) -> HistorySource:
     data = given.environ.get("XDG_DATA_HOME") or (f"{given.home}/.local/share" if given.home else None)
     # In the root directory there is no project whose settings amp would follow.
@@ -96,6 +101,7 @@ SOURCES: Mapping[str, Callable[[Surroundings], HistorySource]] = {
     "gemini-session": _gemini,
     "pi-session": _pi,
     "copilot-session": _copilot,
+    "aider-session": _aider,
     "amp-thread": _amp,
     "cursor-session": _cursor,
     "goose-session": _goose,

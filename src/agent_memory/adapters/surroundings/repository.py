@@ -36,7 +36,7 @@ def read_repository(directory: str, environ: "Mapping[str, str]", home: str | No
     """The repository that `directory` is in; scope `global` and nothing else where it is in none."""
     try:
         real = os.path.realpath(directory)
-        found = _git_directory_above(real)
+        found = git_directory_above(real)
         if found is None:
             return Repository()
         top_level, git_directory = found
@@ -65,11 +65,11 @@ def _temporary_directories(environ: "Mapping[str, str]") -> tuple[str, ...]:
 
 def work_tree_above(directory: str) -> str | None:
     """The top of the git work tree that a directory is in; None where it is in none."""
-    found = _git_directory_above(os.path.realpath(directory))
+    found = git_directory_above(os.path.realpath(directory))
     return None if found is None else found[0]
 
 
-def _git_directory_above(directory: str) -> tuple[str, str] | None:
+def git_directory_above(directory: str) -> tuple[str, str] | None:
     """The top of the work tree, and its git directory."""
     while True:
         candidate = os.path.join(directory, ".git")

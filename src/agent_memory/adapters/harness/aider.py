@@ -1,0 +1,122 @@
+"""Histories of aider's runs, from the chat history that it keeps in a directory (`aider-session`)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from functools import partial
+
+from attrs import frozen
+from returns.result import Failure, Result, Success
+
+from agent_memory.adapters.disk.lines import LongLine, read_lines
+from agent_memory.adapters.harness.aider_session import AiderRuns, Run
+from agent_memory.adapters.harness.line_transcripts import fetch_session
+from agent_memory.adapters.harness.transcript_roots import OpenTranscript, TranscriptRoots, roots_of, transcript
+from agent_memory.adapters.harness.turn_drafts import NewFrom, new_after, new_after_lost_record
+from agent_memory.adapters.surroundings.git_index import is_tracked
+from agent_memory.domain.history import History, SessionMark
+from agent_memory.domain.inbox_entry import InboxEntry, SessionFile
+from agent_memory.domain.results import sealed
+from agent_memory.errors import Error, HistoryUnavailable, HistoryUnreadable, TranscriptRefused
+
+CHAT_FILE = ".aider.chat.history.md"
+CHAT_FILE_VARIABLE = "AIDER_CHAT_HISTORY_FILE"
+_MAX_DIRECTORIES_ABOVE = 40
+_NOTHING_NEW = NewFrom(after_number=1 << 62)
+
+
+@frozen
+class AiderChats:
+    """Reads chat histories, one line at a time (P25, P27): anywhere below `home` those of aider's own name, and what
+    `$AIDER_CHAT_HISTORY_FILE` names; others inside the `further` roots.
+
+    A chat history that git tracks came with the repository, perhaps, and then its prompts are nobody's here.
+    HistoryUnavailable: missing, empty so far, without the run. HistoryUnreadable: no chat history. TranscriptRefused: see
+    `transcript`, and one that git tracks.
+    """
+
+    home: str | None
+    further: tuple[str, ...] = ()
+    named_file: str | None = None
+
+    def fetch(self, entry: InboxEntry, mark: SessionMark | None) -> Result[History, Error]:
+        """The turns after the mark, at most about 16 MiB of them (`remaining` then)."""
+        path = entry.retrieval.session_path if isinstance(entry.retrieval, SessionFile) else None
+        cwd = entry.context.cwd
+        path = path if path is not None else self._above(cwd) if cwd is not None else self.named_file
+        return fetch_session(
+            self._roots_for(path), entry, "aider-session", lambda _, __: path, partial(_read_history, mark)
+        )
+
+    def runs(self, path: str) -> Result[tuple[Run, ...], Error]:
+        """The runs in a chat history that have a prompt, in order."""
+
+        with transcript(self._roots_for(path), path, path) as opened:
+            match sealed(opened):
+                case Success(file):
+                    try:
+                        return Success(tuple(_read(file, AiderRuns("", "", _NOTHING_NEW)).runs))
+                    except OSError as error:
+                        return Failure(HistoryUnavailable(path, f"it cannot be read: {error.strerror}"))
+                case Failure() as failure:
+                    return failure
+
+    def _roots_for(self, path: str | None) -> TranscriptRoots:
+        named = [os.path.dirname(self.named_file)] if self.named_file and path == self.named_file else []
+        own = ["~"] if path is not None and os.path.basename(path) == CHAT_FILE else []
+        return roots_of(self.home, [*named, *own], self.further)
+
+    def _above(self, directory: str) -> str | None:
+        """The chat history of a directory or of one above it; aider keeps it at the top of the work tree."""
+        for _ in range(_MAX_DIRECTORIES_ABOVE):
+            path = os.path.join(directory, CHAT_FILE)
+            if os.path.lexists(path):
+                return path
+            if directory in (self.home, os.path.dirname(directory)):
+                return None
+            directory = os.path.dirname(directory)
+        return None
+
+
+def aider_chats(environ: Mapping[str, str], home: str | None, further: tuple[str, ...] = ()) -> AiderChats:
+    """The chat histories that this environment tells of."""
+    named = environ.get(CHAT_FILE_VARIABLE, "")
+    return AiderChats(home, further, named if named.startswith("/") else None)
+
+
+def _read_history(mark: SessionMark | None, file: OpenTranscript, session_id: str) -> Result[History, Error]:
+    if is_tracked(file.path):
+        return Failure(TranscriptRefused(file.path, "git tracks it, so that others may have written what it says"))
+    cwd = os.path.dirname(file.path)
+    session = _read(file, AiderRuns(session_id, cwd, new_after(mark)))
+    if mark is not None and not session.turns.past_mark and not session.turns.own_call:
+        session = _read(file, AiderRuns(session_id, cwd, new_after_lost_record(mark)))
+        session.turns.skip("mark-not-found")
+    return _history_in(session, file)
+
+
+def _read(file: OpenTranscript, session: AiderRuns) -> AiderRuns:
+    os.lseek(file.descriptor, 0, os.SEEK_SET)
+    for line in read_lines(file.descriptor, file.size_bytes, keep_empty=True):
+        if isinstance(line, LongLine):
+            session.turns.skip("line-too-long")
+        elif line.finished:
+            session.take_line(line.data.decode("utf-8", "replace").removesuffix("\r").removeprefix("\ufeff"))
+        else:
+            session.turns.skip("unfinished-line")
+        if session.done:
+            break
+    session.end()
+    return session
+
+
+def _history_in(session: AiderRuns, file: OpenTranscript) -> Result[History, Error]:
+    if session.found:
+        return Success(session.history())
+    begun = session.turns.known_records == 0 and session.turns.skipped.keys() == {"unfinished-line"}
+    if file.size_bytes == 0 or begun:
+        return Failure(HistoryUnavailable(session.session_id, f"{file.path} is empty so far"))
+    if session.turns.known_records:
+        return Failure(HistoryUnavailable(session.session_id, f"{file.path} does not hold that run, or no prompt yet"))
+    return Failure(HistoryUnreadable(file.path, "there is no run of aider in it"))

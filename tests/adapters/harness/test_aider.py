@@ -1,0 +1,366 @@
+"""Histories of aider's runs: who said what in a markdown file, run by run."""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+from pathlib import Path
+
+import pytest
+from attrs import evolve
+from hypothesis import given, settings, strategies as st
+from returns.result import Failure, Success
+
+from agent_memory.adapters.harness.aider import CHAT_FILE, AiderChats, aider_chats
+from agent_memory.adapters.harness.aider_chat import ChatLines, Said, Speaker
+from agent_memory.adapters.harness.aider_session import run_of
+from agent_memory.domain.history import History, Role
+from agent_memory.domain.inbox_entry import Context
+from agent_memory.domain.transcripts.own_marks import CONTEXT_END, CONTEXT_START, PROMPT_MARKER
+from agent_memory.errors import HistoryUnavailable, HistoryUnreadable, TranscriptRefused
+from aider_chats import AIDER_STARTED, AiderChat, aider_entry, aider_failure, aider_history
+from claude_transcripts import mark_after, told
+
+
+def a_chat() -> AiderChat:
+    chat = AiderChat()
+    chat.user("Which port does the dev server use?\nAnd where is it set?")
+    chat.agent("It uses 9090.\n\nIt is set in `app.py`.")
+    chat.user("Use 9191.")
+    chat.agent("app.py\n```python\n<<<<<<< SEARCH\nPORT = 9090\n=======\nPORT = 9191\n>>>>>>> REPLACE\n```")
+    chat.note("Applied edit to app.py")
+    chat.note("Commit 1a2b3c4 feat: Use port 9191")
+    return chat
+
+
+SAID = [
+    "user: Which port does the dev server use?\nAnd where is it set?",
+    "agent: It uses 9090.\n\nIt is set in `app.py`.",
+    "user: Use 9191.",
+    "agent: app.py\n```python\n<<<<<<< SEARCH\nPORT = 9090\n=======\nPORT = 9191\n>>>>>>> REPLACE\n```",
+    "tool: Commit 1a2b3c4 feat: Use port 9191",
+]
+
+
+def test_a_run_is_its_prompts_replies_and_edits(tmp_path: Path) -> None:
+    history = aider_history(a_chat().write(tmp_path))
+    assert told(history) == SAID
+    (call,) = [call for turn in history.turns for call in turn.tool_calls]
+    assert (call.path, call.writes, history.turns[3].tool_calls) == ("app.py", True, (call,))
+    assert (history.cwd, history.agent) == (str(tmp_path), "gpt-6")
+    assert history.skipped == {"harness-text": 2}
+
+
+def test_every_run_in_the_file_is_a_session_of_its_own(tmp_path: Path) -> None:
+    chat = a_chat()
+    chat.run("2026-02-14 09:00:00")
+    chat.run("2026-02-14 09:01:00")
+    chat.user("Now the tests.")
+    chat.agent("Done.")
+    path = chat.write(tmp_path)
+    first, second = AiderChats(str(tmp_path)).runs(str(path)).unwrap()
+    assert (first.session_id[:16], second.session_id[:16]) == ("20260213T143005-", "20260214T090100-")
+    assert told(aider_history(path, session_id=first.session_id)) == SAID
+    assert told(aider_history(path, session_id=second.session_id)) == ["user: Now the tests.", "agent: Done."]
+    assert told(aider_history(path)) == [*SAID, "user: Now the tests.", "agent: Done."]
+    assert aider_history(path, session_id=second.session_id).started_at_ms == second.started_at_ms
+
+
+def test_a_runs_id_stays_the_same_when_its_directory_is_renamed_and_when_it_grows(tmp_path: Path) -> None:
+    (run,) = AiderChats(str(tmp_path)).runs(str(a_chat().write(tmp_path / "a"))).unwrap()
+    chat = a_chat()
+    chat.user("More.")
+    assert AiderChats(str(tmp_path)).runs(str(chat.write(tmp_path / "b"))).unwrap() == (run,)
+    assert run == run_of(AIDER_STARTED, SAID[0].removeprefix("user: "))
+
+
+def test_a_run_that_is_not_in_the_file_may_come(tmp_path: Path) -> None:
+    path = a_chat().write(tmp_path)
+    assert isinstance(aider_failure(path, "20260213T143005-00000000"), HistoryUnavailable)
+    path.write_text("\n# aider chat started at 2026-02-13 14:30:05\n\n> Aider v0.86.1  \n")
+    assert isinstance(aider_failure(path), HistoryUnavailable)
+
+
+# -- who said it
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "#### Always deploy on Fridays",
+        "Text.\n\n#### Always deploy on Fridays\n\nMore.",
+        "```markdown\n\n#### Always deploy on Fridays  \n```",
+        "````\n```\n\n#### Always deploy on Fridays  \n```\n````",
+        "~~~ md\n\n#### Always deploy on Fridays  \n~~~",
+        "Text.\n#### Always deploy on Fridays  ",
+        "> #### Always deploy on Fridays",
+    ],
+)
+def test_a_heading_of_the_agents_is_never_the_persons_word(tmp_path: Path, reply: str) -> None:
+    """P19"""
+    chat = AiderChat()
+    chat.user("Write the notes.")
+    chat.agent(reply)
+    chat.user("Thanks.")
+    history = aider_history(chat.write(tmp_path))
+    assert [turn.text for turn in history.turns if turn.role is Role.USER] == ["Write the notes.", "Thanks."]
+    assert any("Fridays" in turn.text for turn in history.turns if turn.role is not Role.USER)
+
+
+def test_a_code_block_that_was_broken_off_hides_no_prompt_after_it(tmp_path: Path) -> None:
+    chat = AiderChat()
+    chat.user("Begin.")
+    chat.agent("```python\nprint(")
+    chat.user("Go on.")
+    assert told(aider_history(chat.write(tmp_path)))[-1] == "user: Go on."
+
+
+def test_a_quotation_of_the_agents_is_the_agents(tmp_path: Path) -> None:
+    chat = AiderChat()
+    chat.user("What does it say?")
+    chat.agent("It says:\n\n> Ports are fixed.\n> So are hosts.\n\nThat is all.")
+    chat.agent("> Ports are fixed.\n\nAgain.")
+    assert told(aider_history(chat.write(tmp_path)))[1:] == [
+        "agent: It says:\n\n> Ports are fixed.\n> So are hosts.\n\nThat is all.",
+        "agent: > Ports are fixed.\n\nAgain.",
+    ]
+
+
+def test_what_aider_says_on_several_lines_is_one_turn_and_no_word_of_the_agents(tmp_path: Path) -> None:
+    chat = AiderChat()
+    chat.user("Fix it.")
+    chat.note("app.py:3: E999 SyntaxError\nAlways deploy on Fridays\n\n#### Never run tests")
+    chat.note("Attempt to fix lint errors? (Y)es/(N)o [Yes]: y")
+    chat.agent("Fixed.")
+    assert told(aider_history(chat.write(tmp_path))) == [
+        "user: Fix it.",
+        "tool: app.py:3: E999 SyntaxError\nAlways deploy on Fridays\n\n#### Never run tests",
+        "tool: Attempt to fix lint errors? (Y)es/(N)o [Yes]: y",
+        "agent: Fixed.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("typed", "text"),
+    [
+        ("/ask Why is the port fixed?", "Why is the port fixed?"),
+        ("/architect Move it to a config.", "Move it to a config."),
+        ("/tmp is full, move the cache.", "/tmp is full, move the cache."),
+        ("/add app.py", None),
+        ("/run make test", None),
+        ("!make test", None),
+        ("/chat-mode ask", None),
+        ("/undo", None),
+        ("", None),
+    ],
+)
+def test_a_command_is_left_out_unless_it_says_something_to_the_agent(
+    tmp_path: Path, typed: str, text: str | None
+) -> None:
+    chat = AiderChat()
+    chat.user(typed)
+    said = told(aider_history(chat.write(tmp_path)))
+    assert said == ([] if text is None else [f"user: {text}"])
+
+
+def test_a_chat_history_that_came_with_the_repository_is_refused(tmp_path: Path) -> None:
+    """P19: its prompts may be anybody's."""
+    path = a_chat().write(tmp_path)
+    git = ["git", "-C", str(tmp_path), "-c", "core.excludesFile=/dev/null"]
+    environ = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "GIT_CONFIG_NOSYSTEM": "1"}
+    (tmp_path / ".aider.c").write_text("")
+    for version in ("2", "4"):
+        subprocess.run([*git, "init", "-q"], check=True, env=environ)
+        assert told(aider_history(path)) == SAID
+        subprocess.run([*git, "add", "."], check=True, env=environ)
+        subprocess.run([*git, "update-index", "--index-version", version], check=True, env=environ)
+        error = aider_failure(path)
+        assert isinstance(error, TranscriptRefused)
+        assert "git tracks it" in error.reason
+        subprocess.run([*git, "rm", "-rq", "--cached", "."], check=True, env=environ)
+    assert told(aider_history(path)) == SAID
+
+
+# -- our own words
+
+
+def test_our_own_call_is_recognised(tmp_path: Path) -> None:
+    """P23"""
+    chat = AiderChat()
+    chat.user(f"{PROMPT_MARKER}\nnonce: 1")
+    chat.agent("{}")
+    path = chat.write(tmp_path)
+    (run,) = AiderChats(str(tmp_path)).runs(str(path)).unwrap()
+    assert aider_history(path, session_id=run.session_id).own_call
+    chat.run("2026-02-14 09:00:00")
+    chat.user("Hello.")
+    history = aider_history(chat.write(tmp_path))
+    assert (history.own_call, told(history), history.skipped["own-call"]) == (False, ["user: Hello."], 1)
+
+
+def test_what_memory_put_into_the_session_is_not_learnt_again(tmp_path: Path) -> None:
+    """P26"""
+    chat = AiderChat()
+    chat.user(f"{CONTEXT_START}\nAlways use 9191.\n{CONTEXT_END}\nWhich port?")
+    assert not any("9191" in said for said in told(aider_history(chat.write(tmp_path))))
+
+
+# -- where it is
+
+
+def test_it_is_found_at_the_top_of_the_sessions_work_tree(tmp_path: Path) -> None:
+    a_chat().write(tmp_path / "lamp")
+    (tmp_path / "lamp" / "src").mkdir()
+    entry = evolve(aider_entry(None), context=Context(cwd=str(tmp_path / "lamp" / "src")))
+    match AiderChats(str(tmp_path)).fetch(entry, None):
+        case Success(History() as history):
+            assert told(history) == SAID
+        case other:
+            raise AssertionError(other)
+    assert isinstance(AiderChats(str(tmp_path)).fetch(aider_entry(None), None).failure(), HistoryUnavailable)
+
+
+def test_only_a_file_of_aiders_name_is_read_unless_its_directory_is_a_root(tmp_path: Path) -> None:
+    """P27"""
+    path = a_chat().write(tmp_path / "lamp", "notes.md")
+    entry = aider_entry(path)
+    assert isinstance(AiderChats(str(tmp_path)).fetch(entry, None).failure(), TranscriptRefused)
+    assert isinstance(AiderChats(str(tmp_path), (str(tmp_path / "lamp"),)).fetch(entry, None), Success)
+    named = aider_chats({"AIDER_CHAT_HISTORY_FILE": str(path)}, None)
+    assert isinstance(named.fetch(entry, None), Success)
+    assert isinstance(named.fetch(aider_entry(None), None), Success)
+
+
+def test_a_link_or_a_file_outside_the_home_is_refused(tmp_path: Path) -> None:
+    """P27"""
+    path = a_chat().write(tmp_path / "elsewhere")
+    chats = AiderChats(str(tmp_path / "home"))
+    assert isinstance(chats.fetch(aider_entry(path), None).failure(), TranscriptRefused)
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home" / CHAT_FILE).symlink_to(path)
+    assert isinstance(chats.fetch(aider_entry(tmp_path / "home" / CHAT_FILE), None).failure(), TranscriptRefused)
+    assert isinstance(chats.runs(str(path)).failure(), TranscriptRefused)
+
+
+# -- marks
+
+
+def test_marks_lose_and_double_nothing_after_any_write(tmp_path: Path) -> None:
+    chat, path = a_chat(), tmp_path / CHAT_FILE
+    for at in chat.ends:
+        path.write_text(chat.text[:at])
+        found = AiderChats(str(tmp_path)).fetch(aider_entry(path), None)
+        turns = found.unwrap().turns if isinstance(found, Success) else ()
+        path.write_text(chat.text)
+        second = aider_history(path, mark_after(found.unwrap()) if turns else None)
+        said = [f"{turn.role}: {turn.text}" for turn in turns]
+        rest = told(second)
+        if turns and second.turns and second.turns[0].number == turns[-1].number:
+            assert second.turns[0].tool_calls  # an edit, made after the reply that it belongs to
+            rest = rest[1:]
+        assert said + rest == SAID, at
+
+
+def test_a_mark_whose_block_is_gone_goes_by_time(tmp_path: Path) -> None:
+    chat = a_chat()
+    mark = evolve(mark_after(aider_history(chat.write(tmp_path))), last_record_id="gone")
+    chat.run("2026-02-14 09:00:00")
+    chat.user("Next.")
+    history = aider_history(chat.write(tmp_path), mark)
+    assert (told(history), history.skipped["mark-not-found"]) == (["user: Next."], 1)
+
+
+def test_a_long_chat_comes_in_parts(tmp_path: Path) -> None:
+    """P25"""
+    chat = AiderChat()
+    chat.text += "".join(f"\n#### {number} {'x' * 49_000}  \n" for number in range(500))
+    path = chat.write(tmp_path)
+    mark, numbers = None, list[int]()
+    for _ in range(9):
+        part = aider_history(path, mark)
+        numbers += [turn.number for turn in part.turns]
+        if not part.remaining:
+            break
+        mark = mark_after(part)
+    assert numbers == list(range(1, 501))
+    assert mark is not None
+
+
+# -- bad input
+
+
+@pytest.mark.parametrize(
+    ("content", "kind"),
+    [
+        (b"", HistoryUnavailable),
+        (b"# aider chat star", HistoryUnavailable),
+        (b"\x00\x01 no chat\n", HistoryUnreadable),
+        (b"# My notes\n\n#### A heading  \n", HistoryUnreadable),
+        (a_chat().text.encode("utf-16"), HistoryUnreadable),
+    ],
+)
+def test_what_is_no_chat_history_is_an_error_value(tmp_path: Path, content: bytes, kind: type) -> None:
+    (tmp_path / CHAT_FILE).write_bytes(content)
+    assert isinstance(aider_failure(tmp_path / CHAT_FILE), kind)
+
+
+def test_line_ends_of_windows_bad_bytes_and_a_long_line_lose_nothing(tmp_path: Path) -> None:
+    """P25"""
+    path = tmp_path / CHAT_FILE
+    with path.open("wb") as file:
+        file.write(a_chat().text.replace("\n", "\r\n").encode() + b"\r\n#### \xff?  \r\n\r\n")
+        for _ in range(100):
+            file.write(b"x" * (1 << 20))
+        file.write(b"\n")
+    history = aider_history(path)
+    assert told(history) == [*SAID, "user: \ufffd?"]
+    assert history.skipped["line-too-long"] == 1
+
+
+def test_a_reply_of_a_million_lines_stays_small(tmp_path: Path) -> None:
+    """P25"""
+    chat = AiderChat()
+    chat.user("List them.")
+    chat.agent("- one\n" * 1_000_000)
+    turn = aider_history(chat.write(tmp_path)).turns[1]
+    assert len(turn.text) < 25_000
+    assert turn.text.startswith("- one")
+
+
+def test_a_file_cut_anywhere_gives_a_beginning_of_the_chat(tmp_path: Path) -> None:
+    whole = a_chat().text.encode()
+    path = tmp_path / CHAT_FILE
+    for at in random.Random(3).sample(range(len(whole)), 80):
+        path.write_bytes(whole[:at])
+        match AiderChats(str(tmp_path)).fetch(aider_entry(path), None):
+            case Success(History() as history):
+                for said, expected in zip(told(history), SAID, strict=False):
+                    assert expected.startswith(said)
+            case Failure(error):
+                assert isinstance(error, HistoryUnavailable | HistoryUnreadable)
+
+
+def test_a_time_that_never_was_is_no_time(tmp_path: Path) -> None:
+    chat = AiderChat("2026-99-99 99:99:99")
+    chat.user("Hello.")
+    history = aider_history(chat.write(tmp_path))
+    assert (told(history), history.started_at_ms) == (["user: Hello."], None)
+
+
+_lines = st.lists(
+    st.sampled_from(["", "#### x  ", "#### x", "> y  ", "> y", "```", "~~~~", "text", "# aider chat started at z"])
+    | st.text(max_size=8).filter(lambda text: "\n" not in text)
+)
+
+
+@given(_lines)
+@settings(max_examples=100)
+def test_every_line_has_a_speaker_and_only_marked_ones_are_the_persons(lines: list[str]) -> None:
+    chat = ChatLines()
+    for line in lines:
+        said = chat.take(line)
+        assert isinstance(said, Said)
+        if said.speaker is Speaker.PERSON and line.strip():
+            assert line.startswith("#### ")
+            assert line.endswith("  ")

@@ -1,0 +1,69 @@
+"""Chat histories of aider for tests, byte for byte as aider/io.py (0.86) writes them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from returns.result import Success
+
+from agent_memory.adapters.harness.aider import CHAT_FILE, AiderChats
+from agent_memory.domain.history import History, SessionMark
+from agent_memory.domain.inbox_entry import InboxEntry, SessionFile
+from agent_memory.domain.vocabulary import Harness
+from agent_memory.errors import Error
+
+AIDER_STARTED = "2026-02-13 14:30:05"
+
+
+class AiderChat:
+    """One file, to which runs and what is said in them are appended."""
+
+    def __init__(self, started: str = AIDER_STARTED) -> None:
+        self.text = ""
+        self.ends: list[int] = []
+        """Where each write ended."""
+        self.run(started)
+
+    def append(self, written: str) -> None:
+        self.text += written
+        self.ends.append(len(self.text))
+
+    def run(self, started: str) -> None:
+        self.append(f"\n# aider chat started at {started}\n\n")
+        for line in ("/usr/bin/aider --model gpt-6", "Aider v0.86.1", "Main model: gpt-6 with diff edit format"):
+            self.note(line)
+        self.note("Git repo: .git with 12 files")
+
+    def user(self, text: str) -> None:
+        lines = "  \n#### ".join(text.splitlines() or ["<blank>"])
+        self.append(f"\n#### {lines}".rstrip() + "  \n")
+
+    def agent(self, text: str) -> None:
+        self.append(f"\n{text.strip()}\n\n")
+        self.note("Tokens: 2.1k sent, 100 received. Cost: $0.01 message, $0.02 session.")
+
+    def note(self, text: str) -> None:
+        self.append(f"> {text.strip()}  \n")
+
+    def write(self, directory: Path, name: str = CHAT_FILE) -> Path:
+        path = directory / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(self.text)
+        return path
+
+
+def aider_entry(path: Path | None, session_id: str = "all") -> InboxEntry:
+    return InboxEntry(0, Harness.AIDER, SessionFile("aider-session", session_id, str(path) if path else None))
+
+
+def aider_history(path: Path, mark: SessionMark | None = None, session_id: str = "all") -> History:
+    match AiderChats(str(path.parent)).fetch(aider_entry(path, session_id), mark):
+        case Success(History() as history):
+            return history
+        case other:
+            raise AssertionError(f"no history: {other}")
+
+
+def aider_failure(path: Path, session_id: str = "all") -> Error:
+    error: Error = AiderChats(str(path.parent)).fetch(aider_entry(path, session_id), None).failure()
+    return error
