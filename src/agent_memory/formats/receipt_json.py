@@ -89,9 +89,9 @@ def _receipt(document: Any) -> Receipt:
     if document["version"] != VERSION:
         raise ValueError(f"version {document['version']!r}")
     return Receipt(
-        files=tuple(map(_file, document["files"])),
-        sections=tuple(map(_section, document["sections"])),
-        made_directories=tuple(map(_path, document["madeDirectories"])),
+        files=tuple(map(_file, _list(document["files"]))),
+        sections=tuple(map(_section, _list(document["sections"]))),
+        made_directories=tuple(map(_path, _list(document["madeDirectories"]))),
     )
 
 
@@ -103,7 +103,7 @@ def _file(record: Mapping[str, Any]) -> FileRecord:
         syntax=record["syntax"],
         before=_hash_or_none(record["before"]),
         after=_hash(record["after"]),
-        placed=tuple(map(_placed, record["placed"])),
+        placed=tuple(map(_placed, _list(record["placed"]))),
     )
 
 
@@ -139,10 +139,14 @@ def _text(value: Any) -> str:
     return value
 
 
-def _texts(values: Any) -> tuple[str, ...]:
+def _list(values: Any) -> list[Any]:
     if not isinstance(values, list):
         raise TypeError(f"{values!r} is no list")
-    return tuple(map(_text, values))
+    return values
+
+
+def _texts(values: Any) -> tuple[str, ...]:
+    return tuple(map(_text, _list(values)))
 
 
 def _path(value: Any) -> str:

@@ -157,18 +157,18 @@ def _one_in(
     assert not isinstance(entry, Whole)  # the caller takes care of these
     spot = entry
     mine = next((each for each in placed if _same_spot(each, wanted)), None)
-    others = [each for each in placed if each is not mine]
+    new = wanted if mine is None else _united(mine, wanted)
+    then = [new if each is mine else each for each in placed] if mine is not None else [*placed, new]
 
     def into(value: object) -> Result[tuple[str, list[Placed]] | None, str]:
         if mine is not None and has(value, spot):
-            return Success((text, [*others, _united(mine, wanted)]))
+            return Success((text, then))
         if mine is None and holds(value, spot):
             return Success(None)
         if mine is None and is_occupied(value, spot):
             return Failure(f"something else is set up there as {'.'.join(spot.keys)}; remove or rename that first")
         outdated = Success(text) if mine is None else _cut_all(text, [mine], syntax, original)
-        new = wanted if mine is None else _united(mine, wanted)
-        return outdated.bind(lambda clean: put(clean, spot, syntax)).map(lambda full: (full, [*others, new]))
+        return outdated.bind(lambda clean: put(clean, spot, syntax)).map(lambda full: (full, then))
 
     return parse_settings(text, syntax).bind(into)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from agent_memory.domain.installing.ground import SERVER_NAME, Ground
 from agent_memory.domain.installing.plugin_calls import plugin_head, plugin_play
 from agent_memory.domain.installing.skill import SKILL_TEXT
-from agent_memory.domain.installing.wanted import HarnessSetup, Member, Part, Wanted, Whole
+from agent_memory.domain.installing.wanted import DIRECTORY, SESSION, HarnessSetup, Member, Part, Wanted, Whole
 
 NAME = "amp"
 
@@ -16,7 +16,8 @@ _PLUGIN = """
 export default function (amp: any): void {
   amp.on("agent.end", async (event: any, context: any) => {
     const id = event?.thread?.id ?? context?.thread?.id
-    if (typeof id === "string") capture(["--harness", "amp", "--thread-id", id])
+    if (typeof id !== "string") return
+    capture({ event: "agent.end", thread: { id }, status: event?.status, cwd: process.cwd() })
   })
 }
 """
@@ -26,7 +27,8 @@ def setup(ground: Ground) -> HarnessSetup:
     directory = f"{ground.home}/.config/amp"
     settings = ground.either(f"{directory}/settings.json", f"{directory}/settings.jsonc")
     server = {"command": ground.program, "args": ["mcp"]}
-    plugin = plugin_head(ground) + _PLUGIN
+    plugin = plugin_head(ground, NAME) + _PLUGIN
+    payload = {"event": "agent.end", "thread": {"id": f"T-{SESSION}"}, "status": "done", "cwd": DIRECTORY}
     skill = f"{ground.home}/.config/agents/skills/{SERVER_NAME}/SKILL.md"
     return HarnessSetup(
         files=(
@@ -35,6 +37,6 @@ def setup(ground: Ground) -> HarnessSetup:
             Wanted(Part.SKILL, skill, "whole", (Whole(SKILL_TEXT),)),
         ),
         target=f"{directory}/AGENTS.md",
-        plays=(plugin_play(ground, NAME),),
+        plays=(plugin_play(ground, NAME, payload),),
         notes=("Amp loads a new plugin when it starts, or with `amp plugins reload`.",),
     )

@@ -1,4 +1,4 @@
-"""opencode: a plugin; `session.idle` is the end of a turn, of child sessions too, which are left to their parents.
+"""opencode: a plugin; `session.idle` is the end of a turn, of child sessions too, which name their parent.
 
 It reads `~/.claude/CLAUDE.md` where it has no `AGENTS.md` of its own: to make one would hide the person's from it, so then
 the section goes into `CLAUDE.md`. (opencode.ai/docs: plugins, rules, skills, mcp-servers)
@@ -9,7 +9,7 @@ from __future__ import annotations
 from agent_memory.domain.installing.ground import SERVER_NAME, Ground
 from agent_memory.domain.installing.plugin_calls import plugin_head, plugin_play
 from agent_memory.domain.installing.skill import SKILL_TEXT
-from agent_memory.domain.installing.wanted import HarnessSetup, Member, Part, Wanted, Whole
+from agent_memory.domain.installing.wanted import DIRECTORY, SESSION, HarnessSetup, Member, Part, Wanted, Whole
 
 NAME = "opencode"
 
@@ -20,7 +20,7 @@ export const AgentMemory = async ({ client, directory }: any) => ({
     const id = event.properties?.sessionID
     if (typeof id !== "string") return
     const session = await client?.session?.get({ path: { id } }).catch(() => undefined)
-    if (!session?.data?.parentID) capture(["--harness", "opencode", "--thread-id", id], directory)
+    capture({ type: event.type, properties: { sessionID: id }, parentID: session?.data?.parentID, directory })
   },
 })
 """
@@ -30,7 +30,8 @@ def setup(ground: Ground) -> HarnessSetup:
     directory = f"{ground.config}/opencode"
     config = ground.either(f"{directory}/opencode.json", f"{directory}/opencode.jsonc")
     server = {"type": "local", "command": [ground.program, "mcp"], "enabled": True}
-    plugin = plugin_head(ground) + _PLUGIN
+    payload = {"type": "session.idle", "properties": {"sessionID": f"ses_{SESSION}"}, "directory": DIRECTORY}
+    plugin = plugin_head(ground, NAME) + _PLUGIN
     return HarnessSetup(
         files=(
             Wanted(Part.HOOKS, f"{directory}/plugins/{SERVER_NAME}.ts", "whole", (Whole(plugin),)),
@@ -38,6 +39,6 @@ def setup(ground: Ground) -> HarnessSetup:
             Wanted(Part.SKILL, f"{directory}/skills/{SERVER_NAME}/SKILL.md", "whole", (Whole(SKILL_TEXT),)),
         ),
         target=ground.either(f"{directory}/AGENTS.md", f"{ground.claude}/CLAUDE.md"),
-        plays=(plugin_play(ground, NAME),),
+        plays=(plugin_play(ground, NAME, payload),),
         notes=("opencode loads a new plugin when it starts.",),
     )

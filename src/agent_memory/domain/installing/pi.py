@@ -5,32 +5,34 @@ from __future__ import annotations
 from agent_memory.domain.installing.ground import SERVER_NAME, Ground
 from agent_memory.domain.installing.plugin_calls import plugin_head, plugin_play
 from agent_memory.domain.installing.skill import SKILL_TEXT
-from agent_memory.domain.installing.wanted import SESSION, HarnessSetup, Part, Wanted, Whole
+from agent_memory.domain.installing.wanted import DIRECTORY, SESSION, HarnessSetup, Part, Wanted, Whole
 
 NAME = "pi"
 
 _EXTENSION = """
 export default function (pi: any): void {
-  const tell = async (_event: any, context: any) => {
+  const tell = (type: string) => async (_event: any, context: any) => {
     const file = context?.sessionManager?.getSessionFile?.()
     const id = context?.sessionManager?.getSessionId?.() ?? /_([0-9a-fA-F-]{36})\\.jsonl$/.exec(file ?? "")?.[1]
     if (!id || !file) return // a session that is not kept
-    capture(["--harness", "pi", "--thread-id", id, "--transcript", file], context?.cwd)
+    capture({ type, sessionId: id, sessionFile: file, cwd: context?.cwd })
   }
-  pi.on("agent_end", tell)
-  pi.on("session_shutdown", tell)
+  pi.on("agent_end", tell("agent_end"))
+  pi.on("session_shutdown", tell("session_shutdown"))
 }
 """
 
 
 def setup(ground: Ground) -> HarnessSetup:
-    extension = plugin_head(ground) + _EXTENSION
+    path = f"{ground.pi}/sessions/--setup--/2026-01-01T00-00-00-000Z_{SESSION}.jsonl"
+    payload = {"type": "agent_end", "sessionId": SESSION, "sessionFile": path, "cwd": DIRECTORY}
+    extension = plugin_head(ground, NAME) + _EXTENSION
     return HarnessSetup(
         files=(
             Wanted(Part.HOOKS, f"{ground.pi}/extensions/{SERVER_NAME}.ts", "whole", (Whole(extension),)),
             Wanted(Part.SKILL, ground.shared_skill, "whole", (Whole(SKILL_TEXT),)),
         ),
         target=f"{ground.pi}/AGENTS.md",
-        plays=(plugin_play(ground, NAME, "--transcript", f"{ground.pi}/sessions/setup/{SESSION}.jsonl"),),
+        plays=(plugin_play(ground, NAME, payload),),
         notes=("Pi loads a new extension when it starts, or with `/reload`.",),
     )

@@ -1,0 +1,186 @@
+"""What each harness wants."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import shutil
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agent_memory.domain.installing.ground import asked_for, ground_of, hook_mark, recorded_transcript_roots
+from agent_memory.domain.installing.harnesses import SETUPS
+from agent_memory.domain.installing.wanted import Element, Member, Part, Wanted, Whole
+from agent_memory.domain.queueing.session_event import SessionEvent, session_event
+from agent_memory.domain.vocabulary import Harness
+
+GROUND = ground_of("/home/ada", "/opt/a b/memory", {})
+NAMES = tuple(SETUPS)
+
+
+def wanted(name: str, part: Part) -> list[Wanted]:
+    return [each for each in SETUPS[name](GROUND).files if each.part is part]
+
+
+def test_every_harness_of_the_vocabulary_can_be_set_up_but_the_one_without_any_hook() -> None:
+    assert {*NAMES} == {each.value for each in Harness} - {"aider"}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_path_is_below_the_home_and_wanted_once(name: str) -> None:
+    setup = SETUPS[name](GROUND)
+    paths = [each.path for each in setup.files] + ([setup.target] if setup.target else [])
+    assert all(path.startswith("/home/ada/.") for path in paths)
+    spots = [(each.path, entry) for each in setup.files for entry in each.entries]
+    assert len(spots) == len({repr(each) for each in spots})
+
+
+@pytest.mark.parametrize("name", [each for each in NAMES if each != "manual"])
+def test_a_trial_goes_the_way_of_what_is_installed(name: str) -> None:
+    (play,) = SETUPS[name](GROUND).plays
+    assert shlex.split(play.command) == ["/opt/a b/memory", "capture", "--harness", name, "--hook"]
+    event = session_event(name, json.loads(json.dumps(play.payload)))
+    assert isinstance(event, SessionEvent)
+    assert event.harness == name
+    assert "agent-memory-session" in event.session_id
+    installed = repr(wanted(name, Part.HOOKS))
+    as_words = f'["capture", "--harness", "{name}", "--hook"]'
+    assert hook_mark(name) in installed or as_words in installed
+
+
+@pytest.mark.parametrize("name", sorted({*NAMES} - {"manual", "amp", "opencode", "pi"}))
+def test_the_hooks_in_a_file_are_ours_by_their_mark(name: str) -> None:
+    for each in wanted(name, Part.HOOKS):
+        for entry in each.entries:
+            match entry:
+                case Element(_, _, command, mark):
+                    assert command == f"'/opt/a b/memory' {mark}"
+                case Whole(text):
+                    json.loads(text)
+                case Member(keys, _, _, optional):
+                    assert (keys, optional) == (("version",), True)
+
+
+def test_timeouts_are_in_the_unit_of_the_harness() -> None:
+    def timeouts(name: str) -> set[int]:
+        value: Any = [
+            entry.value for each in wanted(name, Part.HOOKS) for entry in each.entries if isinstance(entry, Element)
+        ]
+        return {hook["timeout"] for group in value for hook in group.get("hooks", [group])}
+
+    assert timeouts("claude-code") == {10}
+    assert timeouts("codex") == {5}
+    assert timeouts("gemini") == {5_000}
+    assert timeouts("cursor") == {10}
+
+
+def test_cursor_gets_no_event_that_it_might_not_know() -> None:
+    """One unknown name voids the whole file."""
+    (file,) = wanted("cursor", Part.HOOKS)
+    assert {entry.keys for entry in file.entries if isinstance(entry, Element)} == {
+        ("hooks", "stop"),
+        ("hooks", "sessionEnd"),
+    }
+
+
+def test_goose_gets_no_matcher() -> None:
+    assert "matcher" not in repr(wanted("goose", Part.HOOKS))
+
+
+def test_the_variables_of_the_harnesses_name_their_directories() -> None:
+    environ = {
+        "CLAUDE_CONFIG_DIR": "/x/claude/",
+        "CODEX_HOME": "~/cx",
+        "COPILOT_HOME": "relative",
+        "XDG_CONFIG_HOME": "/x/c",
+    }
+    ground = ground_of("/home/ada", "/m", environ)
+    assert (ground.claude, ground.codex, ground.copilot) == ("/x/claude", "/home/ada/cx", "/home/ada/.copilot")
+    assert ground.claude_state == "/x/claude/.claude.json"
+    assert ground.config == "/x/c"
+    assert recorded_transcript_roots("/home/ada", environ) == (
+        "/x/claude/projects",
+        "/home/ada/cx/sessions",
+        "/home/ada/cx/archived_sessions",
+    )
+    assert recorded_transcript_roots("/home/ada", {"XDG_DATA_HOME": "/home/ada/.local/share/"}) == ()
+
+
+def test_what_exists_decides() -> None:
+    every = frozenset(asked_for(GROUND))
+    full = ground_of("/home/ada", "/m", {}, every)
+    assert SETUPS["codex"](full).target == "/home/ada/.codex/AGENTS.override.md"
+    assert SETUPS["codex"](GROUND).target == "/home/ada/.codex/AGENTS.md"
+    claude_only = ground_of("/home/ada", "/m", {}, frozenset(("/home/ada/.claude/CLAUDE.md",)))
+    assert SETUPS["opencode"](claude_only).target == "/home/ada/.claude/CLAUDE.md"
+    assert SETUPS["opencode"](GROUND).target == "/home/ada/.config/opencode/AGENTS.md"
+    jsonc = ground_of("/home/ada", "/m", {}, frozenset(("/home/ada/.config/opencode/opencode.jsonc",)))
+    assert [each.path for each in SETUPS["opencode"](jsonc).files if each.part is Part.MCP] == [
+        "/home/ada/.config/opencode/opencode.jsonc"
+    ]
+
+
+@pytest.mark.parametrize("name", ["amp", "opencode", "pi"])
+def test_a_plugin_is_a_program(name: str, tmp_path: Path) -> None:
+    """Checked by a JavaScript interpreter where there is one; the types are taken away first."""
+    (plugin,) = [entry.text for each in wanted(name, Part.HOOKS) for entry in each.entries if isinstance(entry, Whole)]
+    assert '"/opt/a b/memory"' in plugin
+    assert "detached: true" in plugin
+    assert plugin.count("{") == plugin.count("}")
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("no JavaScript interpreter here")
+    bare = re.sub(r": (?:any|object|string|void)\b", "", plugin)
+    path = tmp_path / "plugin.mjs"
+    path.write_text(bare)
+    checked = subprocess.run([node, "--check", path], capture_output=True, text=True, check=False)
+    assert checked.returncode == 0, checked.stderr
+
+
+CALLS = {
+    "amp": "plugin.default({ on: (_, f) => f({ thread: { id: 'T-SESSION' }, status: 'done' }, {}) })",
+    "opencode": """const client = { session: { get: async () => ({ data: {} }) } }
+        const hooks = await plugin.AgentMemory({ client, directory: '/nowhere' })
+        await hooks.event({ event: { type: 'session.idle', properties: { sessionID: 'SESSION' } } })""",
+    "pi": """const sessionManager = { getSessionFile: () => '/x/y_SESSION.jsonl', getSessionId: () => 'SESSION' }
+        plugin.default({ on: (name, f) => name === 'agent_end' && f({}, { sessionManager, cwd: '/nowhere' }) })""",
+}
+
+
+@pytest.mark.parametrize("name", ["amp", "opencode", "pi"])
+def test_a_plugin_says_on_standard_input_what_happened(name: str, tmp_path: Path) -> None:
+    """Run by a JavaScript interpreter where there is one, over a program that writes down how it was called."""
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("no JavaScript interpreter here")
+    program = tmp_path / "memory"
+    program.write_text(
+        f'#!/bin/sh\necho "$@" > {tmp_path}/words\ncat > {tmp_path}/part && mv {tmp_path}/part {tmp_path}/payload\n'
+    )
+    program.chmod(0o755)
+    ground = ground_of("/home/ada", str(program), {})
+    (text,) = [
+        entry.text
+        for each in SETUPS[name](ground).files
+        if each.part is Part.HOOKS
+        for entry in each.entries
+        if isinstance(entry, Whole)
+    ]
+    (tmp_path / "plugin.mjs").write_text(re.sub(r": (?:any|object|string|void)\b", "", text))
+    (tmp_path / "run.mjs").write_text(f"import * as plugin from './plugin.mjs'\n{CALLS[name]}\n")
+    called = subprocess.run([node, tmp_path / "run.mjs"], capture_output=True, text=True, check=False, timeout=60)
+    assert (called.returncode, called.stderr) == (0, "")
+    payload = tmp_path / "payload"
+    for _ in range(600):
+        if payload.exists():
+            break
+        time.sleep(0.05)
+    assert (tmp_path / "words").read_text().split() == ["capture", "--harness", name, "--hook"]
+    event = session_event(name, json.loads(payload.read_text()))
+    assert isinstance(event, SessionEvent)
+    assert "SESSION" in event.session_id

@@ -1,0 +1,164 @@
+"""From what a file is to what it becomes, and back."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given, settings, strategies as st
+from returns.result import Failure
+
+from agent_memory.domain.installing.receipt import FileRecord, Placed, sha256_of
+from agent_memory.domain.installing.wanted import Element, Member, Part, Syntax, Whole
+from agent_memory.formats.settings_revision import Revision, with_placed, without_placed
+
+PATH = "/home/ada/.claude/settings.json"
+
+
+def hook(program: str = "/usr/bin/memory", timeout: int = 10) -> Placed:
+    command = f"{program} capture --harness claude-code --hook"
+    group: dict[str, Any] = {"hooks": [{"type": "command", "command": command, "timeout": timeout}]}
+    mark = "capture --harness claude-code --hook"
+    return Placed(Element(("hooks", "Stop"), group, command, mark), Part.HOOKS, ("claude-code",))
+
+
+def server(program: str = "/usr/bin/memory", harness: str = "claude-code") -> Placed:
+    value = {"command": program, "args": ["mcp"]}
+    return Placed(Member(("mcpServers", "agent-memory"), value, program), Part.MCP, (harness,))
+
+
+def target(path: str, harness: str) -> Placed:
+    return Placed(Element(("agentsMd", "targets"), path), None, (harness,))
+
+
+def record_of(revision: Revision, syntax: Syntax = "jsonc") -> FileRecord:
+    before = None if revision.baseline is None else sha256_of(revision.baseline)
+    return FileRecord(PATH, syntax, before, sha256_of(revision.after or b""), revision.placed)
+
+
+def installed(current: bytes | None, *wanted: Placed) -> Revision:
+    return with_placed(current, "jsonc", None, None, wanted).unwrap()
+
+
+EVERYBODY = frozenset(("claude-code", "codex"))
+
+
+@pytest.mark.parametrize("current", [None, b"", b"{}", b'{"a": 1}\n', b'{\n  "hooks": {}, // none\n}\r\n'])
+def test_untouched_it_is_what_it_was(current: bytes | None) -> None:
+    revision = installed(current, hook(), server())
+    gone = without_placed(revision.after, record_of(revision), revision.baseline, EVERYBODY).unwrap()
+    assert (gone.after, gone.placed) == (current, ())
+
+
+def test_twice_is_once() -> None:
+    once = installed(b'{"a": 1}', hook(), server())
+    twice = with_placed(once.after, "jsonc", record_of(once), once.baseline, (hook(), server())).unwrap()
+    assert twice == once
+
+
+def test_a_new_place_of_the_program_replaces_the_old_one() -> None:
+    once = installed(b'{"a": 1}', hook("/old/memory"), server("/old/memory"))
+    moved = with_placed(once.after, "jsonc", record_of(once), once.baseline, (hook(), server())).unwrap()
+    assert b"/old/memory" not in (moved.after or b"")
+    assert json.loads(moved.after or b"") == json.loads(installed(b'{"a": 1}', hook(), server()).after or b"")
+    gone = without_placed(moved.after, record_of(moved), moved.baseline, EVERYBODY).unwrap()
+    assert gone.after == b'{"a": 1}'
+
+
+def test_what_goes_for_one_harness_stays_for_the_other() -> None:
+    both = installed(b"{}\n", target("~/a.md", "claude-code"), target("~/b.md", "codex"))
+    left = without_placed(both.after, record_of(both), both.baseline, frozenset(("claude-code",))).unwrap()
+    assert json.loads(left.after or b"") == {"agentsMd": {"targets": ["~/b.md"]}}
+    assert [each.harnesses for each in left.placed] == [("codex",)]
+    rest = without_placed(left.after, record_of(left), left.baseline, EVERYBODY).unwrap()
+    assert rest.after == b"{}\n"
+
+
+def test_what_two_harnesses_want_is_there_once() -> None:
+    both = installed(b"{}\n", server(), server(harness="codex"))
+    assert [each.harnesses for each in both.placed] == [("claude-code", "codex")]
+    left = without_placed(both.after, record_of(both), both.baseline, frozenset(("codex",))).unwrap()
+    assert left.after == both.after
+
+
+def test_a_crash_before_the_file_was_written_leaves_nothing_to_take_out() -> None:
+    revision = installed(b'{"a": 1}', hook())
+    gone = without_placed(b'{"a": 1}', record_of(revision), revision.baseline, EVERYBODY).unwrap()
+    assert gone.after == b'{"a": 1}'
+
+
+def test_a_file_that_somebody_removed_stays_removed() -> None:
+    revision = installed(b'{"a": 1}', hook())
+    assert without_placed(None, record_of(revision), revision.baseline, EVERYBODY).unwrap().after is None
+
+
+def test_the_version_that_came_with_ours_stays_for_hooks_of_somebody_elses() -> None:
+    version = Placed(Member(("version",), 1, optional=True, stays=True), Part.HOOKS, ("cursor",))
+    revision = installed(None, version, hook())
+    document = json.loads(revision.after or b"")
+    document["hooks"]["stop"] = [{"command": "say done"}]
+    gone = without_placed(
+        json.dumps(document).encode(), record_of(revision), None, frozenset(("cursor", "claude-code"))
+    )
+    assert json.loads(gone.unwrap().after or b"") == {"version": 1, "hooks": {"stop": [{"command": "say done"}]}}
+
+
+class TestWhole:
+    OURS = Placed(Whole("// ours\n"), Part.HOOKS, ("amp",))
+
+    def test_made_and_removed(self) -> None:
+        made = with_placed(None, "whole", None, None, (self.OURS,)).unwrap()
+        assert (made.after, made.baseline) == (b"// ours\n", None)
+        gone = without_placed(made.after, record_of(made, "whole"), None, frozenset(("amp",))).unwrap()
+        assert (gone.after, gone.set_aside) == (None, False)
+
+    def test_brought_up_to_date(self) -> None:
+        made = with_placed(None, "whole", None, None, (self.OURS,)).unwrap()
+        newer = Placed(Whole("// newer\n"), Part.HOOKS, ("amp",))
+        new = with_placed(made.after, "whole", record_of(made, "whole"), None, (newer,)).unwrap()
+        assert (new.after, new.set_aside) == (b"// newer\n", False)
+
+    def test_edited_by_somebody_it_is_set_aside(self) -> None:
+        made = with_placed(None, "whole", None, None, (self.OURS,)).unwrap()
+        gone = without_placed(b"// mine\n", record_of(made, "whole"), None, frozenset(("amp",))).unwrap()
+        assert (gone.after, gone.set_aside) == (None, True)
+
+    def test_somebody_elses_file_is_refused(self) -> None:
+        assert isinstance(with_placed(b"// theirs\n", "whole", None, None, (self.OURS,)), Failure)
+
+    def test_our_very_text_from_somebody_else_stays_theirs(self) -> None:
+        same = with_placed(b"// ours\n", "whole", None, None, (self.OURS,)).unwrap()
+        assert same.placed == ()
+
+
+@pytest.mark.parametrize("data", [b"\xff", b"{\0}"])
+def test_bytes_that_are_no_text_are_refused(data: bytes) -> None:
+    assert isinstance(with_placed(data, "jsonc", None, None, (hook(),)), Failure)
+
+
+_VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=4), inner, max_size=2),
+    max_leaves=5,
+)
+_DOCUMENTS = st.dictionaries(st.sampled_from(["a", "b", "hooks", "mcpServers"]), _VALUES, max_size=3)
+
+
+@settings(max_examples=60)
+@given(_DOCUMENTS, st.sampled_from([None, 2, "\t"]), st.booleans(), st.permutations(["hook", "server"]))
+def test_any_document_survives_setup_and_uninstall(
+    document: dict[str, Any], indent: int | str | None, ended: bool, order: list[str]
+) -> None:
+    current = (json.dumps(document, indent=indent) + ("\n" if ended else "")).encode()
+    wanted = [{"hook": hook(), "server": server()}[each] for each in order]
+    revised = with_placed(current, "jsonc", None, None, wanted)
+    if isinstance(revised, Failure):
+        assert "expected" in revised.failure()
+        return
+    revision = revised.unwrap()
+    record = record_of(revision)
+    assert without_placed(revision.after, record, revision.baseline, EVERYBODY).unwrap().after == current
+    # And when somebody has written a comment in front of it since:
+    edited = b"// mine\n" + (revision.after or b"")
+    assert without_placed(edited, record, revision.baseline, EVERYBODY).unwrap().after == b"// mine\n" + current

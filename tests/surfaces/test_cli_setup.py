@@ -1,0 +1,462 @@
+"""`memory setup` and `memory uninstall` as their users run them, over the files of nine harnesses."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from memory_process import Memory
+
+HARNESSES = ("claude-code", "codex", "cursor", "amp", "gemini", "opencode", "copilot", "pi", "goose")
+
+LAYOUT = {
+    ".claude/settings.json": '{\n  "model": "opus", // mine\n  "hooks": {\n    "Stop": [\n      { "hooks": [{ "type": "command", "command": "say done" }] }\n    ]\n  },\n}\n',
+    ".claude.json": '{"numStartups": 3, "mcpServers": {"other": {"command": "x", "env": {"KEY": "v"}}}}',
+    ".claude/CLAUDE.md": "# Mine\n\nBe brief.",
+    ".codex/config.toml": 'model = "o3" # why\n\n[mcp_servers.other]\ncommand = "x"\n',
+    ".codex/hooks.json": "{}\n",
+    ".codex/AGENTS.md": "Be brief.\r\nAlways.\r\n",
+    ".cursor/hooks.json": '{\n\t"version": 1,\n\t"hooks": {\n\t\t"stop": []\n\t}\n}\n',
+    ".cursor/mcp.json": '{ "mcpServers": {} }',
+    ".config/amp/settings.json": '{\r\n  // amp\r\n  "amp.url": "https://ampcode.com"\r\n}\r\n',
+    ".config/amp/AGENTS.md": "",
+    ".gemini/settings.json": '{\n    "theme": "dark",\n    "hooks": {} /* none yet */\n}',
+    ".gemini/GEMINI.md": "# Gemini\n",
+    ".config/opencode/opencode.jsonc": '// mine\n{\n  "$schema": "https://opencode.ai/config.json",\n  "mcp": {\n    // none\n  }\n}\n',
+    ".config/opencode/AGENTS.md": "x\n\n",
+    ".copilot/settings.json": "{}",
+    ".copilot/mcp-config.json": "\n",
+    ".pi/agent/AGENTS.md": "pi\n",
+    ".config/goose/config.yaml": "GOOSE_MODEL: x # why\nextensions:\n  developer:\n    enabled: true\n    type: builtin\n\n# more\nz: 1\n",
+    ".config/goose/.goosehints": "hints",
+}
+PATHS = {"PATH": "/usr/bin:/bin"}
+
+
+@pytest.fixture
+def memory(home: Path) -> Memory:
+    return Memory(home, PATHS)
+
+
+def lay_out(home: Path, files: dict[str, str] = LAYOUT) -> None:
+    for name, text in files.items():
+        (home / name).parent.mkdir(parents=True, exist_ok=True)
+        (home / name).write_bytes(text.encode())
+
+
+def tree(home: Path) -> dict[str, bytes]:
+    """Every file and directory of the person's, without the store and our own state."""
+    ours = ("memories", ".local")
+    found = {}
+    for path in home.rglob("*"):
+        name = str(path.relative_to(home))
+        if name.split("/")[0] not in ours and name not in (".config", ".config/agent-memory"):
+            found[name] = path.read_bytes() if path.is_file() else b"directory"
+    return found
+
+
+def receipt(home: Path) -> Path:
+    return home / ".local/state/agent-memory/setup/receipt.json"
+
+
+class TestRoundTrip:
+    def test_every_file_is_byte_for_byte_what_it_was(self, memory: Memory) -> None:
+        lay_out(memory.home)
+        before = tree(memory.home)
+        done = memory("setup", "--yes", "--mcp", "--json")
+        assert done.code == 0, done
+        document = done.document
+        assert {each["harness"] for each in document["trials"]} == set(HARNESSES)
+        assert all(each["arrived"] for each in document["trials"]), document["trials"]
+        assert memory.pending() == []
+        assert all((memory.home / name).read_bytes() != data for name, data in before.items() if _is_edited(name))
+        removed = memory("uninstall", "--yes")
+        assert removed.code == 0, removed
+        assert tree(memory.home) == before
+        assert not receipt(memory.home).exists()
+
+    @pytest.mark.parametrize("harness", HARNESSES)
+    def test_each_harness_alone_where_there_is_nothing_yet(self, memory: Memory, harness: str) -> None:
+        before = tree(memory.home)
+        done = memory("setup", harness, "--yes", "--mcp")
+        assert done.code == 0, done
+        assert f"{harness}: a made-up session was captured" in done.out
+        assert len(tree(memory.home)) > len(before)
+        assert memory("uninstall", harness, "--yes").code == 0
+        assert tree(memory.home) == before
+
+    def test_one_after_the_other_in_any_order(self, memory: Memory) -> None:
+        lay_out(memory.home)
+        before = tree(memory.home)
+        for harness in HARNESSES:
+            assert memory("setup", harness, "--yes").code == 0
+        for harness in ("codex", "claude-code", "goose", "amp", "pi", "opencode", "gemini", "cursor", "copilot"):
+            assert memory("uninstall", harness, "--yes").code == 0
+        assert tree(memory.home) == before
+
+    def test_a_second_setup_changes_nothing(self, memory: Memory) -> None:
+        lay_out(memory.home)
+        memory("setup", "--yes", "--mcp")
+        between, kept = tree(memory.home), receipt(memory.home).read_bytes()
+        done = memory("setup", "--yes", "--mcp")
+        assert (done.code, "There is nothing to change." in done.out) == (0, True)
+        assert tree(memory.home) == between
+        assert receipt(memory.home).read_bytes() == kept
+        assert memory("setup", "--yes").code == 0  # without --mcp: what is installed stays
+        assert tree(memory.home) == between
+
+    def test_what_was_edited_by_hand_elsewhere_stays(self, memory: Memory) -> None:
+        lay_out(memory.home)
+        memory("setup", "--yes", "--mcp")
+        edits = {
+            ".claude/settings.json": ('"opus"', '"sonnet"'),
+            ".claude/CLAUDE.md": ("Be brief.", "Be very brief."),
+            ".codex/config.toml": ("# why", "# because"),
+            ".gemini/settings.json": ('"dark"', '"light"'),
+            ".config/goose/config.yaml": ("GOOSE_MODEL: x", "GOOSE_MODEL: y"),
+            ".config/amp/settings.json": ("// amp", "// amp, mine"),
+        }
+        for name, (old, new) in edits.items():
+            path = memory.home / name
+            path.write_bytes(path.read_bytes().replace(old.encode(), new.encode()))
+        assert memory("uninstall", "--yes").code == 0
+        for name, text in LAYOUT.items():
+            old, new = edits.get(name, ("", ""))
+            assert (memory.home / name).read_bytes() == (text.replace(old, new) if old else text).encode(), name
+
+    def test_a_setup_after_an_edit_by_hand_is_taken_out_again(self, memory: Memory) -> None:
+        lay_out(memory.home)
+        memory("setup", "claude-code", "--yes")
+        settings = memory.home / ".claude/settings.json"
+        settings.write_text(settings.read_text().replace('"opus"', '"sonnet"'))
+        assert memory("setup", "claude-code", "--yes", "--mcp").code == 0
+        assert memory("uninstall", "--yes").code == 0
+        assert settings.read_text() == LAYOUT[".claude/settings.json"].replace('"opus"', '"sonnet"')
+
+    def test_mode_and_link_stay(self, memory: Memory) -> None:
+        real = memory.home / "dotfiles" / "settings.json"
+        real.parent.mkdir()
+        real.write_text('{"model": "opus"}\n')
+        real.chmod(0o640)
+        (memory.home / ".claude").mkdir()
+        (memory.home / ".claude/settings.json").symlink_to(real)
+        assert memory("setup", "claude-code", "--yes").code == 0
+        assert "capture --harness claude-code --hook" in real.read_text()
+        assert (memory.home / ".claude/settings.json").is_symlink()
+        assert stat.S_IMODE(real.stat().st_mode) == 0o640
+        assert memory("uninstall", "--yes").code == 0
+        assert real.read_text() == '{"model": "opus"}\n'
+
+    def test_a_plugin_of_ours_that_was_edited_is_kept_aside(self, memory: Memory) -> None:
+        memory("setup", "amp", "--yes")
+        plugin = memory.home / ".config/amp/plugins/agent-memory.ts"
+        plugin.write_text("// mine now\n")
+        done = memory("uninstall", "--yes", "--json")
+        assert done.code == 0
+        assert not plugin.exists()
+        (aside,) = [each["setAside"] for each in done.document["files"] if each["path"] == str(plugin)]
+        assert Path(aside).read_text() == "// mine now\n"
+
+    def test_what_a_section_was_rendered_to_since_goes_too(self, memory: Memory) -> None:
+        lay_out(memory.home)
+        memory("setup", "claude-code", "--yes")
+        memory("pin", memory.remembered("Deploys run from main only."))
+        assert "Deploys run from main" in (memory.home / ".claude/CLAUDE.md").read_text()
+        assert memory("uninstall", "--yes").code == 0
+        assert (memory.home / ".claude/CLAUDE.md").read_text() == LAYOUT[".claude/CLAUDE.md"]
+
+
+def _is_edited(name: str) -> bool:
+    return name in LAYOUT and name != ".copilot/settings.json"
+
+
+class TestConsent:
+    def test_without_a_terminal_and_without_yes_nothing_is_written(self, memory: Memory) -> None:
+        lay_out(memory.home)
+        before = tree(memory.home)
+        done = memory("setup", "claude-code")
+        assert done.code == 2
+        assert "+" in done.out
+        assert "there is no terminal" in done.err
+        assert tree(memory.home) == before
+        assert not receipt(memory.home).exists()
+
+    def test_a_dry_run_shows_and_writes_nothing(self, memory: Memory) -> None:
+        lay_out(memory.home)
+        before = tree(memory.home)
+        done = memory("setup", "--dry-run")
+        assert done.code == 0
+        assert "capture --harness claude-code --hook" in done.out
+        assert tree(memory.home) == before
+        document = memory("setup", "--dry-run", "--json").document
+        assert document["dryRun"] is True
+        assert {each["outcome"] for each in document["files"]} == {"planned"}
+        memory("setup", "--yes")
+        between = tree(memory.home)
+        assert memory("uninstall", "--dry-run").code == 0
+        assert tree(memory.home) == between
+
+    def test_the_diff_shows_no_secret_of_the_file(self, memory: Memory) -> None:
+        token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+        lay_out(memory.home, {".claude/settings.json": json.dumps({"env": {"GITHUB_TOKEN": token}}, indent=2)})
+        done = memory("setup", "claude-code", "--yes")
+        assert done.code == 0
+        assert "GITHUB_TOKEN" in done.out
+        assert token not in done.out
+        assert token in (memory.home / ".claude/settings.json").read_text()
+
+    @pytest.mark.parametrize("command", ["setup", "uninstall"])
+    def test_an_agent_cannot(self, memory: Memory, command: str) -> None:
+        """P19"""
+        lay_out(memory.home)
+        done = memory(command, "--yes", environ={"CLAUDE_CODE_CHILD_SESSION": "1"})
+        assert done.code == 2
+        assert "CLAUDE_CODE_CHILD_SESSION" in done.err
+        assert memory(command, "--dry-run", environ={"CLAUDE_CODE_CHILD_SESSION": "1"}).code == 0
+
+    @pytest.mark.parametrize("command", ["setup", "uninstall"])
+    def test_an_unknown_harness(self, memory: Memory, command: str) -> None:
+        done = memory(command, "vim", "--yes")
+        assert (done.code, "no harness 'vim'" in done.err) == (2, True)
+
+    def test_no_harness_at_all(self, memory: Memory) -> None:
+        done = memory("setup", "--yes", environ={"PATH": "/nonexistent"})
+        assert (done.code, "No harness was found" in done.err) == (2, True)
+
+
+class TestParts:
+    def test_each_can_be_left_out(self, memory: Memory) -> None:
+        lay_out(memory.home)
+        done = memory("setup", "claude-code", "--yes", "--no-hooks", "--no-skill", "--no-section", "--mcp", "--json")
+        assert done.code == 0
+        changed = {each["path"] for each in done.document["files"] if each["outcome"] == "written"}
+        config = str(memory.home / ".config/agent-memory/config.json")
+        assert changed == {str(memory.home / ".claude.json"), config}
+        assert done.document["trials"] == []
+
+    def test_two_harnesses_share_a_skill_until_the_last_of_them_goes(self, memory: Memory) -> None:
+        memory("setup", "codex", "pi", "--yes")
+        skill = memory.home / ".agents/skills/agent-memory/SKILL.md"
+        memory("uninstall", "codex", "--yes")
+        assert skill.exists()
+        assert not (memory.home / ".codex").exists()
+        memory("uninstall", "pi", "--yes")
+        assert not (memory.home / ".agents").exists()
+
+    def test_opencode_keeps_reading_the_persons_claude_file(self, memory: Memory) -> None:
+        lay_out(memory.home, {".claude/CLAUDE.md": "mine\n"})
+        memory("setup", "opencode", "--yes")
+        assert not (memory.home / ".config/opencode/AGENTS.md").exists()
+        assert "agent-memory:start" in (memory.home / ".claude/CLAUDE.md").read_text()
+
+
+class TestConfig:
+    def test_it_records_what_this_shell_sees(self, memory: Memory) -> None:
+        claude = memory.home / "claude-home"
+        done = memory("setup", "claude-code", "--yes", environ={"CLAUDE_CONFIG_DIR": str(claude)})
+        assert done.code == 0, done
+        config = json.loads((memory.home / ".config/agent-memory/config.json").read_text())
+        assert config == {
+            "storage": {"root": "~/memories"},
+            "capture": {"transcriptRoots": ["~/claude-home/projects"]},
+            "agentsMd": {"targets": ["~/claude-home/CLAUDE.md"]},
+        }
+        scheduled = memory("status", "--json", environ={"AGENT_MEMORY_ROOT": ""})
+        assert scheduled.document["root"] == str(memory.root)
+        assert (claude / "settings.json").exists()
+        memory("uninstall", "--yes", environ={"CLAUDE_CONFIG_DIR": str(claude)})
+        assert not (memory.home / ".config").exists()
+
+    def test_the_persons_own_config_stays_as_it_is_written(self, memory: Memory) -> None:
+        text = '{"llm": {"timeoutSeconds": 60},\n "agentsMd": {"targets": ["~/.claude/CLAUDE.md"]}}'
+        lay_out(memory.home, {".config/agent-memory/config.json": text, ".claude/CLAUDE.md": "mine\n"})
+        assert memory("setup", "claude-code", "codex", "--yes").code == 0
+        config = json.loads((memory.home / ".config/agent-memory/config.json").read_text())
+        assert config["agentsMd"]["targets"] == ["~/.claude/CLAUDE.md", "~/.codex/AGENTS.md"]
+        assert memory("uninstall", "--yes").code == 0
+        assert (memory.home / ".config/agent-memory/config.json").read_text() == text
+
+    def test_a_root_that_the_config_does_not_know_is_told(self, memory: Memory) -> None:
+        memory.configure(storage={"root": "~/elsewhere"})
+        done = memory("setup", "claude-code", "--yes")
+        assert "make them agree" in done.err
+        assert json.loads((memory.home / ".config/agent-memory/config.json").read_text())["storage"] == {
+            "root": "~/elsewhere"
+        }
+
+    def test_manual_is_the_config_alone(self, memory: Memory) -> None:
+        assert memory("setup", "manual", "--yes").code == 0
+        assert list(tree(memory.home)) == [".config/agent-memory/config.json"]
+
+
+class TestRefused:
+    @pytest.mark.parametrize(
+        ("text", "words"),
+        [
+            ("{", "expected a key"),
+            ("[]", "expected an object"),
+            ('{"hooks": []}', "hooks is a list"),
+            ("\xff\xfe", ""),
+            ("// This file is managed by chezmoi, do not edit\n{}\n", "chezmoi manages it"),
+        ],
+    )
+    def test_settings_that_are_not_what_they_should_be(self, memory: Memory, text: str, words: str) -> None:
+        lay_out(memory.home)
+        path = memory.home / ".claude/settings.json"
+        path.write_text(text)
+        done = memory("setup", "claude-code", "codex", "--yes")
+        assert done.code == 10
+        assert str(path) in done.err
+        assert words in done.err
+        assert path.read_text() == text
+        assert "codex: a made-up session was captured" in done.out
+        assert "claude-code: a made-up" not in done.out
+        assert memory("uninstall", "--yes").code == 0
+        assert path.read_text() == text
+
+    def test_an_empty_file_is_fine(self, memory: Memory) -> None:
+        lay_out(memory.home, {".claude/settings.json": ""})
+        assert memory("setup", "claude-code", "--yes").code == 0
+        assert memory("uninstall", "--yes").code == 0
+        assert (memory.home / ".claude/settings.json").read_bytes() == b""
+
+    def test_what_is_no_plain_file(self, memory: Memory) -> None:
+        (memory.home / ".claude").mkdir()
+        os.mkfifo(memory.home / ".claude/settings.json")
+        (memory.home / ".codex/hooks.json").mkdir(parents=True)
+        done = memory("setup", "claude-code", "codex", "--yes")
+        assert done.code == 10
+        assert "it is not a regular file" in done.err
+        assert "it is a directory" in done.err
+
+    def test_a_link_out_of_the_home(self, memory: Memory, tmp_path: Path) -> None:
+        outside = tmp_path / "outside.json"
+        outside.write_text("{}\n")
+        (memory.home / ".claude").mkdir()
+        (memory.home / ".claude/settings.json").symlink_to(outside)
+        done = memory("setup", "claude-code", "--yes")
+        assert (done.code, "it leads out of the home" in done.err) == (10, True)
+        assert outside.read_text() == "{}\n"
+
+    def test_one_that_is_read_only(self, memory: Memory) -> None:
+        lay_out(memory.home)
+        path = memory.home / ".claude/settings.json"
+        path.chmod(0o444)
+        done = memory("setup", "claude-code", "--yes")
+        assert (done.code, "it is read-only" in done.err) == (10, True)
+
+    def test_another_server_in_our_place(self, memory: Memory) -> None:
+        text = '{"mcpServers": {"agent-memory": {"command": "somebody-elses"}}}'
+        lay_out(memory.home, {".cursor/mcp.json": text})
+        done = memory("setup", "cursor", "--yes", "--mcp")
+        assert (done.code, "something else is set up there" in done.err) == (10, True)
+        memory("uninstall", "--yes")
+        assert (memory.home / ".cursor/mcp.json").read_text() == text
+
+    def test_a_hook_that_the_person_has_put_there_themselves_stays_theirs(self, memory: Memory) -> None:
+        command = "memory capture --harness claude-code --hook"
+        hook = {"hooks": [{"type": "command", "command": command}]}
+        text = json.dumps({"hooks": {event: [hook] for event in ("Stop", "SessionEnd", "PreCompact")}})
+        lay_out(memory.home, {".claude/settings.json": text})
+        assert memory("setup", "claude-code", "--yes").code == 0
+        assert (memory.home / ".claude/settings.json").read_text() == text
+        assert memory("uninstall", "--yes").code == 0
+        assert (memory.home / ".claude/settings.json").read_text() == text
+
+    def test_ambiguous_markers(self, memory: Memory) -> None:
+        lay_out(memory.home, {".claude/CLAUDE.md": "<!-- agent-memory:start -->\n"})
+        done = memory("setup", "claude-code", "--yes")
+        assert done.code == 70
+        assert (memory.home / ".claude/CLAUDE.md").read_text() == "<!-- agent-memory:start -->\n"
+
+    def test_a_receipt_that_is_damaged(self, memory: Memory) -> None:
+        memory("setup", "claude-code", "--yes")
+        receipt(memory.home).write_text("{")
+        between = tree(memory.home)
+        for command in ("setup", "uninstall"):
+            done = memory(command, "--yes")
+            assert (done.code, str(receipt(memory.home)) in done.err) == (20, True)
+        assert tree(memory.home) == between
+
+    def test_hooks_that_are_switched_off_are_told(self, memory: Memory) -> None:
+        lay_out(memory.home, {".claude/settings.json": '{"disableAllHooks": true}'})
+        done = memory("setup", "claude-code", "--yes")
+        assert "disableAllHooks" in done.err
+        lay_out(memory.home, {".claude/settings.json": '{"disableAllHooks": false}'})
+        assert "disableAllHooks" not in memory("setup", "claude-code", "--yes").err
+
+    def test_a_trial_that_does_not_arrive(self, memory: Memory) -> None:
+        memory.root.mkdir()
+        (memory.root / "inbox").write_text("in the way")
+        done = memory("setup", "claude-code", "--yes")
+        assert done.code == 30
+        assert "did not arrive" in done.err
+
+    def test_a_second_one_at_the_same_time(self, memory: Memory) -> None:
+        import fcntl
+
+        lay_out(memory.home)
+        lock = memory.home / ".local/state/agent-memory/setup.lock"
+        lock.parent.mkdir(parents=True)
+        with lock.open("w") as held:
+            fcntl.flock(held, fcntl.LOCK_EX)
+            assert memory("setup", "claude-code", "--yes").code == 75
+        assert memory("setup", "claude-code", "--yes").code == 0
+
+
+class TestRepository:
+    @pytest.fixture
+    def repository(self, memory: Memory) -> Path:
+        path = memory.home / "work" / "lamp"
+        path.mkdir(parents=True)
+        subprocess.run(["git", "init", "-q", path], check=True)
+        (path / "AGENTS.md").write_text("# Lamp\n")
+        return path
+
+    def test_nothing_of_it_is_touched_unasked(self, memory: Memory, repository: Path) -> None:
+        assert memory("setup", "claude-code", "--yes", cwd=repository).code == 0
+        assert (repository / "AGENTS.md").read_text() == "# Lamp\n"
+        assert sorted(each.name for each in repository.iterdir()) == [".git", "AGENTS.md"]
+
+    def test_asked_to_it_says_whether_git_tracks_the_file(self, memory: Memory, repository: Path) -> None:
+        done = memory("setup", "claude-code", "--yes", "--repo", cwd=repository)
+        assert done.code == 0
+        assert f"Git does not track {repository}/AGENTS.md yet" in done.err
+        assert "@AGENTS.md" in done.err
+        subprocess.run(["git", "-C", repository, "add", "AGENTS.md"], check=True)
+        assert f"Git tracks {repository}/AGENTS.md" in memory("setup", "--yes", "--repo", cwd=repository).err
+        config = json.loads((memory.home / ".config/agent-memory/config.json").read_text())
+        assert "~/work/lamp/AGENTS.md" in config["agentsMd"]["targets"]
+        memory.remembered("Global: the lamp is green.")
+        memory("pin", memory.notes()[0]["id"])
+        assert "the lamp is green" in (repository / "AGENTS.md").read_text()
+
+    def test_it_is_taken_out_alone_or_with_everything(self, memory: Memory, repository: Path) -> None:
+        memory("setup", "claude-code", "--yes", "--repo", cwd=repository)
+        assert memory("uninstall", "--yes", "--repo", cwd=repository).code == 0
+        assert (repository / "AGENTS.md").read_text() == "# Lamp\n"
+        assert (memory.home / ".claude/settings.json").exists()
+        memory("setup", "claude-code", "--yes", "--repo", cwd=repository)
+        assert memory("uninstall", "--yes").code == 0
+        assert (repository / "AGENTS.md").read_text() == "# Lamp\n"
+        assert not (memory.home / ".claude").exists()
+
+    def test_outside_of_any(self, memory: Memory) -> None:
+        done = memory("setup", "claude-code", "--yes", "--repo")
+        assert (done.code, "there is none around this directory" in done.err) == (2, True)
+
+
+def test_our_own_files_are_for_the_person_alone(memory: Memory) -> None:
+    """P22"""
+    lay_out(memory.home)
+    memory("setup", "--yes")
+    state = memory.home / ".local/state/agent-memory/setup"
+    for path in (state, *state.rglob("*")):
+        assert stat.S_IMODE(path.stat().st_mode) == (0o700 if path.is_dir() else 0o600), path
+    beside = [each.name for each in (memory.home / ".claude").iterdir()]
+    assert sorted(beside) == ["CLAUDE.md", "settings.json", "skills"]
