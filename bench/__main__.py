@@ -20,8 +20,9 @@ BENCHES = {
     "redaction": "what is removed, and how fast",
     "extraction": "what the built-in agent keeps",
     "analysis": "what is wrong with a store",
+    "defrag": "tidying a store, end to end",
 }
-WITH_FULL = ("histories", "scale", "analysis")
+WITH_FULL = ("histories", "scale", "analysis", "defrag")
 
 
 def main() -> int:

@@ -9,7 +9,7 @@ from returns.result import Failure, Result
 from agent_memory.domain.agent_request import DefragRequest
 from agent_memory.domain.change import Replace
 from agent_memory.domain.defrag_run import DefragRun
-from agent_memory.domain.defrag_summary import exit_code_of, sentence_of
+from agent_memory.domain.defrag_summary import brief_sentence_of, exit_code_of, sentence_of
 from agent_memory.domain.tiers import TierList
 from agent_memory.domain.vocabulary import Origin, Sensitivity
 from agent_memory.errors import AgentMissing, Error, MarkersAmbiguous, ReplyRefused, StoreIo
@@ -114,6 +114,7 @@ def test_a_merge_that_loses_a_number_is_refused_and_the_rest_applies(world: Defr
     world.agent.answers = [reply(lossy, {"action": "archive", "id": stale, "reason": "no upload any more"})]
     run = world.run()
     assert "8443" in sentence_of(run)
+    assert brief_sentence_of(run).endswith("1 action refused")
     assert set(world.live()) == {one, other}
 
 

@@ -159,6 +159,7 @@ class TestSensibleAgent:
         before = snapshot(memory.root)
         document = defrag(memory)
         assert [each["action"] for each in document["actions"]] == ["split", "archive"]
+        assert memory("log").out.splitlines()[0].endswith("1 split, 1 archived, 1 re-tiered; 3 actions refused")
         said = " ".join(reason for each in document["refused"] for reason in each["reasons"])
         assert "it would lose '9090'" in said
         assert "'3'" in said

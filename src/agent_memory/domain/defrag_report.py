@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agent_memory.domain.actions import ids_of, kind_of
 from agent_memory.domain.defrag_run import DefragRun
-from agent_memory.domain.defrag_summary import sentence_of, words_of
+from agent_memory.domain.defrag_summary import brief_sentence_of, words_of
 from agent_memory.domain.run_log import LoggedAction, LoggedRun
 
 HALF_DONE_STATES = frozenset({"apply_changes", "generate_agents_md", "commit_changes"})
@@ -32,7 +32,7 @@ def logged(run: DefragRun, ended_at_ms: int, failed: bool) -> LoggedRun:
         started_at_ms=run.started_at_ms,
         ended_at_ms=ended_at_ms,
         result="failed" if failed else "completed",
-        summary="failed" if failed else sentence_of(run),
+        summary="failed" if failed else brief_sentence_of(run),
         actions=tuple(
             LoggedAction(kind_of(each.action), ids_of(each.action), each.new_ids, words_of(each), each.fingerprint)
             for each in run.plan.actions

@@ -52,15 +52,24 @@ def retiered(before: TierList, after: TierList) -> tuple[str, ...]:
 
 
 def sentence_of(run: DefragRun) -> str:
-    """`2 merged, 1 split, 1 archived, 3 re-tiered; 2 actions refused: …; 4 deferred to the next run`."""
+    """`2 merged, 1 split, 1 archived, 3 re-tiered; 2 actions refused: …; 4 actions left for the next run, …`."""
+    reasons = "; ".join(dict.fromkeys(f"{each.subject}: {', '.join(each.reasons)}" for each in run.plan.dropped))
+    return _sentence(run, f": {reasons}")
+
+
+def brief_sentence_of(run: DefragRun) -> str:
+    """The same without why actions were refused, for a list of runs."""
+    return _sentence(run, "")
+
+
+def _sentence(run: DefragRun, why_refused: str) -> str:
     summary = summary_of(run)
     parts = [f"{summary.actions[kind]} {word}" for kind, word in _KINDS.items() if summary.actions[kind]]
     if summary.retiered:
         parts.append(f"{summary.retiered} re-tiered")
     said = [", ".join(parts) or _sections(run) or "nothing to change"]
     if summary.refused:
-        reasons = "; ".join(dict.fromkeys(f"{each.subject}: {', '.join(each.reasons)}" for each in run.plan.dropped))
-        said.append(f"{_count(summary.refused, 'action')} refused: {reasons}")
+        said.append(f"{_count(summary.refused, 'action')} refused{why_refused}")
     if summary.deferred:
         said.append(f"{_count(summary.deferred, 'action')} left for the next run, over the limit of this one")
     if run.left:

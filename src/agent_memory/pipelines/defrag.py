@@ -18,7 +18,7 @@ from agent_memory.domain.analysis.analyze import analyze
 from agent_memory.domain.analysis.fingerprints import store_fingerprint
 from agent_memory.domain.change import Receipt, Together
 from agent_memory.domain.defrag_run import DefragRun, Scan
-from agent_memory.domain.defrag_summary import commit_words, sentence_of
+from agent_memory.domain.defrag_summary import brief_sentence_of, commit_words
 from agent_memory.domain.defragging.subjects import subject_of
 from agent_memory.domain.entry import Listed, StoredEntry
 from agent_memory.domain.findings import Analysis, FindingKind
@@ -43,7 +43,7 @@ def defrag(io: DefragIo, run: DefragRun) -> Result[DefragRun, Error]:
         return run_machine(io, Defrag(Model(run)))
 
     def with_what_was_left(finished: DefragRun | None) -> DefragRun:
-        told = () if finished is None else (f"An interrupted run was finished first: {sentence_of(finished)}.",)
+        told = () if finished is None else (f"An interrupted run was finished first: {brief_sentence_of(finished)}.",)
         return evolve(run, warnings=(*told, *_told(io.recorder.adopt_hand_edits())))
 
     return finish_interrupted(io).map(with_what_was_left).bind(lambda ready: run_machine(io, Defrag(Model(ready))))

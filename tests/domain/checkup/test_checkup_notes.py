@@ -180,6 +180,11 @@ class TestAnalysis:
         assert all(each.subject == stored().listed.path for each in found)
         assert found[0].sentence == "Because of contradiction (with id__d4e5f6)"
 
+    def test_a_sentence_that_begins_with_an_id_leaves_it_as_it_is(self) -> None:
+        analysis = Analysis((Finding(FindingKind.DANGLING_LINK, (META.id,), f"{META.id} links to nothing"),))
+        (found,) = examine_analysis(analysis, {}, frozenset())
+        assert found.sentence == f"{META.id} links to nothing"
+
     def test_what_is_hot_or_new_is_not_stale(self) -> None:
         analysis = Analysis((Finding(FindingKind.STALE, (META.id,), "never read"),))
         assert codes(examine_analysis(analysis, {}, frozenset())) == ["stale"]

@@ -47,4 +47,5 @@ def _sentence(finding: Finding) -> str:
     reason = finding.reason.rstrip(".")
     others = [id for id in finding.ids[1:] if id not in reason]
     with_whom = f" (with {', '.join(others)})" if others else ""
-    return f"{reason[:1].upper()}{reason[1:]}{with_whom}"
+    begins_with_id = reason.startswith("id__")
+    return f"{reason if begins_with_id else reason[:1].upper() + reason[1:]}{with_whom}"
