@@ -1,0 +1,301 @@
+"""Databases of other programs: read as they are, and left as they were."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sqlite3
+import tempfile
+from pathlib import Path
+
+import pytest
+from returns.result import Failure, Result, Success
+
+from agent_memory.adapters.harness import database_copy, read_only_database
+from agent_memory.adapters.harness.read_only_database import Database, TooLarge, read_database, text_of
+from agent_memory.adapters.harness.transcript_roots import TranscriptRoots
+from agent_memory.errors import Error, HistoryUnavailable, HistoryUnreadable, TranscriptRefused
+from databases import everything_in, make_database, owner_of
+from faults import failing_at
+
+SCHEMA = ("CREATE TABLE talk (id INTEGER PRIMARY KEY, said TEXT)", "INSERT INTO talk VALUES (1, 'Hello.')")
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    directory = tmp_path / "theirs"
+    directory.mkdir()
+    return directory
+
+
+def said(path: Path, roots: Path | None = None) -> Result[list[str], Error]:
+    def read(database: Database) -> Result[list[str], Error]:
+        return Success([text_of(each) for (each,) in database.rows("SELECT said FROM talk ORDER BY id")])
+
+    return read_database(TranscriptRoots((str(roots or path.parent),)), str(path), "s", read)
+
+
+def ruin(path: Path) -> None:
+    """Every page but the first is garbage."""
+    data = path.read_bytes()
+    path.write_bytes(data[:4096] + b"\xff" * (len(data) - 4096))
+
+
+@pytest.mark.parametrize("wal", [False, True])
+def test_a_closed_database_is_read_and_nothing_appears_beside_it(place: Path, wal: bool) -> None:
+    path = make_database(place / "x.db", *SCHEMA, wal=wal)
+    before = everything_in(place)
+    assert said(path) == Success(["Hello."])
+    assert everything_in(place) == before
+    assert list(before) == ["x.db"]
+
+
+def test_what_its_owner_has_only_in_the_wal_is_read_and_nothing_changes(place: Path) -> None:
+    path = make_database(place / "x.db", *SCHEMA, wal=True)
+    with owner_of(path) as owner:
+        owner.does("INSERT INTO talk VALUES (2, 'In the WAL.')")
+        before = everything_in(place)
+        assert list(before) == ["x.db", "x.db-shm", "x.db-wal"]
+        assert said(path) == Success(["Hello.", "In the WAL."])
+        assert everything_in(place) == before
+        owner.does("INSERT INTO talk VALUES (3, 'Undisturbed.')")
+        assert said(path).unwrap()[2:] == ["Undisturbed."]
+
+
+@pytest.mark.parametrize("without_index", [False, True])
+def test_the_wal_of_an_owner_that_died_is_read_and_left_to_it(place: Path, without_index: bool) -> None:
+    path = make_database(place / "x.db", *SCHEMA, wal=True)
+    with owner_of(path) as owner:
+        owner.does("INSERT INTO talk VALUES (2, 'In the WAL.')")
+        owner.dies()
+    if without_index:
+        (place / "x.db-shm").unlink()
+    before = everything_in(place)
+    assert said(path) == Success(["Hello.", "In the WAL."])
+    assert everything_in(place) == before
+
+
+def test_a_transaction_that_was_cut_short_is_not_read_and_its_journal_is_left(place: Path) -> None:
+    path = make_database(place / "x.db", *SCHEMA)
+    with owner_of(path) as owner:
+        for order in ("PRAGMA cache_size = 1", "PRAGMA cache_spill = 1", "BEGIN", "UPDATE talk SET said = 'Never.'"):
+            owner.does(order)
+        owner.does(
+            "WITH RECURSIVE n(i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < 3000)"
+            " INSERT INTO talk SELECT i, hex(randomblob(200)) FROM n"
+        )
+        owner.dies()
+    before = everything_in(place)
+    assert (place / "x.db-journal").stat().st_size > 0
+    assert said(path) == Success(["Hello."])
+    assert everything_in(place) == before
+
+
+def test_a_lock_of_its_owner_is_no_obstacle(place: Path) -> None:
+    path = make_database(place / "x.db", *SCHEMA)
+    with owner_of(path) as owner:
+        owner.does("BEGIN EXCLUSIVE")
+        assert said(path) == Success(["Hello."])
+        owner.does("INSERT INTO talk VALUES (2, 'Later.')")
+        owner.does("COMMIT")
+    assert said(path) == Success(["Hello.", "Later."])
+
+
+def test_a_wal_without_shared_memory_is_copied(place: Path) -> None:
+    path = make_database(place / "x.db", *SCHEMA, wal=True)
+    with owner_of(path) as owner:
+        owner.does("PRAGMA locking_mode = EXCLUSIVE")
+        owner.does("INSERT INTO talk VALUES (2, 'In the WAL.')")
+        before = everything_in(place)
+        assert list(before) == ["x.db", "x.db-wal"]
+        assert said(path) == Success(["Hello.", "In the WAL."])
+        assert everything_in(place) == before
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_read_only_place(place: Path) -> None:
+    path = make_database(place / "x.db", *SCHEMA, wal=True)
+    place.chmod(0o500)
+    assert said(path) == Success(["Hello."])
+
+
+def test_copies_are_private_and_gone_afterwards(place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """P22"""
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(scratch))
+    path = make_database(place / "x.db", *SCHEMA)
+    (place / "x.db-journal").write_bytes(b"\0" * 512)
+    descriptor = os.open(path, os.O_RDONLY)
+    with database_copy.copied(descriptor, str(path), ("-wal", "-journal")) as copy:
+        directory = Path(copy).parent
+        assert directory.parent == scratch
+        assert directory.stat().st_mode & 0o777 == 0o700
+        assert {each.stat().st_mode & 0o777 for each in directory.iterdir()} == {0o600}
+        assert {each.name for each in directory.iterdir()} == {"database", "database-journal"}
+    os.close(descriptor)
+    assert said(path) == Success(["Hello."])
+    assert list(scratch.iterdir()) == []
+
+
+def test_what_is_too_large_to_copy_is_said(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = make_database(place / "x.db", *SCHEMA, wal=True)
+    with owner_of(path) as owner:
+        owner.does("PRAGMA locking_mode = EXCLUSIVE")
+        owner.does("INSERT INTO talk VALUES (2, 'In the WAL.')")
+        monkeypatch.setattr(read_only_database, "MAX_COPY_BYTES", 100)
+        monkeypatch.setattr(read_only_database, "_WAIT_SECONDS", 0.0)
+        match said(path):
+            case Failure(HistoryUnavailable("s", reason)):
+                assert "locked" in reason
+            case other:
+                raise AssertionError(other)
+        monkeypatch.undo()
+        assert len(said(path).unwrap()) == 2
+
+
+def test_a_large_database_is_asked_only_for_what_an_index_leads_to(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """P25"""
+    path = make_database(place / "x.db", *SCHEMA, "CREATE TABLE other (said TEXT)", "CREATE INDEX i ON talk (said)")
+    monkeypatch.setattr(read_only_database, "MAX_SCANNED_BYTES", 100)
+
+    def keyed(database: Database) -> Result[bytes | TooLarge | None, Error]:
+        return Success(database.value("SELECT id FROM talk WHERE said = ?", "Hello."))
+
+    def scanned(database: Database) -> Result[bytes | TooLarge | None, Error]:
+        return Success(database.value("SELECT said FROM other WHERE said = ?", "Hello."))
+
+    roots = TranscriptRoots((str(place),))
+    assert read_database(roots, str(path), "s", keyed) == Success(b"1")
+    match read_database(roots, str(path), "s", scanned):
+        case Failure(HistoryUnavailable("s", reason)):
+            assert "no index" in reason
+        case other:
+            raise AssertionError(other)
+    monkeypatch.undo()
+    assert read_database(roots, str(path), "s", scanned) == Success(None)
+
+
+def test_a_huge_value_is_not_loaded(place: Path) -> None:
+    """P25"""
+    huge = ("INSERT INTO talk VALUES (2, zeroblob(17000000))", ())
+    path = make_database(place / "x.db", *SCHEMA, huge)
+
+    def read(database: Database) -> Result[list[object], Error]:
+        return Success([database.value("SELECT said FROM talk WHERE id = ?", at) for at in (1, 2, 3)])
+
+    found = read_database(TranscriptRoots((str(place),)), str(path), "s", read)
+    assert found == Success([b"Hello.", TooLarge(), None])
+
+
+def test_a_database_that_changes_while_it_is_read_is_read_again(place: Path) -> None:
+    path = make_database(place / "x.db", *SCHEMA)
+    times = []
+
+    def read(database: Database) -> Result[str, Error]:
+        found = text_of(next(database.rows("SELECT said FROM talk"))[0])
+        times.append(found)
+        if len(times) == 1:
+            connection = sqlite3.connect(path)
+            with connection:
+                connection.execute("UPDATE talk SET said = 'Changed.'")
+            connection.close()
+        return Success(found)
+
+    assert read_database(TranscriptRoots((str(place),)), str(path), "s", read) == Success("Changed.")
+    assert times == ["Hello.", "Changed."]
+
+
+def test_a_database_that_never_rests_is_left_for_later(place: Path) -> None:
+    path = make_database(place / "x.db", *SCHEMA)
+
+    def read(database: Database) -> Result[None, Error]:
+        path.write_bytes(path.read_bytes() + b"\0")
+        return Success(None)
+
+    match read_database(TranscriptRoots((str(place),)), str(path), "s", read):
+        case Failure(HistoryUnavailable("s", reason)):
+            assert "changes all the time" in reason
+        case other:
+            raise AssertionError(other)
+
+
+def test_ruined_databases(place: Path) -> None:
+    more = [("INSERT INTO talk VALUES (?, ?)", (at, "x" * 900)) for at in range(2, 60)]
+    path = make_database(place / "x.db", *SCHEMA, *more)
+    assert len(said(path).unwrap()) == 59
+    ruin(path)
+    assert isinstance(said(path).failure(), HistoryUnreadable)
+    path.write_bytes(b"no database at all" * 100)
+    assert isinstance(said(path).failure(), HistoryUnreadable)
+    path.write_bytes(b"SQLite format 3\0")
+    assert isinstance(said(path).failure(), HistoryUnreadable)
+    path.write_bytes(b"")
+    assert isinstance(said(path).failure(), HistoryUnavailable)
+    path.unlink()
+    assert isinstance(said(path).failure(), HistoryUnavailable)
+
+
+def test_a_wal_of_garbage_is_passed_over_as_sqlite_does(place: Path) -> None:
+    path = make_database(place / "x.db", *SCHEMA, wal=True)
+    (place / "x.db-wal").write_bytes(os.urandom(5000))
+    before = everything_in(place)
+    assert said(path) == Success(["Hello."])
+    assert everything_in(place) == before
+
+
+def test_what_was_asked_for_and_is_not_there(place: Path) -> None:
+    path = make_database(place / "x.db", "CREATE TABLE other (x)")
+    match said(path):
+        case Failure(HistoryUnreadable(_, reason)):
+            assert "no such table: talk" in reason
+        case other:
+            raise AssertionError(other)
+
+
+def test_only_regular_files_inside_the_roots(place: Path, tmp_path: Path) -> None:
+    """P27"""
+    path = make_database(place / "x.db", *SCHEMA)
+    inside = tmp_path / "inside"
+    inside.mkdir()
+    assert isinstance(said(path, inside).failure(), TranscriptRefused)
+    os.mkfifo(place / "x.db-wal")
+    assert isinstance(said(path).failure(), TranscriptRefused)
+    (place / "x.db-wal").unlink()
+    (place / "x.db-journal").symlink_to("/etc/passwd")
+    assert isinstance(said(path).failure(), TranscriptRefused)
+    (place / "x.db-journal").unlink()
+    assert said(path) == Success(["Hello."])
+
+
+def test_a_path_with_signs_that_mean_something_in_an_address(place: Path) -> None:
+    for name in ("a?mode=rw.db", "b#c.db", "d%20e.db", "f g.db"):
+        assert said(make_database(place / name, *SCHEMA)) == Success(["Hello."])
+
+
+def test_bytes_that_are_no_text(place: Path) -> None:
+    path = make_database(place / "x.db", *SCHEMA, "INSERT INTO talk VALUES (2, CAST(x'ff41' AS TEXT))")
+    assert said(path) == Success(["Hello.", "�A"])
+
+
+@pytest.mark.parametrize("number", [errno.EIO, errno.EACCES, errno.EMFILE, errno.ENOSPC])
+@pytest.mark.parametrize("copied", [False, True])
+def test_a_failing_disk_is_never_taken_for_an_empty_or_ruined_database(place: Path, number: int, copied: bool) -> None:
+    """P5, P6"""
+    path = make_database(place / "x.db", *SCHEMA)
+    if copied:
+        (place / "x.db-journal").write_bytes(b"\0" * 512)
+    failures = []
+    for k in range(1, 60):
+        with failing_at(k, number, once=True) as counter:
+            found = said(path)
+        if not counter.struck:
+            break
+        if isinstance(found, Failure):
+            failures.append(type(found.failure()))
+        else:
+            assert found == Success(["Hello."])
+    assert failures
+    assert set(failures) == {HistoryUnavailable}
