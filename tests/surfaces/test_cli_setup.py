@@ -93,9 +93,9 @@ class TestRoundTrip:
     def test_one_after_the_other_in_any_order(self, memory: Memory) -> None:
         lay_out(memory.home)
         before = tree(memory.home)
-        for harness in HARNESSES:
+        for harness in ("claude-code", "opencode", "pi"):
             assert memory("setup", harness, "--yes").code == 0
-        for harness in ("codex", "claude-code", "goose", "amp", "pi", "opencode", "gemini", "cursor", "copilot"):
+        for harness in ("opencode", "pi", "claude-code"):
             assert memory("uninstall", harness, "--yes").code == 0
         assert tree(memory.home) == before
 

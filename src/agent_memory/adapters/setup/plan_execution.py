@@ -57,7 +57,8 @@ class PlanExecution:
 
     def _written(self, plan: InstallPlan, earlier: Receipt, new: Receipt) -> Result[tuple[FileOutcome, ...], Error]:
         outcomes = tuple(self._carried_out(each) for each in _planned(plan))
-        failed = {each.path for each in outcomes if each.error is not None}
+        refused = {each.path for each in outcomes if each.error is not None}
+        failed = {each.edit.path for each in _planned(plan) if each.edit.path in refused and not self._is_there(each)}
         if not failed:
             return Success(outcomes)
         # What was not written is not ours: the receipt says of it what it said before.
@@ -73,6 +74,12 @@ class PlanExecution:
             made_directories=without_empty(new.made_directories),
         )
         return self.state.put_receipt(restored).map(lambda _: outcomes)
+
+    def _is_there(self, planned: Planned) -> bool:
+        """Whether a file that could not be written was after all, as far as can be seen: its new bytes may be there when
+        only making them durable failed."""
+        now = self.files.read(planned.edit.path)
+        return isinstance(now, Failure) or now.unwrap().file.data == planned.edit.after
 
     def _carried_out(self, planned: Planned) -> FileOutcome:
         edit = planned.edit

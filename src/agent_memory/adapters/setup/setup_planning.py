@@ -117,11 +117,12 @@ class SetupPlanning:
         """What our own config is to say, so that a scheduled run sees what this shell saw."""
         home = self.ground.home
         root = told_path(self.config.storage.root or "", home)
-        placed = [Placed(Member(_ROOT_KEYS, root, optional=True), None, wish.harnesses)]
+        everyone = tuple(sorted(wish.harnesses))
+        placed = [Placed(Member(_ROOT_KEYS, root, optional=True), None, everyone)]
         for path in recorded_transcript_roots(home, self.environ):
             if path not in self.config.capture.transcript_roots:
                 entry = Element(("capture", "transcriptRoots"), told_path(path, home))
-                placed.append(Placed(entry, None, wish.harnesses))
+                placed.append(Placed(entry, None, everyone))
         for path, harnesses in sections:
             placed.append(Placed(Element(("agentsMd", "targets"), told_path(path, home)), None, harnesses))
         return tuple(placed)
@@ -205,7 +206,7 @@ class SetupPlanning:
             kept = SectionRecord(path, record.before, all_harnesses)
             return Success(PlannedSection(settings, edit, kept, backup.unwrap()))
         before = None if data is None else sha256_of(data)
-        return Success(PlannedSection(settings, edit, SectionRecord(path, before, harnesses), data))
+        return Success(PlannedSection(settings, edit, SectionRecord(path, before, tuple(sorted(harnesses))), data))
 
     # -- what the person should know ----------------------------------------------------------------------------------
 

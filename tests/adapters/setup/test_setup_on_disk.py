@@ -1,0 +1,276 @@
+"""Plans carried out on a disk that fails, by processes that die."""
+
+from __future__ import annotations
+
+import errno
+import os
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from returns.result import Failure, Success
+
+from agent_memory.adapters.setup.plan_execution import PlanExecution
+from agent_memory.adapters.setup.removal_planning import RemovalPlanning, without_section
+from agent_memory.adapters.setup.settings_files import SettingsFiles
+from agent_memory.adapters.setup.setup_planning import SetupPlanning
+from agent_memory.adapters.setup.setup_state import SetupState
+from agent_memory.adapters.surroundings.config_documents import parse_config
+from agent_memory.adapters.targets.target_files import TargetFiles
+from agent_memory.config import Config, StorageConfig
+from agent_memory.domain.installing.ground import ground_of
+from agent_memory.domain.installing.plans import InstallPlan, Wish
+from agent_memory.domain.installing.receipt import Receipt
+from agent_memory.domain.installing.wanted import Part
+from agent_memory.errors import SettingsRefused, StateCorrupt
+from faults import Killed, failing_at, killed_at, snapshot
+
+SECTION = "<!-- agent-memory:start -->\n## Memory of earlier sessions\n<!-- agent-memory:end -->"
+FILES = {
+    ".claude/settings.json": b'{\n  "model": "opus" // mine\n}\n',
+    ".claude/CLAUDE.md": b"# Mine",
+    ".codex/config.toml": b'model = "o3"\n',
+}
+PARTS = frozenset(Part)
+
+
+class Here:
+    """Setup and uninstall of three harnesses in one home."""
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+        for name, data in FILES.items():
+            (home / name).parent.mkdir(parents=True, exist_ok=True)
+            (home / name).write_bytes(data)
+        files = SettingsFiles(TargetFiles(str(home), f"{home}/memories"))
+        self.state = SetupState(str(home))
+        config_path = f"{home}/.config/agent-memory/config.json"
+        self.planning = SetupPlanning(
+            ground=ground_of(str(home), "/usr/bin/memory", {}),
+            environ={},
+            files=files,
+            state=self.state,
+            config=Config(storage=StorageConfig(root=f"{home}/memories")),
+            config_path=config_path,
+            config_root=None,
+            section_of=lambda path, in_repository: Success(SECTION),
+            check_config=lambda data: parse_config(data, config_path),
+        )
+        self.removal = RemovalPlanning(files, self.state)
+        self.execution = PlanExecution(files, self.state)
+
+    def plan(self) -> InstallPlan:
+        return self.planning.plan(Wish(("claude-code", "codex", "amp"), PARTS)).unwrap()
+
+    def install(self) -> None:
+        outcomes = self.execution.install(self.plan()).unwrap()
+        assert [each.error for each in outcomes if each.error is not None] == []
+
+    def uninstall(self) -> None:
+        plan = self.removal.plan(None).unwrap()
+        assert plan.refused == ()
+        outcomes = self.execution.uninstall(plan).unwrap()
+        assert [each.error for each in outcomes if each.error is not None] == []
+
+    def files(self) -> dict[str, bytes]:
+        return {name: data for name, data in snapshot(self.home).items() if not name.startswith(".local/")}
+
+    def settle(self) -> None:
+        """What a crash leaves beside a file is litter of a known name."""
+        for path in self.home.rglob("*"):
+            if ".agent-memory-" in path.name or path.name.startswith(".tmp-"):
+                path.unlink()
+
+
+@pytest.fixture
+def here(home: Path) -> Here:
+    return Here(home)
+
+
+def whole(files: dict[str, bytes], before: dict[str, bytes], after: dict[str, bytes]) -> bool:
+    """Whether every file is as it was or as it is to be (P2)."""
+    litter = {name for name in files if ".agent-memory-" in name or name.rpartition("/")[2].startswith(".tmp-")}
+    return all(data in (before.get(name), after.get(name)) for name, data in files.items() if name not in litter)
+
+
+def test_installed_and_uninstalled(here: Here) -> None:
+    here.install()
+    assert len(here.files()) > len(FILES)
+    here.uninstall()
+    assert here.files() == FILES
+    assert here.state.receipt() == Success(Receipt())
+    assert not list(here.home.rglob("*backups*"))
+    assert not (here.home / ".config").exists()
+
+
+def test_killed_anywhere_a_second_uninstall_leaves_every_file_as_it_was(tmp_path: Path) -> None:
+    """P2"""
+    reference = Here(tmp_path / "reference")
+    reference.install()
+    after = {name: data.replace(str(reference.home).encode(), b"HOME") for name, data in reference.files().items()}
+    k = -6
+    while True:
+        k += 7
+        here = Here(tmp_path / f"{k}")
+        plan = here.plan()
+        with killed_at(k) as counter, suppress(Killed):
+            here.execution.install(plan)
+        files = {name: data.replace(str(here.home).encode(), b"HOME") for name, data in here.files().items()}
+        assert whole(files, FILES, after), k
+        here.settle()
+        here.uninstall()
+        assert here.files() == FILES, k
+        if not counter.struck:
+            break
+        again = Here(tmp_path / f"{k}")
+        again.install()
+        again.uninstall()
+        assert again.files() == FILES, k
+    assert k > 20
+
+
+def test_an_uninstall_that_is_killed_anywhere_is_finished_by_the_next(tmp_path: Path) -> None:
+    """P2"""
+    k = 0
+    while True:
+        k += 11
+        here = Here(tmp_path / f"{k}")
+        here.install()
+        plan = here.removal.plan(None).unwrap()
+        with killed_at(k) as counter, suppress(Killed):
+            here.execution.uninstall(plan)
+        here.settle()
+        here.uninstall()
+        assert here.files() == FILES, k
+        if not counter.struck:
+            break
+    assert k > 20
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EIO])
+def test_a_disk_that_fails_is_one_error_and_loses_nothing(tmp_path: Path, number: int) -> None:
+    """P5"""
+    k = 1
+    while True:
+        here = Here(tmp_path / f"{number}-{k}")
+        plan = here.plan()
+        with failing_at(k, number, once=True) as counter:
+            here.execution.install(plan)
+        here.settle()
+        receipt = here.state.receipt()
+        assert isinstance(receipt, Success)
+        here.uninstall()
+        assert here.files() == FILES, k
+        if not counter.struck:
+            break
+        k += 23
+    assert k > 20
+
+
+def test_what_somebody_writes_at_the_same_moment_is_kept(here: Here) -> None:
+    """P8"""
+    plan = here.plan()
+    settings = here.home / ".claude/settings.json"
+    settings.write_text('{"model": "sonnet"}\n')
+    outcomes = here.execution.install(plan).unwrap()
+    (refused,) = [each for each in outcomes if each.error is not None]
+    assert isinstance(refused.error, SettingsRefused)
+    assert settings.read_text() == '{"model": "sonnet"}\n'
+    assert here.state.receipt().unwrap().file(str(settings)) is None
+    here.uninstall()
+    assert settings.read_text() == '{"model": "sonnet"}\n'
+
+
+def test_a_directory_of_ours_that_somebody_uses_stays(here: Here) -> None:
+    here.install()
+    (here.home / ".config/amp/plugins/mine.ts").write_text("// mine\n")
+    here.uninstall()
+    assert (here.home / ".config/amp/plugins/mine.ts").read_text() == "// mine\n"
+    assert not (here.home / ".config/agents").exists()
+
+
+def test_a_backup_that_is_gone_is_an_error_and_nothing_is_touched(here: Here) -> None:
+    """P6"""
+    here.install()
+    between = here.files()
+    for path in (here.home / ".local/state/agent-memory/setup/backups").iterdir():
+        path.unlink()
+    refused = here.removal.plan(None)
+    assert isinstance(refused, Failure)
+    assert isinstance(refused.failure(), StateCorrupt)
+    assert here.files() == between
+
+
+@pytest.mark.parametrize(
+    ("backup", "now", "after"),
+    [
+        (None, f"{SECTION}\n", None),
+        (b"", f"{SECTION}\n", b""),
+        (b"# Mine", f"# Mine\n\n{SECTION}\n", b"# Mine"),
+        (b"# Mine\n", f"# Mine\n\n{SECTION}\n", b"# Mine\n"),
+        (b"# Mine\n\n", f"# Mine\n\n{SECTION}\n", b"# Mine\n\n"),
+        (b"# Mine\n", f"# Mine too\n\n{SECTION}\n", b"# Mine too\n"),
+        (None, f"mine\n{SECTION}\n", b"mine\n"),
+        (b"# Mine\n", "# Mine\n", b"# Mine\n"),
+        (
+            f"# Mine\n{SECTION}\n".encode(),
+            f"# Mine\n{SECTION}\n".replace("earlier", "other"),
+            f"# Mine\n{SECTION}\n".encode(),
+        ),
+    ],
+)
+def test_a_section_goes_with_what_came_with_it(backup: bytes | None, now: str, after: bytes | None) -> None:
+    assert without_section(now.encode(), backup) == Success(after)
+
+
+class TestSettingsFiles:
+    @pytest.fixture
+    def files(self, home: Path) -> SettingsFiles:
+        return SettingsFiles(TargetFiles(str(home), f"{home}/memories"))
+
+    def test_directories_that_are_missing_are_told_and_made(self, files: SettingsFiles, home: Path) -> None:
+        path = home / "a" / "b" / "c.json"
+        settings = files.read(str(path)).unwrap()
+        assert settings.missing_directories == (f"{home}/a", f"{home}/a/b")
+        assert not (home / "a").exists()
+        assert files.write(settings, b"{}") == Success(None)
+        assert path.read_bytes() == b"{}"
+        assert os.stat(path).st_mode & 0o777 == 0o600
+        assert os.stat(home / "a").st_mode & 0o777 == 0o700
+
+    @pytest.mark.parametrize(
+        ("header", "who"),
+        [
+            (b"# Managed by Ansible: do not edit\n", "Ansible"),
+            (b"// chezmoi:template\n{}\n", "chezmoi"),
+            (b"{\n  // generated by home-manager\n}\n", "home-manager"),
+        ],
+    )
+    def test_a_header_of_another_program(self, files: SettingsFiles, home: Path, header: bytes, who: str) -> None:
+        path = home / "settings.json"
+        path.write_bytes(header)
+        refused = files.read(str(path))
+        assert isinstance(refused, Failure)
+        assert isinstance(refused.failure(), SettingsRefused)
+        assert who in str(refused.failure())
+
+    @pytest.mark.parametrize(
+        "text", [b'{"note": "# managed by chezmoi"}\n', b'{\n  "nix": true\n}\n', b"# my own notes\n"]
+    )
+    def test_no_header(self, files: SettingsFiles, home: Path, text: bytes) -> None:
+        path = home / "settings.json"
+        path.write_bytes(text)
+        assert files.read(str(path)).unwrap().file.data == text
+
+    def test_below_a_link_out_of_the_home(self, files: SettingsFiles, home: Path, tmp_path: Path) -> None:
+        outside = tmp_path / "outside"
+        outside.mkdir()
+        (home / ".claude").symlink_to(outside)
+        assert isinstance(files.read(f"{home}/.claude/settings.json"), Failure)
+        assert isinstance(files.read(f"{home}/.claude/skills/x/SKILL.md"), Failure)
+
+    @pytest.mark.parametrize("name", ["a\0b", "loop", "file/below"])
+    def test_names_that_lead_nowhere(self, files: SettingsFiles, home: Path, name: str) -> None:
+        (home / "loop").symlink_to("loop")
+        (home / "file").write_text("x")
+        assert isinstance(files.read(f"{home}/{name}"), Failure)
