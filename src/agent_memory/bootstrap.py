@@ -52,9 +52,11 @@ if TYPE_CHECKING:
     from agent_memory.domain.run_log import LoggedRun
     from agent_memory.domain.section import Published, RenderedSection
     from agent_memory.domain.undo_run import Undone
+    from agent_memory.domain.vocabulary import Harness
     from agent_memory.formats.footprint_diff import DiffPart
     from agent_memory.pipelines.consolidate_io import ConsolidateIo
     from agent_memory.pipelines.defrag_io import DefragIo
+    from agent_memory.pipelines.handing_over import HandingOverIo, Kept, Taken
     from agent_memory.pipelines.undo_io import UndoIo
     from agent_memory.pipelines.upgrading import Upgrades
     from agent_memory.ports import Agent
@@ -534,6 +536,51 @@ class Memory:
             purge=lambda work: purge_history(self.root, self.environ, purge_rules(str(self.root), work)),
             publish=lambda: self._tolerated(self.publish()),
             tell=lambda error: self._warn(describe(error)),
+        )
+
+    def take_over(self, session_id: str | None = None, harness: Harness | None = None) -> Result[Taken, Error]:
+        """The session with this id, else the newest of the working directory's scope, read for whoever takes it over."""
+        from agent_memory.domain.inbox_entry import InboxEntry, retrieval_of
+        from agent_memory.domain.vocabulary import Harness
+        from agent_memory.pipelines.handing_over import take_named, take_newest
+
+        io = self._handing_over_io()
+        if session_id is None:
+            return take_newest(io, self.scope_here(), harness)
+        named: tuple[Harness, ...] = () if harness is None else (harness,)
+        if harness is None:  # those that are asked by a command of theirs name their sessions in a way of their own
+            strange = {Harness.AMP: "T-", Harness.OPENCODE: "ses"}
+            named = tuple(each for each in Harness if session_id.startswith(strange.get(each, "")))
+        retrievals = ((each, retrieval_of(each, session_id)) for each in named)
+        guesses = [InboxEntry(self.clock.now_ms(), each, how) for each, how in retrievals if how is not None]
+        return take_named(io, session_id, harness, guesses)
+
+    def keep_handover(self, taken: Taken) -> Result[Kept, Error]:
+        """The session's one handoff note, written or brought up to date."""
+        from agent_memory.pipelines.handing_over import keep_handover
+
+        return keep_handover(self._handing_over_io(), taken)
+
+    def _handing_over_io(self) -> HandingOverIo:
+        import time
+
+        from agent_memory.adapters.harness import Surroundings, history_sources
+        from agent_memory.adapters.inbox.recent_entries import recent_entries
+        from agent_memory.pipelines.handing_over import HandingOverIo
+        from agent_memory.recorded_writes import RecordedWrites
+
+        roots = self.config.capture.transcript_roots
+        surroundings = Surroundings(self.environ, home_of(self.environ), self.root, time.sleep, roots)
+        return HandingOverIo(
+            histories=history_sources(surroundings),
+            kept=self.kept_histories,
+            tombstones=self.tombstones,
+            places=self.places,
+            store=self.store,
+            writes=RecordedWrites(self.store, self.recorder, self.locks, self.caller, self._warn, self.publish),
+            clock=self.clock,
+            recent=lambda: recent_entries(str(self.root)),
+            handoff_days=self.config.limits.handoff_days,
         )
 
     def run_diff(

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from attrs import evolve, frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.agent_request import AgentReply, SessionRequest
 from agent_memory.domain.change import Create
-from agent_memory.domain.entry import Listed, Listing, StoredEntry
+from agent_memory.domain.entry import Listed, Listing, Meta, StoredEntry
+from agent_memory.domain.handing_over.own_note import is_handoff_of
 from agent_memory.domain.history import History, SessionMark
 from agent_memory.domain.inbox_entry import FileSnapshot, InlineNote, session_id_of
 from agent_memory.domain.plan import Plan, PlanFacts
@@ -73,7 +74,7 @@ def run_agent(io: ConsolidateIo, run: Run) -> Result[Run, Error]:
                 near = ranked if window is history else rank_related(window, entries, work.scope, session_id)
                 related = ids_to_show(near)
                 planned = stored_when_applied(work.plan, live.entries)
-                shelf = Shelf(live, archive, catalog, _shown(io, cut, related, planned, budget))
+                shelf = Shelf(live, archive, catalog, _shown(io, cut, related, planned, budget, entries))
                 return _ask(io, run, cut, window, shelf, budget)
 
     return _lists(io).bind(lambda lists: with_lists(*lists))
@@ -104,9 +105,10 @@ def _shown(
     related: tuple[str, ...],
     planned: Mapping[str, StoredEntry],
     budget: PromptBudget | None,
+    live: Iterable[Listed],
 ) -> tuple[StoredEntry, ...]:
     """The session's own handoff and the most related entries, as many as fit; what cannot be read is not shown."""
-    handoff = _handoff_id(work, planned)
+    handoff = _handoff_id(work, planned, (each.meta for each in live))
     ids = dict.fromkeys((*((handoff,) if handoff else ()), *related))
     found = (Success(planned[id]) if id in planned else io.store.read(id) for id in ids)
     stored = [each.unwrap() for each in found if isinstance(each, Success)]
@@ -172,16 +174,19 @@ def _request(io: ConsolidateIo, work: Work, window: History, shelf: Shelf, nonce
 def _shown_handoff(work: Work, shown: tuple[StoredEntry, ...]) -> str | None:
     """The session's earlier handoff, when it still lives and is shown."""
     by_id = {each.meta.id: each for each in shown}
-    handoff = _handoff_id(work, by_id)
+    handoff = _handoff_id(work, by_id, (each.meta for each in shown))
     return handoff if handoff in by_id else None
 
 
-def _handoff_id(work: Work, entries: Mapping[str, StoredEntry]) -> str | None:
-    """The handoff that the session has: of an earlier run, or planned by an earlier window."""
+def _handoff_id(work: Work, entries: Mapping[str, StoredEntry], live: Iterable[Meta]) -> str | None:
+    """The handoff that the session has: of an earlier run, planned by an earlier window, or of `memory handoff`."""
     if work.mark is not None and work.mark.handoff_id is not None:
         return work.mark.handoff_id
     created = [change.entry.meta.id for change in work.plan.changes if isinstance(change, Create)]
-    return next((id for id in created if id in entries and entries[id].meta.kind is Kind.HANDOFF), None)
+    planned = (id for id in created if id in entries and entries[id].meta.kind is Kind.HANDOFF)
+    session_id = session_id_of(work.pending.entry)
+    stored = (each.id for each in live if session_id and is_handoff_of(each, work.pending.entry.harness, session_id))
+    return next(planned, None) or next(stored, None)
 
 
 def _prompt_facts(

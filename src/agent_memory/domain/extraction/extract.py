@@ -46,9 +46,7 @@ def extracted(
     A note that says what one of `shown` says already is left out. The earlier handoff, if it is among `shown`, is
     updated. Where nothing is worth keeping, `skipped` says so.
     """
-    history = _legible(history)
-    episodes = episodes_of(history)
-    candidates = settled(_candidates(history, episodes, final_window))
+    history, episodes, candidates = read_through(history, final_window=final_window)
     fresh = tuple(candidate for candidate in candidates if not _is_known(candidate, shown))
     files = tuple(path for episode in episodes for path in episode.written)
     entries = tuple(composed(one, _asked_for(one, episodes), one.files or files) for one in fresh)
@@ -60,6 +58,15 @@ def extracted(
     if handoff:
         entries = (*entries, _new_handoff(handoff))
     return ChangeSet(entries, skipped=None if entries else _why_nothing(history, fresh, candidates))
+
+
+def read_through(
+    history: History, *, final_window: bool = True
+) -> tuple[History, tuple[Episode, ...], tuple[Candidate, ...]]:
+    """The history as far as it can be read, its episodes, and what was stated in it."""
+    legible = _legible(history)
+    episodes = episodes_of(legible)
+    return legible, episodes, settled(_candidates(legible, episodes, final_window))
 
 
 def _legible(history: History) -> History:

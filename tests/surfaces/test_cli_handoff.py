@@ -1,0 +1,153 @@
+"""`memory handoff` as a process."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from claude_transcripts import Conversation, calls
+from memory_process import Memory
+
+SESSION = "cccccccc-1111-4222-8333-444444444444"
+TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" + "k1L2m3N4o5P6q7R8"
+DAY_MS = 86_400_000
+
+
+def now_ms() -> int:
+    return time.time_ns() // 1_000_000
+
+
+def conversation(place: Path, *, closed: bool = True, started_ms: int | None = None) -> Conversation:
+    """A session that wrote a file, decided something, and was closed or cut off."""
+    said = Conversation(SESSION, now_ms() - 60_000 if started_ms is None else started_ms)
+    said.user("Please make the harbour lamp blink twice before it turns off.", cwd=str(place))
+    said.agent("I will look.", calls("t1", "Edit", file_path=f"{place}/src/lamp.py"), cwd=str(place))
+    said.result("t1", "ok", cwd=str(place))
+    said.agent("The lamp now blinks twice before it turns off.", cwd=str(place))
+    said.user(f"Let's use asyncio instead of threads for the blinker. The token is {TOKEN}", cwd=str(place))
+    said.agent("Working on it.", calls("t2", "Edit", file_path=f"{place}/src/blink.py"), cwd=str(place))
+    said.result("t2", "ok", cwd=str(place))
+    if closed:
+        said.agent("The blinker uses asyncio now.", cwd=str(place))
+    return said
+
+
+def held(memory: Memory, said: Conversation) -> None:
+    memory.session(SESSION, b"\n".join(said.lines) + b"\n")
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Memory:
+    memory = Memory(tmp_path / "home")
+    memory.home.mkdir()
+    return memory
+
+
+def test_the_newest_session_of_the_place_is_handed_over_and_kept_for_seven_days(memory: Memory) -> None:
+    held(memory, conversation(memory.home))
+    done = memory("handoff")
+    assert (done.code, done.err) == (0, "")
+    assert done.out.splitlines()[1].startswith(f"Handoff of the Claude Code session {SESSION}")
+    assert "Make the harbour lamp blink twice" in done.out or "make the harbour lamp blink twice" in done.out
+    assert "The lamp now blinks twice" in done.out
+    assert "`src/lamp.py`" in done.out
+    assert "asyncio" in done.out.split("Decided:")[1].split("Open:")[0]
+    assert done.out.splitlines()[-2].endswith(f"`cd {memory.home} && claude --resume {SESSION}`")
+    assert "The last words were" not in done.out
+
+    (note,) = memory.notes()
+    assert (note["kind"], note["sources"][0]["threadId"]) == ("handoff", SESSION)
+    assert 6 * DAY_MS < note["expiresAt"] - now_ms() <= 7 * DAY_MS
+    assert note["body"].startswith("Asked:\n- ")
+
+
+def test_no_secret_of_the_session_is_given_on_p20(memory: Memory) -> None:
+    said = conversation(memory.home, closed=False)
+    assert TOKEN.encode() in b"".join(said.lines)  # positive control
+    held(memory, said)
+    done = memory("handoff", "--json")
+    assert "asyncio" in done.document["text"]
+    assert TOKEN not in done.out
+    assert TOKEN not in memory.notes()[0]["body"]
+
+
+def test_of_a_session_that_was_cut_off_the_last_words_are_given_on(memory: Memory) -> None:
+    held(memory, conversation(memory.home, closed=False))
+    document = memory("handoff", "--json", "--no-store").document
+    assert [each["role"] for each in document["lastWords"]][-2:] == ["user", "agent"]
+    assert document["lastWords"][-1]["text"] == "Working on it."
+    assert any("not finished" in each for each in document["open"])
+    assert (document["stored"], memory.notes()) == (None, [])
+
+    held(memory, conversation(memory.home, closed=False, started_ms=now_ms() - 8 * DAY_MS))
+    old = memory("handoff", "--json").document
+    assert old["asked"]
+    assert (old["lastWords"], old["stored"]) == ([], None)
+    assert "7 days" in old["notStoredBecause"]
+
+
+def test_the_note_is_brought_up_to_date_in_place_when_the_session_goes_on(memory: Memory) -> None:
+    held(memory, conversation(memory.home, closed=False))
+    first = memory("handoff", "--json").document["stored"]
+    assert "The last request was not finished" in memory.notes()[0]["body"]
+    assert memory("handoff", "--json").document["stored"] == first
+    commits = len(memory.log())
+    held(memory, conversation(memory.home))
+    assert memory("handoff", "--json").document["stored"] == first
+    (note,) = memory.notes()
+    assert "The last request was not finished" not in note["body"]
+    assert len(memory.log()) == commits + 1
+
+
+def test_it_is_worded_for_whoever_takes_over(memory: Memory) -> None:
+    held(memory, conversation(memory.home))
+    codex = memory("handoff", "--to", "codex", "--no-store").out.splitlines()
+    assert codex[1].startswith("You are Codex, and take over from the Claude Code session")
+    itself = memory("handoff", "--to", "claude-code", "--no-store").out.splitlines()
+    assert itself[1].startswith("You go on with work that an earlier")
+
+
+def test_a_named_session_needs_no_capture(memory: Memory) -> None:
+    path = memory.home / ".claude" / "projects" / "lamp" / f"{SESSION}.jsonl"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b"\n".join(conversation(memory.home).lines) + b"\n")
+    assert memory("handoff").code == 2  # nothing tells of it
+    assert memory("handoff", "--session", SESSION, "--json").document["harness"] == "claude-code"
+
+
+def test_what_cannot_be_handed_over_is_one_error(memory: Memory) -> None:
+    unknown = memory("handoff", "--session", "no-such-session", "--json")
+    assert (unknown.code, unknown.error["code"]) == (2, "usage")
+    named = memory("handoff", "--session", "no-such-session", "--harness", "claude-code", "--json")
+    assert (named.code, named.error["code"]) == (30, "history-unavailable")
+    held(memory, conversation(memory.home))
+    assert memory("forget", "--session", SESSION, "--yes").code == 0
+    forgotten = memory("handoff", "--session", SESSION, "--harness", "claude-code", "--json")
+    assert (forgotten.code, forgotten.error["code"]) == (30, "session-forgotten")
+    assert memory.notes() == []
+
+
+def test_a_session_that_was_handed_over_has_one_handoff_note_however_it_is_written(memory: Memory) -> None:
+    held(memory, conversation(memory.home, closed=False))
+    kept = memory("handoff", "--json").document["stored"]
+    assert memory("consolidate").code == 0
+    handoffs = [each["id"] for each in memory.notes() if each["kind"] == "handoff"]
+    assert handoffs == [kept]
+    assert memory("handoff", "--json").document["stored"] == kept
+
+
+def test_what_was_handed_over_is_not_learnt_as_the_words_of_the_next_person_p26(memory: Memory) -> None:
+    held(memory, conversation(memory.home))
+    text = memory("handoff", "--no-store").out
+    assert "asyncio instead of threads" in text
+    for pasted, learnt in ((text, False), ("Let's use asyncio instead of threads for the blinker.", True)):
+        other = Memory(memory.home.parent / f"other-{learnt}")
+        other.home.mkdir()
+        said = Conversation("dddddddd-1111-4222-8333-444444444444")
+        said.user(pasted)
+        said.agent("Understood.")
+        other.session(said.session_id, b"\n".join(said.lines) + b"\n")
+        assert other("consolidate").code == 0
+        assert any("asyncio" in each["body"] for each in other.notes()) is learnt
