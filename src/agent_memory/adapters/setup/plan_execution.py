@@ -35,6 +35,8 @@ class PlanExecution:
     def uninstall(self, plan: InstallPlan) -> Result[tuple[FileOutcome, ...], Error]:
         """What became of each file. The files first, then the receipt: what a crash leaves in the receipt is found to be gone
         the next time."""
+        if not _planned(plan):
+            return Success(())
         outcomes = [self._carried_out(each) for each in _planned(plan)]
 
         def settled(receipt: Receipt) -> Result[tuple[FileOutcome, ...], Error]:
