@@ -10,7 +10,11 @@ _ANSWER_KEYS = ("output", "content", "contents", "text", "message", "stdout", "s
 
 def text_at(value: Mapping[str, object], *keys: str) -> str:
     """The first of these members that is a text, empty texts passed over; empty where none is."""
-    return next((text for key in keys if isinstance(text := value.get(key), str) and text), "")
+    for key in keys:
+        text = value.get(key)
+        if isinstance(text, str) and text:
+            return text
+    return ""
 
 
 def mapping_at(value: Mapping[str, object], key: str) -> Mapping[str, object]:

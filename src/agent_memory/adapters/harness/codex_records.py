@@ -120,6 +120,7 @@ class Record:
     """What one line says."""
 
     id: str
+    """Made from its content; empty for a line that says nothing."""
     known: bool = True
     """Of a kind that some version of Codex writes."""
     kind: str = ""
@@ -142,17 +143,18 @@ def read_record(value: Mapping[str, object]) -> Record:
     inner = text_at(payload, "type") or ("message" if text_at(payload, "role") else "")
     full = f"{kind}/{inner}" if kind in _READERS else kind
     if kind == "session_meta":
-        return Record(_id_of(value, full, payload), True, full, at_ms, origin=_origin(payload, at_ms))
+        return Record("", True, full, at_ms, origin=_origin(payload, at_ms))
     back = payload.get("num_turns") if inner == "thread_rolled_back" else 0
     begins_turn = full in ("turn_context", "event_msg/task_started")
     readers = _READERS.get(kind, {})
     reader = readers.get(inner)
+    parts = tuple(reader(payload)) if reader else ()
     return Record(
-        id=_id_of(value, full, payload),
+        id=_id_of(value, full, payload) if parts else "",
         known=kind in _SILENT_LINES or inner in readers or inner in _SILENT.get(kind, ()),
         kind=full,
         at_ms=at_ms,
-        parts=tuple(reader(payload)) if reader else (),
+        parts=parts,
         turn_id=text_at(payload, "turn_id") if begins_turn else None,
         cwd=text_at(payload, "cwd") or None if kind == "turn_context" else None,
         model=text_at(payload, "model") or None if kind == "turn_context" else None,
