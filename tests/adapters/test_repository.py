@@ -133,6 +133,40 @@ def test_the_callers_git_variables_have_no_say(
     assert read(project, home)[1] == "main"
 
 
+def test_an_abbreviation_of_the_persons_own_is_written_out(git: Git, project: Path, home: Path) -> None:
+    git(project, "remote", "add", "origin", "gh:owner/repo")
+    assert read(project, home)[0] == "gh/owner/repo"
+    (home / ".config" / "git").mkdir(parents=True)
+    (home / ".config" / "git" / "config").write_text('[url "https://github.com/"]\n\tinsteadOf = "gh:"\n')
+    assert read(project, home)[0] == "github.com/owner/repo"
+    (home / ".gitconfig").write_text('[url "git@gitlab.com:owner/"]\n\tinsteadOf = gh:owner/\n')
+    assert read(project, home)[0] == "gitlab.com/owner/repo"  # the longest counts
+    git(project, "remote", "set-url", "origin", "https://example.org/owner/repo")
+    assert read(project, home)[0] == "example.org/owner/repo"
+
+
+def test_a_clone_by_ssh_and_one_by_https_are_one_wherever_and_whatever_they_are_called(
+    git: Git, project: Path, home: Path
+) -> None:
+    git(project, "remote", "add", "origin", "git@github.com:owner/repo.git")
+    key = read(project, home)[0]
+    project.rename(home / "renamed")
+    git(home / "renamed", "worktree", "add", "-q", str(home / "tree"))
+    other = home / "machine" / "else" / "repo"
+    other.mkdir(parents=True)
+    git(other, "init", "-q")
+    git(other, "remote", "add", "upstream", "https://token:x@GitHub.com/owner/repo")
+    assert {read(each, home)[0] for each in (home / "renamed", home / "tree", other)} == {key}
+
+
+def test_a_bare_repository_and_its_work_trees_are_one(git: Git, project: Path, home: Path) -> None:
+    git(home, "clone", "-q", "--bare", str(project), str(home / "lamp" / ".bare"))
+    (home / "lamp" / ".git").write_text("gitdir: ./.bare\n")
+    git(home / "lamp" / ".bare", "worktree", "add", "-q", str(home / "lamp" / "side"), "-b", "side")
+    expected = f"path:{home}/lamp/.bare"
+    assert {read(home / "lamp", home)[0], read(home / "lamp" / "side", home)[0]} == {expected}
+
+
 @pytest.mark.parametrize(
     "config",
     [

@@ -36,7 +36,6 @@ def test_every_way_to_write_a_remote_has_one_key(url: str) -> None:
     [
         ("https://gitlab.example/group/sub/repo.git", "gitlab.example/group/sub/repo"),
         ("https://github.com/Owner/Repo", "github.com/Owner/Repo"),
-        ("git@ssh.dev.azure.com:v3/org/project/repo", "ssh.dev.azure.com/v3/org/project/repo"),
         ("ssh://git@[2001:db8::1]:22/owner/repo.git", "[2001:db8::1]/owner/repo"),
         ("git@[2001:db8::1]:owner/repo.git", "[2001:db8::1]/owner/repo"),
         ("me@h:~me/repo", "h/~me/repo"),
@@ -44,6 +43,38 @@ def test_every_way_to_write_a_remote_has_one_key(url: str) -> None:
 )
 def test_other_hosts_keep_their_path(url: str, key: str) -> None:
     assert remote_scope_key(url) == key
+
+
+@pytest.mark.parametrize(
+    ("urls", "key"),
+    [
+        (
+            ("ssh://git@ssh.github.com:443/o/r.git", "git@github.com-work:o/r.git", "https://www.github.com/o/r"),
+            "github.com/o/r",
+        ),
+        (("ssh://git@altssh.gitlab.com:443/g/s/r.git", "git@gitlab.com-me:g/s/r"), "gitlab.com/g/s/r"),
+        (
+            (
+                "git@ssh.dev.azure.com:v3/org/project/repo",
+                "https://org@dev.azure.com/org/project/_git/repo",
+                "https://org.visualstudio.com/DefaultCollection/project/_git/repo",
+                "org@vs-ssh.visualstudio.com:v3/org/project/repo",
+            ),
+            "dev.azure.com/org/project/repo",
+        ),
+        (
+            ("https://dev.azure.com/org/_git/repo", "git@ssh.dev.azure.com:v3/org/repo/repo"),
+            "dev.azure.com/org/repo/repo",
+        ),
+    ],
+)
+def test_the_forms_that_a_host_has_for_one_repository_have_one_key(urls: tuple[str, ...], key: str) -> None:
+    assert {remote_scope_key(url) for url in urls} == {key}
+
+
+@pytest.mark.parametrize("host", ["git.example", "github.com.example", "notgithub.com", "github.company"])
+def test_a_host_that_only_looks_like_another_keeps_its_name(host: str) -> None:
+    assert remote_scope_key(f"https://{host}/v3/o/r") == f"{host}/v3/o/r"
 
 
 @pytest.mark.parametrize(

@@ -102,6 +102,21 @@ def test_no_id_reaches_a_shell_or_a_path(sign: str, root: Path, home: Path, tmp_
     assert len(problems_of(home)) == len(SESSIONS)
 
 
+@pytest.mark.parametrize("where", ["home", "below the home", "temporary", "a repository"])
+def test_a_session_in_the_home_or_in_a_temporary_directory_is_of_no_repository(
+    where: str, root: Path, home: Path
+) -> None:
+    git = home / ("lamp/.git" if where == "a repository" else ".git")  # dotfiles, perhaps
+    git.mkdir(parents=True)
+    (git / "HEAD").write_text("ref: refs/heads/main\n")
+    (git / "config").write_text('[remote "origin"]\n\turl = git@github.com:ada/repo.git\n')
+    (home / "notes").mkdir()
+    cwd = {"home": home, "below the home": home / "notes", "temporary": Path("/tmp"), "a repository": home / "lamp"}
+    call(payload(cwd=str(cwd[where])))
+    (entry,) = inbox_of(root)
+    assert entry.context.repo == ("github.com/ada/repo" if where == "a repository" else None)
+
+
 @pytest.mark.shared
 def test_no_id_of_the_attack_lists_becomes_part_of_a_bad_entry(shared: Path) -> None:
     """P21"""

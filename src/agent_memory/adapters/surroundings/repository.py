@@ -19,6 +19,7 @@ MAX_FILE_BYTES = 1 << 20
 MAX_PACKED_REFS_BYTES = 1 << 25
 TEMPORARY_DIRECTORIES = ("/tmp", "/var/tmp", "/dev/shm", "/var/folders")
 _HEX_DIGITS = 64
+_INSTEAD = ("url", "insteadof")
 
 
 class Repository:
@@ -46,9 +47,9 @@ def read_repository(directory: str, environ: "Mapping[str, str]", home: str | No
             scope_key(
                 top_level,
                 common,
-                _remotes(common),
+                _remotes(common, environ, home),
                 None if home is None else os.path.realpath(home),
-                _temporary_directories(environ),
+                temporary_directories(environ),
             ),
             branch if ref_problem(branch) is None else None,
             commit if commit_problem(commit) is None else None,
@@ -57,7 +58,8 @@ def read_repository(directory: str, environ: "Mapping[str, str]", home: str | No
         return Repository()
 
 
-def _temporary_directories(environ: "Mapping[str, str]") -> tuple[str, ...]:
+def temporary_directories(environ: "Mapping[str, str]") -> tuple[str, ...]:
+    """Real paths of the directories below which nothing is a project of its own."""
     own = environ.get("TMPDIR", "")
     named = (*TEMPORARY_DIRECTORIES, own) if own.startswith("/") else TEMPORARY_DIRECTORIES
     return tuple(os.path.realpath(path) for path in named)
@@ -125,23 +127,53 @@ def _packed_commit(common: str, ref: bytes) -> str | None:
     return os.fsdecode(packed[start:at])
 
 
-def _remotes(common: str) -> tuple[tuple[str, str], ...]:
-    return tuple(_remote_urls(os.fsdecode(_read(f"{common}/config"))))
+def _remotes(common: str, environ: "Mapping[str, str]", home: str | None) -> tuple[tuple[str, str], ...]:
+    """(remote, URL), with the abbreviations of the person's own config written out (`gh:owner/repo`)."""
+    config = os.fsdecode(_read(f"{common}/config"))
+    remotes = tuple((name, url) for kind, name, key, url in _settings(config) if (kind, key) == ("remote", "url"))
+    if not any(_may_be_short(url) for _, url in remotes):
+        return remotes
+    own = [config, *(os.fsdecode(_read(path)) for path in _own_configs(environ, home))]
+    bases = [(value, base) for text in own for kind, base, key, value in _settings(text) if (kind, key) == _INSTEAD]
+    return tuple((name, _written_out(url, bases)) for name, url in remotes)
 
 
-def _remote_urls(config: str) -> "Iterator[tuple[str, str]]":
-    """(remote, URL) in the order of a git config; https://git-scm.com/docs/git-config#_syntax."""
-    remote = ""
+def _may_be_short(url: str) -> bool:
+    """A host without a dot is often none."""
+    host, colon, _ = url.partition(":")
+    return bool(colon) and "." not in host and "/" not in host and not url.startswith(f"{host}://")
+
+
+def _own_configs(environ: "Mapping[str, str]", home: str | None) -> "Iterator[str]":
+    if home is not None:
+        yield f"{environ.get('XDG_CONFIG_HOME') or f'{home}/.config'}/git/config"
+        yield f"{home}/.gitconfig"
+
+
+def _written_out(url: str, bases: list[tuple[str, str]]) -> str:
+    """The longest abbreviation counts (https://git-scm.com/docs/git-config, `url.<base>.insteadOf`)."""
+    short, base = max(
+        ((short, base) for short, base in bases if short and url.startswith(short)),
+        key=lambda pair: len(pair[0]),
+        default=("", ""),
+    )
+    return base + url[len(short) :]
+
+
+def _settings(config: str) -> "Iterator[tuple[str, str, str, str]]":
+    """(section, subsection, key, value) in the order of a git config, for sections with a subsection in quotes;
+    https://git-scm.com/docs/git-config#_syntax."""
+    kind = name = ""
     for line in config.replace("\\\n", "").split("\n"):
         line = line.strip()
         if line.startswith("["):
             section, _, rest = line[1:].partition("]")
             kind, _, quoted = section.partition(" ")
-            remote = _unquoted(quoted.strip()) if kind.lower() == "remote" else ""
+            kind, name = kind.lower(), _unquoted(quoted.strip())
             line = rest.strip()
         key, has_value, value = line.partition("=")
-        if remote and has_value and key.strip().lower() == "url":
-            yield remote, _unquoted(value.strip())
+        if name and has_value:
+            yield kind, name, key.strip().lower(), _unquoted(value.strip())
 
 
 def _unquoted(value: str) -> str:

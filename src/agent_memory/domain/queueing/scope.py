@@ -8,6 +8,18 @@ MAX_KEY_CHARS = 500
 
 _URL_SCHEMES = frozenset(("ssh", "git", "http", "https", "git+ssh", "ssh+git", "git+https", "git+http", "ftp", "ftps"))
 
+_SAME_HOSTS = {
+    "ssh.github.com": "github.com",
+    "www.github.com": "github.com",
+    "altssh.gitlab.com": "gitlab.com",
+    "altssh.bitbucket.org": "bitbucket.org",
+    "ssh.dev.azure.com": "dev.azure.com",
+    "vs-ssh.visualstudio.com": "dev.azure.com",
+}
+"""Other names under which hosts serve the same repositories, for instance SSH on the port of HTTPS."""
+_ALIASED_HOSTS = ("github.com-", "gitlab.com-", "bitbucket.org-")
+"""How entries of a person's SSH config begin that stand for these hosts with another key, as their documents advise."""
+
 
 def scope_key(
     top_level: str,
@@ -47,7 +59,8 @@ def _is_within(path: str, directory: str) -> bool:
 def remote_scope_key(url: str) -> str | None:
     """`host/owner/repo` of a remote's URL: lowercase host, no credentials, port or `.git`; None for a local path.
 
-    Understood are URLs (`https://user:pass@host:8443/owner/repo.git`) and git's short form (`git@host:owner/repo`).
+    Understood are URLs (`https://user:pass@host:8443/owner/repo.git`) and git's short form (`git@host:owner/repo`). The
+    forms that one host has for one repository have one key.
     """
     found = _host_and_path(url.strip())
     if found is None:
@@ -61,8 +74,25 @@ def remote_scope_key(url: str) -> str | None:
         return None
     if any("@" in part for part in parts):  # a password with a slash in it, cut in two
         return None
-    key = "/".join((host.lower(), *parts))
+    key = "/".join(_one_name(host.lower(), parts))
     return key if len(key) <= MAX_KEY_CHARS and key.isprintable() and " " not in key else None
+
+
+def _one_name(host: str, parts: list[str]) -> list[str]:
+    """Host and path in the form that a host uses in its web addresses. Azure's forms are `v3/org/project/repo` (SSH),
+    `org/project/_git/repo` and, where both have one name, `org/_git/repo`; it was `org.visualstudio.com` before."""
+    host = _SAME_HOSTS.get(host, host)
+    host = next((alias[:-1] for alias in _ALIASED_HOSTS if host.startswith(alias)), host)
+    if host.endswith(".visualstudio.com"):
+        parts = [host.partition(".")[0], *(part for part in parts if part.lower() != "defaultcollection")]
+        host = "dev.azure.com"
+    if host == "dev.azure.com":
+        parts = parts[1:] if parts[0] == "v3" and len(parts) == 4 else parts
+        if parts[1:2] == ["_git"] and len(parts) == 3:
+            parts = [parts[0], parts[2], parts[2]]
+        elif parts[2:3] == ["_git"] and len(parts) == 4:
+            parts = [*parts[:2], parts[3]]
+    return [host, *parts]
 
 
 def _host_and_path(url: str) -> tuple[str, str] | None:
