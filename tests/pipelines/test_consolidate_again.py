@@ -13,7 +13,7 @@ from agent_memory.adapters.records.dict_kept_histories import DictKeptHistories
 from agent_memory.domain.agent_request import SessionRequest
 from agent_memory.domain.entry import Usage
 from agent_memory.domain.history import History, Role, ToolCall, Turn
-from agent_memory.domain.inbox_entry import SessionFile, session_retrieval
+from agent_memory.domain.inbox_entry import SessionFile, retrieval_of
 from agent_memory.domain.run import Run
 from agent_memory.domain.vocabulary import Harness, Status
 from agent_memory.errors import Error, HistoryUnavailable, StateCorrupt, StoreIo
@@ -301,7 +301,7 @@ def test_a_session_refused_three_times_is_given_up_and_not_asked_about_for_ever(
 
 def test_every_harness_with_sessions_can_be_asked_for_one() -> None:
     for harness in Harness:
-        retrieval = session_retrieval(harness, "s1")
+        retrieval = retrieval_of(harness, "s1")
         assert (retrieval is None) == (harness is Harness.MANUAL)
 
 

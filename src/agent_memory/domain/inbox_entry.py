@@ -104,23 +104,13 @@ class InboxEntry:
     version: Literal[1] = 1
 
 
-def session_retrieval(harness: Harness, session_id: str, path: str | None = None) -> SessionRetrieval | None:
+def retrieval_of(harness: Harness, session_id: str, session_path: str | None = None) -> SessionRetrieval | None:
     """How to get the history of a session of this harness; None for what has no sessions (`manual`)."""
     if harness is Harness.AMP:
         return AmpThread(session_id)
     if harness is Harness.OPENCODE:
         return OpencodeSession(session_id)
     method = next((method for method in SESSION_METHODS if method == f"{harness}-session"), None)
-    return None if method is None else SessionFile(method, session_id, path)
-
-
-def retrieval_of(harness: Harness, session_id: str, session_path: str | None = None) -> Retrieval | None:
-    """How to get a session's history, by its harness; None for one that has no sessions."""
-    if harness is Harness.AMP:
-        return AmpThread(session_id)
-    if harness is Harness.OPENCODE:
-        return OpencodeSession(session_id)
-    method = next((each for each in SESSION_METHODS if each == f"{harness}-session"), None)
     return None if method is None else SessionFile(method, session_id, session_path)
 
 

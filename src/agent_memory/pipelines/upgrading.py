@@ -16,7 +16,7 @@ from agent_memory.domain.inbox_entry import (
     Context,
     InboxEntry,
     SessionRetrieval,
-    session_retrieval,
+    retrieval_of,
 )
 from agent_memory.domain.queue import KnownSessions
 from agent_memory.domain.queueing.fold import queue_key
@@ -76,7 +76,7 @@ def _upgrades(known: KnownSessions, marks: SessionMarks, places: Places, now_ms:
             case Failure(error):
                 warnings.append(describe(error))
             case Success(mark):
-                retrieval = session_retrieval(mark.harness, mark.session_id) if mark.agent_name == BUILTIN else None
+                retrieval = retrieval_of(mark.harness, mark.session_id) if mark.agent_name == BUILTIN else None
                 if retrieval is None:
                     continue
                 entry = _entry(mark, retrieval, places, now_ms)

@@ -24,6 +24,16 @@ def private_directory(home: str) -> str:
     return f"{local_state_directory(home)}/child"
 
 
+def is_private(directory: str) -> bool:
+    """Whether a directory holds the mark, or is below one that does. What is not there any more holds none."""
+    while not os.path.lexists(f"{directory}/{CHILD_MARK}"):
+        parent = os.path.dirname(directory)
+        if parent == directory:
+            return False
+        directory = parent
+    return True
+
+
 def prepare_private_directory(path: str, files: Mapping[str, str]) -> Result[None, Error]:
     """The directory exists with mode 0700 and holds the mark and these files."""
     try:

@@ -76,7 +76,7 @@ class AmpThreads:
         if not isinstance(entry.retrieval, AmpThread):
             raise TypeError(f"{entry.retrieval.method} is no Amp thread")
         thread_id = entry.retrieval.thread_id
-        if len(thread_id) > _MAX_ID_CHARS or not _THREAD_ID.fullmatch(thread_id):
+        if not is_thread_id(thread_id):
             return Failure(HistoryUnreadable(thread_id, "it is not the id of an Amp thread"))
         exported = self._export(thread_id)
         value = exported.value if exported.value is not None else self._kept_locally(thread_id)
@@ -109,7 +109,7 @@ class AmpThreads:
         match sealed(self.run(("amp", "threads", "markdown", thread_id))):
             case Success(finished):
                 if finished.exit_status != 0 and not finished.stdout_capped:
-                    return Failure(HistoryUnavailable(thread_id, _said(finished)))
+                    return Failure(HistoryUnavailable(thread_id, what_amp_said(finished)))
                 turns = document_turns(finished.stdout.decode("utf-8", "replace"), "amp threads markdown")
             case Failure(error):
                 return Failure(HistoryUnavailable(thread_id, _not_started(error)))
@@ -119,6 +119,11 @@ class AmpThreads:
         history = History(Harness.AMP, thread_id, as_many_as_fit(new))
         answered = tools_answered_before(turns, new)
         return Success(evolve(history, tools_answered_before=answered, remaining=len(history.turns) < len(new)))
+
+
+def is_thread_id(text: str) -> bool:
+    """Whether this is the id of an Amp thread: `T-` and groups of letters and digits."""
+    return len(text) <= _MAX_ID_CHARS and bool(_THREAD_ID.fullmatch(text))
 
 
 @frozen
@@ -146,7 +151,7 @@ def _export_in(finished: Finished, thread_id: str) -> _Export:
     if finished.timed_out:
         return _Export(problem=f"amp did not answer within {TIMEOUT_SECONDS:g} s")
     if finished.exit_status != 0:
-        said = _said(finished)
+        said = what_amp_said(finished)
         return _Export(problem=said, try_markdown=bool(_UNKNOWN_COMMAND.search(said)))
     if not finished.stdout.strip():
         return _Export(problem="its export is still empty", empty=True)
@@ -166,7 +171,8 @@ def _thread_in(data: bytes, thread_id: str) -> Mapping[str, object] | None:
     return value if isinstance(value, dict) and is_thread(value, thread_id) else None
 
 
-def _said(finished: Finished) -> str:
+def what_amp_said(finished: Finished) -> str:
+    """How a run of `amp` went wrong, redacted, on one line."""
     if finished.timed_out:
         return f"amp did not answer within {TIMEOUT_SECONDS:g} s"
     words = (finished.stderr_tail or finished.stdout[-_SAID_CHARS * 4 :]).decode("utf-8", "replace")

@@ -1,0 +1,116 @@
+"""What a look for past sessions found, and what it would cost to learn from them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import Literal, get_args
+
+from attrs import frozen
+
+from agent_memory.domain.found_session import FoundSession
+from agent_memory.domain.history import SessionMark
+from agent_memory.domain.inbox_entry import InboxEntry
+from agent_memory.domain.vocabulary import Harness
+
+Sight = Literal[
+    "new",
+    "grown",
+    "waiting",
+    "done",
+    "given-up",
+    "forgotten",
+    "own-call",
+    "automated",
+    "copy",
+    "older",
+    "empty",
+    "unreadable",
+]
+SIGHTS: tuple[Sight, ...] = get_args(Sight)
+"""`new`: never consolidated. `grown`: it went on since. `waiting`: in the inbox already. `done`: nothing new in it. `copy`: all
+of it is in another session, which it was resumed or forked from. `older`: its last turn was before the time asked for."""
+
+WANTED: tuple[Sight, ...] = ("new", "grown")
+
+
+@frozen
+class Sighted:
+    """One session that was found, and what is to be done about it."""
+
+    found: FoundSession
+    sight: Sight
+    entry: InboxEntry | None = None
+    """What is to be put into the inbox: of a wanted one."""
+    chars: int = 0
+    """Of its turns that nobody looked at yet."""
+    calls: int = 0
+    """How often the agent command will be asked about them; 0 for the built-in."""
+    is_partial: bool = False
+    """It holds more than was counted."""
+    begins_at: SessionMark | None = None
+    """Of a session that goes on from another: how far that one covers it."""
+    problem: str = ""
+    """Why it cannot be read, in words."""
+
+
+@frozen
+class Backfill:
+    """All that was found, oldest first, and what could not be looked at, in words."""
+
+    sighted: tuple[Sighted, ...] = ()
+    problems: tuple[str, ...] = ()
+
+    @property
+    def wanted(self) -> tuple[Sighted, ...]:
+        """What is to be put into the inbox, oldest first."""
+        return tuple(each for each in self.sighted if each.entry is not None)
+
+    def counts(self, harness: Harness | None = None) -> Counter[Sight]:
+        """How many of each sight, over all harnesses or of one."""
+        return Counter(each.sight for each in self.sighted if harness in (None, each.found.harness))
+
+
+def limited(backfill: Backfill, limit: int | None) -> Backfill:
+    """The same with no more than `limit` sessions to be put into the inbox: the oldest, since a note that is learnt later
+    may supersede one that was learnt before."""
+    if limit is None:
+        return backfill
+    kept = frozenset(id(each) for each in backfill.wanted[:limit])
+    sighted = (each for each in backfill.sighted if each.entry is None or id(each) in kept)
+    return Backfill(tuple(sighted), backfill.problems)
+
+
+def sentence_of(backfill: Backfill, max_calls_per_day: int) -> str:
+    """`212 sessions found, 31 new, about 1.2 M characters, 31 agent calls`, and how many days these take."""
+    wanted = backfill.wanted
+    chars, calls = sum(each.chars for each in wanted), sum(each.calls for each in wanted)
+    least = "at least" if any(each.is_partial for each in wanted) else "about"
+    counts = backfill.counts()
+    parts = [f"{counted(len(backfill.sighted), 'session')} found", f"{counts['new']:,} new"]
+    if counts["grown"]:
+        parts.append(f"{counts['grown']:,} that went on")
+    if wanted:
+        asked = counted(calls, "agent call") if calls else "no agent call (the built-in asks nobody)"
+        parts += [f"{least} {short_number(chars)} characters", asked]
+    days = -(-calls // max_calls_per_day) if max_calls_per_day else 0
+    return ", ".join(parts) + (f" over {days:,} days at {max_calls_per_day:,} a day" if days > 1 else "")
+
+
+def counted(count: int, noun: str) -> str:
+    """`1 session`, `1,234 sessions`."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def short_number(number: int) -> str:
+    """`950`, `12 k`, `1.2 M`."""
+    for size, sign in ((10**9, "G"), (10**6, "M"), (10**3, "k")):
+        if number >= size:
+            shown = number / size
+            return f"{shown:.1f} {sign}" if shown < 10 else f"{shown:,.0f} {sign}"
+    return str(number)
+
+
+def by_harness(sighted: Iterable[Sighted]) -> tuple[Harness, ...]:
+    """The harnesses that sessions were found of, by name."""
+    return tuple(sorted({each.found.harness for each in sighted}))

@@ -1,0 +1,163 @@
+"""One past session looked at: whether there is something in it that memory has not seen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from attrs import evolve, field, frozen
+from returns.result import Failure, Result, Success
+
+from agent_memory.domain.backfill import Sight, Sighted
+from agent_memory.domain.found_session import FoundSession
+from agent_memory.domain.history import History, Role, SessionMark, Turn
+from agent_memory.domain.inbox_entry import Context, InboxEntry
+from agent_memory.domain.queue import KnownSessions
+from agent_memory.domain.queueing.fold import queue_key
+from agent_memory.domain.results import sealed
+from agent_memory.domain.text.id_set import IdSet
+from agent_memory.domain.transcripts.windows import turn_chars
+from agent_memory.domain.vocabulary import Harness
+from agent_memory.errors import Error, HistoryUnavailable
+from agent_memory.pipelines.backfill_io import BackfillIo
+from agent_memory.wording import describe
+
+COPY = "copy"
+"""The agent name in the mark of a session of which all that it was looked at for is in another session."""
+
+
+@frozen
+class Looking:
+    """What all sessions are compared with. `seen` grows with each session that is looked at."""
+
+    known: KnownSessions
+    event: str
+    """Of the inbox entries that come of it."""
+    since_ms: int | None = None
+    ends: frozenset[tuple[Harness, str]] = frozenset()
+    """The records at which consolidated sessions end, of harnesses whose copies of a session share its record ids."""
+    seen: IdSet = field(factory=IdSet)
+    """Records of the sessions looked at so far."""
+
+
+def look_at(io: BackfillIo, found: FoundSession, looking: Looking) -> Sighted:
+    """What there is to be done about a session. Nothing is written, and its text is not kept."""
+    entry = InboxEntry(found.changed_at_ms, found.harness, found.retrieval, Context(event=looking.event))
+    key = queue_key(entry, "")
+    if key in looking.known.waiting:
+        return Sighted(found, "waiting")
+    if looking.known.given_up_at_ms.get(key, -1) >= found.changed_at_ms:
+        return Sighted(found, "given-up")
+    match sealed(_is_forgotten(io, found)):
+        case Failure(error):
+            return Sighted(found, "unreadable", problem=describe(error))
+        case Success(forgotten):
+            if forgotten:
+                return Sighted(found, "forgotten")
+    match sealed(io.marks.get(found.harness, found.session_id)):
+        case Failure(error):
+            return Sighted(found, "unreadable", problem=describe(error))
+        case Success(mark):
+            return Sighted(found, "done") if _is_over(found, mark) else _read(io, found, entry, mark, looking)
+
+
+def _is_forgotten(io: BackfillIo, found: FoundSession) -> Result[bool, Error]:
+    """Whether a person had the session forgotten (P28)."""
+    if io.tombstones is None:
+        return Success(False)
+    return io.tombstones.of_session(found.harness, found.session_id).map(lambda tombstone: tombstone is not None)
+
+
+def _is_over(found: FoundSession, mark: SessionMark | None) -> bool:
+    """Whether the harness itself says that nothing came after the mark."""
+    if mark is None or mark.last_at_ms is None or found.ended_at_ms is None:
+        return False
+    return found.ended_at_ms <= mark.last_at_ms
+
+
+def _read(
+    io: BackfillIo, found: FoundSession, entry: InboxEntry, mark: SessionMark | None, looking: Looking
+) -> Sighted:
+    source = io.histories.get(found.retrieval.method)
+    if source is None:
+        return Sighted(found, "unreadable", problem=f"this version has no way to read {found.retrieval.method} yet")
+    match sealed(source.fetch(entry, mark)):
+        case Failure(HistoryUnavailable(reason=reason)):
+            return Sighted(found, "unreadable", problem=reason)
+        case Failure(error):
+            return Sighted(found, "unreadable", problem=describe(error))
+        case Success(history):
+            return _judged(io, found, entry, mark, looking, history)
+
+
+def _judged(
+    io: BackfillIo,
+    found: FoundSession,
+    entry: InboxEntry,
+    mark: SessionMark | None,
+    looking: Looking,
+    history: History,
+) -> Sighted:
+    cwd = found.cwd or history.cwd
+    if history.own_call or (cwd is not None and io.is_private(cwd)):
+        return Sighted(found, "own-call")
+    if history.automated:
+        return Sighted(found, "automated")
+    ended_at_ms = history.ended_at_ms if history.ended_at_ms is not None else found.changed_at_ms
+    begins_at = None
+    if found.shares_record_ids:
+        begins_at = None if mark is not None else _begins_at(history, looking)
+        for turn in history.turns:
+            looking.seen.add(turn.record_id)
+    if begins_at is not None:
+        history = evolve(history, turns=tuple(turn for turn in history.turns if turn.number > begins_at.turns_seen))
+        if not history.turns:
+            return Sighted(found, "copy", begins_at=begins_at)
+    if not history.turns:
+        return Sighted(found, "empty" if mark is None else "done")
+    if looking.since_ms is not None and ended_at_ms < looking.since_ms:
+        return Sighted(found, "older")
+    sight: Sight = "new" if mark is None else "grown"
+    return Sighted(
+        found,
+        sight,
+        entry=evolve(entry, at_ms=min(ended_at_ms, io.clock.now_ms()), context=_context(io, cwd, history, entry)),
+        chars=sum(map(turn_chars, history.turns)),
+        calls=io.calls_for(history),
+        is_partial=history.remaining,
+        begins_at=begins_at,
+    )
+
+
+def _context(io: BackfillIo, cwd: str | None, history: History, entry: InboxEntry) -> Context:
+    repo = None if cwd is None else io.repo_of(cwd)
+    return Context(cwd=cwd, repo=repo, branch=history.branch, event=entry.context.event)
+
+
+# -- forks and resumed copies -----------------------------------------------------------------------------------------
+
+
+def _begins_at(history: History, looking: Looking) -> SessionMark | None:
+    """The mark from which a copy of another session says something new; None for a session of its own."""
+    covered = _covered(history.turns, history.harness, looking)
+    if not covered:
+        return None
+    last = history.turns[covered - 1]
+    return SessionMark(
+        harness=history.harness,
+        session_id=history.session_id,
+        last_record_id=last.record_id,
+        last_at_ms=last.at_ms,
+        turns_seen=last.number,
+        tools_answered=any(turn.role is Role.TOOL for turn in history.turns[:covered]),
+        agent_name=COPY,
+    )
+
+
+def _covered(turns: Sequence[Turn], harness: Harness, looking: Looking) -> int:
+    """How many of the first turns are in a session that was consolidated, or looked at before this one."""
+    consolidated = max(
+        (at for at, turn in enumerate(turns, 1) if (harness, turn.record_id) in looking.ends),
+        default=0,
+    )
+    looked_at = next((at for at, turn in enumerate(turns) if turn.record_id not in looking.seen), len(turns))
+    return max(consolidated, looked_at)
