@@ -10,7 +10,7 @@ from attrs import frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.json_lines import objects_in
-from agent_memory.adapters.harness.first_history import MaybeHistory, first_history
+from agent_memory.adapters.harness.first_history import MaybeHistory, first_history, history_unless_empty
 from agent_memory.adapters.harness.goose_session import GooseSession
 from agent_memory.adapters.harness.line_transcripts import history_in, read_session, read_transcript, session_after
 from agent_memory.adapters.harness.read_only_database import Database, TooLarge, read_database, text_of
@@ -73,7 +73,7 @@ def _in_database(session_id: str, mark: SessionMark | None, database: Database) 
     if next(database.rows("SELECT 1 FROM sessions WHERE id = ?", session_id), None) is None:
         return Success(None)
     session = session_after(mark, partial(GooseSession, session_id), partial(_fill, database, session_id))
-    return history_in(session, database, "goose")
+    return history_unless_empty(session, database, "goose")
 
 
 def _fill(database: Database, session_id: str, session: GooseSession) -> None:

@@ -8,8 +8,8 @@ from functools import partial
 from returns.result import Failure, Success
 
 from agent_memory.adapters.disk.json_lines import objects_in
-from agent_memory.adapters.harness.first_history import MaybeHistory
-from agent_memory.adapters.harness.line_transcripts import history_in, session_after
+from agent_memory.adapters.harness.first_history import MaybeHistory, history_unless_empty
+from agent_memory.adapters.harness.line_transcripts import session_after
 from agent_memory.adapters.harness.opencode_session import OpencodeSession
 from agent_memory.adapters.harness.read_only_database import Database, TooLarge, text_of
 from agent_memory.domain.history import SessionMark
@@ -29,7 +29,7 @@ def history_in_database(session_id: str, mark: SessionMark | None, database: Dat
     if next(database.rows("SELECT 1 FROM session WHERE id = ?", session_id), None) is None:
         return Success(None)
     session = session_after(mark, partial(OpencodeSession, session_id), partial(_fill, database, session_id))
-    return history_in(session, database, "opencode")
+    return history_unless_empty(session, database, "opencode")
 
 
 def _fill(database: Database, session_id: str, session: OpencodeSession) -> None:
@@ -64,7 +64,7 @@ def _session_row(database: Database, session_id: str) -> Mapping[str, object]:
         value = database.value(f"SELECT {name} FROM session WHERE id = ?", session_id) if name in there else None
         return text_of(value) if isinstance(value, bytes) else ""
 
-    created = column("time_created")
+    created = column("time_created")[:20]
     return {
         "title": column("title"),
         "directory": column("directory"),

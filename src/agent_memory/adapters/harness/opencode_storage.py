@@ -12,8 +12,8 @@ from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.json_lines import objects_in
 from agent_memory.adapters.disk.lines import MAX_LINE_BYTES, Line, read_lines
-from agent_memory.adapters.harness.first_history import MaybeHistory
-from agent_memory.adapters.harness.line_transcripts import history_in, session_after
+from agent_memory.adapters.harness.first_history import MaybeHistory, history_unless_empty
+from agent_memory.adapters.harness.line_transcripts import session_after
 from agent_memory.adapters.harness.opencode_session import OpencodeSession
 from agent_memory.adapters.harness.transcript_roots import OpenTranscript, TranscriptRoots, is_session_id, transcript
 from agent_memory.domain.history import SessionMark
@@ -52,7 +52,7 @@ def history_in_storage(storage: Storage, session_id: str, mark: SessionMark | No
         return Failure(failing.error)
     except OSError as error:
         return Failure(HistoryUnavailable(session_id, f"{storage.path} cannot be read: {error.strerror}"))
-    return history_in(session, storage, "opencode")
+    return history_unless_empty(session, storage, "opencode")
 
 
 def _session_path(storage: Storage, session_id: str) -> str | None:

@@ -214,6 +214,8 @@ def _through(way: str, path: str, file: OpenTranscript, read: Reads[Value]) -> R
         if name == "SQLITE_ERROR":  # what was asked for is not there, or nothing that this SQLite understands
             return Failure(HistoryUnreadable(file.path, f"it cannot be asked: {error}"))
         return _Obstacle(str(error))
+    except UnicodeDecodeError:  # in a message of SQLite's own, which names what is in the schema
+        return Failure(HistoryUnreadable(file.path, "the database is ruined"))
 
 
 @contextmanager
