@@ -14,6 +14,7 @@ from agent_memory.domain.note_draft import Caller, MetaPatch, NoteDraft
 from agent_memory.domain.planning.drafts import stored_body, stored_description, stored_tags
 from agent_memory.domain.planning.same_body import same_body, similar_entries
 from agent_memory.domain.planning.taken_ids import taken_ids
+from agent_memory.domain.redaction import redact
 from agent_memory.domain.results import sealed
 from agent_memory.domain.section import Published
 from agent_memory.domain.text.derive import derive_description, derive_title
@@ -87,7 +88,9 @@ class MemoryService:
             now = self.clock.now_ms()
             linked = append_see_also(body, [each.meta.id for each in similar])
             source = Source(
-                self.caller.harness, cwd=draft.cwd, repo=draft.scope if draft.scope != GLOBAL_SCOPE else None
+                self.caller.harness,
+                cwd=draft.cwd and redact(draft.cwd).text,
+                repo=draft.scope if draft.scope != GLOBAL_SCOPE else None,
             )
             meta = Meta(
                 id=mint_id(title, now, taken_ids(live, archive)),

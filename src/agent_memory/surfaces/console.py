@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Callable
 from typing import Any, TextIO
 
 from attrs import asdict, frozen
@@ -36,13 +37,16 @@ class Console:
             print(_json(document, self.stdout), file=self.stdout)
 
     def fail(self, error: Error) -> int:
-        """Report an error on stderr, as a sentence or as JSON; the exit code to end with."""
+        """Report an error on stderr, as a sentence or as JSON, without what the call may have quoted of secrets (P20); the
+        exit code to end with."""
+        from agent_memory.domain.redaction import redact  # only what fails pays for it
+
         if self.json:
             details = {_camel(key): value for key, value in asdict(error).items()}
             document = {"error": {"code": error.code, "message": describe(error), "details": details}}
-            print(_json(document, self.stderr), file=self.stderr)
+            print(_json(_without_secrets(document, lambda text: redact(text).text), self.stderr), file=self.stderr)
         else:
-            print(f"memory: {describe(error)}", file=self.stderr)
+            print(f"memory: {redact(describe(error)).text}", file=self.stderr)
         return error.exit_code
 
     def progress(self, text: str) -> None:
@@ -70,6 +74,18 @@ def _json(document: dict[str, Any], stream: TextIO) -> str:
     """Characters as they are where the stream can show them all; else escaped, as JSON and not the stream would."""
     encoding = (stream.encoding or "").lower().replace("_", "-")
     return json.dumps(document, ensure_ascii=encoding not in ("utf-8", "utf8"), indent=2)
+
+
+def _without_secrets(value: Any, safe: Callable[[str], str]) -> Any:
+    match value:
+        case str():
+            return safe(value)
+        case dict():
+            return {key: _without_secrets(each, safe) for key, each in value.items()}
+        case list() | tuple():
+            return [_without_secrets(each, safe) for each in value]
+        case _:
+            return value
 
 
 def _camel(name: str) -> str:

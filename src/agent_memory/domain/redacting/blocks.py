@@ -27,6 +27,7 @@ _PRIVATE_TAG = re.compile(
     r"(?:<|&lt;|\\{1,3}u003c)[ ]?(?P<closes>/?)[ ]?private(?:[ ][^<>\n]{0,80})?[ ]?(?:>|&gt;|\\{1,3}u003e)",
     re.IGNORECASE,
 )
+_LEFT_OUT = " characters left out …]\n"
 _WORD = re.compile(r"\w")
 _KUBERNETES = re.compile(r"""(?i)\bkind:[ \t]{0,4}["']?secret\b["']?""")
 _DATA = re.compile(r"""(?m)^(?P<indent>[ \t]{0,12})(?:data|stringData):[ \t\r]*$""")
@@ -73,7 +74,8 @@ def _private_tags(text: str) -> Iterator[re.Match[str]]:
 
 
 def _private_spans(text: str) -> Iterator[tuple[int, int]]:
-    """Outermost balanced spans; what is never closed reaches to the end."""
+    """Outermost balanced spans; what is never closed reaches to the end, and what was opened in a part that was left out
+    begins behind it."""
     depth = start = 0
     for tag in _private_tags(text):
         if not tag["closes"]:
@@ -83,6 +85,8 @@ def _private_spans(text: str) -> Iterator[tuple[int, int]]:
             depth -= 1
             if depth == 0 and _WORD.search(_PRIVATE_TAG.sub("", text[start : tag.end()])):
                 yield start, tag.end()
+        elif (left_out := text.rfind(_LEFT_OUT, 0, tag.start())) >= 0:
+            yield left_out + len(_LEFT_OUT), tag.end()
     if depth:
         yield start, len(text)
 

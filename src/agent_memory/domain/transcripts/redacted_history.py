@@ -13,14 +13,25 @@ def redact_history(history: History) -> History:
     return evolve(
         history,
         turns=tuple(_redact_turn(turn) for turn in history.turns),
-        title=None if history.title is None else redact(history.title).text,
+        title=_redact(history.title),
+        cwd=_redact(history.cwd),
+        branch=_redact(history.branch),
+        agent=_redact(history.agent),
     )
 
 
+def _redact(text: str | None) -> str | None:
+    return None if text is None else redact(text).text
+
+
 def _redact_turn(turn: Turn) -> Turn:
-    return evolve(turn, text=redact(turn.text).text, tool_calls=tuple(_redact_call(call) for call in turn.tool_calls))
+    return evolve(
+        turn,
+        text=redact(turn.text).text,
+        tool_calls=tuple(_redact_call(call) for call in turn.tool_calls),
+        tool_name=_redact(turn.tool_name),
+    )
 
 
 def _redact_call(call: ToolCall) -> ToolCall:
-    path = None if call.path is None else redact(call.path).text
-    return evolve(call, brief=redact(call.brief).text, path=path)
+    return evolve(call, name=redact(call.name).text, brief=redact(call.brief).text, path=_redact(call.path))

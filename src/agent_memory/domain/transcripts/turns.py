@@ -19,6 +19,9 @@ MAX_KEPT_BYTES = 16 * 1024 * 1024
 TURN_BYTES = 700
 """What a turn takes besides its text."""
 
+_CUT_CHARS = 300
+"""How far from a cut the end of what it cuts is looked for."""
+
 _CHARS_BY_ROLE = {Role.USER: USER_TEXT_CHARS, Role.AGENT: AGENT_TEXT_CHARS, Role.TOOL: TOOL_TEXT_CHARS}
 
 
@@ -47,7 +50,9 @@ class Excerpt:
         """The whole text, or its two ends around a line that says how much is missing."""
         if not self.clipped_chars:
             return self.head + self.tail
-        return f"{self.head}\n[… {self.clipped_chars} characters left out …]\n{self.tail}"
+        # A secret that the cut goes through could no longer be told: what is left of its line or word goes too.
+        head, tail = _to_a_whole_end(self.head), _from_a_whole_beginning(self.tail)
+        return f"{head}\n[… {self.total_chars - len(head) - len(tail)} characters left out …]\n{tail}"
 
     def grown(self, text: str) -> Excerpt:
         """The same with `text` put after it."""
@@ -56,6 +61,22 @@ class Excerpt:
         tail_chars = self.max_chars - self.max_chars * 3 // 4
         tail = (self.tail + rest[-tail_chars:])[-tail_chars:] if tail_chars else ""
         return evolve(self, head=self.head + text[:head_room], tail=tail, total_chars=self.total_chars + len(text))
+
+
+def _to_a_whole_end(text: str) -> str:
+    """`text` up to the last line end, or else space, near its end."""
+    for mark in "\n ":
+        if (end := text.rfind(mark, max(1, len(text) - _CUT_CHARS))) > 0:
+            return text[:end]
+    return text
+
+
+def _from_a_whole_beginning(text: str) -> str:
+    """`text` from the first line end, or else space, near its beginning on."""
+    for mark in "\n ":
+        if 0 <= (end := text.find(mark, 0, _CUT_CHARS)) < len(text) - 1:
+            return text[end + 1 :]
+    return text
 
 
 def excerpt(text: str, max_chars: int) -> Excerpt:

@@ -1,0 +1,169 @@
+"""P20 from end to end: secrets of every family are planted wherever text comes in; none is anywhere that memory writes."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+import shlex
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from agent_memory.domain.redaction import redact
+from claude_transcripts import Conversation, calls
+from fixtures.secret_samples import SAMPLES, Sample, base62, hexadecimal, jwt
+from memory_process import Done, Memory
+
+FOUND = [sample for sample in SAMPLES if len(sample.secret) >= 8 and sample.secret not in redact(sample.text).text]
+"""Every family that redaction promises to find."""
+
+
+@pytest.fixture
+def memory(home: Path) -> Memory:
+    return Memory(home)
+
+
+def _everything_written(memory: Memory) -> Iterator[tuple[str, bytes]]:
+    """Each file that memory wrote, below the root and beside it, unpacked; names too; then every object of git."""
+    for directory in (memory.root, memory.home / ".local"):
+        for path in sorted(directory.rglob("*")):
+            yield f"name of {path}", str(path.relative_to(directory)).encode()
+            if path.is_file() and ".git/objects" not in str(path):
+                data = path.read_bytes()
+                yield str(path), gzip.decompress(data) if path.suffix == ".gz" else data
+    names = memory.git("cat-file", "--batch-all-objects", "--batch-check=%(objectname) %(objecttype)").splitlines()
+    for name, kind in (line.split() for line in names):
+        shown = subprocess.run(
+            ["git", "-C", str(memory.root), "cat-file", kind, name], capture_output=True, check=True
+        ).stdout
+        yield f"git {kind} {name}", shown
+
+
+def _forms(secret: str) -> tuple[bytes, ...]:
+    """As it is, as JSON has it, and base64 at each of three places."""
+    encoded = [base64.b64encode(b"." * at + secret.encode())[4:-4] for at in range(3)]
+    return (secret.encode(), json.dumps(secret)[1:-1].encode(), *(each for each in encoded if len(each) >= 12))
+
+
+def _leaks(memory: Memory, secrets: list[str], *said: Done) -> list[str]:
+    written = [*_everything_written(memory), *(("output", (done.out + done.err).encode()) for done in said)]
+    return [
+        f"{secret} in {where}"
+        for secret in secrets
+        for where, data in written
+        if any(f in data for f in _forms(secret))
+    ]
+
+
+def _session(samples: list[Sample], session_id: str) -> bytes:
+    """In turn: what the person says, what a tool is given, what it answers, what the agent says."""
+    talk = Conversation(session_id, started_ms=time.time_ns() // 1_000_000)
+    for number, sample in enumerate(samples):
+        talk.user(f"Remember that the deploy of stage {number} uses this:\n{sample.text}\nand always run it from main.")
+        talk.agent(
+            "I will look at it.", calls(f"c{number}", "Bash", command=f"echo start\n{sample.text}\necho {number}")
+        )
+        talk.result(f"c{number}", f"output {number}\n{sample.text}\nend")
+        talk.agent(f"We decided to use it in stage {number}:\n{sample.text}\nThe reason is the old server.")
+    return b"\n".join(talk.lines) + b"\n"
+
+
+def test_p20_the_search_for_leaks_sees_one(memory: Memory) -> None:
+    """Positive control."""
+    memory.remembered("The tangerine monsoon comes in May")
+    assert _leaks(memory, ["tangerine monsoon"])
+
+
+def test_p20_no_secret_of_a_session_is_written_anywhere(memory: Memory) -> None:
+    said: list[Done] = []
+    for number in range(0, len(FOUND), 12):
+        memory.session(f"s{number}", _session(FOUND[number : number + 12], f"s{number}"))
+    said.append(memory("consolidate"))
+    said.append(memory("defrag"))
+    said.append(memory("status"))
+    said.append(memory("log"))
+    assert [done.code for done in said] == [0, 0, 0, 0], said
+    assert len(memory.notes()) >= 3
+    assert _leaks(memory, [sample.secret for sample in FOUND], *said) == []
+    assert memory("doctor", "--secrets").code == 0
+
+
+def test_p20_no_secret_of_a_note_is_written_anywhere(memory: Memory) -> None:
+    said = [
+        memory("remember", f"Stage {number} is reached like this:\n{sample.text}\nand in no other way")
+        for number, sample in enumerate(FOUND[::9])
+    ]
+    token, second, third = f"ghp_{base62(36)}", f"glpat-{hexadecimal(20)}", jwt()
+    said.append(memory("remember", "Deploys run from main, always", "--tags", token))
+    said.append(memory("remember", f"Deploys are signed\n\nwith {third}", "--title", f"the key {second}"))
+    path = memory.home / f"notes {token}.txt"
+    path.write_text("\n\n".join(sample.text for sample in FOUND))
+    said.append(memory("capture", "--file", str(path)))
+    said.append(memory("capture", "--title", f"the {second}", "--body", f"is {third}", "--tags", token))
+    said.append(memory("consolidate"))
+    said.append(memory("edit", "id__zzzzzz", "--title", token))
+    said.append(memory("read", token))
+    said.append(memory("status", "--json"))
+    secrets = [*(sample.secret for sample in FOUND), token, second, third]
+    assert memory.notes()
+    assert _leaks(memory, secrets, *said) == []
+
+
+def test_p20_no_secret_of_file_names_branches_and_directories_is_written_into_notes_or_git(memory: Memory) -> None:
+    token, other = f"ghp_{base62(36)}", f"sk-ant-api03-{base62(90)}AA"
+    project = memory.home / f"work-{token}"
+    project.mkdir()
+    subprocess.run(["git", "init", "-q", "-b", f"fix/{other}", str(project)], check=True)
+    talk = Conversation("s1", started_ms=time.time_ns() // 1_000_000)
+    where = {"cwd": str(project), "gitBranch": f"fix/{other}"}
+    talk.user("Remember that deploys run from main, always, since the old server is gone.", **where)
+    talk.agent("I write it down.", calls("c1", "Write", file_path=f"{project}/{other}.txt", content="x"), **where)
+    talk.result("c1", "done", **where)
+    talk.agent("We decided to deploy from main only, because the old server is gone.", **where)
+    memory.session("s1", b"\n".join(talk.lines) + b"\n")
+    payload = {"session_id": "s2", "cwd": str(project), "hook_event_name": "Stop", "transcript_path": "/x/s2.jsonl"}
+    said = [
+        memory("capture", "--harness", "claude-code", "--hook", data=json.dumps(payload).encode(), cwd=project),
+        memory("remember", "The lamp of the harbour is green", cwd=project),
+        memory("consolidate", cwd=project),
+        memory("generate-agents-md", cwd=project),
+        memory("status", cwd=project),
+    ]
+    assert memory.notes()
+    leaks = [each for each in _leaks(memory, [token, other], *said) if "/inbox/" not in each]
+    assert leaks == []
+
+
+def test_p20_no_secret_that_the_agent_command_utters_is_written_anywhere(memory: Memory) -> None:
+    token, loud = f"ghp_{base62(36)}", f"sk-proj-{base62(60)}"
+    script = memory.home / "agent.py"
+    script.write_text(
+        "import sys, json\n"
+        "prompt = sys.stdin.read()\n"
+        "nonce = prompt.splitlines()[1].split()[-1]\n"
+        f"entry = {{'title': 'Use {token}', 'body': 'Deploys use {token} from main', 'kind': 'lesson', 'tags': ['{token}']}}\n"
+        "print('key', entry['tags'][0], json.dumps({'version': 1, 'nonce': nonce, 'entries': [entry]}))\n"
+        f"print('I saw {loud}', file=sys.stderr)\n"
+    )
+    memory.configure(llm={"command": shlex.join([sys.executable, str(script)])})
+    talk = Conversation("s1", started_ms=time.time_ns() // 1_000_000)
+    talk.user("Deploys run from main.")
+    talk.agent("Understood.")
+    memory.session("s1", b"\n".join(talk.lines) + b"\n")
+    first = memory("consolidate")
+    assert first.code == 0, first
+    assert memory.notes()
+    script.write_text(
+        f"import sys\nprint('{token}')\nprint('login with {loud} failed', file=sys.stderr)\nsys.exit(3)\n"
+    )
+    talk.user("Deploys also need the lamp.")
+    talk.agent("Understood.")
+    memory.session("s1", b"\n".join(talk.lines) + b"\n")
+    second = memory("consolidate")
+    assert second.code != 0
+    assert _leaks(memory, [token, loud], first, second, memory("status"), memory("status", "--json")) == []
