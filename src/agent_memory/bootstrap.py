@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from agent_memory.adapters.store.store_files import StoreFiles
     from agent_memory.adapters.surroundings.places_files import PlacesFiles
     from agent_memory.adapters.targets.target_files import TargetFiles
+    from agent_memory.domain.backfill import Backfill
     from agent_memory.domain.checkup.examination import Examination, Treatment
     from agent_memory.domain.checkup.secret_search import SecretSearch
     from agent_memory.domain.defrag_run import DefragRun
@@ -48,12 +49,14 @@ if TYPE_CHECKING:
     from agent_memory.domain.forgetting.forgetting import ForgetTarget, Forgetting
     from agent_memory.domain.forgetting.sources import SessionKey
     from agent_memory.domain.health import Health
+    from agent_memory.domain.history import History
     from agent_memory.domain.run import Run
     from agent_memory.domain.run_log import LoggedRun
     from agent_memory.domain.section import Published, RenderedSection
     from agent_memory.domain.undo_run import Undone
     from agent_memory.domain.vocabulary import Harness
     from agent_memory.formats.footprint_diff import DiffPart
+    from agent_memory.pipelines.backfill_io import BackfillIo
     from agent_memory.pipelines.consolidate_io import ConsolidateIo
     from agent_memory.pipelines.defrag_io import DefragIo
     from agent_memory.pipelines.handing_over import HandingOverIo, Kept, Taken
@@ -409,6 +412,69 @@ class Memory:
         from agent_memory.adapters.records.kept_histories_files import KeptHistoriesFiles
 
         return KeptHistoriesFiles(self.root, self.config.storage.history_cap_mib << 20)
+
+    def plan_backfill(
+        self,
+        harnesses: Sequence[Harness] = (),
+        since_ms: int | None = None,
+        progress: Callable[[str], None] = lambda _: None,
+    ) -> Result[Backfill, Error]:
+        """The past sessions of these harnesses (of all, where none is named), and which say something new."""
+        from agent_memory.pipelines.backfill import plan_backfill
+
+        return self.backfill_io(progress).bind(lambda io: plan_backfill(io, harnesses, since_ms))
+
+    def put_backfill(self, backfill: Backfill) -> Result[Backfill, Error]:
+        """Put what is wanted of a plan into the inbox, oldest first."""
+        from agent_memory.pipelines.backfill import put_backfill
+
+        return self.backfill_io().bind(lambda io: put_backfill(io, backfill))
+
+    def backfill_io(self, progress: Callable[[str], None] = lambda _: None) -> Result[BackfillIo, Error]:
+        """For backfill and watch."""
+        import time
+
+        from agent_memory.adapters.agent.private_directory import is_private
+        from agent_memory.adapters.harness import Surroundings, history_sources
+        from agent_memory.adapters.harness.session_finders import session_finders
+        from agent_memory.adapters.records.session_marks_files import SessionMarksFiles
+        from agent_memory.adapters.surroundings.past_places import past_repo
+        from agent_memory.pipelines.backfill_io import BackfillIo
+
+        roots = self.config.capture.transcript_roots
+        surroundings = Surroundings(self.environ, home_of(self.environ), self.root, time.sleep, roots)
+        return self._calls_for().map(
+            lambda calls_for: BackfillIo(
+                finders=session_finders(surroundings),
+                histories=history_sources(surroundings),
+                inbox=self.inbox,
+                marks=SessionMarksFiles(self.root),
+                clock=self.clock,
+                calls_for=calls_for,
+                repo_of=lambda directory: past_repo(directory, self.environ),
+                is_private=is_private,
+                tombstones=self.tombstones,
+                progress=progress,
+            )
+        )
+
+    def _calls_for(self) -> Result[Callable[[History], int], Error]:
+        """How often the agent command is asked about a history, with the notes there are now."""
+        from agent_memory.adapters.agent.prompt_templates import load_prompt_template
+        from agent_memory.domain.transcripts.windows import cut_windows
+        from agent_memory.formats.prompt import plan_prompt_budget
+
+        # One that cannot be run now will be asked just as often once it can.
+        most_chars = self.agent().map(lambda agent: agent.max_prompt_chars).value_or(self.config.llm.max_prompt_chars)
+        if most_chars is None:
+            return Success(lambda _: 0)
+        return load_prompt_template("consolidate").bind(
+            lambda template: self.store.list().bind(
+                lambda live: plan_prompt_budget(template, most_chars, live.entries).map(
+                    lambda budget: lambda history: len(cut_windows(history, budget.window_chars))
+                )
+            )
+        )
 
     def _new_run(self, limit: int | None, dry_run: bool) -> Run:
         from agent_memory.domain.run import Run

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Literal, get_args
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from agent_memory.domain.found_session import FoundSession
 from agent_memory.domain.history import SessionMark
@@ -32,6 +32,7 @@ SIGHTS: tuple[Sight, ...] = get_args(Sight)
 of it is in another session, which it was resumed or forked from. `older`: its last turn was before the time asked for."""
 
 WANTED: tuple[Sight, ...] = ("new", "grown")
+"""What there is something to learn from."""
 
 
 @frozen
@@ -76,9 +77,9 @@ def limited(backfill: Backfill, limit: int | None) -> Backfill:
     may supersede one that was learnt before."""
     if limit is None:
         return backfill
-    kept = frozenset(id(each) for each in backfill.wanted[:limit])
-    sighted = (each for each in backfill.sighted if each.entry is None or id(each) in kept)
-    return Backfill(tuple(sighted), backfill.problems)
+    kept = frozenset(map(id, backfill.wanted[:limit]))
+    sighted = (each if id(each) in kept else evolve(each, entry=None) for each in backfill.sighted)
+    return evolve(backfill, sighted=tuple(sighted))
 
 
 def sentence_of(backfill: Backfill, max_calls_per_day: int) -> str:
@@ -90,6 +91,8 @@ def sentence_of(backfill: Backfill, max_calls_per_day: int) -> str:
     parts = [f"{counted(len(backfill.sighted), 'session')} found", f"{counts['new']:,} new"]
     if counts["grown"]:
         parts.append(f"{counts['grown']:,} that went on")
+    if 0 < len(wanted) < sum(counts[sight] for sight in WANTED):
+        parts.append(f"{len(wanted):,} of them now")
     if wanted:
         asked = counted(calls, "agent call") if calls else "no agent call (the built-in asks nobody)"
         parts += [f"{least} {short_number(chars)} characters", asked]
