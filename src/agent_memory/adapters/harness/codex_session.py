@@ -6,7 +6,8 @@ from collections.abc import Mapping
 
 from attrs import define
 
-from agent_memory.adapters.harness.codex_records import (
+from agent_memory.adapters.harness.codex_fork import ForkedLines
+from agent_memory.adapters.harness.codex_parts import (
     Called,
     Finished,
     LeftOut,
@@ -18,8 +19,8 @@ from agent_memory.adapters.harness.codex_records import (
     Returned,
     Searched,
     Spoken,
-    read_record,
 )
+from agent_memory.adapters.harness.codex_records import read_record
 from agent_memory.adapters.harness.copies import Copies
 from agent_memory.adapters.harness.session_turns import SessionTurns
 from agent_memory.adapters.harness.turn_drafts import Asked, Draft, NewFrom, asked
@@ -30,8 +31,6 @@ from agent_memory.domain.transcripts.turns import last_time
 from agent_memory.domain.vocabulary import Harness
 
 _TITLE_CHARS = 300
-_MAX_PRELUDE = 20
-_UUID_DIGITS = 32
 
 
 class CodexSession:
@@ -52,7 +51,7 @@ class CodexSession:
         self._messages = 0
         self._prompts = 0
         self._rolled_back: set[int] = set()
-        self._fork = _Fork()
+        self._fork = ForkedLines()
         self._facts = _Facts()
         self._full = False
 
@@ -211,43 +210,6 @@ class CodexSession:
 
 
 @define
-class _Fork:
-    """Which lines of a forked rollout are copies of its parent's.
-
-    A fork begins with the lines of its parent, under new time stamps. What tells them apart are the ids of the model's
-    turns, which hold the time when each was begun (UUIDv7): the first one that is not older than the fork is its own, with
-    the prompt right before it. Ids of another form tell nothing, and everything from there on is taken.
-    """
-
-    created_ms: int | None = None
-    open: bool = True
-    prelude: list[Record] | None = None
-
-    def note(self, origin: Origin) -> None:
-        """The first `session_meta`."""
-        self.created_ms = _time_in(origin.id) or origin.started_at_ms or 0
-        if origin.forked_from_id and self.created_ms:
-            self.open = False
-            self.prelude = []
-
-    def pass_on(self, record: Record) -> tuple[Record, ...] | None:
-        """What is to be taken before this record, held back until now; None where this one is not to be taken (yet)."""
-        if self.open or record.origin is not None:
-            return ()
-        if record.turn_id is not None:
-            time_ms = _time_in(record.turn_id)
-            if record.turn_id and (time_ms is None or time_ms >= (self.created_ms or 0)):
-                self.open = True
-                return tuple(self.prelude or ())
-            self.prelude = []
-        elif all(isinstance(part, LeftOut) or _is_prompt(part) for part in record.parts):
-            self.prelude = [*(self.prelude or []), *([record] if record.parts else [])][-_MAX_PRELUDE:]
-        else:
-            self.prelude = []
-        return None
-
-
-@define
 class _Facts:
     """What the lines say about the thread as a whole."""
 
@@ -287,18 +249,3 @@ class _Facts:
     def automated(self) -> bool:
         """A sub-agent's thread, or one in which every prompt came from a program."""
         return self.root_id is not None or (self.scripted_prompts > 0 and not self.typed_prompts)
-
-
-def _is_prompt(part: Part) -> bool:
-    return isinstance(part, Spoken) and part.role is Role.USER
-
-
-def _time_in(id: str) -> int | None:
-    """The time in a UUIDv7, in ms since 1970; None for any other id."""
-    digits = id.replace("-", "")
-    if len(digits) != _UUID_DIGITS or digits[12] != "7":
-        return None
-    try:
-        return int(digits[:12], 16)
-    except ValueError:
-        return None
