@@ -97,6 +97,20 @@ def test_arguments_may_be_the_text_of_an_object(tmp_path: Path) -> None:
     assert [call.brief[:9] for call in turn.tool_calls] == ["make test", "[" * 9, ""]
 
 
+def test_the_files_that_its_tools_write_are_known(tmp_path: Path) -> None:
+    events = CopilotEvents()
+    made: dict[str, object] = {"path": "/srv/a.py", "file_text": "PORT = 9191"}
+    changed: dict[str, object] = {"path": "/srv/b.py", "old_str": "9090", "new_str": "9191"}
+    events.agent("", ("c1", "create", made), ("c2", "edit", changed), ("c3", "view", {"path": "/srv/c.py"}))
+    (turn,) = copilot_history(events.write(tmp_path)).turns
+    assert [(call.path, call.writes) for call in turn.tool_calls] == [
+        ("/srv/a.py", True),
+        ("/srv/b.py", True),
+        ("/srv/c.py", False),
+    ]
+    assert turn.tool_calls[1].brief == "9090 => 9191"
+
+
 def test_a_message_that_comes_in_parts_is_one_turn(tmp_path: Path) -> None:
     events = CopilotEvents()
     events.agent("First.", ("c1", "bash", {"command": "ls"}), message="m1")

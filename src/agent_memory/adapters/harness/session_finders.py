@@ -8,6 +8,8 @@ from collections.abc import Callable, Mapping
 
 from agent_memory.adapters.disk.paths import close_quietly
 from agent_memory.adapters.harness import Surroundings
+from agent_memory.adapters.harness.aider import aider_chats
+from agent_memory.adapters.harness.aider_finder import AiderFinder
 from agent_memory.adapters.harness.amp import AmpCommand
 from agent_memory.adapters.harness.amp_finder import AmpFinder
 from agent_memory.adapters.harness.copilot import EVENTS_FILE
@@ -96,6 +98,11 @@ def _amp(given: Surroundings) -> SessionFinder:
     return AmpFinder(AmpCommand(given.environ, "/"), f"{data}/amp/threads" if data else None)
 
 
+def _aider(given: Surroundings) -> SessionFinder:
+    """Aider keeps its chat history wherever it was called: only the directories that are told are looked into."""
+    return AiderFinder(aider_chats(given.environ, given.home, given.transcript_roots), given.transcript_roots)
+
+
 FINDERS: Mapping[Harness, Callable[[Surroundings], SessionFinder]] = {
     Harness.CLAUDE_CODE: _files(Harness.CLAUDE_CODE, claude_code_roots, _claude_code, 1, shares_record_ids=True),
     Harness.CODEX: _files(Harness.CODEX, codex_roots, _codex, 4),
@@ -103,6 +110,7 @@ FINDERS: Mapping[Harness, Callable[[Surroundings], SessionFinder]] = {
     Harness.AMP: _amp,
     Harness.GEMINI: _files(Harness.GEMINI, gemini_roots, _gemini, 2),
     Harness.COPILOT: _files(Harness.COPILOT, copilot_roots, _copilot, 1),
+    Harness.AIDER: _aider,
     Harness.PI: _files(Harness.PI, pi_roots, _pi, 2),
 }
 """How to find sessions, by harness: a new harness is one line, and one function that knows its files by their names."""

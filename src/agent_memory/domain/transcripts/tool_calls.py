@@ -24,6 +24,7 @@ _WRITING_TOOLS = frozenset(
         *("strreplace", "search_replace", "editnotebook", "edit_file_v2"),  # Cursor
         *("delete", "delete_file", "applypatch"),  # Cursor
         "patch",  # opencode
+        "create",  # Copilot
     )
 )
 _PATH_KEYS = (
@@ -31,7 +32,10 @@ _PATH_KEYS = (
     *("target_file", "relativeWorkspacePath", "target_notebook"),
 )
 _OLD_KEYS = ("old_string", "old_str", "oldText", "oldString")
-_NEW_KEYS = ("new_string", "new_str", "newText", "newString", "content", "contents", "new_source", "code_edit")
+_NEW_KEYS = (
+    *("new_string", "new_str", "newText", "newString", "content", "contents", "new_source", "code_edit"),
+    "file_text",
+)
 _OLD_CHARS = 120
 _ARROW_CHARS = 30
 _BRIEF_KEYS = (

@@ -1,0 +1,67 @@
+"""Past runs of aider in the directories that are known."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from returns.result import Failure, Success
+
+from agent_memory.adapters.harness.aider import CHAT_FILE, AiderChats, aider_chats
+from agent_memory.adapters.harness.aider_finder import AiderFinder
+from agent_memory.domain.found_session import FoundSession
+from agent_memory.errors import TranscriptRefused
+from aider_chats import AiderChat, aider_history
+
+
+def two_runs(directory: Path) -> Path:
+    chat = AiderChat("2026-02-01 10:00:00")
+    chat.user("First.")
+    chat.run("2026-02-02 10:00:00")  # nothing was typed in it
+    chat.run("2026-02-03 10:00:00")
+    chat.user("Second.")
+    return chat.write(directory)
+
+
+def found(finder: AiderFinder, since_ms: int | None = None) -> list[FoundSession]:
+    return [each.unwrap() for each in finder.find(since_ms) if isinstance(each, Success)]
+
+
+def test_each_run_with_a_prompt_is_found_and_can_be_read(tmp_path: Path) -> None:
+    path = two_runs(tmp_path)
+    first, second = found(AiderFinder(AiderChats(str(tmp_path)), (str(tmp_path), str(tmp_path))))
+    assert (first.path, first.cwd, first.harness) == (str(path), str(tmp_path), "aider")
+    assert [turn.text for turn in aider_history(path, session_id=first.session_id).turns] == ["First."]
+    assert [turn.text for turn in aider_history(path, session_id=second.session_id).turns] == ["Second."]
+    assert first.changed_at_ms == second.started_at_ms
+    assert second.changed_at_ms == path.stat().st_mtime_ns // 1_000_000
+
+
+def test_a_run_that_ended_before_another_began_has_not_changed_since(tmp_path: Path) -> None:
+    path = two_runs(tmp_path)
+    finder = AiderFinder(AiderChats(str(tmp_path)), (str(tmp_path),))
+    _, second = found(finder)
+    assert found(finder, second.changed_at_ms) == [second]
+    os.utime(path, (1, 1))
+    assert found(finder, 2_000) == []
+
+
+def test_directories_without_a_chat_history_have_no_sessions(tmp_path: Path) -> None:
+    (tmp_path / "d" / CHAT_FILE).mkdir(parents=True)
+    directories = (str(tmp_path), str(tmp_path / "d"), str(tmp_path / "missing"), "/a\0b")
+    assert list(AiderFinder(AiderChats(str(tmp_path)), directories).find(None)) == []
+
+
+def test_what_must_not_be_read_is_told(tmp_path: Path) -> None:
+    """P6, P27"""
+    two_runs(tmp_path / "elsewhere")
+    finder = AiderFinder(AiderChats(str(tmp_path / "home")), (str(tmp_path / "elsewhere"),))
+    (error,) = [each.failure() for each in finder.find(None) if isinstance(each, Failure)]
+    assert isinstance(error, TranscriptRefused)
+
+
+def test_the_file_that_the_environment_names_is_looked_at(tmp_path: Path) -> None:
+    chat = AiderChat()
+    chat.user("Hello.")
+    path = chat.write(tmp_path, "mine.md")
+    assert len(found(AiderFinder(aider_chats({"AIDER_CHAT_HISTORY_FILE": str(path)}, None), ()))) == 1
