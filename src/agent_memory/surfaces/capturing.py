@@ -17,14 +17,12 @@ from agent_memory.adapters.surroundings.repository import read_repository
 from agent_memory.adapters.surroundings.root import home_of
 from agent_memory.domain.inbox_entry import (
     SESSION_METHODS,
-    AmpThread,
     Context,
     FileSnapshot,
     InboxEntry,
     InlineNote,
-    OpencodeSession,
     Retrieval,
-    SessionFile,
+    retrieval_of,
     session_id_of,
 )
 from agent_memory.domain.note_draft import Caller
@@ -95,15 +93,11 @@ def capture_session(
         return Failure(
             UsageInvalid(f"--transcript says nothing about a session of {harness}, which it keeps elsewhere")
         )
-    if harness is Harness.AMP:
-        return _put(captor, harness, AmpThread(session_id))
-    if harness is Harness.OPENCODE:
-        return _put(captor, harness, OpencodeSession(session_id))
-    for known in SESSION_METHODS:
-        if known == method:
-            path = None if transcript is None else os.path.abspath(os.path.expanduser(transcript))
-            return _put(captor, harness, SessionFile(known, session_id, path))
-    return Failure(UsageInvalid(f"A session has a harness other than {harness}", "Name it with --harness."))
+    path = None if transcript is None else os.path.abspath(os.path.expanduser(transcript))
+    retrieval = retrieval_of(harness, session_id, path)
+    if retrieval is None:
+        return Failure(UsageInvalid(f"A session has a harness other than {harness}", "Name it with --harness."))
+    return _put(captor, harness, retrieval)
 
 
 def capture_file(captor: Captor, path: str) -> Result[str, Error]:

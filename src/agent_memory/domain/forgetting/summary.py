@@ -5,19 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from agent_memory.domain.forgetting.forgetting import Forgetting
+from agent_memory.domain.text.plain_text import one_line
 
 _MOST_LISTED = 20
+_LINE_CHARS = 160
 
 
 def lines_of(forgetting: Forgetting) -> Iterator[str]:
     """What goes, what changes, and what stays although it states the same: for a person, one thing a line."""
     for note in forgetting.notes:
-        title = "(secret)" if note.secret else note.title
+        title = "(secret)" if note.secret else _short(note.title)
         files = f"{len(note.paths)} {'file' if len(note.paths) == 1 else 'files'}"
         what = f"{files} of its earlier versions; the note stays" if note.stays else files
         yield f"  forget   {note.id}  {title}  ({what})"
     for shared in forgetting.shared:
-        yield f"  keep     {shared.id}  {shared.title}  (also from {', '.join(shared.others)}; it forgets this session)"
+        yield f"  keep     {shared.id}  {_short(shared.title)}  (also from {_short(', '.join(shared.others))}; it forgets this session)"
     yield from _listed("unlink", "it linked to what goes", forgetting.linked)
     yield from _listed("remove", "", forgetting.inbox)
     yield from _listed("remove", "", forgetting.marks)
@@ -27,7 +29,7 @@ def lines_of(forgetting: Forgetting) -> Iterator[str]:
     )
     for mention in forgetting.mentions:
         where = "in the archive, " if mention.archived else ""
-        yield f"  stays    {mention.id}  {mention.title}  ({where}it states {mention.percent} % of it: `memory forget {mention.id}`)"
+        yield f"  stays    {mention.id}  {_short(mention.title)}  ({where}it states {mention.percent} % of it: `memory forget {mention.id}`)"
 
 
 def what_stays(forgetting: Forgetting) -> tuple[str, ...]:
@@ -64,6 +66,10 @@ def sentence_of(forgetting: Forgetting, *, done: bool) -> str:
 def _listed(act: str, why: str, things: tuple[str, ...]) -> Iterator[str]:
     reason = f"  ({why})" if why else ""
     for thing in things[:_MOST_LISTED]:
-        yield f"  {act:8} {thing}{reason}"
+        yield f"  {act:8} {_short(thing)}{reason}"
     if len(things) > _MOST_LISTED:
         yield f"  {act:8} and {len(things) - _MOST_LISTED} more"
+
+
+def _short(text: str) -> str:
+    return one_line(text, _LINE_CHARS)

@@ -12,14 +12,11 @@ from agent_memory.domain.forgetting.forgetting import ForgetTarget, Forgetting
 from agent_memory.domain.forgetting.sources import SessionKey
 from agent_memory.domain.forgetting.summary import lines_of, sentence_of, what_stays
 from agent_memory.domain.results import sealed
-from agent_memory.domain.text.plain_text import one_line
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import Error, UsageInvalid
 from agent_memory.surfaces.cli.installing import can_ask, is_agreed, unasked
 from agent_memory.surfaces.cli.opening import add_choice, entry_id, with_memory
 from agent_memory.surfaces.console import Console
-
-_LINE_CHARS = 300
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -94,7 +91,7 @@ def _agreed(console: Console, forgetting: Forgetting, arguments: argparse.Namesp
 
 def _show(console: Console, forgetting: Forgetting) -> None:
     for line in lines_of(forgetting):
-        console.out(one_line(line, _LINE_CHARS) if not line.startswith("  ") else f"  {one_line(line, _LINE_CHARS)}")
+        console.out(line)
 
 
 def _end(console: Console, forgetting: Forgetting, *, done: bool) -> int:
