@@ -67,6 +67,20 @@ def test_every_run_in_the_file_is_a_session_of_its_own(tmp_path: Path) -> None:
     assert aider_history(path, session_id=second.session_id).started_at_ms == second.started_at_ms
 
 
+def test_a_run_is_the_same_alone_and_among_others_whatever_these_left_open(tmp_path: Path) -> None:
+    chat = AiderChat("2026-02-01 10:00:00")
+    chat.user("Begin.")
+    chat.append("\n```python\nprint(\n> never ended\n\n")
+    chat.text += a_chat().text
+    chat.run("2026-02-20 10:00:00")
+    chat.user("Later.")
+    path = chat.write(tmp_path)
+    _, run, _ = AiderChats(str(tmp_path)).runs(str(path)).unwrap()
+    among = aider_history(path, session_id=run.session_id)
+    alone = aider_history(a_chat().write(tmp_path / "alone"), session_id=run.session_id)
+    assert (told(among), among.turns, among.skipped) == (SAID, alone.turns, alone.skipped)
+
+
 def test_a_runs_id_stays_the_same_when_its_directory_is_renamed_and_when_it_grows(tmp_path: Path) -> None:
     (run,) = AiderChats(str(tmp_path)).runs(str(a_chat().write(tmp_path / "a"))).unwrap()
     chat = a_chat()

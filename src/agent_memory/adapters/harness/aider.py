@@ -101,6 +101,8 @@ def _read(file: OpenTranscript, session: AiderRuns) -> AiderRuns:
     for line in read_lines(file.descriptor, file.size_bytes, keep_empty=True):
         if isinstance(line, LongLine):
             session.turns.skip("line-too-long")
+        elif session.passes_over(line.data):
+            continue
         elif line.finished:
             session.take_line(line.data.decode("utf-8", "replace").removesuffix("\r").removeprefix("\ufeff"))
         else:

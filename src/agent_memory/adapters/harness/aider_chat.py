@@ -19,6 +19,7 @@ from enum import Enum, auto
 
 from attrs import frozen
 
+HEADING = b"# aider chat started at "
 _STARTED = re.compile(r"# aider chat started at (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)\s*")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
 _WRITE_END = "  "
@@ -64,6 +65,10 @@ class ChatLines:
         self._speaker = said.speaker
         self._after_blank = not line.strip()
         return said
+
+    def pass_over(self, *, blank: bool) -> None:
+        """A line was not taken; what comes next that matters is a heading."""
+        self._after_blank = blank
 
     def _told(self, line: str) -> Said:
         started = _STARTED.fullmatch(line) if self._after_blank else None

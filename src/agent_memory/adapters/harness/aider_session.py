@@ -12,7 +12,7 @@ from hashlib import blake2b
 
 from attrs import define, field, frozen
 
-from agent_memory.adapters.harness.aider_chat import ChatLines, Said, Speaker
+from agent_memory.adapters.harness.aider_chat import HEADING, ChatLines, Said, Speaker
 from agent_memory.adapters.harness.session_facts import SessionFacts, history_of
 from agent_memory.adapters.harness.session_turns import SessionTurns
 from agent_memory.adapters.harness.turn_drafts import NewFrom, asked
@@ -58,11 +58,14 @@ class Run:
     started_at_ms: int | None
 
 
+def _stamp(started: str) -> str:
+    return started.replace("-", "").replace(":", "").replace(" ", "T")
+
+
 def run_of(started: str, first_prompt: str) -> Run:
     """The run that was started then (`2026-02-13 14:30:05`, local time) with this prompt."""
-    stamp = started.replace("-", "").replace(":", "").replace(" ", "T")
     digest = blake2b(first_prompt[:_DIGEST_CHARS].encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
-    return Run(f"{stamp}-{digest}", _local_ms(started))
+    return Run(f"{_stamp(started)}-{digest}", _local_ms(started))
 
 
 @define
@@ -112,6 +115,8 @@ class AiderRuns:
         self._block: _Block | None = None
         self._started: str | None = None
         self._run: Run | None = None
+        self._elsewhere = False
+        """The run at hand was started at another time than the wanted one."""
         self._wanted = False
         """What comes is of the run at hand, which has a prompt and is to be taken."""
         self._writes = 0
@@ -124,6 +129,13 @@ class AiderRuns:
     def done(self) -> bool:
         """Nothing further is taken: enough is kept, the wanted run is over, or it is our own call."""
         return self._full or self._over or self.turns.own_call
+
+    def passes_over(self, line: bytes | bytearray) -> bool:
+        """Whether this is a line of a run that is not wanted, which need not be taken: a file may hold thousands."""
+        if not self._elsewhere or line.startswith(HEADING):
+            return False
+        self._chat.pass_over(blank=not line.strip())
+        return True
 
     def take_line(self, line: str) -> None:
         """The next line, without its line end."""
@@ -159,6 +171,7 @@ class AiderRuns:
     def _begin_run(self, said: Said) -> None:
         self.turns.count(known=True)
         self._over = self._only_one and self._wanted
+        self._elsewhere = self._only_one and not self.session_id.startswith(_stamp(said.text))
         self._started, self._run, self._wanted, self._writes = said.text, None, False, 0
         self.turns.end_message()
 
