@@ -1,10 +1,12 @@
 """Redaction measured: how much of each set it removes, how often it is wrong on ordinary text, and how fast it is.
 
-    python -m bench.redaction [--corpora DIR] [--nosey-parker DIR] [--text PATH …] [--show]
+    python -m bench.redaction [--corpora DIR] [--nosey-parker DIR] [--trufflehog DIR] [--text PATH …] [--show]
 
-Sets: our own samples (tests/fixtures/secret_samples.py); the examples of gitleaks, by string and by rule; with
-`--nosey-parker` the examples of a checkout of that scanner's rules (`…/data/default/builtin/rules`), masks and
-one-word demonstration passwords included. A secret counts as removed when something was found and, where the set says which part is
+Sets: our own samples and those in published formats (tests/fixtures/); the examples of gitleaks, by string and by rule;
+with `--nosey-parker` the examples of a checkout of that scanner's rules (`…/data/default/builtin/rules`), masks and
+one-word demonstration passwords included; with `--trufflehog` the literal inputs of the tests of a checkout of that
+scanner's detectors (`…/pkg/detectors`) from which they want a finding. Our own samples again in other coats: encoded,
+escaped, wrapped. A secret counts as removed when something was found and, where the set says which part is
 the secret, that part is gone. Beside it stand the four expressions that Codex redacts its memories with.
 
 Hits on ordinary text are upper bounds of false hits: `--show` prints each, to be judged by eye.
@@ -31,6 +33,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 from bench.measure import MEGA, SHARED, print_table
 
 from agent_memory.domain.redaction import redact
+from fixtures.coats import LEGIBLE, OPAQUE, letters_of
+from fixtures.published_formats import PUBLISHED
 from fixtures.secret_samples import SAMPLES
 
 CODEX = tuple(
@@ -44,6 +48,10 @@ CODEX = tuple(
         ),
     )
 )
+
+
+_GO_TEXT = re.compile(r'`([^`]*)`|"((?:[^"\\\n]|\\.)*)"')
+_GO_CASE = re.compile(r'input:\s*(?P<input>`[^`]*`|"(?:[^"\\\n]|\\.)*"),\s*want:\s*\[\]string\{(?P<want>[^}]*)\}')
 
 
 @frozen
@@ -70,6 +78,26 @@ def is_removed(case: Case, remover: Callable[[str], str]) -> bool:
 
 def own_cases() -> list[Case]:
     return [Case(sample.kind, sample.text, sample.secret) for sample in SAMPLES]
+
+
+def published_cases() -> list[Case]:
+    return [Case(each.issuer, each.text, each.secret) for each in PUBLISHED]
+
+
+def trufflehog_cases(directory: Path) -> list[Case]:
+    """Where a test wants several parts together, the longest that stands in the text is the secret."""
+    found = []
+    for path in sorted(directory.rglob("*_test.go")):
+        for case in _GO_CASE.finditer(path.read_text("utf-8", "replace")):
+            text, wanted = _go_texts(case["input"])[0], _go_texts(case["want"])
+            parts = sorted((each for each in wanted if each and each in text), key=len)
+            if wanted:
+                found.append(Case(path.parent.name, text, parts[-1] if parts else ""))
+    return found
+
+
+def _go_texts(source: str) -> list[str]:
+    return [raw or quoted.replace('\\"', '"').replace("\\n", "\n") for raw, quoted in _GO_TEXT.findall(source)]
 
 
 def gitleaks_cases(directory: Path) -> list[Case]:
@@ -103,6 +131,18 @@ def recall_rows(sets: dict[str, list[Case]]) -> list[tuple[str, ...]]:
         plain = sum(is_removed(case, four_expressions) for case in cases)
         removed_share, kinds_share = _share(sum(removed), len(cases)), _share(sum(kinds.values()), len(kinds))
         rows.append((name, str(len(cases)), removed_share, str(len(kinds)), kinds_share, _share(plain, len(cases))))
+    return rows
+
+
+def coat_rows() -> list[tuple[str, ...]]:
+    rows: list[tuple[str, ...]] = []
+    for name, put_on in (*OPAQUE.items(), *LEGIBLE.items()):
+        gone = 0
+        for sample in SAMPLES:
+            result, ends = redact(put_on(sample.text)), letters_of(sample.secret)
+            left = letters_of(result.text)
+            gone += bool(result.found) and (name in OPAQUE or not (ends[:24] in left or ends[-16:] in left))
+        rows.append((name, _share(gone, len(SAMPLES))))
     return rows
 
 
@@ -156,14 +196,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--corpora", type=Path, default=SHARED)
     parser.add_argument("--nosey-parker", type=Path)
+    parser.add_argument("--trufflehog", type=Path)
     parser.add_argument("--text", type=Path, nargs="*", default=[])
     parser.add_argument("--show", action="store_true")
     arguments = parser.parse_args(argv)
-    recall = {"our samples": own_cases()}
+    recall = {"our samples": own_cases(), "published formats": published_cases()}
     if (gitleaks := arguments.corpora / "corpora/gitleaks-examples").is_dir():
         recall["gitleaks"] = gitleaks_cases(gitleaks)
     if arguments.nosey_parker:
         recall["Nosey Parker"] = nosey_parker_cases(arguments.nosey_parker)
+    if arguments.trufflehog:
+        recall["TruffleHog"] = trufflehog_cases(arguments.trufflehog)
     texts = {"Python's library": _texts_below(Path(sysconfig.get_path("stdlib")), "*.py")}
     if (fixtures := arguments.corpora / "fixtures").is_dir():
         texts["transcripts"] = _texts_below(fixtures, "*.json", "*.jsonl")
@@ -177,6 +220,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         ("set", "strings", "removed", "kinds", "with one removed", "four expressions"),
         recall_rows(recall),
     )
+    print_table("Our samples in other coats", ("coat", "removed"), coat_rows())
     print_table(
         "Ordinary text; the ratio is to one pass with one plain expression",
         ("text", "MB", "hits", "hits a MB", "MB/s", "ratio"),

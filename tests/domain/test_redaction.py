@@ -11,6 +11,7 @@ import pytest
 from hypothesis import example, given, settings, strategies as st
 
 from agent_memory.domain.redaction import Redacted, redact
+from fixtures.published_formats import PUBLISHED
 from fixtures.secret_samples import INNOCENT, SAMPLES, Sample, base62, jwt, password, pem
 
 
@@ -22,6 +23,11 @@ def _is_gone(sample: Sample) -> bool:
 def test_p20_at_least_95_percent_of_our_own_samples_are_redacted() -> None:
     kept = [sample.kind for sample in SAMPLES if not _is_gone(sample)]
     assert len(kept) <= 0.05 * len(SAMPLES), kept
+
+
+def test_p20_at_least_95_percent_of_published_formats_are_redacted() -> None:
+    kept = [each.issuer for each in PUBLISHED if each.secret in redact(each.text).text]
+    assert len(kept) <= 0.05 * len(PUBLISHED), kept
 
 
 @pytest.mark.parametrize("text", INNOCENT, ids=lambda text: text[:40])

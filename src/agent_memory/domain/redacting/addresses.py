@@ -56,6 +56,19 @@ ADDRESSES: tuple[Rule, ...] = (
         _database_password,
     ),
     Rule(
+        "password",
+        ("-passin", "-passout", "-pass "),
+        r"""-pass(?:in|out)?['",\s]{1,6}pass:(?P<secret>[^\s"'`]{4,200})""",
+        _password,
+    ),
+    Rule("authtoken", ("authtoken ",), r"authtoken (?P<secret>[A-Za-z0-9_]{20,100}+)(?!\w)", varied),
+    Rule(
+        "api-key",
+        ('username"', 'user"'),
+        r"""user(?:name)?"\s{0,4}:\s{0,4}"[^"\n]{1,100}"\s{0,4},\s{0,20}"key"\s{0,4}:\s{0,4}"(?P<secret>[^"\s]{16,200})\"""",
+        varied,
+    ),
+    Rule(
         "sshpass-password",
         ("sshpass",),
         r"""sshpass\s{1,4}-p\s{0,4}['"]?(?P<secret>[^\s"'`]{4,200})""",
@@ -87,7 +100,7 @@ ADDRESSES: tuple[Rule, ...] = (
     Rule(
         "docker-password",
         ("login ",),
-        r"""login\b[^\n|;]{0,300}?\s-p[= ]{1,3}['"]?(?P<secret>[^\s"'`-][^\s"'`]{3,500})""",
+        r"""login\b[^\n|;]{0,300}?\s-p[= ]{1,3}['"]?(?P<secret>[^\s"'`-][^\s"'`;|&]{3,500})""",
         _database_password,
     ),
     Rule(

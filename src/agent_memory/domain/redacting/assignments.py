@@ -42,6 +42,7 @@ _CLOSE = r"""(?:\\{0,7}["'`])?\]?"""
 _QUOTED = r"""(?P<q>\\{0,7}["'`])(?P<secret>(?:(?!(?P=q))[^\n]){6,600}+)(?P=q)"""
 _GIVEN = r"""[ \t]{0,24}(?:=>|:=|[!=]==?|[=:])(?:[ \t]{0,24}+(?!\r?\n)|[ \t]{0,8}\r?\n(?:>[ ])?[ \t]{0,24}(?![\w.-]{1,60}[=:]))"""
 _NEXT = r"""[ \t]{0,8},[ \t]{0,8}"""
+_OF = "for|of|from|do|da|de|del|du|della|der|des|für|van"
 _VERB = "is|was|to|of|é|es|est|ist|è|er|är|jest|это"
 _BARE_CHARACTER = r"""(?:[^\s"'`,;<>(){}\[\]\\|&]|\\(?![nrt"'`\\]))"""
 _LINE_CHARACTER = r"""(?:[^\s"'`\\]|\\(?![nrt"'`\\]))"""
@@ -82,7 +83,7 @@ def _element(name: str, keywords: tuple[str, ...], accepts: Callable[[str], bool
 
 def _said(name: str, keywords: tuple[str, ...], accepts: Callable[[str], bool]) -> Rule:
     """`the password is value`, `password "value"`."""
-    pattern = rf"""(?i:{_alternatives(keywords)})[ \t]{{1,4}}(?:(?:{_VERB})[ \t:]{{1,4}}\\{{0,3}}["'`]?|\\{{0,3}}["'`])(?P<secret>{_LINE_CHARACTER}{{6,600}}+)"""
+    pattern = rf"""(?i:{_alternatives(keywords)})(?:[ ](?:{_OF})[ ][\w.-]{{1,30}}){{0,2}}[ \t]{{1,4}}(?:(?:{_VERB})[ \t:]{{1,4}}\\{{0,3}}["'`]?|\\{{0,3}}["'`])(?P<secret>{_LINE_CHARACTER}{{6,600}}+)"""
     return Rule(name, keywords, pattern, lambda value: accepts(value.rstrip(".,;:!?)")))
 
 

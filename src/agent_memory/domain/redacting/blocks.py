@@ -21,6 +21,7 @@ _PEM_END = re.compile(r"-----END[ A-Z0-9_-]{0,100}PRIVATE KEY(?: BLOCK)?-----")
 _BODY_BEFORE_END = re.compile(
     r"(?:(?:[A-Za-z0-9+/]{8,100}={0,2}|=[A-Za-z0-9+/]{4})(?:\\{1,3}r)?(?:\\{1,3}n|\s{1,40}))+\Z"
 )
+_LINE_BEGINNING = re.compile(r"\A[ \t>\"']*(?:\d{1,6}[→|:\t][ \t]?)?")
 _BODY_CHARS = 16_000
 _PUTTY = re.compile(r"Private-Lines: \d{1,4}(?:\\n|\s)[A-Za-z0-9+/=\s\\]{40,20000}+")
 _PRIVATE_TAG = re.compile(
@@ -55,8 +56,10 @@ def _body_before(text: str) -> int | None:
     """Where the key's body begins that `text` ends with."""
     lines = re.split(r"(?<=\n)|(?<=\\n)", text)
     begin = len(text)
+    if _LINE_BEGINNING.fullmatch(lines[-1]):
+        begin -= len(lines.pop())
     for line in reversed(lines):
-        if line.strip() and not _BODY_BEFORE_END.fullmatch(line.lstrip(" \t>\"'")):
+        if line.strip() and not _BODY_BEFORE_END.fullmatch(_LINE_BEGINNING.sub("", line, 1)):
             break
         begin -= len(line)
     return begin if len(text) - begin >= 16 else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from agent_memory.domain.redacting.plausible import (
     digits_in,
     entropy_bits,
+    is_drawn,
     is_placeholder,
     is_reference,
     tokenlike,
@@ -24,6 +25,10 @@ def _credential(value: str) -> bool:
 
 def _credential_with_digits(value: str) -> bool:
     return _credential(value) and digits_in(value) >= 2
+
+
+def _drawn_credential(value: str) -> bool:
+    return _credential_with_digits(value) and is_drawn(value)
 
 
 def _bearer(value: str) -> bool:
@@ -55,7 +60,7 @@ HEADERS: tuple[Rule, ...] = (
         "authorization",
         ("authorization",),
         (
-            rf"(?i)authorization{_SEPARATOR}(?:(?:basic|bearer|token|api-?token|apikey|digest|negotiate|bot|ssws|key)[ \t]{{1,3}})?"
+            rf"(?i)authorization{_SEPARATOR}(?:(?:basic|bearer|token|api-?token|api-?key|digest|negotiate|bot|ssws|key|geniekey|splunk|flyv1)[ \t]{{1,3}})?"
             rf"(?P<secret>{_VALUE}{{8,8000}}+)"
         ),
         _credential,
@@ -79,7 +84,7 @@ HEADERS: tuple[Rule, ...] = (
         "api-key",
         ("apikey:", "api-key:", "api-token:", "token:", "key:"),
         rf"(?i)[a-z-]{{3,9}}:[ \t]{{0,4}}(?P<secret>{_VALUE}{{8,4000}}+)(?=\\{{0,3}}[\"'])",
-        _credential_with_digits,
+        _drawn_credential,
         word=True,
     ),
     Rule(

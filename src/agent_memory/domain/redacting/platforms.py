@@ -84,7 +84,7 @@ PLATFORMS: tuple[Rule, ...] = (
     _word("alchemy-key", "alcht_ alcp_", r"alc(?:ht|p)_[A-Za-z0-9]{30,40}"),
     _word("besttime-key", "pri_", r"pri_[0-9a-f]{32}(?!\w)"),
     # talking and mailing
-    Rule("resend-key", ("re_",), r"re_[A-Za-z0-9]{8}_[A-Za-z0-9]{22,26}(?!\w)", _drawn, word=True),
+    Rule("resend-key", ("re_",), r"re_[A-Za-z0-9]{8}_[A-Za-z0-9]{22,26}(?!\w)", varied, word=True),
     _word("mailersend-key", "mlsn.", r"mlsn\.[0-9a-f]{64}"),
     _word("knock-key", "knock_", r"knock_[a-z]{2,6}_[\w-]{30,60}"),
     _word("cal-key", "cal_live_", r"cal_live_[0-9a-f]{32}"),

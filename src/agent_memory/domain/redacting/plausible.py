@@ -21,7 +21,7 @@ _REFERENCE = re.compile(
     r"""(?x)
     \$[{(] | ^\$\w+$ | ^\$\d | \{\{ | \}\} | <[^>]*> | ^<|>$ | %\( | ^%\w+%$ | ^@\w+@$ | \#\{ | ^\{ | ^&\w | ^!\w+\s
     | ^\#[a-z-]+$ | ^[\w.]+\(.*\)$ | \bprocess\.env | \bos\.environ | \bgetenv | \bsecrets\. | \bvars?\. | \bself\. | \bthis\. | \bconfig\.
-    | :// | ^\.{0,2}/[\w.] | ^~/ | ^[A-Za-z]:\\ | \w\[ | ^\[ | ^[*.]+$ | \\[wdsb.] | => | ^\^ | \bsecretKeyRef | ^arn:
+    | :// | ^\.{0,2}/[\w.] | ^~/ | ^[A-Za-z]:\\ | \w\[ | ^\[ | ^[*.]+$ | \\[wdsb.] | => | ^\^ | \bsecretKeyRef | ^arn: | \($
     """
 )
 _SEQUENCES = ("abcdefgh", "12345678", "qwertyui", "01234567", "87654321")
@@ -30,6 +30,7 @@ _NEIGHBOURS = frozenset(f"{before}{after}" for row in _ROWS for before, after in
 _UUID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
 _HEX = re.compile(r"(?:0x)?[0-9a-fA-F]+")
 _WORD = re.compile(r"[A-Z]?[a-z]{3,}|[A-Z]{3,}")
+_LONG_RUN = re.compile(r"[A-Z]?[a-z]{4,}|[A-Z]{5,}")
 _DIGIT_GROUP = re.compile(r"\d+")
 _FILE_NAME = re.compile(r"[\w./-]*\.(?:[a-z]{1,4}\d?|json[lc]?|yaml|toml|html|conf|crt|cert)(?::\d+)?")
 _CHECKED_CHARS = 160
@@ -97,6 +98,14 @@ def varied(secret: str) -> bool:
 def tokenlike(secret: str) -> bool:
     """Varied, with several digits, and not made of words."""
     return varied(secret) and digits_in(secret) >= 3 and worded_share(secret) < 0.75
+
+
+def is_drawn(piece: str) -> bool:
+    """No part of a sentence, of an item or of a statement: digits among letters, most of which are in no word."""
+    if digits_in(piece) == 0 or piece.isdigit():
+        return False
+    letters = sum(character.isalpha() for character in piece)
+    return sum(map(len, _LONG_RUN.findall(piece))) <= 0.6 * letters
 
 
 def _kinds_of_characters(value: str) -> int:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from attrs import frozen
 
-from agent_memory.domain.redacting.plausible import digits_in
+from agent_memory.domain.redacting.plausible import is_drawn
 from agent_memory.domain.redacting.rule import Span
 from agent_memory.domain.redacting.view import View
 
@@ -21,9 +21,8 @@ _BREAK = re.compile(
 _END_OF_LINE = re.compile(
     r"(?P<before>[\w+/=~%:@.-]{3,60}+)(?P<gap>[ \t]{0,4}(?:\\|=|[\"'`][ \t]{0,4}[+.\\]?|[│|])?[ \t]{0,40}\r?)\Z"
 )
-_WORD = re.compile(r"[A-Z]?[a-z]*[.:]?|[A-Z]+[.:]?|\d+[.)]?")
+_WORD = re.compile(r"[A-Z]?[a-z]*(?:[_-][A-Z]?[a-z]*)*[.:=]*|[A-Z]+[.:]?|\d+[.)]?")
 _DIGIT = re.compile(r"[0-9]")
-_RUN = re.compile(r"[A-Z]?[a-z]{4,}|[A-Z]{5,}")
 _WITHIN = re.compile(r"[\w+/=~%.@-]+")
 _END_CHARS = 100
 """How far before a break the end of a token may be."""
@@ -65,16 +64,8 @@ def _joints(text: str) -> Iterator[_Joint]:
         if not _DIGIT.search(found["after"]) and not _DIGIT.search(text, first, found.start()):
             continue
         before = _END_OF_LINE.search(text[first : found.start()])
-        if before and (_drawn(found["after"]) or _drawn(before["before"])):
+        if before and (is_drawn(found["after"]) or is_drawn(before["before"])):
             yield _Joint(first + before.start("gap"), found.end())
-
-
-def _drawn(piece: str) -> bool:
-    """No part of a sentence, of an item or of a statement."""
-    if digits_in(piece) == 0 or piece.isdigit():
-        return False
-    letters = sum(character.isalpha() for character in piece)
-    return sum(map(len, _RUN.findall(piece))) <= 0.6 * letters
 
 
 def _crossing(text: str, chain: list[_Joint], search: Callable[[str], Iterable[Span]]) -> Iterator[Span]:
