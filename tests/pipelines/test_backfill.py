@@ -1,0 +1,357 @@
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+import pytest
+from attrs import define, evolve, field
+from returns.result import Failure, Result, Success
+
+from agent_memory.adapters.harness.dict_finder import DictFinder
+from agent_memory.adapters.inbox.dict_inbox import DictInbox
+from agent_memory.adapters.records.dict_session_marks import DictSessionMarks
+from agent_memory.adapters.records.dict_spend_ledger import DictSpendLedger
+from agent_memory.domain.agent_request import AgentReply, AgentRequest, SessionRequest
+from agent_memory.domain.backfill import Backfill
+from agent_memory.domain.found_session import FoundSession
+from agent_memory.domain.history import History, Role, SessionMark, Turn
+from agent_memory.domain.inbox_entry import BACKFILL_EVENT, Context, InboxEntry, SessionFile
+from agent_memory.domain.instants import DAY_MS
+from agent_memory.domain.queue import Outcome
+from agent_memory.domain.vocabulary import Harness
+from agent_memory.errors import (
+    Error,
+    HistoryUnavailable,
+    HistoryUnreadable,
+    StateCorrupt,
+    StoreIo,
+    UsageInvalid,
+)
+from agent_memory.pipelines.backfill import plan_backfill, put_backfill
+from agent_memory.pipelines.backfill_io import BackfillIo
+from agent_memory.ports import Tombstones
+from pipelines.consolidate_world import CWD, NOON_MS, REPO, ScriptedAgent, World, envelope, history, skipped, turns
+
+CLAUDE = Harness.CLAUDE_CODE
+
+
+@define
+class Past:
+    """Past sessions, and the store that is to learn from them."""
+
+    world: World = field(factory=lambda: World(ScriptedAgent([skipped()])))
+    finder: DictFinder = field(factory=DictFinder)
+    shares_record_ids: bool = True
+    tombstones: Tombstones | None = None
+
+    def session(self, session_id: str, *texts: str, at_ms: int = NOON_MS, said: Sequence[Turn] = ()) -> None:
+        """One whose last turn was at this time (by the second of its turns)."""
+        shift = at_ms - NOON_MS
+        made = tuple(said) or turns(*texts)
+        moved = tuple(evolve(turn, at_ms=None if turn.at_ms is None else turn.at_ms + shift) for turn in made)
+        own = evolve(
+            history(session_id, "x"),
+            turns=moved if said else tuple(evolve(t, record_id=f"{session_id}-{t.record_id}") for t in moved),
+            ended_at_ms=moved[-1].at_ms,
+            branch="main",
+        )
+        self.put(session_id, own, at_ms)
+
+    def put(self, session_id: str, found: History | Error, at_ms: int = NOON_MS) -> None:
+        self.world.histories.put(session_id, found)
+        retrieval = SessionFile("claude-code-session", session_id, f"/t/{session_id}.jsonl")
+        self.finder.put(
+            FoundSession(CLAUDE, retrieval, at_ms + 60_000, 1_000, shares_record_ids=self.shares_record_ids)
+        )
+
+    def io(self) -> BackfillIo:
+        return BackfillIo(
+            finders={CLAUDE: self.finder},
+            histories={"claude-code-session": self.world.histories},
+            inbox=self.world.inbox,
+            marks=self.world.marks,
+            clock=self.world.clock,
+            calls_for=lambda history: 1 + len(history.turns) // 100,
+            repo_of={CWD: REPO}.get,
+            is_private=lambda directory: directory.startswith("/private"),
+            tombstones=self.tombstones,
+        )
+
+    def plan(self, since_ms: int | None = None) -> Backfill:
+        return plan_backfill(self.io(), (), since_ms).unwrap()
+
+    def backfill(self, since_ms: int | None = None) -> Backfill:
+        return put_backfill(self.io(), self.plan(since_ms)).unwrap()
+
+    def sights(self) -> dict[str, str]:
+        return {each.found.session_id: each.sight for each in self.plan().sighted}
+
+    def waiting(self) -> list[InboxEntry]:
+        return [self.world.inbox.entries[name] for name in sorted(self.world.inbox.entries)]
+
+
+@pytest.fixture
+def past() -> Past:
+    past = Past()
+    past.world.clock.at_ms = NOON_MS + 30 * DAY_MS
+    return past
+
+
+def test_past_sessions_are_put_into_the_inbox_oldest_first_with_the_time_of_their_end(past: Past) -> None:
+    past.session("late", "one", "two", at_ms=NOON_MS + 5 * DAY_MS)
+    past.session("early", "one")
+    past.backfill()
+    early, late = past.waiting()
+    assert [early.at_ms, late.at_ms] == [NOON_MS + 1000, NOON_MS + 5 * DAY_MS + 2000]
+    assert early.retrieval == SessionFile("claude-code-session", "early", "/t/early.jsonl")
+    assert early.context == Context(cwd=CWD, repo=REPO, branch="main", event=BACKFILL_EVENT)
+
+
+def test_it_is_done_once(past: Past) -> None:
+    past.session("s1", "one")
+    assert past.plan().wanted
+    assert not past.waiting()
+    past.backfill()
+    assert past.sights() == {"s1": "waiting"}
+    past.world.run()
+    assert past.sights() == {"s1": "done"}
+    past.backfill()
+    assert not past.waiting()
+
+
+def test_a_session_that_went_on_is_taken_up_by_record_and_not_by_offset(past: Past) -> None:
+    past.session("s1", "one", "two")
+    past.backfill()
+    past.world.run()
+    past.session("s1", "one", "two", "three", at_ms=NOON_MS)
+    (seen,) = past.plan().wanted
+    assert (seen.sight, seen.calls) == ("grown", 1)
+    past.backfill()
+    past.world.run()
+    assert [turn.number for turn in past.world.agent.asked[-1].window.turns] == [3]
+
+
+def test_a_transcript_that_was_rewritten_is_not_learnt_twice(past: Past) -> None:
+    past.session("s1", "one", "two")
+    past.backfill()
+    past.world.run()
+    compacted = tuple(evolve(turn, record_id=f"new-{turn.number}") for turn in turns("a summary", "two"))
+    past.session("s1", said=compacted)
+    assert past.sights() == {"s1": "done"}
+
+
+def test_a_resumed_copy_is_learnt_from_where_it_goes_on(past: Past) -> None:
+    original = turns("one", "two", "three")
+    past.session("s1", said=original)
+    past.session("s2", said=(*original, *turns("four", first=4)), at_ms=NOON_MS + 1)
+    past.session("s3", said=original, at_ms=NOON_MS + 2)
+    assert past.sights() == {"s1": "new", "s2": "new", "s3": "copy"}
+    past.backfill()
+    past.world.run()
+    assert [[t.number for t in each.window.turns] for each in past.world.agent.asked] == [[1, 2, 3], [4]]
+    assert past.sights() == {"s1": "done", "s2": "done", "s3": "done"}
+
+
+def test_a_copy_of_what_was_consolidated_long_ago_is_recognised_by_its_record(past: Past) -> None:
+    original = turns("one", "two", "three")
+    past.session("s1", said=original)
+    past.backfill()
+    past.world.run()
+    past.session("s2", said=(*original, *turns("four", first=4)), at_ms=NOON_MS + 1)
+    past.backfill()
+    past.world.run()
+    assert [t.number for t in past.world.agent.asked[-1].window.turns] == [4]
+    mark = past.world.marks.get(CLAUDE, "s2").unwrap()
+    assert mark is not None
+    assert mark.turns_seen == 4
+
+
+def test_a_fork_from_the_middle_is_learnt_from_its_fork(past: Past) -> None:
+    shared = turns("one", "two")
+    tool = Turn(2, Role.TOOL, "said by a page", "record-t", NOON_MS)
+    past.session("s1", said=(shared[0], tool, *turns("a three", first=3)))
+    fork = evolve(turns("b three", first=3)[0], record_id="fork-3")
+    past.session("s2", said=(shared[0], tool, fork), at_ms=NOON_MS + 1)
+    past.backfill()
+    past.world.run()
+    window = past.world.agent.asked[-1].window
+    assert [turn.text for turn in window.turns] == ["b three"]
+    assert window.tools_answered_before  # P19
+
+
+def test_a_copy_stays_one_after_its_original_went_on(past: Past) -> None:
+    past.session("s1", said=turns("one", "two", "three"))
+    past.session("s2", said=turns("one", "two"), at_ms=NOON_MS + 1)
+    past.backfill()
+    past.world.run()
+    assert past.sights() == {"s1": "done", "s2": "done"}
+
+
+def test_where_record_ids_mean_nothing_elsewhere_equal_ones_are_no_copies(past: Past) -> None:
+    past.shares_record_ids = False
+    past.session("s1", said=turns("one", "two"))
+    past.session("s2", said=turns("quite", "different"), at_ms=NOON_MS + 1)
+    assert past.sights() == {"s1": "new", "s2": "new"}
+
+
+def test_own_calls_automated_and_empty_sessions_are_left_out(past: Past) -> None:
+    """P23"""
+    past.session("s1", "one")
+    past.put("own", evolve(history("own", "x"), own_call=True, turns=()))
+    past.put("private", evolve(history("private", "x"), cwd="/private/child"))
+    past.put("robot", evolve(history("robot", "x"), automated=True))
+    past.put("empty", evolve(history("empty", "x"), turns=()))
+    assert past.sights() == {
+        "s1": "new",
+        "own": "own-call",
+        "private": "own-call",
+        "robot": "automated",
+        "empty": "empty",
+    }
+    past.backfill()
+    assert len(past.waiting()) == 1
+
+
+def test_what_cannot_be_read_is_told_and_hides_no_other(past: Past) -> None:
+    """P6"""
+    past.put("gone", HistoryUnavailable("gone", "there is no transcript"))
+    past.put("odd", HistoryUnreadable("/t/odd.jsonl", "there is no record of Claude Code in it"))
+    past.session("s1", "one")
+    past.finder.errors.append(StoreIo("/t", "list", "EACCES", "Permission denied"))
+    plan = past.backfill()
+    assert {each.found.session_id for each in plan.sighted if each.sight == "unreadable"} == {"gone", "odd"}
+    assert len(plan.problems) == 3
+    assert any("Permission denied" in problem for problem in plan.problems)
+    assert len(past.waiting()) == 1
+
+
+def test_only_sessions_since_then_are_taken(past: Past) -> None:
+    past.session("old", "one")
+    past.session("touched", "one")
+    past.finder.put(evolve(past.finder.sessions["touched"], changed_at_ms=NOON_MS + 9 * DAY_MS))
+    past.session("new", "one", at_ms=NOON_MS + 9 * DAY_MS)
+    plan = past.backfill(since_ms=NOON_MS + 8 * DAY_MS)
+    assert {each.found.session_id: each.sight for each in plan.sighted} == {"touched": "older", "new": "new"}
+
+
+def test_a_session_that_was_given_up_is_not_taken_up_until_it_changes(past: Past) -> None:
+    past.session("s1", "one")
+    past.backfill()
+    (pending,) = past.world.inbox.load(None, past.world.clock.at_ms).unwrap().pending
+    past.world.inbox.give_up(pending, Outcome("gave-up", "r", past.world.clock.at_ms)).unwrap()
+    assert past.sights() == {"s1": "given-up"}
+    past.session("s1", "one", "two", at_ms=past.world.clock.at_ms + 1)
+    assert past.sights() == {"s1": "new"}
+
+
+def test_a_harness_that_knows_the_end_of_a_session_need_not_be_read(past: Past) -> None:
+    past.put("s1", HistoryUnavailable("s1", "it must not be asked for"))
+    past.finder.put(evolve(past.finder.sessions["s1"], ended_at_ms=NOON_MS))
+    past.world.marks.put(SessionMark(CLAUDE, "s1", "r", NOON_MS, 3, False, "builtin")).unwrap()
+    assert past.sights() == {"s1": "done"}
+    past.finder.put(evolve(past.finder.sessions["s1"], ended_at_ms=NOON_MS + 1))
+    assert past.sights() == {"s1": "unreadable"}
+
+
+def test_a_damaged_mark_is_no_session_unseen(past: Past) -> None:
+    """P6"""
+    past.session("s1", "one")
+    corrupt: Failure[Error] = Failure(StateCorrupt("state/sessions/x", ("no",)))
+
+    class Damaged(DictSessionMarks):
+        def get(self, *_: object) -> Result[SessionMark | None, Error]:
+            return corrupt
+
+        def all(self) -> Iterator[Result[SessionMark, Error]]:
+            return iter([corrupt])
+
+    io = evolve(past.io(), marks=Damaged())
+    plan = plan_backfill(io).unwrap()
+    assert [each.sight for each in plan.sighted] == ["unreadable"]
+
+
+def test_a_full_disk_ends_it_and_the_next_one_goes_on(past: Past) -> None:
+    """P5"""
+    past.session("s1", "one")
+    past.session("s2", "one", at_ms=NOON_MS + DAY_MS)
+    full = StoreIo("inbox", "write to", "ENOSPC", "No space left on device")
+
+    class FillsUp(DictInbox):
+        def put(self, entry: InboxEntry) -> Result[str, Error]:
+            return Failure(full) if self.entries else super().put(entry)
+
+    past.world.inbox = FillsUp()
+    assert put_backfill(past.io(), past.plan()) == Failure(full)
+    assert len(past.waiting()) == 1
+    past.world.inbox = DictInbox(dict(past.world.inbox.entries))
+    past.backfill()
+    assert len(past.waiting()) == 2
+
+
+def test_a_hostile_branch_or_directory_costs_the_context_and_not_the_session(past: Past) -> None:
+    past.put("s1", evolve(history("s1", "x"), cwd="relative\x00", branch="\x1b[2J"))
+    assert past.backfill().problems == ()
+    (entry,) = past.waiting()
+    assert entry.context == Context(event=BACKFILL_EVENT)
+
+
+def test_an_id_that_no_entry_may_have_is_told(past: Past) -> None:
+    """P21"""
+    past.put("--help;rm", history("--help;rm", "x"))
+    past.session("s1", "x")
+    assert len(past.backfill().problems) == 1
+    assert len(past.waiting()) == 1
+
+
+def test_an_unknown_harness_is_a_wrong_call(past: Past) -> None:
+    assert isinstance(plan_backfill(past.io(), (Harness.GOOSE,)).failure(), UsageInvalid)
+    assert plan_backfill(past.io(), (CLAUDE,)) == Success(Backfill())
+
+
+# -- over several days ------------------------------------------------------------------------------------------------
+
+
+@define
+class CappedAgent(ScriptedAgent):
+    """Counts its calls like the one that runs a command."""
+
+    spend: DictSpendLedger = field(factory=DictSpendLedger)
+    now_ms: Callable[[], int] = lambda: 0
+    most: int = 48
+
+    def answer(self, request: AgentRequest) -> Result[AgentReply, Error]:
+        assert isinstance(request, SessionRequest)
+        reserved = self.spend.reserve(self.now_ms(), 100, self.most)
+        if isinstance(reserved, Failure):
+            return Failure(reserved.failure())
+        self.asked.append(request)
+        return Success(AgentReply(envelope(request, entries=[], skipped="nothing")))
+
+
+@pytest.mark.parametrize(("count", "a_day"), [(60, 12), pytest.param(1_000, 48, marks=pytest.mark.slow)])
+def test_many_past_sessions_go_on_day_by_day_and_todays_do_not_wait_for_them(count: int, a_day: int) -> None:
+    world = World(ScriptedAgent([]))
+    agent = CappedAgent([], now_ms=lambda: world.clock.at_ms, most=a_day)
+    world.agent = agent
+    past = Past(world)
+    world.clock.at_ms = NOON_MS + 400 * DAY_MS
+    for number in range(count):
+        past.session(f"past-{number:04}", "one", at_ms=NOON_MS + number * 60_000)
+    assert len(past.backfill().wanted) == count
+
+    days = 0
+    while world.inbox.entries:
+        days += 1
+        assert days <= 30
+        for number in range(3):
+            world.capture(f"today-{days}-{number}", "hello")
+        before = len(agent.asked)
+        run = world.run()
+        asked = [request.entry.retrieval for request in agent.asked[before:]]
+        assert len(asked) == min(a_day, len(run.settled) - (run.paused is not None))
+        first = [each.session_id for each in asked[:3] if isinstance(each, SessionFile)]
+        assert first == [f"today-{days}-{number}" for number in range(3)]
+        world.clock.at_ms += DAY_MS
+    assert days == -(-count // (a_day - 3))
+    learnt = [r.entry.retrieval.session_id for r in agent.asked if isinstance(r.entry.retrieval, SessionFile)]
+    assert [each for each in learnt if each.startswith("past")] == [f"past-{number:04}" for number in range(count)]
+    assert past.plan().wanted == ()
