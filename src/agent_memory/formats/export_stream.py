@@ -140,7 +140,7 @@ def _tag(pieces: list[bytes], choice: Choice) -> Iterator[bytes]:
     for index, piece in enumerate(pieces):
         if index > 0 and _DATA.fullmatch(pieces[index - 1]):
             yield _data(choice.message(piece.decode("utf-8", "surrogateescape"), True))
-        elif not _DATA.fullmatch(piece) and not piece.startswith(b"original-oid "):
+        elif not _DATA.fullmatch(piece) and not piece.startswith(b"original-oid ") and piece != b"\n":
             yield piece
 
 

@@ -7,7 +7,7 @@ import os
 from returns.result import Success
 
 from agent_memory.adapters.forgetting.note_traces import id_at
-from agent_memory.adapters.git.history_purge import PurgeRules
+from agent_memory.adapters.git.purge_choice import PurgeRules
 from agent_memory.adapters.store.entry_files import ARCHIVE, TOPICS, understand
 from agent_memory.domain.entry import MemoryEntry
 from agent_memory.domain.forgetting.sources import share_of, without_session

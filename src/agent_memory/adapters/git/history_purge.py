@@ -10,51 +10,25 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
-from attrs import field, frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.durable import make_directories
 from agent_memory.adapters.disk.io_errors import store_io
 from agent_memory.adapters.git.git_process import GitOutput, GitProcess, failed
+from agent_memory.adapters.git.purge_check import verify_purge
+from agent_memory.adapters.git.purge_choice import Decided, PurgeRules, decide_purge
 from agent_memory.adapters.git.purge_swap import PURGE, finish_swap, new_repository, old_repository, swap
 from agent_memory.domain.redaction import redact
 from agent_memory.errors import Error, PathRefused, RecorderFailed
-from agent_memory.formats.export_stream import Choice, Key, StreamBroken, filtered_export
+from agent_memory.formats.export_stream import Choice, StreamBroken, filtered_export
 
 _COPIED = ("config", "description", "info/exclude", "info/attributes")
 _EXPORT = ("fast-export", "--all", "--show-original-ids", "--use-done-feature", "--reencode=no", "--signed-tags=strip")
 _IMPORT = ("fast-import", "--quiet", "--force", "--done", "--date-format=raw-permissive")
 _SAID_CHARS = 400
-
-
-@frozen
-class Version:
-    """One file as some commit has it."""
-
-    path: str
-    object_id: str
-
-
-@frozen
-class PurgeRules:
-    """What goes, decided from the path alone or from what a file held."""
-
-    drops_path: Callable[[str], bool]
-    looks_at: Callable[[str], bool]
-    """Paths whose versions are to be read."""
-    version: Callable[[str, bytes], bytes | None]
-    """What a version that was read holds from now on; None: it goes. The very bytes: it stays."""
-    message: Callable[[str, bool], str]
-
-
-@frozen
-class _Decided:
-    choice: Choice
-    gone: frozenset[str] = field(default=frozenset())
-    """Object ids that must not be in the new repository."""
 
 
 def purge_history(root: Path, environ: Mapping[str, str], rules: PurgeRules) -> Result[None, Error]:
@@ -81,88 +55,10 @@ def purge_history(root: Path, environ: Mapping[str, str], rules: PurgeRules) -> 
     new = GitProcess(root, environ, new_repository(root))
     return (
         _begun(old, new)
-        .bind(lambda _: _decided(old, rules))
-        .bind(lambda decided: _rewritten(old, new, decided).bind(lambda _: _verified(old, new, decided, rules)))
+        .bind(lambda _: decide_purge(old, rules))
+        .bind(lambda decided: _rewritten(old, new, decided).bind(lambda _: verify_purge(old, new, decided)))
         .bind(lambda _: _swapped(root, environ))
     )
-
-
-# -- deciding ---------------------------------------------------------------------------------------------------------
-
-
-def _decided(old: GitProcess, rules: PurgeRules) -> Result[_Decided, Error]:
-    """What becomes of every version of every file. A blob goes only where no path and no version of it stays."""
-
-    def chosen(versions: tuple[Version, ...]) -> Result[_Decided, Error]:
-        read = [each for each in versions if rules.looks_at(each.path) and not rules.drops_path(each.path)]
-        return _contents(old, {each.object_id for each in read}).map(lambda data: _choice(versions, read, data, rules))
-
-    return _versions(old).bind(chosen)
-
-
-def _choice(
-    versions: Iterable[Version], read: Iterable[Version], data: Mapping[str, bytes], rules: PurgeRules
-) -> _Decided:
-    dropped: set[Key] = set()
-    rewritten: dict[Key, bytes] = {}
-    for each in read:
-        if (held := data.get(each.object_id)) is None:
-            continue
-        instead = rules.version(each.path, held)
-        if instead is None:
-            dropped.add((each.path, each.object_id))
-        elif instead != held:
-            rewritten[each.path, each.object_id] = instead
-    every = {(each.path, each.object_id) for each in versions}
-    kept = frozenset(
-        id
-        for path, id in every
-        if not rules.drops_path(path) and (path, id) not in dropped and (path, id) not in rewritten
-    )
-    gone = frozenset(id for _, id in every) - kept
-    return _Decided(Choice(rules.drops_path, frozenset(dropped), rewritten, kept, rules.message), gone)
-
-
-def _versions(old: GitProcess) -> Result[tuple[Version, ...], Error]:
-    """Every (path, blob) of every commit that any ref, or HEAD, leads to."""
-    asked = old.must(
-        "log", "--all", "--raw", "-z", "-m", "--root", "--no-renames", "--no-abbrev", "--format=", "--no-show-signature"
-    )
-    return asked.map(_read_raw)
-
-
-def _read_raw(output: bytes) -> tuple[Version, ...]:
-    words = [word for word in output.split(b"\0") if word]
-    found: dict[Version, None] = {}
-    for head, path in zip(words[::2], words[1::2], strict=False):
-        fields = head.lstrip(b"\n:").split(b" ")
-        for id in fields[2:4]:
-            if id.strip(b"0"):
-                found[Version(os.fsdecode(path), id.decode("ascii"))] = None
-    return tuple(found)
-
-
-def _contents(old: GitProcess, ids: Iterable[str]) -> Result[Mapping[str, bytes], Error]:
-    wanted = sorted(ids)
-    if not wanted:
-        return Success({})
-    asked = old.must("cat-file", "--batch", input="".join(f"{id}\n" for id in wanted).encode())
-    return asked.map(_read_batch)
-
-
-def _read_batch(output: bytes) -> Mapping[str, bytes]:
-    found: dict[str, bytes] = {}
-    at = 0
-    while at < len(output):
-        end = output.index(b"\n", at)
-        words = output[at:end].split(b" ")
-        at = end + 1
-        if len(words) == 3 and words[1] != b"missing":
-            size = int(words[2])
-            if words[1] == b"blob":
-                found[words[0].decode("ascii")] = output[at : at + size]
-            at += size + 1
-    return found
 
 
 # -- writing ----------------------------------------------------------------------------------------------------------
@@ -204,7 +100,7 @@ def _with_settings(old: GitProcess, new: GitProcess) -> Result[None, Error]:
     )
 
 
-def _rewritten(old: GitProcess, new: GitProcess, decided: _Decided) -> Result[None, Error]:
+def _rewritten(old: GitProcess, new: GitProcess, decided: Decided) -> Result[None, Error]:
     """The new repository with every commit of the old one, packed, and nothing unreachable in it."""
     return _piped(old, new, decided.choice).bind(lambda _: new.must("gc", "--quiet", "--prune=now").map(lambda _: None))
 
@@ -245,70 +141,6 @@ def _ended(process: subprocess.Popen[bytes]) -> tuple[int, str]:
                     continue
         said = b"" if process.stderr is None else process.stderr.read()
         return process.wait(), said.decode("utf-8", "replace")
-
-
-# -- verifying --------------------------------------------------------------------------------------------------------
-
-
-def _verified(old: GitProcess, new: GitProcess, decided: _Decided, rules: PurgeRules) -> Result[None, Error]:
-    """Failure where git finds something wrong, where a ref, a commit or a file is missing that should be there, or where
-    something is there that should not."""
-    return (
-        new.must("fsck", "--full", "--no-progress", "--no-dangling")
-        .bind(lambda _: _same(old, new, ("for-each-ref", "--format=%(refname)"), "the refs differ"))
-        .bind(lambda _: _same(old, new, ("rev-list", "--all", "--count"), "the number of commits differs"))
-        .bind(lambda _: _same_tree(old, new, decided))
-        .bind(lambda _: _nothing_left(new, decided.gone))
-    )
-
-
-def _same(old: GitProcess, new: GitProcess, words: tuple[str, ...], otherwise: str) -> Result[None, Error]:
-    return old.must(*words).bind(
-        lambda before: new.must(*words).bind(
-            lambda after: Success(None) if before == after else _wrong(" ".join(words), otherwise)
-        )
-    )
-
-
-def _same_tree(old: GitProcess, new: GitProcess, decided: _Decided) -> Result[None, Error]:
-    """The newest commit holds what it held, without what goes."""
-
-    def compared(before: GitOutput, after: GitOutput) -> Result[None, Error]:
-        choice = decided.choice
-        wanted, found = dict(_tree(before)), dict(_tree(after))
-        for path, id in tuple(wanted.items()):
-            if choice.drops_path(path) or (path, id) in choice.dropped:
-                del wanted[path]
-            elif (path, id) in choice.rewritten:
-                wanted[path] = found.get(path, "")
-        return Success(None) if wanted == found else _wrong("ls-tree HEAD", "the newest commit holds something else")
-
-    words = ("ls-tree", "-r", "-z", "HEAD")
-    return old.run(*words).bind(lambda before: new.run(*words).bind(lambda after: compared(before, after)))
-
-
-def _tree(output: GitOutput) -> Iterable[tuple[str, str]]:
-    for line in output.stdout.split(b"\0") if output.ok else ():
-        if line:
-            head, _, path = line.partition(b"\t")
-            yield os.fsdecode(path), head.split(b" ")[2].decode("ascii")
-
-
-def _nothing_left(new: GitProcess, gone: frozenset[str]) -> Result[None, Error]:
-    if not gone:
-        return Success(None)
-    asked = new.must("cat-file", "--batch-check", input="".join(f"{id}\n" for id in sorted(gone)).encode())
-    return asked.bind(
-        lambda output: (
-            Success(None)
-            if all(line.endswith(b" missing") for line in output.splitlines())
-            else _wrong("cat-file", "something that was to go is still there")
-        )
-    )
-
-
-def _wrong(command: str, what: str) -> Failure[Error]:
-    return Failure(RecorderFailed(f"git {command}", 1, f"the rewritten history was refused: {what}"))
 
 
 # -- exchanging -------------------------------------------------------------------------------------------------------

@@ -25,9 +25,8 @@ def handover_text(handover: Handover, to: Harness | None = None) -> str:
     if handover.resume is not None:
         parts.append(f"To go on in {NAMES[handover.harness]} itself: `{handover.resume}`")
     text = "\n\n".join(parts)
-    for mark in (CONTEXT_START, CONTEXT_END):
-        text = text.replace(mark, "")
-    return f"{CONTEXT_START}\n{text}\n{CONTEXT_END}"
+    name = CONTEXT_START.strip("<>")
+    return f"{CONTEXT_START}\n{text.replace(name, name.replace('-', ' '))}\n{CONTEXT_END}"
 
 
 def handover_body(handover: Handover) -> str:
