@@ -28,6 +28,12 @@ def test_a_session_in_which_nobody_asked_for_anything_has_none() -> None:
     assert handover_of(history((Role.AGENT, "Hello."), (Role.TOOL, "output")), NOW_MS) is None
 
 
+def test_a_request_of_few_words_is_told_in_them() -> None:
+    handover = handover_of(history((Role.USER, "go on"), (Role.AGENT, "Yes.")), NOW_MS)
+    assert handover is not None
+    assert handover.handoff.asked == ("Go on",)
+
+
 def test_the_last_words_are_those_of_a_young_session_that_was_cut_off() -> None:
     asked = (Role.USER, "Please repair the pier lamp.")
     cut_off = handover_of(history(asked, (Role.TOOL, "page")), NOW_MS)

@@ -72,6 +72,16 @@ def handoff_of(
     return Handoff(asked, done, _some(files), open_lines, turns[-MAX_LINES:])
 
 
+def brief_handoff_of(history: History, episodes: Sequence[Episode]) -> Handoff | None:
+    """The handoff of a session whose requests say too little by themselves to be worth a note ("go on"): in the person's
+    own words, for whoever asks for it. None where nobody asked for anything."""
+    asked = _spread([line for episode in episodes if episode.asked and (line := _line(episode.asked.text))])
+    files = tuple(dict.fromkeys(_shown(path, history.cwd) for episode in episodes for path in episode.written))
+    done = _spread([line for episode in episodes if (line := _line(outcome_of(episode)))])
+    turns = tuple(episode.asked.number for episode in episodes if episode.asked)
+    return Handoff(asked, done, _some(files), _open(episodes, ()), turns[-MAX_LINES:]) if asked else None
+
+
 def _commits(call: ToolCall) -> bool:
     return not call.writes and bool(_COMMIT.search(call.brief))
 

@@ -10,7 +10,7 @@ from agent_memory.domain.extraction.candidates import Candidate
 from agent_memory.domain.extraction.cue import Sort
 from agent_memory.domain.extraction.episodes import Episode, is_injected
 from agent_memory.domain.extraction.extract import read_through
-from agent_memory.domain.extraction.handoff import Handoff, handoff_of
+from agent_memory.domain.extraction.handoff import Handoff, brief_handoff_of, handoff_of
 from agent_memory.domain.extraction.statements import cut
 from agent_memory.domain.extraction.topics import tags_of
 from agent_memory.domain.handing_over.resuming import resume_command
@@ -61,7 +61,7 @@ class Handover:
 def handover_of(history: History, now_ms: int) -> Handover | None:
     """The handover of a redacted history; None where nobody asked for anything in it."""
     legible, episodes, candidates = read_through(history)
-    handoff = handoff_of(legible, episodes, candidates, goes_on=True)
+    handoff = handoff_of(legible, episodes, candidates, goes_on=True) or brief_handoff_of(legible, episodes)
     if handoff is None:
         return None
     ended_at_ms = max((turn.at_ms for turn in history.turns if turn.at_ms is not None), default=history.ended_at_ms)
