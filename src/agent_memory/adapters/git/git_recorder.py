@@ -9,6 +9,7 @@ import os
 import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from returns.result import Failure, Result, Success
@@ -202,7 +203,8 @@ class GitRecorder:
         except OSError as error:
             return Failure(store_io(error, "write", str(listed)))
         finally:
-            listed.unlink(missing_ok=True)
+            with suppress(OSError):  # the next commit overwrites it
+                listed.unlink()
 
     def _commit_from(
         self, listed: Path, paths: tuple[str, ...], message: str, options: tuple[str, ...], author: Identity
