@@ -23,6 +23,8 @@ from agent_memory.errors import ActRefused, Error, HomeUnknown, UsageInvalid
 from agent_memory.wording import describe
 
 if TYPE_CHECKING:
+    from threading import Event
+
     from agent_memory.adapters.checkup.examiner import Examiner
     from agent_memory.adapters.forgetting.forgetter import Forgetter
     from agent_memory.adapters.forgetting.forgetting_look import Found
@@ -48,6 +50,7 @@ if TYPE_CHECKING:
     from agent_memory.domain.footprint import Footprint
     from agent_memory.domain.forgetting.forgetting import ForgetTarget, Forgetting
     from agent_memory.domain.forgetting.sources import SessionKey
+    from agent_memory.domain.found_session import FoundSession
     from agent_memory.domain.health import Health
     from agent_memory.domain.history import History
     from agent_memory.domain.run import Run
@@ -55,6 +58,7 @@ if TYPE_CHECKING:
     from agent_memory.domain.section import Published, RenderedSection
     from agent_memory.domain.undo_run import Undone
     from agent_memory.domain.vocabulary import Harness
+    from agent_memory.domain.watching import Rest
     from agent_memory.formats.footprint_diff import DiffPart
     from agent_memory.pipelines.backfill_io import BackfillIo
     from agent_memory.pipelines.consolidate_io import ConsolidateIo
@@ -62,6 +66,7 @@ if TYPE_CHECKING:
     from agent_memory.pipelines.handing_over import HandingOverIo, Kept, Taken
     from agent_memory.pipelines.undo_io import UndoIo
     from agent_memory.pipelines.upgrading import Upgrades
+    from agent_memory.pipelines.watch import Watching
     from agent_memory.ports import Agent
     from agent_memory.publishing import KeepSections, Publisher
     from agent_memory.reading import Reading
@@ -430,13 +435,15 @@ class Memory:
 
         return self.backfill_io().bind(lambda io: put_backfill(io, backfill))
 
-    def backfill_io(self, progress: Callable[[str], None] = lambda _: None) -> Result[BackfillIo, Error]:
-        """For backfill and watch."""
+    def backfill_io(
+        self, progress: Callable[[str], None] = lambda _: None, *, watching: bool = False
+    ) -> Result[BackfillIo, Error]:
+        """For backfill and watch; `watching` leaves out the harnesses whose sessions no file tells of."""
         import time
 
         from agent_memory.adapters.agent.private_directory import is_private
         from agent_memory.adapters.harness import Surroundings, history_sources
-        from agent_memory.adapters.harness.session_finders import session_finders
+        from agent_memory.adapters.harness.session_finders import session_finders, watched_finders
         from agent_memory.adapters.records.session_marks_files import SessionMarksFiles
         from agent_memory.adapters.surroundings.past_places import past_repo
         from agent_memory.pipelines.backfill_io import BackfillIo
@@ -445,7 +452,7 @@ class Memory:
         surroundings = Surroundings(self.environ, home_of(self.environ), self.root, time.sleep, roots)
         return self._calls_for().map(
             lambda calls_for: BackfillIo(
-                finders=session_finders(surroundings),
+                finders=watched_finders(surroundings) if watching else session_finders(surroundings),
                 histories=history_sources(surroundings),
                 inbox=self.inbox,
                 marks=SessionMarksFiles(self.root),
@@ -457,6 +464,46 @@ class Memory:
                 progress=progress,
             )
         )
+
+    def watch(
+        self,
+        harnesses: Sequence[Harness],
+        rest: Rest,
+        stop: Event,
+        tell: Callable[[str], None],
+        warn: Callable[[str], None],
+        *,
+        wait_for_transcripts: bool = False,
+    ) -> Result[Watching, Error]:
+        """Capture sessions as they come to rest, until `stop` is set. UsageInvalid where there are no transcripts yet and
+        they are not to be waited for."""
+        from agent_memory.adapters.harness.session_finders import watched_directories
+        from agent_memory.adapters.harness.transcript_changes import transcript_changes
+        from agent_memory.errors import UsageInvalid
+        from agent_memory.pipelines.watch import WatchIo, watch
+
+        def watched(io: BackfillIo) -> Result[Watching, Error]:
+            chosen = {
+                harness: finder for harness, finder in io.finders.items() if not harnesses or harness in harnesses
+            }
+            directories = watched_directories(chosen)
+            if chosen and not wait_for_transcripts and not any(Path(each).is_dir() for each in directories):
+                problem = f"There are no transcripts yet in {', '.join(directories) or 'any known directory'}"
+                return Failure(UsageInvalid(problem, "--wait-for-transcripts waits for them."))
+            wait = transcript_changes(stop, directories)
+            return watch(WatchIo(io, wait, stop.is_set, self._hand_over, tell, warn), harnesses, rest)
+
+        return self.backfill_io(watching=True).bind(watched)
+
+    def _hand_over(self, found: FoundSession) -> Result[str | None, Error]:
+        """Bring the handoff note of a session up to date; None where nobody asked for anything in it."""
+        from agent_memory.errors import UsageInvalid
+
+        def none_if_nothing(error: Error) -> Result[str | None, Error]:
+            return Success(None) if isinstance(error, UsageInvalid) else Failure(error)
+
+        taken = self.take_over(found.session_id, found.harness)
+        return taken.bind(self.keep_handover).map(lambda kept: kept.id).lash(none_if_nothing)
 
     def _calls_for(self) -> Result[Callable[[History], int], Error]:
         """How often the agent command is asked about a history, with the notes there are now."""

@@ -16,7 +16,6 @@ from agent_memory.domain.found_session import FoundSession
 from agent_memory.domain.inbox_entry import BACKFILL_EVENT, Context, InboxEntry
 from agent_memory.domain.queue import KnownSessions
 from agent_memory.domain.results import sealed
-from agent_memory.domain.text.id_set import IdSet
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import Error, InboxEntryInvalid, UsageInvalid
 from agent_memory.pipelines.backfill_io import BackfillIo
@@ -72,6 +71,11 @@ def _with_less(io: BackfillIo, entry: InboxEntry, error: Error) -> Result[str, E
     return io.inbox.put(evolve(entry, context=Context(event=entry.context.event)))
 
 
+def looking_for(io: BackfillIo, found: Sequence[FoundSession], event: str) -> Result[Looking, Error]:
+    """What these sessions are to be compared with."""
+    return io.inbox.known().map(lambda known: Looking(known, event, ends=_ends(io, found, [])))
+
+
 def _looked(io: BackfillIo, harnesses: Sequence[Harness], since_ms: int | None, known: KnownSessions) -> Backfill:
     problems: list[str] = []
     found: list[FoundSession] = []
@@ -83,7 +87,8 @@ def _looked(io: BackfillIo, harnesses: Sequence[Harness], since_ms: int | None, 
                     problems.append(describe(error))
                 case Success(session):
                     found.append(session)
-    looking = Looking(known, BACKFILL_EVENT, since_ms, _ends(io, found, problems), IdSet())
+    ends = _ends(io, found, problems)
+    looking = Looking(known, BACKFILL_EVENT, since_ms, ends)
     sighted: list[Sighted] = []
     # A copy comes after what it was copied from.
     for number, session in enumerate(sorted(found, key=lambda each: (each.changed_at_ms, each.session_id)), 1):

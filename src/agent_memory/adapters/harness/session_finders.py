@@ -116,9 +116,24 @@ FINDERS: Mapping[Harness, Callable[[Surroundings], SessionFinder]] = {
 """How to find sessions, by harness: a new harness is one line, and one function that knows its files by their names."""
 
 
+ON_SERVERS = frozenset((Harness.AMP,))
+"""Whose sessions are asked for by a command, over a network: nobody can watch them."""
+
+
 def session_finders(given: Surroundings) -> dict[Harness, SessionFinder]:
     """A finder for every harness there is one for."""
     return {harness: build(given) for harness, build in FINDERS.items()}
+
+
+def watched_finders(given: Surroundings) -> dict[Harness, SessionFinder]:
+    """Of the harnesses that keep sessions in files."""
+    return {harness: build(given) for harness, build in FINDERS.items() if harness not in ON_SERVERS}
+
+
+def watched_directories(finders: Mapping[Harness, SessionFinder]) -> tuple[str, ...]:
+    """Where these look, whether it is there or not."""
+    found = (each for finder in finders.values() if isinstance(finder, TranscriptFinder) for each in finder.roots.roots)
+    return tuple(dict.fromkeys(found))
 
 
 def _uuid_in(text: str) -> str | None:

@@ -46,6 +46,7 @@ def _in_cli(module: str, summary: str) -> Listed:
 COMMANDS: Mapping[str, Listed] = {
     "capture": _in_cli("capture", "put a session or a note into the inbox"),
     "backfill": _in_cli("backfill", "find past sessions, and put those that say something new into the inbox"),
+    "watch": _in_cli("watch", "capture sessions of harnesses without hooks as they come to rest"),
     "consolidate": _in_cli("consolidate", "turn what is in the inbox into notes"),
     "defrag": _in_cli("defrag", "tidy the notes, and bring what matters in front of every agent"),
     "list": _in_cli("list", "list the notes"),

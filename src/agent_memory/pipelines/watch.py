@@ -1,0 +1,158 @@
+"""The story of watch: transcripts that changed and then rested are captured, and handed over once they seem to have ended.
+
+What was there before it began is backfill's, but for what changed just before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from attrs import evolve, frozen
+from returns.result import Failure, Result, Success
+
+from agent_memory.domain.backfill import Sight, Sighted, short_number
+from agent_memory.domain.found_session import FoundSession
+from agent_memory.domain.inbox_entry import WATCH_EVENT
+from agent_memory.domain.instants import iso_of
+from agent_memory.domain.results import sealed
+from agent_memory.domain.vocabulary import Harness
+from agent_memory.domain.watching import Due, Key, Rest, Watch, due, key_of, observed, settled
+from agent_memory.errors import Error, UsageInvalid
+from agent_memory.pipelines.backfill import looking_for, put_sighted
+from agent_memory.pipelines.backfill_io import BackfillIo
+from agent_memory.pipelines.sighting import look_at
+from agent_memory.wording import describe
+
+MOST_PROBLEMS = 1_000
+_LONGEST_WAIT_SECONDS = 60.0
+_A_PERSONS: tuple[Sight, ...] = ("new", "grown", "waiting", "done")
+_LEFT_OUT = {"own-call": "memory's own call", "automated": "automated, without a person", "forgotten": "forgotten"}
+
+
+@frozen
+class WatchIo:
+    """All that the story acts on."""
+
+    backfill: BackfillIo
+    wait: Callable[[float], None]
+    """Returns after at most so many seconds, earlier when a transcript may have changed or the watch is to end."""
+    is_stopped: Callable[[], bool]
+    hand_over: Callable[[FoundSession], Result[str | None, Error]]
+    """Write the handoff of a session that seems to have ended; the id of its note, None where there is nothing to hand
+    over."""
+    tell: Callable[[str], None]
+    """One line about what was done."""
+    warn: Callable[[str], None]
+
+
+@frozen
+class Watching:
+    """What a watch has done."""
+
+    captured: int = 0
+    handed_over: int = 0
+    problems: tuple[str, ...] = ()
+    """The first `MOST_PROBLEMS`."""
+
+
+def watch(io: WatchIo, harnesses: Sequence[Harness], rest: Rest) -> Result[Watching, Error]:
+    """What was done until the watch was ended. A session's trouble, and that of the disk, is told and the watch goes on:
+    the session is due again at its next change, and backfill finds it in any case."""
+    unknown = next((harness for harness in harnesses if harness not in io.backfill.finders), None)
+    if unknown is not None:
+        known = ", ".join(sorted(io.backfill.finders))
+        hint = f"There are {known}; `memory backfill {unknown}` may find its past ones."
+        return Failure(UsageInvalid(f"Sessions of {unknown} cannot be watched", hint))
+    chosen = tuple(dict.fromkeys(harnesses)) or tuple(sorted(io.backfill.finders))
+    since_ms = io.backfill.clock.now_ms() - rest.debounce_ms
+    state, done, last_trouble = Watch(), Watching(), ""
+    while not io.is_stopped():
+        found, trouble = _found(io, chosen, since_ms)
+        if trouble != last_trouble:  # a directory that cannot be listed cannot be listed every two seconds
+            done = _with_problem(io, done, trouble) if trouble else done
+            last_trouble = trouble
+        now_ms = io.backfill.clock.now_ms()
+        state = observed(state, found, now_ms)
+        now_due = due(state, rest, now_ms)
+        done, left_out = _act(io, now_due, done)
+        state = settled(state, now_due, left_out)
+        next_at_ms = now_due.next_at_ms
+        seconds = _LONGEST_WAIT_SECONDS if next_at_ms is None else (next_at_ms - now_ms) / 1000
+        if not io.is_stopped():
+            io.wait(min(max(seconds, 0.0), _LONGEST_WAIT_SECONDS))
+    return Success(done)
+
+
+def _found(io: WatchIo, harnesses: Sequence[Harness], since_ms: int) -> tuple[list[FoundSession], str]:
+    found: list[FoundSession] = []
+    troubles: list[str] = []
+    for harness in harnesses:
+        for each in io.backfill.finders[harness].find(since_ms):
+            match sealed(each):
+                case Success(session):
+                    found.append(session)
+                case Failure(error):
+                    troubles.append(describe(error))
+    return found, " ".join(troubles)
+
+
+def _act(io: WatchIo, now_due: Due, done: Watching) -> tuple[Watching, frozenset[Key]]:
+    """What has been done after this, and the sessions that are nobody's to hand over."""
+    left_out: set[Key] = set()
+    for found in now_due.captures:
+        match sealed(_capture(io, found)):
+            case Failure(error):
+                done = _with_problem(io, done, f"{_named(found)}: {describe(error)}")
+            case Success(sighted):
+                done = _told(io, sighted, done)
+                left_out.update([] if sighted.sight in _A_PERSONS else [key_of(found)])
+    for found in now_due.idle:
+        if key_of(found) in left_out:
+            continue
+        match sealed(io.hand_over(found)):
+            case Failure(error):
+                done = _with_problem(io, done, f"{_named(found)}: {describe(error)}")
+            case Success(id):
+                if id is not None:
+                    _tell(io, f"handed over {_named(found)}: {id}")
+                    done = evolve(done, handed_over=done.handed_over + 1)
+    return done, frozenset(left_out)
+
+
+def _capture(io: WatchIo, found: FoundSession) -> Result[Sighted, Error]:
+    """The session as it was seen; if it says something new, it waits in the inbox now."""
+
+    def put(sighted: Sighted) -> Result[Sighted, Error]:
+        if sighted.entry is None:
+            return Success(sighted)
+        return put_sighted(io.backfill, sighted).map(lambda _: sighted)
+
+    return looking_for(io.backfill, [found], WATCH_EVENT).bind(
+        lambda looking: put(look_at(io.backfill, found, looking))
+    )
+
+
+def _told(io: WatchIo, sighted: Sighted, done: Watching) -> Watching:
+    """One line a capture. What waits in the inbox already, or says nothing new, is nothing to tell."""
+    name = _named(sighted.found)
+    if sighted.entry is not None:
+        _tell(io, f"captured {name}: about {short_number(sighted.chars)} characters")
+        return evolve(done, captured=done.captured + 1)
+    if sighted.problem:
+        return _with_problem(io, done, f"{name}: {sighted.problem}")
+    if sighted.sight in _LEFT_OUT:
+        _tell(io, f"left out {name}: {_LEFT_OUT[sighted.sight]}")
+    return done
+
+
+def _with_problem(io: WatchIo, done: Watching, problem: str) -> Watching:
+    io.warn(problem)
+    return evolve(done, problems=(*done.problems, problem)[:MOST_PROBLEMS])
+
+
+def _tell(io: WatchIo, said: str) -> None:
+    io.tell(f"{iso_of(io.backfill.clock.now_ms())[:19]}Z {said}")
+
+
+def _named(found: FoundSession) -> str:
+    return " ".join(key_of(found))

@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+from attrs import evolve
+from hypothesis import given, settings, strategies as st
+
+from agent_memory.domain.found_session import FoundSession
+from agent_memory.domain.inbox_entry import SessionFile
+from agent_memory.domain.vocabulary import Harness
+from agent_memory.domain.watching import Rest, Watch, due, observed, settled
+
+REST = Rest(30_000, 180_000)
+NOW = 1_771_000_000_000
+
+
+def session(name: str = "s1", changed_ms: int = NOW, size_bytes: int = 10) -> FoundSession:
+    retrieval = SessionFile("claude-code-session", name, f"/t/{name}.jsonl")
+    return FoundSession(Harness.CLAUDE_CODE, retrieval, changed_ms, size_bytes)
+
+
+def test_a_transcript_is_captured_once_it_rested_and_handed_over_once_it_rests_on() -> None:
+    one = session()
+    watch = observed(Watch(), [one], NOW)
+    assert due(watch, REST, NOW + 29_999).captures == ()
+    assert due(watch, REST, NOW + 29_999).next_at_ms == NOW + 30_000
+    rested = due(watch, REST, NOW + 30_000)
+    assert (rested.captures, rested.idle, rested.next_at_ms) == ((one,), (), NOW + 180_000)
+    watch = settled(watch, rested)
+    assert due(watch, REST, NOW + 31_000).captures == ()
+    ended = due(watch, REST, NOW + 180_000)
+    assert (ended.captures, ended.idle, ended.next_at_ms) == ((), (one,), None)
+    assert due(settled(watch, ended), REST, NOW + 999_000).idle == ()
+
+
+def test_whatever_changes_rests_anew() -> None:
+    watch = observed(Watch(), [session()], NOW)
+    grown = session(size_bytes=11)
+    watch = observed(watch, [grown], NOW + 29_000)
+    assert due(watch, REST, NOW + 58_999).captures == ()
+    rested = due(watch, REST, NOW + 59_000)
+    assert rested.captures == (grown,)
+    watch = observed(settled(watch, rested), [session(size_bytes=12)], NOW + 300_000)
+    assert due(watch, REST, NOW + 330_000).captures == (session(size_bytes=12),)
+
+
+def test_without_an_idle_timeout_nothing_is_handed_over() -> None:
+    watch = observed(Watch(), [session()], NOW)
+    rested = due(watch, Rest(0, None), NOW)
+    assert (rested.captures, rested.idle, rested.next_at_ms) == ((session(),), (), None)
+
+
+def test_what_is_left_out_is_not_handed_over_until_it_changes() -> None:
+    watch = observed(Watch(), [session()], NOW)
+    rested = due(watch, REST, NOW + 30_000)
+    watch = settled(watch, rested, {("claude-code", "s1")})
+    assert due(watch, REST, NOW + 180_000).idle == ()
+    watch = observed(watch, [session(size_bytes=99)], NOW + 200_000)
+    assert due(watch, REST, NOW + 380_000).idle == (session(size_bytes=99),)
+
+
+def test_a_session_is_captured_no_later_than_it_is_handed_over() -> None:
+    watch = observed(Watch(), [session()], NOW)
+    early = due(watch, Rest(30_000, 1_000), NOW + 29_999)
+    assert (early.captures, early.idle) == ((), ())
+    both = due(watch, Rest(30_000, 1_000), NOW + 30_000)
+    assert both.captures == both.idle == (session(),)
+
+
+def test_what_is_gone_is_watched_no_more() -> None:
+    watch = observed(observed(Watch(), [session("s1"), session("s2")], NOW), [session("s2")], NOW + 1)
+    assert [each.session_id for each in due(watch, REST, NOW + 30_000).captures] == ["s2"]
+
+
+def test_a_clock_set_back_keeps_nothing_waiting_for_ever() -> None:
+    """P24"""
+    watch = observed(Watch(), [session()], NOW + 10**9)
+    watch = observed(watch, [session()], NOW)
+    assert due(watch, REST, NOW + 30_000).captures == (session(),)
+
+
+steps = st.lists(st.tuples(st.integers(0, 60_000), st.integers(0, 3)), max_size=25)
+
+
+@settings(max_examples=60)
+@given(steps)
+def test_every_last_change_is_captured_exactly_once(changes: list[tuple[int, int]]) -> None:
+    watch, now, size = Watch(), NOW, 0
+    captured: list[int | None] = []
+    looked_at: list[int] = []
+    for wait_ms, grown in [*changes, (60_000, 0), (200_000, 0)]:
+        now += wait_ms
+        size += grown
+        looked_at.append(size)
+        watch = observed(watch, [evolve(session(), size_bytes=size)], now)
+        rested = due(watch, REST, now)
+        captured += [each.size_bytes for each in rested.captures]
+        watch = settled(watch, rested)
+    assert captured[-1] == looked_at[-1]
+    assert len(captured) == len(set(captured))

@@ -1,0 +1,171 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from attrs import define, evolve, field
+from returns.result import Failure, Result, Success
+
+from agent_memory.domain.found_session import FoundSession
+from agent_memory.domain.inbox_entry import WATCH_EVENT
+from agent_memory.domain.vocabulary import Harness
+from agent_memory.domain.watching import Rest
+from agent_memory.errors import Error, HistoryUnreadable, StoreIo, UsageInvalid
+from agent_memory.pipelines.watch import Watching, WatchIo, watch
+from pipelines.consolidate_world import NOON_MS, history
+from pipelines.test_backfill import Past
+
+REST = Rest(30_000, 180_000)
+LIMIT = 1_000
+
+
+@define
+class Room:
+    """A watch in which time passes as it waits; what happens at which second is said by the test."""
+
+    past: Past = field(factory=Past)
+    happenings: dict[int, Callable[[], None]] = field(factory=dict)
+    seconds: float = 0
+    ends_after_seconds: int = 400
+    told: list[str] = field(factory=list)
+    warned: list[str] = field(factory=list)
+    handed_over: list[str] = field(factory=list)
+    hand_over_error: Error | None = None
+    waits: int = 0
+
+    def __attrs_post_init__(self) -> None:
+        self.past.world.clock.at_ms = NOON_MS
+
+    def at(self, second: int, happen: Callable[[], None]) -> None:
+        self.happenings[second] = happen
+
+    def says(self, second: int, session_id: str, *texts: str) -> None:
+        self.at(second, lambda: self.past.session(session_id, *texts, at_ms=NOON_MS + second * 1000))
+
+    def watch(self, rest: Rest = REST) -> Watching:
+        return watch(self.io(), (), rest).unwrap()
+
+    def io(self) -> WatchIo:
+        return WatchIo(
+            self.past.io(),
+            self._wait,
+            lambda: self.seconds >= self.ends_after_seconds,
+            self._hand_over,
+            self.told.append,
+            self.warned.append,
+        )
+
+    def _wait(self, seconds: float) -> None:
+        self.waits += 1
+        assert self.waits < LIMIT, "it must wait and not spin"
+        step = min(max(seconds, 0.001), 2.0)
+        for second in sorted(second for second in self.happenings if second <= self.seconds + step):
+            self.happenings.pop(second)()
+        self.seconds += step
+        self.past.world.clock.at_ms = NOON_MS + round(self.seconds * 1000)
+
+    def _hand_over(self, found: FoundSession) -> Result[str | None, Error]:
+        if self.hand_over_error is not None:
+            return Failure(self.hand_over_error)
+        self.handed_over.append(found.session_id)
+        return Success("id__a1b2c3")
+
+    def captured(self) -> list[str]:
+        return [line.split()[3].rstrip(":") for line in self.told if " captured " in line]
+
+
+@pytest.fixture
+def room() -> Room:
+    return Room()
+
+
+def test_a_transcript_that_changed_and_rested_is_captured_and_later_handed_over(room: Room) -> None:
+    room.says(10, "s1", "one", "two")
+    done = room.watch()
+    assert done == Watching(captured=1, handed_over=1)
+    assert room.captured() == room.handed_over == ["s1"]
+    (entry,) = room.past.waiting()
+    assert entry.context.event == WATCH_EVENT
+    assert len(room.told) == 2
+    assert "captured claude-code s1: about " in room.told[0]
+
+
+def test_one_that_goes_on_and_on_is_captured_when_it_rests(room: Room) -> None:
+    for second in range(10, 100, 20):
+        room.says(second, "s1", *[f"turn {n}" for n in range(second)])
+    done = room.watch()
+    assert done.captured == 1
+    assert len(room.past.waiting()) == 1
+
+
+def test_what_waits_in_the_inbox_already_is_not_captured_again(room: Room) -> None:
+    room.says(10, "s1", "one")
+    room.says(100, "s1", "one", "two")
+    assert room.watch().captured == 1
+
+
+def test_what_was_consolidated_meanwhile_is_captured_again_when_it_goes_on(room: Room) -> None:
+    room.says(10, "s1", "one")
+    room.at(60, lambda: None if room.past.world.run().settled else pytest.fail("nothing was consolidated"))
+    room.says(100, "s1", "one", "two")
+    assert room.watch().captured == 2
+
+
+def test_what_was_there_before_is_left_to_backfill_but_for_what_changed_just_before(room: Room) -> None:
+    room.past.session("long-ago", "one", at_ms=NOON_MS - 900_000)
+    room.past.session("just-now", "one", at_ms=NOON_MS - 70_000)  # its file changed ten seconds ago
+    room.watch()
+    assert room.captured() == ["just-now"]
+
+
+def test_own_calls_and_automated_sessions_are_neither_captured_nor_handed_over(room: Room) -> None:
+    """P23"""
+    own = evolve(history("own", "x"), own_call=True, turns=())
+    robot = evolve(history("robot", "x"), automated=True)
+    room.at(10, lambda: room.past.put("own", own, NOON_MS))
+    room.at(11, lambda: room.past.put("robot", robot, NOON_MS))
+    room.says(12, "s1", "one")
+    room.watch()
+    assert room.captured() == room.handed_over == ["s1"]
+    assert [line.split(maxsplit=1)[1] for line in room.told if "left out" in line] == [
+        "left out claude-code own: memory's own call",
+        "left out claude-code robot: automated, without a person",
+    ]
+
+
+def test_one_that_cannot_be_read_is_told_and_the_watch_goes_on(room: Room) -> None:
+    room.at(10, lambda: room.past.put("odd", HistoryUnreadable("/t/odd", "no record in it"), NOON_MS))
+    room.says(12, "s1", "one")
+    done = room.watch()
+    assert room.captured() == ["s1"]
+    assert done.problems == tuple(room.warned)
+    assert len(room.warned) == 1
+
+
+def test_a_directory_that_cannot_be_listed_is_told_once(room: Room) -> None:
+    """P6"""
+    room.past.finder.errors.append(StoreIo("/t", "list", "EACCES", "Permission denied"))
+    room.says(10, "s1", "one")
+    done = room.watch()
+    assert len(done.problems) == 1
+    assert room.captured() == ["s1"]
+
+
+def test_a_handoff_that_fails_is_told_and_the_watch_goes_on(room: Room) -> None:
+    room.hand_over_error = StoreIo("topics", "write", "ENOSPC", "No space left on device")
+    room.says(10, "s1", "one")
+    done = room.watch()
+    assert (done.captured, done.handed_over, len(done.problems)) == (1, 0, 1)
+
+
+def test_it_ends_when_it_is_told_to(room: Room) -> None:
+    room.ends_after_seconds = 5
+    room.says(1, "s1", "one")
+    assert room.watch() == Watching()
+    assert room.seconds <= 7
+
+
+def test_a_harness_that_cannot_be_watched_is_a_wrong_call(room: Room) -> None:
+    error = watch(room.io(), (Harness.AMP,), REST).failure()
+    assert isinstance(error, UsageInvalid)
+    assert "memory backfill amp" in error.hint
