@@ -89,6 +89,11 @@ class Past:
         return [self.world.inbox.entries[name] for name in sorted(self.world.inbox.entries)]
 
 
+def uuids(said: Sequence[Turn]) -> tuple[Turn, ...]:
+    """The same turns with record ids that no other session has, unless it copied them."""
+    return tuple(evolve(turn, record_id=f"7c9e6679-7425-40de-944b-{turn.record_id}") for turn in said)
+
+
 @pytest.fixture
 def past() -> Past:
     past = Past()
@@ -140,9 +145,9 @@ def test_a_transcript_that_was_rewritten_is_not_learnt_twice(past: Past) -> None
 
 
 def test_a_resumed_copy_is_learnt_from_where_it_goes_on(past: Past) -> None:
-    original = turns("one", "two", "three")
+    original = uuids(turns("one", "two", "three"))
     past.session("s1", said=original)
-    past.session("s2", said=(*original, *turns("four", first=4)), at_ms=NOON_MS + 1)
+    past.session("s2", said=(*original, *uuids(turns("four", first=4))), at_ms=NOON_MS + 1)
     past.session("s3", said=original, at_ms=NOON_MS + 2)
     assert past.sights() == {"s1": "new", "s2": "new", "s3": "copy"}
     past.backfill()
@@ -152,11 +157,11 @@ def test_a_resumed_copy_is_learnt_from_where_it_goes_on(past: Past) -> None:
 
 
 def test_a_copy_of_what_was_consolidated_long_ago_is_recognised_by_its_record(past: Past) -> None:
-    original = turns("one", "two", "three")
+    original = uuids(turns("one", "two", "three"))
     past.session("s1", said=original)
     past.backfill()
     past.world.run()
-    past.session("s2", said=(*original, *turns("four", first=4)), at_ms=NOON_MS + 1)
+    past.session("s2", said=(*original, *uuids(turns("four", first=4))), at_ms=NOON_MS + 1)
     past.backfill()
     past.world.run()
     assert [t.number for t in past.world.agent.asked[-1].window.turns] == [4]
@@ -166,9 +171,9 @@ def test_a_copy_of_what_was_consolidated_long_ago_is_recognised_by_its_record(pa
 
 
 def test_a_fork_from_the_middle_is_learnt_from_its_fork(past: Past) -> None:
-    shared = turns("one", "two")
-    tool = Turn(2, Role.TOOL, "said by a page", "record-t", NOON_MS)
-    past.session("s1", said=(shared[0], tool, *turns("a three", first=3)))
+    shared = uuids(turns("one", "two"))
+    (tool,) = uuids((Turn(2, Role.TOOL, "said by a page", "record-t", NOON_MS),))
+    past.session("s1", said=(shared[0], tool, *uuids(turns("a three", first=3))))
     fork = evolve(turns("b three", first=3)[0], record_id="fork-3")
     past.session("s2", said=(shared[0], tool, fork), at_ms=NOON_MS + 1)
     past.backfill()
@@ -179,8 +184,8 @@ def test_a_fork_from_the_middle_is_learnt_from_its_fork(past: Past) -> None:
 
 
 def test_a_copy_stays_one_after_its_original_went_on(past: Past) -> None:
-    past.session("s1", said=turns("one", "two", "three"))
-    past.session("s2", said=turns("one", "two"), at_ms=NOON_MS + 1)
+    past.session("s1", said=uuids(turns("one", "two", "three")))
+    past.session("s2", said=uuids(turns("one", "two")), at_ms=NOON_MS + 1)
     past.backfill()
     past.world.run()
     assert past.sights() == {"s1": "done", "s2": "done"}
@@ -188,6 +193,12 @@ def test_a_copy_stays_one_after_its_original_went_on(past: Past) -> None:
 
 def test_where_record_ids_mean_nothing_elsewhere_equal_ones_are_no_copies(past: Past) -> None:
     past.shares_record_ids = False
+    past.session("s1", said=uuids(turns("one", "two")))
+    past.session("s2", said=uuids(turns("quite", "different")), at_ms=NOON_MS + 1)
+    assert past.sights() == {"s1": "new", "s2": "new"}
+
+
+def test_counted_records_are_no_copies(past: Past) -> None:
     past.session("s1", said=turns("one", "two"))
     past.session("s2", said=turns("quite", "different"), at_ms=NOON_MS + 1)
     assert past.sights() == {"s1": "new", "s2": "new"}

@@ -21,6 +21,9 @@ from agent_memory.errors import Error, HistoryUnavailable
 from agent_memory.pipelines.backfill_io import BackfillIo
 from agent_memory.wording import describe
 
+UNIQUE_ID_CHARS = 16
+"""A shorter record id may be a count, which another session has too."""
+
 COPY = "copy"
 """The agent name in the mark of a session of which all that it was looked at for is in another session."""
 
@@ -107,7 +110,8 @@ def _judged(
     if found.shares_record_ids:
         begins_at = None if mark is not None else _begins_at(history, looking)
         for turn in history.turns:
-            looking.seen.add(turn.record_id)
+            if _is_unique(turn):
+                looking.seen.add(turn.record_id)
     if begins_at is not None:
         history = evolve(history, turns=tuple(turn for turn in history.turns if turn.number > begins_at.turns_seen))
         if not history.turns:
@@ -156,8 +160,12 @@ def _begins_at(history: History, looking: Looking) -> SessionMark | None:
 def _covered(turns: Sequence[Turn], harness: Harness, looking: Looking) -> int:
     """How many of the first turns are in a session that was consolidated, or looked at before this one."""
     consolidated = max(
-        (at for at, turn in enumerate(turns, 1) if (harness, turn.record_id) in looking.ends),
+        (at for at, turn in enumerate(turns, 1) if (harness, turn.record_id) in looking.ends and _is_unique(turn)),
         default=0,
     )
     looked_at = next((at for at, turn in enumerate(turns) if turn.record_id not in looking.seen), len(turns))
     return max(consolidated, looked_at)
+
+
+def _is_unique(turn: Turn) -> bool:
+    return len(turn.record_id) >= UNIQUE_ID_CHARS
