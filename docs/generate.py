@@ -143,6 +143,7 @@ EXIT_CODES = {
 _EXAMPLES: Mapping[str, object] = {
     "act": "promote",
     "archived": False,
+    "at_ms": 1_770_993_005_123,
     "because": "secret",
     "calls_today": 48,
     "cause": "rate-limit",
@@ -188,6 +189,7 @@ _EXAMPLES_OF: Mapping[str, Mapping[str, object]] = {
     "markers-ambiguous": {"path": "~/.claude/CLAUDE.md", "problem": "line 12 ends a section that no line begins"},
     "path-refused": {"path": "topics/notes", "reason": "it is a symbolic link"},
     "recorder-failed": {"command": "git commit", "exit_status": 128},
+    "settings-refused": {"path": "~/.claude/settings.json", "reason": "line 7: a comma is missing"},
     "state-corrupt": {"path": "inbox/.queue.json", "problems": ("it is not JSON",)},
     "undo-refused": {"reasons": ("topics/xstate guards id__a1b2c3.md was changed since, by `memory edit`",)},
     "target-refused": {"path": "~/.codex/AGENTS.md", "reason": "it is a directory"},
