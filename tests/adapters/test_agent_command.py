@@ -17,7 +17,7 @@ from agent_memory.adapters.agent.chosen_command import AgentCommand, choose_comm
 from agent_memory.adapters.agent.private_directory import private_directory
 from agent_memory.adapters.records.dict_spend_ledger import DictSpendLedger
 from agent_memory.config import LlmConfig, PresetConfig
-from agent_memory.domain.agent_request import AgentReply, AgentRequest, SessionRequest
+from agent_memory.domain.agent_request import AgentReply, SessionRequest
 from agent_memory.domain.command.presets import PRESETS
 from agent_memory.domain.history import History
 from agent_memory.domain.inbox_entry import Context, InboxEntry, InlineNote
