@@ -587,7 +587,8 @@ class Memory:
         if not dry_run and self.caller.variable is not None:
             return Failure(ActRefused("undo", self.caller.variable))
         with self.locks.run() as held:
-            return held.bind(lambda _: self._undo_io()).bind(lambda io: undo(io, name, dry_run=dry_run))
+            ready = held if dry_run else held.bind(lambda _: self._finish_forgetting())
+            return ready.bind(lambda _: self._undo_io()).bind(lambda io: undo(io, name, dry_run=dry_run))
 
     def look_at_forgetting(self, target: ForgetTarget) -> Result[Found, Error]:
         """All that `forget` would do: nothing is changed. Refused where an agent is calling, as forgetting itself is."""

@@ -273,3 +273,17 @@ def test_a_session_that_nothing_is_known_of_leaves_its_tombstone(tmp_path: Path)
     assert (done.code, done.err) == (0, "")
     assert memory("capture", "--harness", "amp", "--session", "T-not-seen-yet").code == 30
     assert memory("capture", "--harness", "amp", "--session", "T-another").code == 0
+
+
+@pytest.mark.parametrize("by", ["session", "note"])
+def test_what_was_forgotten_before_can_be_purged_later(memory: Memory, by: str) -> None:
+    (gone,) = [each["id"] for each in memory.notes() if SECRET_WORD in each["body"]]
+    words = ("--session", SESSION) if by == "session" else (gone,)
+    assert memory("forget", *words, "--yes").code == 0
+    assert SECRET_WORD in memory.git("log", "--all", "-p", "--format=%B")  # positive control
+    assert memory("forget", *words, "--purge", "--yes").code == 0
+    assert SECRET_WORD not in memory.git("log", "--all", "-p", "--format=%B")
+    if by == "session":  # of a note its session is still there, in histories and runs
+        assert holders(memory.root, SECRET_WORD) == []
+    unknown = memory("forget", "id__zzzzzz", "--purge", "--yes")
+    assert unknown.code == 20

@@ -19,11 +19,13 @@ from agent_memory.adapters.forgetting.note_traces import (
     traces_of_session,
 )
 from agent_memory.adapters.forgetting.run_traces import RunTraces
+from agent_memory.adapters.forgetting.tombstone_files import FORGOTTEN
 from agent_memory.domain.entry import Meta, Source, StoredEntry
 from agent_memory.domain.forgetting.forgetting import ForgetTarget, Forgetting, GoneNote, Mention, SharedNote
 from agent_memory.domain.forgetting.sources import SessionKey
 from agent_memory.domain.forgetting.statements import MENTION_SHARE, share_held, statements_of
 from agent_memory.domain.forgetting.trace_words import TraceWords
+from agent_memory.domain.text.ids import is_id
 from agent_memory.domain.text.slug import slug_of
 from agent_memory.domain.vocabulary import Harness, Sensitivity
 from agent_memory.errors import EntryNotFound, Error
@@ -60,7 +62,7 @@ class ForgettingLook:
 
     def _look_at_entry(self, target: ForgetTarget, id: str) -> Result[Found, Error]:
         def found(traces: NoteTraces, inbox: InboxTraces) -> Result[Found, Error]:
-            if not traces.removed and not traces.linked:
+            if not traces.removed and not traces.linked and not (target.purge and self._was_forgotten(id)):
                 return Failure(EntryNotFound(id))
             sessions = _sessions_of(traces.removed) if target.purge else ()
             return self._found(target, traces, inbox, frozenset((id,)), sessions, ())
@@ -68,6 +70,10 @@ class ForgettingLook:
         return traces_of_entry(self._real, id).bind(
             lambda traces: inbox_of_entries(self._real, frozenset((id,))).bind(lambda inbox: found(traces, inbox))
         )
+
+    def _was_forgotten(self, id: str) -> bool:
+        """Whether it went before, and only the history still holds it."""
+        return is_id(id) and os.path.lexists(f"{self._real}/{FORGOTTEN}/{id}.json")
 
     def _look_at_session(self, target: ForgetTarget, session: SessionKey) -> Result[Found, Error]:
         def with_notes(inbox: InboxTraces) -> Result[Found, Error]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 
-from returns.result import Success
+from attrs import evolve, field, mutable
 
 from agent_memory.adapters.forgetting.note_traces import id_at
 from agent_memory.adapters.git.purge_choice import PurgeRules
 from agent_memory.adapters.store.entry_files import ARCHIVE, TOPICS, understand
-from agent_memory.domain.entry import MemoryEntry
+from agent_memory.domain.entry import MemoryEntry, StoredEntry
 from agent_memory.domain.forgetting.sources import share_of, without_session
 from agent_memory.domain.forgetting.trace_words import forgetful_message
 from agent_memory.formats.forgetting_json import ForgettingAtWork
@@ -17,25 +17,33 @@ from agent_memory.formats.note import render_note
 
 
 def purge_rules(root: str, work: ForgettingAtWork) -> PurgeRules:
-    """The rules for the real root, whose notes are gone by now."""
+    """The rules for the real root, whose notes are gone by now.
+
+    Every version is looked at before any message is: what a note was called in the history, and which notes came from the
+    session, is known only from there once they are gone.
+    """
     gone = frozenset(path for path in work.paths if not os.path.lexists(f"{root}/{path}")) | frozenset(work.marks)
+    met = _Met()
 
     def drops_path(path: str) -> bool:
         return path in gone or (_is_note(path) and id_at(path) in work.words.ids)
 
     def looks_at(path: str) -> bool:
-        return work.session is not None and _is_note(path)
+        return _is_note(path) and (work.session is not None or drops_path(path))
 
     def version(path: str, data: bytes) -> bytes | None:
+        stored = understand(path, data, 0).value_or(None)
+        if drops_path(path):
+            met.add(stored)
+            return None
         session = work.session
         if session is None or session.session_id.encode("utf-8", "surrogatepass") not in data:
             return data
-        found = understand(path, data, 0)
-        if not isinstance(found, Success):
+        if stored is None:
             return None  # nobody can tell what in it came from elsewhere
-        stored = found.unwrap()
         match share_of(stored.meta, session):
             case "all":
+                met.add(stored)
                 return None
             case "some":
                 entry = MemoryEntry(without_session(stored.meta, session), stored.body)
@@ -44,9 +52,21 @@ def purge_rules(root: str, work: ForgettingAtWork) -> PurgeRules:
                 return data
 
     def message(text: str, touched: bool) -> str:
-        return forgetful_message(text, work.words, touched=touched)
+        words = evolve(work.words, titles=work.words.titles | met.titles)
+        return forgetful_message(text, words, touched=touched)
 
     return PurgeRules(drops_path, looks_at, version, message)
+
+
+@mutable
+class _Met:
+    """What the versions that go were called."""
+
+    titles: set[str] = field(factory=set)
+
+    def add(self, stored: StoredEntry | None) -> None:
+        if stored is not None:
+            self.titles.add(stored.meta.title)
 
 
 def _is_note(path: str) -> bool:

@@ -44,7 +44,7 @@ def decide_purge(old: GitProcess, rules: PurgeRules) -> Result[Decided, Error]:
     """What becomes of every version of every file. A blob goes only where no path and no version of it stays."""
 
     def chosen(versions: tuple[Version, ...]) -> Result[Decided, Error]:
-        read = [each for each in versions if rules.looks_at(each.path) and not rules.drops_path(each.path)]
+        read = [each for each in versions if rules.looks_at(each.path)]
         return _contents(old, {each.object_id for each in read}).map(lambda data: _choice(versions, read, data, rules))
 
     return _versions(old).bind(chosen)
