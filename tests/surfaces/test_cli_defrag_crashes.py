@@ -164,7 +164,8 @@ def sweep_failures(template: Memory, number: int, first: int, step: int) -> None
         refused = copied(template, "refused")
         done = struck_at(refused, place, "defrag", errno=number)
         assert done.code in (0, 20, 40, 70), (place, done)
-        assert "Traceback" not in done.err, (place, done)
+        # The agent's own words are told where it got no prompt, and they may be a traceback.
+        assert done.code == 40 or "Traceback" not in done.err, (place, done)
         assert done.code == 0 or len(done.err.splitlines()) >= 1, (place, done)
         check_whole(refused, before, place)
         assert broken(snapshot(refused.root)) == [], place
