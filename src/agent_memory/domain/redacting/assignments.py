@@ -41,7 +41,11 @@ _TAIL = _INNOCENT_TAIL + r"[\w.-]{0,24}+"
 _CLOSE = r"""(?:\\{0,7}["'`])?\]?"""
 _QUOTED = r"""(?P<q>\\{0,7}["'`])(?P<secret>(?:(?!(?P=q))[^\n]){6,600}+)(?P=q)"""
 _GIVEN = r"""[ \t]{0,24}(?:=>|:=|[!=]==?|[=:])(?:[ \t]{0,24}+(?!\r?\n)|[ \t]{0,8}\r?\n(?:>[ ])?[ \t]{0,24}(?![\w.-]{1,60}[=:]))"""
-_NEXT = r"""[ \t]{0,8},[ \t]{0,8}"""
+_FURTHER = (
+    r"""(?:(?<=["'`\]])[ \t]{0,8},[ \t]{0,8}|\s{0,40}=\s{0,24}|[ \t]{0,8}(?:\|\||\?\?|or\b)\s{0,24}|[ ]?\{\s{0,24}"""
+    r"""|(?<=["'])[ ]?,\s{0,24}\\{0,3}["']value\\{0,3}["'][ ]?:[ ]?)"""
+)
+"""What else may stand before a quoted value: the next argument, a line end, another default, an initialiser, `"value":`."""
 _OF = "for|of|from|do|da|de|del|du|della|der|des|für|van"
 _VERB = "is|was|to|of|é|es|est|ist|è|er|är|jest|это"
 _BARE_CHARACTER = r"""(?:[^\s"'`,;<>(){}\[\]\\|&]|\\(?![nrt"'`\\]))"""
@@ -55,7 +59,7 @@ def _alternatives(keywords: tuple[str, ...]) -> str:
 def _quoted(name: str, keywords: tuple[str, ...], accepts: Callable[[str], bool], tail: str = _TAIL) -> Rule:
     """`"key": "value"`, `key = 'value'`, `key: "value"` and the same inside an escaped string; with a tail also
     `("key", "value")`."""
-    between = rf"""(?:{_GIVEN}|(?<=["'`]){_NEXT})""" if tail else _GIVEN
+    between = f"(?:{_GIVEN}|{_FURTHER})" if tail else _GIVEN
     pattern = rf"""(?i:{_alternatives(keywords)}){tail}{_CLOSE}{between}(?:[bru]|[rb]{{2}})?{_QUOTED}"""
     return Rule(name, keywords, pattern, accepts)
 
@@ -183,6 +187,7 @@ ASSIGNMENTS: tuple[Rule, ...] = (
     _environment("password", PASSWORDS),
     evolve(_quoted("password", ("pass",), is_password, tail=""), word=True),
     _environment("password", ("pass",)),
+    evolve(_bare("password", ("pass",), is_key), word=True),
     _element("password", PASSWORDS, is_password),
     _said("password", PASSWORD_WORDS, is_unquoted_password),
     _quoted("secret", SECRETS, is_strong_password),
@@ -190,6 +195,7 @@ ASSIGNMENTS: tuple[Rule, ...] = (
     _bare("secret", SECRETS, is_key),
     _environment("secret", ("secret",)),
     _element("secret", ("secret", "token", "apikey", "api-key", "api_key", "accesskey"), is_key),
+    _element("api-key", KEYS, is_key),
     _element_of_words("secret", ("secret", "token", "password", "apikey", "api-key", "privatekey", "id")),
     _terraform("secret", ("password", "secret", "token", "api_key", "access_key", "secret_key"), is_key),
     _said("token", ("token", "secret", "key"), is_key),
@@ -204,7 +210,11 @@ ASSIGNMENTS: tuple[Rule, ...] = (
     _option("password", ("password", "passwd", "pass", "passphrase", "db-password"), is_unquoted_password),
     _option("token", ("token", "auth-token", "access-token", "bearer-token"), is_key),
     _option("secret", ("secret", "client-secret", "secret-key"), is_key),
-    _option("api-key", ("api-key", "apikey", "access-key", "key"), is_key),
+    _option(
+        "api-key",
+        ("api-key", "apikey", "access-key", "storagekey", "storage-key", "accountkey", "account-key", "key"),
+        is_key,
+    ),
     _named_key(),
     _query_key(),
 )

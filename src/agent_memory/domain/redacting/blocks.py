@@ -25,7 +25,7 @@ _LINE_BEGINNING = re.compile(r"\A[ \t>\"']*(?:\d{1,6}[→|:\t][ \t]?)?")
 _BODY_CHARS = 16_000
 _PUTTY = re.compile(r"Private-Lines: \d{1,4}(?:\\n|\s)[A-Za-z0-9+/=\s\\]{40,20000}+")
 _PRIVATE_TAG = re.compile(
-    r"(?:<|&lt;|\\{1,3}u003c)[ ]?(?P<closes>/?)[ ]?private(?:[ ][^<>\n]{0,80})?[ ]?(?:>|&gt;|\\{1,3}u003e)",
+    r"(?:<|&lt;|\\{1,3}u003c)[ ]?(?P<closes>/?)[ ]?private(?:[ ][a-z-]{1,20}=[^<>\n]{0,80})?[ ]?(?:>|&gt;|\\{1,3}u003e)",
     re.IGNORECASE,
 )
 _LEFT_OUT = " characters left out …]\n"

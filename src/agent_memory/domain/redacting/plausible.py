@@ -163,7 +163,7 @@ def is_key(value: str) -> bool:
         return True
     if entropy_bits(value) < (2.9 if is_hex(value) else 3.3):
         return False
-    return _is_one_long_run(value) or (worded_share(value) < 0.7 and not _looks_like_code(value))
+    return _is_one_long_run(value) or ((worded_share(value) < 0.7 or is_drawn(value)) and not _looks_like_code(value))
 
 
 def _is_one_long_run(value: str) -> bool:

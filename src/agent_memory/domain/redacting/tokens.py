@@ -41,7 +41,7 @@ TOKENS: tuple[Rule, ...] = (
     ),
     _token("gitlab-token", "gr1348941", r"GR1348941[\w-]{20,50}"),
     _token("gitlab-session", "_gitlab_session=", r"_gitlab_session=(?P<secret>[0-9a-z]{32,64})"),
-    _token("bitbucket-token", "atbb atctt3", r"(?:ATBB[A-Za-z0-9]{28}|ATCTT3[\w=-]{60,250})"),
+    _word("bitbucket-token", "atbb atctt3", r"(?:ATBB[A-Za-z0-9]{24,36}|ATCTT3[\w=-]{60,250})"),
     _token("atlassian-token", "atatt3", r"ATATT3[\w=-]{60,300}"),
     _token(
         "sourcegraph-token", "sgp_ sgd_ sgph_", r"(?:sgp_|sgph_|sgd_)(?:(?:[A-Fa-f0-9]{16}|local)_)?[A-Fa-f0-9]{40}"
@@ -180,8 +180,8 @@ TOKENS: tuple[Rule, ...] = (
     ),
     _word("stripe-webhook-secret", "whsec_", r"whsec_[A-Za-z0-9+/=]{24,80}"),
     _word("shopify-token", "shpat_ shpca_ shppa_ shpss_", r"shp(?:at|ca|pa|ss)_[a-fA-F0-9]{32}"),
-    _word("square-token", "eaaa sq0atp- sq0csp-", r"(?:EAAA[\w-]{56,62}|sq0(?:atp|csp)-[\w-]{22,60})"),
-    _word("square-token", "eaaa", r"EAAA[\w-]{22,60}(?![\w/+=])"),
+    _word("square-token", "eaaa sq0atp- sq0csp-", r"(?<![+/])(?:EAAA[\w-]{56,62}|sq0(?:atp|csp)-[\w-]{22,60})"),
+    _word("square-token", "eaaa", r"(?<![+/])EAAA[\w-]{22,60}(?![\w/+=])"),
     _word("flutterwave-key", "flwseck_ flwpubk_", r"FLW(?:SECK|PUBK)(?:_TEST)?-[A-Za-z0-9]{12,32}(?:-X)?"),
     _word("shippo-token", "shippo_", r"shippo_(?:live|test)_[a-fA-F0-9]{40}"),
     _word("easypost-key", "ezak eztk", r"EZ[AT]K[A-Za-z0-9]{54}"),
@@ -233,7 +233,7 @@ TOKENS: tuple[Rule, ...] = (
     _word("prefect-key", "pnu_ pnb_", r"pn[ub]_[A-Za-z0-9]{36}"),
     _word("readme-key", "rdme_", r"rdme_[a-z0-9]{70}"),
     _word("settlemint-token", "sm_aat_ sm_pat_ sm_sat_", r"sm_[aps]at_[A-Za-z0-9]{16}"),
-    _word("buildkite-token", "bkua_", r"bkua_[a-f0-9]{40}"),
+    _word("buildkite-token", "bkua_", r"bkua_[a-z0-9]{40}"),
     _word("circleci-token", "ccipat_ ccprj_", r"cc(?:ipat|prj)_[A-Za-z0-9]{10,40}_[a-f0-9]{40}"),
     _word("typeform-token", "tfp_", r"tfp_[\w.=-]{40,70}"),
     _word("mapbox-token", "sk.ey", r"sk\.ey[\w-]{40,200}\.[\w-]{20,40}"),
