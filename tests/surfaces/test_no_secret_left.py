@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -120,7 +121,7 @@ def test_p20_no_secret_of_file_names_branches_and_directories_is_written_into_no
     project.mkdir()
     subprocess.run(["git", "init", "-q", "-b", f"fix/{other}", str(project)], check=True)
     talk = Conversation("s1", started_ms=time.time_ns() // 1_000_000)
-    where = {"cwd": str(project), "gitBranch": f"fix/{other}"}
+    where: dict[str, Any] = {"cwd": str(project), "gitBranch": f"fix/{other}"}
     talk.user("Remember that deploys run from main, always, since the old server is gone.", **where)
     talk.agent("I write it down.", calls("c1", "Write", file_path=f"{project}/{other}.txt", content="x"), **where)
     talk.result("c1", "done", **where)
