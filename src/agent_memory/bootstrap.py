@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -446,10 +446,17 @@ class Memory:
         from agent_memory.adapters.harness.session_finders import session_finders, watched_finders
         from agent_memory.adapters.records.session_marks_files import SessionMarksFiles
         from agent_memory.adapters.surroundings.past_places import past_repo
+        from agent_memory.adapters.surroundings.project_directories import MAX_DIRECTORIES, project_directories
         from agent_memory.pipelines.backfill_io import BackfillIo
 
         roots = self.config.capture.transcript_roots
-        surroundings = Surroundings(self.environ, home_of(self.environ), self.root, time.sleep, roots)
+
+        def known_directories() -> Iterable[Result[str, Error]]:
+            # A watch looks every few seconds: it is not to read the inbox and the store each time.
+            return () if watching else project_directories(self.inbox.directories(MAX_DIRECTORIES), self.store.list())
+
+        home = home_of(self.environ)
+        surroundings = Surroundings(self.environ, home, self.root, time.sleep, roots, known_directories)
         return self._calls_for().map(
             lambda calls_for: BackfillIo(
                 finders=watched_finders(surroundings) if watching else session_finders(surroundings),

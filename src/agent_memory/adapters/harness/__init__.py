@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from attrs import frozen
+from returns.result import Result
 
 from agent_memory.adapters.harness.aider import aider_chats
 from agent_memory.adapters.harness.amp import AmpCommand, AmpThreads
@@ -29,6 +30,7 @@ from agent_memory.adapters.harness.transcript_roots import (
     opencode_roots,
     pi_roots,
 )
+from agent_memory.errors import Error
 from agent_memory.ports import HistorySource
 
 
@@ -42,6 +44,8 @@ class Surroundings:
     sleep: Callable[[float], None]
     transcript_roots: tuple[str, ...] = ()
     """`capture.transcriptRoots`, and those recorded by setup."""
+    project_directories: Callable[[], Iterable[Result[str, Error]]] = tuple
+    """Where sessions are known to have been, of any harness; asked for only when they are needed."""
 
 
 def _claude_code(given: Surroundings) -> HistorySource:

@@ -22,6 +22,7 @@ from agent_memory.errors import Error, HistoryUnavailable, HistoryUnreadable, Tr
 
 CHAT_FILE = ".aider.chat.history.md"
 CHAT_FILE_VARIABLE = "AIDER_CHAT_HISTORY_FILE"
+TRACKED = "git tracks it, so that others may have written what it says"
 _MAX_DIRECTORIES_ABOVE = 40
 _NOTHING_NEW = NewFrom(after_number=1 << 62)
 
@@ -44,7 +45,7 @@ class AiderChats:
         """The turns after the mark, at most about 16 MiB of them (`remaining` then)."""
         path = entry.retrieval.session_path if isinstance(entry.retrieval, SessionFile) else None
         cwd = entry.context.cwd
-        path = path if path is not None else self._above(cwd) if cwd is not None else self.named_file
+        path = path if path is not None else self.above(cwd) if cwd is not None else self.named_file
         return fetch_session(
             self._roots_for(path), entry, "aider-session", lambda _, __: path, partial(_read_history, mark)
         )
@@ -67,7 +68,7 @@ class AiderChats:
         own = ["~"] if path is not None and os.path.basename(path) == CHAT_FILE else []
         return roots_of(self.home, [*named, *own], self.further)
 
-    def _above(self, directory: str) -> str | None:
+    def above(self, directory: str) -> str | None:
         """The chat history of a directory or of one above it; aider keeps it at the top of the work tree."""
         for _ in range(_MAX_DIRECTORIES_ABOVE):
             path = os.path.join(directory, CHAT_FILE)
@@ -87,7 +88,7 @@ def aider_chats(environ: Mapping[str, str], home: str | None, further: tuple[str
 
 def _read_history(mark: SessionMark | None, file: OpenTranscript, session_id: str) -> Result[History, Error]:
     if is_tracked(file.path):
-        return Failure(TranscriptRefused(file.path, "git tracks it, so that others may have written what it says"))
+        return Failure(TranscriptRefused(file.path, TRACKED))
     cwd = os.path.dirname(file.path)
     session = _read(file, AiderRuns(session_id, cwd, new_after(mark)))
     if mark is not None and not session.turns.past_mark and not session.turns.own_call:

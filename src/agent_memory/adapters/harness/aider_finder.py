@@ -4,33 +4,43 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 
 from attrs import frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.io_errors import store_io
-from agent_memory.adapters.harness.aider import CHAT_FILE, AiderChats
+from agent_memory.adapters.harness.aider import CHAT_FILE, TRACKED, AiderChats
 from agent_memory.adapters.harness.aider_session import Run
+from agent_memory.adapters.surroundings.git_index import is_tracked
 from agent_memory.domain.found_session import FoundSession
 from agent_memory.domain.inbox_entry import SessionFile
 from agent_memory.domain.results import sealed
 from agent_memory.domain.vocabulary import Harness
-from agent_memory.errors import Error
+from agent_memory.errors import Error, TranscriptRefused
 
 
 @frozen
 class AiderFinder:
-    """Looks for a chat history in each of `directories`, and where `$AIDER_CHAT_HISTORY_FILE` says."""
+    """Looks for a chat history in each of `directories`, and where `$AIDER_CHAT_HISTORY_FILE` says; in the directories of
+    projects also above them, as far as the home."""
 
     chats: AiderChats
     directories: tuple[str, ...]
+    project_directories: Callable[[], Iterable[Result[str, Error]]] = tuple
 
     def find(self, since_ms: int | None) -> Iterator[Result[FoundSession, Error]]:
         """See `ports.SessionFinder`. A run that another one follows in its file changed last before that one began."""
         named = (self.chats.named_file,) if self.chats.named_file is not None else ()
-        for path in dict.fromkeys((*named, *(os.path.join(each, CHAT_FILE) for each in self.directories))):
+        paths = dict.fromkeys((*named, *(os.path.join(each, CHAT_FILE) for each in self.directories)))
+        for directory in self.project_directories():
+            match sealed(directory):
+                case Failure() as failure:
+                    yield failure
+                case Success(project):
+                    paths.update(dict.fromkeys(filter(None, [self.chats.above(project)])))
+        for path in paths:
             try:
                 status = os.lstat(path)
             except (FileNotFoundError, NotADirectoryError):
@@ -45,6 +55,8 @@ class AiderFinder:
 
     def _found_in(self, path: str, changed_at_ms: int, since_ms: int | None) -> Iterator[Result[FoundSession, Error]]:
         match sealed(self.chats.runs(path)):
+            case Success(runs) if runs and is_tracked(path):
+                yield Failure(TranscriptRefused(path, TRACKED))
             case Failure(error):
                 yield Failure(error)
             case Success(runs):

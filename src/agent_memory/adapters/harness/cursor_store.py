@@ -27,7 +27,7 @@ DATABASE = "state.vscdb"
 MISSING_BUBBLE = "missing-bubble"
 
 _NEEDED = {"cursorDiskKV": ("key", "value")}
-_EMPTY_DRAFT = "empty-state-draft"
+EMPTY_DRAFT = "empty-state-draft"
 _VALUE = "SELECT value FROM cursorDiskKV WHERE key = ?"
 _KEYS = "SELECT key FROM cursorDiskKV WHERE key >= ? AND key < ?"
 
@@ -42,14 +42,14 @@ def history_in_store(session_id: str, mark: SessionMark | None, database: Databa
         case Failure() as failure:
             return failure
         case Success(composer):
-            if composer is None or composer.get("isDraft") is True or session_id == _EMPTY_DRAFT:
+            if composer is None or composer.get("isDraft") is True or session_id == EMPTY_DRAFT:
                 return Success(None)
     bubbles = _Bubbles(database, session_id, composer)
     if not bubbles.any:
         return Success(None)
 
     def begin_and_fill(session: ComposerSession) -> None:
-        session.take_composer(composer, is_sub_agent=_is_sub_agent(database, session_id))
+        session.take_composer(composer, is_sub_agent=is_sub_agent(database, session_id))
         bubbles.fill(session)
 
     session = session_after(mark, partial(ComposerSession, session_id), begin_and_fill)
@@ -68,7 +68,8 @@ def _composer(database: Database, session_id: str) -> Result[Json | None, Error]
     return Success(objects.found[0])
 
 
-def _is_sub_agent(database: Database, session_id: str) -> bool:
+def is_sub_agent(database: Database, session_id: str) -> bool:
+    """Whether the store lists the conversation as a sub-agent's."""
     if not {"composerId", "isSubagent"} <= database.columns("composerHeaders"):
         return False
     wanted = "SELECT isSubagent FROM composerHeaders WHERE composerId = ?"

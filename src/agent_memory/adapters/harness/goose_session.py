@@ -31,7 +31,7 @@ _SILENT_BLOCKS = frozenset(
 )
 _REQUESTS = ("toolRequest", "frontendToolRequest")
 _WRITES = ("write", "str_replace", "insert", "undo_edit", "edit", "create")
-_NOT_OF_PERSONS = ("scheduled", "sub_agent", "hidden")
+NOT_OF_PERSONS = ("scheduled", "sub_agent", "hidden")
 _OWN_TITLES = re.compile(r"(?:new session|cli session|untitled)\b", re.IGNORECASE)
 _CONTEXT = re.compile(r"<info-msg>.*?</info-msg>", re.DOTALL)
 """What goose puts into a prompt for its model: time, directory, state of its extensions."""
@@ -80,7 +80,7 @@ class GooseSession:
         facts.agent = text_at(mapping_at(value, "model_config"), "model_name", "model") or facts.agent
         facts.started(ms_of(text_at(value, "created_at")[:40]))
         scheduled = bool(text_at(value, "schedule_id"))
-        facts.automated = facts.automated or scheduled or text_at(value, "session_type") in _NOT_OF_PERSONS
+        facts.automated = facts.automated or scheduled or text_at(value, "session_type") in NOT_OF_PERSONS
 
     def _take_message(self, value: Mapping[str, object]) -> None:
         at_ms = _at_ms(number_at(value, "created"))

@@ -16,7 +16,7 @@ from agent_memory.adapters.disk.lines import MAX_LINE_BYTES
 from agent_memory.adapters.harness.any_json import mapping_at, objects_at
 from agent_memory.adapters.harness.first_history import MaybeHistory
 from agent_memory.adapters.harness.line_transcripts import session_after
-from agent_memory.adapters.harness.opencode_database import history_in_database
+from agent_memory.adapters.harness.opencode_database import history_in_database, is_opencode_database
 from agent_memory.adapters.harness.opencode_session import OpencodeSession
 from agent_memory.adapters.harness.opencode_storage import Storage, history_in_storage
 from agent_memory.adapters.harness.read_only_database import read_database
@@ -124,8 +124,8 @@ def _database_names(root: str) -> list[str]:
         names = os.listdir(root)
     except OSError:
         return []
-    of_channels = sorted(name for name in names if name.startswith("opencode-") and name.endswith(".db"))
-    return [*(["opencode.db"] if "opencode.db" in names else []), *of_channels]
+    # That of no channel comes first.
+    return sorted(filter(is_opencode_database, names), key=lambda name: (name != "opencode.db", name))
 
 
 def _exported(finished: Finished, session_id: str, mark: SessionMark | None) -> Result[History, Error]:

@@ -22,6 +22,11 @@ _NEEDED = {
 }
 
 
+def is_opencode_database(name: str) -> bool:
+    """Whether a file of this name is a database of opencode's, or of one of its channels'."""
+    return name == "opencode.db" or (name.startswith("opencode-") and name.endswith(".db"))
+
+
 def history_in_database(session_id: str, mark: SessionMark | None, database: Database) -> MaybeHistory:
     """The session's turns after the mark; None where the database does not know it."""
     if lacking := database.lacks(_NEEDED):

@@ -78,6 +78,12 @@ class Database:
             raise _TooLargeToScanError
         return iter(self._connection.execute(sql, parameters))
 
+    def listed(self, sql: str, *parameters: object) -> Iterator[tuple[object, ...]]:
+        """The rows of a table with one row a session, one at a time. Ask for ids and instants alone."""
+        # `MAX_SCANNED_BYTES` is left out of account on purpose. What makes such a database large are its messages, which
+        # are in other tables; no index leads to "every session", and without the list a large one would have none.
+        return iter(self._connection.execute(sql, parameters))
+
     def is_led_to(self, sql: str, *parameters: object) -> bool:
         """Whether the database is small, or an index leads to these rows."""
         if self.size_bytes <= MAX_SCANNED_BYTES:

@@ -13,6 +13,9 @@ from agent_memory.adapters.harness.aider_finder import AiderFinder
 from agent_memory.adapters.harness.amp import AmpCommand
 from agent_memory.adapters.harness.amp_finder import AmpFinder
 from agent_memory.adapters.harness.copilot import EVENTS_FILE
+from agent_memory.adapters.harness.cursor_finder import CursorFinder
+from agent_memory.adapters.harness.goose_finder import GooseFinder
+from agent_memory.adapters.harness.opencode_finder import OpencodeFinder
 from agent_memory.adapters.harness.transcript_finder import Identifies, TranscriptFinder
 from agent_memory.adapters.harness.transcript_roots import (
     TranscriptRoots,
@@ -21,6 +24,9 @@ from agent_memory.adapters.harness.transcript_roots import (
     copilot_roots,
     cursor_roots,
     gemini_roots,
+    goose_roots,
+    is_session_id,
+    opencode_roots,
     pi_roots,
 )
 from agent_memory.domain.vocabulary import Harness
@@ -31,6 +37,9 @@ _UUID_CHARS = 36
 _HEAD_BYTES = 256 * 1024
 _HEAD_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _SESSION_ID = re.compile(rb'"sessionId"\s*:\s*"([A-Za-z0-9._-]{1,128})"')
+_OF_GOOSE = re.compile(rb'\s*\{[^\n]*"(?:working_dir|message_count)"\s*:')
+_OF_OPENCODE = re.compile(rb'"id"\s*:\s*"ses_')
+_WITH_PARENT = re.compile(rb'"parentID"\s*:\s*"')
 _OF_SUB_AGENT = re.compile(rb'"(?:thread_source"\s*:\s*"subagent"|subagent"\s*:\s*[{"])')
 
 RootsOf = Callable[[Mapping[str, str], "str | None", tuple[str, ...]], TranscriptRoots]
@@ -83,10 +92,27 @@ def _cursor(path: str, names: tuple[str, ...]) -> str | None:
     return _uuid_in(stem) if names[-2] in ("agent-transcripts", stem) else None
 
 
+def _goose(path: str, names: tuple[str, ...]) -> str | None:
+    """`<session id>.jsonl`, whose first line is goose's own. The id may be any name: the person chose it."""
+    session_id = names[-1].removesuffix(".jsonl")
+    if not names[-1].endswith(".jsonl") or not is_session_id(session_id):
+        return None
+    return session_id if _OF_GOOSE.match(_head_of(path).partition(b"\n")[0]) else None
+
+
+def _opencode(path: str, names: tuple[str, ...]) -> str | None:
+    """`<project>/<session id>.json`, unless it names the session that it works for."""
+    session_id = names[-1].removesuffix(".json")
+    if len(names) != 2 or not names[-1].endswith(".json") or not is_session_id(session_id):
+        return None
+    head = _head_of(path)
+    return session_id if _OF_OPENCODE.search(head) and not _WITH_PARENT.search(head) else None
+
+
 def _files(
     harness: Harness, roots_of: RootsOf, identify: Identifies, max_depth: int, *, shares_record_ids: bool = False
-) -> Callable[[Surroundings], SessionFinder]:
-    def build(given: Surroundings) -> SessionFinder:
+) -> Callable[[Surroundings], TranscriptFinder]:
+    def build(given: Surroundings) -> TranscriptFinder:
         roots = roots_of(given.environ, given.home, given.transcript_roots)
         return TranscriptFinder(harness, roots, identify, max_depth, shares_record_ids)
 
@@ -99,25 +125,48 @@ def _amp(given: Surroundings) -> SessionFinder:
 
 
 def _aider(given: Surroundings) -> SessionFinder:
-    """Aider keeps its chat history wherever it was called: only the directories that are told are looked into."""
-    return AiderFinder(aider_chats(given.environ, given.home, given.transcript_roots), given.transcript_roots)
+    """Aider keeps its chat history wherever it was called: the directories that are told, and those where other sessions
+    were, are looked into."""
+    chats = aider_chats(given.environ, given.home, given.transcript_roots)
+    return AiderFinder(chats, given.transcript_roots, given.project_directories)
+
+
+_cursor_files = _files(Harness.CURSOR, cursor_roots, _cursor, 3)
+
+
+def _cursor_files_and_store(given: Surroundings) -> SessionFinder:
+    return CursorFinder(_cursor_files(given))
+
+
+def _goose_files_and_database(given: Surroundings) -> SessionFinder:
+    return GooseFinder(_files(Harness.GOOSE, goose_roots, _goose, 1)(given))
+
+
+def _opencode_files_and_databases(given: Surroundings) -> SessionFinder:
+    roots = opencode_roots(given.environ, given.home, given.transcript_roots)
+    storages = TranscriptRoots(tuple(f"{root}/storage/session" for root in roots.roots))
+    files = TranscriptFinder(Harness.OPENCODE, storages, _opencode, 1)
+    return OpencodeFinder(roots, files, given.environ.get("OPENCODE_DB"))
 
 
 FINDERS: Mapping[Harness, Callable[[Surroundings], SessionFinder]] = {
     Harness.CLAUDE_CODE: _files(Harness.CLAUDE_CODE, claude_code_roots, _claude_code, 1, shares_record_ids=True),
     Harness.CODEX: _files(Harness.CODEX, codex_roots, _codex, 4),
-    Harness.CURSOR: _files(Harness.CURSOR, cursor_roots, _cursor, 3),
+    Harness.CURSOR: _cursor_files_and_store,
     Harness.AMP: _amp,
     Harness.GEMINI: _files(Harness.GEMINI, gemini_roots, _gemini, 2),
     Harness.COPILOT: _files(Harness.COPILOT, copilot_roots, _copilot, 1),
     Harness.AIDER: _aider,
+    Harness.GOOSE: _goose_files_and_database,
+    Harness.OPENCODE: _opencode_files_and_databases,
     Harness.PI: _files(Harness.PI, pi_roots, _pi, 2),
 }
 """How to find sessions, by harness: a new harness is one line, and one function that knows its files by their names."""
 
 
-ON_SERVERS = frozenset((Harness.AMP,))
-"""Whose sessions are asked for by a command, over a network: nobody can watch them."""
+UNWATCHED = frozenset((Harness.AMP, Harness.GOOSE, Harness.OPENCODE))
+"""Whose sessions are asked for by a command, over a network, or are in a database, which is not asked every two seconds
+while its owner works."""
 
 
 def session_finders(given: Surroundings) -> dict[Harness, SessionFinder]:
@@ -127,7 +176,8 @@ def session_finders(given: Surroundings) -> dict[Harness, SessionFinder]:
 
 def watched_finders(given: Surroundings) -> dict[Harness, SessionFinder]:
     """Of the harnesses that keep sessions in files."""
-    return {harness: build(given) for harness, build in FINDERS.items() if harness not in ON_SERVERS}
+    builds = {**FINDERS, Harness.CURSOR: _cursor_files}
+    return {harness: build(given) for harness, build in builds.items() if harness not in UNWATCHED}
 
 
 def watched_directories(finders: Mapping[Harness, SessionFinder]) -> tuple[str, ...]:

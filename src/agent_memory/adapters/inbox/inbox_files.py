@@ -16,7 +16,8 @@ from agent_memory.adapters.disk.paths import directory_inside
 from agent_memory.adapters.inbox.inbox_exit import FAILED, PROCESSED, bring_back, is_retired, leave, put_entry
 from agent_memory.adapters.inbox.inbox_put import INBOX
 from agent_memory.adapters.inbox.inbox_quarantine import REASON_ENDING, Quarantine
-from agent_memory.adapters.inbox.inbox_texts import entry_in, printable
+from agent_memory.adapters.inbox.inbox_texts import entry_in, printable, retired_in
+from agent_memory.adapters.inbox.known_directories import directories_in
 from agent_memory.adapters.inbox.known_sessions import known_sessions
 from agent_memory.adapters.inbox.queue_troubles import QueueTroubles
 from agent_memory.adapters.surroundings.repository import read_repository
@@ -90,6 +91,17 @@ class InboxFiles:
                 lambda given_up: known_sessions(str(self.root), waiting, given_up)
             )
         )
+
+    def directories(self, most: int) -> Iterator[Result[str, Error]]:
+        """Where the sessions were that wait, and of the newest `most` that were dealt with: the newest first, some more than
+        once. Changes nothing; malformed files are left."""
+        for relative, read in ((INBOX, entry_in), (PROCESSED, retired_in)):
+            match sealed(self._listed(relative)):
+                case Failure(error):
+                    yield Failure(error)
+                case Success(names):
+                    newest = names[: -most - 1 : -1]
+                    yield from directories_in((f"{self.root}/{relative}/{name}" for name in newest), read)
 
     @property
     def _troubles(self) -> QueueTroubles:

@@ -15,6 +15,7 @@ READ_EVERYWHERE = (
     ".codex/AGENTS.override.md",
     ".config/AGENTS.md",
     ".config/amp/AGENTS.md",
+    ".config/goose/.goosehints",
     ".config/opencode/AGENTS.md",
     ".copilot/copilot-instructions.md",
     ".gemini/GEMINI.md",
