@@ -111,7 +111,8 @@ def left(memory: Memory) -> object:
         for path in sorted((memory.root / tree).rglob("*"))
         if path.is_file() and not path.name.startswith(".tmp-")
     }
-    return files, memory.pending(), sorted(memory.log()), memory.git("log", "--format=%(trailers:key=Thread-Id)")
+    kept = {path.name: path.read_bytes() for path in (memory.root / "histories").glob("[!.]*")}
+    return files, kept, memory.pending(), sorted(memory.log()), memory.git("log", "--format=%(trailers:key=Thread-Id)")
 
 
 def test_the_killer_kills(parent: Path) -> None:
@@ -134,6 +135,7 @@ def sweep(parent: Path, first: int, step: int) -> None:
     straight = mortal(parent, 0)
     assert straight.killed_at(0, "consolidate").out == "2 sessions processed, 3 entries written\n"
     expected = left(straight.memory)
+    assert len(list((straight.memory.root / "histories").iterdir())) == 2
     numbers = range(first, straight.calls() + 1, step)
     assert numbers
     for number in numbers:

@@ -1,0 +1,293 @@
+"""`memory backfill`, kept histories and `memory consolidate --upgrade`, as their users run them."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import shlex
+import shutil
+import stat
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from claude_transcripts import Conversation, calls
+from memory_process import Memory
+
+ANSWERS = Path(__file__).parents[1] / "fixtures" / "agents" / "answers.py"
+ONE = "11111111-2222-4333-8444-555555555555"
+TWO = "aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee"
+OWN = "99999999-2222-4333-8444-555555555555"
+MINUTE_MS = 60_000
+STARTED_MS = 1_770_000_000_000
+
+
+@pytest.fixture
+def memory(home: Path) -> Memory:
+    return Memory(home)
+
+
+def talk(session_id: str, *said: str, started_ms: int = STARTED_MS) -> Conversation:
+    conversation = Conversation(session_id, started_ms)
+    for text in said:
+        conversation.user(text)
+        conversation.agent("Understood.")
+    return conversation
+
+
+def projects(memory: Memory) -> Path:
+    path = memory.home / ".claude" / "projects" / "-srv-harbour"
+    path.mkdir(parents=True, exist_ok=True)
+    return path
+
+
+def two_sessions(memory: Memory) -> None:
+    talk(TWO, "Remember: the api listens on port 9090.", "Thanks a lot.", started_ms=STARTED_MS + MINUTE_MS).write(
+        projects(memory)
+    )
+    talk(ONE, "Remember: deploys run from main only.").write(projects(memory))
+
+
+def answering(memory: Memory, *replies: Mapping[str, object]) -> Path:
+    """The directory of an agent command that gives these replies in turn."""
+    agent = memory.home / "agent"
+    agent.mkdir()
+    for place, reply in enumerate(replies, 1):
+        (agent / f"{place}.json").write_text(json.dumps(reply))
+    memory.configure(llm={"command": shlex.join([sys.executable, str(ANSWERS), str(agent)])})
+    return agent
+
+
+class TestBackfill:
+    def test_it_says_what_there_is_before_it_puts_anything_into_the_inbox(self, memory: Memory) -> None:
+        two_sessions(memory)
+        answering(memory, {"entries": []})
+        dry = memory("backfill", "--dry-run")
+        assert (dry.code, dry.err) == (0, "")
+        assert dry.out.splitlines()[0].startswith("2 sessions found, 2 new, about ")
+        assert dry.out.splitlines()[0].endswith(" characters, 2 agent calls.")
+        assert memory.pending() == []
+        done = memory("backfill")
+        assert done.out.splitlines()[-1] == "Put 2 sessions into the inbox. `memory consolidate` learns from them."
+        assert [name[:24] for name in memory.pending()] == ["2026-02-02T02-40-02.000Z", "2026-02-02T02-41-04.000Z"]
+
+    def test_past_sessions_become_notes_with_the_time_at_which_they_were_said(self, memory: Memory) -> None:
+        two_sessions(memory)
+        assert memory("backfill").code == 0
+        assert memory("consolidate").code == 0
+        notes = {note["title"]: note for note in memory.notes() if note["kind"] != "handoff"}
+        assert len(notes) == 2
+        assert {note["createdAt"] // MINUTE_MS for note in notes.values()} == {
+            STARTED_MS // MINUTE_MS,
+            STARTED_MS // MINUTE_MS + 1,
+        }
+        again = memory("backfill", "--json").document
+        assert (again["found"], again["wanted"]) == (2, 0)
+        assert again["harnesses"] == {"claude-code": {"done": 2}}
+
+    def test_a_session_that_goes_on_is_found_again(self, memory: Memory) -> None:
+        conversation = talk(ONE, "Remember: deploys run from main only.")
+        conversation.write(projects(memory))
+        assert memory("backfill").code == 0
+        assert memory("consolidate").code == 0
+        conversation.user("Remember: the api listens on port 9090.")
+        conversation.write(projects(memory))
+        found = memory("backfill", "--json").document
+        assert [(each["session"], each["is"]) for each in found["sessions"]] == [(ONE, "grown")]
+
+    def test_own_calls_sub_agents_and_automated_sessions_are_left_out(self, memory: Memory) -> None:
+        """P23"""
+        two_sessions(memory)
+        talk(OWN, "[agent-memory:agent-call:v1]\nnonce: 1\nDo this").write(projects(memory))
+        robot = Conversation(OWN.replace("9", "8"))
+        robot.user("Review this", entrypoint="sdk-py")
+        robot.write(projects(memory))
+        (projects(memory) / ONE / "subagents").mkdir(parents=True)
+        talk(ONE, "A task").write(projects(memory) / ONE / "subagents", "agent-1.jsonl")
+        found = memory("backfill", "--json").document
+        assert found["harnesses"] == {"claude-code": {"automated": 1, "new": 2, "own-call": 1}}
+        assert len(memory.pending()) == 2
+
+    def test_a_forgotten_session_stays_forgotten(self, memory: Memory) -> None:
+        """P28"""
+        two_sessions(memory)
+        assert memory("backfill").code == 0
+        assert memory("consolidate").code == 0
+        assert memory("forget", "--session", ONE, "--yes").code == 0
+        assert list((memory.root / "histories").glob(f"*{ONE}*")) == []
+        found = memory("backfill", "--json").document
+        assert {each["session"]: each["is"] for each in found["sessions"]} == {ONE: "forgotten", TWO: "done"}
+
+    def test_since_limit_and_harness(self, memory: Memory) -> None:
+        two_sessions(memory)
+        year_ms = 365 * 86_400_000
+        os.utime(projects(memory) / f"{ONE}.jsonl", ns=((STARTED_MS - year_ms) * 10**6,) * 2)
+        assert memory("backfill", "--since", "2026-01-01", "--dry-run", "--json").document["found"] == 1
+        assert memory("backfill", "codex", "--json").document["found"] == 0
+        limited = memory("backfill", "claude-code", "--limit", "1")
+        assert limited.out.startswith("2 sessions found, 2 new, 1 of them now, ")
+        assert len(memory.pending()) == 1
+
+    @pytest.mark.parametrize(
+        ("words", "said"),
+        [
+            (("--since", "soon"), "--since"),
+            (("--limit", "0"), "--limit"),
+            (("clippy",), "no harness 'clippy'"),
+            (("manual",), "manual"),
+        ],
+    )
+    def test_a_wrong_call_says_so(self, memory: Memory, words: tuple[str, ...], said: str) -> None:
+        done = memory("backfill", *words)
+        assert (done.code, done.out) == (2, "")
+        assert said in done.err
+
+    def test_what_cannot_be_read_is_told_and_the_rest_is_done(self, memory: Memory) -> None:
+        """P6"""
+        two_sessions(memory)
+        (projects(memory) / f"{OWN}.jsonl").write_bytes(os.urandom(5_000))
+        done = memory("backfill")
+        assert done.code == 0
+        assert OWN in done.err
+        assert len(memory.pending()) == 2
+
+    def test_a_link_to_a_transcript_elsewhere_is_not_read(self, memory: Memory) -> None:
+        """P27"""
+        talk(ONE, "Remember: the password of the safe.").write(memory.home)
+        (projects(memory) / f"{ONE}.jsonl").symlink_to(memory.home / f"{ONE}.jsonl")
+        assert memory("backfill", "--json").document["found"] == 0
+
+
+class TestKeptHistories:
+    def kept(self, memory: Memory) -> list[Path]:
+        return sorted((memory.root / "histories").glob("*"))
+
+    def test_they_are_private_redacted_and_not_in_git(self, memory: Memory) -> None:
+        """P20, P22"""
+        secret = "ghp_" + "0123456789abcdefghijABCDEFGHIJ012345"
+        talk(ONE, f"The token for deploys is {secret}.", "Remember: ruff runs first.").write(projects(memory))
+        assert memory("backfill").code == 0
+        assert memory("consolidate").code == 0
+        (path,) = self.kept(memory)
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+        text = gzip.decompress(path.read_bytes()).decode()
+        assert "The token for deploys" in text
+        assert secret not in text
+        memory.log()
+        assert "histories" not in memory.git("log", "--name-only", "--format=")
+
+    def test_they_can_be_switched_off_and_are_capped(self, memory: Memory) -> None:
+        two_sessions(memory)
+        memory.configure(storage={"keepHistories": False})
+        assert memory("backfill").code == 0
+        assert memory("consolidate").code == 0
+        assert self.kept(memory) == []
+        memory.configure(storage={"historyCapMiB": 0})
+        talk(OWN, "Remember: ruff runs first.").write(projects(memory))
+        assert memory("backfill").code == 0
+        assert memory("consolidate").code == 0
+        assert self.kept(memory) == []
+
+    def test_a_link_in_their_place_costs_no_note(self, memory: Memory) -> None:
+        """P21"""
+        two_sessions(memory)
+        assert memory("backfill").code == 0
+        outside = memory.home / "outside"
+        outside.mkdir()
+        (memory.root / "histories").symlink_to(outside)
+        done = memory("consolidate")
+        assert done.code == 0
+        assert "histories" in done.err
+        assert list(outside.iterdir()) == []
+        assert any("port 9090" in note["body"] for note in memory.notes())
+
+    def test_a_session_whose_transcript_is_gone_can_be_looked_at_again(self, memory: Memory) -> None:
+        two_sessions(memory)
+        assert memory("backfill").code == 0
+        assert memory("consolidate").code == 0
+        before = memory.titles()
+        for path in (memory.root / "state" / "sessions").iterdir():
+            path.unlink()
+        shutil.rmtree(projects(memory))
+        memory.capture_session(ONE, projects(memory) / f"{ONE}.jsonl")
+        assert memory("consolidate").code == 0
+        assert memory.pending() == []
+        assert memory.titles() == before
+
+
+class TestUpgrade:
+    def builtin(self, memory: Memory) -> dict[str, str]:
+        """The ids of the notes that the built-in made, by a word in them."""
+        two_sessions(memory)
+        assert memory("backfill").code == 0
+        assert memory("consolidate").code == 0
+        notes = [note for note in memory.notes() if note["kind"] != "handoff"]
+        return {word: note["id"] for note in notes for word in ("9090", "deploys") if word in note["body"]}
+
+    def test_a_command_looks_again_at_what_the_builtin_did(self, memory: Memory) -> None:
+        ids = self.builtin(memory)
+        shutil.rmtree(projects(memory))
+        update = {
+            "id": ids["9090"],
+            "title": "Port of the api",
+            "body": "The api listens on port 9090, as the person said.",
+            "turns": [1],
+        }
+        agent = answering(
+            memory,
+            {"entries": [], "skipped": "the note says it all"},
+            {"when": "Thanks a lot.", "entries": [], "updates": [update]},
+        )
+        dry = memory("consolidate", "--upgrade", "--dry-run")
+        assert (dry.code, dry.out) == (0, "2 sessions to look at again.\n")
+        assert memory.pending() == []
+        done = memory("consolidate", "--upgrade")
+        assert done.code == 0, done
+        prompts = [path.read_text() for path in sorted(agent.glob("prompt-*.txt"))]
+        assert len(prompts) == 2
+        assert any(ids["9090"] in prompt for prompt in prompts)
+        after = {note["id"]: note for note in memory.notes()}
+        assert (after[ids["9090"]]["title"], after[ids["9090"]]["status"]) == ("Port of the api", "consolidated")
+        assert set(ids.values()) <= set(after)
+        again = memory("consolidate", "--upgrade")
+        assert again.out.splitlines()[0] == "0 sessions to look at again."
+        assert len(list(agent.glob("prompt-*.txt"))) == 2
+
+    def test_it_goes_on_another_day_when_the_calls_are_used_up(self, memory: Memory) -> None:
+        self.builtin(memory)
+        agent = answering(memory, {"entries": [], "skipped": "nothing more"})
+        memory.configure(llm={"command": shlex.join([sys.executable, str(ANSWERS), str(agent)]), "maxCallsPerDay": 1})
+        paused = memory("consolidate", "--upgrade")
+        assert paused.code == 40
+        assert len(memory.pending()) == 1
+        assert memory("consolidate", "--upgrade", "--dry-run", "--json").document == {"upgrades": 0, "waiting": 1}
+        memory.configure(llm={"command": shlex.join([sys.executable, str(ANSWERS), str(agent)])})
+        assert memory("consolidate").code == 0
+        assert memory.pending() == []
+        assert len(list(agent.glob("prompt-*.txt"))) == 2
+
+    def test_the_builtin_has_nothing_to_upgrade_with(self, memory: Memory) -> None:
+        self.builtin(memory)
+        before = memory.snapshot()
+        done = memory("consolidate", "--upgrade")
+        assert (done.code, done.out.splitlines()[0]) == (0, "0 sessions to look at again.")
+        assert memory.snapshot() == before
+
+
+def test_what_an_agent_opened_itself_counts_once(memory: Memory) -> None:
+    id = memory.remembered("The api listens on port 9090.")
+    (path,) = (memory.root / "topics").glob(f"*{id}.md")
+    conversation = talk(ONE, "Which port?")
+    conversation.agent(calls("t1", "Read", file_path=str(path)))
+    conversation.result("t1", path.read_text())
+    conversation.agent(calls("t2", "Bash", command=f"cat '{path}'"))
+    conversation.result("t2", path.read_text())
+    conversation.write(projects(memory))
+    for _ in range(2):
+        assert memory("backfill").code == 0
+        assert memory("consolidate").code == 0
+    assert memory("list", "--json").document["entries"][-1]["used"] == 1
+    assert [note["used"] for note in memory.notes() if note["id"] == id] == [1]
