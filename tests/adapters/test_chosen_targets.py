@@ -28,8 +28,10 @@ def test_what_is_read_in_every_session_shows_what_is_global_whatever_repository_
     (home / ".claude").mkdir()
     (home / "dotfiles/amp").mkdir(parents=True)
     (home / ".amp").symlink_to(home / "dotfiles/amp")
-    places = {str(home / each): DOTFILES for each in (".claude", ".amp", "dotfiles/amp")}
+    (home / ".config/goose").mkdir(parents=True)
+    places = {str(home / each): DOTFILES for each in (".claude", ".amp", ".config/goose", "dotfiles/amp")}
     assert scopes(home / ".claude/CLAUDE.md", home, places) == {GLOBAL_SCOPE}
+    assert scopes(home / ".config/goose/.goosehints", home, places) == {GLOBAL_SCOPE}
     assert scopes(home / ".amp/AGENTS.md", home, places) == {GLOBAL_SCOPE}
     assert scopes(home / "dotfiles/amp/AGENTS.md", home, places) == {GLOBAL_SCOPE, DOTFILES}
 

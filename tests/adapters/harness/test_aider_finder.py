@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from pathlib import Path
 
 from returns.result import Failure, Success
@@ -10,7 +11,7 @@ from returns.result import Failure, Success
 from agent_memory.adapters.harness.aider import CHAT_FILE, AiderChats, aider_chats
 from agent_memory.adapters.harness.aider_finder import AiderFinder
 from agent_memory.domain.found_session import FoundSession
-from agent_memory.errors import TranscriptRefused
+from agent_memory.errors import StoreIo, TranscriptRefused
 from aider_chats import AiderChat, aider_history
 
 
@@ -65,3 +66,42 @@ def test_the_file_that_the_environment_names_is_looked_at(tmp_path: Path) -> Non
     chat.user("Hello.")
     path = chat.write(tmp_path, "mine.md")
     assert len(found(AiderFinder(aider_chats({"AIDER_CHAT_HISTORY_FILE": str(path)}, None), ()))) == 1
+
+
+def test_runs_are_found_above_the_directories_of_projects_as_far_as_the_home(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    path = two_runs(home / "project")
+    two_runs(tmp_path)
+    below = home / "project" / "src" / "deep"
+    directories = [Success(str(each)) for each in (below, home / "project", home / "gone", home)]
+    sessions = found(AiderFinder(AiderChats(str(home)), (), lambda: directories))
+    assert [each.path for each in sessions] == [str(path)] * 2
+
+
+def test_only_files_of_aiders_own_name_are_read_in_the_directories_of_projects(tmp_path: Path) -> None:
+    """P27"""
+    path = two_runs(tmp_path / "project")
+    finder = AiderFinder(AiderChats(str(tmp_path)), (), lambda: [Success(str(path.parent))])
+    assert len(found(finder)) == 2
+    path.rename(path.with_name("chat.md"))
+    assert list(finder.find(None)) == []
+
+
+def test_a_chat_history_that_git_tracks_is_told_once_and_none_of_its_runs_found(tmp_path: Path) -> None:
+    path = two_runs(tmp_path / "cloned")
+    subprocess.run(["git", "init", "-q", str(path.parent)], check=True)
+    finder = AiderFinder(AiderChats(str(tmp_path)), (), lambda: [Success(str(path.parent))])
+    assert len(found(finder)) == 2
+    subprocess.run(["git", "-C", str(path.parent), "add", "-f", path.name], check=True)
+    (error,) = finder.find(None)
+    assert isinstance(error.failure(), TranscriptRefused)
+
+
+def test_projects_that_cannot_be_listed_are_an_error_and_hide_no_run(tmp_path: Path) -> None:
+    """P6"""
+    two_runs(tmp_path)
+    refused = StoreIo("inbox", "list", "EACCES", "Permission denied")
+    finder = AiderFinder(AiderChats(str(tmp_path)), (str(tmp_path),), lambda: [Failure(refused)])
+    results = list(finder.find(None))
+    assert results[0] == Failure(refused)
+    assert len(found(finder)) == 2
