@@ -21,16 +21,15 @@ from agent_memory.domain.extraction.statements import cut
 from agent_memory.domain.extraction.topics import tags_of
 from agent_memory.domain.history import History, Role, Turn
 from agent_memory.domain.instants import DAY_MS
+from agent_memory.domain.planning.origin import holds_quotation
 from agent_memory.domain.planning.salience import lost_salience
 from agent_memory.domain.text.plain_text import clean_text
-from agent_memory.domain.text.terms import content_terms, coverage
+from agent_memory.domain.text.terms import content_terms
 from agent_memory.domain.vocabulary import Importance, Kind
 
 HANDOFF_DAYS = 7
 ASKED_CHARS = 220
 """Of the request that a note quotes for its context."""
-
-_KNOWN = 0.85
 
 
 def extracted(
@@ -104,21 +103,27 @@ def _candidates(history: History, episodes: Sequence[Episode], final_window: boo
 
 
 def _is_known(candidate: Candidate, shown: Sequence[StoredEntry]) -> bool:
-    """Whether a stored note says it already; a handoff does not count, since it will expire."""
+    """Whether a stored note says it already; a handoff does not count, since it will expire.
+
+    Every word counts: the same sentence about another service is another fact.
+    """
     words = content_terms(candidate.claim)
     lasting = [f"{entry.meta.title} {entry.body}" for entry in shown if entry.meta.kind is not Kind.HANDOFF]
-    return any(coverage(words, content_terms(text)) >= _KNOWN for text in lasting)
+    return any(words <= content_terms(text) for text in lasting)
 
 
 def _asked_for(candidate: Candidate, episodes: Sequence[Episode]) -> str:
-    """The request that a candidate belongs to: its own episode's, or the one before where that says clearly more of it."""
+    """The request that a candidate belongs to: its own episode's, or the one before where that says clearly more of it.
+
+    One that quotes somebody is left out: their words would become part of what the person said (P19).
+    """
     words = content_terms(candidate.text)
     quoted = " ".join(candidate.quote.split())
     requests = [
         request
         for episode in episodes
         if episode.asked and episode.asked.number <= candidate.turns[-1] and (request := request_of(episode.asked))
-        if request[:40] not in quoted
+        if request[:40] not in quoted and not holds_quotation(request)
     ]
     shared = [
         (len(content_terms(request) & words) - age, request) for age, request in enumerate(reversed(requests[-2:]))

@@ -101,6 +101,11 @@ def words_of_person(texts: Iterable[str]) -> str:
     return "\n".join(_TAG_QUESTION.sub("", statement) for statement in said if not _is_question(statement))
 
 
+def holds_quotation(text: str) -> bool:
+    """Whether somebody else's words stand in it: a quoted line, a long quotation, a block of pasted text."""
+    return any(found.search(text) for found in (_FENCE, _QUOTED_LINE, _QUOTATION, _TRIPLE_QUOTED))
+
+
 def _commands(claim: Claim) -> bool:
     return is_directive_kind(claim.kind) or is_directive(claim.whole)
 
