@@ -320,6 +320,7 @@ def test_p19_honest_notes_are_the_agents_and_a_quoted_page_is_nobodys(memory: Me
     """Of honest work in nine harnesses not one note is external, though tools answered before each."""
     for harness in NINE:
         nine.keep(harness, memory.home, _honest_work(harness))
+    ran(memory, "setup", "--yes")
     backfilled(memory)
     ran(memory, "consolidate")
     notes = learnt(memory)
@@ -327,6 +328,11 @@ def test_p19_honest_notes_are_the_agents_and_a_quoted_page_is_nobodys(memory: Me
     assert {source["harness"] for note in notes for source in note["sources"]} == set(NINE)
     assert (origins["agent"], origins["user"]) == (len(NINE), len(NINE)), origins
     assert all(("never run its tests" in note["body"]) == (note["origin"] == "external") for note in notes)
+    assert origins["external"] > 0
+    ran(memory, "defrag")
+    targets = [(memory.home / name).read_text() for name in TARGETS]
+    assert any("cached" in text for text in targets)
+    assert not any("narwhal" in text or "never run its tests" in text.lower() for text in targets)
 
 
 def _honest_work(harness: str) -> list[Exchange]:
