@@ -209,6 +209,31 @@ def test_what_the_person_has_staged_stays_staged(store: Path) -> None:
     assert "mine" not in _git(store, "show", "--name-only", "--format=", "HEAD")
 
 
+@pytest.mark.parametrize("many", [False, True], ids=["one", "very many"])
+def test_p4_what_is_staged_as_gone_or_moved_is_recorded_all_the_same(store: Path, many: bool) -> None:
+    """As a person leaves it, or a commit of ours that failed once its paths were staged."""
+    _record(store, "topics/a.md", "a note")
+    (store / "archive").mkdir()
+    os.rename(store / "topics/a.md", store / "archive/a.md")
+    paths = ["topics/a.md", "archive/a.md", *(f"topics/{number}.md" for number in range(250 if many else 0))]
+    for path in paths[2:]:
+        _write(store, path, path)
+    _git(store, "add", "--all", "--", "topics", "archive")
+    assert _recorder(store).record(paths, "archive: a") == Success(None)
+    assert _subjects(store)[0] == "archive: a"
+    assert _git(store, "status", "--porcelain") == ""
+
+
+def test_what_is_staged_as_gone_before_the_first_commit_hinders_nothing(store: Path) -> None:
+    _write(store, "topics/b.md", "another note")
+    _git(store.parent, "init", "--quiet", str(store))
+    _write(store, "topics/a.md", "a note")
+    _git(store, "add", "topics/a.md")
+    (store / "topics/a.md").unlink()
+    assert _recorder(store).record(["topics/a.md", "topics/b.md"], "write: b") == Success(None)
+    assert _subjects(store) == ["write: b"]
+
+
 def test_the_trailer_is_one_that_git_finds(store: Path) -> None:
     _write(store, "topics/a.md")
     hostile = "T-1\nSigned-off-by: x; $(touch /tmp/x)"

@@ -216,7 +216,14 @@ class GitRecorder:
             """What the commit has to be told about which paths are meant."""
             if alone:
                 return Success(())
-            return self._git.must("add", "--all", *only).map(lambda _: ("--only", *only))
+            added = self._git.must("add", "--all", *only)
+            # It knows no path that is staged as gone: by a person, or by a commit of ours that failed half way.
+            anew = added.lash(
+                lambda _: self._git.must("reset", "--quiet", *only).bind(
+                    lambda _: self._git.must("add", "--all", *only)
+                )
+            )
+            return anew.map(lambda _: ("--only", *only))
 
         committed = (
             self._staged_alone(paths)
