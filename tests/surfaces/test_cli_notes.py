@@ -302,7 +302,7 @@ class TestJson:
             "paused", "warnings", "sessions",
         }  # fmt: skip
         assert set(memory("status", "--json").document) == {
-            "root", "entries", "archived", "unreadable", "pending", "oldestPendingAt", "failed", "setBack", "lastRun",
+            "root", "entries", "archived", "unreadable", "pending", "oldestPendingAt", "failed", "setBack", "lastCaptures", "lastRun",
             "hookProblems", "agent", "spend", "problems",
         }  # fmt: skip
         assert set(memory("config", "--json").document) == {"config", "sources"}

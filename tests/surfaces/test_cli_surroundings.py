@@ -61,7 +61,7 @@ class TestRoot:
         id = here.remembered(NOTE)
         here.captured("Ports", "The api listens on 8080.")
         assert here("consolidate").code == 0
-        assert here("status").out.count("\n") == 5
+        assert here("status").out.count("\n") == 6
         assert here("read", id).code == 0
         log = subprocess.run(["git", "-C", memory.home / name, "log", "--oneline"], capture_output=True, check=True)
         assert log.stdout.count(b"\n") == 2

@@ -12,13 +12,13 @@ from pathlib import Path
 import pytest
 from attrs import evolve
 from returns.result import Failure
-from store_under_examination import Patient
 
 from agent_memory.config import Config, LlmConfig, StorageConfig
 from agent_memory.domain.spend import day_of
 from agent_memory.domain.tiers import TierList
 from agent_memory.domain.vocabulary import Sensitivity
 from agent_memory.errors import TargetRefused
+from store_under_examination import Patient
 
 HOUR_SECONDS = 3600
 
