@@ -307,6 +307,17 @@ class thinking:  # noqa: N801 - used like a function
         self.run.communicate(timeout=60)
 
 
+def is_gone(pid: int) -> bool:
+    """Whether a process ends within some seconds: whoever adopts it may take a moment to notice."""
+    for _ in range(200):
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:
+            return True
+        time.sleep(0.05)
+    return False
+
+
 class TestMeanwhile:
     """P8: what happens to the store while the agent thinks."""
 
@@ -366,8 +377,7 @@ class TestMeanwhile:
             out, err = run.communicate(timeout=30)
             assert (run.returncode, out) == (128 + number, b"")
             assert b"Traceback" not in err
-            with pytest.raises(ProcessLookupError):
-                os.kill(child, 0)
+            assert is_gone(child)
             assert kept(memory) == before
         answering(memory, sensible())
         assert len(defrag(memory)["actions"]) == 4

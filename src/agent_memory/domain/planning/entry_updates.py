@@ -78,7 +78,7 @@ def _with_provenance(
     expires = handoff_expires_at_ms(facts) if old.meta.kind is Kind.HANDOFF else old.meta.expires_at_ms
     changed = evolve(new.meta, status=status, expires_at_ms=expires)
     if changed == old.meta and new.body == old.body:
-        return Failure(("it changes nothing",))
+        return Failure((CHANGES_NOTHING,))
     origin = least_trusted((old.meta.origin, _origin_of_fresh_text(old, new, update, facts)))
     meta = evolve(
         changed,
