@@ -305,6 +305,21 @@ def test_every_harness_with_sessions_can_be_asked_for_one() -> None:
         assert (retrieval is None) == (harness is Harness.MANUAL)
 
 
+def test_an_update_that_says_what_the_note_says_already_is_no_fault() -> None:
+    def the_same(request: SessionRequest) -> str:
+        (shown,) = request.shown
+        return envelope(request, entries=[], updates=[{"id": shown.meta.id, "body": shown.body}])
+
+    store = world(entries(note("Ports", "The staging port is `8123`.")), the_same)
+    store.capture("s1", "remember: the staging port is `8123`")
+    store.run()
+    before = store.listed()
+    store.capture("s1", "remember: the staging port is `8123`", "thanks")
+    assert store.verdicts(store.run()) == ["skipped"]
+    assert store.listed() == before
+    assert not store.inbox.entries
+
+
 # -- what agents looked at --------------------------------------------------------------------------------------------
 
 

@@ -15,6 +15,7 @@ from agent_memory.domain.handing_over.own_note import is_handoff_of
 from agent_memory.domain.history import History, SessionMark
 from agent_memory.domain.inbox_entry import FileSnapshot, InlineNote, session_id_of
 from agent_memory.domain.plan import Plan, PlanFacts
+from agent_memory.domain.planning.entry_updates import CHANGES_NOTHING
 from agent_memory.domain.planning.plan_window import plan_inline_fallback, plan_window
 from agent_memory.domain.planning.planned_store import live_when_applied, stored_when_applied
 from agent_memory.domain.planning.related import choose_shown, ids_to_show, rank_related, tag_vocabulary
@@ -321,4 +322,7 @@ def _next_mark(io: ConsolidateIo, work: Work) -> SessionMark | None:
 
 
 def _all_known(plan: Plan) -> bool:
-    return all(any("already stored" in reason for reason in each.reasons) for each in plan.dropped)
+    """Whether nothing was dropped but what memory holds already: to say that again is no fault."""
+    return all(
+        any("already stored" in reason or reason == CHANGES_NOTHING for reason in each.reasons) for each in plan.dropped
+    )

@@ -47,7 +47,9 @@ class NotifiedChanges:
         there = tuple(directory for directory in self.directories if os.path.isdir(directory))
         if there != self._watched:
             self._watched, self._changes = there, self._watch(there)
-            next(self._changes, None)  # it watches from here on; what changed before is seen by the look that comes next
+            next(
+                self._changes, None
+            )  # it watches from here on; what changed before is seen by the look that comes next
             return
         if not there:
             PolledChanges(self.stop)(seconds)

@@ -32,6 +32,9 @@ from agent_memory.domain.vocabulary import Kind, Origin, furthest, least_trusted
 
 Reasons = tuple[str, ...]
 
+CHANGES_NOTHING = "it changes nothing"
+"""Of an update that says what the entry says already."""
+
 _MOST_NAMED = 12
 
 
