@@ -12,9 +12,11 @@ if TYPE_CHECKING:
     from agent_memory.adapters.agent.builtin_agent import BuiltinAgent as BuiltinAgent
     from agent_memory.adapters.disk.dict_locks import DictLocks as DictLocks
     from agent_memory.adapters.git.dict_recorder import DictRecorder as DictRecorder
+    from agent_memory.adapters.harness.dict_finder import DictFinder as DictFinder
     from agent_memory.adapters.harness.dict_histories import DictHistories as DictHistories
     from agent_memory.adapters.inbox.dict_inbox import DictInbox as DictInbox
     from agent_memory.adapters.records.dict_defrag_records import DictDefragRecords as DictDefragRecords
+    from agent_memory.adapters.records.dict_kept_histories import DictKeptHistories as DictKeptHistories
     from agent_memory.adapters.records.dict_run_log import DictRunLog as DictRunLog
     from agent_memory.adapters.records.dict_run_records import DictRunRecords as DictRunRecords
     from agent_memory.adapters.records.dict_session_marks import DictSessionMarks as DictSessionMarks
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
         DefragRequest as DefragRequest,
         SessionRequest as SessionRequest,
     )
+    from agent_memory.domain.backfill import Backfill as Backfill
     from agent_memory.domain.change import (
         Applied as Applied,
         Change as Change,
@@ -54,6 +57,7 @@ if TYPE_CHECKING:
         Usage as Usage,
     )
     from agent_memory.domain.findings import Analysis as Analysis, Finding as Finding
+    from agent_memory.domain.found_session import FoundSession as FoundSession
     from agent_memory.domain.history import (
         History as History,
         Role as Role,
@@ -84,10 +88,13 @@ if TYPE_CHECKING:
         Sensitivity as Sensitivity,
         Status as Status,
     )
+    from agent_memory.domain.watching import Rest as Rest
     from agent_memory.errors import Error as Error
     from agent_memory.machines.consolidate import Consolidate as Consolidate
     from agent_memory.machines.defrag import Defrag as Defrag
     from agent_memory.machines.pipeline import Model as Model, Pipeline as Pipeline
+    from agent_memory.pipelines.backfill import plan_backfill as plan_backfill, put_backfill as put_backfill
+    from agent_memory.pipelines.backfill_io import BackfillIo as BackfillIo
     from agent_memory.pipelines.consolidate import consolidate as consolidate, steps as steps
     from agent_memory.pipelines.consolidate_io import ConsolidateIo as ConsolidateIo
     from agent_memory.pipelines.defrag import defrag as defrag
@@ -95,17 +102,20 @@ if TYPE_CHECKING:
     from agent_memory.pipelines.driver import drive as drive
     from agent_memory.pipelines.undo import undo as undo
     from agent_memory.pipelines.undo_io import UndoIo as UndoIo
+    from agent_memory.pipelines.watch import Watching as Watching, WatchIo as WatchIo, watch as watch
     from agent_memory.ports import (
         Agent as Agent,
         Clock as Clock,
         DefragRecords as DefragRecords,
         HistorySource as HistorySource,
         Inbox as Inbox,
+        KeptHistories as KeptHistories,
         Locks as Locks,
         Places as Places,
         Recorder as Recorder,
         RunLog as RunLog,
         RunRecords as RunRecords,
+        SessionFinder as SessionFinder,
         SessionMarks as SessionMarks,
         SpendLedger as SpendLedger,
         Store as Store,
@@ -131,6 +141,8 @@ _HOMES = {
     "AmpThread": "agent_memory.domain.inbox_entry",
     "Analysis": "agent_memory.domain.findings",
     "Applied": "agent_memory.domain.change",
+    "Backfill": "agent_memory.domain.backfill",
+    "BackfillIo": "agent_memory.pipelines.backfill_io",
     "BuiltinAgent": "agent_memory.adapters.agent.builtin_agent",
     "Caller": "agent_memory.domain.note_draft",
     "Change": "agent_memory.domain.change",
@@ -148,8 +160,10 @@ _HOMES = {
     "DefragRequest": "agent_memory.domain.agent_request",
     "DefragRun": "agent_memory.domain.defrag_run",
     "DictDefragRecords": "agent_memory.adapters.records.dict_defrag_records",
+    "DictFinder": "agent_memory.adapters.harness.dict_finder",
     "DictHistories": "agent_memory.adapters.harness.dict_histories",
     "DictInbox": "agent_memory.adapters.inbox.dict_inbox",
+    "DictKeptHistories": "agent_memory.adapters.records.dict_kept_histories",
     "DictLocks": "agent_memory.adapters.disk.dict_locks",
     "DictRecorder": "agent_memory.adapters.git.dict_recorder",
     "DictRunLog": "agent_memory.adapters.records.dict_run_log",
@@ -163,6 +177,7 @@ _HOMES = {
     "Error": "agent_memory.errors",
     "FileSnapshot": "agent_memory.domain.inbox_entry",
     "Finding": "agent_memory.domain.findings",
+    "FoundSession": "agent_memory.domain.found_session",
     "Harness": "agent_memory.domain.vocabulary",
     "History": "agent_memory.domain.history",
     "HistorySource": "agent_memory.ports",
@@ -170,6 +185,7 @@ _HOMES = {
     "Inbox": "agent_memory.ports",
     "InboxEntry": "agent_memory.domain.inbox_entry",
     "InlineNote": "agent_memory.domain.inbox_entry",
+    "KeptHistories": "agent_memory.ports",
     "Kind": "agent_memory.domain.vocabulary",
     "ListFilter": "agent_memory.reading",
     "Listed": "agent_memory.domain.entry",
@@ -198,6 +214,7 @@ _HOMES = {
     "Recorder": "agent_memory.ports",
     "Remembered": "agent_memory.service",
     "Replace": "agent_memory.domain.change",
+    "Rest": "agent_memory.domain.watching",
     "Restore": "agent_memory.domain.change",
     "Retire": "agent_memory.domain.change",
     "Role": "agent_memory.domain.history",
@@ -207,6 +224,7 @@ _HOMES = {
     "SectionBudget": "agent_memory.domain.section",
     "Sensitivity": "agent_memory.domain.vocabulary",
     "SessionFile": "agent_memory.domain.inbox_entry",
+    "SessionFinder": "agent_memory.ports",
     "SessionMark": "agent_memory.domain.history",
     "SessionMarks": "agent_memory.ports",
     "SessionRequest": "agent_memory.domain.agent_request",
@@ -228,13 +246,18 @@ _HOMES = {
     "UndoIo": "agent_memory.pipelines.undo_io",
     "Usage": "agent_memory.domain.entry",
     "UsageLedger": "agent_memory.ports",
+    "WatchIo": "agent_memory.pipelines.watch",
+    "Watching": "agent_memory.pipelines.watch",
     "consolidate": "agent_memory.pipelines.consolidate",
     "defrag": "agent_memory.pipelines.defrag",
     "describe": "agent_memory.wording",
     "drive": "agent_memory.pipelines.driver",
     "open_memory": "agent_memory.bootstrap",
+    "plan_backfill": "agent_memory.pipelines.backfill",
+    "put_backfill": "agent_memory.pipelines.backfill",
     "steps": "agent_memory.pipelines.consolidate",
     "undo": "agent_memory.pipelines.undo",
+    "watch": "agent_memory.pipelines.watch",
 }
 
 

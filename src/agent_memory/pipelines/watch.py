@@ -24,7 +24,8 @@ from agent_memory.pipelines.sighting import look_at
 from agent_memory.wording import describe
 
 MOST_PROBLEMS = 1_000
-_LONGEST_WAIT_SECONDS = 60.0
+_LONGEST_WAIT_SECONDS = 10.0
+"""Not all that is looked at is in a directory whose changes are told."""
 _A_PERSONS: tuple[Sight, ...] = ("new", "grown", "waiting", "done")
 _LEFT_OUT = {"own-call": "memory's own call", "automated": "automated, without a person", "forgotten": "forgotten"}
 
