@@ -412,7 +412,7 @@ class TestRefused:
 class TestRepository:
     @pytest.fixture
     def repository(self, memory: Memory) -> Path:
-        path = memory.home / "work" / "lamp"
+        path = memory.home / "code" / "lamp"
         path.mkdir(parents=True)
         subprocess.run(["git", "init", "-q", path], check=True)
         (path / "AGENTS.md").write_text("# Lamp\n")
@@ -431,7 +431,7 @@ class TestRepository:
         subprocess.run(["git", "-C", repository, "add", "AGENTS.md"], check=True)
         assert f"Git tracks {repository}/AGENTS.md" in memory("setup", "--yes", "--repo", cwd=repository).err
         config = json.loads((memory.home / ".config/agent-memory/config.json").read_text())
-        assert "~/work/lamp/AGENTS.md" in config["agentsMd"]["targets"]
+        assert "~/code/lamp/AGENTS.md" in config["agentsMd"]["targets"]
         memory.remembered("Global: the lamp is green.")
         memory("pin", memory.notes()[0]["id"])
         assert "the lamp is green" in (repository / "AGENTS.md").read_text()
