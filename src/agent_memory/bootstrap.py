@@ -29,11 +29,16 @@ if TYPE_CHECKING:
     from agent_memory.adapters.forgetting.forgetter import Forgetter
     from agent_memory.adapters.forgetting.forgetting_look import Found
     from agent_memory.adapters.forgetting.tombstone_files import TombstoneFiles
+    from agent_memory.adapters.git.git_process import GitProcess
     from agent_memory.adapters.git.git_recorder import GitRecorder
     from agent_memory.adapters.git.owing_recorder import OwingRecorder
+    from agent_memory.adapters.harness import Surroundings
     from agent_memory.adapters.inbox.inbox_files import InboxFiles
+    from agent_memory.adapters.records.defrag_records_files import DefragRecordsFiles
     from agent_memory.adapters.records.kept_histories_files import KeptHistoriesFiles
     from agent_memory.adapters.records.run_log_files import RunLogFiles
+    from agent_memory.adapters.records.run_records_files import RunRecordsFiles
+    from agent_memory.adapters.records.session_marks_files import SessionMarksFiles
     from agent_memory.adapters.records.spend_ledger_files import SpendLedgerFiles
     from agent_memory.adapters.records.usage_ledger_files import UsageLedgerFiles
     from agent_memory.adapters.setup.installation import Installation
@@ -158,6 +163,36 @@ class Memory:
         from agent_memory.adapters.records.usage_ledger_files import UsageLedgerFiles
 
         return UsageLedgerFiles(self.root)
+
+    @cached_property
+    def log(self) -> RunLogFiles:
+        from agent_memory.adapters.records.run_log_files import RunLogFiles
+
+        return RunLogFiles(self.root)
+
+    @cached_property
+    def _marks(self) -> SessionMarksFiles:
+        from agent_memory.adapters.records.session_marks_files import SessionMarksFiles
+
+        return SessionMarksFiles(self.root)
+
+    @cached_property
+    def _run_records(self) -> RunRecordsFiles:
+        from agent_memory.adapters.records.run_records_files import RunRecordsFiles
+
+        return RunRecordsFiles(self.root, self.clock)
+
+    @cached_property
+    def _defrag_records(self) -> DefragRecordsFiles:
+        from agent_memory.adapters.records.defrag_records_files import DefragRecordsFiles
+
+        return DefragRecordsFiles(self.root, self.clock)
+
+    @cached_property
+    def _git_process(self) -> GitProcess:
+        from agent_memory.adapters.git.git_process import GitProcess
+
+        return GitProcess(self.root, self.environ)
 
     @cached_property
     def tombstones(self) -> TombstoneFiles:
@@ -303,29 +338,22 @@ class Memory:
         """For `memory why ID`: counts no read."""
         from agent_memory.adapters.explaining.entry_stories import EntryStories
         from agent_memory.adapters.git.file_history import revisions_of
-        from agent_memory.adapters.git.git_process import GitProcess
-        from agent_memory.adapters.records.run_log_files import RunLogFiles
 
-        git = GitProcess(self.root, self.environ)
         return EntryStories(
             self.store,
             self.ledger,
-            RunLogFiles(self.root),
+            self.log,
             self.clock,
             self.caller,
-            lambda path, most: revisions_of(git, path, most),
+            lambda path, most: revisions_of(self._git_process, path, most),
         ).story(id)
 
     def why_session(self, session_id: str) -> Result[FoundSessions, Error]:
         """For `memory why --session`: changes nothing."""
         from agent_memory.adapters.explaining.session_traces import SessionTraces
-        from agent_memory.adapters.records.run_log_files import RunLogFiles
-        from agent_memory.adapters.records.run_records_files import RunRecordsFiles
-        from agent_memory.adapters.records.session_marks_files import SessionMarksFiles
 
-        log, marks = RunLogFiles(self.root), SessionMarksFiles(self.root)
-        deferred = RunRecordsFiles(self.root, self.clock).deferred
-        return SessionTraces(self.root, self.store, log, marks, deferred, self.caller).find(session_id)
+        deferred = self._run_records.deferred
+        return SessionTraces(self.root, self.store, self.log, self._marks, deferred, self.caller).find(session_id)
 
     def examine(self, progress: Callable[[str], None] = lambda _: None) -> Examination:
         """For `memory doctor`: looks at everything, and changes nothing."""
@@ -340,19 +368,17 @@ class Memory:
             self.locks,
             self.recorder,
             publish=self.publish,
-            finish_runs=lambda: self._finish_consolidate().bind(lambda _: self._finish_defrag()),
+            finish_runs=self._finish_runs,
         ).repair()
 
     def search_secrets(self, progress: Callable[[str], None] = lambda _: None) -> SecretSearch:
         """For `memory doctor --secrets`: looks at every file and at all that git keeps, and changes nothing."""
         from agent_memory.adapters.checkup.secret_searching import search_secrets
-        from agent_memory.adapters.git.git_process import GitProcess
 
-        return search_secrets(str(self.root), GitProcess(self.root, self.environ), progress)
+        return search_secrets(str(self.root), self._git_process, progress)
 
     def _examiner(self, progress: Callable[[str], None]) -> Examiner:
         from agent_memory.adapters.checkup.examiner import Examiner
-        from agent_memory.adapters.records.run_log_files import RunLogFiles
 
         return Examiner(
             self.root,
@@ -363,7 +389,7 @@ class Memory:
             self.inbox,
             self.ledger,
             self.spend,
-            RunLogFiles(self.root),
+            self.log,
             dry_publish=lambda: self.publish(dry_run=True),
             warnings=self.effective.warnings,
             names_secret=not self.caller.is_agent,
@@ -396,14 +422,13 @@ class Memory:
     def upgrades(self) -> Result[Upgrades, Error]:
         """The sessions that `consolidate(upgrade=True)` would hand to the configured command; none where that is the
         built-in itself."""
-        from agent_memory.adapters.records.session_marks_files import SessionMarksFiles
         from agent_memory.domain.vocabulary import Status
         from agent_memory.pipelines.upgrading import Upgrades, plan_upgrades
 
         def planned(agent: Agent) -> Result[Upgrades, Error]:
             if agent.status is not Status.CONSOLIDATED:
                 return Success(Upgrades())
-            return plan_upgrades(self.inbox, SessionMarksFiles(self.root), self.store, self.clock)
+            return plan_upgrades(self.inbox, self._marks, self.store, self.clock)
 
         return self.agent().bind(planned)
 
@@ -439,30 +464,24 @@ class Memory:
         self, progress: Callable[[str], None] = lambda _: None, *, watching: bool = False
     ) -> Result[BackfillIo, Error]:
         """For backfill and watch; `watching` leaves out the harnesses whose sessions no file tells of."""
-        import time
-
         from agent_memory.adapters.agent.private_directory import is_private
-        from agent_memory.adapters.harness import Surroundings, history_sources
+        from agent_memory.adapters.harness import history_sources
         from agent_memory.adapters.harness.session_finders import session_finders, watched_finders
-        from agent_memory.adapters.records.session_marks_files import SessionMarksFiles
         from agent_memory.adapters.surroundings.past_places import past_repo
         from agent_memory.adapters.surroundings.project_directories import MAX_DIRECTORIES, project_directories
         from agent_memory.pipelines.backfill_io import BackfillIo
-
-        roots = self.config.capture.transcript_roots
 
         def known_directories() -> Iterable[Result[str, Error]]:
             # A watch looks every few seconds: it is not to read the inbox and the store each time.
             return () if watching else project_directories(self.inbox.directories(MAX_DIRECTORIES), self.store.list())
 
-        home = home_of(self.environ)
-        surroundings = Surroundings(self.environ, home, self.root, time.sleep, roots, known_directories)
+        surroundings = self._surroundings(known_directories)
         return self._calls_for().map(
             lambda calls_for: BackfillIo(
                 finders=watched_finders(surroundings) if watching else session_finders(surroundings),
                 histories=history_sources(surroundings),
                 inbox=self.inbox,
-                marks=SessionMarksFiles(self.root),
+                marks=self._marks,
                 clock=self.clock,
                 calls_for=calls_for,
                 repo_of=lambda directory: past_repo(directory, self.environ),
@@ -486,7 +505,6 @@ class Memory:
         they are not to be waited for."""
         from agent_memory.adapters.harness.session_finders import watched_directories
         from agent_memory.adapters.harness.transcript_changes import transcript_changes
-        from agent_memory.errors import UsageInvalid
         from agent_memory.pipelines.watch import WatchIo, watch
 
         def watched(io: BackfillIo) -> Result[Watching, Error]:
@@ -504,13 +522,21 @@ class Memory:
 
     def _hand_over(self, found: FoundSession) -> Result[str | None, Error]:
         """Bring the handoff note of a session up to date; None where nobody asked for anything in it."""
-        from agent_memory.errors import UsageInvalid
 
         def none_if_nothing(error: Error) -> Result[str | None, Error]:
             return Success(None) if isinstance(error, UsageInvalid) else Failure(error)
 
         taken = self.take_over(found.session_id, found.harness)
         return taken.bind(self.keep_handover).map(lambda kept: kept.id).lash(none_if_nothing)
+
+    def _surroundings(self, project_directories: Callable[[], Iterable[Result[str, Error]]] = tuple) -> Surroundings:
+        """What histories and finders of sessions are built from."""
+        import time
+
+        from agent_memory.adapters.harness import Surroundings
+
+        roots = self.config.capture.transcript_roots
+        return Surroundings(self.environ, home_of(self.environ), self.root, time.sleep, roots, project_directories)
 
     def _calls_for(self) -> Result[Callable[[History], int], Error]:
         """How often the agent command is asked about a history, with the notes there are now."""
@@ -580,36 +606,35 @@ class Memory:
 
         return pack_history(self.root, self.environ) if self.config.storage.auto_commit else Success(None)
 
-    @cached_property
-    def log(self) -> RunLogFiles:
-        from agent_memory.adapters.records.run_log_files import RunLogFiles
-
-        return RunLogFiles(self.root)
-
     def undo(self, name: str | None = None, *, dry_run: bool = False) -> Result[Undone, Error]:
         """Put everything back to what it was before a run. Refused where an agent is calling: it would take away what a
         person's memory holds, and could bring back what they got rid of."""
         from agent_memory.pipelines.undo import undo
 
-        if not dry_run and self.caller.variable is not None:
-            return Failure(ActRefused("undo", self.caller.variable))
+        allowed = Success(None) if dry_run else self._by_a_person("undo")
+        if isinstance(allowed, Failure):
+            return allowed
         with self.locks.run() as held:
             ready = held if dry_run else held.bind(lambda _: self._finish_forgetting())
             return ready.bind(lambda _: self._undo_io()).bind(lambda io: undo(io, name, dry_run=dry_run))
 
     def look_at_forgetting(self, target: ForgetTarget) -> Result[Found, Error]:
         """All that `forget` would do: nothing is changed. Refused where an agent is calling, as forgetting itself is."""
-        if self.caller.variable is not None:
-            return Failure(ActRefused("forget", self.caller.variable))
-        return self._forgetter().look(target)
+        return self._by_a_person("forget").bind(lambda _: self._forgetter().look(target))
 
     def forget(self, seen: Found) -> Result[Forgetting, Error]:
         """Forget what was looked at; EntryChanged where there is more by now than what was seen. `Busy` when a run is at
         work. For a person alone."""
-        if self.caller.variable is not None:
-            return Failure(ActRefused("forget", self.caller.variable))
+        allowed = self._by_a_person("forget")
+        if isinstance(allowed, Failure):
+            return allowed
         with self.locks.run() as held:
             return held.bind(lambda _: self._finish_all()).bind(lambda _: self._forgetter().forget_what_was_seen(seen))
+
+    def _by_a_person(self, act: str) -> Result[None, Error]:
+        """ActRefused where an agent is calling."""
+        variable = self.caller.variable
+        return Success(None) if variable is None else Failure(ActRefused(act, variable))
 
     def find_session(self, session_id: str) -> Result[tuple[SessionKey, ...], Error]:
         """The sessions with this id, or else the one whose id begins so; none where nothing is known of it."""
@@ -624,8 +649,7 @@ class Memory:
         """Carry out the rest of whatever crashed, and record what a person changed as theirs."""
         return (
             self._finish_undo()
-            .bind(lambda _: self._finish_consolidate())
-            .bind(lambda _: self._finish_defrag())
+            .bind(lambda _: self._finish_runs())
             .bind(lambda _: self._finish_forgetting())
             .bind(lambda _: self._tolerated(self.recorder.adopt_hand_edits()))
         )
@@ -683,17 +707,13 @@ class Memory:
         return keep_handover(self._handing_over_io(), taken)
 
     def _handing_over_io(self) -> HandingOverIo:
-        import time
-
-        from agent_memory.adapters.harness import Surroundings, history_sources
+        from agent_memory.adapters.harness import history_sources
         from agent_memory.adapters.inbox.recent_entries import recent_entries
         from agent_memory.pipelines.handing_over import HandingOverIo
         from agent_memory.recorded_writes import RecordedWrites
 
-        roots = self.config.capture.transcript_roots
-        surroundings = Surroundings(self.environ, home_of(self.environ), self.root, time.sleep, roots)
         return HandingOverIo(
-            histories=history_sources(surroundings),
+            histories=history_sources(self._surroundings()),
             kept=self.kept_histories,
             tombstones=self.tombstones,
             places=self.places,
@@ -731,7 +751,6 @@ class Memory:
         )
 
     def _undo_io(self) -> Result[UndoIo, Error]:
-        from agent_memory.adapters.records.defrag_records_files import DefragRecordsFiles
         from agent_memory.pipelines.undo_io import UndoIo
 
         return Success(
@@ -740,9 +759,9 @@ class Memory:
                 log=self.log,
                 targets=self.targets,
                 recorder=self.recorder,
-                records=DefragRecordsFiles(self.root, self.clock),
+                records=self._defrag_records,
                 clock=self.clock,
-                finish_interrupted=lambda: self._finish_consolidate().bind(lambda _: self._finish_defrag()),
+                finish_interrupted=self._finish_runs,
                 new_run_id=self._new_run_id,
             )
         )
@@ -764,6 +783,10 @@ class Memory:
         if self.log.undoing() == Success(None):
             return Success(None)
         return self._undo_io().bind(finish_undo).map(told)
+
+    def _finish_runs(self) -> Result[object, Error]:
+        """Carry out the rest of whichever machine's run crashed."""
+        return self._finish_consolidate().bind(lambda _: self._finish_defrag())
 
     def _finish_consolidate(self) -> Result[object, Error]:
         """Carry out the rest of a consolidation that crashed: its writes are not a person's, and nobody may take them
@@ -788,8 +811,6 @@ class Memory:
         import secrets
 
         from agent_memory.adapters.agent.prompt_templates import load_prompt_template
-        from agent_memory.adapters.records.defrag_records_files import DefragRecordsFiles
-        from agent_memory.adapters.records.run_log_files import RunLogFiles
         from agent_memory.domain.section import SectionBudget
         from agent_memory.pipelines.defrag_io import DefragIo
 
@@ -800,8 +821,8 @@ class Memory:
                 agent=agent,
                 ledger=self.ledger,
                 recorder=self.recorder,
-                records=DefragRecordsFiles(self.root, self.clock),
-                log=RunLogFiles(self.root),
+                records=self._defrag_records,
+                log=self.log,
                 locks=self.locks,
                 clock=self.clock,
                 publish=lambda keep: self.publish(keep=keep),
@@ -818,26 +839,21 @@ class Memory:
 
     def _consolidate_io(self, agent: Agent, progress: Callable[[str], None]) -> Result[ConsolidateIo, Error]:
         import secrets
-        import time
 
         from agent_memory.adapters.agent.prompt_templates import load_prompt_template
-        from agent_memory.adapters.harness import Surroundings, history_sources
-        from agent_memory.adapters.records.run_records_files import RunRecordsFiles
-        from agent_memory.adapters.records.session_marks_files import SessionMarksFiles
+        from agent_memory.adapters.harness import history_sources
         from agent_memory.pipelines.consolidate_io import ConsolidateIo
 
-        roots = self.config.capture.transcript_roots
-        surroundings = Surroundings(self.environ, home_of(self.environ), self.root, time.sleep, roots)
         return load_prompt_template("consolidate").map(
             lambda template: ConsolidateIo(
                 inbox=self.inbox,
-                histories=history_sources(surroundings),
+                histories=history_sources(self._surroundings()),
                 places=self.places,
                 store=self.store,
                 agent=agent,
-                marks=SessionMarksFiles(self.root),
+                marks=self._marks,
                 recorder=self.recorder,
-                runs=RunRecordsFiles(self.root, self.clock),
+                runs=self._run_records,
                 clock=self.clock,
                 prompt_template=template,
                 random_word=lambda: secrets.token_hex(16),

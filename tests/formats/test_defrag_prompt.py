@@ -24,7 +24,6 @@ from agent_memory.formats.defrag_prompt import (
     PLACES,
     DefragBudget,
     DefragPromptFacts,
-    listed_ids,
     plan_defrag_budget,
     render_defrag_prompt,
 )
@@ -64,7 +63,7 @@ def facts(*shown: StoredEntry, **more: Any) -> DefragPromptFacts:
 
 
 def rendered(*shown: StoredEntry, **more: Any) -> str:
-    return render_defrag_prompt(TEMPLATE, facts(*shown, **more))
+    return render_defrag_prompt(TEMPLATE, facts(*shown, **more)).text
 
 
 def section(prompt: str, name: str) -> str:
@@ -262,8 +261,10 @@ def test_what_was_written_or_read_lately_is_listed_before_what_was_not() -> None
     notes = tuple(stored(f"id__{n:06}".replace("0", "z"), updated_at_ms=NOON + n).listed for n in range(1, 900))
     oldest, newest = notes[0].meta.id, notes[-1].meta.id
     known = facts(catalog=notes, budget=DefragBudget(len(TEMPLATE) + 20_000, 0, 0))
-    assert {oldest, newest} & listed_ids(TEMPLATE, known) == {newest}
-    assert {oldest, newest} <= listed_ids(TEMPLATE, evolve(known, usage={oldest: Usage(1, NOON + DAY)}))
+    assert {oldest, newest} & render_defrag_prompt(TEMPLATE, known).listed == {newest}
+    assert {oldest, newest} <= render_defrag_prompt(
+        TEMPLATE, evolve(known, usage={oldest: Usage(1, NOON + DAY)})
+    ).listed
 
 
 def test_what_room_is_left_goes_to_descriptions() -> None:
@@ -278,8 +279,8 @@ def test_what_room_is_left_goes_to_descriptions() -> None:
 def test_the_ids_that_a_prompt_lists_are_known() -> None:
     notes = tuple(stored(f"id__{n:06}".replace("0", "z")).listed for n in range(1, 900))
     known = facts(catalog=notes, budget=DefragBudget(len(TEMPLATE) + 20_000, 0, 0))
-    listed = listed_ids(TEMPLATE, known)
-    assert listed == set(re.findall(ID_PATTERN, render_defrag_prompt(TEMPLATE, known)))
+    listed = render_defrag_prompt(TEMPLATE, known).listed
+    assert listed == set(re.findall(ID_PATTERN, render_defrag_prompt(TEMPLATE, known).text))
     assert 100 < len(listed) < 899
 
 
@@ -374,7 +375,7 @@ def test_the_whole_defrag_prompt_fits(texts: list[str], line: str, max_prompt_ch
         findings=tuple(Finding(FindingKind.OVERLAP, tuple(ids[n : n + 2]), line) for n in range(len(ids))),
         budget=budget,
     )
-    prompt = render_defrag_prompt(TEMPLATE, known)
+    prompt = render_defrag_prompt(TEMPLATE, known).text
     assert len(prompt) <= max_prompt_chars
     assert prompt.count(NONCE) == 1
     assert prompt.lower().count(f"\n{FENCE}>>>") == len(re.findall(rf"(?m)^<<<{FENCE} [a-z]", prompt))

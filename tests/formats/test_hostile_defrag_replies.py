@@ -69,7 +69,7 @@ def prompt() -> str:
             max_changes=3,
             budget=plan_defrag_budget(template, 120_000, catalog).unwrap(),
         ),
-    )
+    ).text
 
 
 def answered(shared: Path, mode: str) -> Result[DefragProposal, Any]:

@@ -6,7 +6,6 @@ import json
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-from attrs import evolve
 from cattrs import BaseValidationError, transform_error
 from returns.result import Failure, Result, Success
 
@@ -32,7 +31,7 @@ def render_defrag_checkpoint(state: str, run: DefragRun) -> str:
         "reply_key": run.reply_key,
         "plan": converter.unstructure(run.plan),
         "proposed_tiers": converter.unstructure(None if run.proposal is None else run.proposal.tiers),
-        "memo": converter.unstructure(evolve(run.memo, judged=tuple(sorted(run.memo.judged)))),  # type: ignore[arg-type]
+        "memo": _memo_document(run.memo),
         "tiers_before": converter.unstructure(run.tiers_before),
         "tiers": converter.unstructure(run.tiers),
     }
@@ -44,7 +43,8 @@ def parse_defrag_checkpoint(text: str, path: str) -> Result[tuple[str, DefragRun
 
     def parsed(document: Any) -> tuple[str, DefragRun]:
         kept = document["run"]
-        proposed = converter.structure(kept["proposed_tiers"], TierList | None)  # type: ignore[arg-type]
+        tiers = kept["proposed_tiers"]
+        proposed = None if tiers is None else converter.structure(tiers, TierList)
         run = DefragRun(
             id=str(kept["id"]),
             started_at_ms=int(kept["started_at_ms"]),
@@ -75,19 +75,21 @@ def parse_deferred(text: str, path: str) -> Result[tuple[Deferred, ...], StateCo
 
 def render_tiering(memo: TieringMemo) -> str:
     """JSON of the memo."""
-    document = {
-        "version": VERSION,
-        "fingerprint": memo.fingerprint,
-        "agent": memo.agent,
-        "judged": sorted(memo.judged),
-        "omitted": dict(sorted(memo.omitted.items())),
-    }
-    return _dump(document)
+    return _dump({"version": VERSION, **_memo_document(memo)})
 
 
 def parse_tiering(text: str, path: str) -> Result[TieringMemo, StateCorrupt]:
     """What `render_tiering` wrote."""
     return _parsed(text, path, lambda document: converter.structure(document, TieringMemo))
+
+
+def _memo_document(memo: TieringMemo) -> dict[str, Any]:
+    return {
+        "fingerprint": memo.fingerprint,
+        "agent": memo.agent,
+        "judged": sorted(memo.judged),
+        "omitted": dict(sorted(memo.omitted.items())),
+    }
 
 
 def _parsed(text: str, path: str, read: Callable[[Any], T]) -> Result[T, StateCorrupt]:

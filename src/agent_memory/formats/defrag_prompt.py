@@ -103,19 +103,18 @@ def plan_defrag_budget(
     return Success(DefragBudget(max_prompt_chars, shown_chars, findings_chars))
 
 
-def render_defrag_prompt(template: str, facts: DefragPromptFacts) -> str:
+@frozen
+class DefragPrompt:
+    """A prompt, and what it names."""
+
+    text: str
+    listed: frozenset[str]
+    """The entries in its catalog. An agent cannot have meant to change the tier of any other (`TierList.where_unseen`)."""
+
+
+def render_defrag_prompt(template: str, facts: DefragPromptFacts) -> DefragPrompt:
     """The prompt, at most `budget.prompt_chars` long. The same facts give the same text; only what is data is in the
     fences, and all of it is."""
-    return _rendered(template, facts)[0]
-
-
-def listed_ids(template: str, facts: DefragPromptFacts) -> frozenset[str]:
-    """The entries in the catalog of the prompt. An agent cannot have meant to change the tier of any other
-    (`TierList.where_unseen`)."""
-    return _rendered(template, facts)[1]
-
-
-def _rendered(template: str, facts: DefragPromptFacts) -> tuple[str, frozenset[str]]:
     facts = _without_secrets(facts)
     parts = {
         "fence": facts.fence,
@@ -133,7 +132,7 @@ def _rendered(template: str, facts: DefragPromptFacts) -> tuple[str, frozenset[s
     room = facts.budget.prompt_chars - len(fill_template(template, parts, facts.nonce))
     catalog = _catalog(facts, room - _tiers_chars(facts, room))
     parts |= {"catalog": _fenced(catalog.text, facts), "tiers": _fenced(_tiers(facts.tiers, catalog.ids), facts)}
-    return fill_template(template, parts, facts.nonce), catalog.ids
+    return DefragPrompt(fill_template(template, parts, facts.nonce), catalog.ids)
 
 
 def _without_secrets(facts: DefragPromptFacts) -> DefragPromptFacts:

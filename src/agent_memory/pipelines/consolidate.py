@@ -29,7 +29,7 @@ from agent_memory.machines.pipeline import Model
 from agent_memory.pipelines.asking import parse_output, run_agent
 from agent_memory.pipelines.consolidate_io import ConsolidateIo
 from agent_memory.pipelines.deferring import defer, take_up_deferred
-from agent_memory.pipelines.driver import Step, drive
+from agent_memory.pipelines.driver import Step, drive_and_report
 from agent_memory.pipelines.fetching import Fetched, fetch
 from agent_memory.pipelines.forgotten import why_forgotten
 from agent_memory.pipelines.keeping import with_uses_counted
@@ -74,10 +74,7 @@ def finish_interrupted(io: ConsolidateIo) -> Result[Run | None, Error]:
 
 def run_machine(io: ConsolidateIo, machine: Consolidate) -> Result[Run, Error]:
     """Drive the machine to its end and write the report of the run, whatever the end was."""
-    result = drive(machine, steps(io), io.runs.checkpoint, partial(rescue, io))
-    error = result.failure() if isinstance(result, Failure) else None
-    reported = io.runs.finish(machine.model.context, error)
-    return result if error is not None else reported.bind(lambda _: result)
+    return drive_and_report(machine, steps(io), io.runs.checkpoint, partial(rescue, io), io.runs.finish)
 
 
 def steps(io: ConsolidateIo) -> Mapping[str, Step[Run]]:

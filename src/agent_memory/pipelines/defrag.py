@@ -33,7 +33,7 @@ from agent_memory.machines.pipeline import Model
 from agent_memory.pipelines.defrag_asking import run_agent
 from agent_memory.pipelines.defrag_io import DefragIo
 from agent_memory.pipelines.defrag_planning import still_possible, with_tiers
-from agent_memory.pipelines.driver import Step, drive
+from agent_memory.pipelines.driver import Step, drive_and_report
 from agent_memory.wording import describe
 
 
@@ -63,10 +63,7 @@ def finish_interrupted(io: DefragIo) -> Result[DefragRun | None, Error]:
 
 def run_machine(io: DefragIo, machine: Defrag) -> Result[DefragRun, Error]:
     """Drive the machine to its end and write the report of the run, whatever the end was."""
-    result = drive(machine, steps(io), io.records.checkpoint, _rescue)
-    error = result.failure() if isinstance(result, Failure) else None
-    reported = io.records.finish(machine.model.context, error)
-    return result if error is not None else reported.bind(lambda _: result)
+    return drive_and_report(machine, steps(io), io.records.checkpoint, _rescue, io.records.finish)
 
 
 def steps(io: DefragIo) -> Mapping[str, Step[DefragRun]]:

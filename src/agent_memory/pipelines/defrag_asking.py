@@ -21,13 +21,12 @@ from agent_memory.domain.results import sealed
 from agent_memory.domain.run import KeptReply
 from agent_memory.domain.tidying.left_to_judge import left_to_judge
 from agent_memory.domain.tiering.score import tier_facts
-from agent_memory.domain.tiers import Tier
+from agent_memory.domain.tiers import Tier, TierList
 from agent_memory.domain.vocabulary import Sensitivity, Status
 from agent_memory.errors import Error, ReplyRefused
 from agent_memory.formats.defrag_prompt import (
     DefragBudget,
     DefragPromptFacts,
-    listed_ids,
     plan_defrag_budget,
     render_defrag_prompt,
 )
@@ -105,7 +104,7 @@ def _asked(io: DefragIo, run: DefragRun, scan: Scan, analysis: Analysis) -> Resu
         shown = choose_shown(found, room)  # without those that hold a secret: the agent would not see all of them
         request = DefragRequest(
             prompt="",
-            nonce="",
+            nonce=io.random_word(),
             live=catalog,
             shown=shown,
             analysis=findings_about(new_first, (each.meta.id for each in catalog)),
@@ -118,9 +117,13 @@ def _asked(io: DefragIo, run: DefragRun, scan: Scan, analysis: Analysis) -> Resu
             undone=scan.undone,
             force=run.force,
         )
-        return _answer(io, run, request, key, budget).bind(
+        prompt = None
+        if budget is not None:
+            prompt = render_defrag_prompt(io.prompt_template, _prompt_facts(io, run, request, budget))
+            request = evolve(request, prompt=prompt.text)
+        return _answer(io, run, request, key).bind(
             lambda kept: _parsed(io, evolve(run, asked=True, reply_key=key), request, kept, scan).map(
-                lambda parsed: _without_guesses(io, parsed, evolve(request, nonce=kept.nonce), budget)
+                lambda parsed: parsed if prompt is None else _without_guesses(parsed, request.tiers, prompt.listed)
             )
         )
 
@@ -138,24 +141,19 @@ def _budget(io: DefragIo, run: DefragRun, catalog: tuple[Listed, ...]) -> Result
             return Failure(error)
 
 
-def _answer(
-    io: DefragIo, run: DefragRun, request: DefragRequest, key: str, budget: DefragBudget | None
-) -> Result[KeptReply, Error]:
+def _answer(io: DefragIo, run: DefragRun, request: DefragRequest, key: str) -> Result[KeptReply, Error]:
+    """A stored reply to the same question, else a new one. Each keeps the nonce of its own prompt."""
     hashes = {each.meta.id: each.listed.content_hash for each in request.shown}
 
     def found(kept: KeptReply | None) -> Result[KeptReply, Error]:
         if kept is not None and kept.shown == hashes:
             return Success(kept)
-        asked = evolve(request, nonce=io.random_word())
-        prompt = (
-            "" if budget is None else render_defrag_prompt(io.prompt_template, _prompt_facts(io, run, asked, budget))
-        )
 
         def keep(text: str) -> Result[KeptReply, Error]:
-            reply = KeptReply(redact(text).text, asked.nonce, _hash(prompt), hashes)
+            reply = KeptReply(redact(text).text, request.nonce, _hash(request.prompt), hashes)
             return io.records.keep_reply(run.id, key, reply).map(lambda _: reply)
 
-        return io.agent.answer(evolve(asked, prompt=prompt)).bind(lambda reply: keep(reply.text))
+        return io.agent.answer(request).bind(lambda reply: keep(reply.text))
 
     return io.records.find_reply(key).bind(found)
 
@@ -207,13 +205,12 @@ def _parsed(
             return _refused(io, run, refused)
 
 
-def _without_guesses(io: DefragIo, run: DefragRun, request: DefragRequest, budget: DefragBudget | None) -> DefragRun:
+def _without_guesses(run: DefragRun, tiers: TierList, listed: frozenset[str]) -> DefragRun:
     """The run, where the tiers of what the catalog had no room for stay as they are."""
     proposal = run.proposal
-    if proposal is None or proposal.tiers is None or budget is None:
+    if proposal is None or proposal.tiers is None:
         return run
-    listed = listed_ids(io.prompt_template, _prompt_facts(io, run, request, budget))
-    return evolve(run, proposal=evolve(proposal, tiers=proposal.tiers.where_unseen(request.tiers, listed)))
+    return evolve(run, proposal=evolve(proposal, tiers=proposal.tiers.where_unseen(tiers, listed)))
 
 
 def _refused(io: DefragIo, run: DefragRun, refused: ReplyRefused) -> Result[DefragRun, Error]:

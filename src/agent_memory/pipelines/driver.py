@@ -15,6 +15,7 @@ C = TypeVar("C")
 Step = Callable[[C], Result[C, Error]]
 Checkpoint = Callable[[str, C], Result[None, Error]]
 Rescue = Callable[[str, C, Defect], Result[C, Error]]
+Report = Callable[[C, Error | None], Result[None, Error]]
 
 
 def drive(
@@ -37,6 +38,20 @@ def drive(
             case _ as never:
                 assert_never(never)
     return Success(machine.model.context) if machine.model.error is None else Failure(machine.model.error)
+
+
+def drive_and_report(
+    machine: Pipeline[C],
+    steps: Mapping[str, Step[C]],
+    checkpoint: Checkpoint[C],
+    rescue: Rescue[C],
+    report: Report[C],
+) -> Result[C, Error]:
+    """As `drive`; `report` is told of the end, whatever it was. Its own failure is the result of a run that completed."""
+    result = drive(machine, steps, checkpoint, rescue)
+    error = result.failure() if isinstance(result, Failure) else None
+    reported = report(machine.model.context, error)
+    return result if error is not None else reported.bind(lambda _: result)
 
 
 def _take(

@@ -74,8 +74,7 @@ class Forgetter:
         return (
             self._entomb(found)
             .bind(lambda _: ForgettingFiles(self.root).begin(found.work))
-            .bind(lambda _: self._without_notes(found))
-            .bind(lambda _: QueueTroubles(self._real).clear(found.keys))
+            .bind(lambda _: self._without_notes_and_troubles(found))
             .bind(lambda _: self._finish(found.work))
             .map(lambda _: found.told)
         )
@@ -97,9 +96,7 @@ class Forgetter:
                     case Failure(error):
                         return Failure(error)
                     case Success(left):
-                        done = self._without_notes(left).bind(
-                            lambda _, left=left: QueueTroubles(self._real).clear(left.keys)  # type: ignore[misc]
-                        )
+                        done = self._without_notes_and_troubles(left)
                         if isinstance(done, Failure):
                             return done
             return self._finish(work).map(lambda _: True)
@@ -121,6 +118,9 @@ class Forgetter:
             if isinstance(put, Failure):
                 return put
         return Success(None)
+
+    def _without_notes_and_troubles(self, found: Found) -> Result[None, Error]:
+        return self._without_notes(found).bind(lambda _: QueueTroubles(self._real).clear(found.keys))
 
     def _without_notes(self, found: Found) -> Result[None, Error]:
         """The notes' files and the tier list, as one transaction under the write lock."""

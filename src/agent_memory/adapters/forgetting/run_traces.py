@@ -67,7 +67,8 @@ class RunTraces:
             if isinstance(emptied, Failure):
                 return emptied
         for name in self._names():
-            done = self._replies_of(name).bind(lambda _, name=name: self._report_of(name))  # type: ignore[misc]
+            done = self._replies_of(name)
+            done = done if isinstance(done, Failure) else self._report_of(name)
             if isinstance(done, Failure):
                 return done
         return (

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.harness.line_transcripts import LineSession, Stored, history_in
+from agent_memory.adapters.harness.read_only_database import Database
 from agent_memory.domain.history import History
 from agent_memory.domain.results import sealed
-from agent_memory.errors import Error, HistoryUnavailable
+from agent_memory.errors import Error, HistoryUnavailable, HistoryUnreadable
 
 MaybeHistory = Result[History | None, Error]
 """None: this place does not know the session."""
@@ -25,6 +26,24 @@ def first_history(looks: Iterable[MaybeHistory], otherwise: Error) -> Result[His
             case Failure(error):
                 return Failure(error)
     return Failure(otherwise)
+
+
+def known_history(
+    database: Database,
+    harness_name: str,
+    needed: Mapping[str, Sequence[str]],
+    sessions_table: str,
+    session_id: str,
+    read: Callable[[], LineSession],
+) -> MaybeHistory:
+    """What `read` makes of a session that this table knows by its id; None where it does not know it. HistoryUnreadable
+    where the database lacks a table or column that is `needed`."""
+    if lacking := database.lacks(needed):
+        reason = f"{lacking}; {harness_name} seems to have changed: update memory"
+        return Failure(HistoryUnreadable(database.path, reason))
+    if next(database.rows(f"SELECT 1 FROM {sessions_table} WHERE id = ?", session_id), None) is None:
+        return Success(None)
+    return history_unless_empty(read(), database, harness_name)
 
 
 def history_unless_empty(session: LineSession, place: Stored, harness_name: str) -> Result[History, Error]:

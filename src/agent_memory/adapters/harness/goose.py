@@ -7,17 +7,22 @@ from collections.abc import Iterator
 from functools import partial
 
 from attrs import frozen
-from returns.result import Failure, Result, Success
+from returns.result import Result
 
 from agent_memory.adapters.disk.json_lines import objects_in
-from agent_memory.adapters.harness.first_history import MaybeHistory, first_history, history_unless_empty
+from agent_memory.adapters.harness.first_history import MaybeHistory, first_history, known_history
 from agent_memory.adapters.harness.goose_session import GooseSession
-from agent_memory.adapters.harness.line_transcripts import history_in, read_session, read_transcript, session_after
+from agent_memory.adapters.harness.line_transcripts import (
+    history_in,
+    read_session,
+    read_transcript,
+    session_after,
+)
 from agent_memory.adapters.harness.read_only_database import Database, TooLarge, read_database, text_of
 from agent_memory.adapters.harness.transcript_roots import OpenTranscript, TranscriptRoots, find_transcript
 from agent_memory.domain.history import History, SessionMark
 from agent_memory.domain.inbox_entry import InboxEntry, SessionFile
-from agent_memory.errors import Error, HistoryUnavailable, HistoryUnreadable
+from agent_memory.errors import Error, HistoryUnavailable
 
 DATABASE = "sessions.db"
 
@@ -68,12 +73,14 @@ def _in_file(mark: SessionMark | None, file: OpenTranscript, session_id: str) ->
 
 
 def _in_database(session_id: str, mark: SessionMark | None, database: Database) -> MaybeHistory:
-    if lacking := database.lacks(_NEEDED):
-        return Failure(HistoryUnreadable(database.path, f"{lacking}; goose seems to have changed: update memory"))
-    if next(database.rows("SELECT 1 FROM sessions WHERE id = ?", session_id), None) is None:
-        return Success(None)
-    session = session_after(mark, partial(GooseSession, session_id), partial(_fill, database, session_id))
-    return history_unless_empty(session, database, "goose")
+    return known_history(
+        database,
+        "goose",
+        _NEEDED,
+        "sessions",
+        session_id,
+        lambda: session_after(mark, partial(GooseSession, session_id), partial(_fill, database, session_id)),
+    )
 
 
 def _fill(database: Database, session_id: str, session: GooseSession) -> None:

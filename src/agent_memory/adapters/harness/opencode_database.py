@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import partial
 
-from returns.result import Failure, Success
-
 from agent_memory.adapters.disk.json_lines import objects_in
-from agent_memory.adapters.harness.first_history import MaybeHistory, history_unless_empty
+from agent_memory.adapters.harness.first_history import MaybeHistory, known_history
 from agent_memory.adapters.harness.line_transcripts import session_after
 from agent_memory.adapters.harness.opencode_session import OpencodeSession
 from agent_memory.adapters.harness.read_only_database import Database, TooLarge, text_of
 from agent_memory.domain.history import SessionMark
-from agent_memory.errors import HistoryUnreadable
 
 _NEEDED = {
     "session": ("id", "directory"),
@@ -29,12 +26,14 @@ def is_opencode_database(name: str) -> bool:
 
 def history_in_database(session_id: str, mark: SessionMark | None, database: Database) -> MaybeHistory:
     """The session's turns after the mark; None where the database does not know it."""
-    if lacking := database.lacks(_NEEDED):
-        return Failure(HistoryUnreadable(database.path, f"{lacking}; opencode seems to have changed: update memory"))
-    if next(database.rows("SELECT 1 FROM session WHERE id = ?", session_id), None) is None:
-        return Success(None)
-    session = session_after(mark, partial(OpencodeSession, session_id), partial(_fill, database, session_id))
-    return history_unless_empty(session, database, "opencode")
+    return known_history(
+        database,
+        "opencode",
+        _NEEDED,
+        "session",
+        session_id,
+        lambda: session_after(mark, partial(OpencodeSession, session_id), partial(_fill, database, session_id)),
+    )
 
 
 def _fill(database: Database, session_id: str, session: OpencodeSession) -> None:

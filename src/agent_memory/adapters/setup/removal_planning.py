@@ -9,7 +9,7 @@ from agent_memory.adapters.setup.settings_files import SettingsFiles
 from agent_memory.adapters.setup.setup_state import SetupState
 from agent_memory.domain.footprint import SectionChange
 from agent_memory.domain.installing.file_edit import FileEdit
-from agent_memory.domain.installing.plans import InstallPlan, PlannedFile, PlannedSection, Refused
+from agent_memory.domain.installing.plans import InstallPlan, PlannedFile, PlannedSection, Refused, SettingsFile
 from agent_memory.domain.installing.receipt import FileRecord, Receipt, SectionRecord, sha256_of
 from agent_memory.domain.results import sealed
 from agent_memory.errors import Error, MarkersAmbiguous, SettingsRefused
@@ -36,7 +36,7 @@ class RemovalPlanning:
     def _planned(self, harnesses: frozenset[str], receipt: Receipt) -> Result[InstallPlan, Error]:
         planned: list[PlannedFile | PlannedSection | Refused] = []
         for each in _concerned(receipt, harnesses):
-            one = self._section(each, harnesses) if isinstance(each, SectionRecord) else self._file(each, harnesses)
+            one = self._one(each, harnesses)
             if isinstance(one, Failure):
                 return one
             planned.append(one.unwrap())
@@ -48,47 +48,51 @@ class RemovalPlanning:
             )
         )
 
-    def _file(self, record: FileRecord, harnesses: frozenset[str]) -> Result[PlannedFile | Refused, Error]:
-        match sealed(self.state.backup(record.before)):
-            case Failure(error):
-                return Failure(error)
-            case Success(backup):
-                read = self.files.read(record.path)
-        if isinstance(read, Failure):
-            return Success(Refused(record.path, read.failure()))
-        settings = read.unwrap()
-        match sealed(without_placed(settings.file.data, record, backup, harnesses)):
-            case Failure(problem):
-                return Success(Refused(record.path, SettingsRefused(record.path, problem)))
-            case Success(revision):
-                kept = None
-                if revision.placed:
-                    before = None if revision.baseline is None else sha256_of(revision.baseline)
-                    after = revision.after if revision.after is not None else b""
-                    kept = evolve(record, before=before, after=sha256_of(after), placed=revision.placed)
-                edit = FileEdit(record.path, settings.file.data, revision.after)
-                set_aside = settings.file.data if revision.set_aside else None
-                return Success(PlannedFile(settings, edit, kept, revision.baseline, set_aside))
+    def _one(
+        self, record: FileRecord | SectionRecord, harnesses: frozenset[str]
+    ) -> Result[PlannedFile | PlannedSection | Refused, Error]:
+        def planned(backup: bytes | None) -> PlannedFile | PlannedSection | Refused:
+            match sealed(self.files.read(record.path)):
+                case Failure(error):
+                    return Refused(record.path, error)
+                case Success(settings):
+                    if isinstance(record, SectionRecord):
+                        return _without_section(record, settings, backup, harnesses)
+                    return _without_placed(record, settings, backup, harnesses)
 
-    def _section(self, record: SectionRecord, harnesses: frozenset[str]) -> Result[PlannedSection | Refused, Error]:
-        match sealed(self.state.backup(record.before)):
-            case Failure(error):
-                return Failure(error)
-            case Success(backup):
-                read = self.files.read(record.path)
-        if isinstance(read, Failure):
-            return Success(Refused(record.path, read.failure()))
-        settings = read.unwrap()
-        data = settings.file.data
-        left = tuple(each for each in record.harnesses if each not in harnesses)
-        if left:
-            kept = evolve(record, harnesses=left)
-            return Success(PlannedSection(settings, FileEdit(record.path, data, data), kept, backup))
-        match sealed(without_section(data, backup)):
-            case Failure(problem):
-                return Success(Refused(record.path, MarkersAmbiguous(record.path, problem)))
-            case Success(after):
-                return Success(PlannedSection(settings, FileEdit(record.path, data, after), None))
+        return self.state.backup(record.before).map(planned)
+
+
+def _without_placed(
+    record: FileRecord, settings: SettingsFile, backup: bytes | None, harnesses: frozenset[str]
+) -> PlannedFile | Refused:
+    match sealed(without_placed(settings.file.data, record, backup, harnesses)):
+        case Failure(problem):
+            return Refused(record.path, SettingsRefused(record.path, problem))
+        case Success(revision):
+            kept = None
+            if revision.placed:
+                before = None if revision.baseline is None else sha256_of(revision.baseline)
+                after = revision.after if revision.after is not None else b""
+                kept = evolve(record, before=before, after=sha256_of(after), placed=revision.placed)
+            edit = FileEdit(record.path, settings.file.data, revision.after)
+            set_aside = settings.file.data if revision.set_aside else None
+            return PlannedFile(settings, edit, kept, revision.baseline, set_aside)
+
+
+def _without_section(
+    record: SectionRecord, settings: SettingsFile, backup: bytes | None, harnesses: frozenset[str]
+) -> PlannedSection | Refused:
+    data = settings.file.data
+    left = tuple(each for each in record.harnesses if each not in harnesses)
+    if left:
+        kept = evolve(record, harnesses=left)
+        return PlannedSection(settings, FileEdit(record.path, data, data), kept, backup)
+    match sealed(without_section(data, backup)):
+        case Failure(problem):
+            return Refused(record.path, MarkersAmbiguous(record.path, problem))
+        case Success(after):
+            return PlannedSection(settings, FileEdit(record.path, data, after), None)
 
 
 def _concerned(receipt: Receipt, harnesses: frozenset[str]) -> tuple[SectionRecord | FileRecord, ...]:

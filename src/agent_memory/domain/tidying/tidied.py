@@ -11,8 +11,7 @@ from agent_memory.domain.findings import FindingKind
 from agent_memory.domain.instants import iso_of
 from agent_memory.domain.planning.run_limits import max_changes
 from agent_memory.domain.tidying.tier_choice import chosen_tiers
-from agent_memory.domain.tidying.twins import merge_of, twins_among
-from agent_memory.domain.vocabulary import Sensitivity
+from agent_memory.domain.tidying.twins import is_open, merge_of, twins_among
 
 MAX_ACTIONS = 100
 """As many as one reply may hold (design §5.2)."""
@@ -85,11 +84,4 @@ def _cut_to(action: Action, room: int, shown: Mapping[str, StoredEntry]) -> Acti
 
 
 def _may_change(stored: StoredEntry, request: DefragRequest) -> bool:
-    meta = stored.meta
-    return (
-        not meta.pinned
-        and not stored.listed.conflicted
-        and not stored.listed.provisional_id
-        and meta.sensitivity is not Sensitivity.SECRET
-        and meta.id not in request.left_alone
-    )
+    return is_open(stored) and stored.meta.id not in request.left_alone

@@ -84,14 +84,20 @@ def _worth(stored: StoredEntry) -> tuple[object, ...]:
     return (list(Origin).index(meta.origin), -sessions, -turns, -meta.updated_at_ms, meta.id)
 
 
+def is_open(stored: StoredEntry) -> bool:
+    """Whether nothing about an entry itself forbids to change it: a pin, a conflict, an id that it does not have, a secret."""
+    return not (
+        stored.meta.pinned
+        or stored.listed.conflicted
+        or stored.listed.provisional_id
+        or stored.meta.sensitivity is Sensitivity.SECRET
+    )
+
+
 def _may_merge(stored: StoredEntry) -> bool:
-    meta = stored.meta
     return (
-        not meta.pinned
-        and not stored.listed.conflicted
-        and not stored.listed.provisional_id
-        and meta.sensitivity is not Sensitivity.SECRET
-        and meta.kind is not Kind.HANDOFF  # it belongs to its session, which goes on writing it
+        is_open(stored)
+        and stored.meta.kind is not Kind.HANDOFF  # it belongs to its session, which goes on writing it
         and len(stored.body) <= MAX_BODY_CHARS
         and bool(same_text(stored.body))
     )

@@ -2,17 +2,67 @@
 
 from __future__ import annotations
 
+import argparse
+import os
 import sys
+from collections.abc import Callable
 from typing import Any
 
+from returns.result import Failure, Result, Success
+
+from agent_memory.adapters.agent.agent_environment import only_for_a_person
+from agent_memory.adapters.setup.installation import Installation
+from agent_memory.adapters.surroundings.repository import work_tree_above
+from agent_memory.bootstrap import Memory
 from agent_memory.domain.installing.file_edit import FileEdit
+from agent_memory.domain.installing.harnesses import SETUPS
 from agent_memory.domain.installing.plans import FileOutcome, InstallPlan
-from agent_memory.errors import UsageInvalid
+from agent_memory.domain.results import sealed
+from agent_memory.errors import Error, UsageInvalid
+from agent_memory.surfaces.cli.opening import with_memory
 from agent_memory.surfaces.console import Console
 from agent_memory.wording import describe
 
 _RED, _GREEN, _CYAN, _PLAIN = "\x1b[31m", "\x1b[32m", "\x1b[36m", "\x1b[0m"
 _COLOURS = {"+": _GREEN, "-": _RED, "@": _CYAN}
+
+
+Planned = Callable[[Memory, Installation], Result[InstallPlan, Error]]
+CarriedOut = Callable[[Memory, Installation, InstallPlan], int]
+
+
+def run_installation(
+    act: str, arguments: argparse.Namespace, console: Console, planned: Planned, carried_out: CarriedOut
+) -> int:
+    """Plan and carry out a change of harness settings, under its lock; the exit code. Refused inside a harness, but for a
+    dry run."""
+    unknown = next((each for each in arguments.harness if each not in SETUPS), None)
+    if unknown is not None:
+        return console.fail(UsageInvalid(f"There is no harness {unknown!r}", f"Known are {', '.join(SETUPS)}."))
+    refused = Success(None) if arguments.dry_run else only_for_a_person(act, os.environ)
+    if isinstance(refused, Failure):
+        return console.fail(refused.failure())
+
+    def run(memory: Memory) -> int:
+        match sealed(memory.installation()):
+            case Failure(error):
+                return console.fail(error)
+            case Success(installation):
+                with installation.locked() as held:
+                    plan = held.bind(lambda _: planned(memory, installation))
+                    if isinstance(plan, Failure):
+                        return console.fail(plan.failure())
+                    return carried_out(memory, installation, plan.unwrap())
+
+    return with_memory(console, run)
+
+
+def repository_here(memory: Memory) -> Result[str, Error]:
+    """The top of the repository around the working directory, for `--repo`."""
+    top = None if memory.cwd is None else work_tree_above(memory.cwd)
+    if top is None:
+        return Failure(UsageInvalid("--repo is for a repository, and there is none around this directory"))
+    return Success(top)
 
 
 def show_edits(console: Console, plan: InstallPlan) -> None:

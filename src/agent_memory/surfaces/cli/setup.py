@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import os
 from typing import Any
 
 from returns.result import Failure, Result, Success
 
-from agent_memory.adapters.agent.agent_environment import only_for_a_person
 from agent_memory.adapters.setup.installation import Installation
-from agent_memory.adapters.surroundings.repository import work_tree_above
 from agent_memory.bootstrap import Memory
 from agent_memory.domain.installing.harnesses import SETUPS
 from agent_memory.domain.installing.plans import InstallPlan, Played, Wish
@@ -23,12 +20,13 @@ from agent_memory.surfaces.cli.installing import (
     is_agreed,
     outcome_documents,
     planned_outcomes,
+    repository_here,
+    run_installation,
     show_edits,
     show_outcomes,
     show_refused,
     unasked,
 )
-from agent_memory.surfaces.cli.opening import with_memory
 from agent_memory.surfaces.console import Console
 
 NOT_ARRIVED = 30
@@ -60,25 +58,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, console: Console) -> int:
-    unknown = next((each for each in arguments.harness if each not in SETUPS), None)
-    if unknown is not None:
-        return console.fail(UsageInvalid(f"There is no harness {unknown!r}", f"Known are {', '.join(SETUPS)}."))
-    refused = Success(None) if arguments.dry_run else only_for_a_person("setup", os.environ)
-    if isinstance(refused, Failure):
-        return console.fail(refused.failure())
+    def planned(memory: Memory, installation: Installation) -> Result[InstallPlan, Error]:
+        return _wish(arguments, memory, installation).bind(installation.plan)
 
-    def set_up(memory: Memory) -> int:
-        match sealed(memory.installation()):
-            case Failure(error):
-                return console.fail(error)
-            case Success(installation):
-                with installation.locked() as held:
-                    planned = held.bind(lambda _: _wish(arguments, memory, installation)).bind(installation.plan)
-                    if isinstance(planned, Failure):
-                        return console.fail(planned.failure())
-                    return _go_on(arguments, console, installation, planned.unwrap())
+    def carried_out(_memory: Memory, installation: Installation, plan: InstallPlan) -> int:
+        return _go_on(arguments, console, installation, plan)
 
-    return with_memory(console, set_up)
+    return run_installation("setup", arguments, console, planned, carried_out)
 
 
 def _wish(arguments: argparse.Namespace, memory: Memory, installation: Installation) -> Result[Wish, Error]:
@@ -87,9 +73,11 @@ def _wish(arguments: argparse.Namespace, memory: Memory, installation: Installat
         return Failure(UsageInvalid("No harness was found on this machine", f"Name one: {', '.join(SETUPS)}."))
     top = None
     if arguments.repo:
-        top = None if memory.cwd is None else work_tree_above(memory.cwd)
-        if top is None:
-            return Failure(UsageInvalid("--repo is for a repository, and there is none around this directory"))
+        match sealed(repository_here(memory)):
+            case Failure(error):
+                return Failure(error)
+            case Success(found):
+                top = found
     left_out = {part for part in (Part.HOOKS, Part.SKILL, Part.SECTION) if getattr(arguments, f"no_{part}")}
     parts = {*Part} - left_out - (set() if arguments.mcp else {Part.MCP})
     return Success(Wish(harnesses, frozenset(parts), top))

@@ -3,32 +3,29 @@
 from __future__ import annotations
 
 import argparse
-import os
 from typing import Any
 
 from returns.result import Failure, Result, Success
 
-from agent_memory.adapters.agent.agent_environment import only_for_a_person
 from agent_memory.adapters.setup.installation import Installation
-from agent_memory.adapters.surroundings.repository import work_tree_above
 from agent_memory.bootstrap import Memory
-from agent_memory.domain.installing.harnesses import SETUPS
 from agent_memory.domain.installing.plans import InstallPlan
 from agent_memory.domain.installing.receipt import repository_name
 from agent_memory.domain.results import sealed
-from agent_memory.errors import Error, UsageInvalid
+from agent_memory.errors import Error
 from agent_memory.surfaces.cli.installing import (
     can_ask,
     exit_code,
     is_agreed,
     outcome_documents,
     planned_outcomes,
+    repository_here,
+    run_installation,
     show_edits,
     show_outcomes,
     show_refused,
     unasked,
 )
-from agent_memory.surfaces.cli.opening import with_memory
 from agent_memory.surfaces.console import Console
 
 
@@ -46,35 +43,20 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, console: Console) -> int:
-    unknown = next((each for each in arguments.harness if each not in SETUPS), None)
-    if unknown is not None:
-        return console.fail(UsageInvalid(f"There is no harness {unknown!r}", f"Known are {', '.join(SETUPS)}."))
-    refused = Success(None) if arguments.dry_run else only_for_a_person("uninstall", os.environ)
-    if isinstance(refused, Failure):
-        return console.fail(refused.failure())
+    def planned(memory: Memory, installation: Installation) -> Result[InstallPlan, Error]:
+        return _whose(arguments, memory).bind(installation.plan_removal)
 
-    def uninstall(memory: Memory) -> int:
-        match sealed(memory.installation()):
-            case Failure(error):
-                return console.fail(error)
-            case Success(installation):
-                with installation.locked() as held:
-                    planned = held.bind(lambda _: _whose(arguments, memory)).bind(installation.plan_removal)
-                    if isinstance(planned, Failure):
-                        return console.fail(planned.failure())
-                    return _go_on(arguments, console, installation, planned.unwrap(), str(memory.root))
+    def carried_out(memory: Memory, installation: Installation, plan: InstallPlan) -> int:
+        return _go_on(arguments, console, installation, plan, str(memory.root))
 
-    return with_memory(console, uninstall)
+    return run_installation("uninstall", arguments, console, planned, carried_out)
 
 
 def _whose(arguments: argparse.Namespace, memory: Memory) -> Result[frozenset[str] | None, Error]:
     """What is to go; None for everything."""
     if not arguments.repo:
         return Success(frozenset(arguments.harness) or None)
-    top = None if memory.cwd is None else work_tree_above(memory.cwd)
-    if top is None:
-        return Failure(UsageInvalid("--repo is for a repository, and there is none around this directory"))
-    return Success(frozenset((*arguments.harness, repository_name(top))))
+    return repository_here(memory).map(lambda top: frozenset((*arguments.harness, repository_name(top))))
 
 
 def _go_on(
