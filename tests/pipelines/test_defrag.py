@@ -72,6 +72,24 @@ def test_a_changed_note_is_reason_to_ask_again(world: DefragWorld) -> None:
     assert len(world.agent.asked) == 2
 
 
+def test_what_one_agent_has_judged_is_new_to_another(world: DefragWorld) -> None:
+    for pair in range(6):
+        body = "\n\n".join(f"Line {line} of subject{pair} tells about thing{pair}x{line}." for line in range(120))
+        world.note(f"Subject{pair}", body)
+        world.note(f"Subject{pair} again", body)
+    world.agent.max_prompt_chars = 400_000
+    world.run()
+    world.run()
+    assert len(world.agent.asked) == 1
+    world.agent.name, world.agent.max_prompt_chars = "another", 40_000
+    world.run()
+    seen = {each.meta.id for each in world.agent.asked[-1].shown}
+    assert 0 < len(seen) < 12
+    world.run()
+    assert len(world.agent.asked) == 3
+    assert seen.isdisjoint(each.meta.id for each in world.agent.asked[-1].shown[:2])
+
+
 def test_an_empty_store_asks_nobody(world: DefragWorld) -> None:
     assert sentence_of(world.run()) == "1 managed section written"
     assert world.agent.asked == []

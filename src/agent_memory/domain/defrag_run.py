@@ -27,6 +27,10 @@ class TieringMemo:
     omitted: Mapping[str, int] = field(factory=dict)
     """How many tierings in a row have left a hot entry out, by id."""
 
+    def for_agent(self, name: str) -> TieringMemo:
+        """The same for the agent that tiered; to another nothing has been shown."""
+        return self if self.agent == name else TieringMemo(omitted=self.omitted)
+
 
 @frozen
 class Scan:

@@ -111,7 +111,7 @@ def scanned(io: DefragIo) -> Result[Scan, Error]:
             archive=archive,
             usage=usage,
             tiers=tiers,
-            memo=memo,
+            memo=memo.for_agent(io.agent.name),
             deferred=deferred,
             left_alone=left_alone,
             undone=undone,

@@ -43,7 +43,7 @@ def run_agent(io: DefragIo, run: DefragRun) -> Result[DefragRun, Error]:
     scan, analysis = run.scan, run.analysis
     if scan is None or analysis is None:
         return Success(run)
-    if not is_anything_new(io, scan, analysis):
+    if not is_anything_new(scan, analysis):
         return Success(planned(io, run, scan))
     io.progress(f"asking {io.agent.name}")
     return _asked(io, run, scan, analysis).map(lambda asked: _with_left(io, planned(io, asked, scan), analysis))
@@ -56,18 +56,13 @@ def _with_left(io: DefragIo, run: DefragRun, analysis: Analysis) -> DefragRun:
     return evolve(run, left=left_to_judge(analysis, (each.action for each in run.plan.actions)))
 
 
-def is_anything_new(io: DefragIo, scan: Scan, analysis: Analysis) -> bool:
+def is_anything_new(scan: Scan, analysis: Analysis) -> bool:
     """Whether an entry changed since the last tiering, or the analysis found what this agent has not judged yet."""
     if not scan.live.entries:
         return False
-    memo = scan.memo
-    if memo.fingerprint != store_fingerprint(scan.live.entries) or memo.agent != io.agent.name:
+    if scan.memo.fingerprint != store_fingerprint(scan.live.entries):
         return True
-    return bool(_fingerprints(scan, analysis) - memo.judged)
-
-
-def _fingerprints(scan: Scan, analysis: Analysis) -> frozenset[str]:
-    return frozenset(_by_fingerprint(scan, analysis))
+    return bool(_by_fingerprint(scan, analysis).keys() - scan.memo.judged)
 
 
 def _by_fingerprint(scan: Scan, analysis: Analysis) -> dict[str, Finding]:
@@ -89,7 +84,7 @@ def _judged(scan: Scan, request: DefragRequest) -> frozenset[str]:
     findings = _by_fingerprint(scan, request.analysis)
     seen = {each.meta.id for each in request.shown}
     whole = frozenset(fingerprint for fingerprint, each in findings.items() if seen.issuperset(each.ids))
-    known = scan.memo.judged & findings.keys() if scan.memo.agent else frozenset()
+    known = scan.memo.judged & findings.keys()
     return whole | known if whole - scan.memo.judged else frozenset(findings)
 
 
