@@ -1,4 +1,4 @@
-"""The only place that wires adapters together."""
+"""One store with everything that acts on it."""
 
 from __future__ import annotations
 
