@@ -1,0 +1,1 @@
+"""Finding entries by words and by meaning: the question, the terms of a text, the ranking, and the answer."""

@@ -1,0 +1,54 @@
+"""What was found."""
+
+from __future__ import annotations
+
+from attrs import frozen
+
+from agent_memory.domain.entry import Listed
+from agent_memory.domain.searching.search_request import Mode
+from agent_memory.domain.tiers import Tier
+
+
+@frozen
+class Snippet:
+    """The best passage of an entry, on one line, without control characters."""
+
+    text: str
+    marks: tuple[tuple[int, int], ...] = ()
+    """Where the words of the query are in `text`: half-open ranges of characters, in order."""
+
+
+@frozen
+class ScorePart:
+    """One reason for a score: `name` is a word for it, `value` what it adds to (or takes from) the sum."""
+
+    name: str
+    value: float
+    detail: str = ""
+
+
+@frozen
+class SearchHit:
+    """One entry that was found."""
+
+    listed: Listed
+    score: float
+    """0 to 1, for the best hit of a good match about 1; comparable within one answer, not between answers."""
+    snippet: Snippet
+    tier: Tier = Tier.COLD
+    parts: tuple[ScorePart, ...] = ()
+    superseded_by: str | None = None
+    """The live entry that says what has become of it."""
+
+
+@frozen
+class SearchAnswer:
+    """The best hits first, and how they were found."""
+
+    hits: tuple[SearchHit, ...]
+    mode: Mode
+    """What answered: not what was asked for where that is not installed."""
+    notices: tuple[str, ...] = ()
+    """What the reader should know of it, a sentence each: another mode answered, the index could not be kept."""
+    matched: int = 0
+    """Entries that had something of the query, before `limit`."""
