@@ -1,0 +1,58 @@
+"""How the store is examined and repaired."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from returns.result import Result
+
+from agent_memory.adapters.checkup.examiner import Examiner
+from agent_memory.adapters.checkup.repairer import Repairer
+from agent_memory.adapters.checkup.secret_searching import search_secrets as search_secrets_in
+from agent_memory.bootstrap.unfinished import finish_runs
+from agent_memory.domain.checkup.examination import Examination, Treatment
+from agent_memory.domain.checkup.secret_search import SecretSearch
+from agent_memory.errors import Error
+
+if TYPE_CHECKING:
+    from agent_memory.bootstrap.memory import Memory
+
+
+def examine(memory: Memory, progress: Callable[[str], None]) -> Examination:
+    """As `Memory.examine` has it."""
+    return _examiner(memory, progress).examine()
+
+
+def repair(memory: Memory, progress: Callable[[str], None]) -> Result[Treatment, Error]:
+    """As `Memory.repair` has it."""
+    return Repairer(
+        _examiner(memory, progress),
+        memory.locks,
+        memory.recorder,
+        publish=memory.publish,
+        finish_runs=lambda: finish_runs(memory),
+    ).repair()
+
+
+def search_secrets(memory: Memory, progress: Callable[[str], None]) -> SecretSearch:
+    """As `Memory.search_secrets` has it."""
+    return search_secrets_in(str(memory.root), memory.git_process, progress)
+
+
+def _examiner(memory: Memory, progress: Callable[[str], None]) -> Examiner:
+    return Examiner(
+        memory.root,
+        memory.environ,
+        memory.config,
+        memory.clock,
+        memory.store,
+        memory.inbox,
+        memory.ledger,
+        memory.spend,
+        memory.log,
+        dry_publish=lambda: memory.publish(dry_run=True),
+        warnings=memory.effective.warnings,
+        names_secret=not memory.caller.is_agent,
+        progress=progress,
+    )

@@ -1,0 +1,50 @@
+"""How forgetting is put together."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from returns.result import Failure, Result
+
+from agent_memory.adapters.forgetting.forgetter import Forgetter
+from agent_memory.adapters.forgetting.forgetting_look import Found
+from agent_memory.adapters.forgetting.purge_rules import purge_rules
+from agent_memory.adapters.git.history_purge import purge_history
+from agent_memory.bootstrap.person_only import by_a_person
+from agent_memory.bootstrap.unfinished import finish_all, tolerated
+from agent_memory.domain.forgetting.forgetting import ForgetTarget, Forgetting
+from agent_memory.errors import Error
+from agent_memory.wording import describe
+
+if TYPE_CHECKING:
+    from agent_memory.bootstrap.memory import Memory
+
+
+def look_at_forgetting(memory: Memory, target: ForgetTarget) -> Result[Found, Error]:
+    """As `Memory.look_at_forgetting` has it."""
+    return by_a_person(memory, "forget").bind(lambda _: forgetter(memory).look(target))
+
+
+def forget(memory: Memory, seen: Found) -> Result[Forgetting, Error]:
+    """As `Memory.forget` has it."""
+    allowed = by_a_person(memory, "forget")
+    if isinstance(allowed, Failure):
+        return allowed
+    with memory.locks.run() as held:
+        finished = held.bind(lambda _: finish_all(memory))
+        return finished.bind(lambda _: forgetter(memory).forget_what_was_seen(seen))
+
+
+def forgetter(memory: Memory) -> Forgetter:
+    """What forgets, and carries on where a forgetting crashed."""
+    return Forgetter(
+        root=memory.root,
+        store=memory.store,
+        histories=memory.kept_histories,
+        recorder=memory.recorder,
+        locks=memory.locks,
+        clock=memory.clock,
+        purge=lambda work: purge_history(memory.root, memory.environ, purge_rules(str(memory.root), work)),
+        publish=lambda: tolerated(memory, memory.publish()),
+        tell=lambda error: memory.warn(describe(error)),
+    )

@@ -1,0 +1,63 @@
+"""How memory is set up in harnesses, and taken out of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from attrs import evolve
+from returns.result import Failure, Result, Success
+
+from agent_memory.adapters.setup.detection import memory_program
+from agent_memory.adapters.setup.installation import Installation
+from agent_memory.adapters.setup.settings_files import SettingsFiles
+from agent_memory.adapters.setup.setup_planning import SetupPlanning
+from agent_memory.adapters.setup.setup_state import SetupState
+from agent_memory.adapters.surroundings.config_documents import parse_config
+from agent_memory.adapters.surroundings.config_files import DEFAULT, load_config
+from agent_memory.adapters.surroundings.root import config_path, home_of
+from agent_memory.adapters.targets.chosen_targets import chosen_targets
+from agent_memory.domain.installing.ground import asked_for, ground_of
+from agent_memory.errors import Error, HomeUnknown, UsageInvalid
+
+if TYPE_CHECKING:
+    from agent_memory.bootstrap.memory import Memory
+
+
+def installation(memory: Memory) -> Result[Installation, Error]:
+    """As `Memory.installation` has it."""
+    home, program = home_of(memory.environ), memory_program(memory.environ)
+    if home is None:
+        return Failure(HomeUnknown())
+    if program is None:
+        return Failure(UsageInvalid("There is no command `memory` on PATH", "Install agent-memory, then try again."))
+    return Success(Installation(_setup_planning(memory, home, program), memory.environ, memory.root))
+
+
+def _setup_planning(memory: Memory, home: str, program: str) -> SetupPlanning:
+    asked = asked_for(ground_of(home, program, memory.environ))
+    path = config_path(home)
+
+    def section_of(path: str, in_repository: bool) -> Result[str, Error]:
+        (target,) = chosen_targets((path,), home, memory.places)
+        return memory.publisher.render(evolve(target, in_repository=in_repository)).map(lambda section: section.text)
+
+    return SetupPlanning(
+        ground=ground_of(home, program, memory.environ, frozenset(each for each in asked if Path(each).exists())),
+        environ=memory.environ,
+        files=SettingsFiles(memory.targets),
+        state=SetupState(home),
+        config=memory.config,
+        config_path=path,
+        config_root=_configured_root(home),
+        section_of=section_of,
+        check_config=lambda data: parse_config(data, path),
+    )
+
+
+def _configured_root(home: str) -> str | None:
+    """`storage.root` as the person's own config has it, whatever the environment says."""
+    found = load_config({"HOME": home}, None).value_or(None)
+    if found is None or found.source_of("storage.root") == DEFAULT:
+        return None
+    return found.config.storage.root

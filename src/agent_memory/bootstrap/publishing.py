@@ -1,0 +1,48 @@
+"""How managed sections come to be written."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from returns.result import Result
+
+from agent_memory.adapters.surroundings.repository import work_tree_above
+from agent_memory.adapters.surroundings.root import home_of
+from agent_memory.adapters.targets.chosen_targets import chosen_targets, expanded, told_path
+from agent_memory.domain.section import Published, RenderedSection, SectionBudget, Target
+from agent_memory.domain.vocabulary import GLOBAL_SCOPE
+from agent_memory.errors import Error
+from agent_memory.publishing import KeepSections, Publisher, kept_nowhere
+
+if TYPE_CHECKING:
+    from agent_memory.bootstrap.memory import Memory
+
+
+def publisher_of(memory: Memory) -> Publisher:
+    """What writes the managed sections of this store."""
+    return Publisher(
+        memory.store, memory.targets, told_path(str(memory.root), home_of(memory.environ)), section_budget(memory)
+    )
+
+
+def section_budget(memory: Memory) -> SectionBudget:
+    """How much of the store a section may hold."""
+    return SectionBudget(memory.config.agents_md.hot_chars, memory.config.agents_md.warm_lines)
+
+
+def publish(
+    memory: Memory, paths: Sequence[str] | None, *, dry_run: bool, keep: KeepSections | None
+) -> Result[Published, Error]:
+    """As `Memory.publish` has it."""
+    home = home_of(memory.environ)
+    named = memory.config.agents_md.targets if paths is None else paths
+    full = [expanded(path, home, None if paths is None else memory.cwd) for path in named]
+    chosen = chosen_targets(full, home, memory.places)
+    return memory.publisher.publish(chosen, keep or kept_nowhere, dry_run=dry_run)
+
+
+def section_here(memory: Memory) -> Result[RenderedSection, Error]:
+    """As `Memory.section_here` has it."""
+    in_repository = memory.cwd is not None and work_tree_above(memory.cwd) is not None
+    return memory.publisher.render(Target("-", frozenset({GLOBAL_SCOPE, memory.scope_here()}), in_repository))
