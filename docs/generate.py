@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, get_args
 
+from promises_page import promises_page
+
 from agent_memory.errors import Error
 from agent_memory.machines.consolidate import Consolidate
 from agent_memory.machines.defrag import Defrag
@@ -259,6 +261,7 @@ _WHOLE: Mapping[str, Callable[[], str]] = {
     "errors.md": errors_page,
     "config.md": config_page,
     "config.schema.json": config_schema_text,
+    "promises.md": lambda: promises_page(_NOTICE, DOCS / "promises.toml", DOCS.parent / "tests"),
 }
 
 _PARTS: Mapping[str, Mapping[str, Callable[[], str]]] = {
