@@ -171,6 +171,24 @@ class StateCorrupt:
 
 
 @frozen
+class StateInvalid:
+    """A key or a value that cannot be kept as state, refused before anything is written."""
+
+    code: ClassVar[str] = "state-invalid"
+    exit_code: ClassVar[int] = 20
+    problems: tuple[str, ...]
+
+
+@frozen
+class StateNotFound:
+    """Nothing is kept as state under this key."""
+
+    code: ClassVar[str] = "state-not-found"
+    exit_code: ClassVar[int] = 20
+    key: str
+
+
+@frozen
 class RunNotFound:
     """No run under `runs/` has this id, or begins with it; with an empty id there is none that could be meant."""
 
@@ -395,6 +413,8 @@ Error = (
     | EntryProtected
     | PathRefused
     | StateCorrupt
+    | StateInvalid
+    | StateNotFound
     | RunNotFound
     | UndoRefused
     | InboxEntryInvalid

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from agent_memory.domain.searching.matching import Matches, NoteFilter, TermPart, TermWeights
     from agent_memory.domain.searching.query_words import QueryWord
     from agent_memory.domain.spend import Spend
+    from agent_memory.domain.state_value import StateValue
     from agent_memory.domain.target_file import TargetFile
     from agent_memory.domain.tiers import TierList
     from agent_memory.domain.undone import Undoing
@@ -316,6 +317,26 @@ class SessionMarks(Protocol):
 
     def all(self) -> Iterator[Result[SessionMark, Error]]:
         """Every mark there is, one at a time; a damaged one is an error among them, never left out (P6)."""
+        ...
+
+
+class StateKeys(Protocol):
+    """Small values by key, which programs overwrite. The caller holds the write lock where it changes something."""
+
+    def get(self, key: str) -> Result[StateValue | None, Error]:
+        """What is kept under a key; None for nothing. What is damaged is an error, never None (P6)."""
+        ...
+
+    def put(self, value: StateValue) -> Result[str, Error]:
+        """Replace what its key holds, durably; the path of its file, relative to the root."""
+        ...
+
+    def delete(self, key: str) -> Result[str, Error]:
+        """Remove the key, durably; one that is not there counts as removed. The path that its file had."""
+        ...
+
+    def all(self) -> Iterator[Result[StateValue, Error]]:
+        """Everything that is kept; what is damaged is an error among it, never left out (P6)."""
         ...
 
 

@@ -48,8 +48,7 @@ class RecordedWrites:
         def recorded(receipt: Receipt) -> Result[Receipt, Error]:
             if not receipt.applied:
                 return Failure(EntryChanged(id))
-            by = f"By: {self.caller.harness}" if self.caller.is_agent else ""
-            self._tolerate(self.recorder.record(receipt.touched, subject, by))
+            self._tolerate(self.recorder.record(receipt.touched, subject, self.caller.signature))
             return Success(receipt)
 
         with self.locks.write() as held:

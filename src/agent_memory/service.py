@@ -11,7 +11,7 @@ from agent_memory.domain.change import Create, Replace, Restore, Retire
 from agent_memory.domain.editing import EDITABLE as EDITABLE, edited_title, patched, promoted, trusted_after
 from agent_memory.domain.entry import Listed, Listing, MemoryEntry, Meta, Source, StoredEntry
 from agent_memory.domain.note_draft import Caller, MetaPatch, NoteDraft
-from agent_memory.domain.planning.drafts import stored_body, stored_description, stored_tags
+from agent_memory.domain.planning.drafts import stored_agent, stored_body, stored_description, stored_tags
 from agent_memory.domain.planning.same_body import same_body, similar_entries
 from agent_memory.domain.planning.taken_ids import taken_ids
 from agent_memory.domain.redaction import redact
@@ -91,6 +91,7 @@ class MemoryService:
                 self.caller.harness,
                 cwd=draft.cwd and redact(draft.cwd).text,
                 repo=draft.scope if draft.scope != GLOBAL_SCOPE else None,
+                agent=draft.agent and stored_agent(draft.agent),
             )
             meta = Meta(
                 id=mint_id(title, now, taken_ids(live, archive)),
@@ -99,7 +100,7 @@ class MemoryService:
                 kind=draft.kind,
                 tags=stored_tags(draft.tags),
                 status=Status.CAPTURED,
-                origin=Origin.AGENT if self.caller.is_agent else Origin.USER,
+                origin=self.caller.origin,
                 scope=draft.scope,
                 importance=draft.importance,
                 sensitivity=draft.sensitivity,

@@ -47,6 +47,10 @@ def describe(error: e.Error) -> str:
             return f"{path} was refused: {reason}."
         case e.StateCorrupt(path, problems):
             return f"{path} cannot be understood: {_list(problems)}. Nothing was changed; move the file away to start it afresh."
+        case e.StateInvalid(problems):
+            return f"That cannot be kept as state: {_list(problems)}."
+        case e.StateNotFound(key):
+            return f"Nothing is kept under the key {key}. `memory state list` shows what there is."
         case e.RunNotFound(""):
             return "There is no run that it could be. `memory log` lists the runs."
         case e.RunNotFound(run_id):

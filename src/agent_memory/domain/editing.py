@@ -48,10 +48,11 @@ def promoted(meta: Meta) -> Meta:
 
 
 def trusted_after(meta: Meta, caller: Caller) -> Meta:
-    """The origin after a change by the caller; a note that became secret is nobody's to promote."""
-    origin = least_trusted((meta.origin, Origin.AGENT)) if caller.is_agent else meta.origin
-    promoted_by = None if meta.sensitivity is Sensitivity.SECRET else meta.promoted_by
-    return evolve(meta, origin=origin, promoted_by=promoted_by)
+    """The origin after a change by the caller. A note that became secret is nobody's to promote, and what a person
+    vouched for is no longer vouched for once a program has changed it and it is external."""
+    origin = least_trusted((meta.origin, caller.origin))
+    lapsed = meta.sensitivity is Sensitivity.SECRET or (caller.is_agent and origin is Origin.EXTERNAL)
+    return evolve(meta, origin=origin, promoted_by=None if lapsed else meta.promoted_by)
 
 
 def edited_title(text: str) -> str:

@@ -4,20 +4,39 @@ from __future__ import annotations
 
 from attrs import frozen
 
-from agent_memory.domain.vocabulary import Harness, Importance, Kind, Sensitivity
+from agent_memory.domain.vocabulary import Harness, Importance, Kind, Origin, Sensitivity
 
 
 @frozen
 class Caller:
-    """Who is at the keyboard: a person, or an agent inside its harness."""
+    """Who is calling: a person at the keyboard, an agent inside its harness, or an MCP client."""
 
     harness: Harness = Harness.MANUAL
     variable: str | None = None
     """The environment variable that shows that an agent is calling; None for a person."""
+    client: str | None = None
+    """What the MCP client that is calling says it is, on one line; None where none is."""
+    client_is_trusted: bool = False
+    """Whether the person's config trusts that client as it would an agent (`mcp.trustedClients`)."""
 
     @property
     def is_agent(self) -> bool:
-        return self.variable is not None
+        """Whether a program is calling, and not a person."""
+        return self.variable is not None or self.client is not None
+
+    @property
+    def origin(self) -> Origin:
+        """Whose knowledge it is what this caller writes."""
+        if self.client is not None and not self.client_is_trusted:
+            return Origin.EXTERNAL
+        return Origin.AGENT if self.is_agent else Origin.USER
+
+    @property
+    def signature(self) -> str:
+        """The line of a commit that names whoever wrote; nothing for a person."""
+        if self.client is not None:
+            return f"By: MCP client {self.client}"
+        return f"By: {self.harness}" if self.is_agent else ""
 
 
 @frozen
@@ -33,6 +52,8 @@ class NoteDraft:
     importance: Importance = Importance.MEDIUM
     sensitivity: Sensitivity = Sensitivity.NORMAL
     cwd: str | None = None
+    agent: str | None = None
+    """Which of the agents of a client writes, as it calls itself."""
 
 
 @frozen

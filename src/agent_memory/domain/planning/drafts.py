@@ -15,6 +15,7 @@ from agent_memory.domain.text.tags import normal_tags
 MAX_TAGS = 20
 
 _MAX_SUBJECT_CHARS = 80
+_MAX_AGENT_CHARS = 80
 _MAX_REASON_CHARS = 500
 _UNBOUNDED_CHARS = 1_000_000
 
@@ -43,6 +44,11 @@ def stored_title(text: str) -> str:
 def stored_description(text: str) -> str:
     """A clean description without secrets and links, cut at its limit."""
     return one_line(without_links(stored_line(text)), MAX_DESCRIPTION_CHARS)
+
+
+def stored_agent(text: str) -> str | None:
+    """What an agent calls itself, as it is kept and looked for; None where nothing of it is left."""
+    return stored_line(text, _MAX_AGENT_CHARS) or None
 
 
 def stored_body(text: str) -> str:

@@ -1,0 +1,36 @@
+"""State in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from attrs import define, field
+from returns.result import Result, Success
+
+from agent_memory.domain.state_value import StateValue
+from agent_memory.errors import Error
+
+
+@define
+class DictStateKeys:
+    """`StateKeys` in a dict."""
+
+    values: dict[str, StateValue] = field(factory=dict)
+
+    def get(self, key: str) -> Result[StateValue | None, Error]:
+        """See the port."""
+        return Success(self.values.get(key))
+
+    def put(self, value: StateValue) -> Result[str, Error]:
+        """See the port."""
+        self.values[value.key] = value
+        return Success(value.key)
+
+    def delete(self, key: str) -> Result[str, Error]:
+        """See the port."""
+        self.values.pop(key, None)
+        return Success(key)
+
+    def all(self) -> Iterator[Result[StateValue, Error]]:
+        """See the port."""
+        return iter([Success(self.values[key]) for key in sorted(self.values)])

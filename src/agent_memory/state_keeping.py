@@ -1,0 +1,74 @@
+"""Keeping state: what `memory state` and the state tools of MCP do. Every change is on disk before it returns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from attrs import frozen
+from returns.result import Failure, Result, Success
+
+from agent_memory.domain.note_draft import Caller
+from agent_memory.domain.results import sealed
+from agent_memory.domain.state_value import StateValue, key_problem
+from agent_memory.errors import Error, StateInvalid, StateNotFound
+from agent_memory.formats.state_value_json import state_value
+from agent_memory.ports import Clock, Locks, Recorder, StateKeys
+from agent_memory.wording import describe
+
+
+@frozen
+class KeptState:
+    """What `list` found, by key, and why the rest could not be read."""
+
+    values: tuple[StateValue, ...]
+    unreadable: tuple[Error, ...] = ()
+
+
+@frozen
+class StateKeeping:
+    """State on behalf of a caller. `warn` is told what did not go wrong enough to fail: trouble with git."""
+
+    keys: StateKeys
+    recorder: Recorder
+    locks: Locks
+    clock: Clock
+    caller: Caller
+    warn: Callable[[str], None]
+
+    def get(self, key: str) -> Result[StateValue | None, Error]:
+        """What is kept under the key; None for nothing."""
+        problem = key_problem(key)
+        return self.keys.get(key) if problem is None else Failure(StateInvalid((problem,)))
+
+    def list(self) -> Result[KeptState, Error]:
+        """Everything there is, by key."""
+        found = [sealed(each) for each in self.keys.all()]
+        values = [each.unwrap() for each in found if isinstance(each, Success)]
+        values.sort(key=lambda value: value.key)
+        return Success(KeptState(tuple(values), tuple(each.failure() for each in found if isinstance(each, Failure))))
+
+    def set(self, key: str, value: object) -> Result[StateValue, Error]:
+        """Keep any JSON value under the key, in the place of what was there; one commit. Of two at once the last wins."""
+        with self.locks.write() as held:
+            return held.bind(lambda _: state_value(key, value, self.clock.now_ms())).bind(self._put)
+
+    def delete(self, key: str) -> Result[StateValue, Error]:
+        """Take the key away; git keeps what was there. What was there."""
+
+        def gone(value: StateValue | None) -> Result[StateValue, Error]:
+            if value is None:
+                return Failure(StateNotFound(key))
+            return self.keys.delete(key).map(lambda path: self._recorded(path, f"state: delete {key}", value))
+
+        with self.locks.write() as held:
+            return held.bind(lambda _: self.get(key)).bind(gone)
+
+    def _put(self, value: StateValue) -> Result[StateValue, Error]:
+        return self.keys.put(value).map(lambda path: self._recorded(path, f"state: set {value.key}", value))
+
+    def _recorded(self, path: str, subject: str, value: StateValue) -> StateValue:
+        """The value, once git was told; git's trouble fails nothing (P4)."""
+        recorded = self.recorder.record((path,), subject, self.caller.signature)
+        if isinstance(recorded, Failure):
+            self.warn(describe(recorded.failure()))
+        return value

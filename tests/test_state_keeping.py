@@ -1,0 +1,163 @@
+"""What may be kept as state, and how it is recorded."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from attrs import define, field
+from hypothesis import given, settings, strategies as st
+from returns.result import Success
+
+from agent_memory.adapters.disk.dict_locks import DictLocks
+from agent_memory.adapters.git.dict_recorder import DictRecorder
+from agent_memory.adapters.records.dict_state_keys import DictStateKeys
+from agent_memory.domain.note_draft import Caller
+from agent_memory.domain.state_value import MAX_VALUE_BYTES, key_problem
+from agent_memory.errors import StateInvalid, StateNotFound
+from agent_memory.state_keeping import StateKeeping
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4),
+    max_leaves=12,
+)
+TOKEN = "ghp_" + "aB3dE6gH9jK2mN5pQ8rS1tU4vW7xY0zA1bC2"
+
+
+@define
+class _Clock:
+    at_ms: int = 1_771_000_205_123
+
+    def now_ms(self) -> int:
+        self.at_ms += 1
+        return self.at_ms
+
+
+@define
+class _World:
+    keys: DictStateKeys = field(factory=DictStateKeys)
+    recorder: DictRecorder = field(factory=lambda: DictRecorder())
+
+    def keeping(self, caller: Caller | None = None) -> StateKeeping:
+        return StateKeeping(self.keys, self.recorder, DictLocks(), _Clock(), caller or Caller(), lambda _: None)
+
+
+def value_of(keeping: StateKeeping, key: str) -> Any:
+    kept = keeping.get(key).unwrap()
+    assert kept is not None
+    return json.loads(kept.json)
+
+
+@given(JSON)
+@settings(max_examples=60)
+def test_any_json_comes_back_as_it_was_unless_it_is_refused(value: object) -> None:
+    keeping = _World().keeping()
+    kept = keeping.set("current_phase", value)
+    if isinstance(kept, Success):
+        assert value_of(keeping, "current_phase") == value
+    else:
+        assert isinstance(kept.failure(), StateInvalid)
+
+
+@pytest.mark.parametrize("value", [None, True, 0, -1.5, "", "text — é 漢", [], {}, {"a": [1, {"b": None}]}])
+def test_every_sort_of_json_is_kept(value: object) -> None:
+    keeping = _World().keeping()
+    keeping.set("k", value).unwrap()
+    assert value_of(keeping, "k") == value
+
+
+@pytest.mark.parametrize(
+    "key", ["current_phase", "pipeline_run_042", "a", "Run-1", "team/api:phase", "v1.2", "x" * 128]
+)
+def test_plain_keys(key: str) -> None:
+    assert key_problem(key) is None
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "",
+        ".",
+        "..",
+        "../x",
+        "a/../b",
+        "a//b",
+        "/a",
+        "a/",
+        ".hidden",
+        "a/.git",
+        "-rf",
+        "a b",
+        "a\nb",
+        "a\x00b",
+        "é",
+        "x" * 129,
+    ],
+)
+def test_hostile_keys_are_refused_before_anything_is_written_p21(key: str) -> None:
+    world = _World()
+    for refused in (world.keeping().set(key, 1), world.keeping().get(key), world.keeping().delete(key)):
+        assert isinstance(refused.failure(), StateInvalid)
+    assert world.keys.values == {}
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), "\ud800", "\0", {"a": "\udfff"}, object(), {1, 2}])
+def test_what_is_no_json_is_refused(value: object) -> None:
+    assert isinstance(_World().keeping().set("k", value).failure(), StateInvalid)
+
+
+def test_a_bottomless_value_is_refused() -> None:
+    deep: list[object] = []
+    for _ in range(5_000):
+        deep = [deep]
+    assert isinstance(_World().keeping().set("k", deep).failure(), StateInvalid)
+
+
+def test_a_value_has_a_limit() -> None:
+    keeping = _World().keeping()
+    keeping.set("k", "x" * (MAX_VALUE_BYTES - 2)).unwrap()
+    assert "at most 262,144" in keeping.set("k", "x" * (MAX_VALUE_BYTES - 1)).failure().problems[0]  # type: ignore[union-attr]
+    assert value_of(keeping, "k").startswith("x")
+
+
+@pytest.mark.parametrize(
+    "value", [TOKEN, [TOKEN], {"note": f"use {TOKEN} here"}, {TOKEN: 1}, {"password": "kL9#mQ2$vX7!pR4z"}]
+)
+def test_a_secret_is_not_kept_p20(value: object) -> None:
+    world = _World()
+    world.keeping().set("k", value).unwrap()
+    kept = world.keys.values["k"].json
+    assert "[redacted:" in kept
+    assert TOKEN not in kept
+    assert "kL9#" not in kept
+
+
+def test_a_secret_in_a_key_is_refused_p20() -> None:
+    assert isinstance(_World().keeping().set(TOKEN, 1).failure(), StateInvalid)
+
+
+def test_each_change_is_one_commit_that_names_who_made_it() -> None:
+    world = _World()
+    client = world.keeping(Caller(client="cursor-vscode 1.2"))
+    client.set("phase", "one").unwrap()
+    world.keeping().set("phase", "two").unwrap()
+    world.keeping().delete("phase").unwrap()
+    messages = [each.message.strip() for each in world.recorder.commits]
+    assert messages == [
+        "state: set phase\n\n- By: MCP client cursor-vscode 1.2",
+        "state: set phase",
+        "state: delete phase",
+    ]
+
+
+def test_what_is_not_there_cannot_be_deleted() -> None:
+    assert _World().keeping().delete("phase").failure() == StateNotFound("phase")
+
+
+def test_everything_is_listed_by_key() -> None:
+    keeping = _World().keeping()
+    for key in ("b", "a", "B"):
+        keeping.set(key, key).unwrap()
+    assert [each.key for each in keeping.list().unwrap().values] == ["B", "a", "b"]
