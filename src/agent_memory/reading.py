@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from attrs import evolve, frozen
@@ -16,7 +17,7 @@ from agent_memory.domain.vocabulary import Kind, Sensitivity, Status
 from agent_memory.errors import EntryNotFound, EntryProtected, Error
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from agent_memory.domain.link_graph import LinkSheet
     from agent_memory.domain.note_draft import Caller
@@ -30,6 +31,8 @@ class ShownEntry:
     listed: Listed
     usage: Usage
     tier: Tier = Tier.COLD
+    open_boxes: tuple[str, ...] = ()
+    """What is not ticked off in it, where that was asked for."""
 
 
 @frozen
@@ -46,21 +49,26 @@ class ReadEntry:
 @frozen
 class ListFilter:
     """Which entries to list; None accepts all. Every word of `query` must occur in title, description, tags or id. What is
-    hot counts as promoted, though its note does not say so."""
+    hot counts as promoted, though its note does not say so. `is_open`: only what has a check-box to tick, and tasks without
+    any. `expired_by_ms`: only what has expired by then."""
 
     status: Status | None = None
     kind: Kind | None = None
     tag: str | None = None
     scope: str | None = None
     query: str | None = None
+    is_open: bool = False
+    expired_by_ms: int | None = None
 
     def accepts(self, meta: Meta, tier: Tier = Tier.COLD) -> bool:
+        """Whether it does by all that is known without the body."""
         text = f"{meta.id} {meta.title} {meta.description} {' '.join(meta.tags)}".casefold()
         return (
             (self.status is None or status_shown(meta, tier) is self.status)
             and (self.kind is None or meta.kind is self.kind)
             and (self.tag is None or bool(set(normal_tags([self.tag])) & set(meta.tags)))
             and (self.scope is None or meta.scope == self.scope)
+            and (self.expired_by_ms is None or (meta.expires_at_ms or math.inf) <= self.expired_by_ms)
             and all(word in text for word in (self.query or "").casefold().split())
         )
 
@@ -98,11 +106,26 @@ class Reading:
                 entries = tuple(
                     ShownEntry(each, usage_of(each.meta, totals.get(each.meta.id)), tier) for each, tier in chosen
                 )
-                return ListedEntries(entries, listing.unreadable, untiered)
+                return ListedEntries(
+                    tuple(self._open_ones(entries)) if wanted.is_open else entries, listing.unreadable, untiered
+                )
 
             return self.ledger.totals().map(with_usage)
 
         return self.store.list(archived=archived).bind(shown)
+
+    def _open_ones(self, entries: Iterable[ShownEntry]) -> Iterator[ShownEntry]:
+        """Those that have something to be done, with what it is. What is secret is shown by `read --secret` alone, and so
+        left out, as is what cannot be read just now."""
+        from agent_memory.domain.text.check_boxes import check_boxes
+
+        for each in (each for each in entries if each.listed.meta.sensitivity is not Sensitivity.SECRET):
+            found = self.store.read(each.listed.meta.id, archived=each.listed.archived)
+            if not isinstance(found, Success):
+                continue
+            boxes = check_boxes(found.unwrap().body)
+            if boxes.open or (each.listed.meta.kind is Kind.TASK and not boxes.done):
+                yield evolve(each, open_boxes=boxes.open)
 
     def tier_of(self, listed: Listed) -> Tier:
         """The tier of one entry; without a tier list that can be read, hot is what a person vouches for."""

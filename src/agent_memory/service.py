@@ -104,6 +104,7 @@ class MemoryService:
                 scope=draft.scope,
                 importance=draft.importance,
                 sensitivity=draft.sensitivity,
+                expires_at_ms=draft.expiry.at_ms,
                 created_at_ms=now,
                 updated_at_ms=now,
                 sources=(source,),

@@ -39,6 +39,7 @@ def patched(meta: Meta, patch: MetaPatch) -> Meta:
         scope=patch.scope or meta.scope,
         importance=patch.importance or meta.importance,
         sensitivity=patch.sensitivity or meta.sensitivity,
+        expires_at_ms=meta.expires_at_ms if patch.expiry is None else patch.expiry.at_ms,
     )
 
 

@@ -40,6 +40,13 @@ class Caller:
 
 
 @frozen
+class Expiry:
+    """When a note is to expire; None: never. What expired goes to the archive with the next defrag."""
+
+    at_ms: int | None
+
+
+@frozen
 class NoteDraft:
     """A note to be stored at once. A missing title is the body's first line; a missing scope is `global`."""
 
@@ -54,6 +61,7 @@ class NoteDraft:
     cwd: str | None = None
     agent: str | None = None
     """Which of the agents of a client writes, as it calls itself."""
+    expiry: Expiry = Expiry(None)
 
 
 @frozen
@@ -67,3 +75,4 @@ class MetaPatch:
     scope: str | None = None
     importance: Importance | None = None
     sensitivity: Sensitivity | None = None
+    expiry: Expiry | None = None

@@ -12,12 +12,17 @@ _LEAST_LAST_CELLS = 20
 
 
 def render_table(headings: Sequence[str], rows: Sequence[Sequence[str]], width_cells: int | None = None) -> str:
-    """The table as lines without trailing white space; wide characters count as the two cells that they take."""
+    """The table, its lines without trailing white space; wide characters count as the two cells that they take."""
+    return "\n".join(table_lines(headings, rows, width_cells))
+
+
+def table_lines(headings: Sequence[str], rows: Sequence[Sequence[str]], width_cells: int | None = None) -> list[str]:
+    """The same as a list: the headings, then one text a row."""
     columns = list(zip(headings, *rows, strict=True))
     widths = [max(_cells(cell) for cell in column) for column in columns[:-1]]
     line_cells = width_cells if width_cells is not None else shutil.get_terminal_size().columns
     room = max(line_cells - sum(widths) - len(GAP) * len(widths), _LEAST_LAST_CELLS)
-    return "\n".join(_line(cells, widths, room) for cells in (headings, *rows))
+    return [_line(cells, widths, room) for cells in (headings, *rows)]
 
 
 def _line(cells: Sequence[str], widths: Sequence[int], room: int) -> str:

@@ -9,11 +9,12 @@ from returns.result import Failure, Result, Success
 
 from agent_memory.bootstrap import Memory
 from agent_memory.domain.entry import StoredEntry
-from agent_memory.domain.note_draft import MetaPatch
+from agent_memory.domain.note_draft import Expiry, MetaPatch
 from agent_memory.domain.vocabulary import Importance, Kind, Sensitivity
 from agent_memory.errors import Error, UsageInvalid
 from agent_memory.surfaces.cli.opening import add_choice, add_id, report_change, with_memory
 from agent_memory.surfaces.console import Console
+from agent_memory.surfaces.periods import expiry_of
 from agent_memory.surfaces.texts import tags_of, text_of
 
 _HINT = "Say what to change: --title, --body, --tags …"
@@ -29,6 +30,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_choice(parser, "--importance", Importance, "how much it matters")
     add_choice(parser, "--sensitivity", Sensitivity, "who may see it")
     parser.add_argument("--scope", help="global, repo, or a repository's key")
+    parser.add_argument("--expires", metavar="WHEN", help="30d, 12h, 2026-12-31, or never: then it goes to the archive")
     parser.epilog = "Without any of these the note opens in $VISUAL or $EDITOR. The earlier text stays in the archive."
 
 
@@ -48,13 +50,28 @@ def _edited(memory: Memory, arguments: argparse.Namespace, console: Console) -> 
         importance=Importance(arguments.importance) if arguments.importance else None,
         sensitivity=Sensitivity(arguments.sensitivity) if arguments.sensitivity else None,
     )
-    if patch == MetaPatch() and arguments.body is None and arguments.tags is None:
+    if patch == MetaPatch() and all(given is None for given in (arguments.body, arguments.tags, arguments.expires)):
         return _in_editor(memory, arguments.id, console)
-    tags = Success(None) if arguments.tags is None else tags_of(arguments.tags)
-    text = Success(None) if arguments.body is None else text_of(arguments.body)
-    return tags.bind(
-        lambda given: text.bind(lambda body: memory.service.edit(arguments.id, evolve(patch, tags=given), body))
+    changed = _tags(arguments.tags).bind(
+        lambda tags: _expiry(arguments.expires, memory).map(lambda expiry: evolve(patch, tags=tags, expiry=expiry))
     )
+    return changed.bind(
+        lambda whole: _body(arguments.body).bind(lambda body: memory.service.edit(arguments.id, whole, body))
+    )
+
+
+def _tags(given: str | None) -> Result[tuple[str, ...] | None, Error]:
+    return Success(None) if given is None else tags_of(given).map(lambda tags: tags)
+
+
+def _expiry(given: str | None, memory: Memory) -> Result[Expiry | None, Error]:
+    if given is None:
+        return Success(None)
+    return expiry_of(given, memory.clock.now_ms()).map(lambda expiry: expiry).alt(lambda error: error)
+
+
+def _body(given: str | None) -> Result[str | None, Error]:
+    return Success(None) if given is None else text_of(given).map(lambda text: text)
 
 
 def _in_editor(memory: Memory, id: str, console: Console) -> Result[StoredEntry, Error]:

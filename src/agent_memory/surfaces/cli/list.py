@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from typing import Any
 
 from returns.result import Failure, Success
 
@@ -18,6 +19,8 @@ from agent_memory.surfaces.cli.opening import add_choice, with_memory
 from agent_memory.surfaces.console import Console
 from agent_memory.wording import describe
 
+_NO_NOTES = "No notes yet. `memory remember TEXT` stores one; `memory consolidate` reads the inbox."
+
 
 def configure(parser: argparse.ArgumentParser) -> None:
     add_choice(parser, "--status", Status, "how far it has come")
@@ -25,47 +28,59 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--tag", help="only entries with this tag (`x` means topic__x)")
     parser.add_argument("--scope", help="global, or a repository's key such as github.com/owner/repo")
     parser.add_argument("--query", help="words that must all occur in title, description or tags")
+    parser.add_argument(
+        "--open", action="store_true", help="only what has an open check-box, each shown, and tasks without check-boxes"
+    )
+    parser.add_argument("--expired", action="store_true", help="only what has expired and waits for `memory defrag`")
     parser.add_argument("--archived", action="store_true", help="list the archive instead")
     parser.epilog = "Example: memory list --kind decision --query 'lock migration'"
 
 
 def run(arguments: argparse.Namespace, console: Console) -> int:
-    wanted = ListFilter(
-        status=Status(arguments.status) if arguments.status else None,
-        kind=Kind(arguments.kind) if arguments.kind else None,
-        tag=arguments.tag,
-        scope=arguments.scope,
-        query=arguments.query,
-    )
-
     def show(memory: Memory) -> int:
+        wanted = ListFilter(
+            status=Status(arguments.status) if arguments.status else None,
+            kind=Kind(arguments.kind) if arguments.kind else None,
+            tag=arguments.tag,
+            scope=arguments.scope,
+            query=arguments.query,
+            is_open=arguments.open,
+            expired_by_ms=memory.clock.now_ms() if arguments.expired else None,
+        )
         match sealed(memory.reading.list(wanted, archived=arguments.archived)):
             case Failure(error):
                 return console.fail(error)
             case Success(found):
-                _print(console, found)
+                _print(console, found, wanted)
                 return 0
 
     return with_memory(console, show)
 
 
-def _print(console: Console, found: ListedEntries) -> None:
+def _print(console: Console, found: ListedEntries, wanted: ListFilter) -> None:
     if console.json:
         console.document(
             {
-                "entries": [entry_document(each.listed, each.usage, tier=each.tier) for each in found.entries],
+                "entries": [_entry_document(each, wanted) for each in found.entries],
                 "unreadable": [{"path": each.path, "problems": list(each.problems)} for each in found.unreadable],
             }
         )
     elif console.is_terminal:
-        _print_table(console, found.entries)
+        _print_table(console, found.entries, wanted)
     else:
         for each in found.entries:
             console.out("\t".join(_plain_cells(each)))
+            for box in each.open_boxes:
+                console.out(f"\t- [ ] {box}")
     if found.untiered is not None:
         console.err(f"memory: The tiers are not known. {describe(found.untiered)}")
     for broken in found.unreadable:
         console.err(f"memory: {describe(EntryUnreadable(broken.path, broken.problems))}")
+
+
+def _entry_document(entry: ShownEntry, wanted: ListFilter) -> dict[str, Any]:
+    document = entry_document(entry.listed, entry.usage, tier=entry.tier)
+    return {**document, "open": list(entry.open_boxes)} if wanted.is_open else document
 
 
 def _plain_cells(entry: ShownEntry) -> tuple[str, ...]:
@@ -82,14 +97,19 @@ def _plain_cells(entry: ShownEntry) -> tuple[str, ...]:
     )
 
 
-def _print_table(console: Console, entries: tuple[ShownEntry, ...]) -> None:
+def _print_table(console: Console, entries: tuple[ShownEntry, ...], wanted: ListFilter) -> None:
     if not entries:
-        console.out("No notes yet. `memory remember TEXT` stores one; `memory consolidate` reads the inbox.")
+        console.out(_NO_NOTES if wanted == ListFilter() else "No such notes.")
         return
-    from agent_memory.surfaces.table import render_table
+    from agent_memory.surfaces.table import table_lines
 
     headings = ("id", "kind", "status", "updated", "used", "title")
-    console.out(render_table(headings, [_cells(each) for each in entries]))
+    heading, *lines = table_lines(headings, [_cells(each) for each in entries])
+    console.out(heading)
+    for line, each in zip(lines, entries, strict=True):
+        console.out(line)
+        for box in each.open_boxes:
+            console.out(f"  - [ ] {box}")
     console.out(f"{len(entries)} note{'' if len(entries) == 1 else 's'}")
 
 

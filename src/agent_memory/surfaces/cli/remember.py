@@ -8,7 +8,7 @@ from returns.result import Failure, Result, Success
 
 from agent_memory.bootstrap import Memory
 from agent_memory.domain.entry import Usage
-from agent_memory.domain.note_draft import NoteDraft
+from agent_memory.domain.note_draft import Expiry, NoteDraft
 from agent_memory.domain.results import sealed
 from agent_memory.domain.vocabulary import Importance, Kind, Sensitivity
 from agent_memory.errors import Error
@@ -16,6 +16,7 @@ from agent_memory.formats.entry_json import entry_document
 from agent_memory.service import Remembered
 from agent_memory.surfaces.cli.opening import add_choice, with_memory
 from agent_memory.surfaces.console import Console
+from agent_memory.surfaces.periods import expiry_of
 from agent_memory.surfaces.texts import tags_of, text_of
 
 
@@ -27,6 +28,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_choice(parser, "--kind", Kind, "what it is")
     add_choice(parser, "--importance", Importance, "how much it matters")
     add_choice(parser, "--sensitivity", Sensitivity, "who may see it")
+    parser.add_argument(
+        "--expires", metavar="WHEN", help="30d, 12h, or 2026-12-31: then it goes to the archive; default: never"
+    )
     parser.add_argument(
         "--scope", help="global, repo, or a repository's key; default: this repository, outside of one global"
     )
@@ -48,7 +52,7 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
 
 
 def _draft(memory: Memory, arguments: argparse.Namespace) -> Result[NoteDraft, Error]:
-    def drafted(text: str, tags: tuple[str, ...]) -> NoteDraft:
+    def drafted(text: str, tags: tuple[str, ...], expiry: Expiry) -> NoteDraft:
         return NoteDraft(
             body=text,
             title=arguments.title,
@@ -59,9 +63,17 @@ def _draft(memory: Memory, arguments: argparse.Namespace) -> Result[NoteDraft, E
             importance=Importance(arguments.importance),
             sensitivity=Sensitivity(arguments.sensitivity),
             cwd=memory.cwd,
+            expiry=expiry,
         )
 
-    return tags_of(arguments.tags).bind(lambda tags: text_of(arguments.text).map(lambda text: drafted(text, tags)))
+    end: Result[Expiry, Error] = Success(Expiry(None))
+    if arguments.expires is not None:
+        end = expiry_of(arguments.expires, memory.clock.now_ms()).alt(lambda error: error)
+    return tags_of(arguments.tags).bind(
+        lambda tags: end.bind(
+            lambda expiry: text_of(arguments.text).map(lambda text: drafted(text, tags, expiry)),
+        )
+    )
 
 
 def _print(memory: Memory, console: Console, remembered: Remembered) -> None:

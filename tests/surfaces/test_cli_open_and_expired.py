@@ -1,0 +1,71 @@
+"""What is still to be done, and what has had its time: `list --open`, `list --expired`, `--expires`."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from memory_process import Memory
+
+TASK = "Move the log\n\n- [ ] cut the reader\n- [x] tell Ada\n- [ ] drop the index"
+DAY_MS = 86_400_000
+
+
+@pytest.fixture
+def memory(home: Path) -> Memory:
+    return Memory(home)
+
+
+class TestOpen:
+    def test_each_open_box_under_its_task(self, memory: Memory) -> None:
+        task = memory.remembered(TASK, "--kind", "task")
+        whole = memory.remembered("Ask Bob for the key of the shed.", "--kind", "task")
+        memory.remembered("Paint the fence\n\n- [x] green", "--kind", "task")
+        memory.remembered("Trains\n\n- [ ] book one", "--kind", "project")
+        memory.remembered("Nothing to tick off here.")
+        lines = memory("list", "--kind", "task", "--open").out.splitlines()
+        assert [line.split("\t")[0] for line in lines] == [whole, task, "", ""]
+        assert lines[2:] == ["\t- [ ] cut the reader", "\t- [ ] drop the index"]
+        entries = memory("list", "--open", "--json").document["entries"]
+        assert [each["open"] for each in entries] == [["book one"], [], ["cut the reader", "drop the index"]]
+        assert "open" not in memory("list", "--json").document["entries"][0]
+
+    def test_what_is_secret_is_not_told_p20(self, memory: Memory) -> None:
+        memory.remembered(TASK, "--kind", "task", "--sensitivity", "secret")
+        assert memory("list", "--open").out == ""
+        assert "Move the log" in memory("list").out
+
+
+class TestExpires:
+    def test_a_note_for_some_days(self, memory: Memory) -> None:
+        before_ms = int(time.time() * 1000)
+        memory.remembered("The staging box is up until the fair.", "--expires", "30d")
+        (note,) = memory.notes()
+        assert before_ms + 30 * DAY_MS <= note["expiresAt"] <= int(time.time() * 1000) + 30 * DAY_MS
+        assert memory("list", "--expired").out == ""
+        assert memory("edit", note["id"], "--expires", "2099-12-31").code == 0
+        assert memory.notes()[0]["expiresAt"] == 4_102_444_799_999
+        assert memory("edit", note["id"], "--expires", "never").code == 0
+        assert memory.notes()[0]["expiresAt"] is None
+        assert memory("edit", note["id"], "--importance", "high").code == 0
+        assert memory.notes()[0]["importance"] == "high"
+
+    def test_what_has_expired_is_listed(self, memory: Memory) -> None:
+        id = memory.remembered("The staging box is up until the fair.", "--expires", "2099-12-31")
+        memory.remembered("The fair is in May.")
+        (path,) = (memory.root / "topics").glob(f"*{id}.md")
+        path.write_text(path.read_text().replace("4102444799999", "1700000000000"))
+        assert [each["id"] for each in memory("list", "--expired", "--json").document["entries"]] == [id]
+
+    @pytest.mark.parametrize(
+        "words", [("remember", "x", "--expires", "soon"), ("edit", "id__aaaaaa", "--expires", "1d0")]
+    )
+    def test_what_is_no_time_is_refused(self, memory: Memory, words: tuple[str, ...]) -> None:
+        done = memory(*words)
+        assert (done.code, done.out) == (2, "")
+        assert "expected a period such as 30d" in done.err
+        past = memory("remember", "x", "--expires", "2020-01-01")
+        assert (past.code, memory.titles()) == (2, [])
+        assert "which is past. `memory archive` puts a note away at once." in past.err

@@ -1,0 +1,51 @@
+"""Periods, days and ages as people write and read them."""
+
+from __future__ import annotations
+
+import pytest
+from returns.result import Failure, Success
+
+from agent_memory.domain.instants import DAY_MS, HOUR_MS, ms_of
+from agent_memory.domain.note_draft import Expiry
+from agent_memory.surfaces.periods import age_of, expiry_of
+
+NOW_MS = ms_of("2026-02-13T14:30:00") or 0
+
+
+@pytest.mark.parametrize(
+    ("text", "at_ms"),
+    [
+        ("30d", NOW_MS + 30 * DAY_MS),
+        (" 12h ", NOW_MS + 12 * HOUR_MS),
+        ("2026-02-13", ms_of("2026-02-13T23:59:59.999")),
+        ("2026-12-31", ms_of("2026-12-31T23:59:59.999")),
+        ("2026-02-13T15:00:00Z", NOW_MS + HOUR_MS // 2),
+        ("never", None),
+    ],
+)
+def test_when_a_note_expires(text: str, at_ms: int | None) -> None:
+    assert expiry_of(text, NOW_MS) == Success(Expiry(at_ms))
+
+
+@pytest.mark.parametrize("text", ["", "soon", "30", "-3d", "2026-02-30", "2026-2-1", "0d", "2026-02-12", "999999y"])
+def test_what_is_no_time_to_come_is_refused(text: str) -> None:
+    refused = expiry_of(text, NOW_MS)
+    assert isinstance(refused, Failure)
+    assert refused.failure().problem.startswith(f"--expires is {text!r}, ")
+
+
+@pytest.mark.parametrize(
+    ("age_ms", "words"),
+    [
+        (-DAY_MS, "just now"),
+        (59_999, "just now"),
+        (60_000, "1 minute ago"),
+        (5 * HOUR_MS, "5 hours ago"),
+        (DAY_MS, "1 day ago"),
+        (29 * DAY_MS, "29 days ago"),
+        (70 * DAY_MS, "2 months ago"),
+        (800 * DAY_MS, "2 years ago"),
+    ],
+)
+def test_an_age_in_words(age_ms: int, words: str) -> None:
+    assert age_of(NOW_MS - age_ms, NOW_MS) == words
