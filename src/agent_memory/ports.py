@@ -523,3 +523,22 @@ class Targets(Protocol):
     def remove(self, file: TargetFile) -> Result[None, Error]:
         """Remove a file that we had created and that is still what `file` says."""
         ...
+
+
+class Embedder(Protocol):
+    """What turns a text into a vector of its meaning, without a network."""
+
+    @property
+    def name(self) -> str:
+        """Which model and recipe: vectors of another name are not comparable, and are not used."""
+        ...
+
+    @property
+    def dimensions(self) -> int:
+        """Components of a vector."""
+        ...
+
+    def embed(self, texts: Sequence[str]) -> Result[tuple[bytes, ...], Error]:
+        """A packed vector for each text, in their order (`similarity.vectors`): `dimensions` signed bytes, all zeros for a
+        text without words. Any text has one."""
+        ...

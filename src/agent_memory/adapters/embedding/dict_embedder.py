@@ -1,0 +1,33 @@
+"""`Embedder` in memory: each word is a random direction of its own, so texts are near as far as they share words."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+
+from returns.result import Result, Success
+
+from agent_memory.domain.similarity.vectors import packed
+from agent_memory.domain.text.terms import content_sequence
+from agent_memory.errors import Error
+
+
+class DictEmbedder:
+    """Deterministic and without a model. `meanings` gives words that are to mean the same one name."""
+
+    def __init__(self, meanings: dict[str, str] | None = None, dimensions: int = 64, name: str = "words") -> None:
+        self.name = name
+        self.dimensions = dimensions
+        self._meanings = meanings or {}
+
+    def embed(self, texts: Sequence[str]) -> Result[tuple[bytes, ...], Error]:
+        """See the port."""
+        return Success(tuple(map(self._vector, texts)))
+
+    def _vector(self, text: str) -> bytes:
+        directions = [self._direction(self._meanings.get(word, word)) for word in content_sequence(text)]
+        return packed([float(sum(parts)) for parts in zip(*directions, strict=True)] or [0.0] * self.dimensions)
+
+    def _direction(self, word: str) -> tuple[int, ...]:
+        digest = hashlib.shake_256(word.encode("utf-8", "surrogatepass")).digest(self.dimensions)
+        return tuple(byte - 128 for byte in digest)
