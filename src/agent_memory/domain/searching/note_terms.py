@@ -1,0 +1,48 @@
+"""The terms of one note, by field."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+
+from attrs import frozen
+
+from agent_memory.domain.entry import StoredEntry
+from agent_memory.domain.searching.terms import chunk_terms, chunks_of
+
+MAX_COUNT = 255
+"""More of one term in one field is no more."""
+
+
+@frozen
+class FieldTerms:
+    """How often each term occurs in one field, and how long the field is: its parts, stop words left out."""
+
+    counts: Mapping[str, int]
+    length: int
+
+
+def note_terms(entry: StoredEntry) -> tuple[FieldTerms, FieldTerms, FieldTerms, FieldTerms]:
+    """The terms of `matching.FIELDS`. A note's ids are among its tags, so that they find it."""
+    meta = entry.meta
+    tags = " ".join(tag.partition("__")[2] or tag for tag in meta.tags)
+    ids = " ".join(id.removeprefix("id__") for id in (meta.id, *meta.aliases))
+    return (
+        field_terms(meta.title),
+        field_terms(f"{tags} {ids}"),
+        field_terms(meta.description),
+        field_terms(entry.body),
+    )
+
+
+def field_terms(text: str) -> FieldTerms:
+    """The terms of one text."""
+    counts: dict[str, int] = {}
+    length = 0
+    for chunk, times in Counter(chunks_of(text)).items():
+        terms = chunk_terms(chunk)
+        length += len(terms.parts) * times
+        for group in (terms.parts, terms.common, terms.wholes, terms.singles):
+            for term in group:
+                counts[term] = counts.get(term, 0) + times
+    return FieldTerms({term: min(count, MAX_COUNT) for term, count in counts.items()}, length)

@@ -1,0 +1,167 @@
+"""The terms of a text: what an index and a query compare.
+
+A *chunk* is a run without spaces: a word, an identifier, a path, a host name, an emoji. It is found by its parts and
+whole: `src/retryPolicy.py` has the parts `src`, `retri`, `polici`, `py` and the wholes `src/retrypolicy.py`,
+`retrypolicy.py` and `retrypolicy`. Cases and accents are folded, compatible forms made one; of parts that are English
+words the stem counts. Scripts without spaces give pairs of characters, and each character for queries of one.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from functools import lru_cache
+
+from attrs import frozen
+
+from agent_memory.domain.searching.english_stem import english_stem
+from agent_memory.domain.searching.stop_words import STOP_WORDS
+
+MAX_TERM_CHARS = 64
+_MAX_SPLIT_CHARS = 40
+"""A longer run of letters and digits is no identifier of several words but a key or a hash."""
+_MAX_CHUNK_CHARS = 256
+"""A longer one is looked at in pieces of this size."""
+_CACHED_CHUNKS = 1 << 16
+
+# What is part of a word though `\\w` does not say so: combining marks, and the vowel signs of Indic, Thai and Arabic.
+_MARKS = r"\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0900-\u0dff\u0e00-\u109f\u1780-\u17d3"
+_WORD = rf"[\w{_MARKS}]+"
+_EMOJI = r"[\u2190-\u21ff\u2300-\u23ff\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff]"
+_CHUNK = re.compile(
+    rf"(?:(?<![\w.])\.)?{_WORD}(?:[.\-/:@\\+#'’]{{1,3}}{_WORD})*(?:\+\+|#(?!\w))?|{_EMOJI}",
+)
+_CONTRACTION = re.compile(r"['’](?:s|t|re|ve|ll|d|m)$", re.IGNORECASE)
+_SEGMENT = re.compile(r"[/\\:@]+")
+_PIECE = re.compile(r"[.+#'’]+")
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_LETTERS_OR_DIGITS = re.compile(r"\d+|\D+")
+_ENGLISH_WORD = re.compile(r"[a-z]{3,}")
+_COMBINING = re.compile(r"[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f]+")
+_UNSPACED = (
+    r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17d3\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
+    r"\U00020000-\U0003ffff"
+)
+_SCRIPTS = re.compile(rf"[{_UNSPACED}]+|[^{_UNSPACED}]+")
+_IS_UNSPACED = re.compile(rf"[{_UNSPACED}]")
+
+
+@frozen
+class ChunkTerms:
+    """The terms of one chunk, in its order; a part may occur twice, a whole may be another chunk's part."""
+
+    parts: tuple[str, ...]
+    """What counts towards the length of a field."""
+    common: tuple[str, ...] = ()
+    """Parts that are stop words."""
+    wholes: tuple[str, ...] = ()
+    singles: tuple[str, ...] = ()
+    """The characters of a run in a script without spaces: only the index has them, for a query of one character."""
+
+
+@frozen
+class TermSpan:
+    """A chunk where it stands in a text: half-open, in characters."""
+
+    start: int
+    end: int
+    terms: ChunkTerms
+
+
+def chunks_of(text: str) -> list[str]:
+    """The chunks of a text, in order."""
+    return _CHUNK.findall(text)
+
+
+def term_spans(text: str) -> Iterator[TermSpan]:
+    """The chunks of a text with their places, for finding passages and marking hits."""
+    for found in _CHUNK.finditer(text):
+        yield TermSpan(found.start(), found.end(), chunk_terms(found[0]))
+
+
+def folded(text: str) -> str:
+    """The text without differences of case, accent and compatible form."""
+    if text.isascii():
+        return text.lower()
+    plain = unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", text).casefold())
+    return unicodedata.normalize("NFC", _COMBINING.sub("", plain))
+
+
+def chunk_terms(chunk: str) -> ChunkTerms:
+    """The terms of one chunk of `chunks_of`."""
+    if len(chunk) <= _MAX_CHUNK_CHARS:
+        return _remembered(chunk)
+    starts = range(0, len(chunk), _MAX_CHUNK_CHARS)
+    pieces = [_analysed(chunk[start : start + _MAX_CHUNK_CHARS]) for start in starts]
+    return ChunkTerms(
+        tuple(part for piece in pieces for part in piece.parts),
+        tuple(part for piece in pieces for part in piece.common),
+        (folded(chunk[:MAX_TERM_CHARS]),),
+        tuple(single for piece in pieces for single in piece.singles),
+    )
+
+
+def _analysed(chunk: str) -> ChunkTerms:
+    if chunk.isascii() and chunk.isalpha() and (chunk.islower() or chunk.istitle()):
+        word = chunk.lower()[:MAX_TERM_CHARS]
+        return ChunkTerms((), (word,)) if word in STOP_WORDS else ChunkTerms((_stem(word),))
+    return _taken_apart(_CONTRACTION.sub("", chunk))
+
+
+_remembered = lru_cache(maxsize=_CACHED_CHUNKS)(_analysed)
+
+
+def _taken_apart(chunk: str) -> ChunkTerms:
+    words: list[str] = []
+    wholes: list[str] = [_whole(chunk)]
+    for segment in _SEGMENT.split(chunk):
+        wholes.append(_whole(segment))
+        for piece in _PIECE.split(segment):
+            wholes.append(_whole(piece))
+            words += [folded(word) for part in re.split("[_-]+", piece) for word in _words(part)]
+    parts, common, singles = _sorted_out([word[:MAX_TERM_CHARS] for word in words if word])
+    known = {*words, *parts, *common, ""}
+    kept = dict.fromkeys(whole for whole in wholes if whole not in known and len(whole) <= MAX_TERM_CHARS)
+    return ChunkTerms(tuple(parts), tuple(common), tuple(kept), tuple(singles))
+
+
+def _whole(text: str) -> str:
+    return folded(text).replace("_", "").replace("-", "").replace("\\", "/")
+
+
+def _words(part: str) -> list[str]:
+    """`retryPolicy` gives two, `utf8` two, `a1b2c3` one: what changes its mind so often is a name of its own."""
+    if len(part) > _MAX_SPLIT_CHARS:
+        return [part]
+    words: list[str] = []
+    for word in _CAMEL.split(part):
+        runs = _LETTERS_OR_DIGITS.findall(word)
+        words += runs if len(runs) == 2 else [word]
+    return words
+
+
+def _sorted_out(words: list[str]) -> tuple[list[str], list[str], list[str]]:
+    parts: list[str] = []
+    common: list[str] = []
+    singles: list[str] = []
+    for word in words:
+        if word.isascii():
+            if word in STOP_WORDS:
+                common.append(word)
+            else:
+                parts.append(_stem(word))
+            continue
+        for run in _SCRIPTS.findall(word):
+            if len(run) > 1 and _IS_UNSPACED.match(run):
+                parts += [run[at : at + 2] for at in range(len(run) - 1)]
+                singles += run
+            elif run in STOP_WORDS:
+                common.append(run)
+            else:
+                parts.append(_stem(run))
+    return parts, common, singles
+
+
+def _stem(word: str) -> str:
+    return english_stem(word) if _ENGLISH_WORD.fullmatch(word) else word
