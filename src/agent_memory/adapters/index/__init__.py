@@ -1,0 +1,1 @@
+"""The index of the notes: on disk, and in memory."""
