@@ -160,4 +160,4 @@ def test_everything_is_listed_by_key() -> None:
     keeping = _World().keeping()
     for key in ("b", "a", "B"):
         keeping.set(key, key).unwrap()
-    assert [each.key for each in keeping.list().unwrap().values] == ["B", "a", "b"]
+    assert [each.key for each in keeping.list().values] == ["B", "a", "b"]

@@ -40,12 +40,11 @@ class StateKeeping:
         problem = key_problem(key)
         return self.keys.get(key) if problem is None else Failure(StateInvalid((problem,)))
 
-    def list(self) -> Result[KeptState, Error]:
+    def list(self) -> KeptState:
         """Everything there is, by key."""
         found = [sealed(each) for each in self.keys.all()]
-        values = [each.unwrap() for each in found if isinstance(each, Success)]
-        values.sort(key=lambda value: value.key)
-        return Success(KeptState(tuple(values), tuple(each.failure() for each in found if isinstance(each, Failure))))
+        values = sorted((each.unwrap() for each in found if isinstance(each, Success)), key=lambda value: value.key)
+        return KeptState(tuple(values), tuple(each.failure() for each in found if isinstance(each, Failure)))
 
     def set(self, key: str, value: object) -> Result[StateValue, Error]:
         """Keep any JSON value under the key, in the place of what was there; one commit. Of two at once the last wins."""

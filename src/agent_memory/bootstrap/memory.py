@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from agent_memory.domain.forgetting.forgetting import ForgetTarget, Forgetting
     from agent_memory.domain.forgetting.sources import SessionKey
     from agent_memory.domain.health import Health
+    from agent_memory.domain.note_draft import Caller
     from agent_memory.domain.run import Run
     from agent_memory.domain.run_log import LoggedRun
     from agent_memory.domain.section import Published, RenderedSection
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from agent_memory.pipelines.watch import Watching
     from agent_memory.publishing import KeepSections, Publisher
     from agent_memory.service import MemoryService
+    from agent_memory.state_keeping import StateKeeping
 
 # Each act is wired in a room of its own, which is loaded when somebody does it.
 
@@ -66,6 +68,19 @@ class Memory(Parts):
         return MemoryService(
             self.store, self.ledger, self.recorder, self.clock, self.caller, self.warn, self.locks, self.publish
         )
+
+    @property
+    def state(self) -> StateKeeping:
+        """For small values by key."""
+        from agent_memory.bootstrap import keeping_state
+
+        return keeping_state.state_keeping(self)
+
+    def called_by(self, caller: Caller) -> Memory:
+        """The same store on behalf of somebody else, for a process that serves several."""
+        other = Memory(self.environ, self.cwd, self.effective, self.warn, caller)
+        other.locks = self.locks
+        return other
 
     @cached_property
     def publisher(self) -> Publisher:

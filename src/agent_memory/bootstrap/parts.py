@@ -48,11 +48,19 @@ Warn = Callable[[str], None]
 class Parts:
     """What one environment and one config make of the adapters. Nothing is created on disk until something is written."""
 
-    def __init__(self, environ: Mapping[str, str], cwd: str | None, effective: Effective, warn: Warn) -> None:
+    def __init__(
+        self,
+        environ: Mapping[str, str],
+        cwd: str | None,
+        effective: Effective,
+        warn: Warn,
+        caller: Caller | None = None,
+    ) -> None:
         self.environ = environ
         self.cwd = cwd
         self.effective = effective
         self.warn = warn
+        self._caller = caller
         self.root = Path(real_root(Path(effective.config.storage.root or "")))
         self.clock = SystemClock()
         self.locks = KernelLocks(self.root, environ)
@@ -63,7 +71,9 @@ class Parts:
 
     @property
     def caller(self) -> Caller:
-        """Who is calling, by the variables of the environment."""
+        """Who is calling: whoever was named, else by the variables of the environment."""
+        if self._caller is not None:
+            return self._caller
         inside = inside_harness(self.environ)
         if inside is not None:
             variable, harness = inside

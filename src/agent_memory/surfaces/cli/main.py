@@ -60,6 +60,7 @@ COMMANDS: Mapping[str, Listed] = {
     "archive": _in_cli("archive", "move a note out of the way; nothing is lost"),
     "restore": _in_cli("restore", "bring a note back from the archive"),
     "forget": _in_cli("forget", "take a note, or all that came from a session, away for good"),
+    "state": _in_cli("state", "small values by key that programs overwrite"),
     "links": _in_cli("links", "what a note links to, and what links to it"),
     "why": _in_cli("why", "where a note comes from, what changed it, why it is in its tier"),
     "generate-agents-md": _in_cli("generate_agents_md", "write the managed section of AGENTS.md and its like"),

@@ -1,0 +1,143 @@
+"""`memory state`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable
+from typing import Any
+
+from returns.result import Failure, Result, Success
+
+from agent_memory.bootstrap import Memory
+from agent_memory.domain.instants import iso_of
+from agent_memory.domain.results import sealed
+from agent_memory.domain.state_value import StateValue
+from agent_memory.domain.text.plain_text import clean_text, one_line
+from agent_memory.errors import Error, StateNotFound, UsageInvalid
+from agent_memory.surfaces.cli.opening import with_memory
+from agent_memory.surfaces.console import Console
+from agent_memory.surfaces.texts import text_of
+from agent_memory.wording import describe
+
+_TABLE_CHARS = 60
+_WORDS = {"get": 1, "set": 2, "list": 0, "delete": 1}
+"""What can be done, and how many words follow."""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("act", metavar="get|set|list|delete", choices=list(_WORDS), help="what to do")
+    parser.add_argument("key", metavar="KEY", nargs="?", help="letters, digits and . _ : / - (128 at most)")
+    parser.add_argument(
+        "value", metavar="VALUE", nargs="?", help="any JSON, or text that is none; `-` reads it from standard input"
+    )
+    parser.add_argument("--text", action="store_true", help="the value is text, even where it reads as JSON")
+    parser.epilog = (
+        "For what changes often and is looked up by its name: the phase of a pipeline, a counter, a flag. It is not found "
+        "by search; knowledge belongs into notes. Each change is one commit of the store. A value has 256 KiB at most. "
+        "`get` of a key that is not there ends with 20. Example: memory state set current_phase '{\"step\": 3}'"
+    )
+
+
+def run(arguments: argparse.Namespace, console: Console) -> int:
+    problem = _usage_problem(arguments)
+    if problem is not None:
+        return console.fail(problem)
+    acts = {"get": _get, "set": _set, "list": _list, "delete": _delete}
+    return with_memory(console, lambda memory: acts[arguments.act](memory, arguments, console))
+
+
+def _usage_problem(arguments: argparse.Namespace) -> UsageInvalid | None:
+    given = sum(word is not None for word in (arguments.key, arguments.value))
+    wanted = _WORDS[arguments.act]
+    if given == wanted:
+        return None
+    hint = f"memory state {arguments.act}{''.join((' KEY', ' VALUE')[:wanted])}"
+    problem = f"`memory state {arguments.act}` takes {('no words', 'a key', 'a key and a value')[wanted]}"
+    return UsageInvalid(problem, f"The call is `{hint}`.")
+
+
+def _get(memory: Memory, arguments: argparse.Namespace, console: Console) -> int:
+    found = memory.state.get(arguments.key)
+    wanted: Result[StateValue, Error] = found.bind(
+        lambda value: Failure(StateNotFound(arguments.key)) if value is None else Success(value)
+    )
+
+    def show(value: StateValue) -> None:
+        console.document(_document(value))
+        console.out(_shown(value))
+
+    return _told(wanted, console, show)
+
+
+def _set(memory: Memory, arguments: argparse.Namespace, console: Console) -> int:
+    def show(value: StateValue) -> None:
+        console.document(_document(value))
+        console.out(f"Set {value.key}")
+
+    text = text_of(arguments.value)
+    return _told(text.bind(lambda text: memory.state.set(arguments.key, _value(text, arguments))), console, show)
+
+
+def _delete(memory: Memory, arguments: argparse.Namespace, console: Console) -> int:
+    def show(value: StateValue) -> None:
+        console.document(_document(value))
+        console.out(f"Deleted {value.key}; git keeps what it held")
+
+    return _told(memory.state.delete(arguments.key), console, show)
+
+
+def _list(memory: Memory, _arguments: argparse.Namespace, console: Console) -> int:
+    kept = memory.state.list()
+    console.document(
+        {
+            "state": [_document(each) for each in kept.values],
+            "unreadable": [describe(error) for error in kept.unreadable],
+        }
+    )
+    if not console.is_terminal:
+        for each in kept.values:
+            console.out("\t".join((each.key, _day(each), each.json)))
+    elif kept.values:
+        from agent_memory.surfaces.table import render_table
+
+        cells = [(each.key, _day(each), one_line(each.json, _TABLE_CHARS)) for each in kept.values]
+        console.out(render_table(("key", "set", "value"), cells))
+    else:
+        console.out("No state yet. `memory state set KEY VALUE` keeps a value.")
+    for error in kept.unreadable:
+        console.err(f"memory: {describe(error)}")
+    return 0
+
+
+def _told(done: Result[StateValue, Error], console: Console, show: Callable[[StateValue], None]) -> int:
+    match sealed(done):
+        case Failure(error):
+            return console.fail(error)
+        case Success(value):
+            show(value)
+            return 0
+
+
+def _value(text: str, arguments: argparse.Namespace) -> object:
+    if arguments.text:
+        return text
+    try:
+        value: object = json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+    return value
+
+
+def _shown(value: StateValue) -> str:
+    decoded = json.loads(value.json)
+    text = decoded if isinstance(decoded, str) else json.dumps(decoded, ensure_ascii=False, indent=2)
+    return clean_text(text).text
+
+
+def _document(value: StateValue) -> dict[str, Any]:
+    return {"key": value.key, "value": json.loads(value.json), "updatedAt": value.updated_at_ms}
+
+
+def _day(value: StateValue) -> str:
+    return "" if value.updated_at_ms is None else iso_of(value.updated_at_ms)[:10]
