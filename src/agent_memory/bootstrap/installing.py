@@ -6,13 +6,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from attrs import evolve
-from returns.result import Failure, Result, Success
+from returns.result import Failure, Result
 
 from agent_memory.adapters.setup.detection import memory_program
 from agent_memory.adapters.setup.installation import Installation
 from agent_memory.adapters.setup.settings_files import SettingsFiles
 from agent_memory.adapters.setup.setup_planning import SetupPlanning
 from agent_memory.adapters.setup.setup_state import SetupState
+from agent_memory.adapters.setup.skill_text import load_skill_text
 from agent_memory.adapters.surroundings.config_documents import parse_config
 from agent_memory.adapters.surroundings.config_files import DEFAULT, load_config
 from agent_memory.adapters.surroundings.root import config_path, home_of
@@ -31,10 +32,12 @@ def installation(memory: Memory) -> Result[Installation, Error]:
         return Failure(HomeUnknown())
     if program is None:
         return Failure(UsageInvalid("There is no command `memory` on PATH", "Install agent-memory, then try again."))
-    return Success(Installation(_setup_planning(memory, home, program), memory.environ, memory.root))
+    return load_skill_text().map(
+        lambda skill: Installation(_setup_planning(memory, home, program, skill), memory.environ, memory.root)
+    )
 
 
-def _setup_planning(memory: Memory, home: str, program: str) -> SetupPlanning:
+def _setup_planning(memory: Memory, home: str, program: str, skill: str) -> SetupPlanning:
     asked = asked_for(ground_of(home, program, memory.environ))
     path = config_path(home)
 
@@ -43,7 +46,9 @@ def _setup_planning(memory: Memory, home: str, program: str) -> SetupPlanning:
         return memory.publisher.render(evolve(target, in_repository=in_repository)).map(lambda section: section.text)
 
     return SetupPlanning(
-        ground=ground_of(home, program, memory.environ, frozenset(each for each in asked if Path(each).exists())),
+        ground=ground_of(
+            home, program, memory.environ, frozenset(each for each in asked if Path(each).exists()), skill
+        ),
         environ=memory.environ,
         files=SettingsFiles(memory.targets),
         state=SetupState(home),

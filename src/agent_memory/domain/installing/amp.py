@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from agent_memory.domain.installing.ground import SERVER_NAME, Ground
 from agent_memory.domain.installing.plugin_calls import plugin_head, plugin_play
-from agent_memory.domain.installing.skill import SKILL_TEXT
+from agent_memory.domain.installing.skill import skill_file
 from agent_memory.domain.installing.wanted import DIRECTORY, SESSION, HarnessSetup, Member, Part, Wanted, Whole
 
 NAME = "amp"
@@ -34,7 +34,7 @@ def setup(ground: Ground) -> HarnessSetup:
         files=(
             Wanted(Part.HOOKS, f"{directory}/plugins/{SERVER_NAME}.ts", "whole", (Whole(plugin),)),
             Wanted(Part.MCP, settings, "jsonc", (Member(("amp.mcpServers", SERVER_NAME), server, ground.program),)),
-            Wanted(Part.SKILL, skill, "whole", (Whole(SKILL_TEXT),)),
+            *skill_file(ground, skill),
         ),
         target=f"{directory}/AGENTS.md",
         plays=(plugin_play(ground, NAME, payload),),

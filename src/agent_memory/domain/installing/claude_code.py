@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from agent_memory.domain.installing.ground import SERVER_NAME, Ground
 from agent_memory.domain.installing.hook_groups import grouped_hooks
-from agent_memory.domain.installing.skill import SKILL_TEXT
+from agent_memory.domain.installing.skill import skill_file
 from agent_memory.domain.installing.wanted import (
     DIRECTORY,
     SESSION,
@@ -18,7 +18,6 @@ from agent_memory.domain.installing.wanted import (
     Play,
     Switch,
     Wanted,
-    Whole,
 )
 
 NAME = "claude-code"
@@ -42,7 +41,7 @@ def setup(ground: Ground) -> HarnessSetup:
             Wanted(
                 Part.MCP, ground.claude_state, "jsonc", (Member(("mcpServers", SERVER_NAME), server, ground.program),)
             ),
-            Wanted(Part.SKILL, f"{ground.claude}/skills/{SERVER_NAME}/SKILL.md", "whole", (Whole(SKILL_TEXT),)),
+            *skill_file(ground, f"{ground.claude}/skills/{SERVER_NAME}/SKILL.md"),
         ),
         target=f"{ground.claude}/CLAUDE.md",
         plays=(Play(ground.hook(NAME), payload),),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from agent_memory.domain.installing.ground import SERVER_NAME, Ground
 from agent_memory.domain.installing.hook_groups import grouped_hooks
-from agent_memory.domain.installing.skill import SKILL_TEXT
+from agent_memory.domain.installing.skill import skill_file
 from agent_memory.domain.installing.wanted import (
     DIRECTORY,
     SESSION,
@@ -18,7 +18,6 @@ from agent_memory.domain.installing.wanted import (
     Play,
     Switch,
     Wanted,
-    Whole,
 )
 
 NAME = "codex"
@@ -40,7 +39,7 @@ def setup(ground: Ground) -> HarnessSetup:
         files=(
             Wanted(Part.HOOKS, f"{ground.codex}/hooks.json", "jsonc", grouped_hooks(ground, NAME, {"Stop": 5})),
             Wanted(Part.MCP, config, "toml", (Member(("mcp_servers", SERVER_NAME), server, ground.program),)),
-            Wanted(Part.SKILL, ground.shared_skill, "whole", (Whole(SKILL_TEXT),)),
+            *skill_file(ground, ground.shared_skill),
         ),
         target=ground.either(f"{ground.codex}/AGENTS.md", f"{ground.codex}/AGENTS.override.md"),
         plays=(Play(ground.hook(NAME), payload),),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from agent_memory.domain.installing.ground import SERVER_NAME, Ground
-from agent_memory.domain.installing.skill import SKILL_TEXT
+from agent_memory.domain.installing.skill import skill_file
 from agent_memory.domain.installing.wanted import (
     DIRECTORY,
     SESSION,
@@ -44,7 +44,7 @@ def setup(ground: Ground) -> HarnessSetup:
                 "jsonc",
                 (Member(("mcpServers", SERVER_NAME), server, ground.program),),
             ),
-            Wanted(Part.SKILL, f"{ground.copilot}/skills/{SERVER_NAME}/SKILL.md", "whole", (Whole(SKILL_TEXT),)),
+            *skill_file(ground, f"{ground.copilot}/skills/{SERVER_NAME}/SKILL.md"),
         ),
         target=f"{ground.copilot}/copilot-instructions.md",
         plays=(Play(command, payload),),

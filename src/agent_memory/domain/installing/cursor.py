@@ -7,7 +7,7 @@ One unknown event name voids the whole file, so there are only these two. It has
 from __future__ import annotations
 
 from agent_memory.domain.installing.ground import SERVER_NAME, Ground, hook_mark
-from agent_memory.domain.installing.skill import SKILL_TEXT
+from agent_memory.domain.installing.skill import skill_file
 from agent_memory.domain.installing.wanted import (
     DIRECTORY,
     SESSION,
@@ -17,7 +17,6 @@ from agent_memory.domain.installing.wanted import (
     Part,
     Play,
     Wanted,
-    Whole,
 )
 
 NAME = "cursor"
@@ -54,7 +53,7 @@ def setup(ground: Ground) -> HarnessSetup:
                 "jsonc",
                 (Member(("mcpServers", SERVER_NAME), server, ground.program),),
             ),
-            Wanted(Part.SKILL, ground.shared_skill, "whole", (Whole(SKILL_TEXT),)),
+            *skill_file(ground, ground.shared_skill),
         ),
         plays=(Play(command, payload),),
         notes=(

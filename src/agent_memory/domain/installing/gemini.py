@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agent_memory.domain.installing.ground import SERVER_NAME, Ground
 from agent_memory.domain.installing.hook_groups import grouped_hooks
-from agent_memory.domain.installing.skill import SKILL_TEXT
+from agent_memory.domain.installing.skill import skill_file
 from agent_memory.domain.installing.wanted import (
     DIRECTORY,
     SESSION,
@@ -14,7 +14,6 @@ from agent_memory.domain.installing.wanted import (
     Play,
     Switch,
     Wanted,
-    Whole,
 )
 
 NAME = "gemini"
@@ -36,7 +35,7 @@ def setup(ground: Ground) -> HarnessSetup:
         files=(
             Wanted(Part.HOOKS, settings, "jsonc", hooks),
             Wanted(Part.MCP, settings, "jsonc", (Member(("mcpServers", SERVER_NAME), server, ground.program),)),
-            Wanted(Part.SKILL, ground.shared_skill, "whole", (Whole(SKILL_TEXT),)),
+            *skill_file(ground, ground.shared_skill),
         ),
         target=f"{directory}/GEMINI.md",
         plays=(Play(ground.hook(NAME), payload),),

@@ -7,7 +7,7 @@ import json
 
 from agent_memory.domain.installing.ground import SERVER_NAME, Ground
 from agent_memory.domain.installing.hook_groups import grouped_hooks
-from agent_memory.domain.installing.skill import SKILL_TEXT
+from agent_memory.domain.installing.skill import skill_file
 from agent_memory.domain.installing.wanted import DIRECTORY, SESSION, HarnessSetup, Member, Part, Play, Wanted, Whole
 
 NAME = "goose"
@@ -39,7 +39,7 @@ def setup(ground: Ground) -> HarnessSetup:
                 "yaml",
                 (Member(("extensions", SERVER_NAME), server, ground.program),),
             ),
-            Wanted(Part.SKILL, ground.shared_skill, "whole", (Whole(SKILL_TEXT),)),
+            *skill_file(ground, ground.shared_skill),
         ),
         target=f"{ground.config}/goose/.goosehints",
         plays=(Play(ground.hook(NAME), payload),),

@@ -29,6 +29,8 @@ class Ground:
     """`$XDG_CONFIG_HOME` or `~/.config`: Goose and opencode follow it."""
     existing: frozenset[str] = frozenset()
     """Of the paths in `asked_for`, those that exist."""
+    skill: str = ""
+    """The text of the skill file; empty where none is to be installed."""
 
     @property
     def word(self) -> str:
@@ -54,7 +56,9 @@ def hook_mark(harness: str) -> str:
     return f"capture --harness {harness} --hook"
 
 
-def ground_of(home: str, program: str, environ: Mapping[str, str], existing: frozenset[str] = frozenset()) -> Ground:
+def ground_of(
+    home: str, program: str, environ: Mapping[str, str], existing: frozenset[str] = frozenset(), skill: str = ""
+) -> Ground:
     """The directories that the variables of the harnesses name (`CLAUDE_CONFIG_DIR CODEX_HOME COPILOT_HOME
     PI_CODING_AGENT_DIR XDG_CONFIG_HOME`; only absolute paths count), else their defaults."""
 
@@ -75,6 +79,7 @@ def ground_of(home: str, program: str, environ: Mapping[str, str], existing: fro
         pi=named("PI_CODING_AGENT_DIR", ".pi/agent"),
         config=named("XDG_CONFIG_HOME", ".config"),
         existing=existing,
+        skill=skill,
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from agent_memory.domain.installing.ground import SERVER_NAME, Ground
 from agent_memory.domain.installing.plugin_calls import plugin_head, plugin_play
-from agent_memory.domain.installing.skill import SKILL_TEXT
+from agent_memory.domain.installing.skill import skill_file
 from agent_memory.domain.installing.wanted import DIRECTORY, SESSION, HarnessSetup, Member, Part, Wanted, Whole
 
 NAME = "opencode"
@@ -36,7 +36,7 @@ def setup(ground: Ground) -> HarnessSetup:
         files=(
             Wanted(Part.HOOKS, f"{directory}/plugins/{SERVER_NAME}.ts", "whole", (Whole(plugin),)),
             Wanted(Part.MCP, config, "jsonc", (Member(("mcp", SERVER_NAME), server, ground.program),)),
-            Wanted(Part.SKILL, f"{directory}/skills/{SERVER_NAME}/SKILL.md", "whole", (Whole(SKILL_TEXT),)),
+            *skill_file(ground, f"{directory}/skills/{SERVER_NAME}/SKILL.md"),
         ),
         target=ground.either(f"{directory}/AGENTS.md", f"{ground.claude}/CLAUDE.md"),
         plays=(plugin_play(ground, NAME, payload),),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agent_memory.domain.installing.ground import SERVER_NAME, Ground
 from agent_memory.domain.installing.plugin_calls import plugin_head, plugin_play
-from agent_memory.domain.installing.skill import SKILL_TEXT
+from agent_memory.domain.installing.skill import skill_file
 from agent_memory.domain.installing.wanted import DIRECTORY, SESSION, HarnessSetup, Part, Wanted, Whole
 
 NAME = "pi"
@@ -30,7 +30,7 @@ def setup(ground: Ground) -> HarnessSetup:
     return HarnessSetup(
         files=(
             Wanted(Part.HOOKS, f"{ground.pi}/extensions/{SERVER_NAME}.ts", "whole", (Whole(extension),)),
-            Wanted(Part.SKILL, ground.shared_skill, "whole", (Whole(SKILL_TEXT),)),
+            *skill_file(ground, ground.shared_skill),
         ),
         target=f"{ground.pi}/AGENTS.md",
         plays=(plugin_play(ground, NAME, payload),),
