@@ -15,6 +15,7 @@ from attrs import field, frozen
 from returns.result import Failure
 
 from agent_memory.domain.command.presets import BUILTIN, PRESETS
+from agent_memory.domain.injecting.profiles import SECTIONS, section_problem
 from agent_memory.domain.recording.command_template import parse_command_template
 
 Check = Callable[[Any], "str | None"]
@@ -23,7 +24,7 @@ Check = Callable[[Any], "str | None"]
 
 def _key(meaning: str, default: Any = None, **facts: Any) -> Any:
     """A documented key. `facts`: `least`, `above`, `most` (numbers), `check` (of the value, or of each in a list),
-    `check_name` (of each name in an object), `least_items`, `key` (where it is not the camelCase of the attribute)."""
+    `check_name` (of each name in an object), `check_inner_name` (of those in the objects in it), `least_items`, `key` (where it is not the camelCase of the attribute)."""
     metadata = {"meaning": meaning, **facts}
     if callable(default):
         return field(factory=default, metadata=metadata)
@@ -50,6 +51,7 @@ def _matching(pattern: str, expected: str) -> Check:
 
 _variable_name = _matching(r"[A-Za-z_][A-Za-z0-9_]{0,199}", "an environment variable's name (letters, digits, _)")
 _preset_name = _matching(r"(?!builtin$)[A-Za-z0-9][A-Za-z0-9._-]{0,63}", "a plain name other than builtin")
+_profile_name = _matching(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", "a plain name (letters, digits, . _ -)")
 _not_blank: Check = lambda value: None if value.strip() else "must not be empty"  # noqa: E731
 
 
@@ -128,9 +130,15 @@ class SearchConfig:
 
 @frozen
 class InjectConfig:
-    token_budget: int = _key("Tokens of an injected context at most.", 2_000, least=0)
+    token_budget: int = _key(
+        "Tokens of an injected context at most; 0: nothing is injected.", 2_000, least=0, most=50_000
+    )
     profiles: dict[str, dict[str, int]] = _key(
-        "Shares of that budget by task type: `{profile: {section: tokens}}`.", dict, check_name=_not_blank, least=0
+        "Profiles of your own: `{profile: {section: tokens}}`, a section being one of " + " ".join(SECTIONS) + ".",
+        dict,
+        check_name=_profile_name,
+        check_inner_name=section_problem,
+        least=0,
     )
 
 

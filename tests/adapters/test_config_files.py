@@ -170,12 +170,21 @@ def test_a_relative_root_in_a_directory_that_is_gone_is_an_error_value(
 
 
 class TestCurrentDirectory:
+    def test_a_profile_has_a_plain_name_and_sections_that_there_are(self, home: Path) -> None:
+        write_own(home, {"inject": {"profiles": {"a b": {"lessons": 1}, "mine": {"lesons": 1}, "ok": {"facts": 2}}}})
+        problems = load_config({"HOME": str(home)}, None).failure()
+        assert isinstance(problems, ConfigInvalid)
+        assert [each.partition(": ")[0] for each in problems.problems] == [
+            "inject.profiles.a b",
+            "inject.profiles.mine.lesons",
+        ]
+
     def test_search_and_inject_count_untrusted(self, home: Path, project: Path) -> None:
-        write_own(home, {"inject": {"tokenBudget": 1, "profiles": {"a": {"x": 1}, "b": {"x": 1}}}})
-        path = write_local(project, {"inject": {"tokenBudget": 2, "profiles": {"b": {"y": 2}}}})
+        write_own(home, {"inject": {"tokenBudget": 1, "profiles": {"a": {"lessons": 1}, "b": {"lessons": 1}}}})
+        path = write_local(project, {"inject": {"tokenBudget": 2, "profiles": {"b": {"facts": 2}}}})
         effective = load(home, project)
         assert effective.config.inject.token_budget == 2
-        assert effective.config.inject.profiles == {"a": {"x": 1}, "b": {"y": 2}}
+        assert effective.config.inject.profiles == {"a": {"lessons": 1}, "b": {"facts": 2}}
         assert effective.source_of("inject.profiles.b") == str(path)
         assert effective.source_of("inject.profiles.a") != str(path)
         assert effective.warnings == ()

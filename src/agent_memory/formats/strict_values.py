@@ -109,11 +109,12 @@ def _object_problems(value: object, element: Any, facts: Mapping[str, Any], path
         yield _at(path, _must_be("an object", value))
         return
     check = facts.get("check_name")
+    inner = {**facts, "check_name": facts["check_inner_name"]} if "check_inner_name" in facts else facts
     for key, each in value.items():
         where = _join(path, _shown_key(key))
         if problem := check(key) if check else None:
             yield _at(where, f"the name {problem}")
-        yield from _problems(each, element, facts, where)
+        yield from _problems(each, element, inner, where)
 
 
 _EXPECTED: Mapping[Any, str] = {str: "a string", bool: "true or false", int: "a whole number", float: "a number"}

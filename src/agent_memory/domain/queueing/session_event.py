@@ -170,6 +170,16 @@ def true_harness(named: str, payload: "dict[str, object]") -> str:
 
 def session_event(named: str, payload: object) -> "SessionEvent | str | None":
     """The event behind a payload; None for one that records nothing; in words what is wrong with an unusable one."""
+    if isinstance(payload, dict):
+        shape = SHAPES.get(true_harness(named, payload))
+        event = None if shape is None else _event_name(payload, shape)
+        if event is not None and says_nothing_new(event, payload.get("source"), payload.get("agent_type")):
+            return None
+    return located_event(named, payload)
+
+
+def located_event(named: str, payload: object) -> "SessionEvent | str":
+    """The event behind a payload, whether it records anything or not; in words what is wrong with an unusable one."""
     if not isinstance(payload, dict):
         return f"the payload is {shown(payload)}, expected an object"
     harness = true_harness(named, payload)
@@ -177,9 +187,6 @@ def session_event(named: str, payload: object) -> "SessionEvent | str | None":
     if shape is None:
         return f"{harness} has no hooks; known are {', '.join(SHAPES)}"
     session_id = _first(payload, shape.session_id)
-    event = _valid(_first(payload, shape.event), word_problem) or _event_by_key(payload, shape)
-    if event is not None and says_nothing_new(event, payload.get("source"), payload.get("agent_type")):
-        return None
     problem = "is missing" if session_id is None else id_problem(session_id)
     if problem is not None or not isinstance(session_id, str):
         return f"{shape.session_id[0]} {problem}"
@@ -191,10 +198,19 @@ def session_event(named: str, payload: object) -> "SessionEvent | str | None":
         session_id,
         path,
         _valid(_first(payload, shape.cwd), path_problem),
-        event,
+        _event_name(payload, shape),
         _valid(_first(payload, shape.reason), word_problem),
         _valid(_first(payload, shape.version), version_problem),
     )
+
+
+def own_session_id(harness: str, payload: "dict[str, object]") -> object:
+    """The id that the payload gives to its own session, which may be a sub-agent's."""
+    return _first(payload, SHAPES[harness].session_id)
+
+
+def _event_name(payload: "dict[str, object]", shape: Shape) -> str | None:
+    return _valid(_first(payload, shape.event), word_problem) or _event_by_key(payload, shape)
 
 
 def _event_by_key(payload: "dict[str, object]", shape: Shape) -> str | None:
