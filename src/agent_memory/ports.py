@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from agent_memory.domain.change import Change, Receipt, Together
     from agent_memory.domain.defrag_plan import Deferred
     from agent_memory.domain.defrag_run import DefragRun, TieringMemo
-    from agent_memory.domain.entry import Listing, MemoryEntry, StoredEntry, Usage
+    from agent_memory.domain.entry import Listed, Listing, MemoryEntry, StoredEntry, Usage
     from agent_memory.domain.footprint import Footprint, SectionChange
     from agent_memory.domain.forgetting.tombstone import EntryTombstone, SessionTombstone
     from agent_memory.domain.found_session import FoundSession
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from agent_memory.domain.run_log import LoggedRun
     from agent_memory.domain.searching.indexed_note import IndexedNote, NearNote, NoteLink, Place, Refreshed, Vectors
     from agent_memory.domain.searching.matching import Matches, NoteFilter, TermPart, TermWeights
+    from agent_memory.domain.searching.nearness import Nearness
     from agent_memory.domain.searching.query_words import QueryWord
     from agent_memory.domain.spend import Spend
     from agent_memory.domain.state_value import StateValue
@@ -91,6 +92,10 @@ class Store(Protocol):
 
     def read(self, id: str, *, archived: bool = False) -> Result[StoredEntry, Error]:
         """The live entry with this id or alias; with `archived`, the newest archived version of it. Counts nothing."""
+        ...
+
+    def read_again(self, listed: Listed) -> Result[StoredEntry, Error]:
+        """An entry that was listed before, as it is now; looked for first where it was. Counts nothing."""
         ...
 
     def write(self, entry: MemoryEntry, expected_hash: str | None) -> Result[Receipt, Error]:
@@ -187,6 +192,14 @@ class Index(Protocol):
 
     def put_vectors(self, model: str, vectors: Mapping[int, bytes]) -> Result[None, Error]:
         """Keep the vectors of these notes; those of notes that are no more, or of another model than this, are dropped."""
+        ...
+
+
+class Meanings(Protocol):
+    """How near in meaning the entries of an index are to a query."""
+
+    def near(self, query: str, count: int, also: Sequence[int], among: NoteFilter) -> Result[Nearness, Error]:
+        """The `count` nearest entries that the filter lets through, and these others, by the index's numbers."""
         ...
 
 

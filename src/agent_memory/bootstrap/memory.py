@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from agent_memory.domain.run import Run
     from agent_memory.domain.run_log import LoggedRun
     from agent_memory.domain.section import Published, RenderedSection
+    from agent_memory.domain.searching.search_answer import SearchAnswer
+    from agent_memory.domain.searching.search_request import SearchRequest
     from agent_memory.domain.undo_run import Undone
     from agent_memory.domain.vocabulary import Harness
     from agent_memory.domain.watching import Rest
@@ -141,6 +143,12 @@ class Memory(Parts):
         from agent_memory.bootstrap import undoing
 
         return undoing.undo(self, name, dry_run=dry_run)
+
+    def search(self, request: SearchRequest) -> Result[SearchAnswer, Error]:
+        """The best entries for a query. Counts no read."""
+        from agent_memory.bootstrap import searching
+
+        return searching.search(self, request)
 
     def look_at_forgetting(self, target: ForgetTarget) -> Result[Found, Error]:
         """All that `forget` would do: nothing is changed. Refused where an agent is calling, as forgetting itself is."""

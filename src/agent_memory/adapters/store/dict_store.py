@@ -11,7 +11,7 @@ from agent_memory.adapters.store.dict_shelves import DictNote, DictShelves
 from agent_memory.adapters.store.dict_trial import Trial
 from agent_memory.adapters.store.entry_files import understand
 from agent_memory.domain.change import Applied, Change, Create, Dropped, Receipt, Replace, Retire, Together, subject_of
-from agent_memory.domain.entry import Listing, MemoryEntry, StoredEntry, UnreadableFile
+from agent_memory.domain.entry import Listed, Listing, MemoryEntry, StoredEntry, UnreadableFile
 from agent_memory.domain.footprint import Footprint
 from agent_memory.domain.recording.file_change import FileChange, FileState
 from agent_memory.domain.results import sealed
@@ -68,6 +68,10 @@ class DictStore:
             if path.endswith(f" {id}.md"):
                 return Failure(EntryUnreadable(path, self._unreadable(path).problems))
         return Failure(EntryNotFound(id, archived=id in self._shelves.archived()))
+
+    def read_again(self, listed: Listed) -> Result[StoredEntry, Error]:
+        """See the port."""
+        return self.read(listed.meta.id, archived=listed.archived)
 
     def write(self, entry: MemoryEntry, expected_hash: str | None) -> Result[Receipt, Error]:
         """See the port. A refusal is an error."""

@@ -89,6 +89,14 @@ class StoreFiles:
                             continue  # renamed or removed since the listing
         return Failure(EntryChanged(id))
 
+    def read_again(self, listed: Listed) -> Result[StoredEntry, Error]:
+        """See the port."""
+        self._settle()
+        found = self._load(listed.path, listed.meta.id)
+        if isinstance(found, Success) and (there := found.unwrap()) is not None:
+            return Success(there)
+        return self.read(listed.meta.id, archived=listed.archived)
+
     def write(self, entry: MemoryEntry, expected_hash: str | None) -> Result[Receipt, Error]:
         """See the port. A refusal is an error: EntryExists, EntryChanged, EntryNotFound, EntryInvalid."""
         return self._apply_one(Create(entry) if expected_hash is None else Replace(entry, expected_hash))

@@ -1,0 +1,245 @@
+"""The order of what was found: every reason adds to one sum, and each is told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from attrs import evolve, field, frozen
+
+from agent_memory.domain.entry import Listed, Meta, Usage
+from agent_memory.domain.instants import DAY_MS
+from agent_memory.domain.searching.indexed_note import NearNote, NoteLink, Place, Relation
+from agent_memory.domain.searching.query_hints import QueryHints
+from agent_memory.domain.searching.ranking_weights import RankingWeights
+from agent_memory.domain.searching.search_answer import ScorePart
+from agent_memory.domain.tiers import Tier
+from agent_memory.domain.vocabulary import GLOBAL_SCOPE
+
+_SURE_OF_NEITHER = 0.5
+
+
+@frozen
+class Surroundings:
+    """What ties the found entries to others, by the index's numbers."""
+
+    near: Mapping[int, Sequence[NearNote]] = field(factory=dict)
+    places: Sequence[Place] = ()
+    links: Sequence[NoteLink] = ()
+
+
+@frozen
+class Asker:
+    """Who asks, and when."""
+
+    now_ms: int
+    here: str = GLOBAL_SCOPE
+
+
+@frozen
+class Ranked:
+    """One entry with its place in the order."""
+
+    number: int
+    listed: Listed
+    total: float
+    """The sum of the parts; 1 is what the best entry has by its words alone."""
+    parts: tuple[ScorePart, ...]
+    successor: int | None = None
+    """The entry that supersedes it."""
+
+
+def spread(
+    words: Mapping[int, float], meaning: Mapping[int, float], ties: Surroundings, weights: RankingWeights
+) -> dict[int, list[ScorePart]]:
+    """What words, meaning and the entries around give to each entry, found or beside one that was found. The best score by
+    words becomes 1; meaning is in standard deviations."""
+    most = max(words.values(), default=0.0)
+    own = {number: score / most for number, score in words.items()} if most > 0 else {}
+    parts: dict[int, list[ScorePart]] = {number: [ScorePart("words", score)] for number, score in own.items()}
+    for number, deviations in meaning.items():
+        parts.setdefault(number, []).append(ScorePart("meaning", weights.meaning * deviations, f"{deviations:.1f} sd"))
+    for name, given in (
+        ("near", _from_near(own, ties.near, weights.near)),
+        ("session", _from_session(own, ties.places, weights.session)),
+        ("links", _from_links(own, ties.links, weights.links)),
+    ):
+        for number, value in given.items():
+            parts.setdefault(number, []).append(ScorePart(name, value))
+    return parts
+
+
+def _from_near(
+    own: Mapping[int, float], near: Mapping[int, Sequence[NearNote]], shares: Sequence[float]
+) -> dict[int, float]:
+    given: dict[int, float] = {}
+    for number, others in near.items():
+        score = own.get(number, 0.0)
+        for other in others:
+            distance = abs(other.distance)
+            if score and 1 <= distance <= len(shares):
+                given[other.number] = given.get(other.number, 0.0) + shares[distance - 1] * score
+    return given
+
+
+def _from_session(own: Mapping[int, float], places: Sequence[Place], share: float) -> dict[int, float]:
+    """For each entry the best other one of a session of its own."""
+    members: dict[str, dict[int, float]] = {}
+    for place in places:
+        members.setdefault(place.session, {})[place.number] = own.get(place.number, 0.0)
+    given: dict[int, float] = {}
+    for scores in members.values():
+        (best, most), *others = sorted(scores.items(), key=lambda each: -each[1])
+        for number in scores:
+            from_others = (others[0][1] if others else 0.0) if number == best else most
+            if from_others:
+                given[number] = max(given.get(number, 0.0), share * from_others)
+    return given
+
+
+def _from_links(own: Mapping[int, float], links: Sequence[NoteLink], share: float) -> dict[int, float]:
+    """Both ways: for each entry the best one that it is linked with."""
+    given: dict[int, float] = {}
+    for link in links:
+        if link.relation is Relation.LINKS and link.source != link.target:
+            for one, other in ((link.source, link.target), (link.target, link.source)):
+                if value := share * own.get(other, 0.0):
+                    given[one] = max(given.get(one, 0.0), value)
+    return given
+
+
+def weigh(
+    parts: Mapping[int, Sequence[ScorePart]],
+    listed: Mapping[int, Listed],
+    hints: QueryHints,
+    asker: Asker,
+    tiers: Mapping[str, Tier],
+    usage: Mapping[str, Usage],
+    weights: RankingWeights,
+) -> dict[int, Ranked]:
+    """Each entry with what its frontmatter adds. Entries without a positive score are left out."""
+    newest_ms = max((_true_since(each.meta) for number, each in listed.items() if number in parts), default=0)
+    ranked = {}
+    for number, given in parts.items():
+        each = listed.get(number)
+        if each is None or sum(part.value for part in given) <= 0:
+            continue
+        meta = each.meta
+        added = (
+            ("here", _here(meta, asker.here, weights), meta.scope),
+            ("kind", weights.kind if meta.kind in hints.kinds else 0.0, meta.kind.value),
+            ("newest", _newness(meta, newest_ms, weights) if hints.newest else 0.0, ""),
+            ("period", weights.period if _in_period(meta, hints) else 0.0, ""),
+            ("importance", weights.importance[meta.importance], meta.importance.value),
+            ("confidence", _confidence(meta, weights), ""),
+            ("tier", weights.tier[tiers.get(meta.id, Tier.COLD)], tiers.get(meta.id, Tier.COLD).value),
+            ("used", _used(usage.get(meta.id), weights), ""),
+        )
+        all_parts = (*given, *(ScorePart(name, value, detail) for name, value, detail in added if value))
+        ranked[number] = _lessened(number, each, all_parts, asker, weights)
+    return ranked
+
+
+def _here(meta: Meta, here: str, weights: RankingWeights) -> float:
+    if here == GLOBAL_SCOPE or meta.scope == GLOBAL_SCOPE:
+        return 0.0
+    return weights.here if meta.scope == here else -weights.here
+
+
+def _true_since(meta: Meta) -> int:
+    return meta.updated_at_ms if meta.valid_from_ms is None else meta.valid_from_ms
+
+
+def _newness(meta: Meta, newest_ms: int, weights: RankingWeights) -> float:
+    age_days = max(0, newest_ms - _true_since(meta)) / DAY_MS
+    return weights.newest * float(0.5 ** min(age_days / weights.newest_half_life_days, 1_000.0))
+
+
+def _in_period(meta: Meta, hints: QueryHints) -> bool:
+    at_ms = meta.created_at_ms if meta.valid_from_ms is None else meta.valid_from_ms
+    return bool(hints.periods) and any(period.holds(at_ms) for period in hints.periods)
+
+
+def _confidence(meta: Meta, weights: RankingWeights) -> float:
+    return 0.0 if meta.confidence is None else weights.confidence * (meta.confidence - _SURE_OF_NEITHER) * 2
+
+
+def _used(usage: Usage | None, weights: RankingWeights) -> float:
+    count = 0 if usage is None else max(usage.count, 0)
+    return weights.usage * count / (count + weights.usage_half_reads)
+
+
+def _lessened(number: int, listed: Listed, parts: Sequence[ScorePart], asker: Asker, weights: RankingWeights) -> Ranked:
+    """With what is taken off for an entry that does not hold any more."""
+    meta, total = listed.meta, sum(part.value for part in parts)
+    factors = []
+    if listed.archived:
+        factors.append(("archived", weights.archived))
+    if _is_past(meta.expires_at_ms, asker) or _is_past(meta.valid_until_ms, asker):
+        factors.append(("over", weights.over))
+    told = list(parts)
+    for name, factor in factors:
+        told.append(ScorePart(name, total * (factor - 1)))
+        total *= factor
+    return Ranked(number, listed, total, tuple(told))
+
+
+def _is_past(at_ms: int | None, asker: Asker) -> bool:
+    return at_ms is not None and at_ms <= asker.now_ms
+
+
+def with_successors(
+    ranked: Mapping[int, Ranked],
+    links: Iterable[NoteLink],
+    listed: Mapping[int, Listed],
+    weights: RankingWeights,
+) -> dict[int, Ranked]:
+    """What is superseded stands below its successor, and says so; a successor that has less gets what the superseded one
+    had, since it is what that one says now. One that is not among `listed` may not be shown."""
+    successors = {
+        link.target: link.source
+        for link in sorted(links, key=lambda link: (link.target, -link.source))
+        if link.relation is Relation.SUPERSEDES and link.source != link.target
+    }
+    changed = dict(ranked)
+    for old in sorted((each for each in ranked if each in successors), key=lambda each: (-ranked[each].total, each)):
+        new = _last_successor(old, successors)
+        if new is None:
+            continue
+        was = changed[old]
+        if new in listed:
+            heir = changed.get(new) or Ranked(new, listed[new], 0.0, ())
+            if was.total > heir.total:
+                part = ScorePart("supersedes", was.total - heir.total, was.listed.meta.id)
+                changed[new] = evolve(heir, total=was.total, parts=(*heir.parts, part))
+        lost = was.total * (weights.superseded - 1)
+        changed[old] = evolve(
+            was, total=was.total + lost, parts=(*was.parts, ScorePart("superseded", lost)), successor=new
+        )
+    return changed
+
+
+def _last_successor(number: int, successors: Mapping[int, int]) -> int | None:
+    """The end of the chain; None where it goes round."""
+    seen = {number}
+    while number in successors:
+        number = successors[number]
+        if number in seen:
+            return None
+        seen.add(number)
+    return number
+
+
+def in_order(ranked: Iterable[Ranked]) -> list[Ranked]:
+    """The best first; of equals the one that changed last, then by id."""
+    return sorted(ranked, key=lambda each: (-each.total, -each.listed.meta.updated_at_ms, each.listed.meta.id))
+
+
+def live_first(page: Iterable[Ranked]) -> list[Ranked]:
+    """The same entries, those of the archive at the end."""
+    return sorted(page, key=lambda each: each.listed.archived)
+
+
+def most_given(parts: Mapping[int, Sequence[ScorePart]], most: int) -> dict[int, Sequence[ScorePart]]:
+    """The `most` entries that were given most: what the frontmatter adds is too little to bring up another one."""
+    totals = {number: sum(part.value for part in given) for number, given in parts.items()}
+    return {number: parts[number] for number in sorted(totals, key=lambda each: (-totals[each], each))[:most]}

@@ -1,0 +1,165 @@
+"""The passage of an entry that says most of what the query asks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from attrs import frozen
+
+from agent_memory.domain.searching.search_answer import Snippet
+from agent_memory.domain.searching.terms import ChunkTerms, term_spans
+from agent_memory.domain.text.plain_text import clean_text, cut_chars
+
+SNIPPET_CHARS = 160
+_STRETCH_CHARS = 16_384
+"""A text is looked through in stretches of this size, until one has a word of the query."""
+_MOST_STRETCHES = 64
+_CUT = "…"
+_CONTEXT_SHARE = 4
+"""A passage shows about a quarter of its length before its first hit."""
+
+_NOISE = re.compile(
+    r"""
+      ^[ \t]*(?:```|~~~)[^\n]*$                 # fences of code
+    | <!--[^\n]{0,200}?-->
+    | ^[ \t]*[|:\-=*_](?:[|:\-=*_ \t]*)$      # rules, and those of tables
+    | ^[ \t]*(?:\#{1,6}[ \t]+|(?:>[ \t]?)+|[-*+][ \t]+(?:\[[ xX]\][ \t]+)?)
+    | \*\*|`+
+    | ^[ \t]*\||\|[ \t]*$
+    """,
+    re.VERBOSE | re.MULTILINE,
+)
+_LABELLED_LINK = re.compile(r"!?\[\[[^\[\]|\n]*\|([^\[\]\n]*)\]\]|!?\[([^\[\]\n]*)\]\([^()\s]*(?:\s\"[^\"\n]*\")?\)")
+
+
+@frozen
+class _Hit:
+    """A chunk of the text that says a word of the query."""
+
+    start: int
+    end: int
+    worth: Mapping[str, float]
+    """By the query's word."""
+
+
+def snippet_of(texts: Sequence[str], worth: Mapping[str, float], max_chars: int = SNIPPET_CHARS) -> Snippet:
+    """The best passage of the first of these texts that says most, on one line of at most `max_chars` characters.
+
+    `worth` has the terms that are looked for, as `terms.chunk_terms` makes them, and what each is worth. Where no text has
+    one, the beginning of the first that is not empty. Cut at words, or between graphemes; `…` marks a cut.
+    """
+    best: tuple[float, Snippet] | None = None
+    for text in texts:
+        for stretch in _stretches(text):
+            found = _best_passage(stretch, worth, max_chars)
+            if found is not None and (best is None or found[0] > best[0]):
+                best = found
+            if found is not None:
+                break
+    if best is not None:
+        return best[1]
+    shown = next((line for line in map(_one_line, (text[:_STRETCH_CHARS] for text in texts)) if line), "")
+    return Snippet(_from(shown, 0, max_chars)[0])
+
+
+def _stretches(text: str) -> Iterator[str]:
+    """The text in pieces that end at a space where there is one near."""
+    start = 0
+    for _ in range(_MOST_STRETCHES):
+        if start >= len(text):
+            return
+        end = start + _STRETCH_CHARS
+        at_space = text.rfind(" ", end - 200, end) if end < len(text) else -1
+        end = at_space if at_space > start else end
+        yield text[start:end]
+        start = end
+
+
+def _one_line(text: str) -> str:
+    plain = _NOISE.sub(" ", _LABELLED_LINK.sub(lambda link: link[1] or link[2] or "", clean_text(text).text))
+    return " ".join(plain.split())
+
+
+def _best_passage(text: str, worth: Mapping[str, float], max_chars: int) -> tuple[float, Snippet] | None:
+    line = _one_line(text)
+    hits = list(_hits(line, worth))
+    if not hits:
+        return None
+    first, last, value = _densest(hits, max_chars)
+    before = (max_chars - (hits[last].end - hits[first].start)) // _CONTEXT_SHARE
+    shown, start, shift = _from(line, max(0, hits[first].start - max(before, 0)), max_chars, hits[first].start)
+    marks = tuple(
+        (hit.start - start + shift, hit.end - start + shift)
+        for hit in hits[first:]
+        if hit.end - start + shift <= len(shown.removesuffix(_CUT))
+    )
+    return value, Snippet(shown, marks)
+
+
+def _hits(line: str, worth: Mapping[str, float]) -> Iterator[_Hit]:
+    for span in term_spans(line):
+        said = {term: worth[term] for term in _terms(span.terms) if term in worth}
+        if said:
+            yield _Hit(span.start, span.end, said)
+
+
+def _terms(terms: ChunkTerms) -> tuple[str, ...]:
+    return (*terms.parts, *terms.common, *terms.wholes)
+
+
+def _densest(hits: Sequence[_Hit], max_chars: int) -> tuple[int, int, float]:
+    """First and last hit of the window that says most, and what it says: a word that is said again adds a tenth."""
+    best = (0, 0, -1.0)
+    counts: dict[str, int] = {}
+    worth: dict[str, float] = {}
+    value = 0.0
+    first = 0
+    for last, hit in enumerate(hits):
+        for term, each in hit.worth.items():
+            worth[term] = each
+            counts[term] = counts.get(term, 0) + 1
+            value += each if counts[term] == 1 else each / 10
+        while first < last and hit.end - hits[first].start > max_chars - 2:
+            for term in hits[first].worth:
+                counts[term] -= 1
+                value -= worth[term] if counts[term] == 0 else worth[term] / 10
+            first += 1
+        if value > best[2] + 1e-9:
+            best = (first, last, value)
+    return best
+
+
+def _from(line: str, wanted: int, max_chars: int, kept: int | None = None) -> tuple[str, int, int]:
+    """The line from about `wanted` on, where in the line that begins, and by how much what precedes it moves it. `kept`
+    is where it must begin at the latest."""
+    if len(line) <= max_chars:
+        return line, 0, 0
+    wanted = min(wanted, max(0, len(line) - max_chars + 1))
+    start = _word_start(line, wanted, wanted if kept is None else kept)
+    lead = _CUT if start else ""
+    room = max_chars - len(lead)
+    rest = line[start:]
+    if len(rest) <= room:
+        return lead + rest, start, len(lead)
+    return lead + _ended(rest, max(room - len(_CUT), 0)) + _CUT[:max_chars], start, len(lead)
+
+
+def _word_start(line: str, wanted: int, latest: int) -> int:
+    """A border of words at or after `wanted`; without one near, of graphemes."""
+    if wanted == 0:
+        return 0
+    space = line.find(" ", wanted - 1, latest)
+    if space >= 0:
+        return space + 1
+    # No space before the hit: count graphemes from a safe place, the beginning of this run of characters.
+    run = line.rfind(" ", 0, wanted) + 1
+    return run + len(cut_chars(line[run:latest], max(wanted - run, 0)))
+
+
+def _ended(text: str, room: int) -> str:
+    kept = cut_chars(text, room)
+    at_word = kept.rfind(" ", len(kept) * 2 // 3)
+    if len(kept) < len(text) and text[len(kept)] != " " and at_word > 0:
+        kept = kept[:at_word]
+    return kept.rstrip()

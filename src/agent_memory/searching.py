@@ -1,0 +1,312 @@
+"""Finding entries: what `search` does. Beside `reading`: it looks at entries, and counts no read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from attrs import evolve, field, frozen
+from returns.result import Failure, Result, Success
+
+from agent_memory.domain.entry import Listed, Usage
+from agent_memory.domain.results import sealed
+from agent_memory.domain.searching.indexed_note import NoteLink, Relation
+from agent_memory.domain.searching.matching import Matches, NoteFilter, TermPart
+from agent_memory.domain.searching.nearness import Nearness
+from agent_memory.domain.searching.note_filter import lets_through
+from agent_memory.domain.searching.query_hints import QueryHints, hints_of
+from agent_memory.domain.searching.query_words import QueryWord, query_words
+from agent_memory.domain.searching.ranking import (
+    Asker,
+    Ranked,
+    Surroundings,
+    in_order,
+    live_first,
+    most_given,
+    spread,
+    weigh,
+    with_successors,
+)
+from agent_memory.domain.searching.ranking_weights import WEIGHTS, RankingWeights
+from agent_memory.domain.searching.search_answer import ScorePart, SearchAnswer, SearchHit, Snippet
+from agent_memory.domain.searching.search_request import Mode, SearchRequest
+from agent_memory.domain.searching.snippet import snippet_of
+from agent_memory.domain.searching.strength import strength_of
+from agent_memory.domain.text.tags import normal_tags
+from agent_memory.domain.tiering.standing import standing_tiers
+from agent_memory.domain.tiers import Tier, TierList
+from agent_memory.domain.vocabulary import Sensitivity
+from agent_memory.errors import Error, UsageInvalid
+from agent_memory.wording import describe
+
+if TYPE_CHECKING:
+    from agent_memory.domain.note_draft import Caller
+    from agent_memory.ports import Clock, Index, Meanings, Store, UsageLedger
+
+MAX_HITS = 1_000
+PATIENCE_SECONDS = 1.0
+"""How long a search waits for the index to take in what has changed."""
+_CANDIDATES = 1_000
+"""Entries with words of the query whose scores are looked at; more where more hits are wanted."""
+_TYING = 200
+"""Of these, the best so many give a share of their score to entries around them."""
+_NEAREST = 100
+"""Entries that are looked at for their meaning alone."""
+_WEIGHED = 200
+"""Entries whose frontmatter is looked at."""
+_TOLD_WORDS = 8
+
+
+@frozen
+class _Search:
+    """A search on its way: each step adds what it finds. Numbers are the index's."""
+
+    request: SearchRequest
+    hints: QueryHints
+    words: tuple[QueryWord, ...]
+    among: NoteFilter
+    asker: Asker
+    notices: tuple[str, ...] = ()
+    matches: Matches = field(factory=lambda: Matches({}, 0))
+    nearness: Nearness = field(factory=Nearness)
+    given: Mapping[int, Sequence[ScorePart]] = field(factory=dict)
+    links: tuple[NoteLink, ...] = ()
+    named: tuple[int, ...] = ()
+    """Entries whose id the query says, in its order."""
+    listed: Mapping[int, Listed] = field(factory=dict)
+    page: tuple[Ranked, ...] = ()
+    found: int = 0
+    """Entries that have something of the query."""
+    tiers: Mapping[str, Tier] = field(factory=dict)
+
+
+@frozen
+class Searching:
+    """Finds entries of a store on behalf of a caller."""
+
+    store: Store
+    index: Index
+    meanings: Meanings | None
+    ledger: UsageLedger
+    clock: Clock
+    caller: Caller
+    without_meanings: str = ""
+    """Why there are none, a sentence; told where they were asked for."""
+    weights: RankingWeights = WEIGHTS
+
+    def search(self, request: SearchRequest) -> Result[SearchAnswer, Error]:
+        """The best entries, and how they were found. Any text is a query; one without a word finds nothing.
+
+        An entry whose id or alias the query names comes first. What is secret is found by its id alone and by a person
+        alone, who is shown that it is there and nothing of its text (P20). UsageInvalid for a limit that is not from 1 to
+        `MAX_HITS`, and for a least score that is not from 0 to 1.
+        """
+        if problem := _problem(request):
+            return Failure(UsageInvalid(problem))
+        now_ms = self.clock.now_ms()
+        begun = _Search(
+            request,
+            hints_of(request.query, now_ms),
+            query_words(request.query),
+            _among(request),
+            Asker(now_ms, request.here),
+        )
+        return (
+            self._refreshed(begun)
+            .bind(self._matched)
+            .bind(self._meant)
+            .bind(self._tied)
+            .bind(self._known)
+            .map(self._ordered)
+            .bind(self._answered)
+        )
+
+    def _refreshed(self, search: _Search) -> Result[_Search, Error]:
+        return self.index.refresh(PATIENCE_SECONDS).map(lambda fresh: evolve(search, notices=fresh.notices))
+
+    def _matched(self, search: _Search) -> Result[_Search, Error]:
+        if self._mode(search.request) is Mode.SEMANTIC:
+            return Success(search)
+        wanted = max(_CANDIDATES, 2 * search.request.limit)
+        found = self.index.match(search.words, self.weights.terms, wanted, search.among)
+        return found.map(lambda matches: evolve(search, matches=matches))
+
+    def _meant(self, search: _Search) -> Result[_Search, Error]:
+        if search.request.mode is Mode.BM25:
+            return Success(search)
+        if self.meanings is None:
+            told = (self.without_meanings,) if self.without_meanings else ()
+            return Success(evolve(search, notices=(*search.notices, *told)))
+        wanted = max(_NEAREST, search.request.limit)
+        found = self.meanings.near(search.request.query, wanted, tuple(search.matches.scores), search.among)
+        return found.map(lambda near: evolve(search, nearness=near, notices=(*search.notices, *near.notices)))
+
+    def _tied(self, search: _Search) -> Result[_Search, Error]:
+        """With the scores of words and meaning, and the shares of entries around."""
+        tying = tuple(search.matches.scores)[:_TYING]
+        ties: Result[Surroundings, Error] = Success(Surroundings())
+        if tying:
+            ties = self.index.near(tying, len(self.weights.near)).bind(
+                lambda near: self.index.links(tying).bind(
+                    lambda links: self.index.places(
+                        (*search.matches.scores, *(other.number for each in near.values() for other in each))
+                    ).map(lambda places: Surroundings(near, places, links))
+                )
+            )
+        return ties.map(
+            lambda around: evolve(
+                search,
+                given=most_given(
+                    spread(search.matches.scores, search.nearness.deviations, around, self.weights),
+                    max(_WEIGHED, 2 * search.request.limit),
+                ),
+            )
+        )
+
+    def _known(self, search: _Search) -> Result[_Search, Error]:
+        """With the frontmatter of what was found, of what the query names, and of what supersedes any of it."""
+
+        def noted(links: tuple[NoteLink, ...], named: Mapping[str, int]) -> Result[_Search, Error]:
+            successors = (link.source for link in links if link.relation is Relation.SUPERSEDES)
+            numbers = dict.fromkeys((*search.given, *named.values(), *successors))
+            return self.index.notes(tuple(numbers)).map(
+                lambda notes: evolve(
+                    search,
+                    links=links,
+                    named=tuple(dict.fromkeys(named[id] for id in search.hints.ids if id in named)),
+                    listed={number: note.listed for number, note in notes.items()},
+                )
+            )
+
+        return self.index.numbers_of(search.hints.ids).bind(
+            lambda named: self.index.links((*search.given, *named.values())).bind(lambda links: noted(links, named))
+        )
+
+    def _ordered(self, search: _Search) -> _Search:
+        may_be_shown = {number: each for number, each in search.listed.items() if lets_through(search.among, each)}
+        tiers, notices = self._tiers([each for each in may_be_shown.values() if not each.archived])
+        given = {number: parts for number, parts in search.given.items() if number in may_be_shown}
+        weighed = weigh(given, may_be_shown, search.hints, search.asker, tiers, self._usage(), self.weights)
+        ranked = with_successors(weighed, search.links, may_be_shown, self.weights)
+        named = [
+            evolve(each, parts=(ScorePart("id", 1.0), *each.parts))
+            for number in search.named
+            if number in may_be_shown
+            for each in (ranked.get(number) or Ranked(number, may_be_shown[number], 0.0, ()),)
+        ]
+        others = [each for each in in_order(ranked.values()) if each.number not in search.named]
+        room = max(search.request.limit - len(named), 0)
+        page = (*named[: search.request.limit], *live_first(others[:room]))
+        found = max(search.matches.matched, len(named) + len(others))
+        return evolve(search, page=page, found=found, tiers=tiers, notices=(*search.notices, *notices))
+
+    def _answered(self, search: _Search) -> Result[SearchAnswer, Error]:
+        numbers = tuple(each.number for each in search.page)
+        explained = (
+            self.index.explain(search.words, self.weights.terms, numbers) if search.matches.scores else Success({})
+        )
+        return explained.map(lambda parts: self._answer(search, parts))
+
+    def _answer(self, search: _Search, said: Mapping[int, Sequence[TermPart]]) -> SearchAnswer:
+        request = search.request
+        cosine = max((search.nearness.cosines.get(each.number, 0.0) for each in search.page), default=0.0)
+        strength = strength_of(search.matches.words, said.values(), cosine)
+        best = max((each.total for each in search.page), default=0.0)
+        hits = list(self._secret_hits(search))
+        last = 1.0
+        for each in search.page:
+            share = 1.0 if each.number in search.named else strength * each.total / best
+            last = min(last, max(share, 0.0))
+            if request.min_score is not None and last < request.min_score:
+                continue
+            hit = self._hit(search, each, last, said.get(each.number, ()))
+            if hit is not None:
+                hits.append(hit)
+        return SearchAnswer(
+            tuple(hits[: request.limit]), self._mode(request), search.notices, max(search.found, len(hits))
+        )
+
+    def _hit(self, search: _Search, ranked: Ranked, score: float, said: Sequence[TermPart]) -> SearchHit | None:
+        """None where the file is no more, or is now one that must not be shown."""
+        stored = self.store.read_again(ranked.listed).value_or(None)
+        if stored is None or not lets_through(search.among, stored.listed):
+            return None
+        successor = None if ranked.successor is None else search.listed.get(ranked.successor)
+        shown = successor is not None and successor.meta.sensitivity is not Sensitivity.SECRET
+        return SearchHit(
+            stored.listed,
+            score,
+            snippet_of((stored.meta.description, stored.body), _worth(search, said)),
+            search.tiers.get(stored.meta.id, Tier.COLD),
+            _told(ranked.parts, said),
+            successor.meta.id if successor is not None and shown else None,
+        )
+
+    def _secret_hits(self, search: _Search) -> Iterator[SearchHit]:
+        """Secret entries that a person names by id: that they are there, and nothing of their text."""
+        if self.caller.is_agent:
+            return
+        open_to_secret = evolve(search.among, sensitivities=frozenset({Sensitivity.SECRET}))
+        known = {each.meta.id for each in search.listed.values()}
+        for id in search.hints.ids:
+            stored = None if id in known else self.store.read(id).value_or(None)
+            if stored is not None and lets_through(open_to_secret, stored.listed):
+                yield SearchHit(stored.listed, 1.0, Snippet(""), Tier.COLD, (ScorePart("id", 1.0),))
+
+    def _mode(self, request: SearchRequest) -> Mode:
+        return Mode.BM25 if self.meanings is None else request.mode
+
+    def _tiers(self, live: Sequence[Listed]) -> tuple[Mapping[str, Tier], tuple[str, ...]]:
+        known, notices = TierList(), tuple[str, ...]()
+        match sealed(self.store.tiers()):
+            case Success(tiers):
+                known = tiers
+            case Failure(error):
+                notices = (describe(error),)
+        standing = standing_tiers(known, [each.meta for each in live])
+        return {**dict.fromkeys(standing.warm, Tier.WARM), **dict.fromkeys(standing.hot, Tier.HOT)}, notices
+
+    def _usage(self) -> Mapping[str, Usage]:
+        """Reads by the ledgers: what breaks ties is not worth an error."""
+        return self.ledger.totals().value_or({})
+
+
+def _problem(request: SearchRequest) -> str | None:
+    if not 1 <= request.limit <= MAX_HITS:
+        return f"The limit of hits is {request.limit}, expected a number from 1 to {MAX_HITS:,}"
+    if request.min_score is not None and not 0 <= request.min_score <= 1:
+        return f"The least score is {request.min_score:g}, expected a number from 0 to 1"
+    return None
+
+
+def _among(request: SearchRequest) -> NoteFilter:
+    scopes = request.scopes
+    if request.scope is not None:
+        wanted = frozenset({request.scope})
+        scopes = wanted if scopes is None else scopes & wanted
+    tags = tuple(dict.fromkeys(tag for each in request.tags for tag in _wanted_tags(each)))
+    return NoteFilter(
+        request.kind, tags, scopes, request.since_ms, request.session, request.agent, archived=request.archived
+    )
+
+
+def _wanted_tags(tag: str) -> tuple[str, ...]:
+    """As notes bear it; without its prefix where it was asked for without."""
+    return tuple(each if "__" in tag else each.partition("__")[2] for each in normal_tags([tag])) or (tag,)
+
+
+def _worth(search: _Search, said: Sequence[TermPart]) -> dict[str, float]:
+    """What each term is worth in a passage of this entry: what it was found by, and whatever else the query says."""
+    worth = {word.term: word.idf for word in search.matches.words}
+    worth.update({part.found: worth.get(part.term, 1.0) for part in said})
+    return worth or {word.term: 1.0 for word in search.words}
+
+
+def _told(parts: Sequence[ScorePart], said: Sequence[TermPart]) -> tuple[ScorePart, ...]:
+    """The parts, that of the words with the words themselves."""
+    best = sorted(said, key=lambda part: -part.value)
+    words = [part.found if part.found == part.term else f"{part.found} for {part.term}" for part in best]
+    detail = ", ".join(words[:_TOLD_WORDS]) + (
+        f" and {len(words) - _TOLD_WORDS} more" if len(words) > _TOLD_WORDS else ""
+    )
+    return tuple(evolve(part, detail=detail) if part.name == "words" else part for part in parts)
