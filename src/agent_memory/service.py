@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from attrs import evolve, frozen
 from returns.result import Failure, Result, Success
@@ -12,11 +12,12 @@ from agent_memory.domain.editing import EDITABLE as EDITABLE, edited_title, patc
 from agent_memory.domain.entry import Listed, Listing, MemoryEntry, Meta, Source, StoredEntry
 from agent_memory.domain.note_draft import Caller, MetaPatch, NoteDraft
 from agent_memory.domain.planning.drafts import stored_agent, stored_body, stored_description, stored_tags
-from agent_memory.domain.planning.same_body import same_body, similar_entries
+from agent_memory.domain.planning.same_body import same_body
 from agent_memory.domain.planning.taken_ids import taken_ids
-from agent_memory.domain.redaction import redact
+from agent_memory.domain.redacted_path import redact_path
 from agent_memory.domain.results import sealed
 from agent_memory.domain.section import Published
+from agent_memory.domain.similarity.same_subject import Subject
 from agent_memory.domain.text.derive import derive_description, derive_title
 from agent_memory.domain.text.ids import mint_id
 from agent_memory.domain.text.links import append_see_also, without_see_also
@@ -24,6 +25,7 @@ from agent_memory.domain.tiering.standing import with_hot, without
 from agent_memory.domain.tiers import TierList
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Origin, Sensitivity, Status
 from agent_memory.errors import ActRefused, EntryChanged, EntryInvalid, EntryProtected, Error
+from agent_memory.known_notes import KnownNotes
 from agent_memory.ports import Clock, Locks, Recorder, Store, UsageLedger
 from agent_memory.reading import ListedEntries, ListFilter, ReadEntry, Reading, usage_of
 from agent_memory.recorded_writes import RecordedWrites, published_nowhere
@@ -54,6 +56,8 @@ class MemoryService:
     warn: Callable[[str], None]
     locks: Locks
     publish: Callable[[], Result[Published, Error]] = published_nowhere
+    known: KnownNotes | None = None
+    """What finds notes about the same subject; without it the listing does."""
 
     @property
     def _writes(self) -> RecordedWrites:
@@ -78,25 +82,33 @@ class MemoryService:
         if not body.strip():
             return Failure(EntryInvalid(("body: is empty",)))
         title = edited_title(draft.title or derive_title(body))
+        description = stored_description(draft.description or derive_description(body))
+        subject = Subject(title, body, description, draft.kind)
+        # Before the write lock is taken: an index may have to catch up with the files first.
+        match sealed((self.known or KnownNotes(self.store)).similar_to(subject, draft.scope)):
+            case Failure(error):
+                return Failure(error)
+            case Success(known):
+                pass
 
         def stored(live: Listing, archive: Listing) -> Result[Remembered, Error]:
-            nearby = [each for each in live.entries if _may_be_linked(each.meta, draft.scope)]
-            similar = similar_entries(title, body, nearby)
-            twin = same_body(body, live.entries) or self._linked_twin(body, similar)
+            alive = frozenset(each.meta.id for each in live.entries)
+            similar = tuple(each for each in known if each.meta.id in alive)
+            twin = same_body(body, live.entries) or _linked_twin(body, similar)
             if twin is not None:
                 return self.store.read(twin.meta.id).map(lambda entry: Remembered(entry, existing=True))
             now = self.clock.now_ms()
             linked = append_see_also(body, [each.meta.id for each in similar])
             source = Source(
                 self.caller.harness,
-                cwd=draft.cwd and redact(draft.cwd).text,
+                cwd=draft.cwd and redact_path(draft.cwd),
                 repo=draft.scope if draft.scope != GLOBAL_SCOPE else None,
                 agent=draft.agent and stored_agent(draft.agent),
             )
             meta = Meta(
                 id=mint_id(title, now, taken_ids(live, archive)),
                 title=title,
-                description=stored_description(draft.description or derive_description(body)),
+                description=description,
                 kind=draft.kind,
                 tags=stored_tags(draft.tags),
                 status=Status.CAPTURED,
@@ -110,7 +122,7 @@ class MemoryService:
                 sources=(source,),
             )
             return self._write(Create(MemoryEntry(meta, linked)), f"remember: {title}").map(
-                lambda entry: Remembered(entry, similar)
+                lambda entry: Remembered(entry, tuple(each.listed for each in similar))
             )
 
         with self.locks.write() as held:  # or two that remember the same at once both find it new
@@ -119,14 +131,6 @@ class MemoryService:
                 .bind(lambda live: self.store.list(archived=True).map(lambda archive: (live, archive)))
                 .bind(lambda lists: stored(*lists))
             )
-
-    def _linked_twin(self, body: str, similar: tuple[Listed, ...]) -> Listed | None:
-        """The similar entry whose body is this one, but for the links that were added when it was stored."""
-        for each in similar:
-            found = self.store.read(each.meta.id)
-            if isinstance(found, Success) and without_see_also(found.unwrap().body) == without_see_also(body):
-                return each
-        return None
 
     def update_meta(self, id: str, patch: MetaPatch) -> Result[StoredEntry, Error]:
         """Change some frontmatter. An agent's change makes the entry's origin at best `agent`."""
@@ -285,8 +289,10 @@ class MemoryService:
         return self._writes.apply(change, id, subject, tiers).bind(lambda _: self.store.read(id))
 
 
-def _may_be_linked(meta: Meta, scope: str) -> bool:
-    return meta.scope in (scope, GLOBAL_SCOPE) and meta.sensitivity is not Sensitivity.SECRET
+def _linked_twin(body: str, similar: Sequence[StoredEntry]) -> Listed | None:
+    """The similar entry whose body is this one, but for the links that were added when it was stored."""
+    wanted = without_see_also(body)
+    return next((each.listed for each in similar if without_see_also(each.body) == wanted), None)
 
 
 def _other_keys_changed(before: Meta, after: Meta) -> list[str]:

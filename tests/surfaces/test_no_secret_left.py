@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import gzip
 import json
+import re
 import shlex
 import subprocess
 import sys
@@ -22,6 +23,9 @@ from memory_process import Done, Memory
 
 FOUND = [sample for sample in SAMPLES if len(sample.secret) >= 8 and sample.secret not in redact(sample.text).text]
 """Every family that redaction promises to find."""
+
+FILE_NAMES = [sample for sample in FOUND if len(sample.text) <= 120 and not re.search(r"[/\\\s\"'`\0]", sample.text)]
+"""Those that may be the name of a file as they are."""
 
 
 @pytest.fixture
@@ -115,29 +119,64 @@ def test_p20_no_secret_of_a_note_is_written_anywhere(memory: Memory) -> None:
     assert _leaks(memory, secrets, *said) == []
 
 
-def test_p20_no_secret_of_file_names_branches_and_directories_is_written_into_notes_or_git(memory: Memory) -> None:
-    token, other = f"ghp_{base62(36)}", f"sk-ant-api03-{base62(90)}AA"
-    project = memory.home / f"work-{token}"
-    project.mkdir()
-    subprocess.run(["git", "init", "-q", "-b", f"fix/{other}", str(project)], check=True)
-    talk = Conversation("s1", started_ms=time.time_ns() // 1_000_000)
-    where: dict[str, Any] = {"cwd": str(project), "gitBranch": f"fix/{other}"}
+def _in_places(talk: Conversation, samples: list[Sample], project: Path, branch: str) -> None:
+    """A session in this directory and branch, in which files are written whose names are these."""
+    where: dict[str, Any] = {"cwd": str(project), "gitBranch": branch}
     talk.user("Remember that deploys run from main, always, since the old server is gone.", **where)
-    talk.agent("I write it down.", calls("c1", "Write", file_path=f"{project}/{other}.txt", content="x"), **where)
-    talk.result("c1", "done", **where)
+    for number, sample in enumerate(samples):
+        path = f"{project}/{sample.text}.txt"
+        talk.agent("I write it.", calls(f"w{number}", "Write", file_path=path, content="x"), **where)
+        talk.result(f"w{number}", f"File created successfully at: {path}", **where)
+        talk.agent("I look.", calls(f"r{number}", "Bash", command=f'cat "{path}" | wc -l'), **where)
+        talk.result(f"r{number}", f"1 {path}", **where)
     talk.agent("We decided to deploy from main only, because the old server is gone.", **where)
-    memory.session("s1", b"\n".join(talk.lines) + b"\n")
+
+
+def test_p20_no_secret_of_file_names_branches_and_directories_is_written_anywhere(memory: Memory) -> None:
+    said: list[Done] = []
+    for number in range(0, len(FILE_NAMES), 6):
+        samples = FILE_NAMES[number : number + 6]
+        directory = memory.home / "work" / "/".join(sample.text for sample in samples)
+        directory.mkdir(parents=True)
+        branch = f"fix/{samples[0].text}"
+        (directory / ".git").mkdir()
+        (directory / ".git" / "HEAD").write_text(f"ref: refs/heads/{branch}\n")
+        (directory / ".git" / "config").write_text('[remote "origin"]\n\turl = git@example.org:ana/harbour.git\n')
+        talk = Conversation(f"s{number}", started_ms=time.time_ns() // 1_000_000)
+        _in_places(talk, samples, directory, branch)
+        path = memory.home / ".claude" / "projects" / str(directory).replace("/", "-")[-200:] / f"s{number}.jsonl"
+        path.parent.mkdir(parents=True)
+        path.write_bytes(b"\n".join(talk.lines) + b"\n")
+        payload = {"session_id": f"s{number}", "cwd": str(directory), "transcript_path": str(path)}
+        hooked = json.dumps({**payload, "hook_event_name": "Stop"}).encode()
+        said.append(memory("capture", "--harness", "claude-code", "--hook", data=hooked, cwd=directory))
+        said.append(memory("remember", f"The lamp of harbour {number} is green", cwd=directory))
+        (directory / f"{samples[0].text}.md").write_text(f"# Harbour {number}\n\nIts lamp is green.\n")
+        said.append(memory("capture", "--file", str(directory / f"{samples[0].text}.md"), cwd=directory))
+    secrets = [sample.secret for sample in FILE_NAMES]
+    assert _leaks(memory, secrets), "a directory that finds its repository stands in the inbox until it is consumed"
+    said.append(memory("consolidate"))
+    said.append(memory("generate-agents-md"))
+    said.append(memory("status"))
+    said.append(memory("log"))
+    assert {done.code for done in said} == {0}
+    assert memory.pending() == []
+    assert {note["scope"] for note in memory.notes()} == {"example.org/ana/harbour"}
+    assert _leaks(memory, secrets, *said) == []
+
+
+def test_p20_no_secret_of_a_branch_waits_in_the_inbox(memory: Memory) -> None:
+    project = memory.home / "work"
+    (project / ".git").mkdir(parents=True)
+    token = f"ghp_{base62(36)}"
+    (project / ".git" / "HEAD").write_text(f"ref: refs/heads/fix/{token}\n")
     payload = {"session_id": "s2", "cwd": str(project), "hook_event_name": "Stop", "transcript_path": "/x/s2.jsonl"}
-    said = [
-        memory("capture", "--harness", "claude-code", "--hook", data=json.dumps(payload).encode(), cwd=project),
-        memory("remember", "The lamp of the harbour is green", cwd=project),
-        memory("consolidate", cwd=project),
-        memory("generate-agents-md", cwd=project),
-        memory("status", cwd=project),
-    ]
-    assert memory.notes()
-    leaks = [each for each in _leaks(memory, [token, other], *said) if "/inbox/" not in each]
-    assert leaks == []
+    memory("capture", "--harness", "claude-code", "--hook", data=json.dumps(payload).encode(), cwd=project)
+    memory("capture", "--harness", "claude-code", "--session", "s3", cwd=project)
+    memory.remembered("The lamp of the harbour is green")
+    assert len(memory.pending()) == 2
+    assert all("fix/[redacted:" in (memory.root / "inbox" / name).read_text() for name in memory.pending())
+    assert _leaks(memory, [token]) == []
 
 
 def test_p20_no_secret_that_the_agent_command_utters_is_written_anywhere(memory: Memory) -> None:

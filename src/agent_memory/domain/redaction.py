@@ -118,6 +118,11 @@ def secret_spans(text: str) -> tuple[Span, ...]:
     return tuple(_united(_spans(text)))
 
 
+def plain_secret_spans(name: str) -> tuple[Span, ...]:
+    """The same for a name or another piece of one line: encoded ones too, but no lines to be joined."""
+    return tuple(_united((*_plain_spans(name), *encoded_spans(name, _plain_spans))))
+
+
 def redact(text: str) -> Redacted:
     """`text` with every secret that is found replaced. Total and idempotent: a second pass finds nothing."""
     counts: Counter[str] = Counter()

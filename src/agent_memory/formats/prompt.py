@@ -17,6 +17,7 @@ from agent_memory.domain.history import History, Role, ToolCall, Turn
 from agent_memory.domain.inbox_entry import InboxEntry
 from agent_memory.domain.instants import DAY_MS, iso_of
 from agent_memory.domain.planning.drafts import stored_line
+from agent_memory.domain.redacted_path import redact_path
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.domain.transcripts.windows import MIN_WINDOW_CHARS
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE
@@ -121,13 +122,17 @@ def _session(facts: PromptFacts) -> str:
         ("harness", f"{facts.entry.harness}{f' ({window.agent})' if window.agent else ''}"),
         ("title", window.title),
         ("repository", facts.scope if facts.scope != GLOBAL_SCOPE else None),
-        ("directory", context.cwd or window.cwd),
-        ("branch", context.branch or window.branch),
+        ("directory", _redacted_path(context.cwd or window.cwd)),
+        ("branch", _redacted_path(context.branch or window.branch)),
         ("session began", iso_of(window.started_at_ms)[:16] if window.started_at_ms else None),
         ("this part", f"from {first} to {last} UTC" if first and last else None),
         ("read on", iso_of(facts.now_ms)[:10]),
     )
     return "\n".join(f"{name}: {stored_line(value, _MAX_FIELD_CHARS)}" for name, value in lines if value)
+
+
+def _redacted_path(path: str | None) -> str | None:
+    return None if path is None else redact_path(path)
 
 
 def _first_time(window: History) -> str | None:

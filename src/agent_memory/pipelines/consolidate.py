@@ -17,7 +17,7 @@ from agent_memory.domain.history import SessionMark
 from agent_memory.domain.inbox_entry import FileSnapshot, InlineNote, session_id_of
 from agent_memory.domain.planning.planned_store import planned_entries
 from agent_memory.domain.queue import Loaded, Pending, Quarantined
-from agent_memory.domain.redaction import redact
+from agent_memory.domain.redacted_path import redact_path
 from agent_memory.domain.results import sealed
 from agent_memory.domain.run import Run, Settled, Work
 from agent_memory.domain.run_summary import sentence_of
@@ -163,7 +163,7 @@ def _with_history(io: ConsolidateIo, run: Run, work: Work, fetched: Fetched) -> 
     entry = work.pending.entry
     scope = io.places.scope_of(entry.context.cwd or history.cwd)
     if scope == GLOBAL_SCOPE and entry.context.repo:
-        scope = redact(entry.context.repo).text
+        scope = redact_path(entry.context.repo)
     in_hand = evolve(
         work,
         history=redact_history(history),

@@ -20,7 +20,7 @@ from agent_memory.domain.planning.drafts import stored_body, stored_description,
 from agent_memory.domain.planning.origin import Claim, origin_of
 from agent_memory.domain.planning.provenance import with_source
 from agent_memory.domain.planning.taken_ids import taken_ids
-from agent_memory.domain.redaction import redact
+from agent_memory.domain.redacted_path import redact_path
 from agent_memory.domain.results import sealed
 from agent_memory.domain.text.ids import mint_id
 from agent_memory.domain.transcripts.redacted_history import redact_history
@@ -121,7 +121,7 @@ def _is(entry: InboxEntry, session_id: str, harness: Harness | None) -> bool:
 
 
 def _scope_of(io: HandingOverIo, entry: InboxEntry) -> str:
-    return redact(entry.context.repo or "").text or io.places.scope_of(entry.context.cwd)
+    return redact_path(entry.context.repo or "") or io.places.scope_of(entry.context.cwd)
 
 
 def _with_work(taken: Taken | None) -> Result[Taken, Error]:

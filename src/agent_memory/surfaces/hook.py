@@ -14,6 +14,7 @@ from agent_memory.adapters.disk.json_lite import json_object, scan_json, scan_me
 from agent_memory.adapters.inbox.inbox_put import INBOX, put_text
 from agent_memory.adapters.surroundings.repository import read_repository
 from agent_memory.adapters.surroundings.root import ROOT_VARIABLE, config_path, home_of, storage_root
+from agent_memory.domain.queueing.plain_name import is_plain_name
 from agent_memory.domain.queueing.scope import GLOBAL_SCOPE
 from agent_memory.domain.queueing.session_event import PAYLOAD_KEYS, SHAPES, SessionEvent, session_event
 
@@ -240,7 +241,7 @@ def entry_text(event: SessionEvent, timestamp: str, environ: "Mapping[str, str]"
     if event.cwd is not None:
         repository = read_repository(event.cwd, environ, home)
         context["repo"] = None if repository.scope == GLOBAL_SCOPE else repository.scope
-        context["branch"] = repository.branch
+        context["branch"] = _without_secrets(repository.branch)
         context["commit"] = repository.commit
     context |= {"event": event.event, "reason": event.reason, "harnessVersion": event.harness_version}
     id_key = "threadId" if event.method == "amp-thread" else "sessionId"
@@ -253,6 +254,15 @@ def entry_text(event: SessionEvent, timestamp: str, environ: "Mapping[str, str]"
         "context": _present(context),
     }
     return json_object({key: value for key, value in entry.items() if value}) + "\n"
+
+
+def _without_secrets(branch: str | None) -> str | None:
+    """The branch, redacted (P20). The rules take long to load, and most names are words."""
+    if branch is None or is_plain_name(branch):
+        return branch
+    from agent_memory.domain.redacted_path import redact_path
+
+    return redact_path(branch)
 
 
 def _present(members: dict[str, str | None]) -> dict[str, str]:

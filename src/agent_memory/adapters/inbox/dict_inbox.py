@@ -11,6 +11,7 @@ from agent_memory.domain.inbox_entry import UPGRADE_EVENT, InboxEntry
 from agent_memory.domain.instants import iso_of
 from agent_memory.domain.queue import KnownSessions, Loaded, Outcome, Pending, Trouble
 from agent_memory.domain.queueing.fold import fold_queue, queue_key
+from agent_memory.domain.queueing.redacted_entry import as_captured, as_consumed
 from agent_memory.errors import Error
 from agent_memory.formats.inbox_json import parse_inbox_entry, render_inbox_entry
 
@@ -27,7 +28,7 @@ class DictInbox:
 
     def put(self, entry: InboxEntry) -> Result[str, Error]:
         """See the port."""
-        return parse_inbox_entry(render_inbox_entry(entry)).map(self._kept)
+        return parse_inbox_entry(render_inbox_entry(as_captured(entry))).map(self._kept)
 
     def names(self) -> Result[tuple[str, ...], Error]:
         """See the port."""
@@ -82,6 +83,7 @@ class DictInbox:
     ) -> Result[None, Error]:
         for name in pending.names:
             if name in self.entries:
-                target[name] = (self.entries.pop(name), outcome)
+                entry = self.entries.pop(name)
+                target[name] = (as_consumed(entry) if target is self.processed else as_captured(entry), outcome)
         self.troubles.pop(queue_key(pending.entry, pending.name), None)
         return Success(None)

@@ -1,7 +1,8 @@
 """How entries leave the inbox, and how given-up ones come back. Each step may be the last before a crash (P3).
 
 An entry is written to where it goes, with its outcome, before it is taken out of the inbox; a rerun finds it in both
-places and goes on from there. Nothing is overwritten but an earlier copy of the very same entry.
+places and goes on from there. Nothing is overwritten but an earlier copy of the very same entry. What was consumed is
+kept without the secrets in its names; what was given up keeps what finds its session, since it may come back.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from agent_memory.domain.inbox_entry import FileSnapshot, InboxEntry
 from agent_memory.domain.instants import iso_of
 from agent_memory.domain.queue import Outcome, Pending
 from agent_memory.domain.queueing.fold import is_same_work, queue_key
+from agent_memory.domain.queueing.redacted_entry import as_captured, as_consumed
 from agent_memory.domain.results import sealed
 from agent_memory.errors import Error, InboxEntryInvalid, StoreIo
 from agent_memory.formats.inbox_json import render_inbox_entry, render_retired_entry
@@ -48,6 +50,7 @@ def _leave_one(root: str, name: str, pending: Pending, outcome: Outcome, target:
         case Success(entry):
             if entry is None or not is_same_work(entry, name, pending):
                 return Success(None)
+            entry = as_consumed(entry) if target == PROCESSED else as_captured(entry)
             text = render_retired_entry(entry, outcome)
             return _put_and_drop(root, f"{target}/{_free_name(root, target, name, entry)}", text, f"{INBOX}/{name}")
         case Failure(InboxEntryInvalid()):
@@ -84,7 +87,7 @@ def is_retired(root: str, name: str, entry: InboxEntry) -> Result[bool, Error]:
     """Whether the entry was retired by a run that was stopped before it could take this copy out of the inbox."""
     match sealed(retired_in(f"{root}/{PROCESSED}/{name}")):
         case Success(there):
-            return Success(there == entry)
+            return Success(there == as_consumed(entry))
         case Failure(InboxEntryInvalid()):
             return Success(False)
         case Failure(error):

@@ -26,6 +26,7 @@ from agent_memory.domain.inbox_entry import InboxEntry
 from agent_memory.domain.instants import iso_of
 from agent_memory.domain.queue import KnownSessions, Loaded, Outcome, Pending, Quarantined, Trouble
 from agent_memory.domain.queueing.fold import fold_queue, queue_key
+from agent_memory.domain.queueing.redacted_entry import as_captured
 from agent_memory.domain.queueing.scope import GLOBAL_SCOPE
 from agent_memory.domain.results import sealed
 from agent_memory.errors import Error, InboxEntryInvalid, StoreIo
@@ -44,7 +45,8 @@ class InboxFiles:
     environ: Mapping[str, str] = field(factory=lambda: os.environ, repr=False)
 
     def put(self, entry: InboxEntry) -> Result[str, Error]:
-        """See the port. An entry that could not be read back is refused, with every problem."""
+        """See the port. An entry that could not be read back is refused, with every problem; the branch is redacted."""
+        entry = as_captured(entry)
         text = render_inbox_entry(entry)
         match sealed(parse_inbox_entry(text)):
             case Success(_):

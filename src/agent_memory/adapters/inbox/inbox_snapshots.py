@@ -12,6 +12,7 @@ from agent_memory.adapters.disk.io_errors import store_io
 from agent_memory.adapters.disk.paths import directory_inside
 from agent_memory.adapters.inbox.inbox_put import INBOX, put_text
 from agent_memory.domain.instants import iso_of
+from agent_memory.domain.redacted_path import redact_path
 from agent_memory.domain.results import sealed
 from agent_memory.errors import Error
 
@@ -21,7 +22,7 @@ _MAX_LABEL_CHARS = 40
 
 def put_snapshot(root: str, text: str, original_name: str, at_ms: int) -> Result[str, Error]:
     """Keep `text`, durably; its path relative to the root. The file's name tells the original's, as far as is safe."""
-    stem, ending = os.path.splitext(os.path.basename(original_name))
+    stem, ending = os.path.splitext(redact_path(os.path.basename(original_name)))
     label = re.sub(r"[^A-Za-z0-9]+", "-", stem).strip("-")[:_MAX_LABEL_CHARS] or "file"
     safe_ending = ending.lower() if re.fullmatch(r"\.[A-Za-z0-9]{1,8}", ending) else ".txt"
     match sealed(directory_inside(root, SNAPSHOTS)):

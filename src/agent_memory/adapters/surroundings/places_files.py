@@ -8,7 +8,7 @@ from attrs import frozen
 
 from agent_memory.adapters.surroundings.repository import read_repository
 from agent_memory.adapters.surroundings.root import home_of
-from agent_memory.domain.redaction import redact
+from agent_memory.domain.redacted_path import redact_path
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE
 
 
@@ -23,7 +23,7 @@ class PlacesFiles:
         if cwd is None:
             return GLOBAL_SCOPE
         # It stands in notes, and so in git: a directory's name may hold a secret like any other text.
-        return redact(read_repository(cwd, self.environ, home_of(self.environ)).scope).text
+        return redact_path(read_repository(cwd, self.environ, home_of(self.environ)).scope)
 
 
 @frozen

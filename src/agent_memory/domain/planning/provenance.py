@@ -11,6 +11,7 @@ from agent_memory.domain.instants import DAY_MS
 from agent_memory.domain.plan import PlanFacts
 from agent_memory.domain.planning.drafts import stored_line
 from agent_memory.domain.planning.origin import Claim, is_said_by, origin_of
+from agent_memory.domain.redacted_path import redact_path
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Harness, Kind, Origin
 
 _MAX_CWD_CHARS = 400
@@ -52,7 +53,7 @@ def source_of(cited: tuple[Turn, ...], facts: PlanFacts) -> Source:
         harness=facts.entry.harness,
         thread_id=session_id_of(facts.entry),
         repo=facts.scope if facts.scope != GLOBAL_SCOPE else context.repo,
-        cwd=stored_line(cwd, _MAX_CWD_CHARS) if cwd else None,
+        cwd=stored_line(redact_path(cwd), _MAX_CWD_CHARS) if cwd else None,
         agent=stored_line(facts.window.agent, _MAX_AGENT_CHARS) if facts.window.agent else None,
         turns=tuple(dict.fromkeys(turn.number for turn in cited)),
     )

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 
 from agent_memory.domain.history import ToolCall
-from agent_memory.domain.redaction import redact
+from agent_memory.domain.redacted_path import redact_path, redact_with_paths
 from agent_memory.domain.text.plain_text import one_line
 
 BRIEF_CHARS = 400
@@ -50,14 +50,14 @@ def tool_call(name: str, arguments: Mapping[str, object]) -> ToolCall:
     return ToolCall(
         one_line(name, _NAME_CHARS) or "unknown",
         _line(_brief(name, arguments), BRIEF_CHARS),
-        _line(path, _PATH_CHARS) if path else None,
+        one_line(redact_path(path[:_RAW_CHARS]), _PATH_CHARS) if path else None,
         name.lower() in _WRITING_TOOLS,
     )
 
 
 def _line(text: str, max_chars: int) -> str:
     """The beginning of a text on one line. Secrets go first: a key that is cut, or on one line, may not be told as one."""
-    return one_line(redact(text[:_RAW_CHARS]).text, max_chars)
+    return one_line(redact_with_paths(text[:_RAW_CHARS]), max_chars)
 
 
 def _brief(name: str, arguments: Mapping[str, object]) -> str:
