@@ -28,12 +28,14 @@ if TYPE_CHECKING:
     from agent_memory.domain.forgetting.forgetting import ForgetTarget, Forgetting
     from agent_memory.domain.forgetting.sources import SessionKey
     from agent_memory.domain.health import Health
+    from agent_memory.domain.injecting.passage import Injection
+    from agent_memory.domain.injecting.request import InjectRequest
     from agent_memory.domain.note_draft import Caller
     from agent_memory.domain.run import Run
     from agent_memory.domain.run_log import LoggedRun
-    from agent_memory.domain.section import Published, RenderedSection
     from agent_memory.domain.searching.search_answer import SearchAnswer
     from agent_memory.domain.searching.search_request import SearchRequest
+    from agent_memory.domain.section import Published, RenderedSection
     from agent_memory.domain.undo_run import Undone
     from agent_memory.domain.vocabulary import Harness
     from agent_memory.domain.watching import Rest
@@ -207,6 +209,13 @@ class Memory(Parts):
         from agent_memory.bootstrap import handing_over
 
         return handing_over.keep_handover(self, taken)
+
+    def inject(self, request: InjectRequest) -> Result[Injection, Error]:
+        """What an agent is to know, within a budget of tokens, ready to stand in front of it; empty where there is nothing.
+        Recorded as a delivery; counts no read."""
+        from agent_memory.bootstrap import injecting
+
+        return injecting.inject(self, request)
 
     def why_entry(self, id: str) -> Result[EntryStory, Error]:
         """For `memory why ID`: counts no read."""

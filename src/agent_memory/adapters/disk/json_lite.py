@@ -78,11 +78,13 @@ def _skip(text: str, at: int) -> int:
 
 
 def json_object(members: "Mapping[str, object]") -> str:
-    """An object of texts, whole numbers and such objects."""
+    """An object of texts, whole numbers, lists of such, and such objects."""
     return "{" + ", ".join(f"{encode_basestring(key)}: {_value(value)}" for key, value in members.items()) + "}"
 
 
 def _value(value: object) -> str:
     if isinstance(value, dict):
         return json_object(value)
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_value, value))}]"
     return encode_basestring(value) if isinstance(value, str) else str(value)

@@ -51,6 +51,7 @@ COMMANDS: Mapping[str, Listed] = {
     "defrag": _in_cli("defrag", "tidy the notes, and bring what matters in front of every agent"),
     "list": _in_cli("list", "list the notes"),
     "read": _in_cli("read", "print a note, and count the read"),
+    "inject": _in_cli("inject", "what an agent is to know now, within a budget; for hooks"),
     "handoff": _in_cli("handoff", "what a session was asked, did and left open, for whoever takes it over"),
     "remember": _in_cli("remember", "store a note at once"),
     "edit": _in_cli("edit", "change a note"),

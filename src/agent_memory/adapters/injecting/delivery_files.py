@@ -1,0 +1,127 @@
+"""The log of deliveries: `runs/deliveries/log.jsonl`, and its predecessor once it is full. Of this machine: git ignores it.
+
+Whoever looks at it in order to deliver holds the directory's lock from there until its own line is written, so that two hooks
+that are told of one event do not both deliver. A damaged line is passed over; a lost log costs no more than a repetition.
+Imports nothing but C modules, since a hook uses it before every answer of every agent.
+"""
+
+import fcntl
+import os
+import stat
+import time
+
+from agent_memory.adapters.disk.durable import DIRECTORY_MODE, FILE_MODE
+from agent_memory.adapters.disk.json_lite import json_object, scan_json
+from agent_memory.domain.injecting.deliveries import Delivery, delivery_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+DIRECTORY = "runs/deliveries"
+_LOG = "log.jsonl"
+_PREVIOUS = "log.previous.jsonl"
+MAX_BYTES = 512 * 1024
+"""Of each of the two files; the older one is dropped when the newer one is full."""
+
+LOCK_SECONDS = 1.0
+_POLL_SECONDS = 0.01
+
+
+class DeliveryLog:
+    """The log of a real root. Every method may raise OSError."""
+
+    def __init__(self, root: str) -> None:
+        self._directory = f"{root}/{DIRECTORY}"
+        self._descriptor: int | None = None
+
+    def __enter__(self) -> "DeliveryLog":
+        """Hold the lock; after a second without it go on all the same. It is let go with the process at the latest."""
+        _make_directories(self._directory)
+        self._descriptor = os.open(self._directory, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        deadline = time.monotonic() + LOCK_SECONDS
+        while not _locked(self._descriptor) and time.monotonic() < deadline:
+            time.sleep(_POLL_SECONDS)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+
+    def deliveries(self, mentioning: str = "") -> "Iterator[Delivery]":
+        """All that is known, oldest first, of lines that hold this text. What is not there, or damaged, is left out."""
+        for name in (_PREVIOUS, _LOG):
+            for line in _read(f"{self._directory}/{name}").split("\n"):
+                delivery = _parsed(line) if mentioning in line else None
+                if delivery is not None:
+                    yield delivery
+
+    def append(self, delivery: Delivery) -> None:
+        """Add one line, in one write."""
+        _make_directories(self._directory)
+        line = f"{json_object(delivery.members)}\n".encode("utf-8", "backslashreplace")
+        path = f"{self._directory}/{_LOG}"
+        descriptor = _open_log(path)
+        try:
+            if os.fstat(descriptor).st_size + len(line) > MAX_BYTES:
+                os.replace(path, f"{self._directory}/{_PREVIOUS}")
+                os.close(descriptor)
+                descriptor = _open_log(path)
+            os.fchmod(descriptor, FILE_MODE)
+            os.write(descriptor, line)
+        finally:
+            os.close(descriptor)
+
+
+def _make_directories(path: str) -> None:
+    """Like `durable.make_directories`, without waiting for the disk: nothing is lost with it."""
+    try:
+        os.mkdir(path, DIRECTORY_MODE)
+    except FileExistsError:
+        return
+    except FileNotFoundError:
+        _make_directories(os.path.dirname(path))
+        os.mkdir(path, DIRECTORY_MODE)
+    os.chmod(path, DIRECTORY_MODE)
+
+
+def _locked(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:  # a file system without locks
+        return True
+    return True
+
+
+def _open_log(path: str) -> int:
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    descriptor = os.open(path, flags, FILE_MODE)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError(f"{path} is not a regular file")
+    return descriptor
+
+
+def _read(path: str) -> str:
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return ""
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            return ""
+        return os.read(descriptor, 2 * MAX_BYTES).decode("utf-8", "replace")
+    except OSError:
+        return ""
+    finally:
+        os.close(descriptor)
+
+
+def _parsed(line: str) -> Delivery | None:
+    try:
+        return delivery_of(scan_json(line)) if line else None
+    except (ValueError, RecursionError):
+        return None

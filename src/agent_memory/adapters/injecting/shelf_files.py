@@ -1,0 +1,170 @@
+"""What is ready to be injected into sessions of one place: `.cache/inject/<place>`. Derived, may be removed at any time.
+
+To list ten thousand notes, to read the best of them and to judge and redact them takes longer than a hook may: so what came of
+it is kept, and taken as long as everything that it was made from looks the same: every file of `topics/` by times, size and
+inode, the configs, the version, the place. It holds nothing that may not be injected.
+
+Layout: digest of the rest (16 bytes) · marshal of `(key, good until, profiles, passages)`. The digest is checked first, since
+marshal must not be fed damaged bytes. Imports nothing but C modules, since a hook uses it.
+"""
+
+import marshal
+import os
+import stat
+from _blake2 import blake2b
+
+from agent_memory.adapters.disk.durable import DIRECTORY_MODE, FILE_MODE, TEMPORARY_PREFIX
+from agent_memory.domain.injecting.passage import Passage
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+DIRECTORY = ".cache/inject"
+_LAYOUT = 1
+_DIGEST_BYTES = 16
+_MAX_BYTES = 8 << 20
+_MOST_PLACES = 64
+_GRAIN_NS = 2_000_000_000
+"""The coarsest times of a file system that we know (FAT)."""
+
+
+class Shelf:
+    """Passages of one place, the best of each section first, with the settings that go with them."""
+
+    __slots__ = ("budget", "good_until_ms", "passages", "profiles")
+
+    def __init__(
+        self,
+        passages: tuple[Passage, ...],
+        budget: int,
+        profiles: "Mapping[str, Mapping[str, int]]",
+        good_until_ms: int | None = None,
+    ) -> None:
+        self.passages = passages
+        self.budget = budget
+        self.profiles = profiles
+        """The person's own."""
+        self.good_until_ms = good_until_ms
+        """When the first note runs out."""
+
+
+class Looks:
+    """What everything looked like that a shelf is made from."""
+
+    __slots__ = ("key", "place", "touched_ns")
+
+    def __init__(self, place: str, key: bytes, touched_ns: int) -> None:
+        self.place = place
+        self.key = key
+        self.touched_ns = touched_ns
+        """When the last of the files was touched."""
+
+
+def looks_of(root: str, place: str, others: "Iterable[str]", version: str) -> Looks:
+    """How things look now: `topics/` of a real root, and other files by path. OSError where `topics/` cannot be listed."""
+    touched_ns = 0
+    seen = [f"{_LAYOUT}\n{version}\n{root}\n{place}"]
+    for path in others:
+        try:
+            status = os.stat(path)
+        except OSError:
+            seen.append(f"{path} -")
+            continue
+        seen.append(f"{path} {status.st_mtime_ns} {status.st_ctime_ns} {status.st_size} {status.st_ino}")
+        touched_ns = max(touched_ns, status.st_mtime_ns, status.st_ctime_ns)
+    notes = []
+    for entry in _scanned(f"{root}/topics"):
+        status = entry.stat(follow_symlinks=False)
+        # Numbers in one piece: formatting them one by one takes twice as long.
+        notes.append((entry.name, status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino))
+        if status.st_ctime_ns > touched_ns:
+            touched_ns = status.st_ctime_ns
+    notes.sort()
+    key = blake2b("\n".join(seen).encode("utf-8", "surrogateescape"), digest_size=_DIGEST_BYTES)
+    key.update(marshal.dumps(notes, 2))
+    return Looks(place, key.digest(), touched_ns)
+
+
+def _scanned(path: str) -> "list[os.DirEntry[str]]":
+    try:
+        with os.scandir(path) as found:
+            return [entry for entry in found if entry.name.endswith(".md") and not entry.name.startswith(".")]
+    except FileNotFoundError:
+        return []
+
+
+def read_shelf(root: str, looks: Looks, now_ms: int) -> Shelf | None:
+    """What was kept, if it was made from just this and nothing in it has run out; None where it is to be made anew."""
+    data = _read(_path(root, looks))
+    if blake2b(data[_DIGEST_BYTES:], digest_size=_DIGEST_BYTES).digest() != data[:_DIGEST_BYTES]:
+        return None
+    key, good_until_ms, budget, profiles, passages = marshal.loads(data[_DIGEST_BYTES:])
+    if key != looks.key or (good_until_ms is not None and good_until_ms <= now_ms):
+        return None
+    return Shelf(tuple(Passage(*each) for each in passages), budget, profiles, good_until_ms)
+
+
+def keep_shelf(root: str, looks: Looks, shelf: Shelf, looked_at_ns: int) -> None:
+    """Keep it for the next time. Not where a file was touched shortly before it was looked at: a later write within the
+    clock's grain would look the same. Without it the next hook is slower, so no OSError leaves this."""
+    if looks.touched_ns + _GRAIN_NS > looked_at_ns:
+        return
+    passages = [each.values for each in shelf.passages]
+    profiles = {name: dict(shares) for name, shares in shelf.profiles.items()}
+    content = marshal.dumps((looks.key, shelf.good_until_ms, shelf.budget, profiles, passages), 2)
+    data = blake2b(content, digest_size=_DIGEST_BYTES).digest() + content
+    try:
+        directory = f"{root}/{DIRECTORY}"
+        for each in (f"{root}/.cache", directory):
+            if not os.path.isdir(each):
+                os.mkdir(each, DIRECTORY_MODE)
+                os.chmod(each, DIRECTORY_MODE)
+        _drop_some(directory)
+        _replace(_path(root, looks), data)
+    except OSError:
+        return
+
+
+def _path(root: str, looks: Looks) -> str:
+    # A name for any scope (P21); that it is the right one is told by the key.
+    return f"{root}/{DIRECTORY}/{blake2b(looks.place.encode('utf-8', 'surrogateescape'), digest_size=8).hexdigest()}"
+
+
+def _drop_some(directory: str) -> None:
+    names = os.listdir(directory)
+    if len(names) >= _MOST_PLACES:
+        for name in names:
+            os.unlink(f"{directory}/{name}")
+
+
+def _replace(path: str, data: bytes) -> None:
+    """At once, but without waiting for the disk: after a power cut the digest shows the damage."""
+    temporary = f"{os.path.dirname(path)}/{TEMPORARY_PREFIX}{os.urandom(8).hex()}"
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, FILE_MODE)
+    try:
+        try:
+            os.fchmod(descriptor, FILE_MODE)
+            view = memoryview(data)
+            while view:
+                view = view[os.write(descriptor, view) :]
+        finally:
+            os.close(descriptor)
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
+def _read(path: str) -> bytes:
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return b""
+    try:
+        status = os.fstat(descriptor)
+        return os.read(descriptor, _MAX_BYTES) if stat.S_ISREG(status.st_mode) else b""
+    except OSError:
+        return b""
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,126 @@
+"""How notes come before an agent: what is ready for a place, what a query finds, and what a session was given."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from returns.result import Failure, Result, Success
+
+from agent_memory.adapters.injecting.delivery_files import DeliveryLog
+from agent_memory.adapters.injecting.shelf_files import Shelf
+from agent_memory.adapters.surroundings.repository import work_tree_above
+from agent_memory.domain.entry import Listed, Listing, StoredEntry
+from agent_memory.domain.injecting.assembling import assemble
+from agent_memory.domain.injecting.candidates import (
+    Shown,
+    Whereabouts,
+    candidates,
+    good_until_ms,
+    may_be_injected,
+    shown,
+)
+from agent_memory.domain.injecting.deliveries import COMMAND, Delivery, known_ids
+from agent_memory.domain.injecting.passage import Injection, Passage
+from agent_memory.domain.injecting.profiles import BUILT_IN, QUERY, SESSION_START, Profile, profile_named, with_notes
+from agent_memory.domain.injecting.relevance import is_relevant
+from agent_memory.domain.injecting.request import InjectRequest
+from agent_memory.domain.searching.search_answer import SearchAnswer
+from agent_memory.domain.searching.search_request import Mode, SearchRequest
+from agent_memory.errors import Error, UsageInvalid
+from agent_memory.formats.injected_passage import passage_of
+
+if TYPE_CHECKING:
+    from agent_memory.bootstrap.memory import Memory
+
+_MOST_HITS = 30
+"""Hits that are looked at for a query; few of them may be shown."""
+
+
+def inject(memory: Memory, request: InjectRequest) -> Result[Injection, Error]:
+    """As `Memory.inject` has it."""
+    profile = _profile(memory, request)
+    if isinstance(profile, Failure):
+        return profile
+    asked = (request.query or "").strip()
+    passages: list[Passage] = []
+    if asked:
+        found = find_passages(memory, asked, Mode.HYBRID)
+        if isinstance(found, Failure):
+            return found
+        passages += found.unwrap()
+    if set(profile.unwrap().shares) - {"notes"}:
+        shelf = prepare(memory)
+        if isinstance(shelf, Failure):
+            return shelf
+        passages += shelf.unwrap().passages
+    return Success(_delivered(memory, request, profile.unwrap(), passages))
+
+
+def _profile(memory: Memory, request: InjectRequest) -> Result[Profile, Error]:
+    config = memory.config.inject
+    name = request.profile or (QUERY if request.query else SESSION_START)
+    budget = config.token_budget if request.budget is None else request.budget
+    profile = profile_named(name, config.profiles, budget)
+    if profile is None:
+        known = ", ".join(sorted({*BUILT_IN, *config.profiles}))
+        return Failure(UsageInvalid(f"There is no profile {name!r}", f"Known are {known}."))
+    return Success(with_notes(profile, budget) if request.query else profile)
+
+
+def _delivered(memory: Memory, request: InjectRequest, profile: Profile, passages: Iterable[Passage]) -> Injection:
+    """Assembled and recorded, so that the session is not given the same twice. Where it cannot be recorded it is given all
+    the same: the record only saves repetition."""
+    harness = (request.harness or memory.caller.harness).value
+    session = request.session or ""
+    now_ms = memory.clock.now_ms()
+    try:
+        with DeliveryLog(str(memory.root)) as log:
+            known = known_ids(log.deliveries(session), harness, session, now_ms) if session else frozenset()
+            injection = assemble(passages, profile, known)
+            if injection.ids:
+                log.append(Delivery(now_ms, harness, session, COMMAND, injection.ids, injection.tokens))
+            return injection
+    except OSError as error:
+        memory.warn(f"What was injected could not be recorded: {error.strerror}.")
+        return assemble(passages, profile)
+
+
+def prepare(memory: Memory) -> Result[Shelf, Error]:
+    """The passages for sessions in the working directory, the best of each section first, and the settings."""
+    around = whereabouts_of(memory)
+    config = memory.config.inject
+
+    def shelf(live: Listing) -> Shelf:
+        found = candidates(live.entries, lambda id: memory.store.read(id).value_or(None), around)
+        passages = tuple(passage for passage in map(passage_of, found) if passage is not None)
+        return Shelf(passages, config.token_budget, config.profiles, good_until_ms(live.entries, around))
+
+    return memory.store.list().map(shelf) if memory.root.exists() else Success(shelf(Listing(())))
+
+
+def find_passages(memory: Memory, query: str, mode: Mode, *, floor: bool = False) -> Result[tuple[Passage, ...], Error]:
+    """The notes that a query finds and that may be shown, the best first; with `floor` only those that have enough words in
+    common with it."""
+    around = whereabouts_of(memory)
+
+    def passages(answer: SearchAnswer) -> tuple[Passage, ...]:
+        found = (_shown_hit(memory, hit.listed, around) for hit in answer.hits if hit.superseded_by is None)
+        fit = [each for each in found if each is not None and (not floor or is_relevant(query, each.stored))]
+        return tuple(passage for passage in map(passage_of, fit) if passage is not None)
+
+    request = SearchRequest(query, limit=_MOST_HITS, mode=mode, here=around.scope, scopes=around.scopes)
+    return memory.search(request).map(passages)
+
+
+def _shown_hit(memory: Memory, listed: Listed, around: Whereabouts) -> Shown | None:
+    if not may_be_injected(listed, around):
+        return None
+    stored: StoredEntry | None = memory.store.read(listed.meta.id).value_or(None)
+    return None if stored is None or not may_be_injected(stored.listed, around) else shown(stored, "notes")
+
+
+def whereabouts_of(memory: Memory) -> Whereabouts:
+    """The place of the working directory, now."""
+    in_repository = memory.cwd is not None and work_tree_above(memory.cwd) is not None
+    return Whereabouts(memory.scope_here(), in_repository, memory.clock.now_ms())

@@ -1,0 +1,118 @@
+"""Which notes may be injected at all, and in which section, in which order (P19, P20).
+
+May be injected what may be in a managed section: of the session's scope and of global; what the person said, or vouched for,
+or an agent concluded unless it is an order; nothing secret, and nothing private in a repository.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+
+from attrs import frozen
+
+from agent_memory.domain.entry import Listed, Meta, StoredEntry
+from agent_memory.domain.tiering.eligibility import best_tier, is_directive_entry
+from agent_memory.domain.tiering.vouched import is_vouched_for
+from agent_memory.domain.tiers import Tier
+from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Importance, Kind, Origin, Sensitivity
+
+SECTION_OF: Mapping[Kind, str] = {
+    Kind.PROJECT: "project",
+    Kind.HANDOFF: "handoff",
+    Kind.TASK: "tasks",
+    Kind.CONVENTION: "conventions",
+    Kind.PREFERENCE: "conventions",
+    Kind.DECISION: "decisions",
+    Kind.LESSON: "lessons",
+    Kind.FACT: "facts",
+}
+
+MOST_A_SECTION = 12
+"""So many of each section are made ready: what a session knows already leaves room for others."""
+
+_PINNED = 8
+_HERE = 2
+
+
+@frozen
+class Whereabouts:
+    """Where the session is, and when."""
+
+    scope: str
+    in_repository: bool
+    now_ms: int
+
+    @property
+    def scopes(self) -> frozenset[str]:
+        return frozenset({GLOBAL_SCOPE, self.scope})
+
+
+@frozen
+class Shown:
+    """A note that may be injected."""
+
+    stored: StoredEntry
+    section: str
+    whole: bool
+    """False: only its title and description may be shown."""
+
+
+def may_be_injected(listed: Listed, around: Whereabouts) -> bool:
+    """What can be told without its body; the rest is told by `shown`."""
+    meta = listed.meta
+    if listed.archived or meta.sensitivity is Sensitivity.SECRET or meta.scope not in around.scopes:
+        return False
+    if around.in_repository and meta.sensitivity is Sensitivity.PRIVATE:
+        return False
+    if meta.origin is Origin.EXTERNAL and not is_vouched_for(meta):
+        return False
+    return not any(end is not None and end <= around.now_ms for end in (meta.expires_at_ms, meta.valid_until_ms))
+
+
+def shown(stored: StoredEntry, section: str | None = None) -> Shown | None:
+    """How much of a note may be shown; None for nothing. `section` is that of its kind unless it is named."""
+    nearest = best_tier(stored.meta, is_directive_entry(stored.meta, stored.body))
+    if nearest is Tier.COLD:
+        return None
+    is_whole = nearest is Tier.HOT and not stored.listed.conflicted
+    return Shown(stored, section or SECTION_OF[stored.meta.kind], is_whole)
+
+
+def candidates(
+    listed: Iterable[Listed], read: Callable[[str], StoredEntry | None], around: Whereabouts
+) -> Iterator[Shown]:
+    """Of each section the best notes, the best first; only of those are the bodies read."""
+    by_section: dict[str, list[Listed]] = {}
+    for each in listed:
+        if may_be_injected(each, around):
+            by_section.setdefault(SECTION_OF[each.meta.kind], []).append(each)
+    for section, found in by_section.items():
+        left = MOST_A_SECTION
+        for each in sorted(found, key=lambda one: _rank(one.meta, around.scope, section)):
+            stored = read(each.meta.id)
+            fit = None if stored is None or not may_be_injected(stored.listed, around) else shown(stored)
+            if fit is not None:
+                yield fit
+                left -= 1
+            if not left:
+                break
+
+
+def _rank(meta: Meta, scope: str, section: str) -> tuple[int, int, str]:
+    """Pinned, then what is important and of this place; then the newest. A handoff is of the last session, so only its age
+    counts."""
+    points = 0 if section == "handoff" else list(Importance).index(meta.importance)
+    points += _PINNED * meta.pinned + (_HERE if meta.scope == scope != GLOBAL_SCOPE else 0)
+    return -points, -meta.updated_at_ms, meta.id
+
+
+def good_until_ms(listed: Iterable[Listed], around: Whereabouts) -> int | None:
+    """When the first of these notes runs out; None where none ever does."""
+    ends = (
+        end
+        for each in listed
+        if each.meta.scope in around.scopes
+        for end in (each.meta.expires_at_ms, each.meta.valid_until_ms)
+        if end is not None and end > around.now_ms
+    )
+    return min(ends, default=None)

@@ -1,0 +1,71 @@
+"""What was injected into which session, as a log keeps it: one line a delivery, no text of any note. Free of imports.
+
+    {"at_ms": 1771000205123, "harness": "codex", "session": "…", "event": "start", "ids": ["id__…"], "tokens": 812}
+
+`event` is `start`, `prompt`, `command` (by `memory inject` itself), or `compact`: what was injected before is gone from there.
+"""
+
+from agent_memory.domain.injecting.moment import COMPACTED
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+COMMAND = "command"
+"""By `memory inject` itself, not by a hook."""
+
+SAME_MOMENT_MS = 10_000
+"""Two hooks that are told of one event, as Cursor runs its own and those of Claude Code, are not further apart."""
+
+
+class Delivery:
+    """One line of the log."""
+
+    __slots__ = ("at_ms", "event", "harness", "ids", "session", "tokens")
+
+    def __init__(
+        self, at_ms: int, harness: str, session: str, event: str, ids: tuple[str, ...] = (), tokens: int = 0
+    ) -> None:
+        self.at_ms = at_ms
+        self.harness = harness
+        self.session = session
+        """Empty where none was named."""
+        self.event = event
+        self.ids = ids
+        self.tokens = tokens
+
+    @property
+    def members(self) -> "dict[str, object]":
+        """As it is written."""
+        return {name: getattr(self, name) for name in ("at_ms", "harness", "session", "event", "ids", "tokens")}
+
+
+def delivery_of(members: object) -> Delivery | None:
+    """The delivery that a line tells of; None for a line that tells of none."""
+    if not isinstance(members, dict):
+        return None
+    harness, session, event = (members.get(key) for key in ("harness", "session", "event"))
+    at_ms, tokens, ids = (members.get(key) for key in ("at_ms", "tokens", "ids"))
+    if not (isinstance(harness, str) and isinstance(session, str) and isinstance(event, str)):
+        return None
+    if not (isinstance(at_ms, int) and isinstance(tokens, int) and isinstance(ids, list)):
+        return None
+    return Delivery(at_ms, harness, session, event, tuple(each for each in ids if isinstance(each, str)), tokens)
+
+
+def known_ids(
+    deliveries: "Iterable[Delivery]", harness: str, session: str, now_ms: int, *, is_fresh: bool = False
+) -> "frozenset[str]":
+    """The notes that a session has in front of it. `is_fresh`: it has just lost what it had, but for what another hook gave it
+    at this very moment."""
+    known: dict[str, int] = {}
+    for each in deliveries:
+        if (each.harness, each.session) == (harness, session):
+            if each.event == COMPACTED:
+                known = _since(known, each.at_ms - SAME_MOMENT_MS)
+            known |= dict.fromkeys(each.ids, each.at_ms)
+    return frozenset(_since(known, now_ms - SAME_MOMENT_MS) if is_fresh else known)
+
+
+def _since(known: "dict[str, int]", at_ms: int) -> "dict[str, int]":
+    return {id: when for id, when in known.items() if when >= at_ms}
