@@ -61,6 +61,7 @@ COMMANDS: Mapping[str, Listed] = {
     "archive": _in_cli("archive", "move a note out of the way; nothing is lost"),
     "restore": _in_cli("restore", "bring a note back from the archive"),
     "forget": _in_cli("forget", "take a note, or all that came from a session, away for good"),
+    "mcp": _in_cli("mcp", "serve the memory to MCP clients"),
     "state": _in_cli("state", "small values by key that programs overwrite"),
     "links": _in_cli("links", "what a note links to, and what links to it"),
     "why": _in_cli("why", "where a note comes from, what changed it, why it is in its tier"),
