@@ -33,7 +33,7 @@ from agent_memory.domain.text.plain_text import clean_text
 from agent_memory.domain.vocabulary import Harness, Kind
 from agent_memory.errors import ActRefused, Error, SessionForgotten, UsageInvalid
 from agent_memory.ports import Inbox
-from agent_memory.surfaces.hook import is_marked, is_own_call
+from agent_memory.surfaces.hook_call import is_marked, is_own_call
 from agent_memory.surfaces.texts import tags_of
 
 MAX_FILE_BYTES = 16 << 20

@@ -26,11 +26,14 @@ def hook_log_directories(home: str | None, root: str | None) -> tuple[str, ...]:
     return at_home if root is None else (*at_home, f"{root}/.cache")
 
 
-def log_hook_problem(home: str | None, root: str | None, harness: str | None, code: str, message: str) -> None:
-    """Append one line to the first log that takes it. Never raises an OSError, and never waits for a lock."""
+def log_hook_problem(
+    home: str | None, root: str | None, harness: str | None, code: str, message: str, act: str = ""
+) -> None:
+    """Append one line to the first log that takes it; `act` is what failed, where that is not to capture. Never raises an OSError, and never waits for a lock."""
     members = {
         "at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         "harness": harness,
+        "act": act,
         "root": root,
         "code": code,
         "message": message[:MAX_MESSAGE_CHARS],

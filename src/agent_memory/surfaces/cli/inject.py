@@ -17,7 +17,7 @@ from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import ActRefused, UsageInvalid
 from agent_memory.surfaces.cli.opening import add_choice, current_directory, with_memory
 from agent_memory.surfaces.console import Console
-from agent_memory.surfaces.hook import is_marked, is_own_call
+from agent_memory.surfaces.hook_call import is_marked, is_own_call
 
 _MOST_TOKENS = 50_000
 
