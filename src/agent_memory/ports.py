@@ -415,6 +415,10 @@ class Replies(Protocol):
         """The reply was applied or refused: it stays on record and is not found again."""
         ...
 
+    def drop_reply(self, key: str) -> Result[None, Error]:
+        """The reply was applied, and states what a person had forgotten: nothing of it stays, spent or not (P28)."""
+        ...
+
 
 class RunRecords(Replies, Protocol):
     """What is kept of each consolidate run under `runs/`: checkpoint, replies, plan, report."""
@@ -453,7 +457,7 @@ class DefragRecords(Replies, Protocol):
         ...
 
     def finish(self, run: DefragRun, error: Error | None) -> Result[None, Error]:
-        """Write the report, and drop the checkpoint unless the run failed."""
+        """Write the report, and drop the checkpoint unless the run failed half way; `run.trouble` is no such failure."""
         ...
 
     def deferred(self) -> Result[tuple[Deferred, ...], Error]:

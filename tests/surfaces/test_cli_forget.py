@@ -176,7 +176,7 @@ def test_what_a_session_said_before_is_not_learnt_from_it_again(memory: Memory) 
     assert again.code == 0
     assert not [each for each in memory.notes() if SECRET_WORD in each["body"]]
     assert SECRET_WORD not in json.dumps(memory("log", "--json").document)
-    memory("forget", "--help")
+    assert holders(memory.root / "runs", SECRET_WORD) == [], "the reply that said it again goes as well (P28)"
     for tombstone in (memory.root / "state/forgotten").glob("*.json"):  # positive control: it is the tombstone's doing
         tombstone.unlink()
     shutil.rmtree(memory.root / "state/sessions", ignore_errors=True)

@@ -32,7 +32,7 @@ from agent_memory.pipelines.deferring import defer, take_up_deferred
 from agent_memory.pipelines.driver import Step, drive_and_report
 from agent_memory.pipelines.fetching import Fetched, fetch
 from agent_memory.pipelines.forgotten import why_forgotten
-from agent_memory.pipelines.keeping import with_uses_counted
+from agent_memory.pipelines.keeping import spend_replies, with_uses_counted
 from agent_memory.pipelines.naming import titles_of, with_titles
 from agent_memory.pipelines.settling import set_back_by_absence, set_back_by_fault, settle
 from agent_memory.wording import describe
@@ -233,19 +233,11 @@ def mark_processed(io: ConsolidateIo, run: Run) -> Result[Run, Error]:
     marked = Success(None) if work.next_mark is None else io.marks.put(work.next_mark)
     return (
         marked.bind(lambda _: defer(io, work.plan.deferred))
-        .bind(lambda _: _spend_replies(io, work))
+        .bind(lambda _: spend_replies(io, work))
         .bind(lambda _: Success(None) if work.remaining else io.inbox.retire(work.pending, outcome))
         .map(lambda _: with_uses_counted(io, run))
         .map(lambda run: evolve(run, queue=(work.pending, *run.queue)) if work.remaining else run)
     )
-
-
-def _spend_replies(io: ConsolidateIo, work: Work) -> Result[None, Error]:
-    for key in work.reply_keys:
-        spent = io.runs.spend_reply(key)
-        if isinstance(spent, Failure):
-            return spent
-    return Success(None)
 
 
 # -- commit_changes ---------------------------------------------------------------------------------------------------

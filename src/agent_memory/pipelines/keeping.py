@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from attrs import evolve
-from returns.result import Failure, Result
+from returns.result import Failure, Result, Success
 
 from agent_memory.domain.entry import Listing
+from agent_memory.domain.forgetting.relearning import REASON
 from agent_memory.domain.history import SessionMark
 from agent_memory.domain.run import Run, Work
 from agent_memory.domain.transcripts.entry_uses import entry_uses
@@ -63,3 +64,14 @@ def _with_warning(run: Run, result: Result[None, Error]) -> Run:
     if not isinstance(result, Failure):
         return run
     return evolve(run, warnings=(*run.warnings, describe(result.failure())))
+
+
+def spend_replies(io: ConsolidateIo, work: Work) -> Result[None, Error]:
+    """Put away the replies that were used. Those to a session that said again what a person had forgotten go: they say it
+    as well (P28)."""
+    forgets = any(REASON in each.reasons for each in work.plan.dropped)
+    for key in work.reply_keys:
+        spent = io.runs.drop_reply(key) if forgets else io.runs.spend_reply(key)
+        if isinstance(spent, Failure):
+            return spent
+    return Success(None)

@@ -30,3 +30,9 @@ class DictReplies:
         if self.replies.pop(key, None) is not None:
             self.spent.append(key)
         return Success(None)
+
+    def drop_reply(self, key: str) -> Result[None, Error]:
+        """See the port."""
+        self.replies.pop(key, None)
+        self.spent = [each for each in self.spent if each != key]
+        return Success(None)

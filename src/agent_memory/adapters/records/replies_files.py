@@ -7,7 +7,7 @@ from pathlib import Path
 
 from returns.result import Failure, Result, Success
 
-from agent_memory.adapters.disk.durable import make_directories, move_file, replace_file
+from agent_memory.adapters.disk.durable import fsync_directory, make_directories, move_file, replace_file
 from agent_memory.adapters.disk.io_errors import store_io
 from agent_memory.domain.results import sealed
 from agent_memory.domain.run import KeptReply
@@ -47,6 +47,17 @@ class RepliesFiles:
                 move_file(str(path), str(path.with_suffix(".spent.json")))
         except OSError as error:
             return Failure(store_io(error, "move", str(self._runs)))
+        return Success(None)
+
+    def drop_reply(self, key: str) -> Result[None, Error]:
+        """See the port."""
+        try:
+            for ending in (".json", ".spent.json"):
+                for path in self._runs.glob(f"*/replies/{_slug(key)}{ending}"):
+                    path.unlink(missing_ok=True)
+                    fsync_directory(str(path.parent))
+        except OSError as error:
+            return Failure(store_io(error, "remove", str(self._runs)))
         return Success(None)
 
     def write(self, path: Path, text: str) -> Result[None, Error]:

@@ -1,0 +1,53 @@
+"""The contract of `ports.Replies`, run by the files and by the fake."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from returns.result import Success
+
+from agent_memory.adapters.records.dict_replies import DictReplies
+from agent_memory.adapters.records.replies_files import RepliesFiles
+from agent_memory.domain.run import KeptReply
+from agent_memory.ports import Replies
+
+REPLY = KeptReply("the lamp is green", "n1", "0" * 64, {"id__a1b2c3": "1" * 64})
+
+
+@pytest.fixture(params=["files", "dict"])
+def replies(request: pytest.FixtureRequest, tmp_path: Path) -> Replies:
+    return RepliesFiles(tmp_path) if request.param == "files" else DictReplies()
+
+
+def test_there_is_none_at_first(replies: Replies) -> None:
+    assert replies.find_reply("key") == Success(None)
+    assert replies.spend_reply("key") == Success(None)
+    assert replies.drop_reply("key") == Success(None)
+
+
+def test_what_is_kept_is_found_until_it_is_spent(replies: Replies) -> None:
+    assert replies.keep_reply("run-1", "key", REPLY) == Success(None)
+    assert replies.find_reply("key") == Success(REPLY)
+    assert replies.find_reply("other") == Success(None)
+    assert replies.spend_reply("key") == Success(None)
+    assert replies.find_reply("key") == Success(None)
+
+
+def test_what_is_dropped_is_found_no_more_and_others_are(replies: Replies) -> None:
+    replies.keep_reply("run-1", "key", REPLY)
+    replies.keep_reply("run-1", "other", REPLY)
+    assert replies.drop_reply("key") == Success(None)
+    assert replies.find_reply("key") == Success(None)
+    assert replies.find_reply("other") == Success(REPLY)
+
+
+@pytest.mark.parametrize("spent", [True, False])
+def test_p28_nothing_of_a_dropped_reply_stays_on_disk(tmp_path: Path, spent: bool) -> None:
+    replies = RepliesFiles(tmp_path)
+    replies.keep_reply("run-1", "key", REPLY)
+    if spent:
+        replies.spend_reply("key")
+    assert [path for path in tmp_path.rglob("*") if path.is_file()], "positive control"
+    assert replies.drop_reply("key") == Success(None)
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
