@@ -50,6 +50,7 @@ COMMANDS: Mapping[str, Listed] = {
     "consolidate": _in_cli("consolidate", "turn what is in the inbox into notes"),
     "defrag": _in_cli("defrag", "tidy the notes, and bring what matters in front of every agent"),
     "list": _in_cli("list", "list the notes"),
+    "search": _in_cli("search", "find notes by words and by meaning"),
     "read": _in_cli("read", "print a note, and count the read"),
     "inject": _in_cli("inject", "what an agent is to know now, within a budget; for hooks"),
     "handoff": _in_cli("handoff", "what a session was asked, did and left open, for whoever takes it over"),

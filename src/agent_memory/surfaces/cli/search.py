@@ -1,0 +1,143 @@
+"""`memory search`."""
+
+from __future__ import annotations
+
+import argparse
+
+from returns.result import Failure, Result, Success
+
+from agent_memory.bootstrap import Memory
+from agent_memory.domain.entry import Usage
+from agent_memory.domain.results import sealed
+from agent_memory.domain.searching.search_answer import SearchAnswer
+from agent_memory.domain.searching.search_request import Mode, SearchRequest
+from agent_memory.domain.text.plain_text import one_line
+from agent_memory.domain.text.tags import normal_tag, split_tags
+from agent_memory.domain.vocabulary import Kind
+from agent_memory.errors import Error, UsageInvalid
+from agent_memory.formats.search_json import search_document
+from agent_memory.surfaces.cli.opening import add_choice, with_memory
+from agent_memory.surfaces.console import Console
+from agent_memory.surfaces.periods import since_ms_of
+from agent_memory.surfaces.search_results import closing_line, plain_line, shown_hit
+from agent_memory.surfaces.texts import text_of
+from agent_memory.wording import describe
+
+DEFAULT_HITS = 10
+MAX_HITS = 1_000
+_QUERY_CHARS = 60
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("query", metavar="QUERY", nargs="+", help="what to look for; `-` reads it from standard input")
+    add_choice(parser, "--kind", Kind, "only notes of this kind")
+    parser.add_argument(
+        "--tag",
+        action="append",
+        default=[],
+        help="only notes with this tag, with or without its prefix; may be repeated",
+    )
+    parser.add_argument("--scope", help="only notes of this scope: global, repo, or a repository's key")
+    parser.add_argument("--since", metavar="WHEN", help="only notes changed since: 30d, 12h, or 2026-02-13")
+    parser.add_argument("--session", metavar="ID", help="only notes that come from this session")
+    add_choice(parser, "--mode", Mode, "by words, by meaning, or by both")
+    parser.add_argument("--limit", type=int, metavar="N", help=f"show no more than N notes (default {DEFAULT_HITS})")
+    parser.add_argument("--min-score", type=float, metavar="X", help="leave out what scores less, 0 to 1")
+    parser.add_argument("--archived", action="store_true", help="search the archive too, below the live notes")
+    parser.add_argument("--explain", action="store_true", help="show each part of the scores")
+    parser.set_defaults(mode=Mode.HYBRID.value, limit=DEFAULT_HITS)
+    parser.epilog = (
+        "Any text is a query: words, a symbol, a path, a pasted error message. The best note comes first, of the scope of "
+        "the working directory before others that are as good. Piped, one note a line, its fields separated by tabs: id, "
+        "score, tier, kind, origin, day, title, the best passage, the note that supersedes it. Searching counts no read. "
+        "Exit code 0, also where nothing is found. Example: memory search 'zebra lock migration' --kind decision"
+    )
+
+
+def run(arguments: argparse.Namespace, console: Console) -> int:
+    def search(memory: Memory) -> int:
+        match sealed(_request(arguments, memory).bind(lambda asked: _answered(memory, asked))):
+            case Failure(error):
+                return console.fail(error)
+            case Success((request, answer)):
+                _print(memory, console, request, answer, explain=arguments.explain)
+                return 0
+
+    return with_memory(console, search)
+
+
+def _answered(memory: Memory, request: SearchRequest) -> Result[tuple[SearchRequest, SearchAnswer], Error]:
+    return memory.search(request).map(lambda answer: (request, answer))
+
+
+def _request(arguments: argparse.Namespace, memory: Memory) -> Result[SearchRequest, Error]:
+    if problem := _problem(arguments):
+        return Failure(UsageInvalid(problem))
+    tags = tuple(dict.fromkeys(word for each in arguments.tag for word in split_tags(each)))
+    if wrong := [tag for tag in tags if normal_tag(tag) is None]:
+        return Failure(UsageInvalid(f"Nothing of {wrong[0]!r} in --tag can be a tag"))
+    since: Result[int | None, Error] = Success(None)
+    if arguments.since is not None:
+        since = since_ms_of(arguments.since, memory.clock.now_ms()).map(lambda at_ms: at_ms).alt(lambda error: error)
+
+    def asked(query: str, since_ms: int | None) -> SearchRequest:
+        return SearchRequest(
+            query=query,
+            limit=arguments.limit,
+            mode=Mode(arguments.mode),
+            kind=Kind(arguments.kind) if arguments.kind else None,
+            tags=tags,
+            scope=memory.scope_here() if arguments.scope == "repo" else arguments.scope,
+            since_ms=since_ms,
+            session=arguments.session,
+            min_score=arguments.min_score,
+            archived=arguments.archived,
+            here=memory.scope_here(),
+            asked_by=memory.caller.harness,
+        )
+
+    return text_of(" ".join(arguments.query)).bind(lambda query: since.map(lambda since_ms: asked(query, since_ms)))
+
+
+def _problem(arguments: argparse.Namespace) -> str | None:
+    if not 1 <= arguments.limit <= MAX_HITS:
+        return f"--limit is {arguments.limit}, expected a number from 1 to {MAX_HITS:,}"
+    if arguments.min_score is not None and not 0 <= arguments.min_score <= 1:
+        return f"--min-score is {arguments.min_score:g}, expected a number from 0 to 1"
+    return None
+
+
+def _print(memory: Memory, console: Console, request: SearchRequest, answer: SearchAnswer, *, explain: bool) -> None:
+    for notice in answer.notices:
+        console.err(f"memory: {notice}")
+    if console.json:
+        console.document(search_document(request, answer, _usage(memory, console)))
+        return
+    if not answer.hits:
+        query = one_line(request.query, _QUERY_CHARS)
+        console.err(
+            f"memory: Nothing was found for {query!r}. Try fewer or other words, another --mode, --archived, or "
+            "`memory list`."
+        )
+        return
+    now_ms = memory.clock.now_ms()
+    for number, hit in enumerate(answer.hits, 1):
+        if console.is_terminal:
+            console.out("\n".join(shown_hit(number, hit, now_ms, colour=console.colour, explain=explain)))
+        else:
+            console.out(plain_line(hit, explain=explain))
+    closing = closing_line(answer)
+    if console.is_terminal:
+        console.out(closing)
+    else:
+        console.err(f"memory: {closing}")
+
+
+def _usage(memory: Memory, console: Console) -> dict[str, Usage]:
+    """Reads of every note by the ledgers; without them the frontmatter's copies count."""
+    match sealed(memory.ledger.totals()):
+        case Failure(error):
+            console.err(f"memory: {describe(error)}")
+            return {}
+        case Success(totals):
+            return dict(totals)

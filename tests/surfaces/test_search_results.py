@@ -1,0 +1,70 @@
+"""What a search found, in words."""
+
+from __future__ import annotations
+
+from attrs import evolve
+
+from agent_memory.domain.entry import Listed, Meta
+from agent_memory.domain.instants import DAY_MS
+from agent_memory.domain.searching.search_answer import ScorePart, SearchAnswer, SearchHit, Snippet
+from agent_memory.domain.searching.search_request import Mode
+from agent_memory.domain.tiers import Tier
+from agent_memory.domain.vocabulary import Kind, Origin
+from agent_memory.surfaces.search_results import closing_line, plain_line, shown_hit
+
+NOW_MS = 1_771_000_205_123
+META = Meta("id__a1b2c3", "Locks", NOW_MS, NOW_MS - 3 * DAY_MS, kind=Kind.LESSON, origin=Origin.EXTERNAL)
+HIT = SearchHit(
+    Listed(META, "topics/Locks -- id__a1b2c3.md", "hash"),
+    0.934,
+    Snippet("the zebra lock", ((4, 9),)),
+    Tier.WARM,
+    (ScorePart("words", 0.9, "zebra"), ScorePart("recency", -0.05)),
+)
+
+
+def test_a_line_of_fields_for_programs() -> None:
+    cells = plain_line(HIT).split("\t")
+    assert cells == ["id__a1b2c3", "0.93", "warm", "lesson", "external", "2026-02-10", "Locks", "the zebra lock", ""]
+    explained = plain_line(evolve(HIT, superseded_by="id__c3d4e5"), explain=True).split("\t")
+    assert explained[-2:] == ["id__c3d4e5", "+0.900 words: zebra; -0.050 recency"]
+
+
+def test_text_of_others_breaks_no_line_and_no_field() -> None:
+    hostile = evolve(META, title="a\tb\nc\x1b[31m\u202ed")
+    hit = evolve(HIT, listed=evolve(HIT.listed, meta=hostile), parts=(ScorePart("words", 1.0, "x\ny\tz"),))
+    line = plain_line(hit, explain=True)
+    assert line.count("\t") == 9
+    assert "\n" not in line
+    assert line.split("\t")[6] == "a b cd"
+    assert line.endswith("+1.000 words: x y z")
+    shown = shown_hit(1, hit, NOW_MS, colour=False, explain=True)
+    assert "\x1b" not in "".join(shown)
+    assert all("\n" not in each and "\t" not in each for each in shown)
+
+
+def test_a_hit_for_people() -> None:
+    assert shown_hit(2, HIT, NOW_MS, colour=False, width_cells=80) == [
+        "2. Locks",
+        "   id__a1b2c3 · warm · lesson · from external · 3 days ago · 0.93",
+        "   the zebra lock",
+        "",
+    ]
+    archived = evolve(HIT, listed=evolve(HIT.listed, archived=True), superseded_by="id__c3d4e5")
+    lines = shown_hit(1, archived, NOW_MS, colour=False, explain=True, width_cells=80)
+    assert lines[1:] == [
+        "   id__a1b2c3 · archived · lesson · from external · 3 days ago · 0.93",
+        "   superseded by id__c3d4e5",
+        "   the zebra lock",
+        "   +0.900  words: zebra",
+        "   -0.050  recency",
+        "",
+    ]
+    coloured = "\n".join(shown_hit(1, HIT, NOW_MS, colour=True, width_cells=80))
+    assert "\x1b[1;33mzebra\x1b[0m" in coloured
+
+
+def test_what_answered_is_said() -> None:
+    assert closing_line(SearchAnswer((HIT,), Mode.BM25, matched=1)) == "1 note, found by words (bm25)."
+    both = SearchAnswer((HIT, HIT), Mode.HYBRID, matched=1_400)
+    assert closing_line(both) == "2 notes of 1,400 that match, found by words and by meaning (hybrid)."
