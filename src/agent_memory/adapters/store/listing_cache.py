@@ -20,7 +20,8 @@ from agent_memory.formats.listing_rows import PackedRow, Row, parse_rows, render
 
 _GRAIN_NS = 2_000_000_000
 """The coarsest times of a file system that we know (FAT)."""
-_NEVER = b""
+NEVER = b""
+"""What no file is known by."""
 _MAX_BYTES = 1 << 30
 
 
@@ -79,8 +80,13 @@ class ListingCache:
 
 
 def row_of(image: FileImage, read_at_ns: int, seen: Listed | UnreadableFile) -> Row:
-    """What to remember of a file; it is believed again only if the file had rested when it was read."""
-    return Row(image.known_by if image.touched_ns + _GRAIN_NS <= read_at_ns else _NEVER, seen)
+    """What to remember of a file."""
+    return Row(believed_by(image, read_at_ns), seen)
+
+
+def believed_by(image: FileImage, read_at_ns: int) -> bytes:
+    """What a file has to be known by to be believed unread; nothing is, unless it had rested when it was read."""
+    return image.known_by if image.touched_ns + _GRAIN_NS <= read_at_ns else NEVER
 
 
 def _is_news(known: Row | None, row: Row) -> bool:

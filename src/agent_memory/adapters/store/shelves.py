@@ -37,7 +37,7 @@ _VERSION = re.compile(r"(?:0|[1-9]\d{0,18})\.md", re.ASCII)
 Seen = Listed | UnreadableFile
 
 
-_Looks = tuple[int, bytes]
+Looks = tuple[int, bytes]
 """What a file looks like from outside: its `st_mode`, and what it is known by."""
 
 
@@ -45,12 +45,12 @@ _UNKNOWN = UnreadableFile("", ())
 
 
 @frozen
-class _Found:
+class FoundName:
     """A name in a directory, and what is known of it without opening it."""
 
     name: str
     is_directory: bool
-    looks: _Looks | OSError | None
+    looks: Looks | OSError | None
     """Only of names that notes have."""
 
 
@@ -67,17 +67,17 @@ class Shelves:
     def live(self) -> Result[Listing, Error]:
         """Every entry of `topics/`, by path. Of two files with one id one is the entry, the other is reported."""
         reading = _Reading(self._root, self._caches[TOPICS])
-        return _scan(self._root, TOPICS).map(lambda found: _one_an_id(reading.done(reading.files(TOPICS, found))))
+        return scan_shelf(self._root, TOPICS).map(lambda found: _one_an_id(reading.done(reading.files(TOPICS, found))))
 
     def archived(self) -> Result[Listing, Error]:
         """The newest archived file of each id: its retired entry, else the newest of its versions."""
         reading = _Reading(self._root, self._caches[ARCHIVE])
-        return _scan(self._root, ARCHIVE).bind(lambda found: self._archived(reading, found))
+        return scan_shelf(self._root, ARCHIVE).bind(lambda found: self._archived(reading, found))
 
     def versions(self, id: str) -> Result[tuple[str, ...], Error]:
         """Paths of the archived versions of an id, oldest first."""
         directory = f"{ARCHIVE}/{id}"
-        return _scan(self._root, directory).map(
+        return scan_shelf(self._root, directory).map(
             lambda found: tuple(
                 sorted((f"{directory}/{e.name}" for e in found if _VERSION.fullmatch(e.name)), key=version_ms)
             )
@@ -85,9 +85,9 @@ class Shelves:
 
     def names(self, shelf: str) -> Result[tuple[str, ...], Error]:
         """Every name on a shelf, whatever it is."""
-        return _scan(self._root, shelf).map(lambda found: tuple(entry.name for entry in found))
+        return scan_shelf(self._root, shelf).map(lambda found: tuple(entry.name for entry in found))
 
-    def _archived(self, reading: _Reading, found: Sequence[_Found]) -> Result[Listing, Error]:
+    def _archived(self, reading: _Reading, found: Sequence[FoundName]) -> Result[Listing, Error]:
         seen = reading.files(ARCHIVE, [each for each in found if not _is_version_directory(each)])
         retired = {each.meta.id for each in seen if isinstance(each, Listed)}
         for entry in found:
@@ -108,7 +108,7 @@ class _Reading:
         self._cache = cache
         self._rows: dict[str, Row] = {}
 
-    def files(self, shelf: str, found: Sequence[_Found]) -> list[Seen]:
+    def files(self, shelf: str, found: Sequence[FoundName]) -> list[Seen]:
         """What is to be said about the names on a shelf, in no order."""
         notes = [(f"{shelf}/{each.name}", each.looks) for each in found if each.looks is not None]
         with _keeping_all():
@@ -136,7 +136,7 @@ class _Reading:
         self._cache.keep(self._rows)
         return seen
 
-    def _directories(self, shelf: str, found: Iterable[_Found]) -> Iterator[Seen]:
+    def _directories(self, shelf: str, found: Iterable[FoundName]) -> Iterator[Seen]:
         for each in found:
             if (
                 each.is_directory
@@ -146,7 +146,7 @@ class _Reading:
                 problem = "it is a directory, and the notes in it are not seen"
                 yield UnreadableFile(f"{shelf}/{_printable(each.name)}", (problem,))
 
-    def _known(self, path: str, looks: _Looks | OSError) -> Seen | None:
+    def _known(self, path: str, looks: Looks | OSError) -> Seen | None:
         """What can be said without opening the file; None for one that is gone, `_UNKNOWN` for one that has to be read."""
         if not path.isprintable() and not _is_text(path):
             return UnreadableFile(_printable(path), ("its name is not UTF-8",))
@@ -205,7 +205,8 @@ def _keeping_all() -> Iterator[None]:
             gc.enable()
 
 
-def _scan(root: str, directory: str) -> Result[tuple[_Found, ...], Error]:
+def scan_shelf(root: str, directory: str) -> Result[tuple[FoundName, ...], Error]:
+    """Every name in a directory of a real root, in no order; none where there is no such directory."""
     match sealed(directory_inside(root, directory)):
         case Failure(refused):
             return Failure(refused)
@@ -224,18 +225,18 @@ def _scan(root: str, directory: str) -> Result[tuple[_Found, ...], Error]:
                 return Failure(store_io(error, "list", path))
 
 
-def _found(entry: os.DirEntry[str]) -> _Found:
+def _found(entry: os.DirEntry[str]) -> FoundName:
     name = entry.name
     if name.startswith(".") or not name.endswith(_ENDING):
-        return _Found(name, entry.is_dir(follow_symlinks=False), None)
+        return FoundName(name, entry.is_dir(follow_symlinks=False), None)
     try:
         status = entry.stat(follow_symlinks=False)
-        return _Found(name, False, (status.st_mode, known_by(status)))
+        return FoundName(name, False, (status.st_mode, known_by(status)))
     except OSError as error:
-        return _Found(name, False, error)
+        return FoundName(name, False, error)
 
 
-def _looks(path: str) -> _Looks | OSError:
+def _looks(path: str) -> Looks | OSError:
     try:
         status = os.lstat(path)
         return status.st_mode, known_by(status)
@@ -252,19 +253,20 @@ def _one_an_id(seen: Iterable[Seen]) -> Listing:
     by_id = {each.meta.id: each for each in entries}
     if len(by_id) < len(entries):
         by_id = {}
-        for each in sorted(entries, key=_standing):
+        for each in sorted(entries, key=standing):
             if (first := by_id.setdefault(each.meta.id, each)) is not each:
                 problems.append(UnreadableFile(each.path, (f"it has the id {each.meta.id}, as has {first.path}",)))
         entries = sorted(by_id.values(), key=_path)
     return Listing(tuple(entries), tuple(sorted(problems, key=_path)))
 
 
-def _standing(listed: Listed) -> tuple[bool, bool, str]:
+def standing(listed: Listed) -> tuple[bool, bool, str]:
+    """Of several files with one id the one with the least of these is the entry."""
     named = id_in_name(listed.path.rpartition("/")[2])
     return (listed.provisional_id, named != listed.meta.id, listed.path)
 
 
-def _is_version_directory(found: _Found) -> bool:
+def _is_version_directory(found: FoundName) -> bool:
     return found.is_directory and is_id(found.name)
 
 

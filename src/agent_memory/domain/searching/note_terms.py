@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from attrs import frozen
 
 from agent_memory.domain.entry import StoredEntry
-from agent_memory.domain.searching.terms import chunk_terms, chunks_of
+from agent_memory.domain.searching.terms import chunk_terms, chunks_of, folded
 
 MAX_COUNT = 255
 """More of one term in one field is no more."""
@@ -25,11 +25,10 @@ class FieldTerms:
 def note_terms(entry: StoredEntry) -> tuple[FieldTerms, FieldTerms, FieldTerms, FieldTerms]:
     """The terms of `matching.FIELDS`. A note's ids are among its tags, so that they find it."""
     meta = entry.meta
-    tags = " ".join(tag.partition("__")[2] or tag for tag in meta.tags)
-    ids = " ".join(id.removeprefix("id__") for id in (meta.id, *meta.aliases))
+    tags = field_terms(" ".join(tag.partition("__")[2] or tag for tag in meta.tags))
     return (
         field_terms(meta.title),
-        field_terms(f"{tags} {ids}"),
+        FieldTerms({**tags.counts, **_id_terms((meta.id, *meta.aliases))}, tags.length),
         field_terms(meta.description),
         field_terms(entry.body),
     )
@@ -46,3 +45,9 @@ def field_terms(text: str) -> FieldTerms:
             for term in group:
                 counts[term] = counts.get(term, 0) + times
     return FieldTerms({term: min(count, MAX_COUNT) for term, count in counts.items()}, length)
+
+
+def _id_terms(ids: tuple[str, ...]) -> dict[str, int]:
+    """Whole and without prefix, but not its parts: they would be in every note."""
+    bare = (folded(id.removeprefix("id__")) for id in ids)
+    return dict.fromkeys([*(whole for id in ids for whole in chunk_terms(id).wholes), *bare], 1)

@@ -18,6 +18,9 @@ from attrs import frozen
 from agent_memory.domain.searching.english_stem import english_stem
 from agent_memory.domain.searching.stop_words import STOP_WORDS
 
+TERMS_VERSION = 1
+"""Changes with what this module, the stemmer or the stop words make of a text: an older index is then made anew."""
+
 MAX_TERM_CHARS = 64
 _MAX_SPLIT_CHARS = 40
 """A longer run of letters and digits is no identifier of several words but a key or a hash."""

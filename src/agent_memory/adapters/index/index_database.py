@@ -1,0 +1,253 @@
+"""The file of the index, `.cache/search/index.db`: one SQLite database, opened, made, thrown away, or done without.
+
+A rollback journal and not a log beside it: that needs no memory shared between processes, which a home on a network does
+not have. The journal is cut off rather than removed, so that whoever still writes to an index that was thrown away does
+not touch the journal of its successor. Where the file cannot be written, what it holds is copied into memory.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sqlite3
+import stat
+import sys
+import unicodedata
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from urllib.parse import quote
+
+from attrs import define
+from returns.result import Failure, Success
+
+from agent_memory.adapters.disk.durable import make_directories
+from agent_memory.adapters.disk.paths import close_quietly, directory_inside, open_regular
+from agent_memory.domain.results import sealed
+from agent_memory.domain.searching.terms import TERMS_VERSION
+from agent_memory.formats.listed_json import LISTED_LAYOUT
+
+DIRECTORY = ".cache/search"
+NAME = "index.db"
+JOURNAL = "index.db-journal"
+WAIT_SECONDS = 1.0
+"""No search waits longer for another process."""
+
+_LAYOUT_VERSION = 1
+_CACHE_KIB = 32_768
+"""What one batch changes stays in memory until it is committed: until then, who searches is not kept out."""
+
+_SCHEMA = """
+    CREATE TABLE about (name TEXT PRIMARY KEY, value BLOB) WITHOUT ROWID;
+    CREATE TABLE files (
+        path TEXT PRIMARY KEY, known_by BLOB NOT NULL, content_hash TEXT NOT NULL, mtime_ns INTEGER NOT NULL,
+        number INTEGER, shadowed_by TEXT
+    ) WITHOUT ROWID;
+    CREATE INDEX shadowed ON files (shadowed_by) WHERE shadowed_by IS NOT NULL;
+    CREATE TABLE notes (
+        number INTEGER PRIMARY KEY, path TEXT NOT NULL, id TEXT NOT NULL, archived INTEGER NOT NULL, kind TEXT NOT NULL,
+        scope TEXT NOT NULL, sensitivity TEXT NOT NULL, updated_at_ms INTEGER NOT NULL, terms TEXT NOT NULL
+    );
+    CREATE INDEX hidden ON notes (number) WHERE archived OR sensitivity <> 'normal';
+    CREATE TABLE sheets (number INTEGER PRIMARY KEY, listed TEXT NOT NULL);
+    CREATE TABLE names (name TEXT, rank INTEGER, number INTEGER, PRIMARY KEY (name, rank, number)) WITHOUT ROWID;
+    CREATE INDEX names_of ON names (number);
+    CREATE TABLE labels (sort TEXT, label TEXT, number INTEGER, PRIMARY KEY (sort, label, number)) WITHOUT ROWID;
+    CREATE INDEX labels_of ON labels (number);
+    CREATE TABLE turns (session TEXT, turn INTEGER, number INTEGER, PRIMARY KEY (session, turn, number)) WITHOUT ROWID;
+    CREATE INDEX turns_of ON turns (number);
+    CREATE TABLE links (source INTEGER, target TEXT, relation TEXT, PRIMARY KEY (source, target, relation)) WITHOUT ROWID;
+    CREATE INDEX links_to ON links (target);
+    CREATE TABLE vectors (model TEXT, number INTEGER, row BLOB NOT NULL, PRIMARY KEY (model, number)) WITHOUT ROWID;
+    CREATE INDEX vectors_of ON vectors (number);
+    CREATE TABLE segments (id INTEGER PRIMARY KEY, numbers BLOB NOT NULL, lengths BLOB NOT NULL);
+    CREATE TABLE postings (
+        segment INTEGER, term TEXT, df INTEGER NOT NULL, fields BLOB NOT NULL, PRIMARY KEY (segment, term)
+    ) WITHOUT ROWID;
+    CREATE TABLE dead (number INTEGER PRIMARY KEY);
+"""
+
+_SIGNATURE = hashlib.sha256(
+    repr((_LAYOUT_VERSION, _SCHEMA, TERMS_VERSION, LISTED_LAYOUT, sys.byteorder, unicodedata.unidata_version)).encode()
+).hexdigest()
+
+_BUSY = frozenset((sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED))
+_UNWRITABLE = frozenset(
+    (
+        *(sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN),
+        *(sqlite3.SQLITE_PERM, sqlite3.SQLITE_NOLFS, sqlite3.SQLITE_PROTOCOL),
+    )
+)
+
+
+class RuinedIndexError(Exception):
+    """What the index holds cannot be what was written."""
+
+
+def is_busy(error: sqlite3.Error) -> bool:
+    """Whether another process was at work for longer than we wait."""
+    return _primary_code(error) in _BUSY
+
+
+def is_unwritable(error: sqlite3.Error) -> bool:
+    """Whether the disk is full, read-only or failing: nothing is wrong with what is there."""
+    return _primary_code(error) in _UNWRITABLE
+
+
+def _primary_code(error: sqlite3.Error) -> int:
+    return getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
+
+
+@define
+class IndexDatabase:
+    """An open index."""
+
+    connection: sqlite3.Connection
+    path: str | None
+    """None where it is in memory."""
+    inode: int = 0
+    why_in_memory: str | None = None
+
+    def is_current(self) -> bool:
+        """Whether the file is still the one that was opened: it may have been deleted meanwhile."""
+        if self.path is None:
+            return True
+        try:
+            return os.lstat(self.path).st_ino == self.inode
+        except OSError:
+            return False
+
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """All that is asked within it is answered as of one moment."""
+        with self._transaction("BEGIN"):
+            yield self.connection
+
+    @contextmanager
+    def writing(self) -> Iterator[sqlite3.Connection]:
+        """All of it or nothing; one process at a time."""
+        with self._transaction("BEGIN IMMEDIATE"):
+            yield self.connection
+
+    def close(self) -> None:
+        self.connection.close()
+
+    @contextmanager
+    def _transaction(self, begin: str) -> Iterator[None]:
+        self.connection.execute(begin)
+        try:
+            yield
+            self.connection.execute("COMMIT")
+        except BaseException:
+            if self.connection.in_transaction:
+                with suppress(sqlite3.Error):
+                    self.connection.execute("ROLLBACK")
+            raise
+
+
+def open_index(root: str) -> IndexDatabase:
+    """The index of a real root, empty where there was none, in memory where it cannot be kept.
+
+    sqlite3.Error or RuinedIndexError for a file that is no index of this version: throw it away.
+    """
+    if not os.path.isdir(root):
+        return in_memory(None)
+    match sealed(directory_inside(root, DIRECTORY)):
+        case Failure(_):
+            return in_memory(f"{root}/{DIRECTORY} is not a plain directory")
+        case Success(directory):
+            pass
+    path = f"{directory}/{NAME}"
+    try:
+        make_directories(directory)
+    except OSError as error:
+        return _in_memory_like(path, error.strerror or str(error))
+    match sealed(open_regular(path, os.O_RDWR | os.O_CREAT)):
+        case Failure(_):
+            return _in_memory_like(path, "its file cannot be written")
+        case Success(descriptor):
+            inode = os.fstat(descriptor).st_ino
+            close_quietly(descriptor)
+    database = IndexDatabase(_connected(path), path, inode)
+    try:
+        _prepare(database)
+    except sqlite3.Error as error:
+        database.close()
+        if is_unwritable(error):
+            return _in_memory_like(path, str(error))
+        raise
+    except RuinedIndexError:
+        database.close()
+        raise
+    return database
+
+
+def in_memory(why: str | None, like: sqlite3.Connection | None = None) -> IndexDatabase:
+    """An index in memory, with what another one holds, as far as that can be read."""
+    if like is not None:
+        copy = IndexDatabase(_connected(":memory:"), None, why_in_memory=why)
+        try:
+            like.backup(copy.connection)
+            _prepare(copy)
+        except (sqlite3.Error, RuinedIndexError):
+            copy.close()
+        else:
+            return copy
+    empty = IndexDatabase(_connected(":memory:"), None, why_in_memory=why)
+    _prepare(empty)
+    return empty
+
+
+def discard_index(root: str) -> None:
+    """Throw the file away. What cannot be removed (a directory in its place, a read-only disk) is done without later."""
+    for name in (JOURNAL, NAME):
+        with suppress(OSError):
+            os.unlink(f"{root}/{DIRECTORY}/{name}")
+
+
+def _in_memory_like(path: str, why: str) -> IndexDatabase:
+    """What a file holds that may be read but not written, in memory."""
+    try:
+        if not stat.S_ISREG(os.lstat(path).st_mode):
+            return in_memory(why)
+        there = sqlite3.connect(f"file:{quote(os.fsencode(path))}?mode=ro", uri=True, timeout=WAIT_SECONDS)
+    except (OSError, sqlite3.Error):
+        return in_memory(why)
+    try:
+        return in_memory(why, there)
+    finally:
+        there.close()
+
+
+def _connected(path: str) -> sqlite3.Connection:
+    # Several threads of one server share it, one at a time.
+    connection = sqlite3.connect(path, timeout=WAIT_SECONDS, isolation_level=None, check_same_thread=False)
+    try:
+        for pragma in ("trusted_schema = OFF", f"cache_size = -{_CACHE_KIB}", "synchronous = NORMAL", "mmap_size = 0"):
+            connection.execute(f"PRAGMA {pragma}")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _prepare(database: IndexDatabase) -> None:
+    if _signature(database.connection) == _SIGNATURE:
+        database.connection.execute("PRAGMA journal_mode = TRUNCATE")
+        return
+    database.connection.execute("PRAGMA journal_mode = TRUNCATE")
+    with database.writing() as connection:
+        found = _signature(connection)
+        if found == _SIGNATURE:
+            return
+        if found is not None or connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchone():
+            raise RuinedIndexError
+        for statement in _SCHEMA.split(";"):
+            connection.execute(statement)
+        connection.execute("INSERT INTO about VALUES ('signature', ?)", (_SIGNATURE,))
+
+
+def _signature(connection: sqlite3.Connection) -> str | None:
+    if connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'about'").fetchone() is None:
+        return None
+    found = connection.execute("SELECT value FROM about WHERE name = 'signature'").fetchone()
+    return str(found[0]) if found else ""

@@ -1,0 +1,234 @@
+"""The index of a root on disk: see `index_database` for the file, `segments` for what is in it.
+
+Whatever is wrong with the file (damage, another version, a directory in its place), it is thrown away and made anew, once
+a call; where it cannot be kept on disk it lives in memory, as long as this object.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import struct
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TypeVar
+
+from returns.result import Failure, Result, Success
+
+from agent_memory.adapters.disk.paths import real_root
+from agent_memory.adapters.index import note_questions
+from agent_memory.adapters.index.index_database import (
+    DIRECTORY,
+    NAME,
+    IndexDatabase,
+    RuinedIndexError,
+    discard_index,
+    in_memory,
+    is_busy,
+    is_unwritable,
+    open_index,
+)
+from agent_memory.adapters.index.refreshing import Refreshing, changed_paths, count_notes, is_up_to_date
+from agent_memory.adapters.index.segments import Segments
+from agent_memory.adapters.index.shelf_state import ShelfState, shelf_state
+from agent_memory.adapters.index.term_matching import TermMatching, best_of
+from agent_memory.domain.results import sealed
+from agent_memory.domain.searching.indexed_note import IndexedNote, NearNote, NoteLink, Place, Refreshed, Vectors
+from agent_memory.domain.searching.matching import Matches, NoteFilter, TermPart, TermWeights
+from agent_memory.domain.searching.query_words import QueryWord
+from agent_memory.errors import Busy, Error
+
+Value = TypeVar("Value")
+
+_RUINED = (sqlite3.DatabaseError, RuinedIndexError, ValueError, TypeError, IndexError, struct.error, OverflowError)
+"""What reading a damaged index may end in. `sqlite3.DatabaseError` is told apart by its code."""
+_RUINED_STILL = "its file is damaged and cannot be replaced"
+_BUSY_NOTICE = "Another process is bringing the index up to date; the newest notes may be missing."
+
+
+class IndexFiles:
+    """See the port. One object may be asked by several threads."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = real_root(root)
+        self._lock = threading.RLock()
+        self._database: IndexDatabase | None = None
+        self._segments = Segments()
+
+    def refresh(self, patience_seconds: float | None = None) -> Result[Refreshed, Error]:
+        """See the port."""
+        with self._lock:
+            match sealed(shelf_state(self._root)):
+                case Failure(error):
+                    return Failure(error)
+                case Success(state):
+                    return self._recovered(lambda: self._refreshed(state, patience_seconds))
+
+    def match(
+        self, words: Sequence[QueryWord], weights: TermWeights, limit: int, among: NoteFilter
+    ) -> Result[Matches, Error]:
+        """See the port."""
+
+        def asked(connection: sqlite3.Connection) -> Matches:
+            matching = TermMatching.of(connection, self._segments, weights)
+            plans = matching.plan(words)
+            total: dict[int, float] = {}
+            for plan in plans:
+                scores, _ = matching.scores(plan)
+                if not total:
+                    total = scores
+                else:
+                    for number, score in scores.items():
+                        total[number] = total.get(number, 0.0) + score
+            found = _filtered(connection, total, among)
+            return Matches(best_of(found, limit), len(found), tuple(plan.matched for plan in plans))
+
+        return self._asked(asked)
+
+    def explain(
+        self, words: Sequence[QueryWord], weights: TermWeights, numbers: Sequence[int]
+    ) -> Result[Mapping[int, tuple[TermPart, ...]], Error]:
+        """See the port."""
+
+        def asked(connection: sqlite3.Connection) -> Mapping[int, tuple[TermPart, ...]]:
+            matching = TermMatching.of(connection, self._segments, weights)
+            there = note_questions.indexed_notes(connection, numbers)
+            parts: dict[int, list[TermPart]] = {number: [] for number in numbers if number in there}
+            for plan in matching.plan(words):
+                scores, found = matching.scores(plan)
+                for number in parts.keys() & scores.keys():
+                    term = found.get(number, plan.word.term)
+                    counts = matching.counts(term, [number])[number]
+                    parts[number].append(TermPart(plan.word.term, term, scores[number], counts))
+            return {number: tuple(each) for number, each in parts.items()}
+
+        return self._asked(asked)
+
+    def among(self, notes: NoteFilter) -> Result[frozenset[int], Error]:
+        """See the port."""
+        return self._asked(lambda connection: note_questions.let_through(connection, notes))
+
+    def notes(self, numbers: Sequence[int]) -> Result[Mapping[int, IndexedNote], Error]:
+        """See the port."""
+        return self._asked(lambda connection: note_questions.indexed_notes(connection, numbers))
+
+    def numbers_of(self, ids: Sequence[str]) -> Result[Mapping[str, int], Error]:
+        """See the port."""
+        return self._asked(lambda connection: note_questions.numbers_of(connection, ids))
+
+    def places(self, numbers: Sequence[int]) -> Result[tuple[Place, ...], Error]:
+        """See the port."""
+        return self._asked(lambda connection: note_questions.places_of(connection, numbers))
+
+    def session(self, session: str) -> Result[tuple[Place, ...], Error]:
+        """See the port."""
+        return self._asked(lambda connection: note_questions.places_in(connection, session))
+
+    def near(self, numbers: Sequence[int], reach: int) -> Result[Mapping[int, tuple[NearNote, ...]], Error]:
+        """See the port."""
+        return self._asked(lambda connection: note_questions.near_notes(connection, numbers, reach))
+
+    def links(self, numbers: Sequence[int]) -> Result[tuple[NoteLink, ...], Error]:
+        """See the port."""
+        return self._asked(lambda connection: note_questions.links_of(connection, numbers))
+
+    def vectors(self, model: str) -> Result[Vectors, Error]:
+        """See the port."""
+        return self._asked(lambda connection: note_questions.vectors_of(connection, model))
+
+    def without_vector(self, model: str) -> Result[tuple[int, ...], Error]:
+        """See the port."""
+        return self._asked(lambda connection: note_questions.numbers_without_vector(connection, model))
+
+    def put_vectors(self, model: str, vectors: Mapping[int, bytes]) -> Result[None, Error]:
+        """See the port."""
+        with self._lock:
+            return self._recovered(lambda: self._written(model, vectors))
+
+    def close(self) -> None:
+        """Let go of the file; the next question opens it again."""
+        with self._lock:
+            if self._database is not None:
+                self._database.close()
+            self._database, self._segments = None, Segments()
+
+    def _refreshed(self, state: ShelfState, patience_seconds: float | None) -> Refreshed:
+        database = self._opened()
+        notices = _notices(database)
+        if is_up_to_date(database, state):
+            return Refreshed(count_notes(database.connection), notices=notices)
+        refreshing = Refreshing(self._root, database, self._segments, patience_seconds)
+        try:
+            done = refreshing.run(state)
+        except sqlite3.Error as error:
+            if not is_busy(error):
+                raise
+            left, _ = changed_paths(database, state.known_by())
+            notices += (_BUSY_NOTICE,)
+            done = Refreshed(
+                count_notes(database.connection), refreshing.read_count, refreshing.removed_count, len(left)
+            )
+        return Refreshed(done.notes, done.read, done.removed, done.pending, notices)
+
+    def _written(self, model: str, vectors: Mapping[int, bytes]) -> None:
+        with self._opened().writing() as connection:
+            note_questions.put_vectors(connection, model, vectors)
+
+    def _asked(self, ask: Callable[[sqlite3.Connection], Value]) -> Result[Value, Error]:
+        def asked() -> Value:
+            with self._opened().reading() as connection:
+                return ask(connection)
+
+        with self._lock:
+            return self._recovered(asked, refresh_after=True)
+
+    def _recovered(self, act: Callable[[], Value], *, refresh_after: bool = False) -> Result[Value, Error]:
+        """What the act gives; where the index is ruined, or cannot be written, with one made anew, and else in memory."""
+        for recover in (self._start_anew, self._go_to_memory):
+            try:
+                return Success(act())
+            except _RUINED as error:
+                if isinstance(error, sqlite3.Error) and is_busy(error):
+                    return Failure(Busy(f"{self._root}/{DIRECTORY}/{NAME}"))
+                recover(error)
+            if refresh_after and isinstance(made := self.refresh(), Failure):
+                return made
+        return Success(act())
+
+    def _start_anew(self, error: Exception) -> None:
+        """Throw away what is ruined; nothing is wrong with what the disk only does not take."""
+        if isinstance(error, sqlite3.Error) and is_unwritable(error):
+            self._go_to_memory(error)
+            return
+        self.close()
+        discard_index(self._root)
+
+    def _go_to_memory(self, error: Exception) -> None:
+        database, self._database, self._segments = self._database, None, Segments()
+        is_whole = isinstance(error, sqlite3.Error) and is_unwritable(error)
+        self._database = in_memory(str(error) or _RUINED_STILL, database.connection if database and is_whole else None)
+        if database is not None:
+            database.close()
+
+    def _opened(self) -> IndexDatabase:
+        if self._database is not None and not self._database.is_current():
+            self.close()
+        if self._database is None:
+            self._database = open_index(self._root)
+        return self._database
+
+
+def _filtered(connection: sqlite3.Connection, scores: dict[int, float], among: NoteFilter) -> dict[int, float]:
+    kept_back = note_questions.kept_back(connection, among)
+    if kept_back is None:
+        let_through = note_questions.let_through(connection, among)
+        return {number: score for number, score in scores.items() if number in let_through}
+    for number in kept_back & scores.keys():
+        del scores[number]
+    return scores
+
+
+def _notices(database: IndexDatabase) -> tuple[str, ...]:
+    if database.why_in_memory is None:
+        return ()
+    return (f"The index is kept in memory only, and made anew each time: {database.why_in_memory}.",)

@@ -1,0 +1,88 @@
+"""Bringing the index into line with the files: only what looks different is read, a batch at a time.
+
+Each batch is one transaction: whoever is killed leaves what was committed, and the next one goes on from there. The
+fingerprint of all files is kept only once every one of them is in, and had rested when it was read.
+"""
+
+from __future__ import annotations
+
+import math
+import sqlite3
+import time
+from collections.abc import Mapping
+
+from attrs import define
+
+from agent_memory.adapters.index.file_batch import FileBatch
+from agent_memory.adapters.index.index_database import IndexDatabase
+from agent_memory.adapters.index.segments import Segments, merge_some
+from agent_memory.adapters.index.shelf_state import ShelfState
+from agent_memory.domain.searching.indexed_note import Refreshed
+
+_HASTY_MERGE_NOTES = 4_096
+"""Who has little time does not write larger segments anew."""
+
+
+def is_up_to_date(database: IndexDatabase, state: ShelfState) -> bool:
+    """Whether the index holds exactly what the files look like now."""
+    found = database.connection.execute("SELECT value FROM about WHERE name = 'fingerprint'").fetchone()
+    return found is not None and found[0] == state.fingerprint
+
+
+def count_notes(connection: sqlite3.Connection) -> int:
+    """Notes in the index."""
+    return int(connection.execute("SELECT COUNT(*) FROM notes").fetchone()[0])
+
+
+def changed_paths(database: IndexDatabase, looks: Mapping[str, bytes]) -> tuple[list[str], dict[str, bytes]]:
+    """Files that are gone, then those that look different, the newest first; and what the index knows all files by."""
+    known: dict[str, bytes] = dict(database.connection.execute("SELECT path, known_by FROM files").fetchall())
+    gone = [path for path in known if path not in looks]
+    changed = [path for path, look in looks.items() if known.get(path) != look]
+    return [*gone, *sorted(changed, key=lambda path: _changed_at_ns(looks[path]), reverse=True)], known
+
+
+def _changed_at_ns(look: bytes) -> int:
+    """The first of what `paths.known_by` packs."""
+    return int.from_bytes(look[:8], "little", signed=True)
+
+
+@define
+class Refreshing:
+    """One pass over what changed."""
+
+    root: str
+    database: IndexDatabase
+    segments: Segments
+    patience_seconds: float | None = None
+    read_count: int = 0
+    removed_count: int = 0
+
+    def run(self, state: ShelfState) -> Refreshed:
+        """As far as time allows. sqlite3.Error where another process is at work, or the disk is full."""
+        deadline = math.inf if self.patience_seconds is None else time.monotonic() + self.patience_seconds
+        looks = state.known_by()
+        left, known = changed_paths(self.database, looks)
+        while left and time.monotonic() < deadline:
+            with self.database.writing() as connection:
+                batch = FileBatch(self.root, connection, known)
+                left = batch.take(left, deadline)
+            self.read_count += batch.read_count
+            self.removed_count += batch.removed_count
+            self._merge(deadline)
+        self._keep_fingerprint(state.fingerprint if not left and known == looks else None)
+        return Refreshed(count_notes(self.database.connection), self.read_count, self.removed_count, len(left))
+
+    def _merge(self, deadline: float) -> None:
+        most = None if self.patience_seconds is None else _HASTY_MERGE_NOTES
+        is_due = True
+        while is_due and time.monotonic() < deadline:
+            with self.database.writing() as connection:
+                is_due = merge_some(connection, self.segments.all(connection), most)
+
+    def _keep_fingerprint(self, fingerprint: bytes | None) -> None:
+        kept = self.database.connection.execute("SELECT value FROM about WHERE name = 'fingerprint'").fetchone()
+        if (kept and kept[0]) == fingerprint:
+            return
+        with self.database.writing() as connection:
+            connection.execute("INSERT OR REPLACE INTO about VALUES ('fingerprint', ?)", (fingerprint,))

@@ -1,0 +1,51 @@
+"""A listed entry as one JSON array, and back: the row of the index. Derived data, read by the version that wrote it."""
+
+from __future__ import annotations
+
+import json
+from operator import attrgetter
+
+from attrs import fields
+
+from agent_memory.domain.entry import Listed, Meta, Source
+from agent_memory.domain.vocabulary import Harness, Importance, Kind, Origin, Sensitivity, Status
+
+_META = tuple(field.name for field in fields(Meta))
+_LISTED = tuple(field.name for field in fields(Listed) if field.name != "meta")
+_SOURCE = tuple(field.name for field in fields(Source))
+
+LISTED_LAYOUT = repr((_META, _LISTED, _SOURCE))
+"""Changes with the fields: a row of another layout must not be read."""
+
+_KIND, _STATUS, _ORIGIN, _IMPORTANCE, _SENSITIVITY = (
+    _META.index(name) for name in ("kind", "status", "origin", "importance", "sensitivity")
+)
+_TAGS, _ALIASES, _SUPERSEDES, _SOURCES = (_META.index(name) for name in ("tags", "aliases", "supersedes", "sources"))
+
+_meta_values = attrgetter(*_META)
+_listed_values = attrgetter(*_LISTED)
+_source_values = attrgetter(*_SOURCE)
+
+
+def render_listed(listed: Listed) -> str:
+    """The array: the meta's values, then the others."""
+    meta = list(_meta_values(listed.meta))
+    meta[_SOURCES] = [_source_values(source) for source in listed.meta.sources]
+    return json.dumps([meta, *_listed_values(listed)], ensure_ascii=False, separators=(",", ":"))
+
+
+def parse_listed(text: str) -> Listed:
+    """What was rendered. ValueError, TypeError or IndexError for what was not, or is damaged."""
+    meta, *others = json.loads(text)
+    meta[_KIND] = Kind(meta[_KIND])
+    meta[_STATUS] = Status(meta[_STATUS])
+    meta[_ORIGIN] = Origin(meta[_ORIGIN])
+    meta[_IMPORTANCE] = Importance(meta[_IMPORTANCE])
+    meta[_SENSITIVITY] = Sensitivity(meta[_SENSITIVITY])
+    for at in (_TAGS, _ALIASES, _SUPERSEDES):
+        meta[at] = tuple(meta[at])
+    meta[_SOURCES] = tuple(
+        Source(Harness(harness), thread_id, repo, cwd, agent, tuple(turns))
+        for harness, thread_id, repo, cwd, agent, turns in meta[_SOURCES]
+    )
+    return Listed(Meta(*meta), *others)
