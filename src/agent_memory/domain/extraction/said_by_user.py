@@ -22,6 +22,7 @@ from agent_memory.domain.extraction.statements import (
     names_in,
     says_enough,
 )
+from agent_memory.domain.extraction.told_by_others import own_part, within_quotes
 from agent_memory.domain.history import Role, Turn
 from agent_memory.domain.text.terms import content_terms
 
@@ -61,8 +62,9 @@ def user_candidates(episode: Episode, before: Episode | None) -> Iterator[Candid
         return
     for block in _own_words(asked):
         sentences = sentences_of(block.text)
+        quoted = within_quotes(sentences)
         for position, sentence in enumerate(sentences):
-            if len(sentence) <= 2 * MAX_CHARS:
+            if len(sentence) <= 2 * MAX_CHARS and position not in quoted:
                 yield from _from_sentence(sentences, position, asked, episode, before)
 
 
@@ -104,6 +106,9 @@ def _from_sentence(
         if shows(_CUES[Sort.COMPLAINT], sentence):
             yield from _complaint(sentence, asked, episode)
         return
+    own = own_part(sentence)
+    if own is not None and _strongest(own, answering=before is not None) is None:
+        return  # a cue in what others say shows nothing of what the person wants
     hit = _strongest(sentence, answering=before is not None)
     if hit is None or (_ASKS.match(sentence) and hit.shows not in (Sort.REMEMBER, Sort.COMPLAINT)):
         return
