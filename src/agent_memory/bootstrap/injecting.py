@@ -27,8 +27,9 @@ from agent_memory.domain.injecting.relevance import is_relevant
 from agent_memory.domain.injecting.request import InjectRequest
 from agent_memory.domain.searching.search_answer import SearchAnswer
 from agent_memory.domain.searching.search_request import Mode, SearchRequest
+from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import Error, UsageInvalid
-from agent_memory.formats.injected_passage import passage_of
+from agent_memory.formats.injected_passage import passage_of, recovery_passage
 
 if TYPE_CHECKING:
     from agent_memory.bootstrap.memory import Memory
@@ -72,14 +73,14 @@ def _delivered(memory: Memory, request: InjectRequest, profile: Profile, passage
     """Assembled and recorded, so that the session is not given the same twice. Where it cannot be recorded it is given all
     the same: the record only saves repetition."""
     harness = (request.harness or memory.caller.harness).value
-    session = request.session or ""
+    session, scope = request.session or "", memory.scope_here()
     now_ms = memory.clock.now_ms()
     try:
         with DeliveryLog(str(memory.root)) as log:
             known = known_ids(log.deliveries(session), harness, session, now_ms) if session else frozenset()
             injection = assemble(passages, profile, known)
             if injection.ids:
-                log.append(Delivery(now_ms, harness, session, COMMAND, injection.ids, injection.tokens))
+                log.append(Delivery(now_ms, harness, session, COMMAND, injection.ids, injection.tokens, scope))
             return injection
     except OSError as error:
         memory.warn(f"What was injected could not be recorded: {error.strerror}.")
@@ -111,6 +112,21 @@ def find_passages(memory: Memory, query: str, mode: Mode, *, floor: bool = False
 
     request = SearchRequest(query, limit=_MOST_HITS, mode=mode, here=around.scope, scopes=around.scopes)
     return memory.search(request).map(passages)
+
+
+def find_relevant(memory: Memory, prompt: str) -> Result[tuple[Passage, ...], Error]:
+    """The notes that have enough to do with what a person just asked. By words alone: a hook has no time to load a model."""
+    return find_passages(memory, prompt, Mode.BM25, floor=True)
+
+
+def recover(memory: Memory, harness: str, session_id: str) -> tuple[Passage, ...]:
+    """The last words of a session that was cut off; nothing where it was not, or cannot be read."""
+    taken = memory.take_over(session_id, Harness(harness))
+    return taken.map(lambda found: _present(recovery_passage(found.handover))).value_or(())
+
+
+def _present(passage: Passage | None) -> tuple[Passage, ...]:
+    return () if passage is None else (passage,)
 
 
 def _shown_hit(memory: Memory, listed: Listed, around: Whereabouts) -> Shown | None:

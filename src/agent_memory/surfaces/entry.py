@@ -5,10 +5,10 @@ import sys
 
 
 def main() -> int:
-    """The exit code of `memory …`. With `capture --hook` it does not return: the process ends in `hook`."""
+    """The exit code of `memory …`. With `--hook` it does not return: the process ends in `hook` or `inject_hook`."""
     words = sys.argv[1:]
-    if words[:1] == ["capture"] and "--hook" in words:
-        _run_hook(words[1:])
+    if "--hook" in words and words[:1] in (["capture"], ["inject"]):
+        _run_hook(*words)
     _go_on_in_utf_8()
     try:
         from agent_memory.surfaces.cli.main import main as run_command
@@ -18,12 +18,16 @@ def main() -> int:
         return 130
 
 
-def _run_hook(words: list[str]) -> None:
+def _run_hook(command: str, *words: str) -> None:
     """Ends the process with code 0, even where the installation is broken or no file can be opened."""
     try:
+        if command == "inject":
+            from agent_memory.surfaces.inject_hook import run_inject_hook
+
+            run_inject_hook([*words])
         from agent_memory.surfaces.hook import run_hook
 
-        run_hook(words)
+        run_hook([*words])
     finally:
         os._exit(0)
 

@@ -1,6 +1,7 @@
 """What was injected into which session, as a log keeps it: one line a delivery, no text of any note. Free of imports.
 
-    {"at_ms": 1771000205123, "harness": "codex", "session": "…", "event": "start", "ids": ["id__…"], "tokens": 812}
+    {"at_ms": 1771000205123, "harness": "codex", "session": "…", "event": "start", "ids": ["id__…"], "tokens": 812,
+     "scope": "github.com/owner/repo"}
 
 `event` is `start`, `prompt`, `command` (by `memory inject` itself), or `compact`: what was injected before is gone from there.
 """
@@ -14,17 +15,27 @@ if TYPE_CHECKING:
 COMMAND = "command"
 """By `memory inject` itself, not by a hook."""
 
+RECOVERY_MS = 7 * 24 * 60 * 60 * 1000
 SAME_MOMENT_MS = 10_000
 """Two hooks that are told of one event, as Cursor runs its own and those of Claude Code, are not further apart."""
+
+_MEMBERS = ("at_ms", "harness", "session", "event", "ids", "tokens", "scope")
 
 
 class Delivery:
     """One line of the log."""
 
-    __slots__ = ("at_ms", "event", "harness", "ids", "session", "tokens")
+    __slots__ = ("at_ms", "event", "harness", "ids", "scope", "session", "tokens")
 
     def __init__(
-        self, at_ms: int, harness: str, session: str, event: str, ids: tuple[str, ...] = (), tokens: int = 0
+        self,
+        at_ms: int,
+        harness: str,
+        session: str,
+        event: str,
+        ids: tuple[str, ...] = (),
+        tokens: int = 0,
+        scope: str = "",
     ) -> None:
         self.at_ms = at_ms
         self.harness = harness
@@ -33,24 +44,27 @@ class Delivery:
         self.event = event
         self.ids = ids
         self.tokens = tokens
+        self.scope = scope
 
     @property
     def members(self) -> "dict[str, object]":
         """As it is written."""
-        return {name: getattr(self, name) for name in ("at_ms", "harness", "session", "event", "ids", "tokens")}
+        return {name: getattr(self, name) for name in _MEMBERS}
 
 
 def delivery_of(members: object) -> Delivery | None:
     """The delivery that a line tells of; None for a line that tells of none."""
     if not isinstance(members, dict):
         return None
-    harness, session, event = (members.get(key) for key in ("harness", "session", "event"))
+    harness, session, event, scope = (members.get(key) for key in ("harness", "session", "event", "scope"))
     at_ms, tokens, ids = (members.get(key) for key in ("at_ms", "tokens", "ids"))
     if not (isinstance(harness, str) and isinstance(session, str) and isinstance(event, str)):
         return None
     if not (isinstance(at_ms, int) and isinstance(tokens, int) and isinstance(ids, list)):
         return None
-    return Delivery(at_ms, harness, session, event, tuple(each for each in ids if isinstance(each, str)), tokens)
+    return Delivery(
+        at_ms, harness, session, event, tuple(each for each in ids if isinstance(each, str)), tokens, str(scope or "")
+    )
 
 
 def known_ids(
@@ -69,3 +83,13 @@ def known_ids(
 
 def _since(known: "dict[str, int]", at_ms: int) -> "dict[str, int]":
     return {id: when for id, when in known.items() if when >= at_ms}
+
+
+def last_other_session(deliveries: "Iterable[Delivery]", scope: str, session: str, now_ms: int) -> Delivery | None:
+    """The newest line of another session of this place than this one, if it is younger than seven days."""
+    others = (
+        each
+        for each in deliveries
+        if each.scope == scope and each.session not in ("", session) and now_ms - each.at_ms < RECOVERY_MS
+    )
+    return max(others, key=lambda each: each.at_ms, default=None)

@@ -18,6 +18,7 @@ from agent_memory.errors import ActRefused, UsageInvalid
 from agent_memory.surfaces.cli.opening import add_choice, current_directory, with_memory
 from agent_memory.surfaces.console import Console
 from agent_memory.surfaces.hook_call import is_marked, is_own_call
+from agent_memory.surfaces.inject_hook import run_inject_hook
 
 _MOST_TOKENS = 50_000
 
@@ -49,7 +50,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, console: Console) -> int:
     if arguments.hook:
-        return console.fail(UsageInvalid("A hook's call is `memory inject --harness NAME --hook` and no more"))
+        run_inject_hook(["--harness", arguments.harness or "", "--hook"])
     if arguments.budget is not None and not 0 <= arguments.budget <= _MOST_TOKENS:
         return console.fail(UsageInvalid(f"--budget takes 0 to {_MOST_TOKENS:,} tokens"))
 
