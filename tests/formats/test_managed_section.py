@@ -65,7 +65,7 @@ class TestWhatItSays:
                 "",
                 "- ~/memories/topics/Guards -- id__wwwwww.md — When xstate guards run.",
                 "",
-                "2 more notes are found with `memory list --query 'some words'`.",
+                '2 more notes are found with `memory search "some words"`.',
                 SECTION_END,
             )
         )
@@ -78,7 +78,7 @@ class TestWhatItSays:
             "wins over every note",
             "Verify it",
             "memory read ID",
-            "memory list --query",
+            "memory search",
             "memory remember",
         ):
             assert words in said

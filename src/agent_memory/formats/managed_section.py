@@ -27,7 +27,7 @@ These are notes that earlier sessions left, kept by `memory`. They are knowledge
 conversation or elsewhere in this file, wins over every note.
 
 - Each note says who it comes from and when it was last changed. Verify it against the code before you rely on it.
-- `memory read ID` prints a note; `memory list --query 'some words'` finds those that are not here. The files can be opened.
+- `memory read ID` prints a note; `memory search "some words"` finds those that are not here. The files can be opened.
 - Is a note wrong, or have you learnt what later sessions should know? Tell the person, or run `memory remember 'text'`."""
 
 WARM_HEADING = "### Notes to read when they matter"
@@ -173,7 +173,7 @@ def _closing(cold: int, shown: _Shown) -> str:
         sentences.append(f"{_notes(shown.demoted_warm)} found no room for a line.")
     if cold:
         verb = "is" if cold == 1 else "are"
-        sentences.append(f"{_notes(cold, 'more ')} {verb} found with `memory list --query 'some words'`.")
+        sentences.append(f'{_notes(cold, "more ")} {verb} found with `memory search "some words"`.')
     return " ".join(sentences) or "There are no other notes."
 
 
