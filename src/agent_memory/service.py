@@ -2,45 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from attrs import evolve, frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.change import Create, Replace, Restore, Retire
 from agent_memory.domain.editing import EDITABLE as EDITABLE, edited_title, patched, promoted, trusted_after
-from agent_memory.domain.entry import Listed, Listing, MemoryEntry, Meta, Source, StoredEntry
+from agent_memory.domain.entry import Listed, MemoryEntry, Meta, StoredEntry
 from agent_memory.domain.note_draft import Caller, MetaPatch, NoteDraft
-from agent_memory.domain.planning.drafts import stored_agent, stored_body, stored_description, stored_tags
-from agent_memory.domain.planning.same_body import same_body
-from agent_memory.domain.planning.taken_ids import taken_ids
-from agent_memory.domain.redacted_path import redact_path
+from agent_memory.domain.planning.drafts import stored_body, stored_description, stored_tags
 from agent_memory.domain.results import sealed
 from agent_memory.domain.section import Published
-from agent_memory.domain.similarity.same_subject import Subject
-from agent_memory.domain.text.derive import derive_description, derive_title
-from agent_memory.domain.text.ids import mint_id
-from agent_memory.domain.text.links import append_see_also, without_see_also
 from agent_memory.domain.tiering.standing import with_hot, without
 from agent_memory.domain.tiers import TierList
-from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Origin, Sensitivity, Status
+from agent_memory.domain.vocabulary import Sensitivity
 from agent_memory.errors import ActRefused, EntryChanged, EntryInvalid, EntryProtected, Error
 from agent_memory.known_notes import KnownNotes
 from agent_memory.ports import Clock, Locks, Recorder, Store, UsageLedger
 from agent_memory.reading import ListedEntries, ListFilter, ReadEntry, Reading, usage_of
 from agent_memory.recorded_writes import RecordedWrites, published_nowhere
+from agent_memory.remembering import Remembered as Remembered, Remembering
 from agent_memory.wording import describe
 
 _EMPTY = EntryInvalid(("body: is empty (`memory archive` puts a note away)",))
-
-
-@frozen
-class Remembered:
-    """A stored note; `existing` when its very body was stored already, and nothing was written."""
-
-    stored: StoredEntry
-    similar: tuple[Listed, ...] = ()
-    existing: bool = False
 
 
 @frozen
@@ -56,8 +41,8 @@ class MemoryService:
     warn: Callable[[str], None]
     locks: Locks
     publish: Callable[[], Result[Published, Error]] = published_nowhere
-    known: KnownNotes | None = None
-    """What finds notes about the same subject; without it the listing does."""
+    known: Callable[[], KnownNotes] | None = None
+    """Makes what finds notes about the same subject; without it the listing does."""
 
     @property
     def _writes(self) -> RecordedWrites:
@@ -78,59 +63,8 @@ class MemoryService:
 
     def remember(self, draft: NoteDraft) -> Result[Remembered, Error]:
         """Store a note at once as `captured`. A similar entry is linked; an identical body is not stored twice."""
-        body = stored_body(draft.body)
-        if not body.strip():
-            return Failure(EntryInvalid(("body: is empty",)))
-        title = edited_title(draft.title or derive_title(body))
-        description = stored_description(draft.description or derive_description(body))
-        subject = Subject(title, body, description, draft.kind)
-        # Before the write lock is taken: an index may have to catch up with the files first.
-        match sealed((self.known or KnownNotes(self.store)).similar_to(subject, draft.scope)):
-            case Failure(error):
-                return Failure(error)
-            case Success(known):
-                pass
-
-        def stored(live: Listing, archive: Listing) -> Result[Remembered, Error]:
-            alive = frozenset(each.meta.id for each in live.entries)
-            similar = tuple(each for each in known if each.meta.id in alive)
-            twin = same_body(body, live.entries) or _linked_twin(body, similar)
-            if twin is not None:
-                return self.store.read(twin.meta.id).map(lambda entry: Remembered(entry, existing=True))
-            now = self.clock.now_ms()
-            linked = append_see_also(body, [each.meta.id for each in similar])
-            source = Source(
-                self.caller.harness,
-                cwd=draft.cwd and redact_path(draft.cwd),
-                repo=draft.scope if draft.scope != GLOBAL_SCOPE else None,
-                agent=draft.agent and stored_agent(draft.agent),
-            )
-            meta = Meta(
-                id=mint_id(title, now, taken_ids(live, archive)),
-                title=title,
-                description=description,
-                kind=draft.kind,
-                tags=stored_tags(draft.tags),
-                status=Status.CAPTURED,
-                origin=self.caller.origin,
-                scope=draft.scope,
-                importance=draft.importance,
-                sensitivity=draft.sensitivity,
-                expires_at_ms=draft.expiry.at_ms,
-                created_at_ms=now,
-                updated_at_ms=now,
-                sources=(source,),
-            )
-            return self._write(Create(MemoryEntry(meta, linked)), f"remember: {title}").map(
-                lambda entry: Remembered(entry, tuple(each.listed for each in similar))
-            )
-
-        with self.locks.write() as held:  # or two that remember the same at once both find it new
-            return (
-                held.bind(lambda _: self.store.list())
-                .bind(lambda live: self.store.list(archived=True).map(lambda archive: (live, archive)))
-                .bind(lambda lists: stored(*lists))
-            )
+        known = self.known() if self.known else KnownNotes(self.store)
+        return Remembering(self.store, self.clock, self.caller, self.locks, self._writes, known).remember(draft)
 
     def update_meta(self, id: str, patch: MetaPatch) -> Result[StoredEntry, Error]:
         """Change some frontmatter. An agent's change makes the entry's origin at best `agent`."""
@@ -287,12 +221,6 @@ class MemoryService:
     ) -> Result[StoredEntry, Error]:
         id = change.entry.meta.id
         return self._writes.apply(change, id, subject, tiers).bind(lambda _: self.store.read(id))
-
-
-def _linked_twin(body: str, similar: Sequence[StoredEntry]) -> Listed | None:
-    """The similar entry whose body is this one, but for the links that were added when it was stored."""
-    wanted = without_see_also(body)
-    return next((each.listed for each in similar if without_see_also(each.body) == wanted), None)
 
 
 def _other_keys_changed(before: Meta, after: Meta) -> list[str]:

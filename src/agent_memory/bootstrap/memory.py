@@ -70,7 +70,15 @@ class Memory(Parts):
         from agent_memory.service import MemoryService
 
         return MemoryService(
-            self.store, self.ledger, self.recorder, self.clock, self.caller, self.warn, self.locks, self.publish
+            self.store,
+            self.ledger,
+            self.recorder,
+            self.clock,
+            self.caller,
+            self.warn,
+            self.locks,
+            self.publish,
+            lambda: self.known,
         )
 
     @property

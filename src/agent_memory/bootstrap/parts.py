@@ -37,7 +37,8 @@ if TYPE_CHECKING:
     from agent_memory.adapters.store.store_files import StoreFiles
     from agent_memory.adapters.surroundings.places_files import PlacesFiles
     from agent_memory.adapters.targets.target_files import TargetFiles
-    from agent_memory.ports import Agent
+    from agent_memory.known_notes import KnownNotes
+    from agent_memory.ports import Agent, Embedder
     from agent_memory.reading import Reading
 
 # What only some commands need is imported where it is made: `memory capture` and `memory list` run all day long.
@@ -114,6 +115,20 @@ class Parts:
         from agent_memory.reading import Reading
 
         return Reading(self.store, self.ledger, self.clock, self.caller)
+
+    @cached_property
+    def embedder(self) -> Result[Embedder, str]:
+        """What gives texts their vectors of meaning; where it is not installed or damaged, a sentence that says so."""
+        from agent_memory.adapters.embedding.wordllama_embedder import open_wordllama
+
+        return open_wordllama().map(lambda embedder: embedder)
+
+    @cached_property
+    def known(self) -> KnownNotes:
+        """What finds notes about the same subject before another is written."""
+        from agent_memory.known_notes import KnownNotes
+
+        return KnownNotes(self.store, embedder=self.embedder.value_or(None))
 
     @cached_property
     def ledger(self) -> UsageLedgerFiles:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import re
 import sys
 from array import array
 
 from attrs import frozen
 
 from agent_memory.domain.analysis.claims import Claim, words_without_values
-from agent_memory.domain.analysis.said import said_in
+from agent_memory.domain.analysis.said import said_in, said_terms
 from agent_memory.domain.analysis.vocabulary import Vocabulary
 from agent_memory.domain.entry import Meta, StoredEntry
 from agent_memory.domain.findings import Profile
@@ -21,7 +20,6 @@ from agent_memory.domain.text.terms import content_terms
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Kind, Origin, Sensitivity
 
 _MOST_TERMS = 2_000
-_SPAN = re.compile(r"`([^`\n]{2,80})`")
 
 
 @frozen
@@ -143,9 +141,8 @@ def _digest(said: str) -> bytes:
 
 
 def _terms(text: str, words: Vocabulary) -> array[int]:
-    named = {f"`{span.strip().lower()}`" for span in _SPAN.findall(text)} if "`" in text else set()
     # Of a very long text some words will do; which ones must not depend on anything but the text.
-    chosen = sorted(content_terms(text) | named)[:_MOST_TERMS]
+    chosen = sorted(said_terms(text))[:_MOST_TERMS]
     return array("I", words.numbers(chosen))
 
 

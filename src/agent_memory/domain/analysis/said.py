@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
+
 from agent_memory.domain.entry import StoredEntry
 from agent_memory.domain.planning.linking import without_links
 from agent_memory.domain.planning.statements import statements
 from agent_memory.domain.text.code_spans import find_code
 from agent_memory.domain.text.links import without_see_also
+from agent_memory.domain.text.terms import content_terms
 from agent_memory.domain.vocabulary import Kind
 
+_SPAN = re.compile(r"`([^`\n]{2,80})`")
 _MOMENTARY = (Kind.HANDOFF, Kind.TASK)
 
 
@@ -16,6 +20,12 @@ def said_in(body: str) -> str:
     """The body with each link replaced by its label, without the links at its end; code stays."""
     text = without_see_also(body)
     return "\n".join(map(without_links, text.split("\n"))) if "[[" in text else text
+
+
+def said_terms(text: str) -> frozenset[str]:
+    """The content words of a text, and the code that it names (each in backticks)."""
+    named = {f"`{span.strip().lower()}`" for span in _SPAN.findall(text)} if "`" in text else set()
+    return content_terms(text) | named
 
 
 def sentences_of(stored: StoredEntry) -> tuple[str, ...]:

@@ -1,0 +1,127 @@
+"""Whether a note is about the same subject as one that is known: by the words they have in common, and where there are
+vectors, by meaning too.
+
+A word counts by how rare it is among the candidates that it was compared with: what half of them say, as the name of the
+project or the words of a form, tells nothing. No score of a search is looked at. That a note of the same tool is taken for
+the same subject would be worse than a match missed: whoever is told of a match once too often stops to look.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+
+from attrs import frozen
+
+from agent_memory.domain.analysis.said import said_in, said_terms
+from agent_memory.domain.entry import StoredEntry
+from agent_memory.domain.planning.salience import lost_salience
+from agent_memory.domain.text.terms import content_terms, coverage
+from agent_memory.domain.vocabulary import Kind
+
+MOST_NAMED = 3
+"""More similar notes than these are no help to whoever writes one."""
+
+_SHARED = 0.65
+"""Share of the words of the smaller note that both have, weighted: the same subject by words alone."""
+_SHARED_FAR = 0.85
+"""The same where one note is `_FAR` times as long: it holds many words by chance."""
+_FAR = 8
+_FEWEST_SHARED = 5
+_FEW_SHARED = 3
+_SHARED_OF_FEW = 0.6
+"""Share of the words of both (Jaccard) where they have fewer than `_FEWEST_SHARED` in common."""
+_SHARED_AND_NEAR = 1.25
+"""Share of the smaller note and cosine together: the same subject by words and meaning."""
+_LEAST_SHARED = 0.45
+_FEWEST_SHARED_AND_NEAR = 4
+_TITLES = 0.2
+"""What equal titles add."""
+_SAID_AGAIN = 0.8
+"""Share of a note's words that another must have to say all of it."""
+
+
+@frozen
+class Subject:
+    """A note that is to be written."""
+
+    title: str
+    body: str
+    description: str = ""
+    kind: Kind = Kind.FACT
+
+
+@frozen
+class Candidate:
+    """A known note that may be on the same subject, and how near its meaning is, -1 to 1; None where nobody knows."""
+
+    stored: StoredEntry
+    cosine: float | None = None
+
+
+@frozen
+class _Words:
+    title: frozenset[str]
+    all: frozenset[str]
+
+
+def similar_among(subject: Subject, candidates: Sequence[Candidate]) -> tuple[StoredEntry, ...]:
+    """The candidates about the same subject, the likest first, at most `MOST_NAMED`. A handoff is never one, nor like one:
+    it says how things stood at one moment."""
+    if subject.kind is Kind.HANDOFF:
+        return ()
+    wanted = _words(subject.title, subject.description, subject.body)
+    known = [(each, _words_of(each.stored)) for each in candidates if each.stored.meta.kind is not Kind.HANDOFF]
+    spread = Counter(word for _, words in known for word in words.all)
+    scored = ((_likeness(wanted, words, each.cosine, spread, len(known)), each.stored) for each, words in known)
+    alike = sorted(
+        ((score, stored) for score, stored in scored if score > 0), key=lambda pair: (-pair[0], pair[1].meta.id)
+    )
+    return tuple(stored for _, stored in alike[:MOST_NAMED])
+
+
+def says_nothing_new(subject: Subject, stored: StoredEntry) -> bool:
+    """Whether a known note says all that this one does: nearly all of its words, and every number, name and negation."""
+    said = f"{subject.title}\n{said_in(subject.body)}"
+    known = f"{stored.meta.title}\n{stored.meta.description}\n{stored.body}"
+    return coverage(content_terms(said), content_terms(known)) >= _SAID_AGAIN and not lost_salience(said, known)
+
+
+def _words_of(stored: StoredEntry) -> _Words:
+    return _words(stored.meta.title, stored.meta.description, stored.body)
+
+
+def _words(title: str, description: str, body: str) -> _Words:
+    return _Words(content_terms(title), said_terms(f"{title}\n{description}\n{said_in(body)}"))
+
+
+def _likeness(one: _Words, other: _Words, cosine: float | None, spread: Counter[str], total: int) -> float:
+    """How alike two notes are, 0 where they are not about the same; `other` is among those that `spread` counts."""
+
+    def weight(words: frozenset[str]) -> float:
+        return sum(math.log(1 + total / (spread[word] - (word in other.all) + 0.5)) for word in words)
+
+    common = one.all & other.all
+    if len(common) < _FEW_SHARED:
+        return 0.0
+    both, mine, theirs = weight(common), weight(one.all), weight(other.all)
+    shared, jaccard = both / min(mine, theirs), both / (mine + theirs - both)
+    titles = weight(one.title & other.title) / max(weight(one.title | other.title), 1.0)
+    by_words = shared + _TITLES * titles
+    if _same_by_words(one, other, len(common), by_words, jaccard) or _same_by_meaning(common, shared, by_words, cosine):
+        return by_words + jaccard + (cosine or 0.0)
+    return 0.0
+
+
+def _same_by_words(one: _Words, other: _Words, common: int, shared: float, jaccard: float) -> bool:
+    if common < _FEWEST_SHARED:
+        return jaccard >= _SHARED_OF_FEW
+    far = max(len(one.all), len(other.all)) >= _FAR * min(len(one.all), len(other.all))
+    return shared >= (_SHARED_FAR if far else _SHARED)
+
+
+def _same_by_meaning(common: frozenset[str], shared: float, by_words: float, cosine: float | None) -> bool:
+    if cosine is None or len(common) < _FEWEST_SHARED_AND_NEAR or shared < _LEAST_SHARED:
+        return False
+    return by_words + cosine >= _SHARED_AND_NEAR

@@ -1,0 +1,110 @@
+"""The notes that are known, asked which of them are about the same as one that is to be written: the search before every
+write, the same for a person's `remember`, for MCP clients and for what a consolidation creates."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from heapq import nlargest
+
+from attrs import frozen
+from returns.result import Failure, Result, Success
+
+from agent_memory.domain.entry import Listed, StoredEntry
+from agent_memory.domain.planning.same_body import words_about
+from agent_memory.domain.results import sealed
+from agent_memory.domain.searching.matching import NoteFilter, TermWeights
+from agent_memory.domain.searching.query_words import query_words
+from agent_memory.domain.similarity.meaning_text import meaning_text
+from agent_memory.domain.similarity.same_subject import Candidate, Subject, similar_among
+from agent_memory.domain.similarity.vectors import cosines
+from agent_memory.domain.text.terms import content_terms
+from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Sensitivity
+from agent_memory.errors import Error
+from agent_memory.ports import Embedder, Index, Store
+
+MOST_CANDIDATES = 20
+"""Notes that are read and compared: of 187 real notes the one on the same subject was always among the first ten."""
+
+_PATIENCE_SECONDS = 0.5
+"""How long a write may wait for an index to catch up with the files; what it has not seen by then is looked for in the
+listing."""
+
+
+@frozen
+class KnownNotes:
+    """The notes of a store. Without an index they are looked for in the listing, without an embedder compared by words
+    alone: whatever is wrong with either hinders no write."""
+
+    store: Store
+    index: Index | None = None
+    embedder: Embedder | None = None
+
+    def similar_to(self, subject: Subject, scope: str) -> Result[tuple[StoredEntry, ...], Error]:
+        """The live notes of this scope and of `global` about the same subject, the likest first; never a secret one. An
+        error only where the store cannot be listed."""
+
+        def compared(near: Sequence[StoredEntry]) -> tuple[StoredEntry, ...]:
+            return similar_among(subject, self._candidates(subject, near))
+
+        return self._near(subject, frozenset((scope, GLOBAL_SCOPE))).map(compared)
+
+    def _near(self, subject: Subject, scopes: frozenset[str]) -> Result[Sequence[StoredEntry], Error]:
+        indexed = self._indexed(subject, scopes)
+        ids = (
+            Success(indexed)
+            if indexed is not None
+            else self.store.list().map(lambda listing: _likeliest(subject, listing.entries, scopes))
+        )
+        return ids.map(lambda found: [stored for id in found if (stored := self._readable(id, scopes)) is not None])
+
+    def _readable(self, id: str, scopes: frozenset[str]) -> StoredEntry | None:
+        match sealed(self.store.read(id)):
+            case Success(stored) if _may_be_named(stored.listed, scopes):
+                return stored
+            case _:  # it went meanwhile, or cannot be read: then nobody can say that it is about the same
+                return None
+
+    def _indexed(self, subject: Subject, scopes: frozenset[str]) -> Sequence[str] | None:
+        """The ids that the index finds; None where it cannot answer for all notes."""
+        index = self.index
+        if index is None:
+            return None
+        refreshed = index.refresh(_PATIENCE_SECONDS)
+        if isinstance(refreshed, Failure) or refreshed.unwrap().pending:
+            return None
+        words = query_words(f"{subject.title}\n{subject.description}\n{subject.body}")
+        found = (
+            index.match(words, TermWeights(prefix=0.0, typo=0.0), MOST_CANDIDATES, NoteFilter(scopes=scopes))
+            .bind(lambda matches: index.notes(tuple(matches.scores)))
+            .map(lambda notes: [note.listed.meta.id for note in notes.values()])
+        )
+        return None if isinstance(found, Failure) else found.unwrap()
+
+    def _candidates(self, subject: Subject, near: Sequence[StoredEntry]) -> list[Candidate]:
+        if self.embedder is None or not near:
+            return [Candidate(stored) for stored in near]
+        mine = meaning_text(subject.title, subject.description, subject.body)
+        theirs = (meaning_text(each.meta.title, each.meta.description, each.body) for each in near)
+        match sealed(self.embedder.embed((mine, *theirs))):
+            case Failure(_):
+                return [Candidate(stored) for stored in near]
+            case Success(vectors):
+                near_to_mine = cosines(vectors[0], vectors[1:])
+                return [Candidate(each, cosine) for each, cosine in zip(near, near_to_mine, strict=True)]
+
+
+def _may_be_named(listed: Listed, scopes: frozenset[str]) -> bool:
+    return listed.meta.scope in scopes and listed.meta.sensitivity is not Sensitivity.SECRET
+
+
+def _likeliest(subject: Subject, listed: Sequence[Listed], scopes: frozenset[str]) -> list[str]:
+    """The ids of the entries that share most words with the subject, by what a listing knows of them."""
+    wanted = content_terms(f"{subject.title} {subject.description} {subject.body}")
+    scored: list[tuple[float, str]] = []
+    for each in listed:
+        about = words_about(each.meta)
+        shared = len(wanted & about)
+        if shared and _may_be_named(each, scopes):
+            scored.append((shared / math.sqrt(len(about)), each.meta.id))
+    return [id for _, id in nlargest(MOST_CANDIDATES, scored)]

@@ -1,0 +1,110 @@
+"""To remember a note: stored at once, linked to what is known of its subject, and never twice."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from attrs import frozen
+from returns.result import Failure, Result
+
+from agent_memory.domain.change import Create
+from agent_memory.domain.editing import edited_title
+from agent_memory.domain.entry import Listed, Listing, MemoryEntry, Meta, Source, StoredEntry
+from agent_memory.domain.note_draft import Caller, NoteDraft
+from agent_memory.domain.planning.drafts import stored_agent, stored_body, stored_description, stored_tags
+from agent_memory.domain.planning.same_body import same_body
+from agent_memory.domain.planning.taken_ids import taken_ids
+from agent_memory.domain.redacted_path import redact_path
+from agent_memory.domain.similarity.same_subject import Subject
+from agent_memory.domain.text.derive import derive_description, derive_title
+from agent_memory.domain.text.ids import mint_id
+from agent_memory.domain.text.links import append_see_also, without_see_also
+from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Status
+from agent_memory.errors import EntryInvalid, Error
+from agent_memory.known_notes import KnownNotes
+from agent_memory.ports import Clock, Locks, Store
+from agent_memory.recorded_writes import RecordedWrites
+
+
+@frozen
+class Remembered:
+    """A stored note; `existing` when its very body was stored already, and nothing was written."""
+
+    stored: StoredEntry
+    similar: tuple[Listed, ...] = ()
+    existing: bool = False
+
+
+@frozen
+class Remembering:
+    """Stores new notes for one caller."""
+
+    store: Store
+    clock: Clock
+    caller: Caller
+    locks: Locks
+    writes: RecordedWrites
+    known: KnownNotes
+
+    def remember(self, draft: NoteDraft) -> Result[Remembered, Error]:
+        """Store a note at once as `captured`. A similar entry is linked; an identical body is not stored twice."""
+        body = stored_body(draft.body)
+        if not body.strip():
+            return Failure(EntryInvalid(("body: is empty",)))
+        title = edited_title(draft.title or derive_title(body))
+        subject = Subject(title, body, stored_description(draft.description or derive_description(body)), draft.kind)
+        # Before the write lock is taken: an index may have to catch up with the files first.
+        return self.known.similar_to(subject, draft.scope).bind(lambda similar: self._stored(draft, subject, similar))
+
+    def _stored(self, draft: NoteDraft, subject: Subject, known: Sequence[StoredEntry]) -> Result[Remembered, Error]:
+        def stored(live: Listing, archive: Listing) -> Result[Remembered, Error]:
+            alive = frozenset(each.meta.id for each in live.entries)
+            similar = tuple(each for each in known if each.meta.id in alive)
+            twin = same_body(subject.body, live.entries) or _linked_twin(subject.body, similar)
+            if twin is not None:
+                return self.store.read(twin.meta.id).map(lambda entry: Remembered(entry, existing=True))
+            meta = self._meta(draft, subject, taken_ids(live, archive))
+            entry = MemoryEntry(meta, append_see_also(subject.body, [each.meta.id for each in similar]))
+            return (
+                self.writes.apply(Create(entry), meta.id, f"remember: {meta.title}")
+                .bind(lambda _: self.store.read(meta.id))
+                .map(lambda new: Remembered(new, tuple(each.listed for each in similar)))
+            )
+
+        with self.locks.write() as held:  # or two that remember the same at once both find it new
+            return (
+                held.bind(lambda _: self.store.list())
+                .bind(lambda live: self.store.list(archived=True).map(lambda archive: (live, archive)))
+                .bind(lambda lists: stored(*lists))
+            )
+
+    def _meta(self, draft: NoteDraft, subject: Subject, taken: frozenset[str]) -> Meta:
+        now = self.clock.now_ms()
+        source = Source(
+            self.caller.harness,
+            cwd=draft.cwd and redact_path(draft.cwd),
+            repo=draft.scope if draft.scope != GLOBAL_SCOPE else None,
+            agent=draft.agent and stored_agent(draft.agent),
+        )
+        return Meta(
+            id=mint_id(subject.title, now, taken),
+            title=subject.title,
+            description=subject.description,
+            kind=draft.kind,
+            tags=stored_tags(draft.tags),
+            status=Status.CAPTURED,
+            origin=self.caller.origin,
+            scope=draft.scope,
+            importance=draft.importance,
+            sensitivity=draft.sensitivity,
+            expires_at_ms=draft.expiry.at_ms,
+            created_at_ms=now,
+            updated_at_ms=now,
+            sources=(source,),
+        )
+
+
+def _linked_twin(body: str, similar: Sequence[StoredEntry]) -> Listed | None:
+    """The similar entry whose body is this one, but for the links that were added when it was stored."""
+    wanted = without_see_also(body)
+    return next((each.listed for each in similar if without_see_also(each.body) == wanted), None)

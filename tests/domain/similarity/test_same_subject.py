@@ -1,0 +1,134 @@
+from __future__ import annotations
+
+from hypothesis import given, settings, strategies as st
+
+from agent_memory.domain.entry import StoredEntry
+from agent_memory.domain.similarity.same_subject import MOST_NAMED, Candidate, Subject, says_nothing_new, similar_among
+from agent_memory.domain.vocabulary import Kind
+from analysed_notes import note
+
+LOCK = note(
+    "Lock of the queue",
+    "The queue's lock file holds PID@hostname and a time stamp. `acquireLock` writes it in one call, and a lock older than "
+    "five minutes counts as stale and is taken over.",
+)
+BUILD = note(
+    "Build order of the bundles",
+    "esbuild makes three bundles one after the other: bin, mcp and cli. With Promise.all the cli was bundled before mcp "
+    "existed, and the release was broken.",
+)
+VIEWER = note(
+    "Zoom of the viewer",
+    "The viewer zooms between 0.1 and 4. Three buttons: in by 1.5, out by 0.67, and back to the whole graph.",
+)
+SIZES = note(
+    "Sizes of nodes in the viewer",
+    "The radius of a node in the viewer's graph grows with its reads, from 4 to 12 pixels.",
+)
+KNOWN = (LOCK, BUILD, VIEWER, SIZES)
+
+
+def similar(subject: Subject, *known: StoredEntry, cosine: float | None = None) -> tuple[StoredEntry, ...]:
+    return similar_among(subject, [Candidate(each, cosine) for each in known or KNOWN])
+
+
+def test_the_same_in_other_words_and_another_order_is_found() -> None:
+    again = Subject(
+        "Bundling",
+        "The three bundles of esbuild must be made one after the other, bin first, then mcp, then cli: Promise.all broke it.",
+    )
+    assert similar(again) == (BUILD,)
+
+
+def test_another_matter_of_the_same_thing_is_not() -> None:
+    for text in (
+        "The viewer crashes in Safari when the graph has more than 2,000 nodes.",
+        "esbuild gets --sourcemap when the cli is debugged.",
+        "The queue is drained every two hours, by cron.",
+        "Ask Ada before the viewer's colours are changed.",
+    ):
+        assert similar(Subject(text, text)) == ()
+
+
+def test_near_in_meaning_with_half_of_the_words_is_the_same_subject() -> None:
+    again = Subject(
+        "Stale locks",
+        "Whoever finds a lock with another hostname that is older than five minutes may remove it, says Ada.",
+    )
+    assert similar(again, LOCK, cosine=0.3) == ()
+    assert similar(again, LOCK) == ()
+    assert similar(again, LOCK, cosine=0.8) == (LOCK,)
+
+
+def test_near_in_meaning_without_words_in_common_is_not() -> None:
+    assert similar(Subject("Dogs", "My neighbour's terrier barks all night."), *KNOWN, cosine=0.95) == ()
+
+
+def test_words_that_all_candidates_have_tell_nothing() -> None:
+    form = "Release checklist of the payments service: tag, build, smoke test, announce. Version {} by {}."
+    forms = [
+        note(f"Release {name}", form.format(at, name)) for at, name in enumerate(("ada", "bob", "cy", "dan", "eve"))
+    ]
+    new = Subject("Release fay", form.format(9, "fay"))
+    assert similar(new, forms[0]) == (forms[0],)
+    assert similar(new, *forms) == ()
+
+
+def test_a_part_of_a_known_note_is_about_the_same_but_not_a_few_words_of_a_long_one() -> None:
+    part = Subject("Locks", "A lock older than five minutes counts as stale and is taken over.")
+    assert similar(part) == (LOCK,)
+    chapter = note("Handbook", " ".join(f"{LOCK.body} word{at} thing{at}" for at in range(60)))
+    few = Subject("Lock", "The lock file holds a time stamp, and Ada reads it at night.")
+    assert similar(few, chapter) == ()
+
+
+def test_short_notes_need_nearly_the_same_words() -> None:
+    known = note("Deploys", "Deploys run from main only.")
+    assert similar(Subject("Deploys run from main.", "Deploys run from main."), known) == (known,)
+    assert similar(Subject("Deploys run at night", "Deploys run at night by cron."), known) == ()
+
+
+def test_a_changed_value_is_the_same_subject() -> None:
+    known = note("Port of the api", "The api of the staging cluster listens on port 8080 behind nginx.")
+    assert similar(
+        Subject("api port", "The api of the staging cluster listens on port 9090 behind nginx now."), known
+    ) == (known,)
+
+
+def test_a_handoff_is_like_nothing() -> None:
+    handoff = note("Handoff", BUILD.body, kind=Kind.HANDOFF)
+    assert similar(Subject("Build", BUILD.body), handoff) == ()
+    assert similar(Subject("Build", BUILD.body, kind=Kind.HANDOFF), BUILD) == ()
+    assert similar(Subject("Build", BUILD.body), BUILD) == (BUILD,)
+
+
+def test_links_at_the_end_make_no_difference() -> None:
+    linked = note("Build order", f"{BUILD.body}\n\nSee also: [[id__a1b2c3]], [[id__d4e5f6]]")
+    assert similar(Subject("Build order", BUILD.body), linked) == (linked,)
+
+
+@settings(max_examples=40)
+@given(st.text(max_size=200), st.text(max_size=200), st.none() | st.floats(-1, 1))
+def test_any_text_is_compared_and_few_are_named(title: str, body: str, cosine: float | None) -> None:
+    found = similar(Subject(title, body), *KNOWN, cosine=cosine)
+    assert len(found) <= MOST_NAMED
+    assert len({each.meta.id for each in found}) == len(found)
+
+
+def test_the_likest_come_first_and_at_most_three() -> None:
+    copies = [
+        note("Build order of the bundles", BUILD.body + f" Seen by tester{at} in room{at}." * at) for at in range(5)
+    ]
+    found = similar(Subject(BUILD.meta.title, BUILD.body), *reversed(copies))
+    assert found[0] == copies[0]
+    assert len(found) == MOST_NAMED
+
+
+def test_what_is_said_already_is_nothing_new_and_a_new_number_or_negation_is() -> None:
+    known = note("Port of the api", "The api of the staging cluster listens on port 8080 behind nginx.")
+    assert says_nothing_new(Subject("api port", "The staging api listens on port 8080."), known)
+    assert not says_nothing_new(Subject("api port", "The staging api listens on port 9090."), known)
+    assert not says_nothing_new(Subject("api port", "The staging api never listens on port 8080."), known)
+    assert not says_nothing_new(
+        Subject("api port", "The staging api listens on port 8080 until the migration of March."), known
+    )

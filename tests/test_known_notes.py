@@ -1,0 +1,127 @@
+"""The search before every write, over a store in memory with and without an index and an embedder."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pytest
+from attrs import evolve
+from returns.result import Failure, Result, Success
+
+from agent_memory.adapters.embedding.dict_embedder import DictEmbedder
+from agent_memory.adapters.index.dict_index import DictIndex
+from agent_memory.adapters.store.dict_store import DictStore
+from agent_memory.domain.entry import Listing, MemoryEntry, Meta
+from agent_memory.domain.searching.indexed_note import IndexedNote, Refreshed
+from agent_memory.domain.searching.matching import Matches, NoteFilter, TermWeights
+from agent_memory.domain.searching.query_words import QueryWord
+from agent_memory.domain.similarity.same_subject import Subject
+from agent_memory.domain.text.ids import mint_id
+from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Sensitivity
+from agent_memory.errors import Error, StoreIo
+from agent_memory.known_notes import KnownNotes
+
+REPO = "github.com/ada/lamp"
+LOCK = "The queue's lock file holds PID@hostname and a time stamp, and a lock older than five minutes is taken over."
+AGAIN = Subject(
+    "Locks", "A lock file of the queue that is older than five minutes is taken over: it holds a time stamp."
+)
+BROKEN: Error = StoreIo("topics", "list", "EIO", "broken")
+
+
+def put(store: DictStore, title: str, body: str, **values: Any) -> str:
+    meta = evolve(Meta(mint_id(title, 1, ()), title, created_at_ms=1, updated_at_ms=1, scope=REPO), **values)
+    assert isinstance(store.write(MemoryEntry(meta, body), None), Success)
+    return meta.id
+
+
+@pytest.fixture
+def store() -> DictStore:
+    store = DictStore()
+    for number in range(30):
+        put(
+            store,
+            f"Matter {number}",
+            f"The queue of shop{number} has a file for order{number}, and is drained at night.",
+        )
+    return store
+
+
+class BrokenIndex(DictIndex):
+    def refresh(self, patience_seconds: float | None = None) -> Result[Refreshed, Error]:
+        return Failure(BROKEN)
+
+
+class LateIndex(DictIndex):
+    """Has not seen the newest files."""
+
+    def refresh(self, patience_seconds: float | None = None) -> Result[Refreshed, Error]:
+        assert patience_seconds is not None
+        return Success(Refreshed(0, pending=1))
+
+
+class SilentIndex(DictIndex):
+    def match(
+        self, words: Sequence[QueryWord], weights: TermWeights, limit: int, among: NoteFilter
+    ) -> Result[Matches, Error]:
+        return Failure(BROKEN)
+
+
+class BrokenEmbedder(DictEmbedder):
+    def embed(self, texts: Sequence[str]) -> Result[tuple[bytes, ...], Error]:
+        return Failure(BROKEN)
+
+
+def ids(known: KnownNotes, scope: str = REPO) -> list[str]:
+    return [each.meta.id for each in known.similar_to(AGAIN, scope).unwrap()]
+
+
+@pytest.mark.parametrize("index", [None, DictIndex, BrokenIndex, LateIndex, SilentIndex])
+@pytest.mark.parametrize("embedder", [None, DictEmbedder(), BrokenEmbedder()])
+def test_the_note_about_the_same_is_found_whatever_is_there_to_find_it_with(
+    store: DictStore, index: type[DictIndex] | None, embedder: DictEmbedder | None
+) -> None:
+    known = KnownNotes(store, None if index is None else index(store), embedder)
+    assert ids(known) == []
+    wanted = put(store, "Lock file of the queue", LOCK)
+    assert ids(known) == [wanted]
+
+
+@pytest.mark.parametrize("index", [None, DictIndex])
+def test_only_notes_of_the_scope_and_of_global_are_named(store: DictStore, index: type[DictIndex] | None) -> None:
+    known = KnownNotes(store, None if index is None else index(store))
+    put(store, "Lock file of the other queue", LOCK, scope="github.com/ada/other")
+    put(store, "Lock file of the secret queue", LOCK, sensitivity=Sensitivity.SECRET)
+    assert ids(known) == []
+    wanted = put(store, "Lock file of every queue", LOCK, scope=GLOBAL_SCOPE)
+    assert ids(known) == [wanted]
+
+
+def test_a_note_that_went_after_the_index_saw_it_is_not_named(store: DictStore) -> None:
+    wanted = put(store, "Lock file of the queue", LOCK)
+
+    class Remembers(DictIndex):
+        def notes(self, numbers: Sequence[int]) -> Result[Mapping[int, IndexedNote], Error]:
+            found = super().notes(numbers)
+            assert isinstance(store.delete(wanted), Success)
+            return found
+
+    assert ids(KnownNotes(store, Remembers(store))) == []
+
+
+def test_meaning_finds_what_words_alone_do_not(store: DictStore) -> None:
+    wanted = put(store, "Stale locks", "The lock file holds PID@hostname; after five minutes anybody takes it over.")
+    synonyms = {"mutex": "lock", "grab": "tak", "host": "pid"}
+    subject = Subject("Mutex", "Once five minutes are over the file of a mutex, with its host, is anybody's to grab.")
+    by_words, by_meaning = KnownNotes(store), KnownNotes(store, None, DictEmbedder(synonyms))
+    assert by_words.similar_to(subject, REPO).unwrap() == ()
+    assert [each.meta.id for each in by_meaning.similar_to(subject, REPO).unwrap()] == [wanted]
+
+
+def test_a_store_that_cannot_be_listed_is_an_error() -> None:
+    class Broken(DictStore):
+        def list(self, *, archived: bool = False) -> Result[Listing, Error]:
+            return Failure(BROKEN)
+
+    assert KnownNotes(Broken()).similar_to(AGAIN, REPO) == Failure(BROKEN)
