@@ -11,10 +11,10 @@ from agent_memory.domain.change import Replace
 from agent_memory.domain.defrag_run import DefragRun
 from agent_memory.domain.defrag_summary import brief_sentence_of, exit_code_of, sentence_of
 from agent_memory.domain.tiers import TierList
-from agent_memory.domain.vocabulary import Origin, Sensitivity
+from agent_memory.domain.vocabulary import Importance, Origin, Sensitivity
 from agent_memory.errors import AgentMissing, Error, MarkersAmbiguous, ReplyRefused, StoreIo
 from agent_memory.machines.defrag import Defrag
-from agent_memory.pipelines.defrag import steps
+from agent_memory.pipelines.defrag import defrag, steps
 from pipelines.defrag_world import DefragWorld, TidyingAgent, reply
 
 LOCKS = "Locks of `flock` die with their holder, so a crash leaves none behind."
@@ -306,3 +306,70 @@ def test_a_store_that_cannot_be_read_is_an_error_and_not_an_empty_store(
     monkeypatch.setattr(type(world.store), "list", lambda *_args, **_named: Failure(broken))
     assert world.try_run() == Failure(broken)
     assert world.agent.asked == []
+
+
+class TestWhatIsDue:
+    """Expiry and caps ask nobody."""
+
+    def test_what_expired_goes_though_the_agent_leaves_it(self, world: DefragWorld) -> None:
+        kept, over = world.note("Locks", LOCKS), world.note("Fair", PORT, expires_at_ms=1)
+        run = world.run()
+        assert sentence_of(run).startswith("1 archived")
+        assert set(world.live()) == {kept}
+        assert world.store.read(over, archived=True).unwrap().body.strip() == PORT
+        assert world.recorder.commits[0].message.startswith("defrag: 1 archived")
+
+    def test_nobody_is_asked_about_it(self, world: DefragWorld) -> None:
+        world.note("Locks", LOCKS)
+        over = world.note("Fair", PORT, expires_at_ms=world.clock.at_ms + 10 * 86_400_000)
+        world.run()
+        world.clock.at_ms += 20 * 86_400_000
+        run = world.run()
+        assert len(world.agent.asked) == 1
+        assert (run.asked, over in world.live()) == (False, False)
+
+    def test_over_a_cap_the_least_valuable_goes_by_number(self, world: DefragWorld) -> None:
+        ids = [world.note(f"Note {number}", f"Body number {number}.") for number in range(8)]
+        important = world.note("Important", "The backup runs at 3.", importance=Importance.CRITICAL)
+        capped = evolve(world.io(), max_entries=7)
+        run = defrag(capped, DefragRun("capped", world.clock.at_ms)).unwrap()
+        assert sentence_of(run).startswith("2 archived")
+        assert len(world.live()) == 7
+        assert important in world.live()
+        assert set(ids) - set(world.live()) == set(ids[:2])
+        assert "limits.maxEntries is 7" in str(run.plan.actions)
+
+    def test_where_the_agent_fails_it_goes_all_the_same_and_the_failure_is_told(self, world: DefragWorld) -> None:
+        kept, _ = world.note("Locks", LOCKS), world.note("Fair", PORT, expires_at_ms=1)
+        world.agent.answers = [AgentMissing("claude"), reply()]
+        run = world.run()
+        assert run.trouble == AgentMissing("claude")
+        assert set(world.live()) == {kept}
+        assert world.records.finished["run-1"] == (run, AgentMissing("claude"))
+        assert world.records.checkpoints == {}
+        again = world.run()
+        assert (again.trouble, again.asked, len(world.agent.asked)) == (None, True, 2)
+
+    def test_where_nothing_is_due_the_failure_is_all(self, world: DefragWorld) -> None:
+        world.note("Locks", LOCKS)
+        world.agent.answers = [AgentMissing("claude")]
+        assert world.try_run() == Failure(AgentMissing("claude"))
+
+    def test_a_refused_reply_keeps_nothing_back_either(self, world: DefragWorld) -> None:
+        world.note("Locks", LOCKS)
+        world.note("Fair", PORT, expires_at_ms=1)
+        world.agent.answers = ["I cannot do that."]
+        run = world.run()
+        assert isinstance(run.trouble, ReplyRefused)
+        assert len(world.live()) == 1
+
+    def test_a_crash_behind_it_is_finished_by_the_next_run(self, world: DefragWorld) -> None:
+        world.note("Locks", LOCKS)
+        world.note("Fair", PORT, expires_at_ms=1)
+        world.agent.answers = [AgentMissing("claude"), reply()]
+        broken = evolve(world.io(), publish=lambda keep: Failure(StoreIo("/srv", "write", "EIO", "broken")))
+        ended = defrag(broken, DefragRun("run-0", world.clock.at_ms))
+        assert isinstance(ended.failure(), StoreIo)
+        assert list(world.records.checkpoints) == ["run-0"]
+        world.run()
+        assert (world.records.checkpoints, len(world.live())) == ({}, 1)

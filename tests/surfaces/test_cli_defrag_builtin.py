@@ -94,3 +94,20 @@ def test_over_a_cap_the_least_valuable_goes_and_what_is_pinned_stays(memory: Mem
     assert len(left) == 5
     (gone, *_) = set(ids) - left
     assert "limits.maxEntries is 5" in memory("why", gone, "--json").document["history"][-1]["words"]
+
+
+def test_where_the_agent_command_fails_caps_hold_all_the_same_and_the_failure_is_told(memory: Memory) -> None:
+    ids = [memory.remembered(f"Note number {number} says something.") for number in range(6)]
+    memory.configure(limits={"maxEntries": 5}, llm={"command": "no-such-agent"})
+    done = memory("defrag")
+    assert (done.code, done.out) == (40, "1 archived\n")
+    assert "no-such-agent was not found" in done.err
+    left = {note["id"] for note in memory.notes()}
+    assert len(left) == 5
+    (gone,) = set(ids) - left
+    assert "limits.maxEntries is 5" in memory("why", gone, "--json").document["history"][-1]["words"]
+    (run,) = memory("log", "--json").document["runs"]
+    assert run["result"] == "failed"
+    assert "no-such-agent" in memory("status").out
+    assert memory("undo").code == 0
+    assert {note["id"] for note in memory.notes()} == set(ids)

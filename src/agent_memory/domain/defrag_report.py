@@ -32,7 +32,7 @@ def logged(run: DefragRun, ended_at_ms: int, failed: bool) -> LoggedRun:
         started_at_ms=run.started_at_ms,
         ended_at_ms=ended_at_ms,
         result="failed" if failed else "completed",
-        summary="failed" if failed else brief_sentence_of(run),
+        summary="failed" if failed and run.trouble is None else brief_sentence_of(run),
         actions=tuple(
             LoggedAction(kind_of(each.action), ids_of(each.action), each.new_ids, words_of(each), each.fingerprint)
             for each in run.plan.actions

@@ -13,6 +13,7 @@ from agent_memory.domain.entry import Listing, StoredEntry, Usage
 from agent_memory.domain.findings import Analysis, Finding
 from agent_memory.domain.section import Published
 from agent_memory.domain.tiers import TierList
+from agent_memory.errors import Error
 
 
 @frozen
@@ -75,3 +76,5 @@ class DefragRun:
     receipt: Receipt | None = None
     published: Published | None = None
     warnings: tuple[str, ...] = ()
+    trouble: Error | None = None
+    """Why nobody answered: what needs no answer was done all the same."""

@@ -38,7 +38,8 @@ from agent_memory.wording import describe
 
 
 def defrag(io: DefragIo, run: DefragRun) -> Result[DefragRun, Error]:
-    """The finished run. First whatever a crash left half done is finished, and hand edits are recorded as such."""
+    """The finished run; one in which nobody answered says so in `trouble`, where something could be done without an answer.
+    First whatever a crash left half done is finished, and hand edits are recorded as such."""
     if run.dry_run:
         return run_machine(io, Defrag(Model(run)))
 
@@ -62,8 +63,13 @@ def finish_interrupted(io: DefragIo) -> Result[DefragRun | None, Error]:
 
 
 def run_machine(io: DefragIo, machine: Defrag) -> Result[DefragRun, Error]:
-    """Drive the machine to its end and write the report of the run, whatever the end was."""
-    return drive_and_report(machine, steps(io), io.records.checkpoint, _rescue, io.records.finish)
+    """Drive the machine to its end and write the report of the run, whatever the end was. One that nobody answered is
+    reported as failed, with what it did all the same."""
+
+    def report(run: DefragRun, error: Error | None) -> Result[None, Error]:
+        return io.records.finish(run, error or run.trouble)
+
+    return drive_and_report(machine, steps(io), io.records.checkpoint, _rescue, report)
 
 
 def steps(io: DefragIo) -> Mapping[str, Step[DefragRun]]:

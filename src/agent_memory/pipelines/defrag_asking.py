@@ -19,6 +19,7 @@ from agent_memory.domain.planning.run_limits import max_changes
 from agent_memory.domain.redaction import redact
 from agent_memory.domain.results import sealed
 from agent_memory.domain.run import KeptReply
+from agent_memory.domain.tidying.due import NEEDS_NO_JUDGEMENT
 from agent_memory.domain.tidying.left_to_judge import left_to_judge
 from agent_memory.domain.tiering.score import tier_facts
 from agent_memory.domain.tiers import Tier, TierList
@@ -46,7 +47,17 @@ def run_agent(io: DefragIo, run: DefragRun) -> Result[DefragRun, Error]:
     if not is_anything_new(scan, analysis):
         return Success(planned(io, run, scan))
     io.progress(f"asking {io.agent.name}")
-    return _asked(io, run, scan, analysis).map(lambda asked: _with_left(io, planned(io, asked, scan), analysis))
+    return (
+        _asked(io, run, scan, analysis)
+        .map(lambda asked: _with_left(io, planned(io, asked, scan), analysis))
+        .lash(lambda error: _without_an_answer(io, run, scan, error))
+    )
+
+
+def _without_an_answer(io: DefragIo, run: DefragRun, scan: Scan, error: Error) -> Result[DefragRun, Error]:
+    """The run with what needs no answer, to end with the error once that is done; the error where there is nothing."""
+    alone = planned(io, run, scan)
+    return Success(evolve(alone, trouble=error)) if alone.plan.actions else Failure(error)
 
 
 def _with_left(io: DefragIo, run: DefragRun, analysis: Analysis) -> DefragRun:
@@ -62,7 +73,12 @@ def is_anything_new(scan: Scan, analysis: Analysis) -> bool:
         return False
     if scan.memo.fingerprint != store_fingerprint(scan.live.entries):
         return True
-    return bool(_by_fingerprint(scan, analysis).keys() - scan.memo.judged)
+    open_questions = {
+        fingerprint
+        for fingerprint, each in _by_fingerprint(scan, analysis).items()
+        if each.kind not in NEEDS_NO_JUDGEMENT
+    }
+    return bool(open_questions - scan.memo.judged)
 
 
 def _by_fingerprint(scan: Scan, analysis: Analysis) -> dict[str, Finding]:

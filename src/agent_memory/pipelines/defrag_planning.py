@@ -16,6 +16,7 @@ from agent_memory.domain.defragging.subjects import subject_of
 from agent_memory.domain.entry import Listing, Meta, StoredEntry, Usage
 from agent_memory.domain.findings import Analysis, Profile
 from agent_memory.domain.planning.taken_ids import taken_ids
+from agent_memory.domain.tidying.due import due_archivings
 from agent_memory.domain.tiering.eligibility import is_directive_entry
 from agent_memory.domain.tiering.resolve import resolve_tiers
 from agent_memory.domain.tiering.score import TierFacts, tier_facts
@@ -29,11 +30,12 @@ def planned(io: DefragIo, run: DefragRun, scan: Scan) -> DefragRun:
     """The run with the checked plan of its proposal and of what earlier runs had to leave, and with the tiers."""
     proposal = run.proposal or DefragProposal()
     shown = {each.meta.id: each for each in run.shown}
+    due = due_archivings(scan.live.entries, run.analysis or Analysis(), io.clock.now_ms())
     facts = DefragFacts(
         live=scan.live.entries,
         taken_ids=taken_ids(scan.live, scan.archive),
         shown=shown,
-        at_hand=_at_hand(io, ids_to_read(proposal, scan.deferred, shown)),
+        at_hand=_at_hand(io, ids_to_read(proposal, scan.deferred, shown, due)),
         hashes=run.hashes,
         status=io.agent.status,
         now_ms=io.clock.now_ms(),
@@ -43,7 +45,7 @@ def planned(io: DefragIo, run: DefragRun, scan: Scan) -> DefragRun:
         live_at_start=run.live_at_start,
         force=run.force,
     )
-    plan = plan_defrag(proposal, facts, scan.deferred)
+    plan = plan_defrag(proposal, facts, scan.deferred, due)
     plan = evolve(plan, dropped=(*proposal.dropped, *plan.dropped))
     return with_tiers(io, evolve(run, plan=plan), scan)
 

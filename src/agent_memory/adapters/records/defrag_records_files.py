@@ -71,7 +71,8 @@ class DefragRecordsFiles(RepliesFiles):
             written = self.write(directory / "report.json", text)
             if isinstance(written, Failure):
                 return written
-        return Success(None) if failed else self._without_checkpoint(directory)
+        is_half_done = failed and error != run.trouble
+        return Success(None) if is_half_done else self._without_checkpoint(directory)
 
     def _without_checkpoint(self, directory: Path) -> Result[None, Error]:
         try:

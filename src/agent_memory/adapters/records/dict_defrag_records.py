@@ -46,7 +46,7 @@ class DictDefragRecords(DictReplies):
     def finish(self, run: DefragRun, error: Error | None) -> Result[None, Error]:
         """See the port."""
         self.finished[run.id] = (run, error)
-        if error is None:
+        if error is None or error == run.trouble:
             self.checkpoints.pop(run.id, None)
         return Success(None)
 

@@ -36,6 +36,7 @@ from agent_memory.domain.planning.drafts import stored_line, stored_refusal
 from agent_memory.domain.planning.plan_targets import unlinked
 from agent_memory.domain.planning.run_limits import max_changes
 from agent_memory.domain.results import sealed
+from agent_memory.domain.tidying.due import Due
 
 _UNDONE = "a person has undone it, and nothing it is made from has changed since"
 _WAITS = "another change of it waits for the next run"
@@ -44,30 +45,45 @@ _LAST = "it would leave no entry"
 _EARLIER = "put off by an earlier run, and not possible any more"
 
 
-def plan_defrag(proposal: DefragProposal, facts: DefragFacts, deferred: tuple[Deferred, ...] = ()) -> DefragPlan:
+def plan_defrag(
+    proposal: DefragProposal, facts: DefragFacts, deferred: tuple[Deferred, ...] = (), due: Due | None = None
+) -> DefragPlan:
     """All that may be done of the proposal, after what earlier runs deferred; the rest is dropped with its reasons, or
     deferred where only the run's limit stands against it.
+
+    What is due to be archived goes too. What the proposal says of an entry that has expired comes first, then the clock;
+    and so many entries as the proposal leaves too many.
 
     Guarantees of the result: only entries whose bytes are those that the agent saw are touched, each by one destructive
     action, and none that is pinned, conflicted, secret or without an id of its own; every salient token of what is
     replaced is in what takes its place or was named as dropped; ids and file names are unique; every link of what is
     written leads to an entry; no more entries change than a run may change (unless `force`), and at least one stays live.
     """
-    run = _Planning(Ground(facts))
+    run, due = _Planning(Ground(facts)), due or Due()
+    spoken_for = {id for action in proposal.actions for id in ids_of(action)}
+    for archive in due.expired:
+        if archive.id not in spoken_for:
+            run.take_due(archive)
     for waiting in deferred:
         run.take(waiting.action, waiting.hashes, f"{_EARLIER}: ")
     for action in proposal.actions:
         run.take(action, seen_hashes(action, facts))
+    for archive in due.expired:
+        run.take_due(archive)
+    for archive in due.surplus:
+        if run.gone < len(due.surplus):
+            run.take_due(archive)
     told = tuple(map(stored_refusal, proposal.dropped))
     return DefragPlan(tuple(run.actions), told + tuple(run.dropped), tuple(run.deferred))
 
 
 def ids_to_read(
-    proposal: DefragProposal, deferred: Iterable[Deferred], shown: Mapping[str, StoredEntry]
+    proposal: DefragProposal, deferred: Iterable[Deferred], shown: Mapping[str, StoredEntry], due: Due | None = None
 ) -> tuple[str, ...]:
     """The entries that checking needs whole beside those that were shown: to be given as `DefragFacts.at_hand`."""
+    deferred, due = tuple(deferred), due or Due()
     actions = (*(each.action for each in deferred), *proposal.actions)
-    named = (id for action in actions for id in ids_of(action))
+    named = (*due.ids, *(id for action in actions for id in ids_of(action)))
     earlier = {id for each in deferred for id in ids_of(each.action)}
     return tuple(dict.fromkeys(id for id in named if id not in shown or id in earlier))
 
@@ -85,7 +101,6 @@ class _Planning:
     _waiting: set[str] = field(factory=set)
     _changed: set[str] = field(factory=set)
     _gone: int = 0
-    """How many live entries fewer there are than before; negative for more."""
     _versions: dict[str, MemoryEntry] = field(factory=dict)
     """The new versions so far, by id."""
 
@@ -103,6 +118,22 @@ class _Planning:
                     self._accept(action, outcome, seen)
                 for id in ids:
                     self._taken.setdefault(id, []).append(action)
+
+    def take_due(self, archive: Archive) -> None:
+        """Plan it unless anything stands against it: every run looks anew at what is due, so nothing is told or put off."""
+        listed = self.ground.live.get(archive.id)
+        if listed is None or archive.id in self._taken or self._must_wait(frozenset((archive.id,))):
+            return
+        seen = {archive.id: listed.content_hash}
+        outcome = self._permitted(archive, seen).bind(lambda _: self._outcome(archive))
+        if isinstance(outcome, Success):
+            self._accept(archive, outcome.unwrap(), seen)
+            self._taken[archive.id] = [archive]
+
+    @property
+    def gone(self) -> int:
+        """How many live entries fewer there will be than before; negative for more."""
+        return self._gone
 
     def _permitted(self, action: Action, seen: Mapping[str, str]) -> Result[None, Reasons]:
         problems = protection(action, seen, self.ground) or self._clashes(action)

@@ -8,8 +8,8 @@ from agent_memory.domain.actions import Action, Archive, DefragProposal, Merge, 
 from agent_memory.domain.agent_request import DefragRequest
 from agent_memory.domain.entry import StoredEntry
 from agent_memory.domain.findings import FindingKind
-from agent_memory.domain.instants import iso_of
 from agent_memory.domain.planning.run_limits import max_changes
+from agent_memory.domain.tidying.due import expired_archivings
 from agent_memory.domain.tidying.tier_choice import chosen_tiers
 from agent_memory.domain.tidying.twins import is_open, merge_of, twins_among
 
@@ -23,17 +23,9 @@ def tidied(request: DefragRequest) -> DefragProposal:
     Only entries that were shown in full are touched, and no more of them than one run may change. Near-duplicates and
     contradictions take judgement: they stay as they are (`left_to_judge`).
     """
-    actions = _possible((*_expired(request), *_merges(request), *_surplus(request)), request)
+    expired = expired_archivings((each.listed for each in request.shown), request.now_ms)
+    actions = _possible((*expired, *_merges(request), *_surplus(request)), request)
     return DefragProposal(actions, chosen_tiers(request, actions))
-
-
-def _expired(request: DefragRequest) -> Iterable[Archive]:
-    expired = [
-        (expires_at_ms, each.meta.id)
-        for each in request.shown
-        if (expires_at_ms := each.meta.expires_at_ms) is not None and expires_at_ms <= request.now_ms
-    ]
-    return (Archive(id, f"it expired on {iso_of(at_ms)[:10]}") for at_ms, id in sorted(expired))
 
 
 def _merges(request: DefragRequest) -> Iterable[Merge]:

@@ -55,7 +55,7 @@ def _report(memory: Memory, console: Console, run: DefragRun) -> int:
         console.out(f"left to judge: {finding.kind} of {', '.join(finding.ids)}: {finding.reason}")
     console.out(sentence_of(run))
     console.document(_document(run))
-    return exit_code_of(run)
+    return exit_code_of(run) if run.trouble is None else console.fail(run.trouble)
 
 
 def _print_plan(memory: Memory, console: Console, run: DefragRun) -> None:

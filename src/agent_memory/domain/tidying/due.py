@@ -1,0 +1,45 @@
+"""What goes to the archive by the clock and by the person's own caps: nobody has to judge it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from attrs import frozen
+
+from agent_memory.domain.actions import Archive
+from agent_memory.domain.entry import Listed
+from agent_memory.domain.findings import Analysis, FindingKind
+from agent_memory.domain.instants import iso_of
+
+NEEDS_NO_JUDGEMENT = frozenset({FindingKind.EXPIRED, FindingKind.SURPLUS})
+"""Findings for which no agent has to be asked."""
+
+
+@frozen
+class Due:
+    """Archivings that a defrag carries out whatever an agent proposes, and also where none answers."""
+
+    expired: tuple[Archive, ...] = ()
+    """The longest expired first."""
+    surplus: tuple[Archive, ...] = ()
+    """The least valuable first: as many entries have to go, by these or by other actions."""
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        return tuple(each.id for each in (*self.expired, *self.surplus))
+
+
+def due_archivings(live: Iterable[Listed], analysis: Analysis, now_ms: int) -> Due:
+    """What has expired by now, and what the analysis found over a cap."""
+    surplus = (Archive(each.ids[0], each.reason) for each in analysis.of_kind(FindingKind.SURPLUS))
+    return Due(tuple(expired_archivings((each for each in live), now_ms)), tuple(surplus))
+
+
+def expired_archivings(entries: Iterable[Listed], now_ms: int) -> Iterable[Archive]:
+    """One for each entry that has expired, the longest expired first."""
+    ended = [
+        (each.meta.expires_at_ms, each.meta.id)
+        for each in entries
+        if each.meta.expires_at_ms is not None and each.meta.expires_at_ms <= now_ms
+    ]
+    return (Archive(id, f"it expired on {iso_of(at_ms)[:10]}") for at_ms, id in sorted(ended))
