@@ -28,7 +28,7 @@ from agent_memory.adapters.index.index_database import (
     is_unwritable,
     open_index,
 )
-from agent_memory.adapters.index.refreshing import Refreshing, changed_paths, count_notes, is_up_to_date
+from agent_memory.adapters.index.refreshing import Refreshing, changed_paths, count_notes, notes_if_current
 from agent_memory.adapters.index.segments import Segments
 from agent_memory.adapters.index.shelf_state import ShelfState, shelf_state
 from agent_memory.adapters.index.term_matching import TermMatching, best_of
@@ -155,8 +155,9 @@ class IndexFiles:
     def _refreshed(self, state: ShelfState, patience_seconds: float | None) -> Refreshed:
         database = self._opened()
         notices = _notices(database)
-        if is_up_to_date(database, state):
-            return Refreshed(count_notes(database.connection), notices=notices)
+        known = notes_if_current(database, state)
+        if known is not None:
+            return Refreshed(known, notices=notices)
         refreshing = Refreshing(self._root, database, self._segments, patience_seconds)
         try:
             done = refreshing.run(state)

@@ -23,10 +23,10 @@ _HASTY_MERGE_NOTES = 4_096
 """Who has little time does not write larger segments anew."""
 
 
-def is_up_to_date(database: IndexDatabase, state: ShelfState) -> bool:
-    """Whether the index holds exactly what the files look like now."""
-    found = database.connection.execute("SELECT value FROM about WHERE name = 'fingerprint'").fetchone()
-    return found is not None and found[0] == state.fingerprint
+def notes_if_current(database: IndexDatabase, state: ShelfState) -> int | None:
+    """How many notes are in the index, if it holds exactly what the files look like now."""
+    known = dict(database.connection.execute("SELECT name, value FROM about WHERE name IN ('fingerprint', 'notes')"))
+    return int(known["notes"]) if known.get("fingerprint") == state.fingerprint else None
 
 
 def count_notes(connection: sqlite3.Connection) -> int:
@@ -70,8 +70,9 @@ class Refreshing:
             self.read_count += batch.read_count
             self.removed_count += batch.removed_count
             self._merge(deadline)
-        self._keep_fingerprint(state.fingerprint if not left and known == looks else None)
-        return Refreshed(count_notes(self.database.connection), self.read_count, self.removed_count, len(left))
+        notes = count_notes(self.database.connection)
+        self._keep_fingerprint(state.fingerprint if not left and known == looks else None, notes)
+        return Refreshed(notes, self.read_count, self.removed_count, len(left))
 
     def _merge(self, deadline: float) -> None:
         most = None if self.patience_seconds is None else _HASTY_MERGE_NOTES
@@ -80,9 +81,11 @@ class Refreshing:
             with self.database.writing() as connection:
                 is_due = merge_some(connection, self.segments.all(connection), most)
 
-    def _keep_fingerprint(self, fingerprint: bytes | None) -> None:
+    def _keep_fingerprint(self, fingerprint: bytes | None, notes: int) -> None:
         kept = self.database.connection.execute("SELECT value FROM about WHERE name = 'fingerprint'").fetchone()
         if (kept and kept[0]) == fingerprint:
             return
         with self.database.writing() as connection:
-            connection.execute("INSERT OR REPLACE INTO about VALUES ('fingerprint', ?)", (fingerprint,))
+            connection.execute(
+                "INSERT OR REPLACE INTO about VALUES ('fingerprint', ?), ('notes', ?)", (fingerprint, notes)
+            )

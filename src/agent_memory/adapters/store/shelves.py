@@ -16,8 +16,8 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from operator import attrgetter
+from typing import NamedTuple
 
-from attrs import frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.io_errors import store_io
@@ -44,8 +44,7 @@ Looks = tuple[int, bytes]
 _UNKNOWN = UnreadableFile("", ())
 
 
-@frozen
-class FoundName:
+class FoundName(NamedTuple):
     """A name in a directory, and what is known of it without opening it."""
 
     name: str

@@ -1,0 +1,390 @@
+"""What every index does: the one on disk, and the one in memory that looks at every note."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from agent_memory.adapters.disk.locks import KernelLocks
+from agent_memory.adapters.index.dict_index import DictIndex
+from agent_memory.adapters.index.index_files import IndexFiles
+from agent_memory.adapters.store.dict_store import DictStore
+from agent_memory.adapters.store.store_files import StoreFiles
+from agent_memory.domain.searching.indexed_note import NearNote, NoteLink, Place, Relation
+from agent_memory.domain.searching.matching import Matches, NoteFilter, TermWeights
+from agent_memory.domain.searching.query_words import query_words
+from agent_memory.domain.vocabulary import Kind, Sensitivity
+from agent_memory.ports import Index, Store
+
+A, B, C, D = "id__aaaaaa", "id__bbbbbb", "id__cccccc", "id__dddddd"
+LIVE_NOTES = NoteFilter()
+EVERY_NOTE = NoteFilter(archived=True)
+
+
+class World:
+    """A store and an index over it."""
+
+    def __init__(self, store: Store, index: Index, root: Path | None) -> None:
+        self.store = store
+        self.index = index
+        self._root = root
+
+    def put(self, id: str, text: str, name: str = "note", **keys: object) -> None:
+        """What a person does with an editor."""
+        more = "".join(f"{key}: {value}\n" for key, value in keys.items())
+        path = f"topics/{name} -- {id}.md"
+        content = f"---\nid: {id}\ncreatedAt: 1771000205123\n{more}---\n{text}\n"
+        if self._root is None:
+            assert isinstance(self.store, DictStore)
+            self.store.put_by_hand(path, content)
+        else:
+            (self._root / "topics").mkdir(parents=True, exist_ok=True)
+            (self._root / path).write_text(content, encoding="utf-8")
+
+    def refresh(self) -> None:
+        self.index.refresh().unwrap()
+
+    def match(self, query: str, among: NoteFilter = LIVE_NOTES, limit: int = 10) -> Matches:
+        return self.index.match(query_words(query), TermWeights(), limit, among).unwrap()
+
+    def found(self, query: str, among: NoteFilter = LIVE_NOTES, limit: int = 10) -> list[str]:
+        """Ids, the best first."""
+        return self.ids(self.match(query, among, limit).scores)
+
+    def ids(self, numbers: Iterable[int]) -> list[str]:
+        wanted = list(numbers)
+        notes = self.index.notes(wanted).unwrap()
+        return [notes[number].listed.meta.id for number in wanted]
+
+    def number(self, id: str) -> int:
+        return self.index.numbers_of([id]).unwrap()[id]
+
+
+@pytest.fixture(params=["memory", "disk"])
+def world(request: pytest.FixtureRequest, root: Path) -> World:
+    if request.param == "memory":
+        store = DictStore()
+        return World(store, DictIndex(store), None)
+    return World(StoreFiles(root, KernelLocks(root)), IndexFiles(root), root)
+
+
+# -- words ------------------------------------------------------------------------------------------------------------
+
+
+def test_an_empty_store_has_no_matches(world: World) -> None:
+    world.refresh()
+    assert world.match("anything") == Matches({}, 0)
+    assert world.index.among(EVERY_NOTE).unwrap() == frozenset()
+
+
+def test_what_was_not_refreshed_is_not_seen(world: World) -> None:
+    world.put(A, "zebra")
+    world.refresh()
+    world.put(B, "zebra")
+    assert world.found("zebra") == [A]
+    assert world.index.refresh().unwrap().read >= 1
+    assert sorted(world.found("zebra")) == [A, B]
+
+
+@pytest.mark.parametrize(
+    "query", ["zebra migration", "ZEBRAS migrating", "Zébra, \"migrations'", "zebra\x00migration?"]
+)
+def test_a_note_is_found_by_any_form_of_its_words(world: World, query: str) -> None:
+    world.put(A, "The migration of the zebra table.")
+    world.put(B, "Something else.")
+    world.refresh()
+    assert world.found(query) == [A]
+
+
+@pytest.mark.parametrize(
+    ("text", "query", "missed"),
+    [
+        ("We build it in C++ here.", "C++", "We build it in Rust here."),
+        ("Secrets live in .env files.", ".env", "Secrets live in files."),
+        ("call retryPolicy() first", "retry_policy", "call it first"),
+        ("see src/agent_memory/ports.py", "ports.py", "see the harbour"),
+        ("東京都庁の会議", "京都", "大阪の会議"),
+        ("東京都庁の会議", "庁", "大阪の会議"),
+        ("ship it 🚀 today", "🚀", "ship it today"),
+        ("it took 300 ms", "300ms", "it took long"),
+        ("decisão sobre migração", "decisao migracao", "sobre outra coisa"),
+        ("to be or not to be", "to be", "question"),
+    ],
+)
+def test_identifiers_and_scripts_are_found(world: World, text: str, query: str, missed: str) -> None:
+    world.put(A, text)
+    world.put(B, missed)
+    world.refresh()
+    assert world.found(query) == [A]
+
+
+def test_a_note_is_found_by_its_id_and_its_tags(world: World) -> None:
+    world.put(A, "text", tags="[topic__payments]")
+    world.put(B, "text")
+    world.refresh()
+    assert world.found(B) == [B]
+    assert world.found("payments") == [A]
+
+
+def test_a_title_counts_more_than_a_body(world: World) -> None:
+    world.put(A, "Many live there.\n\nBelow the surface a walrus sleeps.", title="Animals at sea")
+    world.put(B, "Many live there.\n\nBelow the surface a whale sleeps.", title="Walrus watching")
+    world.refresh()
+    assert world.found("walrus") == [B, A]
+
+
+def test_the_limit_cuts_the_list_and_not_the_count(world: World) -> None:
+    for id in (A, B, C):
+        world.put(id, "zebra")
+    world.refresh()
+    few = world.match("zebra", limit=2)
+    assert len(few.scores) == 2
+    assert few.matched == 3
+    assert list(few.scores.values()) == sorted(few.scores.values(), reverse=True)
+    assert world.match("zebra", limit=0).scores == {}
+
+
+def test_what_only_resembles_a_word_never_outranks_the_word(world: World) -> None:
+    world.put(A, "authentication " * 20, title="Authentication authentication")
+    world.put(B, "In a very long note, among much else that is not to the point at all, auth is said once. " * 3)
+    world.refresh()
+    assert world.found("auth") == [B, A]
+
+
+def test_a_slip_finds_the_word_only_where_no_note_has_the_slip(world: World) -> None:
+    world.put(A, "kubernetes cluster")
+    world.refresh()
+    assert world.found("kubernetse") == [A]
+    world.put(B, "kubernetse is how some write it")
+    world.refresh()
+    assert world.found("kubernetse") == [B]
+
+
+def test_the_words_of_the_answer_tell_what_was_looked_for(world: World) -> None:
+    world.put(A, "zebra lock")
+    world.put(B, "zebra")
+    world.refresh()
+    words = {word.term: word for word in world.match("zebra lck zzz").words}
+    assert words["zebra"].df == 2
+    assert "zzz" not in words
+
+
+def test_the_parts_of_an_explanation_sum_up_to_the_score(world: World) -> None:
+    world.put(A, "zebra lock migration", title="On zebras")
+    world.put(B, "lockers and locksmiths")
+    world.refresh()
+    words = query_words("zebra lock")
+    scores = world.match("zebra lock").scores
+    parts = world.index.explain(words, TermWeights(), list(scores)).unwrap()
+    assert parts.keys() == scores.keys()
+    for number, score in scores.items():
+        assert sum(part.value for part in parts[number]) == pytest.approx(score)
+    of_b = parts[world.number(B)]
+    assert [part.term for part in of_b] == ["lock"]
+    assert of_b[0].found != "lock"
+    assert world.index.explain(words, TermWeights(), [10**6]).unwrap() == {}
+
+
+# -- changes ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_changed_note_is_found_by_its_new_words_only(world: World) -> None:
+    world.put(A, "zebra")
+    world.refresh()
+    world.put(A, "giraffe, and more of it")
+    world.refresh()
+    assert world.found("zebra") == []
+    assert world.found("giraffe") == [A]
+
+
+def test_an_archived_note_is_found_only_where_that_is_wanted(world: World) -> None:
+    world.put(A, "zebra")
+    world.refresh()
+    world.store.delete(A).unwrap()
+    world.refresh()
+    assert world.found("zebra") == []
+    assert world.found("zebra", EVERY_NOTE) == [A]
+    assert world.ids([world.number(A)]) == [A]
+
+
+def test_nothing_of_a_secret_note_is_in_the_index_p20(world: World) -> None:
+    world.put(A, "zebra", title="Zebra", sensitivity="secret")
+    world.put(B, "zebra", title="Zebra", sensitivity="private")
+    world.refresh()
+    assert world.found("zebra") == [B]
+    assert world.index.numbers_of([A]).unwrap() == {}
+    assert len(world.index.among(EVERY_NOTE).unwrap()) == 1
+
+
+def test_a_file_that_is_no_note_is_left_out(world: World) -> None:
+    world.put(A, "zebra", kind="no such kind")
+    world.put(B, "zebra")
+    world.refresh()
+    assert world.found("zebra") == [B]
+
+
+# -- filters ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "among",
+    [
+        NoteFilter(kind=Kind.TASK),
+        NoteFilter(tags=("topic__x",)),
+        NoteFilter(tags=("x", "nothing")),
+        NoteFilter(scopes=frozenset({"github.com/o/r"})),
+        NoteFilter(since_ms=1771000205124),
+        NoteFilter(session="T-1"),
+        NoteFilter(agent="amp"),
+        NoteFilter(agent="oracle"),
+        NoteFilter(sensitivities=frozenset({Sensitivity.PRIVATE})),
+    ],
+)
+def test_a_filter_lets_through_what_it_says(world: World, among: NoteFilter) -> None:
+    source = "{harness: amp, threadId: T-1, agent: oracle, turns: [3]}"
+    world.put(
+        A,
+        "zebra",
+        kind="task",
+        tags="[topic__x]",
+        scope="github.com/o/r",
+        updatedAt=1771000205124,
+        sensitivity="private",
+        sources=f"\n  - {source}",
+    )
+    world.put(B, "zebra", tags="[area__y]", sources="\n  - {harness: codex, threadId: T-2}")
+    world.refresh()
+    assert world.found("zebra", among) == [A]
+    assert world.index.among(among).unwrap() == {world.number(A)}
+    assert sorted(world.found("zebra")) == [A, B]
+
+
+def test_a_filter_that_is_no_text_lets_nothing_through(world: World) -> None:
+    world.put(A, "zebra")
+    world.refresh()
+    for among in (NoteFilter(session="\udcff"), NoteFilter(tags=("\udcff",)), NoteFilter(scopes=frozenset({"\udcff"}))):
+        assert world.found("zebra", among) == []
+    assert world.index.numbers_of(["\udcff"]).unwrap() == {}
+
+
+# -- places and links -------------------------------------------------------------------------------------------------
+
+
+def source(session: str, *turns: int) -> str:
+    return f"\n  - {{harness: amp, threadId: {session}, turns: [{', '.join(map(str, turns))}]}}"
+
+
+def test_notes_of_neighbouring_turns_are_near(world: World) -> None:
+    world.put(A, "one", sources=source("T-1", 3))
+    world.put(B, "two", sources=source("T-1", 1, 5))
+    world.put(C, "three", sources=source("T-1", 9))
+    world.put(D, "four", sources=source("T-2", 3))
+    world.refresh()
+    a, b, c = map(world.number, (A, B, C))
+    assert world.index.near([a, c], 2).unwrap() == {a: (NearNote(b, -2),)}
+    assert set(world.index.places([a, b]).unwrap()) == {Place(a, "T-1", 3), Place(b, "T-1", 1), Place(b, "T-1", 5)}
+    assert [place.number for place in world.index.session("T-1").unwrap()] == [b, a, b, c]
+    assert world.index.session("T-9").unwrap() == ()
+
+
+def test_a_session_without_turns_is_a_place(world: World) -> None:
+    world.put(A, "one", sources="\n  - {harness: amp, threadId: T-1}")
+    world.refresh()
+    assert world.index.places([world.number(A)]).unwrap() == (Place(world.number(A), "T-1", None),)
+
+
+def test_links_lead_both_ways_and_through_aliases(world: World) -> None:
+    world.put(A, f"see [[{B}]] and [[id__zzzzzz]] and [[{A}]]")
+    world.put(B, "text", aliases=f"[{D}]")
+    world.put(C, f"see [[{D}]]", supersedes=f"[{A}]")
+    world.refresh()
+    a, b, c = map(world.number, (A, B, C))
+    to_b = {NoteLink(a, b, Relation.LINKS), NoteLink(c, b, Relation.LINKS)}
+    assert set(world.index.links([b]).unwrap()) == to_b
+    of_a = {NoteLink(a, b, Relation.LINKS), NoteLink(c, a, Relation.SUPERSEDES)}
+    assert set(world.index.links([a]).unwrap()) == of_a
+    assert world.number(D) == b
+
+
+# -- vectors ----------------------------------------------------------------------------------------------------------
+
+
+def test_vectors_stay_with_their_notes(world: World) -> None:
+    world.put(A, "one")
+    world.put(B, "two")
+    world.refresh()
+    a, b = world.number(A), world.number(B)
+    world.index.put_vectors("m", {a: b"aa", b: b"bb", 10**6: b"xx"}).unwrap()
+    assert dict(zip(*vectors(world, "m"), strict=True)) == {a: b"aa", b: b"bb"}
+    world.put(A, "something new")
+    world.refresh()
+    assert vectors(world, "m") == ((b,), (b"bb",))
+    assert world.index.without_vector("m").unwrap() == (world.number(A),)
+    world.index.put_vectors("other", {b: b"b2"}).unwrap()
+    assert vectors(world, "m") == ((), ())
+
+
+def vectors(world: World, model: str) -> tuple[tuple[int, ...], tuple[bytes, ...]]:
+    found = world.index.vectors(model).unwrap()
+    return found.numbers, found.rows
+
+
+# -- the one on disk against the other --------------------------------------------------------------------------------
+
+WORDS = (
+    "zebra",
+    "zebras",
+    "zeb",
+    "lock",
+    "locker",
+    "retry_policy",
+    "C++",
+    "the",
+    "of",
+    "東京都",
+    "migrat",
+    "migration",
+)
+texts = st.lists(st.sampled_from(WORDS), max_size=8).map(" ".join)
+steps = st.lists(
+    st.one_of(
+        st.tuples(st.just("put"), st.sampled_from("abcdefgh"), texts, texts),
+        st.tuples(st.just("delete"), st.sampled_from("abcdefgh"), st.just(""), st.just("")),
+        st.tuples(st.just("refresh"), st.just(""), st.just(""), st.just("")),
+    ),
+    max_size=25,
+)
+
+
+@settings(max_examples=40)
+@given(steps=steps, query=texts)
+def test_after_any_changes_the_index_on_disk_scores_as_one_that_looks_at_every_note(
+    tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[str, str, str, str]], query: str
+) -> None:
+    root = tmp_path_factory.mktemp("store") / "memories"
+    store = StoreFiles(root, KernelLocks(root))
+    on_disk, looking = World(store, IndexFiles(root), root), World(store, DictIndex(store), root)
+    for act, letter, title, text in steps:
+        id = f"id__{letter * 6}"
+        if act == "put":
+            on_disk.put(id, text, title=f'"{title}"')
+        elif act == "delete":
+            store.delete(id)
+        else:
+            on_disk.refresh()
+    on_disk.refresh()
+    looking.refresh()
+    for among in (LIVE_NOTES, EVERY_NOTE):
+        one, other = on_disk.match(query, among, 100), looking.match(query, among, 100)
+        assert scored(on_disk, one) == scored(looking, other)
+        assert one.words == other.words
+        assert one.matched == other.matched
+
+
+def scored(world: World, matches: Matches) -> list[tuple[float, str, bool]]:
+    notes = world.index.notes(list(matches.scores)).unwrap()
+    of_note = ((score, notes[number].listed) for number, score in matches.scores.items())
+    return sorted((score, listed.meta.id, listed.archived) for score, listed in of_note)
