@@ -29,6 +29,7 @@ from agent_memory.domain.analysis.analysis_facts import AnalysisFacts
 from agent_memory.domain.analysis.analyze import analyze
 from agent_memory.domain.checkup import catalogue as of
 from agent_memory.domain.checkup.analysis_checks import examine_analysis
+from agent_memory.domain.checkup.cap_checks import examine_caps
 from agent_memory.domain.checkup.examination import Examination, in_order
 from agent_memory.domain.checkup.file_checks import examine_files
 from agent_memory.domain.checkup.git_checks import examine_git
@@ -136,6 +137,9 @@ class Examiner:
         yield from alone
         by_id = {each.meta.id: each for each in live.entries}
         yield from examine_analysis(analysis, by_id, frozenset((*tiers.hot, *fresh)))
+        chars = sum(each.body_chars for each in analysis.profiles.values())
+        limits = self.config.limits
+        yield from examine_caps(len(live.entries), chars, max_entries=limits.max_entries, max_chars=limits.max_chars)
 
     def _bodies(
         self, live: Listing, archived: frozenset[str], symptoms: list[Symptom], fresh: set[str]

@@ -10,6 +10,7 @@ from attrs import define, field, frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.checkup.examiner import Examiner
+from agent_memory.adapters.checkup.expired_notes import archive_expired
 from agent_memory.adapters.checkup.file_repairs import FileRepairs
 from agent_memory.adapters.checkup.git_state import git_directory
 from agent_memory.adapters.checkup.note_files import read_copies, read_notes
@@ -69,6 +70,7 @@ class Repairer:
             log.tolerate(self.finish_runs())
             self._adopt(log)
             self._repair_notes(log)
+            self._archive_expired(log)
             self._repair_pins(log)
             self._repair_files(log)
             self._record(log)
@@ -130,6 +132,15 @@ class Repairer:
                 log.did += repairing.did
                 log.failed += repairing.failed
                 log.touched += repairing.touched
+
+    def _archive_expired(self, log: _Log) -> None:
+        examiner = self.examiner
+        match sealed(archive_expired(examiner.store, self.locks, examiner.clock.now_ms())):
+            case Failure(error):
+                log.failed.append(describe(error))
+            case Success(receipt):
+                log.did += [f"{each.touched[0]} has expired, and is in the archive now" for each in receipt.applied]
+                log.touched += receipt.touched
 
     def _repair_pins(self, log: _Log) -> None:
         store = self.examiner.store
