@@ -1,0 +1,123 @@
+"""`Meanings`: how near the entries of an index are to a query, by vectors that the index keeps.
+
+A note's vector is made when a search first misses it, and kept until the note changes.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from heapq import nlargest
+from math import fsum, sqrt
+from operator import mul
+
+from attrs import frozen
+from returns.result import Failure, Result, Success
+
+from agent_memory.adapters.embedding.vector_matrix import vector_matrix
+from agent_memory.domain.results import sealed
+from agent_memory.domain.searching.indexed_note import IndexedNote, Vectors
+from agent_memory.domain.searching.matching import NoteFilter
+from agent_memory.domain.searching.nearness import Nearness
+from agent_memory.domain.similarity.meaning_text import meaning_text
+from agent_memory.domain.similarity.vectors import cosines
+from agent_memory.errors import Error
+from agent_memory.ports import Embedder, Index, Store
+from agent_memory.wording import describe
+
+_AT_ONCE = 256
+"""Notes that are embedded and kept together: a search that is killed loses no more than these."""
+_PATIENCE_SECONDS = 1.0
+"""How long a search waits for the vectors of new notes: some thousand."""
+_NO_DEVIATION = 1e-6
+"""All entries are equally near, but for rounding."""
+_MANY_VECTORS = 2_000
+"""So many take in pure Python about as long as the import of numpy."""
+
+
+@frozen
+class IndexedMeanings:
+    """See the port."""
+
+    index: Index
+    store: Store
+    embedder: Embedder
+    seconds: Callable[[], float] = time.monotonic
+
+    def near(self, query: str, count: int, also: Sequence[int], among: NoteFilter) -> Result[Nearness, Error]:
+        """See the port."""
+
+        def asked(left: int, vectors: Vectors, wanted: tuple[bytes, ...]) -> Result[Nearness, Error]:
+            nearness = dict(zip(vectors.numbers, _cosines(wanted[0], vectors.rows), strict=True))
+            if not nearness or not any(wanted[0]):
+                return Success(Nearness(notices=_notices(left)))
+            return self.index.among(among).map(
+                lambda allowed: _nearness(nearness, [*_nearest(nearness, count, allowed), *also], _notices(left))
+            )
+
+        match sealed(self.embedder.embed((query,))):
+            case Failure(error):  # the words are searched all the same
+                return Success(Nearness(notices=(f"Nothing was searched by meaning. {describe(error)}",)))
+            case Success(wanted):
+                return self._fill().bind(
+                    lambda left: self.index.vectors(self.embedder.name).bind(
+                        lambda vectors: asked(left, vectors, wanted)
+                    )
+                )
+
+    def _fill(self) -> Result[int, Error]:
+        """Give the notes that have none their vectors, as far as time suffices; how many are left."""
+        end = self.seconds() + _PATIENCE_SECONDS
+        match sealed(self.index.without_vector(self.embedder.name)):
+            case Failure(error):
+                return Failure(error)
+            case Success(numbers):
+                pass
+        for start in range(0, len(numbers), _AT_ONCE):
+            if start and self.seconds() > end:
+                return Success(len(numbers) - start)
+            filled = self.index.notes(numbers[start : start + _AT_ONCE]).bind(self._put)
+            if isinstance(filled, Failure):
+                return filled
+        return Success(0)
+
+    def _put(self, notes: Mapping[int, IndexedNote]) -> Result[None, Error]:
+        texts = {number: text for number, note in notes.items() if (text := self._text(note)) is not None}
+        return self.embedder.embed(tuple(texts.values())).bind(
+            lambda vectors: self.index.put_vectors(self.embedder.name, dict(zip(texts, vectors, strict=True)))
+        )
+
+    def _text(self, note: IndexedNote) -> str | None:
+        match sealed(self.store.read_again(note.listed)):
+            case Success(stored):
+                return meaning_text(stored.meta.title, stored.meta.description, stored.body)
+            case Failure(_):  # it went, or cannot be read just now: another search tries again
+                return None
+
+
+def _cosines(wanted: bytes, rows: Sequence[bytes]) -> Iterable[float]:
+    matrix = vector_matrix(rows, len(wanted)) if len(rows) >= _MANY_VECTORS else None
+    return cosines(wanted, rows) if matrix is None else matrix.cosines(wanted).tolist()
+
+
+def _nearest(nearness: Mapping[int, float], count: int, allowed: frozenset[int]) -> list[int]:
+    """The numbers of the nearest, those that are at a right angle or farther left out; of equals the newest first."""
+    near = ((cosine, number) for number, cosine in nearness.items() if cosine > 0 and number in allowed)
+    return [number for _, number in nlargest(count, near)]
+
+
+def _nearness(nearness: Mapping[int, float], numbers: Iterable[int], notices: tuple[str, ...]) -> Nearness:
+    all, count = nearness.values(), len(nearness)
+    mean = fsum(all) / count
+    deviation = sqrt(max(fsum(map(mul, all, all)) / count - mean * mean, 0.0))
+    found = {number: nearness[number] for number in numbers if number in nearness}
+    deviations = {
+        number: (cosine - mean) / deviation if deviation > _NO_DEVIATION else 0.0 for number, cosine in found.items()
+    }
+    return Nearness(deviations, found, notices)
+
+
+def _notices(left: int) -> tuple[str, ...]:
+    if not left:
+        return ()
+    return (f"{left:,} notes are not searched by meaning yet; the next searches take them in.",)

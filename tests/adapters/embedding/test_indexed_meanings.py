@@ -1,0 +1,161 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import count
+from typing import Any
+
+import pytest
+from attrs import evolve
+from returns.result import Failure, Result, Success
+
+from agent_memory.adapters.embedding import indexed_meanings
+from agent_memory.adapters.embedding.dict_embedder import DictEmbedder
+from agent_memory.adapters.embedding.indexed_meanings import IndexedMeanings
+from agent_memory.adapters.index.dict_index import DictIndex
+from agent_memory.adapters.store.dict_store import DictStore
+from agent_memory.domain.entry import MemoryEntry, Meta
+from agent_memory.domain.searching.matching import NoteFilter
+from agent_memory.domain.searching.nearness import Nearness
+from agent_memory.domain.text.ids import mint_id
+from agent_memory.domain.vocabulary import Kind, Sensitivity
+from agent_memory.errors import Error, StoreIo
+
+ALL = NoteFilter()
+BROKEN: Error = StoreIo("weights", "read", "EIO", "broken")
+_times = count(1)
+
+
+class CountingEmbedder(DictEmbedder):
+    """Remembers what it was asked."""
+
+    def __init__(self) -> None:
+        super().__init__({"motor": "engin"})
+        self.asked: list[str] = []
+
+    def embed(self, texts: Sequence[str]) -> Result[tuple[bytes, ...], Error]:
+        self.asked += texts
+        return super().embed(texts)
+
+
+class World:
+    def __init__(self) -> None:
+        self.store = DictStore()
+        self.index = DictIndex(self.store)
+        self.embedder = CountingEmbedder()
+        self.meanings = IndexedMeanings(self.index, self.store, self.embedder, lambda: 0.0)
+
+    def put(self, title: str, body: str = "It is so.", **values: Any) -> int:
+        at_ms = next(_times)
+        meta = evolve(Meta(mint_id(title, at_ms, ()), title, created_at_ms=at_ms, updated_at_ms=at_ms), **values)
+        assert isinstance(self.store.write(MemoryEntry(meta, body), None), Success)
+        assert isinstance(self.index.refresh(), Success)
+        return self.index.numbers_of([meta.id]).unwrap()[meta.id]
+
+    def near(self, query: str, most: int = 5, also: Sequence[int] = (), among: NoteFilter = ALL) -> Nearness:
+        return self.meanings.near(query, most, also, among).unwrap()
+
+
+@pytest.fixture
+def world() -> World:
+    world = World()
+    for number in range(20):
+        world.put(f"Something else {number}", f"Unlike matter{number} of kind{number * 7}.")
+    return world
+
+
+def test_the_nearest_in_meaning_stands_out_though_it_shares_no_word(world: World) -> None:
+    wanted = world.put("Engine", "The engine overheats.")
+    found = world.near("motor overheats")
+    assert max(found.deviations, key=lambda number: found.deviations[number]) == wanted
+    assert found.deviations[wanted] > 2
+    assert found.cosines[wanted] > 0.5
+    assert found.notices == ()
+
+
+def test_only_so_many_are_found_and_those_that_were_asked_for(world: World) -> None:
+    first, second = world.put("Engine of the boat"), world.put("Engine of the car", kind=Kind.DECISION)
+    assert set(world.near("engine boat", 1).cosines) == {first}
+    assert set(world.near("engine boat", 1, also=(second, 999_999)).cosines) == {first, second}
+    assert set(world.near("engine boat", 5, among=NoteFilter(kind=Kind.DECISION)).cosines) == {second}
+
+
+def test_a_note_is_embedded_once_until_it_changes(world: World) -> None:
+    number = world.put("Engine", "The engine overheats.")
+    world.near("engine")
+    assert len(world.embedder.asked) == 22
+    world.near("engine")
+    assert world.embedder.asked[22:] == ["engine"]
+    [note] = world.index.notes([number]).unwrap().values()
+    stored = world.store.read(note.listed.meta.id).unwrap()
+    changed = evolve(stored.entry, body="The kettle whistles.")
+    assert isinstance(world.store.write(changed, stored.listed.content_hash), Success)
+    assert isinstance(world.index.refresh(), Success)
+    world.near("kettle")
+    kettle, again = world.embedder.asked[23:]
+    assert (kettle, again.splitlines()[-1]) == ("kettle", "The kettle whistles.")
+
+
+def test_a_secret_is_not_embedded(world: World) -> None:
+    world.near("engine")
+    asked = len(world.embedder.asked)
+    assert isinstance(world.store.write(MemoryEntry(secret_meta(), "The engine's code is 1234."), None), Success)
+    assert isinstance(world.index.refresh(), Success)
+    world.near("engine")
+    assert world.embedder.asked[asked:] == ["engine"]
+
+
+def secret_meta() -> Meta:
+    return Meta("id__abcdef", "Engine code", created_at_ms=1, updated_at_ms=1, sensitivity=Sensitivity.SECRET)
+
+
+def test_when_time_is_up_the_rest_is_told_and_done_by_the_next_search(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(indexed_meanings, "_AT_ONCE", 8)
+    wanted = world.put("Engine", "The engine overheats.")
+    slow = IndexedMeanings(world.index, world.store, world.embedder, count(0, 0.9).__next__)
+    assert "5 notes" in " ".join(slow.near("engine", 5, (), ALL).unwrap().notices)
+    later = slow.near("engine", 5, (), ALL).unwrap()
+    assert later.notices == ()
+    assert wanted in later.cosines
+
+
+def test_a_query_without_words_and_a_store_without_notes_find_nothing(world: World) -> None:
+    assert world.near("?!").cosines == {}
+    assert World().near("engine").cosines == {}
+
+
+def test_notes_that_are_all_the_same_are_no_nearer_than_others() -> None:
+    world = World()
+    numbers = {world.put("Engine") for _ in range(3)}
+    found = world.near("engine")
+    assert set(found.deviations) == numbers
+    assert set(found.deviations.values()) == {0.0}
+
+
+def test_without_its_model_the_search_goes_on_and_says_so(world: World) -> None:
+    class Broken(DictEmbedder):
+        def embed(self, texts: Sequence[str]) -> Result[tuple[bytes, ...], Error]:
+            return Failure(BROKEN)
+
+    found = IndexedMeanings(world.index, world.store, Broken()).near("engine", 5, (), ALL).unwrap()
+    assert found.cosines == {}
+    assert "weights" in found.notices[0]
+
+
+def test_a_note_that_cannot_be_read_is_left_for_another_time(world: World) -> None:
+    gone = world.put("Engine", "The engine overheats.")
+    [note] = world.index.notes([gone]).unwrap().values()
+    assert isinstance(world.store.delete(note.listed.meta.id), Success)
+    found = world.near("engine overheats")
+    assert gone not in found.cosines
+    assert found.notices == ()
+
+
+def test_many_vectors_are_compared_as_few_are(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("numpy")
+    world.put("Engine", "The engine overheats.")
+    few = world.near("engine overheats", 10)
+    monkeypatch.setattr(indexed_meanings, "_MANY_VECTORS", 1)
+    many = world.near("engine overheats", 10)
+    assert many.cosines == pytest.approx(few.cosines, abs=1e-5)
