@@ -10,7 +10,7 @@ from returns.result import Failure, Result, Success
 
 from agent_memory.domain.entry import Listed, Usage
 from agent_memory.domain.results import sealed
-from agent_memory.domain.searching.indexed_note import NoteLink, Relation
+from agent_memory.domain.searching.indexed_note import NearNote, NoteLink, Relation
 from agent_memory.domain.searching.matching import Matches, NoteFilter, TermPart
 from agent_memory.domain.searching.nearness import Nearness
 from agent_memory.domain.searching.note_filter import lets_through
@@ -18,6 +18,7 @@ from agent_memory.domain.searching.query_hints import QueryHints, hints_of
 from agent_memory.domain.searching.query_words import QueryWord, query_words
 from agent_memory.domain.searching.ranking import (
     Asker,
+    Found,
     Ranked,
     Surroundings,
     in_order,
@@ -52,7 +53,7 @@ _TYING = 200
 """Of these, the best so many give a share of their score to entries around them."""
 _NEAREST = 100
 """Entries that are looked at for their meaning alone."""
-_WEIGHED = 200
+_WEIGHED = 100
 """Entries whose frontmatter is looked at."""
 _TOLD_WORDS = 8
 
@@ -70,6 +71,8 @@ class _Search:
     matches: Matches = field(factory=lambda: Matches({}, 0))
     nearness: Nearness = field(factory=Nearness)
     given: Mapping[int, Sequence[ScorePart]] = field(factory=dict)
+    said: Mapping[int, Sequence[TermPart]] = field(factory=dict)
+    """What each word adds to the best entries."""
     links: tuple[NoteLink, ...] = ()
     named: tuple[int, ...] = ()
     """Entries whose id the query says, in its order."""
@@ -143,25 +146,23 @@ class Searching:
 
     def _tied(self, search: _Search) -> Result[_Search, Error]:
         """With the scores of words and meaning, and the shares of entries around."""
-        tying = tuple(search.matches.scores)[:_TYING]
-        ties: Result[Surroundings, Error] = Success(Surroundings())
-        if tying:
-            ties = self.index.near(tying, len(self.weights.near)).bind(
-                lambda near: self.index.links(tying).bind(
-                    lambda links: self.index.places(
-                        (*search.matches.scores, *(other.number for each in near.values() for other in each))
-                    ).map(lambda places: Surroundings(near, places, links))
+        best = tuple(search.matches.scores)[:_TYING]
+        if not best:
+            return Success(self._spread(search, {}, Surroundings()))
+        return self.index.near(best, len(self.weights.near)).bind(
+            lambda near: self.index.places(_with_near(search.matches.scores, near)).bind(
+                lambda places: self.index.links(best).bind(
+                    lambda links: self.index.explain(search.words, self.weights.terms, best).map(
+                        lambda said: self._spread(search, said, Surroundings(near, places, links))
+                    )
                 )
             )
-        return ties.map(
-            lambda around: evolve(
-                search,
-                given=most_given(
-                    spread(search.matches.scores, search.nearness.deviations, around, self.weights),
-                    max(_WEIGHED, 2 * search.request.limit),
-                ),
-            )
         )
+
+    def _spread(self, search: _Search, said: Mapping[int, Sequence[TermPart]], ties: Surroundings) -> _Search:
+        worth = {word.term: word.idf for word in search.matches.words}
+        given = spread(Found(search.matches.scores, search.nearness.deviations, said, worth), ties, self.weights)
+        return evolve(search, said=said, given=most_given(given, max(_WEIGHED, 2 * search.request.limit)))
 
     def _known(self, search: _Search) -> Result[_Search, Error]:
         """With the frontmatter of what was found, of what the query names, and of what supersedes any of it."""
@@ -201,16 +202,16 @@ class Searching:
         return evolve(search, page=page, found=found, tiers=tiers, notices=(*search.notices, *notices))
 
     def _answered(self, search: _Search) -> Result[SearchAnswer, Error]:
-        numbers = tuple(each.number for each in search.page)
-        explained = (
-            self.index.explain(search.words, self.weights.terms, numbers) if search.matches.scores else Success({})
-        )
-        return explained.map(lambda parts: self._answer(search, parts))
+        unsaid = tuple(each.number for each in search.page if each.number not in search.said)
+        if not unsaid or not search.matches.scores:
+            return Success(self._answer(search, search.said))
+        explained = self.index.explain(search.words, self.weights.terms, unsaid)
+        return explained.map(lambda said: self._answer(search, {**search.said, **said}))
 
     def _answer(self, search: _Search, said: Mapping[int, Sequence[TermPart]]) -> SearchAnswer:
         request = search.request
         cosine = max((search.nearness.cosines.get(each.number, 0.0) for each in search.page), default=0.0)
-        strength = strength_of(search.matches.words, said.values(), cosine)
+        strength = strength_of(search.matches.words, [said.get(each.number, ()) for each in search.page], cosine)
         best = max((each.total for each in search.page), default=0.0)
         hits = list(self._secret_hits(search))
         last = 1.0
@@ -293,6 +294,10 @@ def _among(request: SearchRequest) -> NoteFilter:
 def _wanted_tags(tag: str) -> tuple[str, ...]:
     """As notes bear it; without its prefix where it was asked for without."""
     return tuple(each if "__" in tag else each.partition("__")[2] for each in normal_tags([tag])) or (tag,)
+
+
+def _with_near(scores: Mapping[int, float], near: Mapping[int, Sequence[NearNote]]) -> tuple[int, ...]:
+    return tuple(dict.fromkeys((*scores, *(other.number for each in near.values() for other in each))))
 
 
 def _worth(search: _Search, said: Sequence[TermPart]) -> dict[str, float]:

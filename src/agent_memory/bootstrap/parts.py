@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from agent_memory.adapters.git.owing_recorder import OwingRecorder
     from agent_memory.adapters.harness import Surroundings
     from agent_memory.adapters.inbox.inbox_files import InboxFiles
+    from agent_memory.adapters.index.index_files import IndexFiles
     from agent_memory.adapters.records.defrag_records_files import DefragRecordsFiles
     from agent_memory.adapters.records.kept_histories_files import KeptHistoriesFiles
     from agent_memory.adapters.records.run_log_files import RunLogFiles
@@ -102,6 +103,12 @@ class Parts:
         from agent_memory.adapters.store.store_files import StoreFiles
 
         return StoreFiles(self.root, self.locks)
+
+    @cached_property
+    def index(self) -> IndexFiles:
+        from agent_memory.adapters.index.index_files import IndexFiles
+
+        return IndexFiles(self.root)
 
     @cached_property
     def targets(self) -> TargetFiles:

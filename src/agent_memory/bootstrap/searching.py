@@ -21,6 +21,4 @@ def search(memory: Memory, request: SearchRequest) -> Result[SearchAnswer, Error
 
 
 def _searching(memory: Memory) -> Searching:
-    from agent_memory.adapters.index.dict_index import DictIndex
-
-    return Searching(memory.store, DictIndex(memory.store), None, memory.ledger, memory.clock, memory.caller)
+    return Searching(memory.store, memory.index, None, memory.ledger, memory.clock, memory.caller)

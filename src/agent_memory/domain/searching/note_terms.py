@@ -22,16 +22,29 @@ class FieldTerms:
     length: int
 
 
+_NOTHING = FieldTerms({}, 0)
+
+
 def note_terms(entry: StoredEntry) -> tuple[FieldTerms, FieldTerms, FieldTerms, FieldTerms]:
     """The terms of `matching.FIELDS`. A note's ids are among its tags, so that they find it."""
     meta = entry.meta
     tags = field_terms(" ".join(tag.partition("__")[2] or tag for tag in meta.tags))
     return (
-        field_terms(meta.title),
+        _NOTHING if _is_cut_from(meta.title, entry.body) else field_terms(meta.title),
         FieldTerms({**tags.counts, **_id_terms((meta.id, *meta.aliases))}, tags.length),
         field_terms(meta.description),
         field_terms(entry.body),
     )
+
+
+def _is_cut_from(title: str, body: str) -> bool:
+    """Whether the title is but the beginning of the text, as it is made for a note without one: its words would count
+    twice. The first of several lines is a title in its own right."""
+    bare = title.strip().removesuffix("…").rstrip()
+    text = body.lstrip("# \t\n")[: len(title) * 2 + 200]
+    first, _, others = text.partition("\n")
+    line = " ".join(first.split())
+    return line.startswith(" ".join(bare.split())) and (line != bare or not others.strip())
 
 
 def field_terms(text: str) -> FieldTerms:

@@ -8,7 +8,9 @@ from attrs import evolve, field, frozen
 
 from agent_memory.domain.entry import Listed, Meta, Usage
 from agent_memory.domain.instants import DAY_MS
+from agent_memory.domain.searching.bm25f import idf
 from agent_memory.domain.searching.indexed_note import NearNote, NoteLink, Place, Relation
+from agent_memory.domain.searching.matching import TermPart
 from agent_memory.domain.searching.query_hints import QueryHints
 from agent_memory.domain.searching.ranking_weights import RankingWeights
 from agent_memory.domain.searching.search_answer import ScorePart
@@ -48,19 +50,32 @@ class Ranked:
     """The entry that supersedes it."""
 
 
-def spread(
-    words: Mapping[int, float], meaning: Mapping[int, float], ties: Surroundings, weights: RankingWeights
-) -> dict[int, list[ScorePart]]:
+@frozen
+class Found:
+    """What index and model say of the entries, by the index's numbers."""
+
+    words: Mapping[int, float] = field(factory=dict)
+    """Score by words."""
+    meaning: Mapping[int, float] = field(factory=dict)
+    """By how many standard deviations the meaning is nearer than usual."""
+    said: Mapping[int, Sequence[TermPart]] = field(factory=dict)
+    """Of the best entries, what each word adds."""
+    worth: Mapping[str, float] = field(factory=dict)
+    """What each word of the query is worth."""
+
+
+def spread(found: Found, ties: Surroundings, weights: RankingWeights) -> dict[int, list[ScorePart]]:
     """What words, meaning and the entries around give to each entry, found or beside one that was found. The best score by
-    words becomes 1; meaning is in standard deviations."""
-    most = max(words.values(), default=0.0)
-    own = {number: score / most for number, score in words.items()} if most > 0 else {}
+    words becomes 1."""
+    most = max(found.words.values(), default=0.0)
+    own = {number: score / most for number, score in found.words.items()} if most > 0 else {}
     parts: dict[int, list[ScorePart]] = {number: [ScorePart("words", score)] for number, score in own.items()}
-    for number, deviations in meaning.items():
-        parts.setdefault(number, []).append(ScorePart("meaning", weights.meaning * deviations, f"{deviations:.1f} sd"))
+    for number, deviations in found.meaning.items():
+        detail = f"{deviations:+.1f} standard deviations"
+        parts.setdefault(number, []).append(ScorePart("meaning", weights.meaning * deviations, detail))
     for name, given in (
         ("near", _from_near(own, ties.near, weights.near)),
-        ("session", _from_session(own, ties.places, weights.session)),
+        ("session", _from_session(found, ties.places, weights.session)),
         ("links", _from_links(own, ties.links, weights.links)),
     ):
         for number, value in given.items():
@@ -81,19 +96,35 @@ def _from_near(
     return given
 
 
-def _from_session(own: Mapping[int, float], places: Sequence[Place], share: float) -> dict[int, float]:
-    """For each entry the best other one of a session of its own."""
-    members: dict[str, dict[int, float]] = {}
+def _from_session(found: Found, places: Sequence[Place], share: float) -> dict[int, float]:
+    """How well each session as a whole answers: what its entries have of the words, each word once, by its rarity among
+    the sessions. The best session gives the whole share to each of its entries; one entry alone makes no session."""
+    members: dict[str, set[int]] = {}
     for place in places:
-        members.setdefault(place.session, {})[place.number] = own.get(place.number, 0.0)
+        members.setdefault(place.session, set()).add(place.number)
+    said = {session: _best_of_each(found, numbers) for session, numbers in sorted(members.items()) if len(numbers) > 1}
+    sessions_with: dict[str, int] = {}
+    for words in said.values():
+        for term in words:
+            sessions_with[term] = sessions_with.get(term, 0) + 1
+    rarity = {term: idf(count, len(said)) for term, count in sessions_with.items()}
+    scores = {session: sum(rarity[term] * value for term, value in words.items()) for session, words in said.items()}
+    most = max(scores.values(), default=0.0)
     given: dict[int, float] = {}
-    for scores in members.values():
-        (best, most), *others = sorted(scores.items(), key=lambda each: -each[1])
-        for number in scores:
-            from_others = (others[0][1] if others else 0.0) if number == best else most
-            if from_others:
-                given[number] = max(given.get(number, 0.0), share * from_others)
+    for session, score in scores.items():
+        for number in members[session] if score > 0 else ():
+            given[number] = max(given.get(number, 0.0), share * score / most)
     return given
+
+
+def _best_of_each(found: Found, numbers: Iterable[int]) -> dict[str, float]:
+    """For each word how fully one of these entries says it, 0 to 1."""
+    best: dict[str, float] = {}
+    for number in numbers:
+        for part in found.said.get(number, ()):
+            if worth := found.worth.get(part.term, 0.0):
+                best[part.term] = max(best.get(part.term, 0.0), part.value / worth)
+    return best
 
 
 def _from_links(own: Mapping[int, float], links: Sequence[NoteLink], share: float) -> dict[int, float]:

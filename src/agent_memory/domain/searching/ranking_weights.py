@@ -8,25 +8,32 @@ from agent_memory.domain.searching.matching import FieldWeight, TermWeights
 from agent_memory.domain.tiers import Tier
 from agent_memory.domain.vocabulary import Importance
 
-_TERMS = TermWeights(body=FieldWeight(1.0, 0.75), k1=1.2)
+_TERMS = TermWeights(
+    title=FieldWeight(1.5, 0.5),
+    tags=FieldWeight(1.0, 0.0),
+    description=FieldWeight(1.0, 0.5),
+    body=FieldWeight(1.0, 0.5),
+    k1=1.2,
+)
 
 
 @frozen
 class RankingWeights:
     """One recipe for every store. The unit is the score that the best entry has by its words alone.
 
-    Chosen by cross-validation over conversations, notes of a coding project, and questions about one (docs/search.md):
+    Chosen by cross-validation over conversations, notes of two coding projects and sessions of coding agents (docs/search.md):
     where several values were as good, the one nearest to the middle of the plateau.
     """
 
     terms: TermWeights = _TERMS
-    """BM25F, its usual k1 and b: a small b is better for chats and costs much where entries differ in length."""
-    meaning: float = 0.08
+    """BM25F with the usual k1. A b below 0.5 is a little better for small talk, and costs much in chats about code, whose
+    turns differ in length more."""
+    meaning: float = 0.09
     """For each standard deviation by which the meaning is nearer to the query than that of the store's other entries."""
-    near: tuple[float, ...] = (0.3, 0.15)
+    near: tuple[float, ...] = (0.4, 0.2)
     """Share of the score of an entry one turn before or after in the same session, and of one two turns away."""
-    session: float = 0.3
-    """Share of the score of the best other entry of the same session."""
+    session: float = 0.5
+    """For an entry of the session that as a whole says most of the query; for another session as much less."""
     links: float = 0.1
     """Share of the score of the best entry that it links to, or that links to it."""
     kind: float = 0.15

@@ -1,18 +1,18 @@
 """Words that any text holds, of English, Portuguese and Spanish, as `folded` makes them. A query drops them beside others.
 
-Left out is what is a content word in another of these languages or among programmers (`dos`, `sin`, `sea`, `era`, `son`).
+Left out is what is a content word in another of these languages or among programmers (`dos`, `sin`, `sea`, `era`, `son`),
+and what says when and where (`after`, `before`, `under`): it is frequent, but a query that says it means it.
 """
 
 from __future__ import annotations
 
 _ENGLISH = """
-    a about above after again against all also am an and any are aren as at be because been before being below between both
-    but by can could couldn did didn do does doesn doing don down during each few for from further had hadn has hasn have
-    haven having he her here hers herself him himself his how i if in into is isn it its itself just ll me might more most
-    must my myself no nor not of off on once only or other our ours ourselves out over own re same shall she should shouldn
-    so some such than that the their theirs them themselves then there these they this those through to too under until up
-    upon us ve very was wasn we were weren what when where which while who whom whose why will with won would wouldn you
-    your yours yourself yourselves
+    a about again all also am an and any are aren as at be because been being but by can could couldn did didn do does
+    doesn doing don each for from had hadn has hasn have haven having he her here hers herself him himself his how i if
+    in into is isn it its itself just ll me might must my myself no nor not of on only or our ours ourselves re shall
+    she should shouldn so some such than that the their theirs them themselves then there these they this those to too
+    upon us ve very was wasn we were weren what when where which who whom whose why will with won would wouldn you your
+    yours yourself yourselves
 """
 _PORTUGUESE = """
     ao aos aquela aquele as com como da das de dela dele deles depois do e ela elas ele eles em entre essa esse esta estao

@@ -16,9 +16,10 @@ from functools import lru_cache
 from attrs import frozen
 
 from agent_memory.domain.searching.english_stem import english_stem
+from agent_memory.domain.searching.irregular_forms import base_form
 from agent_memory.domain.searching.stop_words import STOP_WORDS
 
-TERMS_VERSION = 1
+TERMS_VERSION = 2
 """Changes with what this module, the stemmer or the stop words make of a text: an older index is then made anew."""
 
 MAX_TERM_CHARS = 64
@@ -167,4 +168,4 @@ def _sorted_out(words: list[str]) -> tuple[list[str], list[str], list[str]]:
 
 
 def _stem(word: str) -> str:
-    return english_stem(word) if _ENGLISH_WORD.fullmatch(word) else word
+    return english_stem(base_form(word)) if _ENGLISH_WORD.fullmatch(word) else word
