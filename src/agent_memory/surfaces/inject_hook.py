@@ -7,6 +7,7 @@ were the last time (`adapters.injecting.shelf_files`), it loads C modules and ou
 Silent for sub-agents, for agent commands of our own (P23), and where there is nothing to say.
 """
 
+import gc
 import os
 
 from agent_memory.adapters.disk.json_lite import json_object
@@ -38,6 +39,7 @@ LIMIT_SECONDS = 8.0
 
 def run_inject_hook(words: list[str]) -> "NoReturn":
     """Answer and end the process with code 0, whatever happens."""
+    gc.disable()  # the process ends before it would pay
     run_silently(lambda: inject_hook(words, os.environ))
 
 

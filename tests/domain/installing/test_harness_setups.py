@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from agent_memory.domain.injecting.moment import Moment, moment_of
 from agent_memory.domain.installing.ground import asked_for, ground_of, hook_mark, recorded_transcript_roots
 from agent_memory.domain.installing.harnesses import SETUPS
 from agent_memory.domain.installing.wanted import Element, Member, Part, Wanted, Whole
@@ -42,7 +43,7 @@ def test_every_path_is_below_the_home_and_wanted_once(name: str) -> None:
 
 @pytest.mark.parametrize("name", [each for each in NAMES if each != "manual"])
 def test_a_trial_goes_the_way_of_what_is_installed(name: str) -> None:
-    (play,) = SETUPS[name](GROUND).plays
+    play = SETUPS[name](GROUND).plays[0]
     assert shlex.split(play.command) == ["/opt/a b/memory", "capture", "--harness", name, "--hook"]
     event = session_event(name, json.loads(json.dumps(play.payload)))
     assert isinstance(event, SessionEvent)
@@ -60,6 +61,7 @@ def test_the_hooks_in_a_file_are_ours_by_their_mark(name: str) -> None:
             match entry:
                 case Element(_, _, command, mark):
                     assert command == f"'/opt/a b/memory' {mark}"
+                    assert mark in (hook_mark(name), hook_mark(name, "inject"))
                 case Whole(text):
                     json.loads(text)
                 case Member(keys, _, _, optional):
@@ -74,8 +76,8 @@ def test_timeouts_are_in_the_unit_of_the_harness() -> None:
         return {hook["timeout"] for group in value for hook in group.get("hooks", [group])}
 
     assert timeouts("claude-code") == {10}
-    assert timeouts("codex") == {5}
-    assert timeouts("gemini") == {5_000}
+    assert timeouts("codex") == {5, 10}
+    assert timeouts("gemini") == {5_000, 10_000}
     assert timeouts("cursor") == {10}
 
 
@@ -85,6 +87,7 @@ def test_cursor_gets_no_event_that_it_might_not_know() -> None:
     assert {entry.keys for entry in file.entries if isinstance(entry, Element)} == {
         ("hooks", "stop"),
         ("hooks", "sessionEnd"),
+        ("hooks", "sessionStart"),
     }
 
 
@@ -125,6 +128,10 @@ def test_what_exists_decides() -> None:
     ]
 
 
+def without_types(plugin: str) -> str:
+    return re.sub(r": (?:any|object|string|void|Promise<string>)(?= *[,)={])", "", plugin)
+
+
 @pytest.mark.parametrize("name", ["amp", "opencode", "pi"])
 def test_a_plugin_is_a_program(name: str, tmp_path: Path) -> None:
     """Checked by a JavaScript interpreter where there is one; the types are taken away first."""
@@ -135,7 +142,7 @@ def test_a_plugin_is_a_program(name: str, tmp_path: Path) -> None:
     node = shutil.which("node")
     if node is None:
         pytest.skip("no JavaScript interpreter here")
-    bare = re.sub(r": (?:any|object|string|void)\b", "", plugin)
+    bare = without_types(plugin)
     path = tmp_path / "plugin.mjs"
     path.write_text(bare)
     checked = subprocess.run([node, "--check", path], capture_output=True, text=True, check=False)
@@ -143,7 +150,7 @@ def test_a_plugin_is_a_program(name: str, tmp_path: Path) -> None:
 
 
 CALLS = {
-    "amp": "plugin.default({ on: (_, f) => f({ thread: { id: 'T-SESSION' }, status: 'done' }, {}) })",
+    "amp": "plugin.default({ on: (name, f) => name === 'agent.end' && f({ thread: { id: 'T-SESSION' }, status: 'done' }, {}) })",
     "opencode": """const client = { session: { get: async () => ({ data: {} }) } }
         const hooks = await plugin.AgentMemory({ client, directory: '/nowhere' })
         await hooks.event({ event: { type: 'session.idle', properties: { sessionID: 'SESSION' } } })""",
@@ -171,7 +178,7 @@ def test_a_plugin_says_on_standard_input_what_happened(name: str, tmp_path: Path
         for entry in each.entries
         if isinstance(entry, Whole)
     ]
-    (tmp_path / "plugin.mjs").write_text(re.sub(r": (?:any|object|string|void)\b", "", text))
+    (tmp_path / "plugin.mjs").write_text(without_types(text))
     (tmp_path / "run.mjs").write_text(f"import * as plugin from './plugin.mjs'\n{CALLS[name]}\n")
     called = subprocess.run([node, tmp_path / "run.mjs"], capture_output=True, text=True, check=False, timeout=60)
     assert (called.returncode, called.stderr) == (0, "")
@@ -184,3 +191,64 @@ def test_a_plugin_says_on_standard_input_what_happened(name: str, tmp_path: Path
     event = session_event(name, json.loads(payload.read_text()))
     assert isinstance(event, SessionEvent)
     assert "SESSION" in event.session_id
+
+
+INJECTING = {
+    "amp": """const said = []
+        plugin.default({ on: (name, f) => { if (name === 'agent.start') said.push(f) } })
+        const ask = async () => (await said[0]({ thread: { id: 'T-SESSION' }, message: 'Why?' }))?.message?.content
+        const answers = [await ask(), await ask()]""",
+    "opencode": """const client = { session: { get: async () => ({ data: {} }) } }
+        const hooks = await plugin.AgentMemory({ client, directory: '/nowhere' })
+        const ask = async () => {
+          await hooks['chat.message']({ sessionID: 'SESSION' }, { parts: [{ type: 'text', text: 'Why?' }] })
+          const output = { system: ['You are an agent.'] }
+          await hooks['experimental.chat.system.transform']({ sessionID: 'SESSION' }, output)
+          return output.system.slice(1).join('|')
+        }
+        const answers = [await ask(), await ask()]""",
+    "pi": """const handlers = {}
+        const context = { sessionManager: { getSessionFile: () => '/x/y_SESSION.jsonl', getSessionId: () => 'SESSION' } }
+        plugin.default({ on: (name, f) => { handlers[name] = f } })
+        const ask = async () => (await handlers.before_agent_start({ prompt: 'Why?' }, context))?.message?.content
+        const answers = [await ask(), await ask()]""",
+}
+
+
+@pytest.mark.parametrize("name", ["amp", "opencode", "pi"])
+def test_a_plugin_puts_what_memory_answers_into_the_session(name: str, tmp_path: Path) -> None:
+    """The start of the session is told once, each prompt once; what is no answer puts nothing in."""
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("no JavaScript interpreter here")
+    program = tmp_path / "memory"
+    program.write_text(
+        f'#!/bin/sh\necho "$@" >> {tmp_path}/words\ncat >> {tmp_path}/payloads\necho >> {tmp_path}/payloads\n'
+        f'n=$(wc -l < {tmp_path}/words)\n[ "$n" = 3 ] || echo "{{\\"additionalContext\\": \\"note $n é\\"}}"\n'
+    )
+    program.chmod(0o755)
+    ground = ground_of("/home/ada", str(program), {})
+    (file,) = (each for each in SETUPS[name](ground).files if each.part is Part.HOOKS)
+    (whole,) = (entry for entry in file.entries if isinstance(entry, Whole))
+    (tmp_path / "plugin.mjs").write_text(without_types(whole.text))
+    script = f"import * as plugin from './plugin.mjs'\n{INJECTING[name]}\nconsole.log(JSON.stringify(answers))\n"
+    (tmp_path / "run.mjs").write_text(script)
+    called = subprocess.run([node, tmp_path / "run.mjs"], capture_output=True, text=True, check=False, timeout=60)
+    assert (called.returncode, called.stderr) == (0, "")
+    first, second = json.loads(called.stdout)
+    between = "|" if name == "opencode" else "\n\n"
+    assert first == f"note 1 é{between}note 2 é"
+    assert second == (first if name == "opencode" else None)
+    assert (tmp_path / "words").read_text().splitlines() == [f"inject --harness {name} --hook"] * 3
+    moments = [moment_of(name, json.loads(line)) for line in (tmp_path / "payloads").read_text().splitlines()]
+    assert [each.kind for each in moments if isinstance(each, Moment)] == ["start", "prompt", "prompt"]
+    assert [each.prompt for each in moments if isinstance(each, Moment)] == ["", "Why?", "Why?"]
+
+
+@pytest.mark.parametrize("name", sorted({*NAMES} - {"manual", "goose"}))
+def test_a_trial_of_injection_is_the_start_of_a_session(name: str) -> None:
+    (play,) = (each for each in SETUPS[name](GROUND).plays if each.act == "inject")
+    assert shlex.split(play.command) == ["/opt/a b/memory", "inject", "--harness", name, "--hook"]
+    moment = moment_of(name, json.loads(json.dumps(play.payload)))
+    assert isinstance(moment, Moment)
+    assert (moment.harness, moment.kind) == (name, "start")

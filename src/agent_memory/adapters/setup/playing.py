@@ -1,4 +1,5 @@
-"""A trial of what was installed: each hook command is run as its harness would run it, and looked for in the inbox."""
+"""A trial of what was installed: each hook command is run as its harness would run it. What captures is looked for in the
+inbox; what injects is asked over a store of its own, with one note in it, and the note looked for in the answer."""
 
 from __future__ import annotations
 
@@ -8,16 +9,33 @@ import subprocess
 import uuid
 from collections.abc import Mapping
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from attrs import frozen
 
 from agent_memory.adapters.disk.durable import fsync_directory
+from agent_memory.adapters.surroundings.root import ROOT_VARIABLE
 from agent_memory.domain.installing.plans import Played
 from agent_memory.domain.installing.wanted import DIRECTORY, SESSION, Play
 from agent_memory.domain.text.plain_text import one_line
 
 LIMIT_SECONDS = 30.0
+
+_NOTE_ID = "id__triaL1"
+_NOTE_TITLE = "A note of the trial"
+_NOTE = f"""---
+id: {_NOTE_ID}
+title: {_NOTE_TITLE}
+kind: project
+origin: user
+scope: global
+createdAt: 1767225600000
+updatedAt: 1767225600000
+---
+
+The hook works.
+"""
 
 
 @frozen
@@ -29,12 +47,14 @@ class Playing:
     root: Path
 
     def play(self, harness: str, play: Play) -> Played:
-        """Run the command with a made-up session; its inbox entry is removed again."""
+        """Run the command with a made-up session; nothing of it stays."""
         session = str(uuid.uuid4())
         command = play.command.replace(SESSION, session)
         payload = _filled(play.payload, {SESSION: session, DIRECTORY: self.home})
         data = b"" if payload is None else json.dumps(payload).encode()
-        problem = self._run(command, data)
+        if play.act == "inject":
+            return self._asked(harness, command, data)
+        problem, _ = self._run(command, data, self.environ)
         arrived = self._taken_back(session)
         if arrived:
             return Played(harness, play.command, True)
@@ -42,8 +62,20 @@ class Playing:
             harness, play.command, False, problem or "it ended well, but nothing arrived; see `memory status`"
         )
 
-    def _run(self, command: str, data: bytes) -> str:
-        """What went wrong, as far as the call itself tells."""
+    def _asked(self, harness: str, command: str, data: bytes) -> Played:
+        with TemporaryDirectory(prefix="agent-memory-trial-") as root:
+            topics = Path(root) / "topics"
+            topics.mkdir()
+            (topics / f"{_NOTE_TITLE} -- {_NOTE_ID}.md").write_text(_NOTE, "utf-8")
+            problem, answer = self._run(command, data, {**self.environ, ROOT_VARIABLE: root})
+        if _NOTE_ID.encode() in answer:
+            return Played(harness, command, True, act="inject")
+        return Played(
+            harness, command, False, problem or "it ended well, but said nothing; see `memory status`", "inject"
+        )
+
+    def _run(self, command: str, data: bytes, environ: Mapping[str, str]) -> tuple[str, bytes]:
+        """What went wrong, as far as the call itself tells; and what it printed."""
         try:
             finished = subprocess.run(
                 ["/bin/sh", "-c", command],
@@ -51,18 +83,18 @@ class Playing:
                 capture_output=True,
                 timeout=LIMIT_SECONDS,
                 cwd=self.home,
-                env=dict(self.environ),
+                env=dict(environ),
                 check=False,
                 start_new_session=True,
             )
         except subprocess.TimeoutExpired:
-            return f"it did not end within {LIMIT_SECONDS:g} s"
+            return f"it did not end within {LIMIT_SECONDS:g} s", b""
         except OSError as error:
-            return f"/bin/sh cannot be run: {error.strerror}"
+            return f"/bin/sh cannot be run: {error.strerror}", b""
         if finished.returncode == 0:
-            return ""
+            return "", finished.stdout
         said = one_line(finished.stderr.decode("utf-8", "replace"), 300)
-        return f"it ended with status {finished.returncode}{f': {said}' if said else ''}"
+        return f"it ended with status {finished.returncode}{f': {said}' if said else ''}", b""
 
     def _taken_back(self, session: str) -> bool:
         """Whether the session arrived; its entries are removed."""

@@ -13,7 +13,19 @@ from agent_memory.domain.installing.wanted import DIRECTORY, SESSION, HarnessSet
 NAME = "amp"
 
 _PLUGIN = """
+const started = new Set()
+
 export default function (amp: any): void {
+  amp.on("agent.start", async (event: any, context: any) => {
+    const id = event?.thread?.id ?? context?.thread?.id
+    if (typeof id !== "string") return
+    const session = { thread: { id }, cwd: process.cwd() }
+    const said = started.has(id) ? [] : [await inject({ event: "session.start", ...session })]
+    started.add(id)
+    said.push(await inject({ event: "agent.start", prompt: textOf(event?.message), ...session }))
+    const content = said.filter(Boolean).join("\\n\\n")
+    if (content) return { message: { content, display: false } }
+  })
   amp.on("agent.end", async (event: any, context: any) => {
     const id = event?.thread?.id ?? context?.thread?.id
     if (typeof id !== "string") return
@@ -29,6 +41,7 @@ def setup(ground: Ground) -> HarnessSetup:
     server = {"command": ground.program, "args": ["mcp"]}
     plugin = plugin_head(ground, NAME) + _PLUGIN
     payload = {"event": "agent.end", "thread": {"id": f"T-{SESSION}"}, "status": "done", "cwd": DIRECTORY}
+    started = {"event": "session.start", "thread": {"id": f"T-{SESSION}"}, "cwd": DIRECTORY}
     skill = f"{ground.home}/.config/agents/skills/{SERVER_NAME}/SKILL.md"
     return HarnessSetup(
         files=(
@@ -37,6 +50,6 @@ def setup(ground: Ground) -> HarnessSetup:
             *skill_file(ground, skill),
         ),
         target=f"{directory}/AGENTS.md",
-        plays=(plugin_play(ground, NAME, payload),),
+        plays=(plugin_play(ground, NAME, payload), plugin_play(ground, NAME, started, "inject")),
         notes=("Amp loads a new plugin when it starts, or with `amp plugins reload`.",),
     )

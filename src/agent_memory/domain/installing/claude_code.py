@@ -1,13 +1,13 @@
 """Claude Code: hooks in `settings.json`, which Cursor runs too.
 
 `Stop` ends each turn and is the checkpoint. `SessionEnd` handlers share 1.5 s, which a `timeout` in a settings file
-raises; a plugin's does not, so this is no plugin. (code.claude.com/docs: hooks, memory, skills, mcp)
+raises; a plugin's does not, so this is no plugin. What `SessionStart` and `UserPromptSubmit` answer enters the context. (code.claude.com/docs: hooks, memory, skills, mcp)
 """
 
 from __future__ import annotations
 
 from agent_memory.domain.installing.ground import SERVER_NAME, Ground
-from agent_memory.domain.installing.hook_groups import grouped_hooks
+from agent_memory.domain.installing.hook_groups import grouped_hooks, start_play
 from agent_memory.domain.installing.skill import skill_file
 from agent_memory.domain.installing.wanted import (
     DIRECTORY,
@@ -25,7 +25,10 @@ NAME = "claude-code"
 
 def setup(ground: Ground) -> HarnessSetup:
     settings = f"{ground.claude}/settings.json"
-    hooks = grouped_hooks(ground, NAME, {"Stop": 10, "SessionEnd": 10, "PreCompact": 10})
+    hooks = (
+        *grouped_hooks(ground, NAME, {"Stop": 10, "SessionEnd": 10, "PreCompact": 10}),
+        *grouped_hooks(ground, NAME, {"SessionStart": 10, "UserPromptSubmit": 10}, act="inject"),
+    )
     server = {"type": "stdio", "command": ground.program, "args": ["mcp"], "env": {}}
     payload = {
         "session_id": SESSION,
@@ -44,7 +47,7 @@ def setup(ground: Ground) -> HarnessSetup:
             *skill_file(ground, f"{ground.claude}/skills/{SERVER_NAME}/SKILL.md"),
         ),
         target=f"{ground.claude}/CLAUDE.md",
-        plays=(Play(ground.hook(NAME), payload),),
+        plays=(Play(ground.hook(NAME), payload), start_play(ground, NAME)),
         switches=(
             Switch(
                 settings,

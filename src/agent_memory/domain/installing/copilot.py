@@ -20,12 +20,16 @@ from agent_memory.domain.installing.wanted import (
 
 NAME = "copilot"
 EVENTS = ("agentStop", "sessionEnd")
+START = "sessionStart"
+"""Its answer is put into the session by newer versions; older ones pass it over."""
 
 
 def setup(ground: Ground) -> HarnessSetup:
     command = ground.hook(NAME)
-    handler = {"type": "command", "bash": command, "timeoutSec": 10}
-    hooks = json.dumps({"version": 1, "hooks": {event: [handler] for event in EVENTS}}, indent=2, ensure_ascii=False)
+    injects = ground.hook(NAME, "inject")
+    handlers = {event: [_handler(command)] for event in EVENTS} | {START: [_handler(injects)]}
+    hooks = json.dumps({"version": 1, "hooks": handlers}, indent=2, ensure_ascii=False)
+    started = {"sessionId": SESSION, "timestamp": 1_767_225_600_000, "cwd": DIRECTORY, "source": "startup"}
     server = {"type": "local", "command": ground.program, "args": ["mcp"], "tools": ["*"]}
     settings = f"{ground.copilot}/settings.json"
     payload = {
@@ -47,7 +51,7 @@ def setup(ground: Ground) -> HarnessSetup:
             *skill_file(ground, f"{ground.copilot}/skills/{SERVER_NAME}/SKILL.md"),
         ),
         target=f"{ground.copilot}/copilot-instructions.md",
-        plays=(Play(command, payload),),
+        plays=(Play(command, payload), Play(injects, started, "inject")),
         switches=(
             Switch(
                 settings,
@@ -58,3 +62,7 @@ def setup(ground: Ground) -> HarnessSetup:
             ),
         ),
     )
+
+
+def _handler(command: str) -> dict[str, str | int]:
+    return {"type": "command", "bash": command, "timeoutSec": 10}

@@ -1,6 +1,6 @@
 """Cursor: `~/.cursor/hooks.json`. `stop` in the editor and the terminal, `sessionEnd` for `cursor-agent -p`.
 
-One unknown event name voids the whole file, so there are only these two. It has no instruction file of the person's own.
+One unknown event name voids the whole file, so there are only these two, and `sessionStart`, which is as old as `sessionEnd`. It has no instruction file of the person's own.
 (cursor.com/docs: hooks, mcp, skills)
 """
 
@@ -21,14 +21,26 @@ from agent_memory.domain.installing.wanted import (
 
 NAME = "cursor"
 EVENTS = ("stop", "sessionEnd")
+START = "sessionStart"
+"""Its answer is put into the conversation; that of `beforeSubmitPrompt` is not."""
 
 
 def setup(ground: Ground) -> HarnessSetup:
     directory = f"{ground.home}/.cursor"
     command = ground.hook(NAME)
+    injects = ground.hook(NAME, "inject")
     handlers = (
-        Element(("hooks", event), {"command": command, "timeout": 10}, command, hook_mark(NAME)) for event in EVENTS
+        *(Element(("hooks", event), {"command": command, "timeout": 10}, command, hook_mark(NAME)) for event in EVENTS),
+        Element(("hooks", START), {"command": injects, "timeout": 10}, injects, hook_mark(NAME, "inject")),
     )
+    started = {
+        "conversation_id": SESSION,
+        "generation_id": SESSION,
+        "hook_event_name": START,
+        "cursor_version": "0.0.0",
+        "workspace_roots": [DIRECTORY],
+        "transcript_path": None,
+    }
     server = {"command": ground.program, "args": ["mcp"]}
     payload = {
         "conversation_id": SESSION,
@@ -55,7 +67,7 @@ def setup(ground: Ground) -> HarnessSetup:
             ),
             *skill_file(ground, ground.shared_skill),
         ),
-        plays=(Play(command, payload),),
+        plays=(Play(command, payload), Play(injects, started, "inject")),
         notes=(
             "Cursor reads no instruction file of your own outside a repository: there use `memory setup cursor --repo`.",
         ),

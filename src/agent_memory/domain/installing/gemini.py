@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agent_memory.domain.installing.ground import SERVER_NAME, Ground
-from agent_memory.domain.installing.hook_groups import grouped_hooks
+from agent_memory.domain.installing.hook_groups import grouped_hooks, start_play
 from agent_memory.domain.installing.skill import skill_file
 from agent_memory.domain.installing.wanted import (
     DIRECTORY,
@@ -22,7 +22,11 @@ NAME = "gemini"
 def setup(ground: Ground) -> HarnessSetup:
     directory = f"{ground.home}/.gemini"
     settings = f"{directory}/settings.json"
-    hooks = grouped_hooks(ground, NAME, {"AfterAgent": 5_000, "SessionEnd": 5_000}, matcher="*", name=SERVER_NAME)
+    injecting = {"SessionStart": 10_000, "BeforeAgent": 10_000, "PreCompress": 5_000}
+    hooks = (
+        *grouped_hooks(ground, NAME, {"AfterAgent": 5_000, "SessionEnd": 5_000}, matcher="*", name=SERVER_NAME),
+        *grouped_hooks(ground, NAME, injecting, matcher="*", name=f"{SERVER_NAME}-inject", act="inject"),
+    )
     server = {"command": ground.program, "args": ["mcp"]}
     payload = {
         "session_id": SESSION,
@@ -38,7 +42,7 @@ def setup(ground: Ground) -> HarnessSetup:
             *skill_file(ground, ground.shared_skill),
         ),
         target=f"{directory}/GEMINI.md",
-        plays=(Play(ground.hook(NAME), payload),),
+        plays=(Play(ground.hook(NAME), payload), start_play(ground, NAME)),
         switches=(
             Switch(
                 settings,

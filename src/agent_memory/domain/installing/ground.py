@@ -5,8 +5,12 @@ from __future__ import annotations
 import posixpath
 import shlex
 from collections.abc import Mapping
+from typing import Literal
 
 from attrs import frozen
+
+Act = Literal["capture", "inject"]
+"""What a hook is for: to tell memory of a session, or to be told what the session is to know."""
 
 SERVER_NAME = "agent-memory"
 """The name of our MCP server. Not `memory`: a widely used other server has that name, and so has an extension of Goose."""
@@ -37,9 +41,9 @@ class Ground:
         """The program as a word for a shell."""
         return shlex.quote(self.program)
 
-    def hook(self, harness: str) -> str:
-        """The shell command of a capture hook."""
-        return f"{self.word} {hook_mark(harness)}"
+    def hook(self, harness: str, act: Act = "capture") -> str:
+        """The shell command of a hook."""
+        return f"{self.word} {hook_mark(harness, act)}"
 
     def either(self, preferred: str, *others: str) -> str:
         """The first of these files that exists; the preferred one where none does."""
@@ -51,9 +55,9 @@ class Ground:
         return f"{self.home}/.agents/skills/{SERVER_NAME}/SKILL.md"
 
 
-def hook_mark(harness: str) -> str:
-    """The words of a capture hook behind the program's name: by them one is known, whatever the program is called."""
-    return f"capture --harness {harness} --hook"
+def hook_mark(harness: str, act: Act = "capture") -> str:
+    """The words of a hook behind the program's name: by them one is known, whatever the program is called."""
+    return f"{act} --harness {harness} --hook"
 
 
 def ground_of(

@@ -14,15 +14,36 @@ from agent_memory.domain.installing.wanted import DIRECTORY, SESSION, HarnessSet
 NAME = "opencode"
 
 _PLUGIN = """
-export const AgentMemory = async ({ client, directory }: any) => ({
-  event: async ({ event }: any) => {
-    if (event?.type !== "session.idle") return
-    const id = event.properties?.sessionID
-    if (typeof id !== "string") return
+const contexts = new Map()
+const MOST_CONTEXTS = 8
+
+export const AgentMemory = async ({ client, directory }: any) => {
+  const parentOf = async (id: string) => {
     const session = await client?.session?.get({ path: { id } }).catch(() => undefined)
-    capture({ type: event.type, properties: { sessionID: id }, parentID: session?.data?.parentID, directory })
-  },
-})
+    return session?.data?.parentID
+  }
+  return {
+    event: async ({ event }: any) => {
+      if (event?.type !== "session.idle") return
+      const id = event.properties?.sessionID
+      if (typeof id !== "string") return
+      capture({ type: event.type, properties: { sessionID: id }, parentID: await parentOf(id), directory })
+    },
+    "chat.message": async (input: any, output: any) => {
+      const id = input?.sessionID
+      if (typeof id !== "string") return
+      const session = { properties: { sessionID: id }, parentID: await parentOf(id), directory }
+      const before = contexts.get(id)
+      // What an earlier process put into the system prompt is not kept with the session: it is as after a compaction.
+      const said = before ? [] : [await inject({ type: "session.start", source: "compact", ...session })]
+      said.push(await inject({ type: "chat.message", prompt: textOf(output?.parts), ...session }))
+      contexts.set(id, [...(before ?? []), ...said.filter(Boolean)].slice(-MOST_CONTEXTS))
+    },
+    "experimental.chat.system.transform": async (input: any, output: any) => {
+      output?.system?.push(...(contexts.get(input?.sessionID) ?? []))
+    },
+  }
+}
 """
 
 
@@ -31,6 +52,7 @@ def setup(ground: Ground) -> HarnessSetup:
     config = ground.either(f"{directory}/opencode.json", f"{directory}/opencode.jsonc")
     server = {"type": "local", "command": [ground.program, "mcp"], "enabled": True}
     payload = {"type": "session.idle", "properties": {"sessionID": f"ses_{SESSION}"}, "directory": DIRECTORY}
+    started = {**payload, "type": "session.start", "source": "compact"}
     plugin = plugin_head(ground, NAME) + _PLUGIN
     return HarnessSetup(
         files=(
@@ -39,6 +61,6 @@ def setup(ground: Ground) -> HarnessSetup:
             *skill_file(ground, f"{directory}/skills/{SERVER_NAME}/SKILL.md"),
         ),
         target=ground.either(f"{directory}/AGENTS.md", f"{ground.claude}/CLAUDE.md"),
-        plays=(plugin_play(ground, NAME, payload),),
+        plays=(plugin_play(ground, NAME, payload), plugin_play(ground, NAME, started, "inject")),
         notes=("opencode loads a new plugin when it starts.",),
     )

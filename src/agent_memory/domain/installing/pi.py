@@ -17,6 +17,24 @@ export default function (pi: any): void {
     if (!id || !file) return // a session that is not kept
     capture({ type, sessionId: id, sessionFile: file, cwd: context?.cwd })
   }
+  const started = new Set()
+  const compacted = new Set()
+  pi.on("before_agent_start", async (event: any, context: any) => {
+    const file = context?.sessionManager?.getSessionFile?.()
+    const id = context?.sessionManager?.getSessionId?.()
+    if (!id || !file) return
+    const session = { sessionId: id, sessionFile: file, cwd: context?.cwd }
+    const source = compacted.delete(id) ? "compact" : "startup"
+    const said = started.has(id) ? [] : [await inject({ type: "session_start", source, ...session })]
+    started.add(id)
+    said.push(await inject({ type: "before_agent_start", prompt: textOf(event?.prompt), ...session }))
+    const content = said.filter(Boolean).join("\\n\\n")
+    if (content) return { message: { customType: "agent-memory", content, display: false } }
+  })
+  pi.on("session_compact", async (_event: any, context: any) => {
+    const id = context?.sessionManager?.getSessionId?.()
+    if (started.delete(id)) compacted.add(id)
+  })
   pi.on("agent_end", tell("agent_end"))
   pi.on("session_shutdown", tell("session_shutdown"))
 }
@@ -26,6 +44,7 @@ export default function (pi: any): void {
 def setup(ground: Ground) -> HarnessSetup:
     path = f"{ground.pi}/sessions/--setup--/2026-01-01T00-00-00-000Z_{SESSION}.jsonl"
     payload = {"type": "agent_end", "sessionId": SESSION, "sessionFile": path, "cwd": DIRECTORY}
+    started = {**payload, "type": "session_start", "source": "startup"}
     extension = plugin_head(ground, NAME) + _EXTENSION
     return HarnessSetup(
         files=(
@@ -33,6 +52,6 @@ def setup(ground: Ground) -> HarnessSetup:
             *skill_file(ground, ground.shared_skill),
         ),
         target=f"{ground.pi}/AGENTS.md",
-        plays=(plugin_play(ground, NAME, payload),),
+        plays=(plugin_play(ground, NAME, payload), plugin_play(ground, NAME, started, "inject")),
         notes=("Pi loads a new extension when it starts, or with `/reload`.",),
     )

@@ -7,6 +7,7 @@ from typing import Literal
 from attrs import field, frozen
 
 from agent_memory.domain.installing.file_edit import FileEdit
+from agent_memory.domain.installing.ground import Act
 from agent_memory.domain.installing.receipt import FileRecord, SectionRecord
 from agent_memory.domain.installing.wanted import Part, Play
 from agent_memory.domain.target_file import TargetFile
@@ -97,9 +98,10 @@ class FileOutcome:
 
 @frozen
 class Played:
-    """A trial of one call: whether it arrived in the inbox, and if not, what is known about it."""
+    """A trial of one call: whether it arrived in the inbox, or a note in the answer, and if not, what is known about it."""
 
     harness: str
     command: str
     arrived: bool
     problem: str = ""
+    act: Act = "capture"

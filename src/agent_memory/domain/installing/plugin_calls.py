@@ -1,5 +1,5 @@
-"""How a plugin in TypeScript calls memory: as a hook would, detached, so that the harness never waits, and silent whatever
-happens."""
+"""How a plugin in TypeScript calls memory: as a hook would, and silent whatever happens. To capture it does not wait; what is
+to be injected it waits for some seconds at most."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from agent_memory.domain.installing.ground import Ground
+from agent_memory.domain.installing.ground import Act, Ground
 from agent_memory.domain.installing.wanted import Play
 
 HEADER = (
-    "// Written by `memory setup`; `memory uninstall` removes it. It tells agent-memory that a session has new turns.\n"
+    "// Written by `memory setup`; `memory uninstall` removes it. It tells agent-memory that a session has new turns, and\n"
+    "// puts notes of earlier sessions into a new one.\n"
 )
 
 CAPTURE = """\
@@ -33,12 +34,54 @@ function capture(payload: object): void {
 }
 """
 
+INJECT = """\
+
+const LIMIT_MS = 5000
+
+function inject(payload: object): Promise<string> {
+  return new Promise((resolve) => {
+    try {
+      const words = ["inject", "--harness", "%(harness)s", "--hook"]
+      const child = spawn(PROGRAM, words, { stdio: ["pipe", "pipe", "ignore"] })
+      let said = ""
+      const late = setTimeout(() => child.kill(), LIMIT_MS)
+      child.on("error", () => resolve(""))
+      child.on("close", () => {
+        clearTimeout(late)
+        resolve(contextIn(said))
+      })
+      child.stdout.setEncoding("utf8")
+      child.stdout.on("data", (part: string) => (said += part))
+      child.stdin.on("error", () => {})
+      child.stdin.end(JSON.stringify(payload))
+    } catch {
+      resolve("")
+    }
+  })
+}
+
+function contextIn(said: string): string {
+  try {
+    return JSON.parse(said).additionalContext ?? ""
+  } catch {
+    return ""
+  }
+}
+
+function textOf(content: any): string {
+  if (typeof content === "string") return content
+  if (Array.isArray(content)) return content.map(textOf).filter(Boolean).join("\\n")
+  return typeof content?.text === "string" ? content.text : content?.content ? textOf(content.content) : ""
+}
+"""
+
 
 def plugin_head(ground: Ground, harness: str) -> str:
-    """The beginning of a plugin: the function `capture(payload)`."""
-    return HEADER + CAPTURE % {"program": json.dumps(ground.program, ensure_ascii=False), "harness": harness}
+    """The beginning of a plugin: the functions `capture(payload)`, `inject(payload)` and `textOf(content)`."""
+    names = {"program": json.dumps(ground.program, ensure_ascii=False), "harness": harness}
+    return HEADER + (CAPTURE + INJECT) % names
 
 
-def plugin_play(ground: Ground, harness: str, payload: Mapping[str, Any]) -> Play:
+def plugin_play(ground: Ground, harness: str, payload: Mapping[str, Any], act: Act = "capture") -> Play:
     """The call that the plugin makes."""
-    return Play(ground.hook(harness), payload)
+    return Play(ground.hook(harness, act), payload, act)

@@ -8,6 +8,8 @@ from typing import Any, Literal
 
 from attrs import field, frozen
 
+from agent_memory.domain.installing.ground import Act
+
 Syntax = Literal["jsonc", "toml", "yaml", "whole"]
 """How a file is written; `whole`: all of it is ours."""
 
@@ -91,6 +93,7 @@ class Play:
 
     command: str
     payload: Mapping[str, Any] | None = None
+    act: Act = "capture"
 
 
 SESSION = "agent-memory-session"

@@ -125,8 +125,14 @@ def _show_notes(console: Console, plan: InstallPlan) -> None:
 
 def _show_played(console: Console, played: tuple[Played, ...]) -> None:
     for each in played:
-        if each.arrived:
+        if each.arrived and each.act == "inject":
+            console.out(f"{each.harness}: a made-up session was told a made-up note")
+        elif each.arrived:
             console.out(f"{each.harness}: a made-up session was captured, and taken away again")
+        elif each.act == "inject":
+            console.err(
+                f"memory: {each.harness}: a made-up note did not come back from `{each.command}`: {each.problem}."
+            )
         else:
             console.err(
                 f"memory: {each.harness}: a made-up session did not arrive through `{each.command}`: {each.problem}."
@@ -140,7 +146,13 @@ def _document(
         "dryRun": dry_run,
         "files": files,
         "trials": [
-            {"harness": each.harness, "command": each.command, "arrived": each.arrived, "problem": each.problem or None}
+            {
+                "harness": each.harness,
+                "act": each.act,
+                "command": each.command,
+                "arrived": each.arrived,
+                "problem": each.problem or None,
+            }
             for each in played
         ],
         "notes": list(plan.notes),
