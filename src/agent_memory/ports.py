@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from agent_memory.domain.searching.matching import Matches, NoteFilter, TermPart, TermWeights
     from agent_memory.domain.searching.nearness import Nearness
     from agent_memory.domain.searching.query_words import QueryWord
+    from agent_memory.domain.seen_session import SeenSession
     from agent_memory.domain.spend import Spend
     from agent_memory.domain.state_value import StateValue
     from agent_memory.domain.target_file import TargetFile
@@ -249,6 +250,23 @@ class SessionFinder(Protocol):
     def find(self, since_ms: int | None) -> Iterator[Result[FoundSession, Error]]:
         """Every session that changed at or after `since_ms`, in any order; a sub-agent's own is none. What cannot be
         listed is an error among them, never silence (P6); a harness that was never used here has no sessions."""
+        ...
+
+
+class SeenSessions(Protocol):
+    """What was seen in past sessions, so that one whose transcript stays as it is need not be read again. Derived."""
+
+    def recall(self, found: FoundSession, mark: SessionMark | None) -> SeenSession | None:
+        """What reading the session after this mark showed; None where that is not known, or the transcript changed."""
+        ...
+
+    def keep(self, found: FoundSession, seen: SeenSession) -> None:
+        """Remember it, for good once `save` is called."""
+        ...
+
+    def save(self, harnesses: frozenset[str]) -> None:
+        """Keep what was recalled or kept, and what is known of other harnesses; a session of these that was neither is
+        gone."""
         ...
 
 

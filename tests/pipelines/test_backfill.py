@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import count
 
 import pytest
 from attrs import define, evolve, field
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.harness.dict_finder import DictFinder
+from agent_memory.adapters.harness.dict_seen_sessions import DictSeenSessions
 from agent_memory.adapters.inbox.dict_inbox import DictInbox
 from agent_memory.adapters.records.dict_session_marks import DictSessionMarks
 from agent_memory.adapters.records.dict_spend_ledger import DictSpendLedger
@@ -32,6 +34,7 @@ from agent_memory.ports import Tombstones
 from pipelines.consolidate_world import CWD, NOON_MS, REPO, ScriptedAgent, World, envelope, history, skipped, turns
 
 CLAUDE = Harness.CLAUDE_CODE
+_CHANGES = count(1)
 
 
 @define
@@ -42,6 +45,7 @@ class Past:
     finder: DictFinder = field(factory=DictFinder)
     shares_record_ids: bool = True
     tombstones: Tombstones | None = None
+    seen: DictSeenSessions | None = None
 
     def session(self, session_id: str, *texts: str, at_ms: int = NOON_MS, said: Sequence[Turn] = ()) -> None:
         """One whose last turn was at this time (by the second of its turns)."""
@@ -59,8 +63,11 @@ class Past:
     def put(self, session_id: str, found: History | Error, at_ms: int = NOON_MS) -> None:
         self.world.histories.put(session_id, found)
         retrieval = SessionFile("claude-code-session", session_id, f"/t/{session_id}.jsonl")
+        looks = f"the {next(_CHANGES)}. change"
         self.finder.put(
-            FoundSession(CLAUDE, retrieval, at_ms + 60_000, 1_000, shares_record_ids=self.shares_record_ids)
+            FoundSession(
+                CLAUDE, retrieval, at_ms + 60_000, 1_000, shares_record_ids=self.shares_record_ids, looks=looks
+            )
         )
 
     def io(self) -> BackfillIo:
@@ -74,10 +81,15 @@ class Past:
             repo_of={CWD: REPO}.get,
             is_private=lambda directory: directory.startswith("/private"),
             tombstones=self.tombstones,
+            seen=self.seen,
+            asked="100 turns",
         )
 
     def plan(self, since_ms: int | None = None) -> Backfill:
-        return plan_backfill(self.io(), (), since_ms).unwrap()
+        plan = plan_backfill(self.io(), (), since_ms).unwrap()
+        if self.seen is not None:
+            assert plan_backfill(self.io(), (), since_ms).unwrap() == plan, "what is recalled is what reading shows"
+        return plan
 
     def backfill(self, since_ms: int | None = None) -> Backfill:
         return put_backfill(self.io(), self.plan(since_ms)).unwrap()
@@ -94,9 +106,9 @@ def uuids(said: Sequence[Turn]) -> tuple[Turn, ...]:
     return tuple(evolve(turn, record_id=f"7c9e6679-7425-40de-944b-{turn.record_id}") for turn in said)
 
 
-@pytest.fixture
-def past() -> Past:
-    past = Past()
+@pytest.fixture(params=[False, True], ids=["read again", "recalled"])
+def past(request: pytest.FixtureRequest) -> Past:
+    past = Past(seen=DictSeenSessions() if request.param else None)
     past.world.clock.at_ms = NOON_MS + 30 * DAY_MS
     return past
 
@@ -242,6 +254,35 @@ def test_only_sessions_since_then_are_taken(past: Past) -> None:
     past.session("new", "one", at_ms=NOON_MS + 9 * DAY_MS)
     plan = past.backfill(since_ms=NOON_MS + 8 * DAY_MS)
     assert {each.found.session_id: each.sight for each in plan.sighted} == {"touched": "older", "new": "new"}
+
+
+def test_only_what_changed_is_read_again() -> None:
+    past = Past(seen=DictSeenSessions())
+    past.world.clock.at_ms = NOON_MS + 30 * DAY_MS
+    past.session("s1", "one", at_ms=NOON_MS)
+    past.session("s2", "two", at_ms=NOON_MS + 1)
+    first = past.plan()
+    for session_id in ("s1", "s2"):
+        past.world.histories.put(session_id, HistoryUnreadable(session_id, "it was read again"))
+    assert past.plan() == first
+    past.session("s2", "two", "three", at_ms=NOON_MS + 2)
+    assert [(each.found.session_id, each.sight) for each in past.plan().sighted] == [("s1", "new"), ("s2", "new")]
+
+
+def test_what_may_still_be_written_to_is_read_again() -> None:
+    past = Past(seen=DictSeenSessions())
+    past.world.clock.at_ms = NOON_MS + 61_000
+    past.session("s1", "one")
+    past.plan()
+    assert past.seen is not None
+    assert past.seen.sessions == {}
+
+
+def test_why_sessions_cannot_be_listed_is_told_in_its_own_words() -> None:
+    past = Past()
+    past.finder.errors.append(HistoryUnavailable("all of them", "the command amp is not logged in"))
+    (problem,) = past.plan().problems
+    assert problem == "Past sessions of claude-code could not all be listed: the command amp is not logged in"
 
 
 def test_a_session_that_was_given_up_is_not_taken_up_until_it_changes(past: Past) -> None:

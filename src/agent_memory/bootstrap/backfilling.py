@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 
 from returns.result import Result, Success
 
+from agent_memory import __version__
 from agent_memory.adapters.agent.private_directory import is_private
 from agent_memory.adapters.agent.prompt_templates import load_prompt_template
 from agent_memory.adapters.harness import history_sources
+from agent_memory.adapters.harness.seen_sessions_files import SeenSessionsFiles
 from agent_memory.adapters.harness.session_finders import session_finders, watched_finders
 from agent_memory.adapters.surroundings.past_places import past_repo
 from agent_memory.adapters.surroundings.project_directories import MAX_DIRECTORIES, project_directories
@@ -49,13 +51,15 @@ def backfill_io(
 
     surroundings = memory.surroundings(known_directories)
     return _calls_for(memory).map(
-        lambda calls_for: BackfillIo(
+        lambda asking: BackfillIo(
             finders=watched_finders(surroundings) if watching else session_finders(surroundings),
             histories=history_sources(surroundings),
             inbox=memory.inbox,
             marks=memory.marks,
             clock=memory.clock,
-            calls_for=calls_for,
+            calls_for=asking[0],
+            asked=asking[1],
+            seen=None if watching else SeenSessionsFiles(memory.root, __version__),
             repo_of=lambda directory: past_repo(directory, memory.environ),
             is_private=is_private,
             tombstones=memory.tombstones,
@@ -64,16 +68,19 @@ def backfill_io(
     )
 
 
-def _calls_for(memory: Memory) -> Result[Callable[[History], int], Error]:
-    """How often the agent command is asked about a history, with the notes there are now."""
+def _calls_for(memory: Memory) -> Result[tuple[Callable[[History], int], str], Error]:
+    """How often the agent command is asked about a history, with the notes there are now; and what that depends on."""
     # One that cannot be run now will be asked just as often once it can.
     most_chars = memory.agent().map(lambda agent: agent.max_prompt_chars).value_or(memory.config.llm.max_prompt_chars)
     if most_chars is None:
-        return Success(lambda _: 0)
+        return Success((lambda _: 0, "nobody"))
     return load_prompt_template("consolidate").bind(
         lambda template: memory.store.list().bind(
             lambda live: plan_prompt_budget(template, most_chars, live.entries).map(
-                lambda budget: lambda history: len(cut_windows(history, budget.window_chars))
+                lambda budget: (
+                    lambda history: len(cut_windows(history, budget.window_chars)),
+                    f"{budget.window_chars} characters",
+                )
             )
         )
     )

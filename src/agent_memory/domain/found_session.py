@@ -26,6 +26,10 @@ class FoundSession:
     shares_record_ids: bool = False
     """A fork or a resumed copy of a session has the record ids of what it copied, and no other session has them."""
 
+    looks: str = ""
+    """Size, time and number of the one file that holds all of it: while they stay, so does what it says. Empty where it has
+    none."""
+
     @property
     def session_id(self) -> str:
         """The harness's own id."""

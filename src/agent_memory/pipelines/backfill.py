@@ -17,9 +17,9 @@ from agent_memory.domain.inbox_entry import BACKFILL_EVENT, Context, InboxEntry
 from agent_memory.domain.queue import KnownSessions
 from agent_memory.domain.results import sealed
 from agent_memory.domain.vocabulary import Harness
-from agent_memory.errors import Error, InboxEntryInvalid, UsageInvalid
-from agent_memory.pipelines.backfill_io import BackfillIo
-from agent_memory.pipelines.sighting import Looking, look_at
+from agent_memory.errors import Error, HistoryUnavailable, InboxEntryInvalid, UsageInvalid
+from agent_memory.pipelines.backfill_io import BackfillIo, Looking
+from agent_memory.pipelines.sighting import look_at
 from agent_memory.wording import describe
 
 
@@ -84,7 +84,7 @@ def _looked(io: BackfillIo, harnesses: Sequence[Harness], since_ms: int | None, 
         for each in io.finders[harness].find(since_ms):
             match sealed(each):
                 case Failure(error):
-                    problems.append(describe(error))
+                    problems.append(_why_not_listed(harness, error))
                 case Success(session):
                     found.append(session)
     ends = _ends(io, found, problems)
@@ -94,8 +94,16 @@ def _looked(io: BackfillIo, harnesses: Sequence[Harness], since_ms: int | None, 
     for number, session in enumerate(sorted(found, key=lambda each: (each.changed_at_ms, each.session_id)), 1):
         io.progress(f"{number:,} of {len(found):,}: {_named(session)}")
         sighted.append(look_at(io, session, looking))
+    if io.seen is not None and since_ms is None:
+        io.seen.save(frozenset(each.value for each in harnesses))
     problems += [f"{_named(each.found)}: {each.problem}" for each in sighted if each.problem]
     return Backfill(tuple(sorted(sighted, key=_when)), tuple(problems))
+
+
+def _why_not_listed(harness: Harness, error: Error) -> str:
+    """Nothing waits in the inbox yet, so it is not told as what does."""
+    reason = error.reason if isinstance(error, HistoryUnavailable) else describe(error)
+    return f"Past sessions of {harness} could not all be listed: {reason}"
 
 
 def _ends(io: BackfillIo, found: Sequence[FoundSession], problems: list[str]) -> frozenset[tuple[Harness, str]]:

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from attrs import frozen
+from attrs import field, frozen
 
-from agent_memory.domain.history import History
+from agent_memory.domain.history import History, Turn
+from agent_memory.domain.queue import KnownSessions
+from agent_memory.domain.text.id_set import IdSet
 from agent_memory.domain.vocabulary import Harness
-from agent_memory.ports import Clock, HistorySource, Inbox, SessionFinder, SessionMarks, Tombstones
+from agent_memory.ports import Clock, HistorySource, Inbox, SeenSessions, SessionFinder, SessionMarks, Tombstones
+
+UNIQUE_ID_CHARS = 16
+"""A shorter record id may be a count, which another session has too."""
 
 
 def _silent(_message: str) -> None:
@@ -32,4 +37,27 @@ class BackfillIo:
     is_private: Callable[[str], bool]
     """Whether a directory is one in which agent commands of ours run (P23)."""
     tombstones: Tombstones | None = None
+    seen: SeenSessions | None = None
+    """What was seen in sessions before; None where each is read again."""
+    asked: str = ""
+    """What `calls_for` depends on beside the history."""
     progress: Callable[[str], None] = _silent
+
+
+@frozen
+class Looking:
+    """What all sessions are compared with. `seen` grows with each session that is looked at."""
+
+    known: KnownSessions
+    event: str
+    """Of the inbox entries that come of it."""
+    since_ms: int | None = None
+    ends: frozenset[tuple[Harness, str]] = frozenset()
+    """The records at which consolidated sessions end, of harnesses whose copies of a session share its record ids."""
+    seen: IdSet = field(factory=IdSet)
+    """Records of the sessions looked at so far."""
+
+
+def is_unique(turn: Turn) -> bool:
+    """Whether no other session has the record id by chance."""
+    return len(turn.record_id) >= UNIQUE_ID_CHARS

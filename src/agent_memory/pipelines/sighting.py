@@ -4,42 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from attrs import evolve, field, frozen
+from attrs import evolve
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.backfill import Sight, Sighted
 from agent_memory.domain.found_session import FoundSession
 from agent_memory.domain.history import History, Role, SessionMark, Turn
 from agent_memory.domain.inbox_entry import Context, InboxEntry
-from agent_memory.domain.queue import KnownSessions
 from agent_memory.domain.queueing.fold import queue_key
 from agent_memory.domain.results import sealed
-from agent_memory.domain.text.id_set import IdSet
 from agent_memory.domain.transcripts.windows import turn_chars
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import Error, HistoryUnavailable
-from agent_memory.pipelines.backfill_io import BackfillIo
+from agent_memory.pipelines.backfill_io import BackfillIo, Looking, is_unique
+from agent_memory.pipelines.recalling import keep_seen, recalled
 from agent_memory.wording import describe
-
-UNIQUE_ID_CHARS = 16
-"""A shorter record id may be a count, which another session has too."""
 
 COPY = "copy"
 """The agent name in the mark of a session of which all that it was looked at for is in another session."""
-
-
-@frozen
-class Looking:
-    """What all sessions are compared with. `seen` grows with each session that is looked at."""
-
-    known: KnownSessions
-    event: str
-    """Of the inbox entries that come of it."""
-    since_ms: int | None = None
-    ends: frozenset[tuple[Harness, str]] = frozenset()
-    """The records at which consolidated sessions end, of harnesses whose copies of a session share its record ids."""
-    seen: IdSet = field(factory=IdSet)
-    """Records of the sessions looked at so far."""
 
 
 def look_at(io: BackfillIo, found: FoundSession, looking: Looking) -> Sighted:
@@ -80,6 +62,9 @@ def _is_over(found: FoundSession, mark: SessionMark | None) -> bool:
 def _read(
     io: BackfillIo, found: FoundSession, entry: InboxEntry, mark: SessionMark | None, looking: Looking
 ) -> Sighted:
+    known = recalled(io, found, entry, mark, looking)
+    if known is not None:
+        return known
     source = io.histories.get(found.retrieval.method)
     if source is None:
         return Sighted(found, "unreadable", problem=f"this version has no way to read {found.retrieval.method} yet")
@@ -89,6 +74,7 @@ def _read(
         case Failure(error):
             return Sighted(found, "unreadable", problem=describe(error))
         case Success(history):
+            keep_seen(io, found, mark, history)
             return _judged(io, found, entry, mark, looking, history)
 
 
@@ -110,7 +96,7 @@ def _judged(
     if found.shares_record_ids:
         begins_at = None if mark is not None else _begins_at(history, looking)
         for turn in history.turns:
-            if _is_unique(turn):
+            if is_unique(turn):
                 looking.seen.add(turn.record_id)
     if begins_at is not None:
         history = evolve(history, turns=tuple(turn for turn in history.turns if turn.number > begins_at.turns_seen))
@@ -160,12 +146,8 @@ def _begins_at(history: History, looking: Looking) -> SessionMark | None:
 def _covered(turns: Sequence[Turn], harness: Harness, looking: Looking) -> int:
     """How many of the first turns are in a session that was consolidated, or looked at before this one."""
     consolidated = max(
-        (at for at, turn in enumerate(turns, 1) if (harness, turn.record_id) in looking.ends and _is_unique(turn)),
+        (at for at, turn in enumerate(turns, 1) if (harness, turn.record_id) in looking.ends and is_unique(turn)),
         default=0,
     )
     looked_at = next((at for at, turn in enumerate(turns) if turn.record_id not in looking.seen), len(turns))
     return max(consolidated, looked_at)
-
-
-def _is_unique(turn: Turn) -> bool:
-    return len(turn.record_id) >= UNIQUE_ID_CHARS

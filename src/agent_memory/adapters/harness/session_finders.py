@@ -110,11 +110,17 @@ def _opencode(path: str, names: tuple[str, ...]) -> str | None:
 
 
 def _files(
-    harness: Harness, roots_of: RootsOf, identify: Identifies, max_depth: int, *, shares_record_ids: bool = False
+    harness: Harness,
+    roots_of: RootsOf,
+    identify: Identifies,
+    max_depth: int,
+    *,
+    shares_record_ids: bool = False,
+    in_one_file: bool = False,
 ) -> Callable[[Surroundings], TranscriptFinder]:
     def build(given: Surroundings) -> TranscriptFinder:
         roots = roots_of(given.environ, given.home, given.transcript_roots)
-        return TranscriptFinder(harness, roots, identify, max_depth, shares_record_ids)
+        return TranscriptFinder(harness, roots, identify, max_depth, shares_record_ids, in_one_file)
 
     return build
 
@@ -150,16 +156,18 @@ def _opencode_files_and_databases(given: Surroundings) -> SessionFinder:
 
 
 FINDERS: Mapping[Harness, Callable[[Surroundings], SessionFinder]] = {
-    Harness.CLAUDE_CODE: _files(Harness.CLAUDE_CODE, claude_code_roots, _claude_code, 1, shares_record_ids=True),
-    Harness.CODEX: _files(Harness.CODEX, codex_roots, _codex, 4),
+    Harness.CLAUDE_CODE: _files(
+        Harness.CLAUDE_CODE, claude_code_roots, _claude_code, 1, shares_record_ids=True, in_one_file=True
+    ),
+    Harness.CODEX: _files(Harness.CODEX, codex_roots, _codex, 4, in_one_file=True),
     Harness.CURSOR: _cursor_files_and_store,
     Harness.AMP: _amp,
-    Harness.GEMINI: _files(Harness.GEMINI, gemini_roots, _gemini, 2),
-    Harness.COPILOT: _files(Harness.COPILOT, copilot_roots, _copilot, 1),
+    Harness.GEMINI: _files(Harness.GEMINI, gemini_roots, _gemini, 2, in_one_file=True),
+    Harness.COPILOT: _files(Harness.COPILOT, copilot_roots, _copilot, 1, in_one_file=True),
     Harness.AIDER: _aider,
     Harness.GOOSE: _goose_files_and_database,
     Harness.OPENCODE: _opencode_files_and_databases,
-    Harness.PI: _files(Harness.PI, pi_roots, _pi, 2),
+    Harness.PI: _files(Harness.PI, pi_roots, _pi, 2, in_one_file=True),
 }
 """How to find sessions, by harness: a new harness is one line, and one function that knows its files by their names."""
 

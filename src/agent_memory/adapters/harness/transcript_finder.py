@@ -33,6 +33,8 @@ class TranscriptFinder:
     identify: Identifies
     max_depth: int
     shares_record_ids: bool = False
+    in_one_file: bool = False
+    """Reading a session opens no other file."""
 
     def find(self, since_ms: int | None) -> Iterator[Result[FoundSession, Error]]:
         """See `ports.SessionFinder`."""
@@ -58,7 +60,12 @@ class TranscriptFinder:
         if retrieval is None:
             return None
         return FoundSession(
-            self.harness, retrieval, file.changed_at_ms, file.size_bytes, shares_record_ids=self.shares_record_ids
+            self.harness,
+            retrieval,
+            file.changed_at_ms,
+            file.size_bytes,
+            shares_record_ids=self.shares_record_ids,
+            looks=file.looks if self.in_one_file else "",
         )
 
 
@@ -68,6 +75,7 @@ class _File:
     names: tuple[str, ...]
     size_bytes: int
     changed_at_ms: int
+    looks: str
 
 
 def _files_below(directory: str, above: tuple[str, ...], depth: int) -> Iterator[Result[_File, Error]]:
@@ -91,4 +99,5 @@ def _files_below(directory: str, above: tuple[str, ...], depth: int) -> Iterator
         if stat.S_ISDIR(status.st_mode) and depth > 0:
             yield from _files_below(path, (*above, name), depth - 1)
         elif stat.S_ISREG(status.st_mode):
-            yield Success(_File(path, (*above, name), status.st_size, status.st_mtime_ns // 1_000_000))
+            looks = f"{status.st_size} {status.st_mtime_ns} {status.st_ino}"
+            yield Success(_File(path, (*above, name), status.st_size, status.st_mtime_ns // 1_000_000, looks))

@@ -1,0 +1,73 @@
+"""What backfill has seen in past sessions: `.cache/past-sessions.json` of the store. Derived: it may go at any time."""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+from pathlib import Path
+
+from attrs import define, field
+from returns.result import Failure, Success
+
+from agent_memory.adapters.disk.durable import make_directories, replace_file
+from agent_memory.adapters.disk.paths import directory_inside, read_file, real_root
+from agent_memory.domain.found_session import FoundSession
+from agent_memory.domain.history import SessionMark
+from agent_memory.domain.results import sealed
+from agent_memory.domain.seen_session import SeenSession
+from agent_memory.formats.seen_json import parse_seen, render_seen
+
+CACHE_NAME = "past-sessions.json"
+_MAX_BYTES = 256 << 20
+
+
+@define
+class SeenSessionsFiles:
+    """`ports.SeenSessions` in a file. One that is absent, damaged or of another version is begun anew, and one that cannot
+    be written is done without: then the sessions are read again."""
+
+    root: Path
+    program: str
+    _known: dict[str, SeenSession] | None = None
+    _used: dict[str, SeenSession] = field(factory=dict)
+
+    def recall(self, found: FoundSession, mark: SessionMark | None) -> SeenSession | None:
+        """See the port."""
+        seen = self._all().get(_key(found))
+        if seen is None or not seen.is_of(found, mark):
+            return None
+        self._used[_key(found)] = seen
+        return seen
+
+    def keep(self, found: FoundSession, seen: SeenSession) -> None:
+        """See the port."""
+        self._used[_key(found)] = seen
+
+    def save(self, harnesses: frozenset[str]) -> None:
+        """See the port."""
+        known = self._all()
+        others = {key: seen for key, seen in known.items() if seen.harness not in harnesses}
+        sessions = others | self._used
+        if sessions == known or not self.root.is_dir():
+            return  # a look alone makes no store
+        match sealed(directory_inside(real_root(self.root), ".cache")):
+            case Success(directory):
+                try:
+                    make_directories(directory)
+                    replace_file(f"{directory}/{CACHE_NAME}", render_seen(self.program, sessions))
+                except OSError:
+                    return
+            case Failure(_):
+                return
+
+    def _all(self) -> dict[str, SeenSession]:
+        if self._known is None:
+            path = directory_inside(real_root(self.root), ".cache").map(lambda there: f"{there}/{CACHE_NAME}")
+            image = path.bind(lambda there: read_file(there, _MAX_BYTES)).value_or(None)
+            self._known = {} if image is None else parse_seen(image.data, self.program)
+        return self._known
+
+
+def _key(found: FoundSession) -> str:
+    """A hash, since a path may say more than the store is to keep."""
+    told = "\0".join((found.harness, found.session_id, found.path or ""))
+    return blake2b(told.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
