@@ -16,7 +16,11 @@ from typing import Any, get_args
 
 from promises_page import promises_page
 
+from agent_memory.config import ScheduleConfig
+from agent_memory.domain.scheduling.cadence import Cadence
 from agent_memory.errors import Error
+from agent_memory.formats.launchd_plist import render_template
+from agent_memory.formats.schedule_source import parse_schedule_source
 from agent_memory.machines.consolidate import Consolidate
 from agent_memory.machines.defrag import Defrag
 from agent_memory.surfaces.cli.main import COMMANDS, command_parser
@@ -155,6 +159,7 @@ _EXAMPLES: Mapping[str, object] = {
     "exit_status": 1,
     "hint": "`memory --help` lists the commands.",
     "id": "id__a1b2c3",
+    "key": "release/next",
     "lock_path": "~/.local/state/agent-memory/0f3a….run.lock",
     "max_calls_per_day": 48,
     "operation": "write",
@@ -164,6 +169,7 @@ _EXAMPLES: Mapping[str, object] = {
     "problems": ("kind: is 'idea', expected one of decision, lesson, …", "used: is '12', expected a number"),
     "reason": "No space left on device",
     "reasons": ("it holds no JSON object with the nonce",),
+    "scheduler": "systemd",
     "run_id": "2026-02-13T14-30-05.123Z_4dbfbe",
     "said": "usage limit reached",
     "seconds": 300.0,
@@ -191,6 +197,10 @@ _EXAMPLES_OF: Mapping[str, Mapping[str, object]] = {
     "markers-ambiguous": {"path": "~/.claude/CLAUDE.md", "problem": "line 12 ends a section that no line begins"},
     "path-refused": {"path": "topics/notes", "reason": "it is a symbolic link"},
     "recorder-failed": {"command": "git commit", "exit_status": 128},
+    "scheduler-failed": {
+        "reason": "no systemd of yours answers (Failed to connect to bus)",
+        "hint": "Log in to a desktop or by ssh, or use --system cron.",
+    },
     "settings-refused": {"path": "~/.claude/settings.json", "reason": "line 7: a comma is missing"},
     "state-corrupt": {"path": "inbox/.queue.json", "problems": ("it is not JSON",)},
     "undo-refused": {"reasons": ("topics/xstate guards id__a1b2c3.md was changed since, by `memory edit`",)},
@@ -256,11 +266,25 @@ def _mermaid(drawn: str) -> str:
     return "```mermaid\n" + drawn.strip("\n") + "\n```\n"
 
 
+# -- plists -----------------------------------------------------------------------------------------------------------
+
+
+def plist_template(name: str) -> str:
+    """The launchd template of a job, from what `plists/jobs.json` says of all schedulers."""
+    source = parse_schedule_source(_text_of(DOCS.parent / "plists" / "jobs.json"))
+    schedule = ScheduleConfig()
+    hours = {"consolidate": schedule.consolidate_interval_hours, "defrag": schedule.defrag_interval_hours}[name]
+    seconds = round(hours * 3600)
+    return render_template(source, source.job(name, Cadence(seconds, seconds))).decode()
+
+
 _WHOLE: Mapping[str, Callable[[], str]] = {
     "commands.md": commands_page,
     "errors.md": errors_page,
     "config.md": config_page,
     "config.schema.json": config_schema_text,
+    "../plists/com.agent-memory.consolidate.plist": lambda: plist_template("consolidate"),
+    "../plists/com.agent-memory.defrag.plist": lambda: plist_template("defrag"),
     "promises.md": lambda: promises_page(_NOTICE, DOCS / "promises.toml", DOCS.parent / "tests"),
 }
 

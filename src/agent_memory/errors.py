@@ -68,6 +68,18 @@ class SettingsRefused:
 
 
 @frozen
+class SchedulerFailed:
+    """The machine's scheduler is not there, or did not take the jobs."""
+
+    code: ClassVar[str] = "scheduler-failed"
+    exit_code: ClassVar[int] = 10
+    scheduler: str
+    """`launchd`, `systemd` or `cron`."""
+    reason: str
+    hint: str
+
+
+@frozen
 class HomeUnknown:
     """Neither HOME nor the password database says where the person's files are."""
 
@@ -403,6 +415,7 @@ Error = (
     | ConfigInvalid
     | ConfigUnreadable
     | SettingsRefused
+    | SchedulerFailed
     | HomeUnknown
     | StoreIo
     | EntryNotFound

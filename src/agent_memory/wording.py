@@ -25,6 +25,8 @@ def describe(error: e.Error) -> str:
             return f"The config {path} cannot be read: {reason}. Check its permissions."
         case e.SettingsRefused(path, reason):
             return f"{path} was left as it is: {reason}."
+        case e.SchedulerFailed(scheduler, reason, hint):
+            return f"{scheduler} does not run the jobs: {reason}. {hint}"
         case e.HomeUnknown():
             return "No home directory is known, so there is no place for the memories. Set HOME to an absolute path."
         case e.StoreIo(path, operation, errno_name, reason):

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from attrs import frozen
 
+from agent_memory.domain.injecting.delivery_report import HarnessDeliveries
 from agent_memory.domain.queue import Trouble
+from agent_memory.domain.scheduling.scheduled_run import JobHealth
 from agent_memory.domain.spend import DaySpend
 
 
@@ -31,6 +33,8 @@ class HookProblem:
     at: str
     harness: str
     message: str
+    act: str = ""
+    """What the hook was for; empty for a capture."""
 
 
 @frozen
@@ -73,6 +77,13 @@ class Health:
     """The newest run of each other machine: none of them makes good what another could not do."""
     last_captures: tuple[tuple[str, int], ...] = ()
     """Each harness that was ever captured, and when last, in epoch ms."""
+    deliveries: tuple[HarnessDeliveries, ...] = ()
+    """What was injected, by harness."""
+    now_ms: int = 0
+    """When all this was looked at, epoch ms."""
+    jobs: tuple[JobHealth, ...] = ()
+    """What this machine runs by itself; empty where it was never told to."""
+    job_problems: tuple[str, ...] = ()
 
     @property
     def problems(self) -> tuple[str, ...]:
@@ -96,15 +107,17 @@ class Health:
             for each in self.earlier_runs
             if each.result != "completed"
         ]
-        if self.hook_problems:
-            newest = self.hook_problems[-1]
-            found.append(
-                f"{_count(len(self.hook_problems), 'capture')} did not arrive; the last, from "
-                f"{newest.harness or 'a hook'} at {newest.at}: {newest.message}"
-            )
+        for kind, injects in (("capture", False), ("injection", True)):
+            missed = [each for each in self.hook_problems if (each.act == "inject") is injects]
+            if missed:
+                newest = missed[-1]
+                found.append(
+                    f"{_count(len(missed), kind)} did not arrive; the last, "
+                    f"{'to' if injects else 'from'} {newest.harness or 'a hook'} at {newest.at}: {newest.message}"
+                )
         if self.unrecorded:
             found.append(f"{_count(self.unrecorded, 'write')} not recorded by git yet; the next run records them")
-        return (*found, *self.warnings)
+        return (*found, *self.job_problems, *self.warnings)
 
 
 def _count(number: int, one: str, many: str = "") -> str:

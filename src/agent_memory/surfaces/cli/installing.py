@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from returns.result import Failure, Result, Success
@@ -66,8 +66,13 @@ def repository_here(memory: Memory) -> Result[str, Error]:
 
 
 def show_edits(console: Console, plan: InstallPlan) -> None:
+    """Print the diff of each file that a plan changes."""
+    show_diffs(console, plan.edits)
+
+
+def show_diffs(console: Console, edits: Iterable[FileEdit]) -> None:
     """Print the diff of each file that changes."""
-    for edit in plan.edits:
+    for edit in edits:
         for line in edit.diff.splitlines():
             console.out(_coloured(line) if console.colour else line)
         console.out("")

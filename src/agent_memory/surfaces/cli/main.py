@@ -75,8 +75,15 @@ COMMANDS: Mapping[str, Listed] = {
     "config": _in_cli("config", "show every setting and where it comes from"),
     "setup": _in_cli("setup", "let the harnesses on this machine tell memory of their sessions"),
     "uninstall": _in_cli("uninstall", "take out of every harness exactly what setup put in"),
+    "install-cron": _in_cli("install_cron", "let this machine consolidate and defrag by itself"),
+    "uninstall-cron": _in_cli("uninstall_cron", "take that out again"),
+    "run-scheduled": _in_cli("run_scheduled", "what the machine's scheduler calls"),
     "trust": _in_cli("trust", "let the config in this directory set everything"),
 }
+
+
+_SILENT = frozenset({"capture", "inject", "mcp", "run-scheduled"})
+"""Commands that no person reads: they leave it to others to tell of what went wrong in the background."""
 
 
 class Parser(argparse.ArgumentParser):
@@ -157,7 +164,21 @@ def run_command(argv: Sequence[str]) -> int:
     if mute := next((word for word in words[1:] if word.startswith("--") and word.endswith("=--")), None):
         parser.error(f"argument {mute.removesuffix('=--')}: -- is no value")  # over which argparse itself would stumble
     arguments = parser.parse_args(words[1:])
-    return command.run(arguments, standard_console(as_json=as_json or arguments.json))
+    console = standard_console(as_json=as_json or arguments.json)
+    if name not in _SILENT and not console.json:
+        _tell_of_schedule(console)
+    return command.run(arguments, console)
+
+
+def _tell_of_schedule(console: Console) -> None:
+    """Say once that a scheduled run has failed."""
+    from agent_memory.adapters.scheduling.notices import COMMAND, take_notice
+    from agent_memory.adapters.surroundings.root import home_of
+
+    home = home_of(os.environ)
+    notice = None if home is None else take_notice(home, COMMAND)
+    if notice is not None:
+        console.err(f"memory: {notice} (`memory status` says more)")
 
 
 def main(argv: Sequence[str] | None = None) -> int:

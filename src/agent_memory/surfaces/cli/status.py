@@ -11,9 +11,12 @@ from agent_memory.bootstrap import Memory
 from agent_memory.domain.health import Health
 from agent_memory.domain.instants import iso_of
 from agent_memory.domain.results import sealed
+from agent_memory.domain.scheduling.cadence import in_words
+from agent_memory.domain.scheduling.scheduled_run import JobHealth
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.surfaces.cli.opening import with_memory
 from agent_memory.surfaces.console import Console
+from agent_memory.surfaces.periods import age_of
 
 MOST_SHOWN = 10
 """Sessions set back, and entries failed, that are shown to a person."""
@@ -41,7 +44,9 @@ def _text(health: Health) -> str:
         ("store", f"{one_line(health.root, 4096)}  ({_count(health.entries, 'note')}, {health.archived} archived)"),
         ("inbox", _inbox(health)),
         *(("captured", text) for text in _captured(health)),
+        *(("delivered", text) for text in _delivered(health)),
         ("last run", _last_run(health)),
+        *(("schedule", _job(job)) for job in health.jobs),
         (
             "agent",
             (
@@ -70,8 +75,26 @@ def _inbox(health: Health) -> str:
 
 def _captured(health: Health) -> list[str]:
     """Of each harness when last: a hook that stopped working is seen here first."""
-    each = [f"{harness} {iso_of(at_ms)[:16].replace('T', ' ')}" for harness, at_ms in health.last_captures]
+    each = [f"{harness} {_minute(at_ms)}" for harness, at_ms in health.last_captures]
     return [", ".join(each) + " (UTC)"] if each else []
+
+
+def _delivered(health: Health) -> list[str]:
+    """How often in the last week, and to whom last; then each harness with its own."""
+    if not health.deliveries:
+        return []
+    newest = max(health.deliveries, key=lambda each: each.last_at_ms)
+    week = sum(each.this_week for each in health.deliveries)
+    total = f"{_times(week)} this week, last to {newest.harness} {age_of(newest.last_at_ms, health.now_ms)}"
+    each = [
+        f"{one.harness} {_times(one.this_week)}, last {age_of(one.last_at_ms, health.now_ms)}"
+        for one in health.deliveries
+    ]
+    return [total, *(each if len(each) > 1 else [])]
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count} times"
 
 
 def _last_run(health: Health) -> str:
@@ -81,6 +104,43 @@ def _last_run(health: Health) -> str:
     at = iso_of(last.ended_at_ms) if last.ended_at_ms is not None else "?"
     what = one_line(last.summary, 300) or _count(last.sessions, "session")
     return f"{at} {last.machine} {last.result}: {what}  (runs/{last.run_id})"
+
+
+def _job(job: JobHealth) -> str:
+    last = job.record.last
+    if last is None:
+        ran = "has not run yet"
+    elif last.ended_at_ms is None:
+        ran = f"began {_minute(last.started_at_ms)}, and has not ended"
+    else:
+        outcome = "failed" if last.failed else "found another run at work" if last.exit_code else "went well"
+        ran = f"last {_minute(last.started_at_ms)}, {outcome}"
+    failures = f", {_count(job.record.failures, 'failure')} since one went well" if job.record.failures else ""
+    every = f"every {in_words(job.interval_seconds)} by {job.scheduler.value}"
+    return f"{job.name} {every}: {ran}{failures}; next about {_minute(job.next_at_ms)} (UTC)"
+
+
+def _minute(at_ms: int) -> str:
+    return iso_of(at_ms)[:16].replace("T", " ")
+
+
+def _job_document(job: JobHealth) -> dict[str, Any]:
+    last = job.record.last
+    return {
+        "name": job.name,
+        "scheduler": job.scheduler.value,
+        "intervalSeconds": job.interval_seconds,
+        "nextAt": iso_of(job.next_at_ms),
+        "failures": job.record.failures,
+        "lastRun": None
+        if last is None
+        else {
+            "startedAt": iso_of(last.started_at_ms),
+            "endedAt": None if last.ended_at_ms is None else iso_of(last.ended_at_ms),
+            "exitCode": last.exit_code,
+            "message": last.message,
+        },
+    }
 
 
 def _count(number: int, word: str) -> str:
@@ -102,6 +162,15 @@ def _document(health: Health) -> dict[str, Any]:
             for key, trouble in health.troubles
         ],
         "lastCaptures": {harness: iso_of(at_ms) for harness, at_ms in health.last_captures},
+        "deliveries": [
+            {
+                "harness": each.harness,
+                "thisWeek": each.this_week,
+                "tokensThisWeek": each.tokens_this_week,
+                "lastAt": iso_of(each.last_at_ms),
+            }
+            for each in health.deliveries
+        ],
         "lastRun": None
         if last is None
         else {
@@ -113,8 +182,10 @@ def _document(health: Health) -> dict[str, Any]:
             "message": last.message,
             "sessions": last.sessions,
         },
+        "schedule": [_job_document(job) for job in health.jobs],
         "hookProblems": [
-            {"at": each.at, "harness": each.harness, "message": each.message} for each in health.hook_problems
+            {"at": each.at, "harness": each.harness, "act": each.act or "capture", "message": each.message}
+            for each in health.hook_problems
         ],
         "agent": health.agent,
         "spend": {

@@ -1,0 +1,1 @@
+"""The schedulers of a machine: launchd, the person's systemd, cron."""

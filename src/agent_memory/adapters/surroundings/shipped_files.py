@@ -1,0 +1,30 @@
+"""Files that are shipped with the code: inside the package where it is installed, at the top of a source checkout."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from returns.result import Failure, Result, Success
+
+import agent_memory
+from agent_memory.adapters.disk.io_errors import store_io
+from agent_memory.errors import ConfigInvalid, Error
+
+_PACKAGE = Path(agent_memory.__file__).parent
+PLACES = (_PACKAGE, _PACKAGE.parent.parent)
+
+
+def shipped_path(name: str, places: tuple[Path, ...] = PLACES) -> Path:
+    """The file in the first place that has it; where none has, in the first."""
+    return next((place / name for place in places if (place / name).is_file()), places[0] / name)
+
+
+def read_shipped(name: str, places: tuple[Path, ...] = PLACES) -> Result[str, Error]:
+    """Its text. Errors: no place has it, unreadable, not UTF-8."""
+    path = shipped_path(name, places)
+    try:
+        return Success(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        return Failure(store_io(error, "read", str(path)))
+    except UnicodeDecodeError:
+        return Failure(ConfigInvalid(str(path), ("it is not UTF-8",)))

@@ -1,0 +1,141 @@
+"""How the jobs are put into the machine's scheduler, run by it, and watched."""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import TYPE_CHECKING
+
+from returns.result import Failure, Result, Success
+
+from agent_memory.adapters.scheduling.programs import Programs
+from agent_memory.adapters.scheduling.schedule_state import ScheduleState
+from agent_memory.adapters.scheduling.schedules import Schedules
+from agent_memory.adapters.scheduling.scheduling import Scheduling
+from agent_memory.adapters.setup.detection import memory_program
+from agent_memory.adapters.setup.settings_files import SettingsFiles
+from agent_memory.adapters.setup.setup_state import SetupState
+from agent_memory.adapters.surroundings.config_files import load_config
+from agent_memory.adapters.surroundings.root import ROOT_VARIABLE, home_of
+from agent_memory.adapters.surroundings.shipped_files import read_shipped
+from agent_memory.config import Config
+from agent_memory.domain.command.presets import PRESETS
+from agent_memory.domain.results import sealed
+from agent_memory.domain.scheduling.cadence import Cadence, cadence_of, next_due_ms
+from agent_memory.domain.scheduling.job import Job, Place, Scheduler
+from agent_memory.domain.scheduling.scheduled_run import InstalledJob, InstalledSchedule, JobHealth, JobRecord
+from agent_memory.errors import Error, HomeUnknown, UsageInvalid
+from agent_memory.formats.schedule_source import ScheduleSource, parse_schedule_source
+
+if TYPE_CHECKING:
+    from agent_memory.bootstrap.memory import Memory
+
+
+def scheduling(memory: Memory) -> Result[Scheduling, Error]:
+    """For `memory install-cron` and `memory uninstall-cron`."""
+    home, program = home_of(memory.environ), memory_program(memory.environ)
+    if home is None:
+        return Failure(HomeUnknown())
+    if program is None:
+        return Failure(UsageInvalid("There is no command `memory` on PATH", "Install agent-memory, then try again."))
+    state = ScheduleState(home)
+    place = Place(home, program, _environment(memory, home), state.directory)
+    return load_schedule_source().bind(
+        lambda source: _jobs(source, memory.config).bind(
+            lambda jobs: _schedules(memory, source, jobs, place).map(
+                lambda schedules: Scheduling(
+                    schedules=schedules,
+                    files=SettingsFiles(memory.targets),
+                    state=state,
+                    setup=SetupState(home),
+                    clock=memory.clock,
+                    root=str(memory.root),
+                    programs_of=lambda scheduler: Programs(scheduler.value, memory.environ),
+                )
+            )
+        )
+    )
+
+
+def load_schedule_source() -> Result[ScheduleSource, Error]:
+    """`plists/jobs.json` as it is shipped."""
+    return read_shipped("plists/jobs.json").map(parse_schedule_source)
+
+
+def unscheduled_variables(memory: Memory) -> tuple[str, ...]:
+    """Variables of the agent command's vendor that this shell has, and a scheduled run will not: keys are not written into
+    files of a scheduler."""
+    llm = memory.config.llm
+    preset = PRESETS.get(llm.preset) if llm.command is None else None
+    names = (*(preset.variables if preset is not None else ()), *llm.pass_env)
+    return tuple(name for name in dict.fromkeys(names) if memory.environ.get(name))
+
+
+def job_healths(memory: Memory) -> Result[tuple[InstalledSchedule | None, tuple[JobHealth, ...]], Error]:
+    """The schedule of this machine, where it is one for this root, and how its jobs do."""
+    home = home_of(memory.environ)
+    if home is None:
+        return Success((None, ()))
+    state = ScheduleState(home)
+
+    def healths(
+        installed: InstalledSchedule | None,
+    ) -> Result[tuple[InstalledSchedule | None, tuple[JobHealth, ...]], Error]:
+        if installed is None or installed.root != str(memory.root):
+            return Success((None, ()))
+        found: list[JobHealth] = []
+        for job in installed.jobs:
+            match sealed(state.record(job.name)):
+                case Failure(error):
+                    return Failure(error)
+                case Success(record):
+                    found.append(_job_health(installed, job, record, memory.clock.now_ms()))
+        return Success((installed, tuple(found)))
+
+    return state.installed().bind(healths)
+
+
+def _job_health(installed: InstalledSchedule, job: InstalledJob, record: JobRecord, now_ms: int) -> JobHealth:
+    cadence = cadence_of(job.interval_seconds / 3600, job.name).value_or(Cadence(job.interval_seconds, 60))
+    last_ms = installed.installed_at_ms if record.last is None else record.last.started_at_ms
+    tick = None if installed.scheduler is Scheduler.LAUNCHD else cadence.tick_seconds
+    offset = time.localtime(now_ms / 1000).tm_gmtoff
+    next_ms = next_due_ms(cadence, last_ms, now_ms, tick, offset)
+    return JobHealth(job.name, installed.scheduler, job.interval_seconds, record, installed.installed_at_ms, next_ms)
+
+
+def _environment(memory: Memory, home: str) -> tuple[tuple[str, str], ...]:
+    """What a scheduler has to say where the person's own config does not lead to the same root."""
+    there = load_config({"HOME": home}, None).map(lambda effective: effective.config.storage.root or "")
+    same = isinstance(there, Success) and os.path.realpath(there.unwrap()) == str(memory.root)
+    root = () if same else ((ROOT_VARIABLE, str(memory.root)),)
+    return (("PATH", memory.environ.get("PATH", os.defpath)), *root)
+
+
+def _jobs(source: ScheduleSource, config: Config) -> Result[tuple[Job, ...], Error]:
+    hours = {
+        "consolidateIntervalHours": config.schedule.consolidate_interval_hours,
+        "defragIntervalHours": config.schedule.defrag_interval_hours,
+    }
+    jobs: list[Job] = []
+    for name in source.jobs:
+        key = source.interval_key(name)
+        match sealed(cadence_of(hours[key], key)):
+            case Failure(error):
+                return Failure(error)
+            case Success(cadence):
+                jobs.append(source.job(name, cadence))
+    return Success(tuple(jobs))
+
+
+def _schedules(memory: Memory, source: ScheduleSource, jobs: tuple[Job, ...], place: Place) -> Result[Schedules, Error]:
+    templates: dict[str, bytes] = {}
+    for job in jobs:
+        match sealed(read_shipped(f"plists/{job.label}.plist")):
+            case Failure(error):
+                return Failure(error)
+            case Success(text):
+                templates[job.name] = text.encode()
+    configured = memory.environ.get("XDG_CONFIG_HOME", "")
+    directory = configured if configured.startswith("/") else f"{place.home}/.config"
+    return Success(Schedules(source, templates, jobs, place, directory))

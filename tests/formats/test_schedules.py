@@ -1,0 +1,160 @@
+"""The jobs in the words of launchd, systemd and cron."""
+
+from __future__ import annotations
+
+import os
+import plistlib
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from hypothesis import given, strategies as st
+from returns.result import Failure, Success
+
+from agent_memory.domain.scheduling.cadence import cadence_of
+from agent_memory.domain.scheduling.job import Job, Place, Scheduler
+from agent_memory.domain.scheduling.scheduled_run import InstalledJob, InstalledSchedule, JobRecord, ScheduledRun
+from agent_memory.errors import StateCorrupt
+from agent_memory.formats.crontab import cron_line, with_lines
+from agent_memory.formats.launchd_plist import render_plist
+from agent_memory.formats.schedule_json import parse_installed, parse_record, render_installed, render_record
+from agent_memory.formats.schedule_source import parse_schedule_source
+from agent_memory.formats.systemd_unit import render_service, render_timer
+
+PLISTS = Path(__file__).parents[2] / "plists"
+SOURCE = parse_schedule_source((PLISTS / "jobs.json").read_text("utf-8"))
+PLACE = Place(
+    home='/home/ü "x"',
+    program='/home/ü "x"/bin/100% $HOME/memory',
+    environment=(("PATH", '/usr/bin:/home/ü "x"/bin:/a\\b%c'), ("AGENT_MEMORY_ROOT", "/home/ü")),
+    log_directory='/home/ü "x"/.local/state/agent-memory/schedule',
+)
+
+
+def job(hours: float = 2) -> Job:
+    return SOURCE.job("consolidate", cadence_of(hours, "x").unwrap())
+
+
+def test_a_launchd_agent_holds_what_is_known_here_and_all_that_the_template_says() -> None:
+    template = (PLISTS / "com.agent-memory.consolidate.plist").read_bytes()
+    agent = plistlib.loads(render_plist(template, job(5), PLACE))
+    log = f"{PLACE.log_directory}/consolidate.log"
+    assert agent == {
+        **plistlib.loads(template),
+        "ProgramArguments": [PLACE.program, "run-scheduled", "consolidate"],
+        "StartInterval": 5 * 3_600,
+        "EnvironmentVariables": dict(PLACE.environment),
+        "StandardOutPath": log,
+        "StandardErrorPath": log,
+    }
+    assert (agent["KeepAlive"], agent["RunAtLoad"]) == (False, False)
+
+
+@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="there is no systemd-analyze")
+@pytest.mark.parametrize("hours", [1 / 60, 2, 5, 24, 8_760])
+def test_systemd_finds_nothing_to_say_about_the_units(tmp_path: Path, hours: float) -> None:
+    """It ends with 0 whatever it finds: what it prints counts."""
+    program = tmp_path / 'ü "x" 100% $HOME' / "memory"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\n", "utf-8")
+    program.chmod(0o755)
+    place = Place(str(tmp_path), str(program), PLACE.environment, str(tmp_path))
+    units = tmp_path / "units"
+    units.mkdir()
+    service = render_service(SOURCE, job(hours), place)
+    (units / "agent-memory-consolidate.service").write_text(service, "utf-8")
+    (units / "agent-memory-consolidate.timer").write_text(render_timer(SOURCE, job(hours)), "utf-8")
+    (units / "agent-memory-broken.service").write_text(service.replace("Nice=", "Nicee="), "utf-8")
+
+    def verify(name: str) -> str:
+        environ = {**os.environ, "XDG_RUNTIME_DIR": str(tmp_path), "HOME": str(tmp_path)}
+        found = subprocess.run(
+            ["systemd-analyze", "--user", "verify", str(units / name)], capture_output=True, text=True, env=environ
+        )
+        return found.stderr
+
+    if "Failed to" in verify("agent-memory-consolidate.timer"):
+        pytest.skip("systemd-analyze does not work here")
+    assert verify("agent-memory-consolidate.timer") == ""
+    assert verify("agent-memory-consolidate.service") == ""
+    assert "Nicee" in verify("agent-memory-broken.service")
+
+
+def test_a_unit_quotes_what_systemd_would_read_otherwise() -> None:
+    service = render_service(SOURCE, job(5), PLACE)
+    assert (
+        'ExecStart=/usr/bin/env "/home/ü \\"x\\"/bin/100%% $$HOME/memory" run-scheduled consolidate --every 18000\n'
+        in service
+    )
+    assert 'Environment="PATH=/usr/bin:/home/ü \\"x\\"/bin:/a\\\\b%%c"\n' in service
+    assert "NoNewPrivileges=true\n" in service
+    assert "Persistent=true\n" in render_timer(SOURCE, job())
+
+
+def test_a_short_tick_has_a_short_delay() -> None:
+    assert render_timer(SOURCE, job(1 / 60)).count("RandomizedDelaySec=") == 2
+    assert "RandomizedDelaySec=6s\n" in render_timer(SOURCE, job(1 / 60))
+
+
+def test_a_line_of_a_crontab_reaches_the_shell_as_it_was_meant(tmp_path: Path) -> None:
+    program = tmp_path / "ü 'x' 100% $HOME" / "memory"
+    program.parent.mkdir()
+    program.write_text('#!/bin/sh\necho "$@"\n', "utf-8")
+    program.chmod(0o755)
+    line = cron_line(job(5), Place(str(tmp_path), str(program), (), f"{tmp_path}/50% log"))
+    (tmp_path / "50% log").mkdir()
+    assert line.startswith("0 * * * * ")
+    command = line.removeprefix("0 * * * * ").replace("\\%", "%")  # as cron does
+    assert "%" not in line.replace("\\%", "")
+    subprocess.run(["/bin/sh", "-c", command], check=True)
+    assert (tmp_path / "50% log" / "consolidate.log").read_text("utf-8") == "run-scheduled consolidate --every 18000\n"
+
+
+LINES = ("0 * * * * memory run-scheduled consolidate",)
+
+
+@given(
+    before=st.binary(max_size=80).map(lambda text: text.replace(b"# agent-memory", b"")),
+    after=st.binary(max_size=80).map(lambda text: text.replace(b"# agent-memory", b"")),
+)
+def test_every_other_byte_of_a_crontab_stays(before: bytes, after: bytes) -> None:
+    """P17 for a crontab: what is put in comes out again, and nothing else."""
+    installed = with_lines(before, LINES).unwrap() + after
+    again = with_lines(installed, (*LINES, "0 3 * * * memory run-scheduled defrag")).unwrap()
+    gone = with_lines(again, ()).unwrap()
+    between = b"" if before.endswith(b"\n") or not before else b"\n"
+    assert gone == before + between + after
+    assert with_lines(installed, LINES) == Success(installed)
+
+
+@pytest.mark.parametrize(
+    "crontab",
+    [
+        b"# agent-memory: start\n",
+        b"# agent-memory: end\n",
+        b"# agent-memory: end\n# agent-memory: start\n",
+        b"# agent-memory: start\n# agent-memory: start\n# agent-memory: end\n",
+    ],
+)
+def test_ambiguous_marks_are_refused(crontab: bytes) -> None:
+    assert isinstance(with_lines(crontab, LINES), Failure)
+    assert isinstance(with_lines(crontab, ()), Failure)
+
+
+INSTALLED = InstalledSchedule(
+    Scheduler.SYSTEMD, "/bin/memory", "/root", (("PATH", "/bin"),), 5, (InstalledJob("defrag", 60),), (("/x", "ab"),)
+)
+RECORD = JobRecord((ScheduledRun(1, 2, 40, "ü"), ScheduledRun(3)), 1)
+
+
+def test_receipt_and_record_come_back_as_they_were() -> None:
+    assert parse_installed(render_installed(INSTALLED), "x") == Success(INSTALLED)
+    assert parse_record(render_record(RECORD), "x") == Success(RECORD)
+
+
+@given(st.binary(max_size=60) | st.sampled_from([b'{"version": 1}', b'{"version": 2}', b"[1]", b'"x"', b"null"]))
+def test_what_is_no_receipt_is_never_taken_for_none(data: bytes) -> None:
+    """P6"""
+    assert isinstance(parse_installed(data, "x").failure(), StateCorrupt)
+    assert isinstance(parse_record(data, "x").failure(), StateCorrupt)

@@ -1,0 +1,291 @@
+"""The schedule from a shell: install-cron, uninstall-cron, run-scheduled, and what status says of them."""
+
+from __future__ import annotations
+
+import json
+import os
+import plistlib
+from pathlib import Path
+
+import pytest
+
+from memory_process import Memory
+
+CRONTAB = """#!/bin/sh
+echo "crontab $*" >> "$HOME/calls"
+if [ -e "$HOME/refuses" ]; then echo "you are not allowed to use this program" >&2; exit 1; fi
+case "$1" in
+  -l) if [ -e "$HOME/table" ]; then cat "$HOME/table"; else echo "no crontab for me" >&2; exit 1; fi ;;
+  -r) rm "$HOME/table" ;;
+  -) cat > "$HOME/table" ;;
+esac
+"""
+SYSTEMCTL = """#!/bin/sh
+echo "systemctl $*" >> "$HOME/calls"
+if [ ! -e "$HOME/bus" ]; then echo "Failed to connect to bus: No medium found" >&2; exit 1; fi
+"""
+LAUNCHCTL = """#!/bin/sh
+echo "launchctl $*" >> "$HOME/calls"
+case "$1" in bootout) echo "Boot-out failed: 3: No such process" >&2; exit 3 ;; esac
+"""
+MINE = b"MAILTO=me\n# mine\n5 5 * * * true \\% x"
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Memory:
+    """A machine whose schedulers write down how they are called."""
+    home = tmp_path / "ho me ü"
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    home.mkdir()
+    for name, text in {"crontab": CRONTAB, "systemctl": SYSTEMCTL, "launchctl": LAUNCHCTL}.items():
+        (programs / name).write_text(text, "utf-8")
+        (programs / name).chmod(0o755)
+    return Memory(home, {"PATH": f"{programs}:{os.environ['PATH']}", "XDG_CONFIG_HOME": ""})
+
+
+def calls(memory: Memory) -> list[str]:
+    path = memory.home / "calls"
+    return path.read_text("utf-8").splitlines() if path.exists() else []
+
+
+def state(memory: Memory, name: str) -> Path:
+    return memory.home / ".local/state/agent-memory/schedule" / name
+
+
+def configure(memory: Memory, **schedule: float) -> None:
+    path = memory.home / ".config/agent-memory/config.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps({"schedule": schedule}), "utf-8")
+
+
+def test_a_dry_run_shows_everything_and_changes_nothing(memory: Memory) -> None:
+    for system in ("launchd", "systemd", "cron"):
+        done = memory("install-cron", "--dry-run", "--system", system, "--json")
+        assert (done.code, done.document["scheduler"], done.document["dryRun"]) == (0, system, True)
+    assert not any("enable" in call or "bootstrap" in call or call == "crontab -" for call in calls(memory))
+    assert not state(memory, "installed.json").exists()
+    assert not (memory.home / ".config").exists()
+
+
+def test_without_a_terminal_nothing_is_installed_unasked(memory: Memory) -> None:
+    done = memory("install-cron", "--system", "cron")
+    assert done.code == 2
+    assert "no terminal to ask on" in done.err
+    assert not (memory.home / "table").exists()
+
+
+def test_cron_keeps_every_other_byte_and_takes_ours_out_again(memory: Memory) -> None:
+    (memory.home / "table").write_bytes(MINE)
+    assert memory("install-cron", "--yes").out.endswith("cron runs `memory defrag` every 1 day from now on\n")
+    table = (memory.home / "table").read_bytes()
+    assert table.startswith(MINE + b"\n# agent-memory: start")
+    assert table.count(b"run-scheduled") == 2
+
+    configure(memory, consolidateIntervalHours=5)
+    again = memory("install-cron", "--yes")
+    assert "is looked at every 1 h, and runs when it is due" in again.err
+    table = (memory.home / "table").read_bytes()
+    assert (table.count(b"run-scheduled"), b"--every 18000" in table) == (2, True)
+
+    assert memory("uninstall-cron", "--yes").code == 0
+    assert (memory.home / "table").read_bytes() == MINE + b"\n"
+    assert memory("uninstall-cron", "--yes").out == "Nothing is scheduled.\n"
+
+
+def test_a_crontab_that_was_not_there_is_gone_again(memory: Memory) -> None:
+    assert memory("install-cron", "--yes").code == 0
+    assert memory("uninstall-cron", "--yes").code == 0
+    assert not (memory.home / "table").exists()
+    assert calls(memory)[-1] == "crontab -r"
+
+
+def test_a_crontab_that_refuses_is_one_sentence(memory: Memory) -> None:
+    (memory.home / "refuses").touch()
+    done = memory("install-cron", "--yes", "--system", "cron", "--json")
+    assert done.code == 10
+    assert done.error["code"] == "scheduler-failed"
+    assert "you are not allowed to use this program" in done.error["message"]
+    assert not state(memory, "installed.json").exists()
+
+
+def test_systemd_without_a_bus_says_what_to_do(memory: Memory) -> None:
+    done = memory("install-cron", "--yes", "--system", "systemd")
+    assert done.code == 10
+    assert "No medium found" in done.err
+    assert done.err.endswith("Log in to a desktop or by ssh, or use --system cron.\n")
+    assert not (memory.home / ".config/systemd").exists()
+
+
+def test_systemd_gets_units_and_is_told(memory: Memory) -> None:
+    (memory.home / "bus").touch()
+    assert memory("install-cron", "--yes").code == 0
+    units = memory.home / ".config/systemd/user"
+    assert sorted(path.name for path in units.iterdir()) == [
+        "agent-memory-consolidate.service",
+        "agent-memory-consolidate.timer",
+        "agent-memory-defrag.service",
+        "agent-memory-defrag.timer",
+    ]
+    service = (units / "agent-memory-consolidate.service").read_text("utf-8")
+    assert f'Environment="AGENT_MEMORY_ROOT={memory.root}"' in service
+    timers = "agent-memory-consolidate.timer agent-memory-defrag.timer"
+    assert calls(memory)[1:] == [
+        "systemctl --user daemon-reload",
+        f"systemctl --user enable {timers}",
+        f"systemctl --user restart {timers}",
+    ]
+    assert memory("uninstall-cron", "--yes").code == 0
+    assert not list(units.iterdir())
+    assert f"systemctl --user disable --now {timers}" in calls(memory)
+
+
+def test_launchd_gets_agents_and_is_told(memory: Memory) -> None:
+    assert memory("install-cron", "--yes", "--system", "launchd").code == 0
+    agents = memory.home / "Library/LaunchAgents"
+    agent = plistlib.loads((agents / "com.agent-memory.defrag.plist").read_bytes())
+    assert agent["ProgramArguments"][1:] == ["run-scheduled", "defrag"]
+    assert agent["EnvironmentVariables"]["AGENT_MEMORY_ROOT"] == str(memory.root)
+    domain = f"gui/{os.getuid()}"
+    expected = [
+        f"launchctl bootout {domain}/com.agent-memory.consolidate",
+        f"launchctl bootout {domain}/com.agent-memory.defrag",
+        f"launchctl bootstrap {domain} {agents}/com.agent-memory.consolidate.plist",
+        f"launchctl bootstrap {domain} {agents}/com.agent-memory.defrag.plist",
+    ]
+    assert calls(memory) == expected
+    assert memory("install-cron", "--yes", "--system", "launchd").code == 0
+    assert calls(memory) == expected * 2
+    assert memory("uninstall-cron", "--yes").code == 0
+    assert not list(agents.iterdir())
+
+
+def test_another_scheduler_takes_over_whole(memory: Memory) -> None:
+    assert memory("install-cron", "--yes", "--system", "cron").code == 0
+    (memory.home / "bus").touch()
+    assert memory("install-cron", "--yes").code == 0
+    assert not (memory.home / "table").exists()
+    assert len(list((memory.home / ".config/systemd/user").iterdir())) == 4
+
+
+def test_what_was_edited_by_hand_is_shown_and_kept_aside(memory: Memory) -> None:
+    assert memory("install-cron", "--yes", "--system", "launchd").code == 0
+    agent = memory.home / "Library/LaunchAgents/com.agent-memory.defrag.plist"
+    agent.write_bytes(agent.read_bytes().replace(b"<integer>10</integer>", b"<integer>5</integer>"))
+    done = memory("install-cron", "--yes", "--system", "launchd")
+    assert "-\t<integer>5</integer>" in done.out
+    (kept,) = [line.split(" kept in ")[1] for line in done.out.splitlines() if " kept in " in line]
+    assert b"<integer>5</integer>" in Path(kept).read_bytes()
+    assert b"<integer>10</integer>" in agent.read_bytes()
+
+
+def test_an_agent_installs_nothing(memory: Memory) -> None:
+    """P19: what runs by itself is for a person to decide."""
+    done = memory("install-cron", "--yes", environ={"AGENT_MEMORY_DEPTH": "1"})
+    assert done.code == 2
+    assert not (memory.home / "table").exists()
+    assert memory("install-cron", "--dry-run", environ={"AGENT_MEMORY_DEPTH": "1"}).code == 0
+
+
+@pytest.mark.parametrize(("hours", "code"), [(0, 10), (-1, 10), (99_999, 10), (0.01, 2)])
+def test_an_interval_that_makes_no_sense_is_refused(memory: Memory, hours: float, code: int) -> None:
+    configure(memory, defragIntervalHours=hours)
+    done = memory("install-cron", "--yes")
+    assert (done.code, "defragIntervalHours" in done.err) == (code, True)
+
+
+def test_a_scheduled_run_is_written_down_and_shown(memory: Memory) -> None:
+    assert memory("install-cron", "--yes").code == 0
+    memory("remember", "The backup runs at four")
+    assert memory("run-scheduled", "consolidate").code == 0
+    status = memory("status")
+    assert status.code == 0
+    (line,) = [line for line in status.out.splitlines() if line.startswith("schedule  consolidate")]
+    assert "every 2 h by cron: last " in line
+    assert ", went well; next about " in line
+    jobs = memory("status", "--json").document["schedule"]
+    assert [(job["name"], job["intervalSeconds"], job["failures"]) for job in jobs] == [
+        ("consolidate", 7_200, 0),
+        ("defrag", 86_400, 0),
+    ]
+    assert jobs[0]["lastRun"]["exitCode"] == 0
+    assert jobs[1]["lastRun"] is None
+
+
+def test_a_tick_before_the_job_is_due_does_nothing(memory: Memory) -> None:
+    memory("install-cron", "--yes")
+    assert memory("run-scheduled", "consolidate", "--every", "7200", "--json").document["ran"] is True
+    assert memory("run-scheduled", "consolidate", "--every", "7200", "--json").document["ran"] is False
+
+
+def test_a_failure_is_told_to_the_next_command_once(memory: Memory) -> None:
+    memory("install-cron", "--yes")
+    memory("capture", "--title", "backup", "--body", "It runs at four")
+    path = memory.home / ".config/agent-memory/config.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps({"llm": {"command": "there-is-no-such-program"}}), "utf-8")
+    failed = memory("run-scheduled", "consolidate")
+    assert failed.code == 40
+
+    assert memory("list", "--json").err == ""
+    assert memory("capture", "--title", "b", "--body", "b").err == ""
+    told = memory("list")
+    assert "The scheduled consolidate of " in told.err
+    assert "there-is-no-such-program" in told.err
+    assert memory("list").err == ""
+    assert state(memory, "notice-session").exists()
+
+    status = memory("status")
+    assert status.code == 1
+    assert "the scheduled consolidate failed: " in status.out
+    memory("run-scheduled", "consolidate")
+    assert "(2 times in a row)" in memory("status").out
+
+    path.write_text("{}", "utf-8")
+    assert memory("run-scheduled", "consolidate").code == 0
+    assert memory("list").err == ""
+    assert not state(memory, "notice-session").exists()
+    assert memory("status").code == 0
+
+
+def test_an_executable_that_is_gone_is_a_problem(memory: Memory) -> None:
+    memory("install-cron", "--yes")
+    receipt = state(memory, "installed.json")
+    document = json.loads(receipt.read_bytes())
+    document["program"] = "/gone/memory"
+    receipt.write_text(json.dumps(document), "utf-8")
+    status = memory("status")
+    assert status.code == 1
+    assert "/gone/memory, which the schedule calls, is gone" in status.out
+    assert memory("install-cron", "--yes").code == 0
+    assert memory("status").code == 0
+
+
+def test_a_receipt_that_is_damaged_is_never_taken_for_none(memory: Memory) -> None:
+    """P6"""
+    memory("install-cron", "--yes")
+    state(memory, "installed.json").write_text("{", "utf-8")
+    assert memory("uninstall-cron", "--yes").code == 20
+    assert memory("status").code == 20
+    assert memory("run-scheduled", "consolidate").code == 0
+
+
+def test_a_log_that_has_grown_is_turned(memory: Memory) -> None:
+    memory("install-cron", "--yes")
+    log = state(memory, "consolidate.log")
+    log.write_bytes(b"x" * ((1 << 20) + 1))
+    memory("run-scheduled", "consolidate")
+    assert state(memory, "consolidate.log.1").stat().st_size > 1 << 20
+
+
+def test_keys_of_this_shell_are_not_written_down_but_named(memory: Memory) -> None:
+    """P20"""
+    path = memory.home / ".config/agent-memory/config.json"
+    path.parent.mkdir(parents=True)
+    path.write_text(json.dumps({"llm": {"preset": "claude"}}), "utf-8")
+    key = "sk-ant-api03-" + "Ab3" * 30
+    done = memory("install-cron", "--yes", "--system", "launchd", environ={"ANTHROPIC_API_KEY": key})
+    assert "ANTHROPIC_API_KEY is set in this shell only" in done.err
+    written = [each.read_bytes() for each in memory.home.rglob("*") if each.is_file()]
+    assert written
+    assert not any(key.encode() in each for each in written)
