@@ -129,6 +129,11 @@ class IndexDatabase:
             yield self.connection
 
     def close(self) -> None:
+        """Let go of the file."""
+        self.connection.close()
+
+    def __del__(self) -> None:
+        # A command ends without closing what it asked; Python 3.13 would warn of it.
         self.connection.close()
 
     @contextmanager
@@ -161,6 +166,7 @@ def open_index(root: str) -> IndexDatabase:
         make_directories(directory)
     except OSError as error:
         return _in_memory_like(path, error.strerror or str(error))
+    _clear_away(path)
     match sealed(open_regular(path, os.O_RDWR | os.O_CREAT)):
         case Failure(_):
             return _in_memory_like(path, "its file cannot be written")
@@ -202,6 +208,14 @@ def discard_index(root: str) -> None:
     for name in (JOURNAL, NAME):
         with suppress(OSError):
             os.unlink(f"{root}/{DIRECTORY}/{name}")
+
+
+def _clear_away(path: str) -> None:
+    """Remove a link, FIFO or device where the file belongs: whatever is in our directory may go."""
+    with suppress(OSError):
+        mode = os.lstat(path).st_mode
+        if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+            os.unlink(path)
 
 
 def _in_memory_like(path: str, why: str) -> IndexDatabase:

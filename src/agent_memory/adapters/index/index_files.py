@@ -43,7 +43,6 @@ Value = TypeVar("Value")
 _RUINED = (sqlite3.DatabaseError, RuinedIndexError, ValueError, TypeError, IndexError, struct.error, OverflowError)
 """What reading a damaged index may end in. `sqlite3.DatabaseError` is told apart by its code."""
 _RUINED_STILL = "its file is damaged and cannot be replaced"
-_BUSY_NOTICE = "Another process is bringing the index up to date; the newest notes may be missing."
 
 
 class IndexFiles:
@@ -54,6 +53,7 @@ class IndexFiles:
         self._lock = threading.RLock()
         self._database: IndexDatabase | None = None
         self._segments = Segments()
+        self._last: tuple[tuple[int, int], TermMatching] | None = None
 
     def refresh(self, patience_seconds: float | None = None) -> Result[Refreshed, Error]:
         """See the port."""
@@ -70,17 +70,9 @@ class IndexFiles:
         """See the port."""
 
         def asked(connection: sqlite3.Connection) -> Matches:
-            matching = TermMatching.of(connection, self._segments, weights)
+            matching = self._matching(connection, weights)
             plans = matching.plan(words)
-            total: dict[int, float] = {}
-            for plan in plans:
-                scores, _ = matching.scores(plan)
-                if not total:
-                    total = scores
-                else:
-                    for number, score in scores.items():
-                        total[number] = total.get(number, 0.0) + score
-            found = _filtered(connection, total, among)
+            found = _filtered(connection, matching.total(plans), among)
             return Matches(best_of(found, limit), len(found), tuple(plan.matched for plan in plans))
 
         return self._asked(asked)
@@ -91,16 +83,9 @@ class IndexFiles:
         """See the port."""
 
         def asked(connection: sqlite3.Connection) -> Mapping[int, tuple[TermPart, ...]]:
-            matching = TermMatching.of(connection, self._segments, weights)
-            there = note_questions.indexed_notes(connection, numbers)
-            parts: dict[int, list[TermPart]] = {number: [] for number in numbers if number in there}
-            for plan in matching.plan(words):
-                scores, found = matching.scores(plan)
-                for number in parts.keys() & scores.keys():
-                    term = found.get(number, plan.word.term)
-                    counts = matching.counts(term, [number])[number]
-                    parts[number].append(TermPart(plan.word.term, term, scores[number], counts))
-            return {number: tuple(each) for number, each in parts.items()}
+            matching = self._matching(connection, weights)
+            there = note_questions.those_there(connection, numbers)
+            return {number: tuple(parts) for number, parts in matching.parts(matching.plan(words), there).items()}
 
         return self._asked(asked)
 
@@ -150,7 +135,7 @@ class IndexFiles:
         with self._lock:
             if self._database is not None:
                 self._database.close()
-            self._database, self._segments = None, Segments()
+            self._database, self._segments, self._last = None, Segments(), None
 
     def _refreshed(self, state: ShelfState, patience_seconds: float | None) -> Refreshed:
         database = self._opened()
@@ -165,10 +150,11 @@ class IndexFiles:
             if not is_busy(error):
                 raise
             left, _ = changed_paths(database, state.known_by())
-            notices += (_BUSY_NOTICE,)
             done = Refreshed(
                 count_notes(database.connection), refreshing.read_count, refreshing.removed_count, len(left)
             )
+        if done.pending:
+            notices += (_pending_notice(done.pending),)
         return Refreshed(done.notes, done.read, done.removed, done.pending, notices)
 
     def _written(self, model: str, vectors: Mapping[int, bytes]) -> None:
@@ -205,11 +191,18 @@ class IndexFiles:
         discard_index(self._root)
 
     def _go_to_memory(self, error: Exception) -> None:
-        database, self._database, self._segments = self._database, None, Segments()
+        database, self._segments, self._last = self._database, Segments(), None
         is_whole = isinstance(error, sqlite3.Error) and is_unwritable(error)
         self._database = in_memory(str(error) or _RUINED_STILL, database.connection if database and is_whole else None)
         if database is not None:
             database.close()
+
+    def _matching(self, connection: sqlite3.Connection, weights: TermWeights) -> TermMatching:
+        """That of the last question, while the index is as it was then: what is matched is often explained."""
+        version = connection.execute("PRAGMA data_version").fetchone()[0], connection.total_changes
+        if self._last is None or self._last[0] != version or self._last[1].weights != weights:
+            self._last = version, TermMatching.of(connection, self._segments, weights)
+        return self._last[1]
 
     def _opened(self) -> IndexDatabase:
         if self._database is not None and not self._database.is_current():
@@ -227,6 +220,11 @@ def _filtered(connection: sqlite3.Connection, scores: dict[int, float], among: N
     for number in kept_back & scores.keys():
         del scores[number]
     return scores
+
+
+def _pending_notice(pending: int) -> str:
+    files = "1 changed file is" if pending == 1 else f"{pending:,} changed files are"
+    return f"{files} not in the index yet; the next search takes in more."
 
 
 def _notices(database: IndexDatabase) -> tuple[str, ...]:

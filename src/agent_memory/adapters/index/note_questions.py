@@ -64,6 +64,12 @@ def _conditions(notes: NoteFilter) -> tuple[str, list[Any]]:
     return " AND ".join(conditions), values
 
 
+def those_there(connection: sqlite3.Connection, numbers: Sequence[int]) -> list[int]:
+    """Those of the numbers that are notes, in their order."""
+    known = {number for (number,) in _asked(connection, "SELECT number FROM notes WHERE number IN ({marks})", numbers)}
+    return [number for number in numbers if number in known]
+
+
 def indexed_notes(connection: sqlite3.Connection, numbers: Sequence[int]) -> Mapping[int, IndexedNote]:
     """What is known of these notes."""
     sql = "SELECT number, listed, terms FROM notes JOIN sheets USING (number) WHERE number IN ({marks})"

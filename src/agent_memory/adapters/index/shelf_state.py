@@ -27,12 +27,13 @@ class ShelfState:
 
     def known_by(self) -> Mapping[str, bytes]:
         """What each file is known by (`paths.known_by`), by its path relative to the root."""
-        return {
-            f"{shelf}/{each.name}": each.looks[1]
-            for shelf, found in zip(_SHELVES, self._found, strict=True)
-            for each in found
-            if isinstance(each.looks, tuple) and stat.S_ISREG(each.looks[0]) and _is_text(each.name)
-        }
+        known: dict[str, bytes] = {}
+        for shelf, found in zip(_SHELVES, self._found, strict=True):
+            names = [(each.name, each.looks) for each in found if isinstance(each.looks, tuple)]
+            if not "".join([name for name, _ in names]).isprintable():
+                names = [(name, looks) for name, looks in names if _is_text(name)]
+            known |= {f"{shelf}/{name}": looks[1] for name, looks in names if stat.S_ISREG(looks[0])}
+        return known
 
 
 def shelf_state(root: str) -> Result[ShelfState, Error]:
@@ -54,4 +55,4 @@ def shelf_state(root: str) -> Result[ShelfState, Error]:
 
 
 def _is_text(name: str) -> bool:
-    return name.isprintable() or name.encode("utf-8", "replace").decode() == name
+    return name.encode("utf-8", "replace").decode() == name

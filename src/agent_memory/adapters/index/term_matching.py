@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 
@@ -11,7 +12,7 @@ from attrs import define, field, frozen
 from agent_memory.adapters.index.postings import FieldPostings, note_count, parse_postings
 from agent_memory.adapters.index.segments import Segment, Segments, dead_numbers
 from agent_memory.domain.searching import bm25f
-from agent_memory.domain.searching.matching import FIELDS, MatchedWord, TermWeights
+from agent_memory.domain.searching.matching import FIELDS, MatchedWord, TermPart, TermWeights
 from agent_memory.domain.searching.query_words import QueryWord
 from agent_memory.domain.searching.spelling import slips_allowed, slips_of
 
@@ -67,6 +68,8 @@ class TermMatching:
     note_total: int
     norms: Sequence[bm25f.Norm]
     _known: dict[str, TermHits] = field(factory=dict)
+    _scored: dict[QueryWord, tuple[dict[int, float], dict[int, str]]] = field(factory=dict)
+    _planned: tuple[tuple[QueryWord, ...], list[WordPlan]] | None = None
 
     @classmethod
     def of(cls, connection: sqlite3.Connection, segments: Segments, weights: TermWeights) -> TermMatching:
@@ -88,6 +91,13 @@ class TermMatching:
 
     def plan(self, words: Sequence[QueryWord]) -> list[WordPlan]:
         """The words that are looked for: those that some note has, or that others stand for; of many the rarest."""
+        asked = tuple(words)
+        if self._planned is None or self._planned[0] != asked:
+            self._known, self._scored = {}, {}
+            self._planned = asked, self._plan(asked)
+        return self._planned[1]
+
+    def _plan(self, words: Sequence[QueryWord]) -> list[WordPlan]:
         self._load([word.term for word in words])
         others = {word: self._others(word.term) for word in bm25f.stretched(words)}
         counted = [(word, self._hits(word.term).df) for word in words if self._hits(word.term).df or others.get(word)]
@@ -101,8 +111,40 @@ class TermMatching:
             for word in bm25f.rarest(counted)
         ]
 
+    def total(self, plans: Sequence[WordPlan]) -> dict[int, float]:
+        """The score of each note that has any of the words."""
+        total: dict[int, float] = {}
+        for plan in plans:
+            scores, _ = self.scores(plan)
+            if not total:
+                total = dict(scores)
+            else:
+                for number, score in scores.items():
+                    total[number] = total.get(number, 0.0) + score
+        return total
+
+    def parts(self, plans: Sequence[WordPlan], numbers: Sequence[int]) -> dict[int, list[TermPart]]:
+        """What each word adds to the scores of these notes, in the order of the words."""
+        parts: dict[int, list[TermPart]] = {number: [] for number in numbers}
+        for plan in plans:
+            scores, found = self.scores(plan)
+            by_term: dict[str, list[int]] = {}
+            for number in parts:
+                if number in scores:
+                    by_term.setdefault(found.get(number, plan.word.term), []).append(number)
+            for term, some in by_term.items():
+                for number, counts in self.counts(term, some).items():
+                    parts[number].append(TermPart(plan.word.term, term, scores[number], counts))
+        return parts
+
     def scores(self, plan: WordPlan) -> tuple[dict[int, float], dict[int, str]]:
         """What the word adds to each note's score; for notes that only have another term, which."""
+        known = self._scored.get(plan.word)
+        if known is None:
+            known = self._scored[plan.word] = self._scores(plan)
+        return known
+
+    def _scores(self, plan: WordPlan) -> tuple[dict[int, float], dict[int, str]]:
         worth = plan.idf * plan.word.weight
         scores = {number: worth * count for number, count in self._saturated(plan.hits)}
         least = bm25f.least_of(scores.values()) if plan.others else 0.0
@@ -117,15 +159,15 @@ class TermMatching:
         return scores, found
 
     def counts(self, term: str, numbers: Sequence[int]) -> dict[int, tuple[int, int, int, int]]:
-        """How often these notes have the term, in each field."""
+        """How often those of these notes that have the term have it, in each field."""
         found: dict[int, list[int]] = {}
-        wanted = set(numbers)
         for at, blob in self._hits(term).by_segment.items():
-            segment = self.segments[at]
-            for field_at, ordinals, counts in parse_postings(blob):
-                for ordinal, count in zip(ordinals, counts, strict=True):
-                    if (number := segment.numbers[ordinal]) in wanted:
-                        found.setdefault(number, [0] * len(FIELDS))[field_at] = count
+            wanted = {o: number for number in numbers if (o := self.segments[at].ordinal_of(number)) is not None}
+            for field_at, ordinals, counts in parse_postings(blob) if wanted else ():
+                for ordinal, number in wanted.items():
+                    place = bisect_left(ordinals, ordinal)
+                    if place < len(ordinals) and ordinals[place] == ordinal:
+                        found.setdefault(number, [0] * len(FIELDS))[field_at] = counts[place]
         return {number: (one, two, three, four) for number, (one, two, three, four) in found.items()}
 
     def _saturated(self, hits: TermHits) -> Iterator[tuple[int, float]]:
