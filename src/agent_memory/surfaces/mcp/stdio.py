@@ -18,7 +18,7 @@ from contextlib import contextmanager, suppress
 import anyio
 import mcp.types as wire
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
-from attrs import define, field
+from attrs import define, field, frozen
 from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
@@ -141,8 +141,8 @@ async def _read(
             for line in lines.of(chunk):
                 await unanswered.until_few()
                 message = _message(line)
-                if isinstance(message, wire.JSONRPCError):
-                    await refusals.send(SessionMessage(message))
+                if isinstance(message, Refusal):
+                    await refusals.send(SessionMessage(message.answer))
                 elif message is not None:
                     unanswered.note(message, 0 if line is None else len(line))
                     await incoming.send(SessionMessage(message))
@@ -194,7 +194,14 @@ class Lines:
             self._begun += part
 
 
-def _message(line: bytes | None) -> wire.JSONRPCMessage | None:
+@frozen
+class Refusal:
+    """What is sent back for a line that holds no message."""
+
+    answer: wire.JSONRPCError
+
+
+def _message(line: bytes | None) -> wire.JSONRPCMessage | Refusal | None:
     """The message of a line, an error to be sent back for what is none, or None for an empty line."""
     if line is None:
         return _refusal(None, wire.INVALID_REQUEST, f"A message has at most {MAX_LINE_BYTES:,} bytes")
@@ -206,7 +213,7 @@ def _message(line: bytes | None) -> wire.JSONRPCMessage | None:
         return _refused(line)
 
 
-def _refused(line: bytes) -> wire.JSONRPCError:
+def _refused(line: bytes) -> Refusal:
     try:
         document = json.loads(line)
     except (ValueError, RecursionError):
@@ -216,8 +223,8 @@ def _refused(line: bytes) -> wire.JSONRPCError:
     return _refusal(known, wire.INVALID_REQUEST, "Invalid Request")
 
 
-def _refusal(id: str | int | None, code: int, message: str) -> wire.JSONRPCError:
-    return wire.JSONRPCError(jsonrpc="2.0", id=id, error=wire.ErrorData(code=code, message=message))
+def _refusal(id: str | int | None, code: int, message: str) -> Refusal:
+    return Refusal(wire.JSONRPCError(jsonrpc="2.0", id=id, error=wire.ErrorData(code=code, message=message)))
 
 
 @contextmanager

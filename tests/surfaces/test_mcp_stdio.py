@@ -1,0 +1,333 @@
+"""`memory mcp` as a process: the SDK's own client, and clients that do what no client should."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import select
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("mcp")
+
+from agent_memory.surfaces.mcp.stdio import MAX_LINE_BYTES, Lines
+from mcp_clients import called, over_stdio
+from memory_process import PROGRAM, Memory
+
+LIMIT_SECONDS = 60.0
+HELLO = {
+    "jsonrpc": "2.0",
+    "id": "hello",
+    "method": "initialize",
+    "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "raw", "version": "1"}},
+}
+
+
+class Raw:
+    """A client that writes bytes and reads lines."""
+
+    def __init__(self, memory: Memory) -> None:
+        self.process = subprocess.Popen(
+            [*PROGRAM, "mcp"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=memory.home,
+            env=memory.environment(),
+        )
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self.stdin, self.stdout = self.process.stdin, self.process.stdout
+        self._read = b""
+
+    def greet(self) -> None:
+        self.send(HELLO)
+        assert self.answer()["id"] == "hello"
+        self.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
+
+    def send(self, message: object) -> None:
+        self.write(json.dumps(message).encode() + b"\n")
+
+    def write(self, content: bytes) -> None:
+        self.stdin.write(content)
+        self.stdin.flush()
+
+    def ask(self, id: object, name: str, **arguments: object) -> None:
+        self.send(
+            {"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {"name": name, "arguments": arguments}}
+        )
+
+    def answer(self) -> dict[str, Any]:
+        """The next line."""
+        deadline = time.monotonic() + LIMIT_SECONDS
+        while b"\n" not in self._read:
+            assert time.monotonic() < deadline, "no answer in time"
+            if select.select([self.stdout], [], [], 1.0)[0]:
+                chunk = os.read(self.stdout.fileno(), 1 << 16)
+                assert chunk, "it ended"
+                self._read += chunk
+        line, _, self._read = self._read.partition(b"\n")
+        document: dict[str, Any] = json.loads(line)
+        return document
+
+    def answers_until(self, id: object) -> list[dict[str, Any]]:
+        """What comes before the answer to `id`."""
+        before = []
+        while (answer := self.answer()).get("id") != id:
+            before.append(answer)
+        assert "result" in answer
+        return before
+
+    def ended(self) -> tuple[int, str]:
+        """The exit code and what was said on standard error."""
+        code = self.process.wait(LIMIT_SECONDS)
+        assert self.process.stderr is not None
+        return code, self.process.stderr.read().decode()
+
+    def close(self) -> None:
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait(LIMIT_SECONDS)
+        for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
+            assert stream is not None
+            try:
+                stream.close()
+            except BrokenPipeError:
+                continue
+
+
+@pytest.fixture
+def memory(home: Path) -> Memory:
+    return Memory(home)
+
+
+@pytest.fixture
+def raw(memory: Memory) -> Iterator[Raw]:
+    client = Raw(memory)
+    try:
+        client.greet()
+        yield client
+    finally:
+        client.close()
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+def test_the_official_client_writes_finds_and_deletes(memory: Memory, mode: str) -> None:
+    async def day(client: Any) -> list[str]:
+        names = [tool.name for tool in (await client.list_tools()).tools]
+        written = await called(client, "write_context", {"topic": "Auth: JWT", "content": "Chose stateless JWT."})
+        id = written.text.split("`")[1]
+        found = await called(client, "search_context", {"query": "JWT"})
+        read = await called(client, "read_context", {"id": id})
+        state = await called(client, "set_state", {"key": "phase", "value": {"step": 3}})
+        deleted = await called(client, "delete_context", {"id": id})
+        assert id in found.text
+        assert "Chose stateless JWT." in read.text
+        assert state.text.startswith('State "phase" written at ')
+        assert not deleted.is_error
+        return names
+
+    assert "search_context" in over_stdio(memory.environment(), day, mode=mode)
+    assert memory.log() == [
+        "agent-memory: archive: Auth: JWT",
+        "agent-memory: state: set phase",
+        "agent-memory: remember: Auth: JWT",
+    ]
+    assert memory("state", "get", "phase", "--json").document["value"] == {"step": 3}
+
+
+def test_two_clients_and_the_command_line_at_once_lose_nothing_p7(memory: Memory) -> None:
+    async def writing(client: Any, name: str) -> None:
+        for number in range(4):
+            said = await called(
+                client, "write_context", {"topic": f"{name} {number}", "content": f"Fact {name}-{number}."}
+            )
+            assert not said.is_error, said
+
+    async def both() -> None:
+        await asyncio.gather(
+            *(
+                asyncio.to_thread(over_stdio, memory.environment(), lambda client, n=name: writing(client, n))
+                for name in "ab"
+            ),
+            asyncio.to_thread(lambda: [memory("remember", f"Said by hand {number}.") for number in range(4)]),
+        )
+
+    asyncio.run(both())
+    assert len(memory.notes()) == 12
+    assert len(memory.log()) == 12
+
+
+def test_a_thousand_calls_at_once_are_all_answered(memory: Memory, raw: Raw) -> None:
+    memory("state", "set", "phase", '{"step": 3}')
+    calls = [
+        {
+            "jsonrpc": "2.0",
+            "id": id,
+            "method": "tools/call",
+            "params": {"name": "get_state", "arguments": {"key": "phase"}},
+        }
+        for id in range(1_000)
+    ]
+    content = b"".join(json.dumps(each).encode() + b"\n" for each in calls)
+    raw.write(content)  # and only then reads: nothing may block for good
+    answers = [raw.answer() for _ in calls]
+    assert sorted(each["id"] for each in answers) == list(range(1_000))
+    assert all('"step": 3' in each["result"]["content"][0]["text"] for each in answers)
+
+
+class TestNoMessage:
+    LINES: tuple[tuple[bytes, int, int | None], ...] = (
+        (b"hello", -32700, None),
+        (b"{", -32700, None),
+        (b"\xff\xfe\x00", -32700, None),
+        (b"[" * 100_000, -32700, None),
+        (b"{}", -32600, None),
+        (b"[]", -32600, None),
+        (b'[{"jsonrpc": "2.0", "id": 1, "method": "ping"}]', -32600, None),
+        (b"null", -32600, None),
+        (b'{"jsonrpc": "1.0", "id": 7, "method": "ping"}', -32600, 7),
+        (b'{"jsonrpc": "2.0", "id": 7, "method": 5}', -32600, 7),
+        (b'{"jsonrpc": "2.0", "id": true, "method": 5}', -32600, None),
+        (b'{"jsonrpc": "2.0", "id": 7, "method": "ping", "params": [1]}', -32600, 7),
+        (b"x" * (MAX_LINE_BYTES + 1), -32600, None),
+    )
+
+    def test_it_is_answered_as_json_rpc_says_and_the_server_goes_on(self, raw: Raw) -> None:
+        for line, code, id in self.LINES:
+            raw.write(line + b"\n")
+            answer = raw.answer()
+            assert (answer["error"]["code"], answer["id"]) == (code, id), line[:80]
+        raw.ask("after", "get_state", key="k")
+        assert raw.answers_until("after") == []
+
+    def test_a_wrong_request_is_an_error_of_its_own(self, raw: Raw) -> None:
+        wrong: list[dict[str, object]] = [
+            {"method": "nothing/there"},
+            {"method": "tools/call"},
+            {"method": "tools/call", "params": {"name": 5}},
+            {"method": "tools/call", "params": {"name": "get_state", "arguments": [1]}},
+            {"method": "resources/read", "params": {"uri": 5}},
+            {"method": "completion/complete", "params": {}},
+        ]
+        for id, message in enumerate(wrong):
+            raw.send({"jsonrpc": "2.0", "id": id, **message})
+            answer = raw.answer()
+            assert answer["id"] == id, message
+            assert answer["error"]["code"] < 0, message
+
+    def test_answers_and_notifications_that_nobody_asked_for_are_let_pass(self, raw: Raw) -> None:
+        raw.write(b"\n  \n")
+        for message in (
+            {"id": 99, "result": {}},
+            {"id": 99, "error": {"code": 1, "message": "x"}},
+            {"method": "notifications/cancelled", "params": {"requestId": 99}},
+            {"method": "notifications/cancelled", "params": {"requestId": {}}},
+            {"method": "notifications/nothing"},
+        ):
+            raw.send({"jsonrpc": "2.0", **message})
+        raw.ask("after", "get_state", key="k")
+        assert raw.answers_until("after") == []
+
+    @pytest.mark.shared
+    def test_no_line_of_the_json_test_suite_ends_it(self, raw: Raw, shared: Path) -> None:
+        files = sorted((shared / "corpora/json-test-suite").glob("*.json"))
+        assert len(files) > 200
+        for file in files:
+            line = file.read_bytes().replace(b"\n", b" ").replace(b"\r", b" ")
+            value = line.decode("utf-8", "surrogateescape").encode("utf-8", "surrogateescape")
+            raw.write(line + b"\n")
+            call = b'{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "get_state", "arguments": {"key": '
+            raw.write(call + value + b"}}}\n")
+        raw.ask("after", "get_state", key="k")
+        before = raw.answers_until("after")
+        assert len(before) > len(files)
+        assert all("error" in each or "result" in each for each in before)
+
+
+class TestTheEnd:
+    def test_a_client_that_goes_away_ends_it(self, raw: Raw) -> None:
+        raw.stdin.close()
+        assert raw.ended() == (0, "")
+
+    def test_what_was_asked_before_the_input_ended_is_done_and_answered(self, memory: Memory, raw: Raw) -> None:
+        raw.ask(1, "write_context", topic="Auth", content="Chose stateless JWT.")
+        raw.stdin.close()
+        assert raw.answer()["result"]["content"][0]["text"].startswith("Chunk saved")
+        assert raw.ended() == (0, "")
+        assert memory.titles() == ["Auth"]
+
+    def test_a_client_that_reads_no_more_ends_it(self, raw: Raw) -> None:
+        raw.stdout.close()
+        raw.ask(1, "get_state", key="k")
+        assert raw.ended() == (0, "")
+
+    @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+    def test_a_signal_ends_it(self, raw: Raw, number: signal.Signals) -> None:
+        raw.process.send_signal(number)
+        assert raw.ended() == (0, "")
+
+    def test_a_signal_ends_it_while_nobody_reads_its_answers(self, memory: Memory, raw: Raw) -> None:
+        memory("state", "set", "big", json.dumps("x" * 200_000))
+        for id in range(4):
+            raw.ask(id, "get_state", key="big")
+        assert select.select([raw.stdout], [], [], LIMIT_SECONDS)[0]
+        raw.process.terminate()
+        assert raw.ended() == (0, "")
+
+    def test_a_client_that_asks_on_and_reads_nothing_has_to_wait(self, raw: Raw) -> None:
+        os.set_blocking(raw.stdin.fileno(), False)
+        asked = 0
+        deadline = time.monotonic() + LIMIT_SECONDS
+        while select.select([], [raw.stdin], [], 2.0)[1]:
+            assert time.monotonic() < deadline, "it reads on and on"
+            line = json.dumps({"jsonrpc": "2.0", "id": asked, "method": "ping"}).encode() + b"\n"
+            try:
+                asked += bool(os.write(raw.stdin.fileno(), line))
+            except BlockingIOError:
+                continue
+        assert asked > 4_000
+        raw.process.terminate()
+        assert raw.ended() == (0, "")
+
+
+def test_what_anything_else_prints_never_reaches_the_client() -> None:
+    program = (
+        "import os\nfrom agent_memory.surfaces.mcp.stdio import _own_descriptors\n"
+        "with _own_descriptors() as (reading, writing):\n"
+        "    os.system('echo stray')\n    assert os.read(0, 9) == b''\n    os.write(writing, os.read(reading, 9))\n"
+    )
+    done = subprocess.run([PROGRAM[0], "-c", program], input=b"wire", capture_output=True, check=True)
+    assert (done.stdout, done.stderr) == (b"wire", b"stray\n")
+
+
+def test_without_the_extra_one_sentence_says_what_to_install(memory: Memory, tmp_path: Path) -> None:
+    (tmp_path / "sitecustomize.py").write_text(
+        "import importlib.util\nfind = importlib.util.find_spec\n"
+        "importlib.util.find_spec = lambda name, *rest: None if name == 'mcp' else find(name, *rest)\n"
+    )
+    done = memory("mcp", environ={"PYTHONPATH": str(tmp_path)})
+    assert (done.code, done.out) == (2, "")
+    assert done.err == "memory: The MCP server is not installed. Install it with `pip install 'agent-memory[mcp]'`.\n"
+
+
+class TestLines:
+    def test_lines_are_cut_wherever_the_chunks_end(self) -> None:
+        content = b"one\n\ntwo\r\nthree\n"
+        for size in range(1, len(content)):
+            lines = Lines()
+            chunks = [content[at : at + size] for at in range(0, len(content), size)]
+            assert [line for chunk in chunks for line in lines.of(chunk)] == [b"one", b"", b"two\r", b"three"]
+
+    def test_a_line_that_is_too_long_is_dropped_and_the_next_is_whole(self) -> None:
+        lines = Lines()
+        chunk = b"x" * (1 << 20)
+        assert [line for _ in range(5) for line in lines.of(chunk)] == []
+        assert list(lines.of(b"\nnext\n")) == [None, b"next"]
