@@ -13,6 +13,8 @@ from typing import Any
 
 from attrs import field, frozen
 
+from forked_program import run_program
+
 PROGRAM = [sys.executable, "-c", "import sys; from agent_memory.surfaces.entry import main; sys.exit(main())"]
 LIMIT_SECONDS = 120
 TREES = ("topics", "archive")
@@ -57,15 +59,7 @@ class Memory:
         self, *words: str | bytes, data: bytes = b"", cwd: Path | None = None, environ: Mapping[str, str] = NOTHING
     ) -> Done:
         """One call to its end; a value of "" in `environ` takes the variable away."""
-        finished = subprocess.run(
-            [*PROGRAM, *words],
-            input=data,
-            capture_output=True,
-            timeout=LIMIT_SECONDS,
-            cwd=cwd or self.home,
-            env=self.environment(environ),
-            check=False,
-        )
+        finished = run_program(words, data, cwd or self.home, self.environment(environ), LIMIT_SECONDS)
         return Done(finished.returncode, finished.stdout.decode(), finished.stderr.decode())
 
     def start(self, *words: str, environ: Mapping[str, str] = NOTHING) -> subprocess.Popen[bytes]:

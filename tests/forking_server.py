@@ -1,0 +1,153 @@
+"""A process that has `memory` loaded, and becomes one call after the other by forking: what every call loads is loaded once.
+
+A call is a process like any other, with its own environment, directory and streams, that begins in `entry.main`. Nothing of
+`memory` has run before it; only modules are there that a call of its own would load first.
+
+On the control socket each call comes as one byte with four files: standard input, output and error, and the call's own
+socket. There the call reads its words, and the server says its process id and, when it has ended, how (two int32).
+"""
+
+from __future__ import annotations
+
+import atexit
+import gc
+import io
+import json
+import os
+import pkgutil
+import selectors
+import signal
+import socket
+import struct
+import sys
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from importlib import import_module
+from typing import NoReturn, TextIO, cast
+
+import agent_memory
+
+LOADED = ("attrs", "cattrs", "json_repair", "returns.result", "ruamel.yaml", "sqlite3", "statemachine", "subprocess")
+INT32 = struct.Struct("!i")
+
+
+def serve(control: socket.socket) -> None:
+    """Answer until the other side hangs up. Returns in the server when that happens, and in each call when it is ready to
+    begin."""
+    waking, woken = socket.socketpair()
+    for each in (waking, woken):
+        each.setblocking(False)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    signal.set_wakeup_fd(waking.fileno())
+    calls: dict[int, socket.socket] = {}
+    with selectors.DefaultSelector() as selector:
+        selector.register(control, selectors.EVENT_READ)
+        selector.register(woken, selectors.EVENT_READ)
+        while True:
+            ready = [key.fileobj for key, _ in selector.select()]
+            if woken in ready:
+                woken.recv(4096)
+                _tell_ended(calls)
+            if control in ready:
+                _, files, _, _ = socket.recv_fds(control, 1, 4)
+                if not files:
+                    return
+                call = socket.socket(fileno=files[3])
+                child = os.fork()
+                if not child:
+                    break
+                for file in files[:3]:
+                    os.close(file)
+                calls[child] = call
+                call.sendall(INT32.pack(child))
+    signal.set_wakeup_fd(-1)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    for each in (control, waking, woken, *calls.values()):
+        each.close()
+    _become(files[:3], call)
+
+
+def _tell_ended(calls: dict[int, socket.socket]) -> None:
+    while calls:
+        child, status = os.waitpid(-1, os.WNOHANG)
+        if not child:
+            return
+        with calls.pop(child) as call:
+            try:
+                call.sendall(INT32.pack(os.waitstatus_to_exitcode(status)))
+            except OSError:  # nobody waits for it any more
+                continue
+
+
+def _become(streams: list[int], call: socket.socket) -> None:
+    """This process is now as one that was started with the call's words, directory, environment and streams."""
+    with call, call.makefile("rb") as asking:
+        wanted = json.loads(asking.read())
+    for number, file in enumerate(streams):
+        os.dup2(file, number)
+        os.close(file)
+    os.chdir(wanted["cwd"])
+    os.environ.clear()
+    os.environ.update(wanted["environ"])
+    time.tzset()
+    sys.argv[:] = ["-c", *wanted["words"]]
+    sys.orig_argv[:] = [sys.executable, *wanted["program"], *wanted["words"]]
+    sys.stdin = _like(sys.stdin, io.BufferedReader(io.FileIO(0, "r", closefd=False)))
+    sys.stdout = _like(sys.stdout, io.BufferedWriter(io.FileIO(1, "w", closefd=False)))
+    sys.stderr = _like(sys.stderr, io.BufferedWriter(io.FileIO(2, "w", closefd=False)))
+
+
+def _like(stream: TextIO, buffer: io.BufferedReader | io.BufferedWriter) -> TextIO:
+    """A text stream over a buffer that is set up as this one is."""
+    known = cast("io.TextIOWrapper", stream)
+    return io.TextIOWrapper(buffer, encoding=known.encoding, errors=known.errors, line_buffering=known.line_buffering)
+
+
+def act(main: Callable[[], int]) -> NoReturn:
+    """Run `main`, and end as Python ends after `sys.exit(main())`, but for taking all modules apart: that would cost more
+    than most calls."""
+    try:
+        code = main()
+    except SystemExit as ended:
+        if not isinstance(ended.code, int | None):
+            raise
+        code = ended.code or 0
+    for thread in threading.enumerate():
+        if thread is not threading.main_thread() and not thread.daemon:
+            thread.join()
+    atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None and not stream.closed:
+            stream.flush()
+    os._exit(code)
+
+
+def load() -> None:
+    """Load what calls load. What cannot be loaded (an extra that is not installed) is left to the call that needs it."""
+    ours = pkgutil.walk_packages(agent_memory.__path__, "agent_memory.", onerror=lambda _: None)
+    for name in (*LOADED, *(module.name for module in ours)):
+        with suppress(Exception):
+            import_module(name)
+    if "coverage" in sys.modules:
+        from coverage import Coverage
+
+        measuring = Coverage.current()
+        if measuring is not None:  # what was covered so far is the server's: no call is to write it down once more
+            measuring.stop()
+            measuring.save()
+            measuring.start()
+    gc.collect()
+
+
+if __name__ == "__main__":
+    from agent_memory.surfaces.entry import main
+
+    sys.path[0] = ""
+    load()
+    with socket.socket(fileno=int(sys.argv[1])) as control:
+        server = os.getpid()
+        serve(control)
+    if os.getpid() != server:
+        act(main)

@@ -1,0 +1,71 @@
+"""A forked call is told from one that was started anew by nothing but its speed."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from forked_program import PROGRAM, run_program
+
+LIMIT_SECONDS = 60
+
+
+def started_anew(words: list[str | bytes], data: bytes, cwd: Path) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run([sys.executable, *PROGRAM, *words], input=data, capture_output=True, cwd=cwd, check=False)
+
+
+@pytest.mark.parametrize(
+    ("words", "data", "code"),
+    [
+        (["--version"], b"", 0),
+        (["list", "--json"], b"", 0),
+        (["lst"], b"", 2),
+        (["read", "--json", "id__zzzzzz"], b"", 20),
+        (["read", b"\xff\xe9"], b"", 2),
+        (["edit", "--nonsense"], b"", 2),
+        (["capture", "--harness", "claude-code", "--hook"], b"not json", 0),
+    ],
+)
+def test_code_and_streams_are_those_of_a_new_process(
+    words: list[str | bytes], data: bytes, code: int, root: Path
+) -> None:
+    forked = run_program(words, data, root.parent, os.environ, LIMIT_SECONDS)
+    anew = started_anew(words, data, root.parent)
+    assert forked.returncode == code
+    assert (forked.returncode, forked.stdout, forked.stderr) == (anew.returncode, anew.stdout, anew.stderr)
+
+
+def test_a_call_has_the_environment_the_directory_and_the_input_it_was_given(root: Path) -> None:
+    elsewhere = root.parent / "elsewhere"
+    elsewhere.mkdir()
+    environ = {**os.environ, "AGENT_MEMORY_ROOT": str(root.parent / "other")}
+    done = run_program(["remember", "-", "--json"], b"Deploys run at noon.", elsewhere, environ, LIMIT_SECONDS)
+    stored = json.loads(done.stdout)
+    assert not root.exists()
+    assert (root.parent / "other" / stored["path"]).read_text().endswith("Deploys run at noon.\n")
+    run_program(["generate-agents-md", "--target", "AGENTS.md"], b"", elsewhere, environ, LIMIT_SECONDS)
+    assert (elsewhere / "AGENTS.md").exists()
+
+
+def test_one_call_leaves_nothing_behind_for_the_next(root: Path) -> None:
+    for number in range(3):
+        title = f"Title {number}"
+        run_program(["remember", f"{title}.", "--json"], b"", root.parent, os.environ, LIMIT_SECONDS)
+        listed = run_program(["list", "--json"], b"", root.parent, os.environ, LIMIT_SECONDS)
+        assert len(json.loads(listed.stdout)["entries"]) == number + 1
+
+
+def test_what_a_process_obeys_before_its_first_line_makes_it_start_anew(root: Path, tmp_path: Path) -> None:
+    (tmp_path / "sitecustomize.py").write_text("import sys; sys.stderr.write('customized')")
+    environ = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    assert run_program(["--version"], b"", root.parent, environ, LIMIT_SECONDS).stderr == b"customized"
+
+
+def test_a_call_that_takes_too_long_is_ended(root: Path) -> None:
+    with pytest.raises(TimeoutError):
+        run_program(["watch", "--wait-for-transcripts"], b"", root.parent, os.environ, 0.2)
