@@ -289,3 +289,11 @@ def test_keys_of_this_shell_are_not_written_down_but_named(memory: Memory) -> No
     written = [each.read_bytes() for each in memory.home.rglob("*") if each.is_file()]
     assert written
     assert not any(key.encode() in each for each in written)
+
+
+def test_setup_names_the_schedule_and_uninstall_remembers_it(memory: Memory) -> None:
+    parts = ("claude-code", "--yes", "--no-hooks", "--no-skill")
+    assert "Next: `memory install-cron`" in memory("setup", *parts).out
+    memory("install-cron", "--yes")
+    assert "install-cron" not in memory("setup", *parts).out
+    assert "`memory uninstall-cron` ends that" in memory("uninstall", "--yes").out
