@@ -78,6 +78,13 @@ if TYPE_CHECKING:
     from agent_memory.domain.plan import Plan as Plan
     from agent_memory.domain.queue import Outcome as Outcome, Pending as Pending, Trouble as Trouble
     from agent_memory.domain.run import Run as Run, Settled as Settled
+    from agent_memory.domain.searching.search_answer import (
+        ScorePart as ScorePart,
+        SearchAnswer as SearchAnswer,
+        SearchHit as SearchHit,
+        Snippet as Snippet,
+    )
+    from agent_memory.domain.searching.search_request import Mode as Mode, SearchRequest as SearchRequest
     from agent_memory.domain.section import Published as Published, SectionBudget as SectionBudget, Target as Target
     from agent_memory.domain.tiers import Tier as Tier, TierList as TierList
     from agent_memory.domain.vocabulary import (
@@ -109,8 +116,10 @@ if TYPE_CHECKING:
         DefragRecords as DefragRecords,
         HistorySource as HistorySource,
         Inbox as Inbox,
+        Index as Index,
         KeptHistories as KeptHistories,
         Locks as Locks,
+        Meanings as Meanings,
         Places as Places,
         Recorder as Recorder,
         RunLog as RunLog,
@@ -130,6 +139,7 @@ if TYPE_CHECKING:
         Reading as Reading,
         ShownEntry as ShownEntry,
     )
+    from agent_memory.searching import Searching as Searching
     from agent_memory.service import MemoryService as MemoryService, Remembered as Remembered
     from agent_memory.wording import describe as describe
 
@@ -184,6 +194,7 @@ _HOMES = {
     "Importance": "agent_memory.domain.vocabulary",
     "Inbox": "agent_memory.ports",
     "InboxEntry": "agent_memory.domain.inbox_entry",
+    "Index": "agent_memory.ports",
     "InlineNote": "agent_memory.domain.inbox_entry",
     "KeptHistories": "agent_memory.ports",
     "Kind": "agent_memory.domain.vocabulary",
@@ -192,11 +203,13 @@ _HOMES = {
     "ListedEntries": "agent_memory.reading",
     "Listing": "agent_memory.domain.entry",
     "Locks": "agent_memory.ports",
+    "Meanings": "agent_memory.ports",
     "Memory": "agent_memory.bootstrap",
     "MemoryEntry": "agent_memory.domain.entry",
     "MemoryService": "agent_memory.service",
     "Meta": "agent_memory.domain.entry",
     "MetaPatch": "agent_memory.domain.note_draft",
+    "Mode": "agent_memory.domain.searching.search_request",
     "Model": "agent_memory.machines.pipeline",
     "NoteDraft": "agent_memory.domain.note_draft",
     "OpencodeSession": "agent_memory.domain.inbox_entry",
@@ -221,6 +234,11 @@ _HOMES = {
     "Run": "agent_memory.domain.run",
     "RunLog": "agent_memory.ports",
     "RunRecords": "agent_memory.ports",
+    "ScorePart": "agent_memory.domain.searching.search_answer",
+    "SearchAnswer": "agent_memory.domain.searching.search_answer",
+    "SearchHit": "agent_memory.domain.searching.search_answer",
+    "SearchRequest": "agent_memory.domain.searching.search_request",
+    "Searching": "agent_memory.searching",
     "SectionBudget": "agent_memory.domain.section",
     "Sensitivity": "agent_memory.domain.vocabulary",
     "SessionFile": "agent_memory.domain.inbox_entry",
@@ -230,6 +248,7 @@ _HOMES = {
     "SessionRequest": "agent_memory.domain.agent_request",
     "Settled": "agent_memory.domain.run",
     "ShownEntry": "agent_memory.reading",
+    "Snippet": "agent_memory.domain.searching.search_answer",
     "Source": "agent_memory.domain.entry",
     "SpendLedger": "agent_memory.ports",
     "Status": "agent_memory.domain.vocabulary",

@@ -94,7 +94,7 @@ class Searching:
     clock: Clock
     caller: Caller
     without_meanings: str = ""
-    """Why there are none, a sentence; told where they were asked for."""
+    """Why there are none, a sentence; told where nothing but meaning was asked for."""
     weights: RankingWeights = WEIGHTS
 
     def search(self, request: SearchRequest) -> Result[SearchAnswer, Error]:
@@ -138,7 +138,8 @@ class Searching:
         if search.request.mode is Mode.BM25:
             return Success(search)
         if self.meanings is None:
-            told = (self.without_meanings,) if self.without_meanings else ()
+            # Hybrid is the rule, and says itself that words answered; who asks for meaning alone is told why not.
+            told = (self.without_meanings,) if search.request.mode is Mode.SEMANTIC and self.without_meanings else ()
             return Success(evolve(search, notices=(*search.notices, *told)))
         wanted = max(_NEAREST, search.request.limit)
         found = self.meanings.near(search.request.query, wanted, tuple(search.matches.scores), search.among)

@@ -4,21 +4,31 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from returns.result import Result
+from returns.result import Failure, Result, Success
 
+from agent_memory.domain.results import sealed
 from agent_memory.domain.searching.search_answer import SearchAnswer
-from agent_memory.domain.searching.search_request import SearchRequest
+from agent_memory.domain.searching.search_request import Mode, SearchRequest
 from agent_memory.errors import Error
 from agent_memory.searching import Searching
 
 if TYPE_CHECKING:
     from agent_memory.bootstrap.memory import Memory
+    from agent_memory.ports import Meanings
 
 
 def search(memory: Memory, request: SearchRequest) -> Result[SearchAnswer, Error]:
-    """See `Searching.search`."""
-    return _searching(memory).search(request)
+    """See `Searching.search`. What compares meanings is loaded only where it is asked for."""
+    meanings, why = (None, "") if request.mode is Mode.BM25 else _meanings(memory)
+    searching = Searching(memory.store, memory.index, meanings, memory.ledger, memory.clock, memory.caller, why)
+    return searching.search(request)
 
 
-def _searching(memory: Memory) -> Searching:
-    return Searching(memory.store, memory.index, None, memory.ledger, memory.clock, memory.caller)
+def _meanings(memory: Memory) -> tuple[Meanings | None, str]:
+    from agent_memory.adapters.embedding.indexed_meanings import IndexedMeanings
+
+    match sealed(memory.embedder):
+        case Success(embedder):
+            return IndexedMeanings(memory.index, memory.store, embedder), ""
+        case Failure(why):
+            return None, why
