@@ -17,7 +17,7 @@ from agent_memory.adapters.setup.settings_files import SettingsFiles
 from agent_memory.adapters.setup.setup_state import SetupState
 from agent_memory.adapters.surroundings.config_files import load_config
 from agent_memory.adapters.surroundings.root import ROOT_VARIABLE, home_of
-from agent_memory.adapters.surroundings.shipped_files import read_shipped
+from agent_memory.adapters.surroundings.shipped_files import places_of, read_shipped
 from agent_memory.config import Config
 from agent_memory.domain.command.presets import PRESETS
 from agent_memory.domain.results import sealed
@@ -29,6 +29,8 @@ from agent_memory.formats.schedule_source import ScheduleSource, parse_schedule_
 
 if TYPE_CHECKING:
     from agent_memory.bootstrap.memory import Memory
+
+_PLACES = places_of("plists")
 
 
 def scheduling(memory: Memory) -> Result[Scheduling, Error]:
@@ -59,7 +61,7 @@ def scheduling(memory: Memory) -> Result[Scheduling, Error]:
 
 def load_schedule_source() -> Result[ScheduleSource, Error]:
     """`plists/jobs.json` as it is shipped."""
-    return read_shipped("plists/jobs.json").map(parse_schedule_source)
+    return read_shipped("jobs.json", _PLACES).map(parse_schedule_source)
 
 
 def unscheduled_variables(memory: Memory) -> tuple[str, ...]:
@@ -131,7 +133,7 @@ def _jobs(source: ScheduleSource, config: Config) -> Result[tuple[Job, ...], Err
 def _schedules(memory: Memory, source: ScheduleSource, jobs: tuple[Job, ...], place: Place) -> Result[Schedules, Error]:
     templates: dict[str, bytes] = {}
     for job in jobs:
-        match sealed(read_shipped(f"plists/{job.label}.plist")):
+        match sealed(read_shipped(f"{job.label}.plist", _PLACES)):
             case Failure(error):
                 return Failure(error)
             case Success(text):

@@ -1,15 +1,13 @@
-"""The prompt templates: `agent_memory/prompts/` in an installed package, `prompts/` in a source checkout."""
+"""The prompt templates, from `prompts/`."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Literal
 
 from returns.result import Failure, Result, Success
 
-import agent_memory
-from agent_memory.adapters.disk.io_errors import store_io
+from agent_memory.adapters.surroundings.shipped_files import Places, places_of, read_shipped, shipped_path
 from agent_memory.errors import ConfigInvalid, Error
 from agent_memory.formats import defrag_prompt, prompt
 from agent_memory.formats.prompt_frame import template_problems
@@ -18,21 +16,16 @@ TemplateName = Literal["consolidate", "defrag"]
 
 _PLACES_IN: Mapping[TemplateName, tuple[str, ...]] = {"consolidate": prompt.PLACES, "defrag": defrag_prompt.PLACES}
 
-_PACKAGE = Path(agent_memory.__file__).parent
-_PLACES = (_PACKAGE / "prompts", _PACKAGE.parent.parent / "prompts")
+_PLACES = places_of("prompts")
 
 
-def load_prompt_template(name: TemplateName, places: tuple[Path, ...] = _PLACES) -> Result[str, Error]:
+def load_prompt_template(name: TemplateName, places: Places = _PLACES) -> Result[str, Error]:
     """The text of a template from the first place that has it. Errors: no place has it, unreadable, a `{{place}}` missing or
     unknown."""
-    path = next(
-        (place / f"{name}.md" for place in places if (place / f"{name}.md").is_file()), places[0] / f"{name}.md"
-    )
-    try:
-        template = path.read_text(encoding="utf-8")
-    except OSError as error:
-        return Failure(store_io(error, "read", str(path)))
-    except UnicodeDecodeError:
-        return Failure(ConfigInvalid(str(path), ("it is not UTF-8",)))
-    problems = template_problems(template, _PLACES_IN[name])
-    return Failure(ConfigInvalid(str(path), problems)) if problems else Success(template)
+
+    def whole(template: str) -> Result[str, Error]:
+        problems = template_problems(template, _PLACES_IN[name])
+        path = shipped_path(f"{name}.md", places)
+        return Failure(ConfigInvalid(str(path), problems)) if problems else Success(template)
+
+    return read_shipped(f"{name}.md", places).bind(whole)

@@ -1,4 +1,4 @@
-"""Files that are shipped with the code: inside the package where it is installed, at the top of a source checkout."""
+"""Files that are shipped with the code: `agent_memory/prompts/` in an installed package, `prompts/` in a source checkout."""
 
 from __future__ import annotations
 
@@ -11,15 +11,20 @@ from agent_memory.adapters.disk.io_errors import store_io
 from agent_memory.errors import ConfigInvalid, Error
 
 _PACKAGE = Path(agent_memory.__file__).parent
-PLACES = (_PACKAGE, _PACKAGE.parent.parent)
+Places = tuple[Path, ...]
 
 
-def shipped_path(name: str, places: tuple[Path, ...] = PLACES) -> Path:
+def places_of(folder: str) -> Places:
+    """Where a folder that is shipped can be."""
+    return (_PACKAGE / folder, _PACKAGE.parent.parent / folder)
+
+
+def shipped_path(name: str, places: Places) -> Path:
     """The file in the first place that has it; where none has, in the first."""
     return next((place / name for place in places if (place / name).is_file()), places[0] / name)
 
 
-def read_shipped(name: str, places: tuple[Path, ...] = PLACES) -> Result[str, Error]:
+def read_shipped(name: str, places: Places) -> Result[str, Error]:
     """Its text. Errors: no place has it, unreadable, not UTF-8."""
     path = shipped_path(name, places)
     try:
