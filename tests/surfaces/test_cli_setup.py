@@ -86,6 +86,7 @@ class TestRoundTrip:
         done = memory("setup", harness, "--yes", "--mcp")
         assert done.code == 0, done
         assert f"{harness}: a made-up session was captured" in done.out
+        assert (f"{harness}: a made-up session was told a made-up note" in done.out) == (harness != "goose")
         assert len(tree(memory.home)) > len(before)
         assert memory("uninstall", harness, "--yes").code == 0
         assert tree(memory.home) == before
@@ -359,9 +360,12 @@ class TestRefused:
         assert (memory.home / ".cursor/mcp.json").read_text() == text
 
     def test_a_hook_that_the_person_has_put_there_themselves_stays_theirs(self, memory: Memory) -> None:
-        command = "memory capture --harness claude-code --hook"
-        hook = {"hooks": [{"type": "command", "command": command}]}
-        text = json.dumps({"hooks": {event: [hook] for event in ("Stop", "SessionEnd", "PreCompact")}})
+        def hook(act: str) -> dict[str, list[dict[str, str]]]:
+            return {"hooks": [{"type": "command", "command": f"memory {act} --harness claude-code --hook"}]}
+
+        captures = {event: [hook("capture")] for event in ("Stop", "SessionEnd", "PreCompact")}
+        injects = {event: [hook("inject")] for event in ("SessionStart", "UserPromptSubmit")}
+        text = json.dumps({"hooks": captures | injects})
         lay_out(memory.home, {".claude/settings.json": text})
         assert memory("setup", "claude-code", "--yes").code == 0
         assert (memory.home / ".claude/settings.json").read_text() == text

@@ -26,7 +26,10 @@ from hook_calls import HOOK, ID, call, inbox_of, payload, problems_of
 from inbox_entries import contexts, instants
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "hook-payloads"
-RECORDED = {"stop", "session-end", "pre-compact", "session-start-resume", "cursor-session-end"}
+RECORDED = {
+    *("stop", "session-end", "pre-compact", "session-start-resume", "session-start-compact", "user-prompt-submit"),
+    *("cursor-session-end", "codex-user-prompt-submit", "gemini-before-agent"),
+}
 
 
 def test_a_turns_end_is_captured_with_nothing_that_anybody_wrote(root: Path, home: Path) -> None:
