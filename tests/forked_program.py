@@ -17,7 +17,7 @@ from pathlib import Path
 PROGRAM = ("-c", "import sys; from agent_memory.surfaces.entry import main; sys.exit(main())")
 INT32 = struct.Struct("!i")
 LOOKED_AT_ON_STARTING = ("PYTHON", "LC_", "LANG", "COVERAGE_", "LD_")
-"""Variables that a process obeys before its first line runs begin so."""
+"""Variables that a process obeys before its first line runs begin so; but PYTHONPATH can be obeyed later."""
 
 
 def run_program(
@@ -46,7 +46,8 @@ def run_program(
 
 
 def _starting(environ: Mapping[str, str]) -> dict[str, str]:
-    return {name: value for name, value in environ.items() if name.startswith(LOOKED_AT_ON_STARTING)}
+    named = (name for name in environ if name.startswith(LOOKED_AT_ON_STARTING) and name != "PYTHONPATH")
+    return {name: environ[name] for name in named}
 
 
 class ForkingServer:

@@ -92,11 +92,21 @@ def _become(streams: list[int], call: socket.socket) -> None:
     os.environ.clear()
     os.environ.update(wanted["environ"])
     time.tzset()
+    _customize(wanted["environ"].get("PYTHONPATH", ""))
     sys.argv[:] = ["-c", *wanted["words"]]
     sys.orig_argv[:] = [sys.executable, *wanted["program"], *wanted["words"]]
     sys.stdin = _like(sys.stdin, io.BufferedReader(io.FileIO(0, "r", closefd=False)))
     sys.stdout = _like(sys.stdout, io.BufferedWriter(io.FileIO(1, "w", closefd=False)))
     sys.stderr = _like(sys.stderr, io.BufferedWriter(io.FileIO(2, "w", closefd=False)))
+
+
+def _customize(python_path: str) -> None:
+    """What Python does on starting with a PYTHONPATH: modules are found there, and a `sitecustomize` runs."""
+    added = [each for each in python_path.split(os.pathsep) if each and each not in sys.path]
+    sys.path[1:1] = added
+    if any(os.path.exists(f"{each}/sitecustomize.py") for each in added):
+        sys.modules.pop("sitecustomize", None)
+        import_module("sitecustomize")
 
 
 def _like(stream: TextIO, buffer: io.BufferedReader | io.BufferedWriter) -> TextIO:

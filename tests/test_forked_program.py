@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -15,8 +16,11 @@ from forked_program import PROGRAM, run_program
 LIMIT_SECONDS = 60
 
 
-def started_anew(words: list[str | bytes], data: bytes, cwd: Path) -> subprocess.CompletedProcess[bytes]:
-    return subprocess.run([sys.executable, *PROGRAM, *words], input=data, capture_output=True, cwd=cwd, check=False)
+def started_anew(
+    words: list[str | bytes], data: bytes, cwd: Path, environ: Mapping[str, str] = os.environ
+) -> subprocess.CompletedProcess[bytes]:
+    command = [sys.executable, *PROGRAM, *words]
+    return subprocess.run(command, input=data, capture_output=True, cwd=cwd, env=environ, check=False)
 
 
 @pytest.mark.parametrize(
@@ -60,10 +64,17 @@ def test_one_call_leaves_nothing_behind_for_the_next(root: Path) -> None:
         assert len(json.loads(listed.stdout)["entries"]) == number + 1
 
 
-def test_what_a_process_obeys_before_its_first_line_makes_it_start_anew(root: Path, tmp_path: Path) -> None:
-    (tmp_path / "sitecustomize.py").write_text("import sys; sys.stderr.write('customized')")
-    environ = {**os.environ, "PYTHONPATH": str(tmp_path)}
-    assert run_program(["--version"], b"", root.parent, environ, LIMIT_SECONDS).stderr == b"customized"
+def test_a_sitecustomize_runs_before_the_call_and_can_end_it(root: Path, tmp_path: Path) -> None:
+    (tmp_path / "sitecustomize.py").write_text("import os; os.write(2, b'customized'); os.kill(os.getpid(), 9)")
+    done = run_program(["list"], b"", root.parent, {**os.environ, "PYTHONPATH": str(tmp_path)}, LIMIT_SECONDS)
+    assert (done.returncode, done.stdout, done.stderr) == (-9, b"", b"customized")
+
+
+def test_another_encoding_is_that_of_the_streams(root: Path) -> None:
+    environ = {**os.environ, "PYTHONIOENCODING": "latin-1"}
+    forked = run_program(["lést"], b"", root.parent, environ, LIMIT_SECONDS)
+    assert b"l\xe9st" in forked.stderr
+    assert forked.stderr == started_anew(["lést"], b"", root.parent, environ).stderr
 
 
 def test_a_call_that_takes_too_long_is_ended(root: Path) -> None:
