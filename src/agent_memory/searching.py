@@ -69,6 +69,7 @@ class _Search:
     asker: Asker
     notices: tuple[str, ...] = ()
     matches: Matches = field(factory=lambda: Matches({}, 0))
+    ties: Surroundings = field(factory=Surroundings)
     nearness: Nearness = field(factory=Nearness)
     given: Mapping[int, Sequence[ScorePart]] = field(factory=dict)
     said: Mapping[int, Sequence[TermPart]] = field(factory=dict)
@@ -117,8 +118,9 @@ class Searching:
         return (
             self._refreshed(begun)
             .bind(self._matched)
-            .bind(self._meant)
             .bind(self._tied)
+            .bind(self._meant)
+            .map(self._spread)
             .bind(self._known)
             .map(self._ordered)
             .bind(self._answered)
@@ -134,36 +136,40 @@ class Searching:
         found = self.index.match(search.words, self.weights.terms, wanted, search.among)
         return found.map(lambda matches: evolve(search, matches=matches))
 
+    def _tied(self, search: _Search) -> Result[_Search, Error]:
+        """With what is around the best entries, and what each word adds to these."""
+        best = tuple(search.matches.scores)[:_TYING]
+        if not best:
+            return Success(search)
+        return self.index.near(best, len(self.weights.near)).bind(
+            lambda near: self.index.places(_with_near(search.matches.scores, near)).bind(
+                lambda places: self.index.links(best).bind(
+                    lambda links: self.index.explain(search.words, self.weights.terms, best).map(
+                        lambda said: evolve(search, said=said, ties=Surroundings(near, places, links))
+                    )
+                )
+            )
+        )
+
     def _meant(self, search: _Search) -> Result[_Search, Error]:
+        """With how near in meaning all these are, and the nearest of the others."""
         if search.request.mode is Mode.BM25:
             return Success(search)
         if self.meanings is None:
             # Hybrid is the rule, and says itself that words answered; who asks for meaning alone is told why not.
             told = (self.without_meanings,) if search.request.mode is Mode.SEMANTIC and self.without_meanings else ()
             return Success(evolve(search, notices=(*search.notices, *told)))
-        wanted = max(_NEAREST, search.request.limit)
-        found = self.meanings.near(search.request.query, wanted, tuple(search.matches.scores), search.among)
+        known = _with_near(search.matches.scores, search.ties.near)
+        found = self.meanings.near(search.request.query, max(_NEAREST, search.request.limit), known, search.among)
         return found.map(lambda near: evolve(search, nearness=near, notices=(*search.notices, *near.notices)))
 
-    def _tied(self, search: _Search) -> Result[_Search, Error]:
-        """With the scores of words and meaning, and the shares of entries around."""
-        best = tuple(search.matches.scores)[:_TYING]
-        if not best:
-            return Success(self._spread(search, {}, Surroundings()))
-        return self.index.near(best, len(self.weights.near)).bind(
-            lambda near: self.index.places(_with_near(search.matches.scores, near)).bind(
-                lambda places: self.index.links(best).bind(
-                    lambda links: self.index.explain(search.words, self.weights.terms, best).map(
-                        lambda said: self._spread(search, said, Surroundings(near, places, links))
-                    )
-                )
-            )
-        )
-
-    def _spread(self, search: _Search, said: Mapping[int, Sequence[TermPart]], ties: Surroundings) -> _Search:
-        worth = {word.term: word.idf for word in search.matches.words}
-        given = spread(Found(search.matches.scores, search.nearness.deviations, said, worth), ties, self.weights)
-        return evolve(search, said=said, given=most_given(given, max(_WEIGHED, 2 * search.request.limit)))
+    def _spread(self, search: _Search) -> _Search:
+        """With what words, meaning and surroundings give to each entry; of these the best."""
+        matches = search.matches
+        worth = {word.term: word.idf for word in matches.words}
+        found = Found(matches.scores, search.nearness.deviations, search.said, worth)
+        given = spread(found, search.ties, self.weights)
+        return evolve(search, given=most_given(given, max(_WEIGHED, 2 * search.request.limit)))
 
     def _known(self, search: _Search) -> Result[_Search, Error]:
         """With the frontmatter of what was found, of what the query names, and of what supersedes any of it."""

@@ -20,7 +20,7 @@ from agent_memory.domain.searching.indexed_note import IndexedNote, Vectors
 from agent_memory.domain.searching.matching import NoteFilter
 from agent_memory.domain.searching.nearness import Nearness
 from agent_memory.domain.similarity.meaning_text import meaning_text
-from agent_memory.domain.similarity.vectors import cosines
+from agent_memory.domain.similarity.vectors import centred_cosines, cosines
 from agent_memory.errors import Error
 from agent_memory.ports import Embedder, Index, Store
 from agent_memory.wording import describe
@@ -31,7 +31,7 @@ _PATIENCE_SECONDS = 1.0
 """How long a search waits for the vectors of new notes: some thousand."""
 _NO_DEVIATION = 1e-6
 """All entries are equally near, but for rounding."""
-_MANY_VECTORS = 2_000
+_MANY_VECTORS = 1_000
 """So many take in pure Python about as long as the import of numpy."""
 
 
@@ -48,11 +48,15 @@ class IndexedMeanings:
         """See the port."""
 
         def asked(left: int, vectors: Vectors, wanted: tuple[bytes, ...]) -> Result[Nearness, Error]:
-            nearness = dict(zip(vectors.numbers, _cosines(wanted[0], vectors.rows), strict=True))
-            if not nearness or not any(wanted[0]):
+            if not vectors.numbers or not any(wanted[0]):
                 return Success(Nearness(notices=_notices(left)))
+            plain, centred = (
+                dict(zip(vectors.numbers, each, strict=True)) for each in _cosines(wanted[0], vectors.rows)
+            )
             return self.index.among(among).map(
-                lambda allowed: _nearness(nearness, [*_nearest(nearness, count, allowed), *also], _notices(left))
+                lambda allowed: _nearness(
+                    plain, centred, [*_nearest(plain, centred, count, allowed), *also], _notices(left)
+                )
             )
 
         match sealed(self.embedder.embed((query,))):
@@ -95,24 +99,31 @@ class IndexedMeanings:
                 return None
 
 
-def _cosines(wanted: bytes, rows: Sequence[bytes]) -> Iterable[float]:
+def _cosines(wanted: bytes, rows: Sequence[bytes]) -> tuple[Iterable[float], Iterable[float]]:
+    """Plain, and after the mean of all is taken off."""
     matrix = vector_matrix(rows, len(wanted)) if len(rows) >= _MANY_VECTORS else None
-    return cosines(wanted, rows) if matrix is None else matrix.cosines(wanted).tolist()
+    if matrix is None:
+        return cosines(wanted, rows), centred_cosines(wanted, rows)
+    return matrix.cosines(wanted).tolist(), matrix.centred_cosines(wanted).tolist()
 
 
-def _nearest(nearness: Mapping[int, float], count: int, allowed: frozenset[int]) -> list[int]:
+def _nearest(
+    plain: Mapping[int, float], centred: Mapping[int, float], count: int, allowed: frozenset[int]
+) -> list[int]:
     """The numbers of the nearest, those that are at a right angle or farther left out; of equals the newest first."""
-    near = ((cosine, number) for number, cosine in nearness.items() if cosine > 0 and number in allowed)
+    near = ((centred[number], number) for number, cosine in plain.items() if cosine > 0 and number in allowed)
     return [number for _, number in nlargest(count, near)]
 
 
-def _nearness(nearness: Mapping[int, float], numbers: Iterable[int], notices: tuple[str, ...]) -> Nearness:
-    all, count = nearness.values(), len(nearness)
+def _nearness(
+    plain: Mapping[int, float], centred: Mapping[int, float], numbers: Iterable[int], notices: tuple[str, ...]
+) -> Nearness:
+    all, count = centred.values(), len(centred)
     mean = fsum(all) / count
     deviation = sqrt(max(fsum(map(mul, all, all)) / count - mean * mean, 0.0))
-    found = {number: nearness[number] for number in numbers if number in nearness}
+    found = {number: plain[number] for number in numbers if number in plain}
     deviations = {
-        number: (cosine - mean) / deviation if deviation > _NO_DEVIATION else 0.0 for number, cosine in found.items()
+        number: (centred[number] - mean) / deviation if deviation > _NO_DEVIATION else 0.0 for number in found
     }
     return Nearness(deviations, found, notices)
 

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 _ROWS_AT_ONCE = 1_024
 """As 32-bit floats 1 MB: what is multiplied while it is in the processor's cache, and never all of it at once."""
 
+_NO_LENGTH = 1e-6
+
 
 @frozen
 class Neighbour:
@@ -47,6 +49,29 @@ class VectorMatrix:
             rows = slice(start, start + _ROWS_AT_ONCE)
             found[rows] = self._rows[rows].astype(numpy.float32) @ wanted
         return numpy.divide(found, self._lengths, out=found, where=self._lengths > 0)
+
+    def centred_cosines(self, query: bytes) -> NDArray[np.float32]:
+        """The cosine of the query with each row, after the mean of all rows is taken off both: what all texts of a store
+        have in common tells none from another."""
+        import numpy
+
+        found = self.cosines(query)
+        if not len(found):
+            return found
+        weights = numpy.divide(1.0, self._lengths, out=numpy.zeros_like(self._lengths), where=self._lengths > 0)
+        mean = numpy.zeros(self._rows.shape[1], numpy.float32)
+        along = numpy.empty(len(self._rows), numpy.float32)
+        parts = [slice(start, start + _ROWS_AT_ONCE) for start in range(0, len(self._rows), _ROWS_AT_ONCE)]
+        for part in parts:
+            mean += weights[part] @ self._rows[part].astype(numpy.float32)
+        mean /= len(self._rows)
+        for part in parts:
+            along[part] = (self._rows[part].astype(numpy.float32) @ mean) * weights[part]
+        square, middle = float(mean @ mean), float(found.mean())
+        left = numpy.sqrt(numpy.maximum(1 - 2 * along + square, 0) * max(1 - 2 * middle + square, 0))
+        centred = numpy.zeros_like(found)
+        numpy.divide(found - along - middle + square, left, out=centred, where=(left > _NO_LENGTH) & (weights > 0))
+        return centred
 
     def nearest(self, query: bytes, count: int, among: Sequence[int] | None = None) -> tuple[Neighbour, ...]:
         """The `count` rows nearest to the query, nearest first, of equals the first rows; with `among` only of these rows.
