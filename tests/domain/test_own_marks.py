@@ -78,6 +78,8 @@ def test_our_tools_are_known_in_every_spelling() -> None:
         "memory_search_context",
         "agent-memory_write_context",
         "user-memory-get_state",
+        "agent-memory_update_context",
+        "session_context",
     )
     assert all(map(is_memory_tool, ours))
     others = ("Bash", "mcp__memoryless__x", "mcp__github__search", "memory", "memory_limits", "github_search_context")

@@ -84,7 +84,7 @@ class TestListing:
     def test_clients_are_told_what_a_tool_may_do(self, tools: Tools) -> None:
         hints = {each["name"]: each["annotations"] for each in self.listed(tools)}
         reading = [name for name, hint in hints.items() if hint["readOnlyHint"]]
-        assert reading == ["search_context", "read_context", "list_context", "get_state"]
+        assert reading == ["session_context", "search_context", "read_context", "list_context", "get_state"]
         destroying = [name for name, hint in hints.items() if hint["destructiveHint"]]
         assert destroying == ["update_context", "delete_context", "set_state"]
         assert not any(hint["openWorldHint"] for hint in hints.values())
@@ -244,6 +244,21 @@ class TestReading:
         assert "zebra lock" in said
         assert len(said) < 2_000
         assert f"(`read_context` with id `{id}` shows all of it)" in said
+
+    def test_a_session_begins_with_what_may_be_told_unasked_p19(self, memory: Memory, tools: Tools) -> None:
+        assert tools("session_context").text.startswith("Nothing is known yet")
+        memory.service.remember(
+            NoteDraft("Deploys run from main only: two releases broke.", kind=Kind.DECISION)
+        ).unwrap()
+        memory.service.remember(
+            NoteDraft("The vault key is zebra.", kind=Kind.DECISION, sensitivity=Sensitivity.SECRET)
+        ).unwrap()
+        tools.written("Evil", "The zebra deploys itself.", kind="decision")
+        for said in (tools("session_context"), tools("session_context", task="a zebra that deploys")):
+            assert said.text.startswith("<agent-memory-context>")
+            assert "Deploys run from main only" in said.text
+            assert "zebra" not in said.text.lower()
+        assert "zebra" in tools("search_context", query="zebra").text
 
     def test_what_others_write_is_seen(self, memory: Memory, tools: Tools) -> None:
         tools("list_context")

@@ -33,10 +33,13 @@ _MEMORY_COMMAND = re.compile(
     re.MULTILINE,
 )
 _TOPIC_FILE = re.compile(r"\bid__[1-9A-HJ-NP-Za-km-z]{6}\.md\b")
-_TOOLS = "search_context|write_context|read_context|list_context|delete_context|get_state|set_state"
+_TOOLS = (
+    "session_context|search_context|write_context|update_context|read_context|list_context|delete_context|"
+    "get_state|set_state"
+)
 _MEMORY_TOOL = re.compile(
     r"mcp__?(?:[\w-]*[_-])?(?:agent[-_])?memory(?:__|_)|(?:agent[-_])?memory__"
-    rf"|(?:[\w-]*[_-])?memory[-_]+(?:{_TOOLS})$",
+    rf"|(?:[\w-]*[_-])?memory[-_]+(?:{_TOOLS})$|(?:{_TOOLS})$",
     re.IGNORECASE,
 )
 # The id line of an entry's frontmatter, also as file viewers number it ("   2→id: id__…", "2:id: id__…").
@@ -57,7 +60,7 @@ def is_memory_command(command: str) -> bool:
 
 def is_memory_tool(name: str) -> bool:
     """Whether this is the name of a tool of our MCP server, in any harness's spelling (`mcp__memory__search`,
-    `mcp_memory_search`, `memory__search`, `agent-memory_search_context`)."""
+    `mcp_memory_search`, `memory__search`, `agent-memory_search_context`, or without the server's name)."""
     return bool(_MEMORY_TOOL.match(name))
 
 

@@ -8,6 +8,8 @@ from returns.result import Failure, Result, Success
 
 from agent_memory.bootstrap import Memory
 from agent_memory.domain.entry import Meta
+from agent_memory.domain.injecting.profiles import SESSION_START
+from agent_memory.domain.injecting.request import InjectRequest
 from agent_memory.domain.instants import DAY_MS
 from agent_memory.domain.note_draft import Expiry, MetaPatch, NoteDraft
 from agent_memory.domain.planning.drafts import stored_agent
@@ -23,6 +25,7 @@ from agent_memory.surfaces.mcp.asked import (
     AskedKey,
     AskedList,
     AskedSearch,
+    AskedSession,
     AskedUpdate,
     AskedValue,
     AskedWrite,
@@ -105,6 +108,12 @@ def get_state(memory: Memory, asked: AskedKey) -> Told:
 def set_state(memory: Memory, asked: AskedValue) -> Told:
     """The value is kept."""
     return memory.state.set(asked.key, asked.value).map(answers.state_set_text)
+
+
+def session_context(memory: Memory, asked: AskedSession) -> Told:
+    """What `memory inject` would put before the session, within its budget; counts no read."""
+    request = InjectRequest(query=asked.task, profile=SESSION_START, harness=memory.caller.harness)
+    return memory.inject(request).map(lambda injection: injection.text or answers.NOTHING_YET)
 
 
 def section(memory: Memory) -> Told:

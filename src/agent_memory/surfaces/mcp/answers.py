@@ -24,6 +24,8 @@ _WHOLE_CHARS = 1_500
 """Up to this length a found note is shown whole."""
 _TOPIC = "topic__"
 
+NOTHING_YET = "Nothing is known yet that a session here has to begin with. search_context looks through everything."
+
 
 def agent_of(meta: Meta) -> str:
     """Which agent a note comes from: its own name of itself, else its harness, else `global`."""

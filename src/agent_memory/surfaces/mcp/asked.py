@@ -50,6 +50,11 @@ class AskedSearch:
 
 
 @frozen
+class AskedSession:
+    task: str | None
+
+
+@frozen
 class AskedWrite:
     topic: str
     content: str
@@ -169,8 +174,8 @@ def value_of(fields: Fields) -> AskedValue:
     return AskedValue(key, fields.value("value") if fields.requires("value") else None)
 
 
-def nothing_of(_fields: Fields) -> None:
-    """For a tool without arguments."""
+def session_of(fields: Fields) -> AskedSession:
+    return AskedSession((fields.optional_text("task", _text_of_at_most(MAX_QUERY_CHARS)) or "").strip() or None)
 
 
 def _id(fields: Fields) -> str:
