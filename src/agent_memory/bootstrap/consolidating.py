@@ -10,6 +10,7 @@ from returns.result import Result, Success
 
 from agent_memory.adapters.agent.prompt_templates import load_prompt_template
 from agent_memory.adapters.harness import history_sources
+from agent_memory.bootstrap.tagging import kept_vocabulary
 from agent_memory.bootstrap.unfinished import finish_defrag, finish_others
 from agent_memory.domain.run import Run
 from agent_memory.domain.vocabulary import Status
@@ -83,6 +84,8 @@ def consolidate_io(memory: Memory, agent: Agent, progress: Callable[[str], None]
             tombstones=memory.tombstones,
             kept=memory.kept_histories if memory.config.storage.keep_histories else None,
             ledger=memory.ledger,
+            known=memory.known,
+            vocabulary=lambda: kept_vocabulary(memory),
             progress=progress,
         )
     )

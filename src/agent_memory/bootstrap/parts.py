@@ -135,7 +135,7 @@ class Parts:
         """What finds notes about the same subject before another is written."""
         from agent_memory.known_notes import KnownNotes
 
-        return KnownNotes(self.store, embedder=self.embedder.value_or(None))
+        return KnownNotes(self.store, self.index, self.embedder.value_or(None))
 
     @cached_property
     def ledger(self) -> UsageLedgerFiles:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from attrs import frozen
+from attrs import field, frozen
 
 from agent_memory.domain.change import Change, Dropped
+from agent_memory.domain.change_set import ProposedEntry
 from agent_memory.domain.entry import Listed, StoredEntry
 from agent_memory.domain.history import History
 from agent_memory.domain.inbox_entry import InboxEntry
+from agent_memory.domain.tagging.tag_vocabulary import TagVocabulary
 from agent_memory.domain.vocabulary import Status
 
 
@@ -50,5 +52,9 @@ class PlanFacts:
     handoff_id: str | None = None
     """The session's own handoff, which its later windows may replace."""
     handoff_days: int = 7
+    vocabulary: TagVocabulary = TagVocabulary()
+    """By which tags get their present names."""
     agent_writes: bool = False
     """The note comes from an agent (an inline capture inside a harness): its origin is at best `agent`."""
+    similar: Mapping[ProposedEntry, tuple[StoredEntry, ...]] = field(factory=dict)
+    """The live notes about the same subject as a proposed entry, the likest first."""

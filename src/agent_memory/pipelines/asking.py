@@ -10,6 +10,7 @@ from returns.result import Failure, Result, Success
 
 from agent_memory.domain.agent_request import AgentReply, SessionRequest
 from agent_memory.domain.change import Create
+from agent_memory.domain.change_set import ChangeSet
 from agent_memory.domain.entry import Listed, Listing, Meta, StoredEntry
 from agent_memory.domain.handing_over.own_note import is_handoff_of
 from agent_memory.domain.history import History, SessionMark
@@ -31,6 +32,7 @@ from agent_memory.formats.reply import parse_reply
 from agent_memory.pipelines.consolidate_io import ConsolidateIo
 from agent_memory.pipelines.forgotten import unforgotten
 from agent_memory.pipelines.keeping import with_history_kept, with_uses
+from agent_memory.pipelines.likening import similar_notes
 from agent_memory.pipelines.settling import pause, set_back_by_fault, set_back_by_timeout, settle
 from agent_memory.ports import Agent
 
@@ -203,7 +205,7 @@ def _prompt_facts(
         budget=budget,
         catalog=shelf.catalog,
         shown=request.shown,
-        vocabulary=tag_vocabulary(shelf.live.entries),
+        vocabulary=tag_vocabulary(shelf.live.entries, io.vocabulary()),
         handoff_id=request.handoff_id,
         final_window=request.final_window,
         handoff_days=io.handoff_days,
@@ -237,6 +239,9 @@ def parse_output(io: ConsolidateIo, run: Run) -> Result[Run, Error]:
         return Success(run)
     request, reply = work.request, work.reply
 
+    def with_part(done: Work, kept: ChangeSet, facts: PlanFacts) -> Work:
+        return evolve(done, plan=plan_window(kept, facts, work.plan))
+
     def planned(shelf: Shelf) -> Result[Run, Error]:
         facts = plan_facts(io, run, work, request, shelf)
         with_fallback = evolve(work, fallback=plan_inline_fallback(facts))
@@ -245,8 +250,10 @@ def parse_output(io: ConsolidateIo, run: Run) -> Result[Run, Error]:
                 return _refused(io, run, with_fallback, refused)
             case Success(change_set):
                 return unforgotten(io, change_set, request).bind(
-                    lambda kept: _after_window(
-                        io, run, evolve(with_fallback, plan=plan_window(kept, facts, work.plan)), kept.skipped, shelf
+                    lambda kept: similar_notes(io, kept, work.scope).bind(
+                        lambda similar: _after_window(
+                            io, run, with_part(with_fallback, kept, evolve(facts, similar=similar)), kept.skipped, shelf
+                        )
                     )
                 )
 
@@ -298,6 +305,7 @@ def plan_facts(io: ConsolidateIo, run: Run, work: Work, request: SessionRequest,
         live_at_start=run.live_at_start,
         handoff_id=request.handoff_id,
         handoff_days=io.handoff_days,
+        vocabulary=io.vocabulary(),
         agent_writes=entry.harness is not Harness.MANUAL and isinstance(entry.retrieval, InlineNote),
     )
 

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 
 from attrs import frozen
 
+from agent_memory.domain.tagging.tag_vocabulary import TagVocabulary
+from agent_memory.known_notes import KnownNotes
 from agent_memory.ports import (
     Agent,
     Clock,
@@ -50,4 +52,8 @@ class ConsolidateIo:
     """None where no histories are kept."""
     ledger: UsageLedger | None = None
     """None where nobody counts what agents look at."""
+    vocabulary: Callable[[], TagVocabulary] = TagVocabulary
+    """The tags that a person has accepted or renamed."""
+    known: KnownNotes | None = None
+    """What finds notes about the same subject; without it the listing does."""
     progress: Callable[[str], None] = _silent

@@ -19,6 +19,7 @@ from agent_memory.domain.planning.drafts import (
     stored_title,
     title_problems,
 )
+from agent_memory.domain.planning.known_subjects import said_already, similar_ids
 from agent_memory.domain.planning.linking import Targets, link_body
 from agent_memory.domain.planning.plan_targets import id_with_body, link_targets, taken_ids, unlinked
 from agent_memory.domain.planning.planned_store import planned_entries
@@ -93,7 +94,7 @@ def without_doubles(drafted: Drafted, facts: PlanFacts, so_far: Plan) -> Drafted
     targets = drafted.targets(facts, so_far)
     for draft in drafted.drafts:
         body = link_body(draft.body, draft.proposed.links, targets, draft.meta.id).body
-        known = here.get(body_hash(body)) or id_with_body(body, facts, so_far)
+        known = here.get(body_hash(body)) or id_with_body(body, facts, so_far) or said_already(draft.proposed, facts)
         if known is None:
             kept.append(draft)
             here[body_hash(body)] = draft.meta.id
@@ -103,12 +104,16 @@ def without_doubles(drafted: Drafted, facts: PlanFacts, so_far: Plan) -> Drafted
     return evolve(drafted, drafts=tuple(kept), dropped=drafted.dropped + tuple(dropped), by_ref=by_ref)
 
 
-def create_entries(drafts: Iterable[Draft], successors: Mapping[str, tuple[str, ...]], targets: Targets) -> Plan:
-    """The drafts as changes, links resolved. `successors` says, by id, which entries each takes the place of."""
+def create_entries(
+    drafts: Iterable[Draft], successors: Mapping[str, tuple[str, ...]], targets: Targets, facts: PlanFacts
+) -> Plan:
+    """The drafts as changes, links resolved, those to notes about the same subject among them. `successors` says, by id,
+    which entries each takes the place of."""
     changes: list[Create] = []
     dropped: list[Dropped] = []
     for draft in drafts:
-        linked = link_body(draft.body, draft.proposed.links, targets, draft.meta.id)
+        also = (*draft.proposed.links, *similar_ids(draft.proposed, facts))
+        linked = link_body(draft.body, also, targets, draft.meta.id)
         old = successors.get(draft.meta.id, ())
         meta = evolve(draft.meta, supersedes=old, valid_from_ms=draft.meta.created_at_ms if old else None)
         changes.append(Create(MemoryEntry(meta, linked.body)))
@@ -128,7 +133,7 @@ def entry_meta(proposed: ProposedEntry, title: str, body: str, facts: PlanFacts,
         updated_at_ms=created_at_ms,
         description=description,
         kind=proposed.kind,
-        tags=stored_tags(proposed.tags),
+        tags=facts.vocabulary.current(stored_tags(proposed.tags)),
         status=facts.status,
         origin=computed_origin(title, f"{description}\n{body}", proposed.kind, cited, facts),
         scope=GLOBAL_SCOPE if proposed.scope == "global" else facts.scope,

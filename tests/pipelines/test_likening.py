@@ -1,0 +1,128 @@
+"""Search before write, in a consolidation: what is about the same is linked, what is known already is not stored again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from attrs import evolve
+from returns.result import Failure, Result, Success
+
+from agent_memory.domain.entry import MemoryEntry, Meta, StoredEntry
+from agent_memory.domain.run import Run
+from agent_memory.domain.similarity.same_subject import Subject
+from agent_memory.domain.text.ids import mint_id
+from agent_memory.domain.vocabulary import Kind, Status
+from agent_memory.errors import Error, StoreIo
+from agent_memory.known_notes import KnownNotes
+from agent_memory.pipelines.consolidate import consolidate
+from pipelines.consolidate_world import REPO, ScriptedAgent, World, entries, note
+
+ORDER = (
+    "esbuild makes three bundles one after the other: bin, mcp and cli. With Promise.all the cli was bundled before mcp "
+    "existed."
+)
+AGAIN = (
+    "The three bundles of esbuild are made one after the other, bin, mcp, cli: with Promise.all the cli was too early."
+)
+NEWER = "The three bundles of esbuild are made one after the other, bin, mcp, cli and since 4.2 docs: never with Promise.all."
+OTHER = "The staging database is copied every night at two."
+
+
+def put(world: World, title: str, body: str, **values: Any) -> str:
+    meta = evolve(Meta(mint_id(title, 1, ()), title, created_at_ms=1, updated_at_ms=1, scope=REPO), **values)
+    assert isinstance(world.store.write(MemoryEntry(meta, body), None), Success)
+    return meta.id
+
+
+def world_that_says(*items: dict[str, Any], status: Status = Status.CONSOLIDATED) -> World:
+    world = World(ScriptedAgent([entries(*items)], status=status))
+    world.capture("s1", "The bundles must be made in their order", "And the database is copied at night")
+    return world
+
+
+def written(world: World, known: str) -> list[StoredEntry]:
+    ids = [each.meta.id for each in world.listed() if each.meta.id != known]
+    return [world.store.read(id).unwrap() for id in ids]
+
+
+def test_a_new_entry_links_to_the_note_about_the_same_and_another_does_not() -> None:
+    world = world_that_says(note("Bundling", AGAIN, turns=[1]), note("Staging data", OTHER, turns=[2]))
+    known = put(world, "Build order", ORDER)
+    world.run()
+    bodies = {each.meta.title: each.body for each in written(world, known)}
+    assert bodies == {"Bundling": f"{AGAIN}\n\nSee also: [[{known}]]", "Staging data": OTHER}
+
+
+def test_a_successor_does_not_link_to_what_it_takes_the_place_of() -> None:
+    known = mint_id("Build order", 1, ())
+    world = world_that_says(note("Bundling", AGAIN, turns=[1], supersedes=[known]))
+    assert put(world, "Build order", ORDER) == known
+    world.run()
+    assert all("[[" not in each.body for each in written(world, known))
+    assert [each.meta.title for each in world.listed()] == ["Bundling"]
+
+
+def test_a_body_that_was_linked_when_it_was_stored_is_not_stored_again() -> None:
+    world = world_that_says(note("Bundling", ORDER, turns=[1]), note("Staging data", OTHER, turns=[2]))
+    known = put(world, "Build order", f"{ORDER}\n\nSee also: [[id__zzzzzz]]")
+    run = world.run()
+    assert [each.meta.title for each in written(world, known)] == ["Staging data"]
+    assert any("already stored" in reason for each in run.settled[0].plan.dropped for reason in each.reasons)
+
+
+@pytest.mark.parametrize(
+    ("body", "kind", "status", "is_stored"),
+    [
+        (AGAIN, Kind.LESSON, Status.CAPTURED, False),
+        (NEWER, Kind.LESSON, Status.CAPTURED, True),
+        (AGAIN, Kind.DECISION, Status.CAPTURED, True),
+        (AGAIN, Kind.LESSON, Status.CONSOLIDATED, True),
+    ],
+)
+def test_a_lesson_that_nobody_judged_is_stored_only_when_it_says_something_new(
+    body: str, kind: Kind, status: Status, is_stored: bool
+) -> None:
+    lesson = note("Bundling", body, kind=kind.value, turns=[1])
+    world = world_that_says(lesson, note("Staging data", OTHER, turns=[2]), status=status)
+    known = put(world, "Build order", f"{ORDER} The cli was too early then.", kind=Kind.LESSON)
+    world.run()
+    titles = {each.meta.title for each in written(world, known)}
+    assert titles == ({"Bundling", "Staging data"} if is_stored else {"Staging data"})
+
+
+def test_a_link_to_a_lesson_that_was_not_stored_leads_to_the_one_that_is() -> None:
+    lesson = note("Bundling", AGAIN, kind="lesson", ref="a", turns=[1])
+    world = world_that_says(
+        lesson, note("Staging data", f"{OTHER} As in [[ref:a]].", turns=[2]), status=Status.CAPTURED
+    )
+    known = put(world, "Build order", f"{ORDER} The cli was too early then.", kind=Kind.LESSON)
+    world.run()
+    assert [each.body for each in written(world, known)] == [f"{OTHER} As in [[{known}]]."]
+
+
+def test_the_same_again_is_no_fault_of_the_session() -> None:
+    world = world_that_says(note("Bundling", AGAIN, kind="lesson", turns=[1]), status=Status.CAPTURED)
+    known = put(world, "Build order", f"{ORDER} The cli was too early then.", kind=Kind.LESSON)
+    run = world.run()
+    assert world.verdicts(run) == ["skipped"]
+    assert written(world, known) == []
+
+
+def test_a_person_who_notes_a_known_lesson_keeps_the_note() -> None:
+    world = World(ScriptedAgent([entries(note("Bundling", AGAIN, kind="lesson", turns=[1]))], status=Status.CAPTURED))
+    known = put(world, "Build order", f"{ORDER} The cli was too early then.", kind=Kind.LESSON)
+    world.capture_note("Bundling", AGAIN)
+    world.run()
+    assert [each.body for each in written(world, known)] == [f"{AGAIN}\n\nSee also: [[{known}]]"]
+
+
+def test_a_store_that_cannot_be_asked_ends_the_run_and_the_session_waits() -> None:
+    class Broken(KnownNotes):
+        def similar_to(self, subject: Subject, scope: str) -> Result[tuple[StoredEntry, ...], Error]:
+            return Failure(StoreIo("topics", "list", "EIO", "broken"))
+
+    world = world_that_says(note("Bundling", AGAIN, turns=[1]))
+    run = Run("run-1", world.clock.at_ms, None, False)
+    assert isinstance(consolidate(evolve(world.io(), known=Broken(world.store)), run), Failure)
+    assert len(world.inbox.names().unwrap()) == 1
