@@ -7,13 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from hashlib import blake2b
-from itertools import islice
-
-from attrs import field, frozen
 
 from agent_memory.adapters.harness.any_json import mapping_at, text_at
-from agent_memory.adapters.harness.claude_texts import element, typed_text
-from agent_memory.adapters.harness.turn_drafts import Asked, asked
+from agent_memory.adapters.harness.claude_parts import SYNTHETIC_MODEL, parts_of
+from agent_memory.adapters.harness.claude_record import LeftOut, Part, Record
 from agent_memory.domain.history import UNKNOWN_TYPE
 from agent_memory.domain.instants import ms_of
 
@@ -36,100 +33,8 @@ _TELLING_TYPES = frozenset(("user", "assistant", "attachment", "queue-operation"
 _FACTUAL_TYPES = frozenset(("system", "summary", "ai-title", "custom-title", "relocated"))
 _KNOWN_TYPES = _SILENT_TYPES | _TELLING_TYPES | _FACTUAL_TYPES
 
-_SYNTHETIC_MODEL = "<synthetic>"
-_REJECTED = "The user doesn't want to proceed with this tool use."
-_REJECTED_BECAUSE = "the user said:"
-_REASON_CHARS = 40
-_MAX_CALLS = 500
-"""Of one record: no message of a model holds more."""
-
-
-@frozen
-class Said:
-    """A text that is not the agent's. `source` is None for the person; else it names what sent it, and the text counts as a
-    tool's. `queued` marks the copies of a prompt that was typed while the agent worked."""
-
-    text: str
-    raw: str = ""
-    """As recorded, for recognising our own prompts."""
-    source: str | None = None
-    queued: bool = False
-    prompt: bool = True
-    """It begins a branch of the conversation where it has siblings."""
-
-
-@frozen
-class Answered:
-    """A part of an assistant message: Claude Code writes one record for each content block."""
-
-    message_id: str | None
-    text: str
-    asked: tuple[Asked, ...] = ()
-
-
-@frozen
-class Returned:
-    """What a tool answered."""
-
-    text: str
-    tool_use_id: str | None
-    tool_name: str | None = None
-    failed: bool = False
-    answers: str = ""
-    """What the person chose or typed in answer to AskUserQuestion."""
-    rejection: str = ""
-    """What the person said when refusing the call."""
-    rejection_sure: bool = False
-    """The harness itself says that the person refused; else the tool could have printed those words."""
-
-
-@frozen
-class QueueStep:
-    """A change to the prompts waiting while the agent works: `enqueue`, `dequeue`, `remove`."""
-
-    operation: str
-    text: str
-    reason: str = ""
-
-
-@frozen
-class LeftOut:
-    """A part that is not kept, and why."""
-
-    reason: str
-
-
-Part = Said | Answered | Returned | QueueStep | LeftOut
-
-
-@frozen
-class Record:
-    """What one line says."""
-
-    id: str
-    has_own_id: bool
-    """False where the id was made from the content."""
-    known: bool = True
-    """Of a type that some version of Claude Code writes."""
-    parts: tuple[Part, ...] = ()
-    parent_id: str | None = None
-    session_id: str | None = None
-    at_ms: int | None = None
-    cwd: str | None = None
-    relocated_cwd: str | None = None
-    branch: str | None = None
-    model: str | None = None
-    entrypoint: str | None = None
-    sidechain: bool = False
-    human: bool = False
-    """`origin.kind` says that a person typed it: the one sure sign."""
-    scheduled: bool = False
-    title: str | None = None
-    title_rank: int = 0
-    """A person's title (3) before the harness's (2) before a summary (1)."""
-    title_leaf_id: str | None = None
-    """A summary belongs to the session that holds this record: files begin with summaries of other sessions."""
-    retracted_ids: tuple[str, ...] = field(default=())
+_TYPE_CHARS = 40
+_TIME_CHARS = 40
 
 
 def read_record(value: Mapping[str, object]) -> Record | None:
@@ -138,7 +43,7 @@ def read_record(value: Mapping[str, object]) -> Record | None:
     if not isinstance(kind, str) or not kind:
         return None
     uuid = text_at(value, "uuid")
-    at_ms = ms_of(text_at(value, "timestamp")[:_REASON_CHARS])
+    at_ms = ms_of(text_at(value, "timestamp")[:_TIME_CHARS])
     if kind in _SILENT_TYPES:
         return _silent(value, uuid or _id_from(value), bool(uuid), at_ms)
     relocated = text_at(value, "relocatedCwd") or None
@@ -181,157 +86,10 @@ def _silent(value: Mapping[str, object], id: str, has_own_id: bool, at_ms: int |
 
 
 def _parts(kind: str, value: Mapping[str, object]) -> Iterator[Part]:
-    if kind == "user":
-        yield from _of_user(value)
-    elif kind == "assistant":
-        yield from _of_assistant(value)
-    elif kind == "attachment":
-        yield _of_attachment(value)
-    elif kind == "queue-operation":
-        yield QueueStep(text_at(value, "operation"), text_at(value, "content"), text_at(value, "reason"))
-    elif kind == "pr-link":
-        yield _of_pull_request(value)
-    elif kind not in _KNOWN_TYPES:
-        yield LeftOut(f"{UNKNOWN_TYPE}{kind[:_REASON_CHARS]}")
-
-
-# -- user records -----------------------------------------------------------------------------------------------------
-
-
-def _of_user(value: Mapping[str, object]) -> Iterator[Part]:
-    message = value.get("message")
-    content = message.get("content") if isinstance(message, dict) else None
-    if not isinstance(content, str | list):
-        yield LeftOut("bad-record")
-        return
-    blocks = [content] if isinstance(content, str) else content
-    texts = [text for block in blocks if (text := _block_text(block)) is not None]
-    for block in blocks:
-        if isinstance(block, dict) and block.get("type") == "tool_result":
-            yield _returned(block, value)
-    if any(isinstance(block, dict) and block.get("type") not in _USER_BLOCKS for block in blocks):
-        yield LeftOut("unknown-block")
-    if any(not isinstance(block, dict | str) for block in blocks):
-        yield LeftOut("bad-record")
-    if texts:
-        yield from _said(texts, value, images=sum(_is_image(block) for block in blocks))
-
-
-_USER_BLOCKS = ("text", "tool_result", "image", "document")
-
-
-def _said(texts: list[str], value: Mapping[str, object], images: int) -> Iterator[Part]:
-    for flag, reason in (
-        ("isMeta", "meta"),
-        ("isCompactSummary", "compact-summary"),
-        ("isVisibleInTranscriptOnly", "meta"),
-    ):
-        if value.get(flag) is True:
-            yield LeftOut(reason)
-            return
-    raw = "\n\n".join(texts)
-    kind = text_at(mapping_at(value, "origin"), "kind")
-    result = _notification(raw) if kind in ("", "task-notification") else None
-    if result is not None:
-        yield Said(result, raw, source="task-notification", prompt=False)
-        return
-    typed = [typed_text(text) for text in texts]
-    kept = [part.text for part in typed if part.text]
-    if not kept:
-        yield LeftOut(next((part.left_out for part in typed if part.left_out not in (None, "empty")), None) or "empty")
-        return
-    kept += ["[image]"] * images
-    source = None if kind in ("", "human") else kind[:_REASON_CHARS]
-    yield Said("\n\n".join(kept), raw, source)
-
-
-def _notification(raw: str) -> str | None:
-    """What a background task reported; None for a text that is no notification, empty for one without a report."""
-    body = raw.strip()
-    if not (body.startswith("<task-notification") and body.endswith("</task-notification>")):
-        return None
-    return element(body, "result") or element(body, "summary") or ""
-
-
-def _returned(block: Mapping[str, object], value: Mapping[str, object]) -> Returned:
-    text = _content_text(block.get("content"))
-    failed = block.get("is_error") is True
-    outcome = value.get("toolUseResult")
-    refused = failed and text.startswith(_REJECTED) and _REJECTED_BECAUSE in text
-    return Returned(
-        text,
-        text_at(block, "tool_use_id") or None,
-        failed=failed,
-        answers=_answers(outcome),
-        rejection=typed_text(text.split(_REJECTED_BECAUSE, 1)[1]).text if refused else "",
-        rejection_sure=outcome == "User rejected tool use" or value.get("toolDenialKind") == "user-rejected",
-    )
-
-
-def _answers(outcome: object) -> str:
-    answers = outcome.get("answers") if isinstance(outcome, dict) else None
-    if not isinstance(answers, dict):
-        return ""
-    return "\n".join(answer for answer in answers.values() if isinstance(answer, str) and answer.strip())
-
-
-# -- assistant records ------------------------------------------------------------------------------------------------
-
-
-def _of_assistant(value: Mapping[str, object]) -> Iterator[Part]:
-    message = value.get("message")
-    content = message.get("content") if isinstance(message, dict) else None
-    if not isinstance(message, dict) or not isinstance(content, str | list):
-        yield LeftOut("bad-record")
-        return
-    if value.get("isApiErrorMessage") is True or message.get("model") == _SYNTHETIC_MODEL:
-        yield LeftOut("api-error")
-        return
-    blocks = [content] if isinstance(content, str) else content
-    texts = [text for block in blocks if (text := _block_text(block)) is not None and text.strip()]
-    calls = tuple(
-        islice((_asked(block) for block in blocks if isinstance(block, dict) and _is_call(block)), _MAX_CALLS)
-    )
-    if texts or calls:
-        yield Answered(text_at(message, "id") or None, "\n\n".join(texts), calls)
-    for block in blocks:
-        if isinstance(block, dict) and str(block.get("type")).endswith("_tool_result"):
-            yield Returned(_content_text(block.get("content")), text_at(block, "tool_use_id") or None)
-
-
-def _is_call(block: Mapping[str, object]) -> bool:
-    return block.get("type") in ("tool_use", "server_tool_use", "mcp_tool_use")
-
-
-def _asked(block: Mapping[str, object]) -> Asked:
-    return asked(text_at(block, "id"), text_at(block, "name") or "unknown", mapping_at(block, "input"))
-
-
-# -- other records ----------------------------------------------------------------------------------------------------
-
-
-def _of_attachment(value: Mapping[str, object]) -> Part:
-    attachment = mapping_at(value, "attachment")
-    if attachment.get("type") != "queued_command":
-        return LeftOut("attachment")
-    prompt = attachment.get("prompt")
-    raw = prompt if isinstance(prompt, str) else _content_text(prompt)
-    kind = text_at(mapping_at(attachment, "origin"), "kind") or text_at(mapping_at(value, "origin"), "kind")
-    result = _notification(raw)
-    if result is not None:
-        return Said(result, raw, source="task-notification", prompt=False)
-    if kind not in ("", "human") or attachment.get("commandMode", "prompt") != "prompt":
-        return LeftOut("not-typed")
-    typed = typed_text(raw)
-    return Said(typed.text, raw, queued=True, prompt=False) if typed.text else LeftOut(typed.left_out or "empty")
-
-
-def _of_pull_request(value: Mapping[str, object]) -> Part:
-    url, number = text_at(value, "prUrl"), value.get("prNumber")
-    if not url:
-        return LeftOut("bad-record")
-    repository = text_at(value, "prRepository")
-    return Returned(f"Pull request {number} of {repository}: {url}", None, tool_name="pr-link")
+    if kind in _KNOWN_TYPES:
+        yield from parts_of(kind, value)
+    else:
+        yield LeftOut(f"{UNKNOWN_TYPE}{kind[:_TYPE_CHARS]}")
 
 
 def _title(kind: str, value: Mapping[str, object]) -> tuple[str | None, int]:
@@ -348,9 +106,6 @@ def _retracted(value: Mapping[str, object]) -> tuple[str, ...]:
     return tuple(id for id in ids if isinstance(id, str)) if isinstance(ids, list) else ()
 
 
-# -- values of any shape ----------------------------------------------------------------------------------------------
-
-
 def _branch(value: Mapping[str, object]) -> str | None:
     branch = text_at(value, "gitBranch")
     return branch if branch not in ("", "HEAD") else None
@@ -358,35 +113,7 @@ def _branch(value: Mapping[str, object]) -> str | None:
 
 def _model(kind: str, value: Mapping[str, object]) -> str | None:
     model = text_at(mapping_at(value, "message"), "model") if kind == "assistant" else ""
-    return model if model not in ("", _SYNTHETIC_MODEL) else None
-
-
-def _block_text(block: object) -> str | None:
-    if isinstance(block, str):
-        return block
-    if isinstance(block, dict) and block.get("type") == "text":
-        return text_at(block, "text")
-    return None
-
-
-def _is_image(block: object) -> bool:
-    return isinstance(block, dict) and block.get("type") in ("image", "document")
-
-
-def _content_text(content: object) -> str:
-    """The text of a tool's answer: a string, or a list of blocks."""
-    if isinstance(content, str):
-        return content
-    blocks = content if isinstance(content, list) else [content]
-    return "\n".join(text for block in blocks if (text := _answer_block(block)))
-
-
-def _answer_block(block: object) -> str:
-    if isinstance(block, dict):
-        if _is_image(block):
-            return "[image]"
-        return text_at(block, "text") or " ".join(filter(None, (text_at(block, "title"), text_at(block, "url"))))
-    return block if isinstance(block, str) else ""
+    return model if model not in ("", SYNTHETIC_MODEL) else None
 
 
 def _id_from(value: Mapping[str, object]) -> str:

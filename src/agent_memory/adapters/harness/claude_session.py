@@ -9,16 +9,8 @@ from attrs import define
 
 from agent_memory.adapters.harness.claude_branches import Branches
 from agent_memory.adapters.harness.claude_queue import QueuedPrompts
-from agent_memory.adapters.harness.claude_records import (
-    Answered,
-    LeftOut,
-    Part,
-    QueueStep,
-    Record,
-    Returned,
-    Said,
-    read_record,
-)
+from agent_memory.adapters.harness.claude_record import Answered, LeftOut, Part, QueueStep, Record, Returned, Said
+from agent_memory.adapters.harness.claude_records import read_record
 from agent_memory.adapters.harness.claude_texts import typed_text, without_reminders
 from agent_memory.adapters.harness.session_turns import SessionTurns
 from agent_memory.adapters.harness.turn_drafts import Draft, NewFrom
