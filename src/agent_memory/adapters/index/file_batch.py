@@ -62,6 +62,7 @@ class FileBatch:
     removed_count: int = 0
     _bytes: int = 0
     _draft: SegmentDraft = field(factory=SegmentDraft)
+    _last_number: int = 0
 
     def take(self, paths: Sequence[str], deadline: float) -> list[str]:
         """Bring the first of these into the index; those that are left. At least one is taken."""
@@ -72,6 +73,8 @@ class FileBatch:
             taken += 1
             if time.monotonic() >= deadline:
                 break
+        if self._last_number:
+            self.connection.execute("INSERT OR REPLACE INTO about VALUES ('number', ?)", (self._last_number,))
         write_segment(self.connection, self._draft)
         return list(reversed(left))
 
@@ -177,5 +180,8 @@ class FileBatch:
 
     def _next_number(self) -> int:
         """Never one that was used before: whoever was told a number must not find another note under it."""
-        self.connection.execute("INSERT INTO about VALUES ('number', 1) ON CONFLICT DO UPDATE SET value = value + 1")
-        return int(self.connection.execute("SELECT value FROM about WHERE name = 'number'").fetchone()[0])
+        if not self._last_number:
+            found = self.connection.execute("SELECT value FROM about WHERE name = 'number'").fetchone()
+            self._last_number = found[0] if found else 0
+        self._last_number += 1
+        return self._last_number

@@ -28,7 +28,6 @@ from agent_memory.adapters.index.index_database import (
     is_unwritable,
     open_index,
 )
-from agent_memory.adapters.index.refreshing import Refreshing, changed_paths, count_notes, notes_if_current
 from agent_memory.adapters.index.segments import Segments
 from agent_memory.adapters.index.shelf_state import ShelfState, shelf_state
 from agent_memory.adapters.index.term_matching import TermMatching, best_of
@@ -140,9 +139,12 @@ class IndexFiles:
     def _refreshed(self, state: ShelfState, patience_seconds: float | None) -> Refreshed:
         database = self._opened()
         notices = _notices(database)
-        known = notes_if_current(database, state)
+        known = _notes_if_current(database, state)
         if known is not None:
             return Refreshed(known, notices=notices)
+        # Most calls find nothing changed, and need none of it.
+        from agent_memory.adapters.index.refreshing import Refreshing, changed_paths, count_notes
+
         refreshing = Refreshing(self._root, database, self._segments, patience_seconds)
         try:
             done = refreshing.run(state)
@@ -210,6 +212,12 @@ class IndexFiles:
         if self._database is None:
             self._database = open_index(self._root)
         return self._database
+
+
+def _notes_if_current(database: IndexDatabase, state: ShelfState) -> int | None:
+    """How many notes are in the index, if it holds exactly what the files look like now."""
+    known = dict(database.connection.execute("SELECT name, value FROM about WHERE name IN ('fingerprint', 'notes')"))
+    return int(known["notes"]) if known.get("fingerprint") == state.fingerprint else None
 
 
 def _filtered(connection: sqlite3.Connection, scores: dict[int, float], among: NoteFilter) -> dict[int, float]:

@@ -23,12 +23,6 @@ _HASTY_MERGE_NOTES = 4_096
 """Who has little time does not write larger segments anew."""
 
 
-def notes_if_current(database: IndexDatabase, state: ShelfState) -> int | None:
-    """How many notes are in the index, if it holds exactly what the files look like now."""
-    known = dict(database.connection.execute("SELECT name, value FROM about WHERE name IN ('fingerprint', 'notes')"))
-    return int(known["notes"]) if known.get("fingerprint") == state.fingerprint else None
-
-
 def count_notes(connection: sqlite3.Connection) -> int:
     """Notes in the index."""
     return int(connection.execute("SELECT COUNT(*) FROM notes").fetchone()[0])

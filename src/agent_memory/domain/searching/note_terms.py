@@ -54,9 +54,8 @@ def field_terms(text: str) -> FieldTerms:
     for chunk, times in Counter(chunks_of(text)).items():
         terms = chunk_terms(chunk)
         length += len(terms.parts) * times
-        for group in (terms.parts, terms.common, terms.wholes, terms.singles):
-            for term in group:
-                counts[term] = counts.get(term, 0) + times
+        for term in terms.all:
+            counts[term] = counts.get(term, 0) + times
     return FieldTerms({term: min(count, MAX_COUNT) for term, count in counts.items()}, length)
 
 

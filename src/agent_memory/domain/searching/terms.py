@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from attrs import frozen
 
@@ -33,9 +33,8 @@ _CACHED_CHUNKS = 1 << 16
 _MARKS = r"\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0900-\u0dff\u0e00-\u109f\u1780-\u17d3"
 _WORD = rf"[\w{_MARKS}]+"
 _EMOJI = r"[\u2190-\u21ff\u2300-\u23ff\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff]"
-_CHUNK = re.compile(
-    rf"(?:(?<![\w.])\.)?{_WORD}(?:[.\-/:@\\+#'’]{{1,3}}{_WORD})*(?:\+\+|#(?!\w))?|{_EMOJI}",
-)
+_CHUNK_FORM = r"(?:(?<![\w.])\.)?{word}(?:[.\-/:@\\+#'’]{{1,3}}{word})*(?:\+\+|#(?!\w))?"
+_ASCII_CHUNK = re.compile(_CHUNK_FORM.format(word=r"\w+"), re.ASCII)
 _CONTRACTION = re.compile(r"['’](?:s|t|re|ve|ll|d|m)$", re.IGNORECASE)
 _SEGMENT = re.compile(r"[/\\:@]+")
 _PIECE = re.compile(r"[.+#'’]+")
@@ -47,8 +46,18 @@ _UNSPACED = (
     r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17d3\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
     r"\U00020000-\U0003ffff"
 )
-_SCRIPTS = re.compile(rf"[{_UNSPACED}]+|[^{_UNSPACED}]+")
-_IS_UNSPACED = re.compile(rf"[{_UNSPACED}]")
+
+
+# Patterns with many ranges take milliseconds to compile: only texts that need them pay.
+@cache
+def _chunk_of_any_script() -> re.Pattern[str]:
+    return re.compile(f"{_CHUNK_FORM.format(word=_WORD)}|{_EMOJI}")
+
+
+@cache
+def _runs_of_scripts() -> re.Pattern[str]:
+    """Runs with spaces between words, or else, as a group, without."""
+    return re.compile(rf"([{_UNSPACED}]+)|[^{_UNSPACED}]+")
 
 
 @frozen
@@ -63,6 +72,11 @@ class ChunkTerms:
     singles: tuple[str, ...] = ()
     """The characters of a run in a script without spaces: only the index has them, for a query of one character."""
 
+    @property
+    def all(self) -> tuple[str, ...]:
+        """What the index has of it."""
+        return self.parts + self.common + self.wholes + self.singles
+
 
 @frozen
 class TermSpan:
@@ -75,13 +89,17 @@ class TermSpan:
 
 def chunks_of(text: str) -> list[str]:
     """The chunks of a text, in order."""
-    return _CHUNK.findall(text)
+    return _chunk_pattern(text).findall(text)
 
 
 def term_spans(text: str) -> Iterator[TermSpan]:
     """The chunks of a text with their places, for finding passages and marking hits."""
-    for found in _CHUNK.finditer(text):
+    for found in _chunk_pattern(text).finditer(text):
         yield TermSpan(found.start(), found.end(), chunk_terms(found[0]))
+
+
+def _chunk_pattern(text: str) -> re.Pattern[str]:
+    return _ASCII_CHUNK if text.isascii() else _chunk_of_any_script()
 
 
 def folded(text: str) -> str:
@@ -156,8 +174,9 @@ def _sorted_out(words: list[str]) -> tuple[list[str], list[str], list[str]]:
             else:
                 parts.append(_stem(word))
             continue
-        for run in _SCRIPTS.findall(word):
-            if len(run) > 1 and _IS_UNSPACED.match(run):
+        for found in _runs_of_scripts().finditer(word):
+            run = found[0]
+            if len(run) > 1 and found[1]:
                 parts += [run[at : at + 2] for at in range(len(run) - 1)]
                 singles += run
             elif run in STOP_WORDS:
