@@ -341,7 +341,7 @@ class TestBadCalls:
             ("set_state", {"key": "k"}, "value is missing"),
             ("set_state", {"key": "../k", "value": 1}, "key: may hold letters"),
             ("get_state", {"key": ["k"]}, "key is a list, expected text"),
-            ("forget", {}, "There is no tool 'forget'. There are search_context, "),
+            ("forget", {}, "There is no tool 'forget'. There are session_context, search_context, "),
         ],
     )  # fmt: skip
     def test_each_is_one_sentence_that_a_model_can_act_on(
