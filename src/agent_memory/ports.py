@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from agent_memory.domain.seen_session import SeenSession
     from agent_memory.domain.spend import Spend
     from agent_memory.domain.state_value import StateValue
+    from agent_memory.domain.tagging.tag_vocabulary import TagVocabulary
     from agent_memory.domain.target_file import TargetFile
     from agent_memory.domain.tiers import TierList
     from agent_memory.domain.undone import Undoing
@@ -368,6 +369,18 @@ class StateKeys(Protocol):
 
     def all(self) -> Iterator[Result[StateValue, Error]]:
         """Everything that is kept; what is damaged is an error among it, never left out (P6)."""
+        ...
+
+
+class KeptVocabulary(Protocol):
+    """The vocabulary of tags. The caller holds the write lock where it changes it."""
+
+    def get(self) -> Result[TagVocabulary, Error]:
+        """The vocabulary; an empty one where there is none yet. A damaged one is an error, never empty (P6)."""
+        ...
+
+    def put(self, vocabulary: TagVocabulary) -> Result[str, Error]:
+        """Replace it, durably; the path of its file, relative to the root."""
         ...
 
 

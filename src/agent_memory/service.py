@@ -14,6 +14,7 @@ from agent_memory.domain.note_draft import Caller, MetaPatch, NoteDraft
 from agent_memory.domain.planning.drafts import stored_body, stored_description, stored_tags
 from agent_memory.domain.results import sealed
 from agent_memory.domain.section import Published
+from agent_memory.domain.tagging.tag_vocabulary import TagVocabulary
 from agent_memory.domain.tiering.standing import with_hot, without
 from agent_memory.domain.tiers import TierList
 from agent_memory.domain.vocabulary import Sensitivity
@@ -43,6 +44,8 @@ class MemoryService:
     publish: Callable[[], Result[Published, Error]] = published_nowhere
     known: Callable[[], KnownNotes] | None = None
     """Makes what finds notes about the same subject; without it the listing does."""
+    vocabulary: Callable[[], TagVocabulary] = TagVocabulary
+    """By which tags get their present names."""
 
     @property
     def _writes(self) -> RecordedWrites:
@@ -63,6 +66,7 @@ class MemoryService:
 
     def remember(self, draft: NoteDraft) -> Result[Remembered, Error]:
         """Store a note at once as `captured`. A similar entry is linked; an identical body is not stored twice."""
+        draft = evolve(draft, tags=self._by_present_names(draft.tags))
         known = self.known() if self.known else KnownNotes(self.store)
         return Remembering(self.store, self.clock, self.caller, self.locks, self._writes, known).remember(draft)
 
@@ -79,6 +83,8 @@ class MemoryService:
         text = None if body is None else stored_body(body)
         if text is not None and not text.strip():
             return Failure(_EMPTY)
+        if patch.tags is not None:
+            patch = evolve(patch, tags=self._by_present_names(patch.tags))
 
         def edited(stored: StoredEntry) -> Result[MemoryEntry, Error]:
             return Success(MemoryEntry(patched(stored.meta, patch), stored.body if text is None else text))
@@ -104,7 +110,7 @@ class MemoryService:
                 meta,
                 title=edited_title(meta.title),
                 description=stored_description(meta.description),
-                tags=stored_tags(meta.tags),
+                tags=self._by_present_names(meta.tags),
             )
             return Success(MemoryEntry(cleaned, stored_body(text.body)))
 
@@ -152,6 +158,9 @@ class MemoryService:
                 )
             )
         )
+
+    def _by_present_names(self, tags: tuple[str, ...]) -> tuple[str, ...]:
+        return self.vocabulary().current(stored_tags(tags))
 
     # -- writing ------------------------------------------------------------------------------------------------------
 

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from agent_memory.publishing import KeepSections, Publisher
     from agent_memory.service import MemoryService
     from agent_memory.state_keeping import StateKeeping
+    from agent_memory.tag_keeping import TagKeeping
 
 # Each act is wired in a room of its own, which is loaded when somebody does it.
 
@@ -67,6 +68,7 @@ class Memory(Parts):
     @cached_property
     def service(self) -> MemoryService:
         """For what changes entries."""
+        from agent_memory.bootstrap.tagging import kept_vocabulary
         from agent_memory.service import MemoryService
 
         return MemoryService(
@@ -79,6 +81,7 @@ class Memory(Parts):
             self.locks,
             self.publish,
             lambda: self.known,
+            vocabulary=lambda: kept_vocabulary(self),
         )
 
     @property
@@ -87,6 +90,13 @@ class Memory(Parts):
         from agent_memory.bootstrap import keeping_state
 
         return keeping_state.state_keeping(self)
+
+    @property
+    def tags(self) -> TagKeeping:
+        """For the tags of all notes together."""
+        from agent_memory.bootstrap import tagging
+
+        return tagging.tag_keeping(self)
 
     def called_by(self, caller: Caller) -> Memory:
         """The same store on behalf of somebody else, for a process that serves several."""

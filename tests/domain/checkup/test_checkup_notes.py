@@ -9,12 +9,13 @@ from agent_memory.domain.checkup.analysis_checks import examine_analysis
 from agent_memory.domain.checkup.catalogue import CATALOGUE
 from agent_memory.domain.checkup.link_checks import examine_links, examine_references
 from agent_memory.domain.checkup.name_checks import examine_copies, examine_names, looks_copied
-from agent_memory.domain.checkup.note_checks import NoteRules, examine_note, vocabulary_of
+from agent_memory.domain.checkup.note_checks import NoteRules, examine_note
 from agent_memory.domain.checkup.notes import NoteFile
 from agent_memory.domain.checkup.symptom import Severity, Symptom
 from agent_memory.domain.entry import Listed, Meta, StoredEntry
 from agent_memory.domain.findings import Analysis, Finding, FindingKind
 from agent_memory.domain.instants import DAY_MS
+from agent_memory.domain.tagging.tag_vocabulary import TagVocabulary
 from agent_memory.domain.text.file_name import file_name_of
 from agent_memory.domain.vocabulary import Sensitivity
 
@@ -61,14 +62,20 @@ class TestOneNote:
         assert (symptom.code, symptom.sentence) == ("tag-form", "'Api' read as topic__api")
 
     def test_tags_outside_the_vocabulary_and_bare_words_in_it_that_fit_any_prefix(self) -> None:
-        rules = evolve(RULES, vocabulary=vocabulary_of(["api", "topic__deploy"]))
+        rules = evolve(RULES, vocabulary=TagVocabulary(frozenset(("api", "topic__deploy"))))
         fits = evolve(META, tags=("topic__api", "area__api", "topic__deploy"))
         assert codes(examine_note(note(stored(fits)), rules)) == []
         symptom = only(examine_note(note(stored(evolve(META, tags=("area__deploy", "topic__x")))), rules))
-        assert symptom.sentence == "'area__deploy', 'topic__x' are no tags of state/project_tags.json"
+        assert symptom.sentence.startswith("'area__deploy', 'topic__x' are no tags of state/project_tags.json; ")
 
-    def test_an_empty_vocabulary_is_none(self) -> None:
-        assert vocabulary_of([]) is None
+    def test_an_earlier_name_of_a_tag(self) -> None:
+        rules = evolve(RULES, vocabulary=TagVocabulary(frozenset(("topic__web",)), {"topic__api": "topic__web"}))
+        symptom = only(examine_note(note(stored()), rules))
+        assert symptom.code == "tag-unknown"
+        assert symptom.sentence.startswith("'topic__api' is called 'topic__web' now; ")
+
+    def test_without_a_vocabulary_any_tag_will_do(self) -> None:
+        assert codes(examine_note(note(stored()), evolve(RULES, vocabulary=TagVocabulary()))) == []
 
     def test_what_expired_is_a_remark_until_a_defrag_is_overdue(self) -> None:
         just = only(examine_note(note(stored(evolve(META, expires_at_ms=NOW - 1))), RULES))

@@ -47,6 +47,7 @@ from agent_memory.domain.checkup.run_checks import (
     examine_troubles,
 )
 from agent_memory.domain.checkup.symptom import Ailment, Symptom
+from agent_memory.domain.checkup.tag_checks import examine_tags
 from agent_memory.domain.checkup.tier_checks import examine_targets, examine_tiers
 from agent_memory.domain.entry import Listed, Listing, StoredEntry, Usage
 from agent_memory.domain.instants import DAY_MS, HOUR_MS, ms_of
@@ -137,6 +138,7 @@ class Examiner:
         yield from alone
         by_id = {each.meta.id: each for each in live.entries}
         yield from examine_analysis(analysis, by_id, frozenset((*tiers.hot, *fresh)))
+        yield from examine_tags(live.entries, read_vocabulary(str(self.root)))
         chars = sum(each.body_chars for each in analysis.profiles.values())
         limits = self.config.limits
         yield from examine_caps(len(live.entries), chars, max_entries=limits.max_entries, max_chars=limits.max_chars)

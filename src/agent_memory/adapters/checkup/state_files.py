@@ -5,21 +5,22 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
+from pathlib import Path
 
 from returns.result import Failure, Success
 
 from agent_memory.adapters.disk.paths import inside, read_file
+from agent_memory.adapters.records.tag_vocabulary_file import TagVocabularyFile
 from agent_memory.domain.checkup import catalogue as of
-from agent_memory.domain.checkup.note_checks import vocabulary_of
 from agent_memory.domain.checkup.symptom import Symptom
 from agent_memory.domain.checkup.tier_checks import TIERS_FILE
 from agent_memory.domain.instants import HOUR_MS
 from agent_memory.domain.results import sealed
-from agent_memory.errors import PathRefused
+from agent_memory.domain.tagging.tag_vocabulary import VOCABULARY_FILE, TagVocabulary
+from agent_memory.errors import PathRefused, StateCorrupt
 from agent_memory.formats.session_mark_json import parse_session_mark
 from agent_memory.wording import describe
 
-VOCABULARY = "state/project_tags.json"
 _SESSIONS = "state/sessions"
 _RUNS = "runs"
 _RUN_STATE = ("deferred.json", "deferred-actions.json", "owed.json", "tiering.json", "undone.json", "undoing.json")
@@ -32,20 +33,18 @@ def examine_state(root: str, now_ms: int) -> Iterator[Symptom]:
     for path in _json_files(root, "state"):
         if path == TIERS_FILE:
             continue
+        if path == VOCABULARY_FILE:
+            yield from _examine_vocabulary(root)
+            continue
         yield from _examine_mark(root, path) if path.startswith(f"{_SESSIONS}/") else _examine_json(root, path)
     for name in _RUN_STATE:
         yield from _examine_json(root, f"{_RUNS}/{name}")
     yield from _examine_checkpoints(root, now_ms)
 
 
-def read_vocabulary(root: str) -> frozenset[str] | None:
-    """The tags that `state/project_tags.json` allows: its list, or that of its key `vocabulary`. None where there are none,
-    or where the file cannot be understood, which `examine_state` tells."""
-    match _document(root, VOCABULARY):
-        case [*words] | {"vocabulary": [*words]} | {"value": [*words]} | {"value": {"vocabulary": [*words]}}:
-            return vocabulary_of(str(word) for word in words)
-        case _:
-            return None
+def read_vocabulary(root: str) -> TagVocabulary:
+    """The vocabulary of tags; an empty one where it cannot be understood, which `examine_state` tells."""
+    return TagVocabularyFile(Path(root)).get().value_or(TagVocabulary())
 
 
 def _examine_json(root: str, path: str) -> Iterator[Symptom]:
@@ -54,6 +53,16 @@ def _examine_json(root: str, path: str) -> Iterator[Symptom]:
             yield of.DAMAGED_STATE.found(path, f"{problem}; restore it from git or a backup, or move it away")
         case bytes(data) if _parsed(data) is _NOT_JSON:
             yield of.DAMAGED_STATE.found(path, "It is not JSON; restore it from git or a backup, or move it away")
+
+
+def _examine_vocabulary(root: str) -> Iterator[Symptom]:
+    read = TagVocabularyFile(Path(root)).get()
+    if isinstance(read, Failure):
+        error = read.failure()
+        problem = "; ".join(error.problems) if isinstance(error, StateCorrupt) else describe(error).rstrip(".")
+        yield of.DAMAGED_STATE.found(
+            VOCABULARY_FILE, f"No tag is held against it: {problem}; restore it from git or a backup, or move it away"
+        )
 
 
 def _examine_mark(root: str, path: str) -> Iterator[Symptom]:
@@ -107,11 +116,6 @@ def _parsed(data: bytes) -> object:
     except (ValueError, RecursionError):
         return _NOT_JSON
     return document
-
-
-def _document(root: str, path: str) -> object:
-    data = _read(root, path)
-    return _parsed(data) if isinstance(data, bytes) else None
 
 
 def _read(root: str, path: str) -> bytes | str | None:

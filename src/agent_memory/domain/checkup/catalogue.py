@@ -22,6 +22,7 @@ NAME_TOO_LONG = Ailment("name-too-long", Area.NOTES, _PROBLEM, "gives the file i
 NAME_NOT_DERIVED = Ailment("name-not-derived", Area.NOTES, _NOTE)
 TAG_FORM = Ailment("tag-form", Area.NOTES, _NOTE, "writes the tags in their normal form")
 TAG_UNKNOWN = Ailment("tag-unknown", Area.NOTES, _NOTE)
+TAG_ALIKE = Ailment("tag-alike", Area.NOTES, _NOTE)
 EXPIRED = Ailment("expired", Area.NOTES, _NOTE, "moves it to the archive")
 SECRET = Ailment("secret", Area.NOTES, _PROBLEM)
 HIDDEN_TEXT = Ailment("hidden-text", Area.NOTES, _PROBLEM)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from attrs import frozen
 
@@ -11,6 +11,7 @@ from agent_memory.domain.checkup.notes import NoteFile
 from agent_memory.domain.checkup.symptom import Severity, Symptom
 from agent_memory.domain.instants import DAY_MS, iso_of
 from agent_memory.domain.redaction import redact
+from agent_memory.domain.tagging.tag_vocabulary import VOCABULARY_FILE, Standing, TagVocabulary
 from agent_memory.domain.text.plain_text import clean_text
 from agent_memory.domain.text.tags import normal_tag, normal_tags
 from agent_memory.domain.vocabulary import Sensitivity
@@ -26,8 +27,7 @@ class NoteRules:
     now_ms: int
     expired_grace_ms: int
     """How long after its expiry an entry may wait for a defrag to archive it."""
-    vocabulary: frozenset[str] | None = None
-    """The project's tags, with a prefix or, good for any prefix, without; None where there is no vocabulary."""
+    vocabulary: TagVocabulary = TagVocabulary()
 
 
 def examine_note(note: NoteFile, rules: NoteRules) -> Iterator[Symptom]:
@@ -49,16 +49,27 @@ def examine_note(note: NoteFile, rules: NoteRules) -> Iterator[Symptom]:
     yield from _what_it_says(note)
 
 
-def _tags(note: NoteFile, vocabulary: frozenset[str] | None) -> Iterator[Symptom]:
+def _tags(note: NoteFile, vocabulary: TagVocabulary) -> Iterator[Symptom]:
     odd = [tag for tag in note.written_tags if normal_tag(tag) != tag]
     if odd:
         meant = ", ".join(normal_tags(odd)) or "none"
         yield of.TAG_FORM.found(note.path, f"{_quoted(odd)} read as {meant}")
-    known = vocabulary or frozenset(note.stored.meta.tags)
-    unknown = [tag for tag in note.stored.meta.tags if tag not in known and tag.partition("__")[2] not in known]
-    if unknown:
-        words = "is not a tag" if len(unknown) == 1 else "are no tags"
-        yield of.TAG_UNKNOWN.found(note.path, f"{_quoted(unknown)} {words} of state/project_tags.json")
+    for tag in note.stored.meta.tags:
+        if tag in vocabulary.renamed:
+            now = vocabulary.renamed[tag]
+            yield of.TAG_UNKNOWN.found(
+                note.path, f"'{tag}' is called '{now}' now; `memory tags rename {tag} {now}` writes that"
+            )
+    proposed = [
+        tag
+        for tag in note.stored.meta.tags
+        if vocabulary.standing(tag) is Standing.PROPOSED and tag not in vocabulary.renamed
+    ]
+    if proposed:
+        words = "is not a tag" if len(proposed) == 1 else "are no tags"
+        yield of.TAG_UNKNOWN.found(
+            note.path, f"{_quoted(proposed)} {words} of {VOCABULARY_FILE}; `memory tags accept` or `rename` settles it"
+        )
 
 
 def _times(note: NoteFile, rules: NoteRules) -> Iterator[Symptom]:
@@ -96,12 +107,6 @@ def _what_it_says(note: NoteFile) -> Iterator[Symptom]:
             f"It holds what a reader does not see and a model does: {', '.join(removed)}",
             Severity.NOTE if harmless else None,
         )
-
-
-def vocabulary_of(words: Iterable[str]) -> frozenset[str] | None:
-    """The vocabulary that these words are; None for no words, which is how a new project says that it has none."""
-    tags = ((word, normal_tag(word)) for word in words)
-    return frozenset(tag if "__" in word else tag.partition("__")[2] for word, tag in tags if tag is not None) or None
 
 
 def _quoted(words: list[str]) -> str:

@@ -60,7 +60,7 @@ def updated(
         problems = _losses(_text(old.meta, old.body), f"{title}\n{description}\n{body}", update.drops)
     if problems:
         return Failure(problems)
-    tags = old.meta.tags if update.tags is None else stored_tags(update.tags)
+    tags = old.meta.tags if update.tags is None else facts.vocabulary.current(stored_tags(update.tags))
     meta = evolve(old.meta, title=title, description=description, tags=tags)
     return _with_provenance(old, MemoryEntry(meta, body), update, facts)
 

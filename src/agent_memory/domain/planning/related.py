@@ -12,6 +12,7 @@ from agent_memory.domain.entry import Listed, StoredEntry
 from agent_memory.domain.history import History, Role
 from agent_memory.domain.planning.same_body import words_about
 from agent_memory.domain.redaction import redact
+from agent_memory.domain.tagging.tag_vocabulary import Standing, TagVocabulary
 from agent_memory.domain.text.terms import content_sequence
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Sensitivity
 
@@ -102,10 +103,16 @@ def note_chars(stored: StoredEntry) -> int:
     return NOTE_OVERHEAD_CHARS + len(meta.title) + len(meta.description) + tags + len(meta.scope) + len(stored.body)
 
 
-def tag_vocabulary(live: Iterable[Listed], most: int = 100) -> tuple[str, ...]:
-    """The tags in use, the most used first, then by name."""
-    counts = Counter(tag for each in live for tag in each.meta.tags)
-    return tuple(sorted(counts, key=lambda tag: (-counts[tag], tag)))[:most]
+def tag_vocabulary(live: Iterable[Listed], vocabulary: TagVocabulary | None = None, most: int = 100) -> tuple[str, ...]:
+    """The tags to choose from: those that a person has accepted, then others in use; the most used first, then by name."""
+    known = vocabulary or TagVocabulary()
+    counts = Counter(tag for each in live for tag in known.current(each.meta.tags))
+    for tag in known.accepted:
+        if "__" in tag:
+            counts.setdefault(tag, 0)
+    return tuple(sorted(counts, key=lambda tag: (known.standing(tag) is not Standing.ACCEPTED, -counts[tag], tag)))[
+        :most
+    ]
 
 
 def _may_be_shown(stored: StoredEntry) -> bool:

@@ -65,6 +65,7 @@ COMMANDS: Mapping[str, Listed] = {
     "mcp": _in_cli("mcp", "serve the memory to MCP clients"),
     "state": _in_cli("state", "small values by key that programs overwrite"),
     "links": _in_cli("links", "what a note links to, and what links to it"),
+    "tags": _in_cli("tags", "the tags in use, those accepted, and those that look alike"),
     "why": _in_cli("why", "where a note comes from, what changed it, why it is in its tier"),
     "generate-agents-md": _in_cli("generate_agents_md", "write the managed section of AGENTS.md and its like"),
     "log": _in_cli("log", "what past runs did"),

@@ -1,0 +1,32 @@
+"""Whether the tags of all notes together hold one word for one thing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from agent_memory.domain.checkup import catalogue as of
+from agent_memory.domain.checkup.symptom import Symptom
+from agent_memory.domain.entry import Listed
+from agent_memory.domain.tagging.tag_survey import TagUse, survey_tags
+from agent_memory.domain.tagging.tag_vocabulary import Standing, TagVocabulary
+
+
+def examine_tags(live: Iterable[Listed], vocabulary: TagVocabulary) -> Iterator[Symptom]:
+    """A symptom for each tag in use that looks like a better one: accepted, else more used. Two that are accepted are two."""
+    uses = {use.tag: use for use in survey_tags((each.meta for each in live), vocabulary) if use.notes}
+    for use in uses.values():
+        better = next((uses[tag] for tag in use.like if tag in uses), None)
+        if better is not None and _rank(better) < _rank(use) and use.standing is not Standing.ACCEPTED:
+            yield of.TAG_ALIKE.found(
+                use.tag,
+                f"It is in {_notes(use)}, and looks like {better.tag}, in {_notes(better)}; `memory tags rename {use.tag} "
+                f"{better.tag}` makes them one, `memory tags accept` keeps both",
+            )
+
+
+def _rank(use: TagUse) -> tuple[bool, int, str]:
+    return (use.standing is not Standing.ACCEPTED, -use.notes, use.tag)
+
+
+def _notes(use: TagUse) -> str:
+    return f"{use.notes} note{'' if use.notes == 1 else 's'}"

@@ -1,0 +1,126 @@
+"""`memory tags`."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from returns.result import Failure, Result, Success
+
+from agent_memory.bootstrap import Memory
+from agent_memory.domain.results import sealed
+from agent_memory.domain.tagging.tag_survey import TagUse
+from agent_memory.domain.tagging.tag_vocabulary import Standing, TagVocabulary
+from agent_memory.errors import Error, UsageInvalid
+from agent_memory.surfaces.cli.opening import with_memory
+from agent_memory.surfaces.console import Console
+from agent_memory.tag_keeping import Retagged, Tags
+
+T = TypeVar("T")
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "act", metavar="list|accept|rename", nargs="?", choices=["list", "accept", "rename"], help="what to do"
+    )
+    parser.add_argument("tags", metavar="TAG", nargs="*", help="`x` means topic__x")
+    parser.add_argument("--all", action="store_true", help="accept every tag in use")
+    parser.set_defaults(act="list")
+    parser.epilog = (
+        "`memory tags` lists the tags in use with the number of notes, and which look like one tag written twice. Until a "
+        "tag is accepted, all are free; from then on others are proposed: a note keeps them, and `memory doctor` tells. "
+        "`accept TAG …` takes tags into the vocabulary (state/project_tags.json), which consolidation goes by. `rename OLD "
+        "NEW` gives every note the new tag in the place of the old one, as one commit, and whatever is written with the "
+        "old one later. Both are a person's: inside an agent they are refused."
+    )
+
+
+def run(arguments: argparse.Namespace, console: Console) -> int:
+    if problem := _usage_problem(arguments):
+        return console.fail(problem)
+    acts = {"list": _list, "accept": _accept, "rename": _rename}
+    return with_memory(console, lambda memory: acts[arguments.act](memory, arguments, console))
+
+
+def _usage_problem(arguments: argparse.Namespace) -> UsageInvalid | None:
+    given: list[str] = arguments.tags
+    if arguments.all and arguments.act != "accept":
+        return UsageInvalid("--all goes with `memory tags accept` only")
+    match arguments.act:
+        case "list" if given:
+            return UsageInvalid("`memory tags list` takes no tags", "`memory list --tag TAG` lists the notes with one.")
+        case "accept" if bool(given) == arguments.all:
+            return UsageInvalid("`memory tags accept` takes tags, or --all")
+        case "rename" if len(given) != 2:
+            return UsageInvalid("`memory tags rename` takes two tags", "The call is `memory tags rename OLD NEW`.")
+        case _:
+            return None
+
+
+def _list(memory: Memory, _arguments: argparse.Namespace, console: Console) -> int:
+    def show(tags: Tags) -> None:
+        console.document(
+            {"tags": [_document(each) for each in tags.uses], "renamed": dict(sorted(tags.renamed.items()))}
+        )
+        if not console.is_terminal:
+            for each in tags.uses:
+                console.out("\t".join(_cells(each)))
+        elif tags.uses:
+            from agent_memory.surfaces.table import render_table
+
+            console.out(render_table(("tag", "notes", "", "looks like"), [_cells(each) for each in tags.uses]))
+        else:
+            console.out("No tags yet. `memory remember TEXT --tags a,b` gives a note some.")
+
+    return _told(memory.tags.list(), console, show)
+
+
+def _accept(memory: Memory, arguments: argparse.Namespace, console: Console) -> int:
+    def show(vocabulary: TagVocabulary) -> None:
+        console.document(
+            {"vocabulary": sorted(vocabulary.accepted), "renamed": dict(sorted(vocabulary.renamed.items()))}
+        )
+        count = len(vocabulary.accepted)
+        console.out(f"The vocabulary has {count} tag{'' if count == 1 else 's'} now.")
+
+    wanted: Result[list[str], Error] = Success(arguments.tags)
+    if arguments.all:
+        wanted = memory.tags.list().map(lambda tags: [each.tag for each in tags.uses if each.notes])
+    return _told(wanted.bind(memory.tags.accept), console, show)
+
+
+def _rename(memory: Memory, arguments: argparse.Namespace, console: Console) -> int:
+    def show(done: Retagged) -> None:
+        console.document(
+            {
+                "old": done.old,
+                "new": done.new,
+                "notes": list(done.notes),
+                "left": [{"id": each.subject, "reasons": list(each.reasons)} for each in done.left],
+            }
+        )
+        count = len(done.notes)
+        console.out(f"{done.old} is {done.new} now, in {count} note{'' if count == 1 else 's'}.")
+        for each in done.left:
+            console.err(f"memory: {each.subject} was left as it is: {'; '.join(each.reasons)}.")
+
+    return _told(memory.tags.rename(*arguments.tags), console, show)
+
+
+def _told(done: Result[T, Error], console: Console, show: Callable[[T], None]) -> int:
+    match sealed(done):
+        case Failure(error):
+            return console.fail(error)
+        case Success(value):
+            show(value)
+            return 0
+
+
+def _cells(use: TagUse) -> tuple[str, ...]:
+    standing = "" if use.standing is Standing.FREE else use.standing.value
+    return (use.tag, str(use.notes), standing, " ".join(use.like))
+
+
+def _document(use: TagUse) -> dict[str, Any]:
+    return {"tag": use.tag, "notes": use.notes, "standing": use.standing.value, "like": list(use.like)}

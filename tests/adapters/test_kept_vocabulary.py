@@ -1,0 +1,59 @@
+"""Where the vocabulary of tags is kept: one contract, on disk and in memory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from returns.result import Success
+
+from agent_memory.adapters.records.dict_tag_vocabulary import DictTagVocabulary
+from agent_memory.adapters.records.tag_vocabulary_file import TagVocabularyFile
+from agent_memory.domain.tagging.tag_vocabulary import VOCABULARY_FILE, TagVocabulary
+from agent_memory.errors import PathRefused, StateCorrupt
+from agent_memory.ports import KeptVocabulary
+
+KNOWN = TagVocabulary(frozenset(("topic__a", "bare")), {"topic__b": "topic__a"})
+
+
+class KeptVocabularyContract:
+    @pytest.fixture
+    def kept(self) -> KeptVocabulary:
+        raise NotImplementedError
+
+    def test_there_is_none_at_first(self, kept: KeptVocabulary) -> None:
+        assert kept.get() == Success(TagVocabulary())
+
+    def test_what_was_put_is_there_and_replaced_by_the_next(self, kept: KeptVocabulary) -> None:
+        assert kept.put(KNOWN) == Success(VOCABULARY_FILE)
+        assert kept.get() == Success(KNOWN)
+        later = KNOWN.with_accepted(["topic__c"])
+        kept.put(later).unwrap()
+        assert kept.get() == Success(later)
+
+
+class TestDictTagVocabulary(KeptVocabularyContract):
+    @pytest.fixture
+    def kept(self) -> KeptVocabulary:
+        return DictTagVocabulary()
+
+
+class TestTagVocabularyFile(KeptVocabularyContract):
+    @pytest.fixture
+    def kept(self, root: Path) -> KeptVocabulary:
+        return TagVocabularyFile(root)
+
+    def test_only_its_owner_reads_it_p22(self, root: Path) -> None:
+        TagVocabularyFile(root).put(KNOWN).unwrap()
+        assert (root / VOCABULARY_FILE).stat().st_mode & 0o777 == 0o600
+
+    def test_a_damaged_one_is_an_error_p6(self, root: Path) -> None:
+        (root / "state").mkdir(parents=True)
+        (root / VOCABULARY_FILE).write_text("{")
+        assert isinstance(TagVocabularyFile(root).get().failure(), StateCorrupt)
+
+    def test_no_link_is_followed_p21(self, root: Path, tmp_path: Path) -> None:
+        (root / "state").mkdir(parents=True)
+        (tmp_path / "mine.json").write_text("[]")
+        (root / VOCABULARY_FILE).symlink_to(tmp_path / "mine.json")
+        assert isinstance(TagVocabularyFile(root).get().failure(), PathRefused)

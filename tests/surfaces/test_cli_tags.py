@@ -1,0 +1,163 @@
+"""`memory tags`, and what tags go through on their way into a note."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from memory_process import Memory
+
+AGENT = {"CLAUDE_CODE_CHILD_SESSION": "1"}
+
+
+@pytest.fixture
+def memory(home: Path) -> Memory:
+    return Memory(home)
+
+
+def tags_of(memory: Memory) -> dict[str, list[str]]:
+    return {each["title"]: each["tags"] for each in memory.notes()}
+
+
+def noted(memory: Memory) -> None:
+    memory.remembered("Deploys run from main.", "--tags", "deploy,ci", "--title", "One")
+    memory.remembered("The van is red.", "--tags", "deployments", "--title", "Two")
+    memory.remembered("The fair is in May.", "--tags", "deploy", "--title", "Three")
+
+
+def test_the_tags_in_use_and_which_look_alike(memory: Memory) -> None:
+    assert memory("tags").out == ""
+    noted(memory)
+    assert memory("tags").out.splitlines() == [
+        "topic__deploy\t2\t\ttopic__deployments",
+        "topic__ci\t1\t\t",
+        "topic__deployments\t1\t\ttopic__deploy",
+    ]
+    assert memory("tags", "list", "--json").document == {
+        "tags": [
+            {"tag": "topic__deploy", "notes": 2, "standing": "free", "like": ["topic__deployments"]},
+            {"tag": "topic__ci", "notes": 1, "standing": "free", "like": []},
+            {"tag": "topic__deployments", "notes": 1, "standing": "free", "like": ["topic__deploy"]},
+        ],
+        "renamed": {},
+    }
+    (symptom,) = (each for each in memory("doctor", "--json").document["symptoms"] if each["code"] == "tag-alike")
+    assert symptom["severity"] == "note"
+    assert "`memory tags rename topic__deployments topic__deploy` makes them one" in str(symptom)
+
+
+def test_what_is_accepted_makes_the_others_proposed_and_nothing_is_dropped(memory: Memory) -> None:
+    noted(memory)
+    before = memory.snapshot()
+    done = memory("tags", "accept", "Deploy", "area__web")
+    assert (done.code, done.out) == (0, "The vocabulary has 2 tags now.\n")
+    standings = {each["tag"]: each["standing"] for each in memory("tags", "--json").document["tags"]}
+    assert standings == {
+        "topic__deploy": "accepted",
+        "topic__ci": "proposed",
+        "topic__deployments": "proposed",
+        "area__web": "accepted",
+    }
+    assert memory.snapshot() == before
+    assert memory.log()[0] == "agent-memory: tags: accept area__web, topic__deploy"
+    told = [each for each in memory("doctor", "--json").document["symptoms"] if each["code"] == "tag-unknown"]
+    assert len(told) == 2
+    assert memory("tags", "accept", "--all", "--json").document["vocabulary"] == [
+        "area__web",
+        "topic__ci",
+        "topic__deploy",
+        "topic__deployments",
+    ]
+    memory.remembered("Boats float.", "--tags", "boat", "--title", "Four")
+    assert tags_of(memory)["Four"] == ["topic__boat"]
+
+
+def test_a_renaming_is_one_commit_and_holds_for_what_comes_later(memory: Memory) -> None:
+    noted(memory)
+    changed_at = {each["id"]: each["updatedAt"] for each in memory.notes()}
+    commits = len(memory.log())
+    done = memory("tags", "rename", "deploy", "release")
+    assert (done.code, done.out) == (0, "topic__deploy is topic__release now, in 2 notes.\n")
+    assert tags_of(memory) == {
+        "One": ["topic__release", "topic__ci"],
+        "Two": ["topic__deployments"],
+        "Three": ["topic__release"],
+    }
+    assert {each["id"]: each["updatedAt"] for each in memory.notes()} == changed_at
+    assert [each["path"] for each in memory.notes() if "topic__deploy " in each["path"]] == []
+    assert len(memory.log()) == commits + 1
+    assert memory.log()[0] == "agent-memory: tags: rename topic__deploy to topic__release (2 notes)"
+    later = memory.remembered("Boats float.", "--tags", "deploy,boat", "--title", "Four")
+    assert tags_of(memory)["Four"] == ["topic__release", "topic__boat"]
+    assert memory("edit", later, "--tags", "boat,deploy").code == 0
+    assert tags_of(memory)["Four"] == ["topic__boat", "topic__release"]
+    assert memory("tags", "--json").document["renamed"] == {"topic__deploy": "topic__release"}
+    back = memory("tags", "rename", "release", "deploy", "--json").document
+    assert (len(back["notes"]), back["left"]) == (3, [])
+    assert memory("tags", "--json").document["renamed"] == {"topic__release": "topic__deploy"}
+
+
+def test_two_tags_become_one(memory: Memory) -> None:
+    noted(memory)
+    assert memory("tags", "rename", "deployments", "deploy").code == 0
+    assert memory("tags").out.splitlines()[0] == "topic__deploy\t3\t\t"
+
+
+def test_a_note_in_conflict_is_left_and_named(memory: Memory) -> None:
+    id = memory.remembered("Deploys run from main.", "--tags", "deploy")
+    memory.remembered("The van is red.", "--tags", "deploy")
+    (path,) = (memory.root / "topics").glob(f"*{id}.md")
+    path.write_text(path.read_text() + "<<<<<<< ours\na\n=======\nb\n>>>>>>> theirs\n")
+    before = path.read_bytes()
+    done = memory("tags", "rename", "deploy", "release")
+    assert (done.code, path.read_bytes()) == (0, before)
+    assert "in 1 note." in done.out
+    assert f"{id} was left as it is: it holds unresolved merge conflicts." in done.err
+
+
+def test_what_a_person_wrote_by_hand_is_a_vocabulary_too(memory: Memory) -> None:
+    noted(memory)
+    (memory.root / "state").mkdir(exist_ok=True)
+    (memory.root / "state" / "project_tags.json").write_text(json.dumps({"vocabulary": ["deploy"]}))
+    assert "topic__deploy\t2\taccepted\ttopic__deployments" in memory("tags").out
+    (memory.root / "state" / "project_tags.json").write_text("{}")
+    broken = memory("tags")
+    assert (broken.code, broken.out) == (20, "")
+    assert "project_tags.json cannot be understood" in broken.err
+    assert memory("remember", "It still works.", "--tags", "deploy").code == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "sentence"),
+    [
+        (("accept",), 2, "takes tags, or --all."),
+        (("accept", "x", "--all"), 2, "takes tags, or --all."),
+        (("accept", "!!!"), 2, "Nothing of '!!!' can be a tag."),
+        (("rename", "x"), 2, "The call is `memory tags rename OLD NEW`."),
+        (("rename", "x", "y"), 2, "No note has the tag topic__x."),
+        (("rename", "x", "X"), 2, "topic__x is called that already."),
+        (("list", "x"), 2, "takes no tags."),
+        (("--all",), 2, "--all goes with `memory tags accept` only."),
+        (("merge", "x", "y"), 2, "invalid choice: 'merge'"),
+    ],
+)
+def test_what_cannot_be_done_is_one_sentence(memory: Memory, words: tuple[str, ...], code: int, sentence: str) -> None:
+    done = memory("tags", *words)
+    assert (done.code, done.out) == (code, "")
+    assert sentence in done.err
+    assert done.err.count("\n") == 1
+
+
+def test_an_agent_proposes_and_a_person_decides(memory: Memory) -> None:
+    noted(memory)
+    memory.remembered("The code is 4711.", "--tags", "vault", "--sensitivity", "secret")
+    before = memory.snapshot()
+    for words in (("accept", "deploy"), ("rename", "deploy", "release")):
+        refused = memory("tags", *words, environ=AGENT)
+        assert (refused.code, refused.out) == (2, "")
+        assert "is for a person" in refused.err
+    assert memory.snapshot() == before
+    assert "topic__vault" in memory("tags").out
+    assert "topic__vault" not in memory("tags", environ=AGENT).out
