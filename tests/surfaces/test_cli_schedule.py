@@ -212,6 +212,14 @@ def test_a_scheduled_run_is_written_down_and_shown(memory: Memory) -> None:
     assert jobs[1]["lastRun"] is None
 
 
+def test_a_run_that_somebody_else_has_scheduled_is_shown_too(memory: Memory) -> None:
+    """A Nix module leaves no receipt of ours."""
+    assert "schedule" not in memory("status").out
+    memory("run-scheduled", "defrag")
+    (line,) = [line for line in memory("status").out.splitlines() if line.startswith("schedule")]
+    assert line.startswith("schedule  defrag every 1 day: last ")
+
+
 def test_a_tick_before_the_job_is_due_does_nothing(memory: Memory) -> None:
     memory("install-cron", "--yes")
     assert memory("run-scheduled", "consolidate", "--every", "7200", "--json").document["ran"] is True

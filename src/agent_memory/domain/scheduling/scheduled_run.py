@@ -68,7 +68,8 @@ class JobHealth:
     """One job, as `memory status` tells of it."""
 
     name: str
-    scheduler: Scheduler
+    scheduler: Scheduler | None
+    """None: somebody else has scheduled it."""
     interval_seconds: int
     record: JobRecord
     installed_at_ms: int
@@ -85,9 +86,13 @@ class JobHealth:
         if now_ms - since_ms > MISSED * self.interval_seconds * 1_000:
             return (
                 f"{self.name} should run every {in_words(self.interval_seconds)}, and has not for "
-                f"{in_words(_rounded((now_ms - since_ms) // 1_000))}; `memory install-cron` sets the schedule up again"
+                f"{in_words(_rounded((now_ms - since_ms) // 1_000))}{self._mended_by}"
             )
         return None
+
+    @property
+    def _mended_by(self) -> str:
+        return "" if self.scheduler is None else "; `memory install-cron` sets the schedule up again"
 
 
 def recorded(record: JobRecord, run: ScheduledRun, keep: int) -> JobRecord:

@@ -116,7 +116,8 @@ def _job(job: JobHealth) -> str:
         outcome = "failed" if last.failed else "found another run at work" if last.exit_code else "went well"
         ran = f"last {_minute(last.started_at_ms)}, {outcome}"
     failures = f", {_count(job.record.failures, 'failure')} since one went well" if job.record.failures else ""
-    every = f"every {in_words(job.interval_seconds)} by {job.scheduler.value}"
+    by = "" if job.scheduler is None else f" by {job.scheduler.value}"
+    every = f"every {in_words(job.interval_seconds)}{by}"
     return f"{job.name} {every}: {ran}{failures}; next about {_minute(job.next_at_ms)} (UTC)"
 
 
@@ -128,7 +129,7 @@ def _job_document(job: JobHealth) -> dict[str, Any]:
     last = job.record.last
     return {
         "name": job.name,
-        "scheduler": job.scheduler.value,
+        "scheduler": None if job.scheduler is None else job.scheduler.value,
         "intervalSeconds": job.interval_seconds,
         "nextAt": iso_of(job.next_at_ms),
         "failures": job.record.failures,

@@ -1,0 +1,156 @@
+"""The flake says what pyproject.toml, the config and the schedule say. Needs nix; nothing is built or fetched."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agent_memory import __version__
+from agent_memory.domain.scheduling.cadence import cadence_of, on_calendar
+
+PROJECT = Path(__file__).parents[2]
+STUB = PROJECT / "tests" / "fixtures" / "nixpkgs"
+HOURS = (1 / 60, 0.05, 0.25, 0.5, 1, 1.5, 2, 5, 12, 24, 36, 48, 168, 8_760)
+SCHEMA = json.loads((PROJECT / "docs" / "config.schema.json").read_text("utf-8"))
+
+needs_nix = pytest.mark.skipif(shutil.which("nix") is None, reason="there is no nix")
+
+
+@pytest.fixture
+def nix(tmp_path: Path) -> Any:
+    """Calls of nix with a store of their own."""
+
+    def call(*words: str) -> subprocess.CompletedProcess[str]:
+        features = ["--extra-experimental-features", "nix-command flakes"]
+        environ = {"PATH": "/usr/bin:/bin:/run/current-system/sw/bin", "HOME": str(tmp_path)}
+        store = ["--store", str(tmp_path / "nix")]
+        return subprocess.run(
+            ["nix", *words, *features, *store], capture_output=True, text=True, env=environ, cwd=tmp_path, check=False
+        )
+
+    return call
+
+
+def evaluated(nix: Any, expression: str) -> Any:
+    done = nix("eval", "--impure", "--json", "--expr", expression)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@needs_nix
+def test_the_dependencies_are_those_of_pyproject(nix: Any) -> None:
+    pyproject = tomllib.loads((PROJECT / "pyproject.toml").read_text("utf-8"))
+
+    def names(requirements: list[str]) -> list[str]:
+        found = [re.match(r"[A-Za-z0-9._-]+", each) for each in requirements]
+        return [re.sub(r"[._]", "-", each[0]) for each in found if each is not None]
+
+    assert evaluated(nix, f"import {PROJECT}/nix/dependencies.nix") == {
+        "runtime": names(pyproject["project"]["dependencies"]),
+        "extras": {name: names(each) for name, each in pyproject["project"]["optional-dependencies"].items()},
+        "dev": names(pyproject["dependency-groups"]["dev"]),
+        "build": ["hatchling"],
+    }
+
+
+@needs_nix
+def test_the_flake_evaluates_whole(nix: Any, tmp_path: Path) -> None:
+    """Undefined names, missing arguments, outputs of the wrong kind."""
+    copy = tmp_path / "project"
+    for name in (
+        "flake.nix",
+        "nix",
+        "plists",
+        "pyproject.toml",
+        "docs/config.schema.json",
+        "src/agent_memory/__init__.py",
+    ):
+        target = copy / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        whole = PROJECT / name
+        if whole.is_dir():
+            shutil.copytree(whole, target)
+        else:
+            shutil.copy(whole, target)
+    shutil.copytree(STUB, copy / "tests/fixtures/nixpkgs")
+    system = evaluated(nix, "builtins.currentSystem")
+    flake = (
+        f"let nixpkgs = (import {copy}/tests/fixtures/nixpkgs/flake.nix).outputs {{}}; "
+        f"flake = (import {copy}/flake.nix).outputs {{ self = flake; inherit nixpkgs; }}; in "
+    )
+    outputs = evaluated(nix, flake + "builtins.attrNames flake")
+    assert outputs == [
+        "apps",
+        "checks",
+        "darwinModules",
+        "devShells",
+        "homeManagerModules",
+        "nixosModules",
+        "overlays",
+        "packages",
+    ]
+    package = flake + f"flake.packages.{system}.default."
+    assert evaluated(nix, package + "name") == f"agent-memory-{__version__}"
+    assert evaluated(nix, package + "arguments.doCheck") is False
+    assert evaluated(nix, flake + f"flake.checks.{system}.package.arguments.doCheck") is True
+    assert evaluated(nix, flake + f"flake.apps.{system}.default.program").endswith("/bin/memory")
+    assert evaluated(nix, flake + f"(flake.overlays.default nixpkgs.legacyPackages.{system} {{}}).agent-memory.name")
+    assert evaluated(nix, flake + f"flake.devShells.{system}.default.name") == "shell"
+
+
+@needs_nix
+def test_the_cadence_is_that_of_install_cron(nix: Any) -> None:
+    settings = " ".join(
+        f"(jobs {{ schedule = {{ consolidateIntervalHours = {hours!r}; defragIntervalHours = 24; }}; }} "
+        '"/bin/memory").consolidate'
+        for hours in HOURS
+    )
+    expression = (
+        f"let inherit (import {PROJECT}/nix/jobs.nix {{ lib = import {STUB}/lib.nix; }}) jobs; in "
+        f"map (job: {{ calendar = job.systemd.timer.OnCalendar; exec = job.systemd.service.ExecStart; "
+        f"seconds = job.launchd.StartInterval; }}) [ {settings} ]"
+    )
+    for hours, job in zip(HOURS, evaluated(nix, expression), strict=True):
+        cadence = cadence_of(hours, "x").unwrap()
+        every = "" if cadence.is_exact else f" --every {cadence.interval_seconds}"
+        assert job == {
+            "calendar": on_calendar(cadence.tick_seconds),
+            "exec": f"/bin/memory run-scheduled consolidate{every}",
+            "seconds": cadence.interval_seconds,
+        }
+
+
+@needs_nix
+def test_every_key_of_the_config_is_an_option_with_type_and_description(nix: Any) -> None:
+    expression = (
+        f"let o = (import {PROJECT}/nix/options.nix {{ lib = import {STUB}/lib.nix; }}).options; "
+        "shown = option: { inherit (option) description; type = option.type.description; } // "
+        "(if option.type ? options then { keys = builtins.mapAttrs (_: shown) option.type.options; } else {}); "
+        "in builtins.mapAttrs (_: shown) o"
+    )
+    options = evaluated(nix, expression)
+    sections = {name: node for name, node in SCHEMA["properties"].items() if name != "$schema"}
+    assert list(options) == sorted(sections)
+    for name, node in sections.items():
+        assert options[name]["description"] == node["description"]
+        keys = options[name]["keys"]
+        assert sorted(keys) == sorted(node["properties"])
+        for key, facts in node["properties"].items():
+            assert (keys[key]["description"], bool(keys[key]["type"])) == (facts["description"], True)
+    assert options["llm"]["keys"]["command"]["type"] == "null or string"
+    assert options["llm"]["keys"]["maxPromptChars"]["type"] == "signed integer, at least 10000, at most 8000000"
+
+
+def test_the_flake_names_every_file_that_the_package_is_made_of() -> None:
+    package = (PROJECT / "nix" / "package.nix").read_text("utf-8")
+    pyproject = tomllib.loads((PROJECT / "pyproject.toml").read_text("utf-8"))
+    shipped = set(pyproject["tool"]["hatch"]["build"]["targets"]["sdist"]["include"]) - {"flake.nix", "nix"}
+    named = set(re.findall(r"^ +\.\./([\w.]+)$", package, flags=re.MULTILINE))
+    assert shipped | {"pyproject.toml"} == named
