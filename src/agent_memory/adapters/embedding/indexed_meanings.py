@@ -19,6 +19,7 @@ from agent_memory.domain.results import sealed
 from agent_memory.domain.searching.indexed_note import IndexedNote, Vectors
 from agent_memory.domain.searching.matching import NoteFilter
 from agent_memory.domain.searching.nearness import Nearness
+from agent_memory.domain.searching.note_terms import is_cut_from
 from agent_memory.domain.similarity.meaning_text import meaning_text
 from agent_memory.domain.similarity.vectors import centred_cosines, cosines
 from agent_memory.errors import Error
@@ -94,7 +95,8 @@ class IndexedMeanings:
     def _text(self, note: IndexedNote) -> str | None:
         match sealed(self.store.read_again(note.listed)):
             case Success(stored):
-                return meaning_text(stored.meta.title, stored.meta.description, stored.body)
+                title = "" if is_cut_from(stored.meta.title, stored.body) else stored.meta.title
+                return meaning_text(title, stored.meta.description, stored.body)
             case Failure(_):  # it went, or cannot be read just now: another search tries again
                 return None
 

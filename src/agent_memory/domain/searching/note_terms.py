@@ -30,14 +30,14 @@ def note_terms(entry: StoredEntry) -> tuple[FieldTerms, FieldTerms, FieldTerms, 
     meta = entry.meta
     tags = field_terms(" ".join(tag.partition("__")[2] or tag for tag in meta.tags))
     return (
-        _NOTHING if _is_cut_from(meta.title, entry.body) else field_terms(meta.title),
+        _NOTHING if is_cut_from(meta.title, entry.body) else field_terms(meta.title),
         FieldTerms({**tags.counts, **_id_terms((meta.id, *meta.aliases))}, tags.length),
         field_terms(meta.description),
         field_terms(entry.body),
     )
 
 
-def _is_cut_from(title: str, body: str) -> bool:
+def is_cut_from(title: str, body: str) -> bool:
     """Whether the title is but the beginning of the text, as it is made for a note without one: its words would count
     twice. The first of several lines is a title in its own right."""
     bare = title.strip().removesuffix("…").rstrip()

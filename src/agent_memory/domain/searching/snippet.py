@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from attrs import frozen
 
@@ -15,13 +15,15 @@ SNIPPET_CHARS = 160
 _STRETCH_CHARS = 16_384
 """A text is looked through in stretches of this size, until one has a word of the query."""
 _MOST_STRETCHES = 64
+_LONG_CHUNK_CHARS = 40
+_MOST_HITS_INSIDE = 500
 _CUT = "…"
 _CONTEXT_SHARE = 4
 """A passage shows about a quarter of its length before its first hit."""
 
 _NOISE = re.compile(
     r"""
-      ^[ \t]*(?:```|~~~)[^\n]*$                 # fences of code
+      ^[ \t]*(?:```+|~~~+)[^\n`]*$                # fences of code
     | <!--[^\n]{0,200}?-->
     | ^[ \t]*[|:\-=*_](?:[|:\-=*_ \t]*)$      # rules, and those of tables
     | ^[ \t]*(?:\#{1,6}[ \t]+|(?:>[ \t]?)+|[-*+][ \t]+(?:\[[ xX]\][ \t]+)?)
@@ -44,7 +46,7 @@ class _Hit:
 
 
 def snippet_of(texts: Sequence[str], worth: Mapping[str, float], max_chars: int = SNIPPET_CHARS) -> Snippet:
-    """The best passage of the first of these texts that says most, on one line of at most `max_chars` characters.
+    """The best passage of the first of these texts that says most, on one line of at most `max_chars` (20 or more) characters.
 
     `worth` has the terms that are looked for, as `terms.chunk_terms` makes them, and what each is worth. Where no text has
     one, the beginning of the first that is not empty. Cut at words, or between graphemes; `…` marks a cut.
@@ -61,6 +63,17 @@ def snippet_of(texts: Sequence[str], worth: Mapping[str, float], max_chars: int 
         return best[1]
     shown = next((line for line in map(_one_line, (text[:_STRETCH_CHARS] for text in texts)) if line), "")
     return Snippet(_from(shown, 0, max_chars)[0])
+
+
+def _joined(marks: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+    """Marks in order, those that overlap or touch as one."""
+    joined: list[tuple[int, int]] = []
+    for start, end in marks:
+        if joined and start <= joined[-1][1]:
+            joined[-1] = (joined[-1][0], max(end, joined[-1][1]))
+        else:
+            joined.append((start, end))
+    return tuple(joined)
 
 
 def _stretches(text: str) -> Iterator[str]:
@@ -89,11 +102,9 @@ def _best_passage(text: str, worth: Mapping[str, float], max_chars: int) -> tupl
     first, last, value = _densest(hits, max_chars)
     before = (max_chars - (hits[last].end - hits[first].start)) // _CONTEXT_SHARE
     shown, start, shift = _from(line, max(0, hits[first].start - max(before, 0)), max_chars, hits[first].start)
-    marks = tuple(
-        (hit.start - start + shift, hit.end - start + shift)
-        for hit in hits[first:]
-        if hit.end - start + shift <= len(shown.removesuffix(_CUT))
-    )
+    end = len(shown) - (start + len(shown) - shift < len(line))
+    moved = ((hit.start - start + shift, hit.end - start + shift) for hit in hits[first:])
+    marks = _joined((here, there) for here, there in moved if there <= end)
     return value, Snippet(shown, marks)
 
 
@@ -101,7 +112,28 @@ def _hits(line: str, worth: Mapping[str, float]) -> Iterator[_Hit]:
     for span in term_spans(line):
         said = {term: worth[term] for term in _terms(span.terms) if term in worth}
         if said:
-            yield _Hit(span.start, span.end, said)
+            chunk = line[span.start : span.end]
+            if chunk.isascii() and len(chunk) <= _LONG_CHUNK_CHARS:
+                yield _Hit(span.start, span.end, said)
+            else:
+                yield from _inside(chunk, span.start, said)
+
+
+def _inside(chunk: str, start: int, said: Mapping[str, float]) -> list[_Hit]:
+    """Where in a chunk the terms are: a script without spaces makes a whole sentence one chunk. All of it where they
+    cannot be seen in it, as accents hide them."""
+    lowered = chunk.lower()
+    if len(lowered) != len(chunk):
+        return [_Hit(start, start + len(chunk), said)]
+    places: dict[tuple[int, int], dict[str, float]] = {}
+    for term, worth in said.items():
+        at = lowered.find(term)
+        while at >= 0 and len(places) < _MOST_HITS_INSIDE:
+            places[at, at + len(term)] = {term: worth}
+            at = lowered.find(term, at + 1)
+    if not places:
+        return [_Hit(start, start + len(chunk), said)]
+    return [_Hit(start + first, start + end, each) for (first, end), each in sorted(places.items())]
 
 
 def _terms(terms: ChunkTerms) -> tuple[str, ...]:
