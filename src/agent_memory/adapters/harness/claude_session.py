@@ -12,15 +12,12 @@ from agent_memory.adapters.harness.claude_queue import QueuedPrompts
 from agent_memory.adapters.harness.claude_record import Answered, LeftOut, Part, QueueStep, Record, Returned, Said
 from agent_memory.adapters.harness.claude_records import read_record
 from agent_memory.adapters.harness.claude_texts import typed_text, without_reminders
+from agent_memory.adapters.harness.session_facts import SessionFacts, history_of
 from agent_memory.adapters.harness.session_turns import SessionTurns
 from agent_memory.adapters.harness.turn_drafts import Draft, NewFrom
 from agent_memory.domain.history import UNKNOWN_TYPE, History, Role
 from agent_memory.domain.text.id_set import IdSet
-from agent_memory.domain.text.plain_text import one_line
-from agent_memory.domain.transcripts.turns import last_time
 from agent_memory.domain.vocabulary import Harness
-
-_TITLE_CHARS = 300
 
 _QUESTION_TOOL = "AskUserQuestion"
 _TRUSTED_REFUSALS = frozenset(
@@ -103,23 +100,17 @@ class ClaudeSession:
             return "retracted" if self._retracted.intersection(draft.record_ids) else None
 
         facts = self._facts
-        turns = self.turns.turns(left_out, scripted=facts.automated)
-        return History(
+        told = SessionFacts(
             harness=Harness.CLAUDE_CODE,
             session_id=self.session_id,
-            turns=turns,
-            title=one_line(facts.title, _TITLE_CHARS) if facts.title else None,
+            title=facts.title,
             cwd=facts.relocated_cwd or facts.cwd,
             branch=facts.branch,
             agent=facts.model,
             started_at_ms=facts.started_at_ms,
-            ended_at_ms=last_time(turns),
-            tools_answered_before=self.turns.tools_answered_before(turns),
-            remaining=self._full,
             automated=facts.automated,
-            own_call=self.turns.own_call,
-            skipped=self.turns.skipped,
         )
+        return history_of(told, self.turns, left_out, remaining=self._full)
 
     # -- parts --------------------------------------------------------------------------------------------------------
 

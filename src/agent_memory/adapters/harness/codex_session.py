@@ -22,15 +22,12 @@ from agent_memory.adapters.harness.codex_parts import (
 )
 from agent_memory.adapters.harness.codex_records import read_record
 from agent_memory.adapters.harness.copies import Copies
+from agent_memory.adapters.harness.session_facts import SessionFacts, history_of
 from agent_memory.adapters.harness.session_turns import SessionTurns
 from agent_memory.adapters.harness.turn_drafts import Asked, Draft, NewFrom, asked
 from agent_memory.domain.history import UNKNOWN_TYPE, History, Role
 from agent_memory.domain.text.id_set import IdSet
-from agent_memory.domain.text.plain_text import one_line
-from agent_memory.domain.transcripts.turns import last_time
 from agent_memory.domain.vocabulary import Harness
-
-_TITLE_CHARS = 300
 
 
 class CodexSession:
@@ -89,23 +86,17 @@ class CodexSession:
             return "rolled-back" if draft.branch in self._rolled_back else None
 
         facts = self._facts
-        turns = self.turns.turns(left_out, scripted=facts.automated)
-        return History(
+        told = SessionFacts(
             harness=Harness.CODEX,
             session_id=self.session_id,
-            turns=turns,
-            title=one_line(facts.title, _TITLE_CHARS) if facts.title else None,
+            title=facts.title,
             cwd=facts.cwd,
             branch=facts.branch,
             agent=facts.model,
             started_at_ms=facts.started_at_ms,
-            ended_at_ms=last_time(turns),
-            tools_answered_before=self.turns.tools_answered_before(turns),
-            remaining=self._full,
             automated=facts.automated,
-            own_call=self.turns.own_call,
-            skipped=self.turns.skipped,
         )
+        return history_of(told, self.turns, left_out, remaining=self._full)
 
     def _take(self, record: Record) -> None:
         if self.turns.has_enough and any(self._begins_turn(part) for part in record.parts):

@@ -15,17 +15,15 @@ from attrs import define, field
 from agent_memory.adapters.harness.any_json import answer_text, list_at, mapping_at, objects_at, text_at
 from agent_memory.adapters.harness.gemini_texts import parts_text, typed_text
 from agent_memory.adapters.harness.place_map import PlaceMap
+from agent_memory.adapters.harness.session_facts import SessionFacts, history_of
 from agent_memory.adapters.harness.session_turns import SessionTurns
 from agent_memory.adapters.harness.turn_drafts import Draft, NewFrom, asked
 from agent_memory.domain.history import History, Role
 from agent_memory.domain.instants import ms_of
 from agent_memory.domain.text.id_set import IdSet
-from agent_memory.domain.text.plain_text import one_line
-from agent_memory.domain.transcripts.turns import last_time
 from agent_memory.domain.vocabulary import Harness
 
 _TIME_CHARS = 40
-_TITLE_CHARS = 300
 _MAX_CALLS = 500
 _TOLD = ("user", "gemini")
 _NOTICES = ("info", "warning", "error")
@@ -76,22 +74,16 @@ class GeminiSession:
             return "rewound" if draft.branch in self.taken_back else None
 
         facts = self._facts
-        turns = self.turns.turns(left_out, scripted=facts.sub_agent)
-        return History(
+        told = SessionFacts(
             harness=Harness.GEMINI,
             session_id=self.session_id,
-            turns=turns,
-            title=one_line(facts.title, _TITLE_CHARS) if facts.title else None,
+            title=facts.title,
             cwd=facts.cwd,
             agent=facts.model,
             started_at_ms=facts.started_at_ms,
-            ended_at_ms=last_time(turns),
-            tools_answered_before=self.turns.tools_answered_before(turns),
-            remaining=self.full,
             automated=facts.sub_agent,
-            own_call=self.turns.own_call,
-            skipped=self.turns.skipped,
         )
+        return history_of(told, self.turns, left_out, remaining=self.full)
 
     # -- objects ------------------------------------------------------------------------------------------------------
 

@@ -14,23 +14,21 @@ from attrs import define
 
 from agent_memory.adapters.harness.any_json import mapping_at, objects_at, text_at
 from agent_memory.adapters.harness.entry_tree import EntryTree
+from agent_memory.adapters.harness.session_facts import SessionFacts, history_of
 from agent_memory.adapters.harness.session_turns import SessionTurns
 from agent_memory.adapters.harness.turn_drafts import Draft, NewFrom, asked
 from agent_memory.domain.history import History, Role
 from agent_memory.domain.instants import ms_of
 from agent_memory.domain.text.id_set import IdSet
-from agent_memory.domain.text.plain_text import one_line
 from agent_memory.domain.transcripts.own_marks import (
     MEMORY_OUTPUT_PLACEHOLDER,
     is_memory_command,
     without_own_output,
     without_own_text,
 )
-from agent_memory.domain.transcripts.turns import last_time
 from agent_memory.domain.vocabulary import Harness
 
 _TIME_CHARS = 40
-_TITLE_CHARS = 300
 _ID_CHARS = 2_000
 
 _SILENT = frozenset(
@@ -104,21 +102,15 @@ class PiSession:
             return None if draft.branch < 0 or on_path[draft.branch] else "abandoned-branch"
 
         facts = self._facts
-        turns = self.turns.turns(left_out)
-        return History(
+        told = SessionFacts(
             harness=Harness.PI,
             session_id=self.session_id,
-            turns=turns,
-            title=one_line(facts.title, _TITLE_CHARS) if facts.title else None,
+            title=facts.title,
             cwd=facts.cwd,
             agent=facts.model,
             started_at_ms=facts.started_at_ms,
-            ended_at_ms=last_time(turns),
-            tools_answered_before=self.turns.tools_answered_before(turns),
-            remaining=self.full,
-            own_call=self.turns.own_call,
-            skipped=self.turns.skipped,
         )
+        return history_of(told, self.turns, left_out, remaining=self.full)
 
     # -- entries ------------------------------------------------------------------------------------------------------
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from attrs import define
 
 from agent_memory.adapters.harness.session_turns import SessionTurns
+from agent_memory.adapters.harness.turn_drafts import Draft
 from agent_memory.domain.history import History
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.domain.transcripts.turns import last_time
@@ -34,9 +37,16 @@ class SessionFacts:
         self.started_at_ms = at_ms if self.started_at_ms is None else self.started_at_ms
 
 
-def history_of(facts: SessionFacts, session: SessionTurns, *, remaining: bool) -> History:
-    """The history of the turns that are new. `remaining`: more of them wait for another fetch."""
-    turns = session.turns(lambda _: None, scripted=facts.automated)
+def history_of(
+    facts: SessionFacts,
+    session: SessionTurns,
+    left_out: Callable[[Draft], str | None] = lambda _: None,
+    *,
+    remaining: bool,
+) -> History:
+    """The history of the turns that are new. `left_out` says why one is not kept; `remaining`: more of them wait for another
+    fetch."""
+    turns = session.turns(left_out, scripted=facts.automated)
     return History(
         harness=facts.harness,
         session_id=facts.session_id,
