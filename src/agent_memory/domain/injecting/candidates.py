@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from attrs import frozen
 
 from agent_memory.domain.entry import Listed, Meta, StoredEntry
+from agent_memory.domain.injecting.without_orders import without_orders
 from agent_memory.domain.tiering.eligibility import best_tier, is_directive_entry
 from agent_memory.domain.tiering.vouched import is_vouched_for
 from agent_memory.domain.tiers import Tier
@@ -72,6 +73,10 @@ def may_be_injected(listed: Listed, around: Whereabouts) -> bool:
 def shown(stored: StoredEntry, section: str | None = None) -> Shown | None:
     """How much of a note may be shown; None for nothing. `section` is that of its kind unless it is named."""
     nearest = best_tier(stored.meta, is_directive_entry(stored.meta, stored.body))
+    if nearest is Tier.COLD and stored.meta.kind is Kind.HANDOFF:
+        told = without_orders(stored)
+        nearest = Tier.COLD if told is None else best_tier(stored.meta, is_directive=False)
+        stored = told or stored
     if nearest is Tier.COLD:
         return None
     is_whole = nearest is Tier.HOT and not stored.listed.conflicted
