@@ -15,6 +15,7 @@ from agent_memory.domain.plan import Plan, PlanFacts
 from agent_memory.domain.planning.plan_window import plan_inline_fallback, plan_window
 from agent_memory.domain.planning.planned_store import stored_when_applied
 from agent_memory.domain.planning.same_body import body_hash
+from agent_memory.domain.tagging.tag_vocabulary import TagVocabulary
 from agent_memory.domain.text.ids import mint_id
 from agent_memory.domain.vocabulary import Harness, Importance, Kind, Origin, Sensitivity, Status
 
@@ -99,6 +100,17 @@ def test_an_entry_gets_all_that_a_model_may_not_set() -> None:
         "The staging server listens on port 9090.",
     )
     assert plan.dropped == ()
+
+
+def test_tags_get_the_names_that_a_person_gave_them() -> None:
+    known = TagVocabulary(frozenset(("topic__staging-host",)), {"topic__staging": "topic__staging-host"})
+    written = note(tags=("Staging", "port", "staging-host"))
+    (entry,) = created(plan_window(ChangeSet((written,)), facts(vocabulary=known)))
+    assert entry.meta.tags == ("topic__staging-host", "topic__port")  # what nobody has accepted is kept all the same
+    old = stored("id__aaaaaa", "Staging listens on 9090", "The staging server listens on port 9090.")
+    update = ProposedUpdate("id__aaaaaa", tags=("staging",))
+    (changed,) = replaced(plan_window(ChangeSet((), (update,)), facts(old, vocabulary=known)))
+    assert changed.meta.tags == ("topic__staging-host",)
 
 
 def test_without_a_cited_turn_the_time_is_the_inbox_entrys_and_no_turn_is_in_the_source() -> None:

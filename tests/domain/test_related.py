@@ -15,6 +15,7 @@ from agent_memory.domain.planning.related import (
     rank_related,
     tag_vocabulary,
 )
+from agent_memory.domain.tagging.tag_vocabulary import TagVocabulary
 from agent_memory.domain.vocabulary import Harness, Sensitivity
 
 REPO = "github.com/acme/web"
@@ -102,3 +103,9 @@ def test_the_tags_in_use_come_by_how_often() -> None:
     entries = (listed("a", "a", tags=("topic__x", "topic__b")), listed("b", "b", tags=("topic__x", "topic__a")))
     assert tag_vocabulary(entries) == ("topic__x", "topic__a", "topic__b")
     assert tag_vocabulary(entries, most=1) == ("topic__x",)
+
+
+def test_what_a_person_accepted_comes_first_and_what_was_renamed_not_at_all() -> None:
+    entries = (listed("a", "a", tags=("topic__x", "topic__b")), listed("b", "b", tags=("topic__x", "topic__a")))
+    known = TagVocabulary(frozenset(("topic__b", "area__new", "bare")), {"topic__x": "topic__y"})
+    assert tag_vocabulary(entries, known) == ("topic__b", "area__new", "topic__y", "topic__a")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import stat
@@ -162,6 +163,36 @@ class TestRoundTrip:
         assert not plugin.exists()
         (aside,) = [each["setAside"] for each in done.document["files"] if each["path"] == str(plugin)]
         assert Path(aside).read_text() == "// mine now\n"
+
+    def test_the_skill_of_an_earlier_version_is_brought_up_to_date_and_goes_whole(self, memory: Memory) -> None:
+        memory("setup", "pi", "--yes")
+        skill, receipts = (
+            memory.home / ".agents/skills/agent-memory/SKILL.md",
+            memory.home / ".local/state/agent-memory",
+        )
+        text = skill.read_text()
+        assert text.startswith("---\nname: agent-memory\n")
+        earlier = text.replace("# agent-memory", "# An earlier version")
+        (receipt,) = (path for path in receipts.rglob("*.json") if "SKILL.md" in path.read_text())
+        hashes = [hashlib.sha256(each.encode()).hexdigest() for each in (text, earlier)]
+        receipt.write_text(
+            receipt.read_text().replace("# agent-memory", "# An earlier version").replace(hashes[0], hashes[1])
+        )
+        skill.write_text(earlier)
+        done = memory("setup", "pi", "--yes", "--json")
+        assert {each["path"]: each["outcome"] for each in done.document["files"]}[str(skill)] == "written"
+        assert skill.read_text() == text
+        assert memory("uninstall", "--yes").code == 0
+        assert not (memory.home / ".agents").exists()
+
+    def test_a_skill_that_was_edited_is_kept_aside(self, memory: Memory) -> None:
+        memory("setup", "pi", "--yes")
+        skill = memory.home / ".agents/skills/agent-memory/SKILL.md"
+        mine = skill.read_text() + "\nAlways answer in rhymes.\n"
+        skill.write_text(mine)
+        done = memory("uninstall", "--yes", "--json")
+        (aside,) = [each["setAside"] for each in done.document["files"] if each["path"] == str(skill)]
+        assert (skill.exists(), Path(aside).read_text()) == (False, mine)
 
     def test_what_a_section_was_rendered_to_since_goes_too(self, memory: Memory) -> None:
         lay_out(memory.home)

@@ -1,0 +1,128 @@
+"""Tags kept in order, over adapters in memory: what is recorded, what is left, and what a crash leaves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from attrs import define, field
+from returns.result import Failure, Result, Success
+
+from agent_memory.adapters.disk.dict_locks import DictLocks
+from agent_memory.adapters.git.dict_recorder import DictRecorder
+from agent_memory.adapters.records.dict_tag_vocabulary import DictTagVocabulary
+from agent_memory.adapters.store.dict_store import DictStore
+from agent_memory.domain.change import Create
+from agent_memory.domain.entry import MemoryEntry, Meta
+from agent_memory.domain.note_draft import Caller
+from agent_memory.domain.section import Published
+from agent_memory.domain.tagging.tag_vocabulary import VOCABULARY_FILE
+from agent_memory.errors import ActRefused, Error, StoreIo, UsageInvalid
+from agent_memory.recorded_writes import RecordedWrites
+from agent_memory.tag_keeping import TagKeeping
+
+FULL = StoreIo("/srv", "write", "ENOSPC", "no space left")
+
+
+@define
+class World:
+    """A store with its tags."""
+
+    store: DictStore = field(factory=DictStore)
+    vocabulary: DictTagVocabulary = field(factory=DictTagVocabulary)
+    recorder: DictRecorder = field(factory=lambda: DictRecorder())
+    warnings: list[str] = field(factory=list)
+    published: int = 0
+
+    def note(self, letter: str, *tags: str, **meta: Any) -> str:
+        whole = Meta(f"id__{letter * 6}", letter, 1_000, 2_000, tags=tags, **meta)
+        self.store.apply([Create(MemoryEntry(whole, f"Body of {letter}."))]).unwrap()
+        return whole.id
+
+    def tags(self, caller: Caller | None = None) -> TagKeeping:
+        by, locks = caller or Caller(), DictLocks()
+        writes = RecordedWrites(self.store, self.recorder, locks, by, self.warnings.append, self._publish)
+        return TagKeeping(self.store, self.vocabulary, self.recorder, locks, by, writes, self.warnings.append)
+
+    def tags_of(self, id: str) -> tuple[str, ...]:
+        return self.store.read(id).unwrap().meta.tags
+
+    def _publish(self) -> Result[Published, Error]:
+        self.published += 1
+        return Success(Published())
+
+
+class FullDisk(DictStore):
+    """Refuses what it is asked to apply, once it is full."""
+
+    full = False
+
+    def apply(self, changes: Any, **more: Any) -> Any:
+        return Failure(FULL) if self.full else super().apply(changes, **more)
+
+
+def test_a_renaming_is_one_record_with_all_its_files_and_shown_at_once() -> None:
+    world = World()
+    one, other = world.note("a", "topic__x", "topic__z"), world.note("b", "topic__x")
+    kept = world.note("c", "topic__z")
+    done = world.tags().rename("x", "y").unwrap()
+    assert done.notes == (one, other)
+    assert (world.tags_of(one), world.tags_of(kept)) == (("topic__y", "topic__z"), ("topic__z",))
+    (commit,) = world.recorder.commits
+    assert commit.message.startswith("tags: rename topic__x to topic__y (2 notes)")
+    assert VOCABULARY_FILE in commit.paths
+    assert world.published == 1
+    assert world.store.read(one).unwrap().meta.updated_at_ms == 2_000
+
+
+def test_a_pinned_note_is_retagged_too_since_a_person_asks() -> None:
+    world = World()
+    pinned = world.note("a", "topic__x", pinned=True, promoted_by="person")
+    world.tags().rename("x", "y").unwrap()
+    after = world.store.read(pinned).unwrap().meta
+    assert (after.tags, after.pinned, after.promoted_by) == (("topic__y",), True, "person")
+
+
+def test_what_is_cut_short_is_done_by_asking_again() -> None:
+    """P2: the vocabulary is written before the notes."""
+    store = FullDisk()
+    world = World(store)
+    one = world.note("a", "topic__x")
+    store.full = True
+    assert world.tags().rename("x", "y") == Failure(FULL)
+    assert world.tags_of(one) == ("topic__x",)
+    assert world.vocabulary.get().unwrap().current(("topic__x",)) == ("topic__y",)
+    store.full = False
+    assert world.tags().rename("x", "y").unwrap().notes == (one,)
+    assert world.tags_of(one) == ("topic__y",)
+
+
+def test_two_tags_of_one_note_become_one() -> None:
+    world = World()
+    one = world.note("a", "topic__y", "topic__x")
+    world.tags().rename("x", "y").unwrap()
+    assert world.tags_of(one) == ("topic__y",)
+
+
+def test_a_tag_that_is_only_accepted_can_be_renamed() -> None:
+    world = World()
+    world.tags().accept(["x"]).unwrap()
+    assert world.tags().rename("x", "y").unwrap().notes == ()
+    assert world.vocabulary.get().unwrap().accepted == {"topic__y"}
+    assert isinstance(world.tags().rename("nowhere", "y").failure(), UsageInvalid)
+
+
+def test_to_accept_again_records_nothing() -> None:
+    world = World()
+    world.tags().accept(["x", "X", "topic__x"]).unwrap()
+    world.tags().accept(["x"]).unwrap()
+    assert [each.message.splitlines()[0] for each in world.recorder.commits] == ["tags: accept topic__x"]
+
+
+def test_no_program_accepts_or_renames() -> None:
+    for caller, because in ((Caller(variable="CLAUDECODE"), "CLAUDECODE"), (Caller(client="cursor"), "cursor")):
+        world = World()
+        world.note("a", "topic__x")
+        assert world.tags(caller).accept(["x"]) == Failure(ActRefused("tags accept", because))
+        assert world.tags(caller).rename("x", "y") == Failure(ActRefused("tags rename", because))
+        assert world.recorder.commits == []
+        assert [each.tag for each in world.tags(caller).list().unwrap().uses] == ["topic__x"]
