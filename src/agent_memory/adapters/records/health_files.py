@@ -154,7 +154,9 @@ def _last_run(run: LoggedRun) -> LastRun:
 
 
 def _hook_problem(line: dict[str, Any]) -> HookProblem:
-    return HookProblem(str(line.get("at", "")), str(line.get("harness", "")), str(line.get("message", "")))
+    return HookProblem(
+        str(line.get("at", "")), str(line.get("harness", "")), str(line.get("message", "")), str(line.get("act", ""))
+    )
 
 
 def _json_of(path: Path) -> object:
