@@ -6,10 +6,12 @@ from itertools import count
 from typing import Any
 
 from agent_memory.domain.analysis.analysis_facts import AnalysisFacts
-from agent_memory.domain.analysis.analyze import analyze
+from agent_memory.domain.analysis.analyze import analyze, analyze_noticed
+from agent_memory.domain.analysis.noticed import noticed_in
 from agent_memory.domain.entry import Listed, Meta, StoredEntry
 from agent_memory.domain.findings import Analysis, FindingKind
 from agent_memory.domain.text.ids import mint_id
+from agent_memory.formats.noticed_rows import parse_row, render_row
 
 REPO = "github.com/dana/parcels"
 NOON_MS = 1_772_409_600_000
@@ -29,7 +31,11 @@ def note(title: str, body: str, *, conflicted: bool = False, **meta: Any) -> Sto
 
 
 def found(*notes: StoredEntry, facts: AnalysisFacts = FACTS) -> Analysis:
-    return analyze(notes, facts)
+    """What is found, which is the same where what is in each note by itself was noticed and written down before."""
+    analysis = analyze(notes, facts)
+    recalled = ((each.meta, parse_row(render_row(noticed_in(each)))) for each in notes)
+    assert analyze_noticed(recalled, facts) == analysis
+    return analysis
 
 
 def kinds(analysis: Analysis) -> list[FindingKind]:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from returns.result import Result
 
     from agent_memory.domain.agent_request import AgentReply, AgentRequest
+    from agent_memory.domain.analysis.noticed import Noticed
     from agent_memory.domain.change import Change, Receipt, Together
     from agent_memory.domain.defrag_plan import Deferred
     from agent_memory.domain.defrag_run import DefragRun, TieringMemo
@@ -251,6 +252,22 @@ class SessionFinder(Protocol):
     def find(self, since_ms: int | None) -> Iterator[Result[FoundSession, Error]]:
         """Every session that changed at or after `since_ms`, in any order; a sub-agent's own is none. What cannot be
         listed is an error among them, never silence (P6); a harness that was never used here has no sessions."""
+        ...
+
+
+class NoticedNotes(Protocol):
+    """What analyses noticed in notes by themselves, by the hash of the file's content. Derived."""
+
+    def recall(self, content_hash: str) -> Noticed | None:
+        """What was noticed in a note of this content; None where that is not known."""
+        ...
+
+    def keep(self, content_hash: str, noticed: Noticed) -> None:
+        """Remember it, for good once `save` is called."""
+        ...
+
+    def save(self) -> None:
+        """Keep what was recalled or kept, and nothing else."""
         ...
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from attrs import define, field
 from returns.result import Failure, Result, Success
 
+from agent_memory.adapters.analysis.dict_noticed import DictNoticed
 from agent_memory.adapters.disk.dict_locks import DictLocks
 from agent_memory.adapters.git.dict_recorder import DictRecorder
 from agent_memory.adapters.records.dict_defrag_records import DictDefragRecords
@@ -74,6 +75,7 @@ class DefragWorld:
     ledger: DictUsageLedger = field(factory=DictUsageLedger)
     recorder: DictRecorder = field(factory=DictRecorder)
     records: DictDefragRecords = field(factory=DictDefragRecords)
+    noticed: DictNoticed | None = field(factory=DictNoticed)
     sections: list[TierList] = field(factory=list)
     """The tiers of each section that was written."""
     refused: Error | None = None
@@ -114,6 +116,7 @@ class DefragWorld:
             publish=self._publish,
             prompt_template=TEMPLATE,
             random_word=self._word,
+            noticed=self.noticed,
         )
 
     def run(self, *, dry_run: bool = False, force: bool = False) -> DefragRun:

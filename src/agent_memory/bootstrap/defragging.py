@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 from returns.result import Result, Success
 
+from agent_memory import __version__
 from agent_memory.adapters.agent.prompt_templates import load_prompt_template
+from agent_memory.adapters.analysis.noticed_files import NoticedFiles
 from agent_memory.adapters.git.git_upkeep import pack_history
 from agent_memory.adapters.records.run_pruning import RunPruning
 from agent_memory.bootstrap.publishing import section_budget
@@ -54,6 +56,7 @@ def defrag_io(memory: Memory, agent: Agent, progress: Callable[[str], None]) -> 
             random_word=lambda: secrets.token_hex(16),
             budget=section_budget(memory),
             stale_days=limits.stale_days,
+            noticed=NoticedFiles(memory.root, __version__),
             max_entries=limits.max_entries,
             max_chars=limits.max_chars,
             tidy_up=lambda: _tidy_up(memory),

@@ -6,7 +6,7 @@ as it was; after it, the run is finished by whoever comes next.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 
 from attrs import evolve
@@ -14,26 +14,26 @@ from returns.result import Failure, Result, Success
 
 from agent_memory.domain.actions import ids_of
 from agent_memory.domain.analysis.analysis_facts import AnalysisFacts
-from agent_memory.domain.analysis.analyze import analyze
+from agent_memory.domain.analysis.analyze import analyze_noticed
 from agent_memory.domain.analysis.fingerprints import store_fingerprint
 from agent_memory.domain.change import Receipt, Together
 from agent_memory.domain.defrag_run import DefragRun, Scan
 from agent_memory.domain.defrag_summary import brief_sentence_of, commit_words
 from agent_memory.domain.defragging.subjects import subject_of
-from agent_memory.domain.entry import Listed, StoredEntry
 from agent_memory.domain.findings import Analysis, FindingKind
 from agent_memory.domain.planning.taken_ids import taken_ids
 from agent_memory.domain.recording.recorded_paths import is_ignored
 from agent_memory.domain.results import sealed
 from agent_memory.domain.section import Published
 from agent_memory.domain.tidying.surplus import surplus
-from agent_memory.errors import Defect, EntryChanged, EntryNotFound, Error, RunNotFound
+from agent_memory.errors import Defect, Error, RunNotFound
 from agent_memory.machines.defrag import Defrag
 from agent_memory.machines.pipeline import Model
 from agent_memory.pipelines.defrag_asking import run_agent
 from agent_memory.pipelines.defrag_io import DefragIo
 from agent_memory.pipelines.defrag_planning import still_possible, with_tiers
 from agent_memory.pipelines.driver import Step, drive_and_report
+from agent_memory.pipelines.noticing import notice
 from agent_memory.wording import describe
 
 
@@ -137,7 +137,7 @@ def scanned(io: DefragIo) -> Result[Scan, Error]:
 
 
 def analyze_structure(io: DefragIo, run: DefragRun) -> Result[DefragRun, Error]:
-    """What a look at every body finds; the bodies are not kept."""
+    """What a look at every note finds; the bodies are not kept, and those that stayed as they were not read."""
     scan = run.scan
     if scan is None:
         return Success(run)
@@ -149,7 +149,7 @@ def analyze_structure(io: DefragIo, run: DefragRun) -> Result[DefragRun, Error]:
         taken_ids=taken_ids(scan.live, scan.archive),
         left_alone=scan.left_alone,
     )
-    analysis = _with_surplus(io, scan, analyze(_bodies(io, scan.live.entries, missed), facts), facts.now_ms)
+    analysis = _with_surplus(io, scan, analyze_noticed(notice(io, scan.live.entries, missed), facts), facts.now_ms)
     return Success(evolve(run, analysis=analysis, warnings=(*run.warnings, *missed)))
 
 
@@ -166,17 +166,6 @@ def _with_surplus(io: DefragIo, scan: Scan, analysis: Analysis, now_ms: int) -> 
     return evolve(
         analysis, findings=tuple(sorted((*analysis.findings, *over), key=lambda each: kinds.index(each.kind)))
     )
-
-
-def _bodies(io: DefragIo, live: tuple[Listed, ...], missed: list[str]) -> Iterator[StoredEntry]:
-    for listed in live:
-        match sealed(io.store.read(listed.meta.id)):
-            case Success(stored) if stored.meta.id == listed.meta.id:
-                yield stored
-            case Success(_) | Failure(EntryNotFound() | EntryChanged()):
-                continue  # it went away or was merged meanwhile
-            case Failure(error):
-                missed.append(f"{listed.path} was left out: {describe(error)}")
 
 
 # -- apply_changes ----------------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from returns.result import Result, Success
 
 from agent_memory.domain.section import Published, SectionBudget
 from agent_memory.errors import Error
-from agent_memory.ports import Agent, Clock, DefragRecords, Locks, Recorder, RunLog, Store, UsageLedger
+from agent_memory.ports import Agent, Clock, DefragRecords, Locks, NoticedNotes, Recorder, RunLog, Store, UsageLedger
 from agent_memory.publishing import KeepSections
 
 
@@ -40,6 +40,8 @@ class DefragIo:
     """Unguessable, at least 64 bits of hex; for nonces and fences."""
     budget: SectionBudget = SectionBudget()
     stale_days: int = 120
+    noticed: NoticedNotes | None = None
+    """What earlier analyses noticed; None where every note is read again."""
     max_entries: int | None = None
     """Live entries at most."""
     max_chars: int | None = None

@@ -6,17 +6,16 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from agent_memory.domain.analysis.ages import expired, stale
 from agent_memory.domain.analysis.analysis_facts import AnalysisFacts
-from agent_memory.domain.analysis.claims import assertions_of, claims_of, looked_at
 from agent_memory.domain.analysis.conflicts import denial_conflicts, pairs_of, value_conflicts
 from agent_memory.domain.analysis.connections import dangling_links, one_way_links, orphans
 from agent_memory.domain.analysis.contradictions import contradictions
 from agent_memory.domain.analysis.denials import Assertions
 from agent_memory.domain.analysis.duplicates import duplicates, likenesses
 from agent_memory.domain.analysis.features import Features, features_of
-from agent_memory.domain.analysis.said import sentences_of
+from agent_memory.domain.analysis.noticed import Noticed, noticed_in
 from agent_memory.domain.analysis.sizes import fragmented, oversized
 from agent_memory.domain.analysis.vocabulary import Vocabulary
-from agent_memory.domain.entry import StoredEntry
+from agent_memory.domain.entry import Meta, StoredEntry
 from agent_memory.domain.findings import Analysis, Finding, FindingKind
 
 _WORST_FIRST = {kind: place for place, kind in enumerate(FindingKind)}
@@ -30,15 +29,19 @@ def analyze(entries: Iterable[StoredEntry], facts: AnalysisFacts) -> Analysis:
     difference. Of two files with one id the first counts. Time and memory grow with their number and length, some 2 kB an
     entry. Reasons hold no secret, and quote nothing of a secret entry; such entries are analysed like all others.
     """
+    return analyze_noticed(((stored.meta, noticed_in(stored)) for stored in entries), facts)
+
+
+def analyze_noticed(notes: Iterable[tuple[Meta, Noticed]], facts: AnalysisFacts) -> Analysis:
+    """The same, where what is in a note by itself may have been noticed before."""
     words = Vocabulary()
     assertions = Assertions(words)
     known: dict[str, Features] = {}
-    for stored in entries:
-        if stored.meta.id in known:
+    for meta, noticed in notes:
+        if meta.id in known:
             continue
-        sentences = looked_at(sentences_of(stored))
-        assertions.add(len(known), assertions_of(sentences))
-        known[stored.meta.id] = features_of(stored, claims_of(sentences), words)
+        assertions.add(len(known), noticed.stated)
+        known[meta.id] = features_of(meta, noticed, words)
     as_read = tuple(known.values())
     found = _findings(as_read, assertions, words, facts)
     worth_saying = (each for each in found if each.kind in _WRONG_ANYWAY or facts.left_alone.isdisjoint(each.ids))

@@ -28,6 +28,23 @@ class Denied:
 
 
 @frozen
+class Stated:
+    """One thing that an entry affirms, or, with words and a snippet, denies."""
+
+    hash: int
+    """Of its content words, 64 bits."""
+    frame: tuple[str, ...] = ()
+    snippet: str = ""
+
+
+def stated(assertion: Assertion) -> Stated:
+    """The statement as it is kept: of an affirmed one the hash is enough."""
+    if not assertion.denied:
+        return Stated(_hash(assertion.frame))
+    return Stated(_hash(assertion.frame), tuple(sorted(assertion.frame)), assertion.snippet)
+
+
+@frozen
 class _Denial:
     snippet: str
     frame: tuple[int, ...]
@@ -42,13 +59,12 @@ class Assertions:
         self._entries = array("I")
         self._denials: dict[int, _Denial] = {}
 
-    def add(self, entry: int, assertions: Iterable[Assertion]) -> None:
+    def add(self, entry: int, statements: Iterable[Stated]) -> None:
         """Remember what the entry at this position affirms and denies."""
-        for assertion in assertions:
-            if assertion.denied:
-                denial = _Denial(assertion.snippet, self._words.numbers(assertion.frame))
-                self._denials[len(self._frames)] = denial
-            self._frames.append(_hash(assertion.frame))
+        for each in statements:
+            if each.frame:
+                self._denials[len(self._frames)] = _Denial(each.snippet, self._words.numbers(each.frame))
+            self._frames.append(each.hash)
             self._entries.append(entry)
 
     def denied(self) -> Iterator[Denied]:

@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
 import sys
 from array import array
 
 from attrs import frozen
 
-from agent_memory.domain.analysis.claims import Claim, words_without_values
-from agent_memory.domain.analysis.said import said_in, said_terms
+from agent_memory.domain.analysis.claims import Claim
+from agent_memory.domain.analysis.noticed import Noticed
 from agent_memory.domain.analysis.vocabulary import Vocabulary
-from agent_memory.domain.entry import Meta, StoredEntry
+from agent_memory.domain.entry import Meta
 from agent_memory.domain.findings import Profile
-from agent_memory.domain.planning.directives import is_directive, is_directive_kind
-from agent_memory.domain.text.code_spans import find_code
-from agent_memory.domain.text.links import find_links
-from agent_memory.domain.text.terms import content_terms
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Kind, Origin, Sensitivity
-
-_MOST_TERMS = 2_000
 
 
 @frozen
@@ -79,13 +72,8 @@ class Features:
         return self.scope == GLOBAL_SCOPE
 
 
-def features_of(stored: StoredEntry, claims: tuple[Claim, ...], words: Vocabulary) -> Features:
-    """The features of one entry, which can be forgotten afterwards."""
-    meta, body = stored.meta, stored.body
-    fences = find_code(body).fences if "```" in body or "~~~" in body else ()
-    said = said_in(body)
-    title = words_without_values(meta.title)
-    tags = " ".join(tag.partition("__")[2] or tag for tag in meta.tags)
+def features_of(meta: Meta, noticed: Noticed, words: Vocabulary) -> Features:
+    """The features of one entry, from its frontmatter and what is noticed in it."""
     return Features(
         id=meta.id,
         aliases=meta.aliases,
@@ -105,20 +93,16 @@ def features_of(stored: StoredEntry, claims: tuple[Claim, ...], words: Vocabular
         used=meta.used,
         last_used_at_ms=meta.last_used_at_ms,
         tags=tuple(map(sys.intern, meta.tags)),
-        digest=_digest(said),
-        terms=_terms(f"{meta.title}\n{said}", words),
-        title=words.numbers(title),
-        about=words.numbers(title | words_without_values(meta.description) | content_terms(tags)),
-        links=tuple(dict.fromkeys(link.target for link in find_links(body) if link.target.startswith("id__"))),
-        claims=tuple(_packed(claim, words) for claim in claims),
-        code_lines=sum(_lines(body[start:end]) for start, end in fences),
-        code_chars=sum(end - start for start, end in fences),
-        profile=Profile(len(body), _lines(body), _commands(meta, body)),
+        digest=noticed.digest,
+        terms=array("I", words.numbers(noticed.terms)),
+        title=words.numbers(noticed.title),
+        about=words.numbers(noticed.about),
+        links=noticed.links,
+        claims=tuple(_packed(claim, words) for claim in noticed.claims),
+        code_lines=noticed.code_lines,
+        code_chars=noticed.code_chars,
+        profile=noticed.profile,
     )
-
-
-def _commands(meta: Meta, body: str) -> bool:
-    return is_directive_kind(meta.kind) or is_directive(f"{meta.title}\n{meta.description}\n{body}")
 
 
 def _packed(claim: Claim, words: Vocabulary) -> PackedClaim:
@@ -131,20 +115,3 @@ def _packed(claim: Claim, words: Vocabulary) -> PackedClaim:
         claim.dates,
         claim.exclusive,
     )
-
-
-def _digest(said: str) -> bytes:
-    plain = " ".join(said.split())
-    if not any(map(str.isalnum, plain)):
-        return b""
-    return hashlib.sha256(plain.encode("utf-8", "surrogatepass")).digest()[:16]
-
-
-def _terms(text: str, words: Vocabulary) -> array[int]:
-    # Of a very long text some words will do; which ones must not depend on anything but the text.
-    chosen = sorted(said_terms(text))[:_MOST_TERMS]
-    return array("I", words.numbers(chosen))
-
-
-def _lines(text: str) -> int:
-    return sum(1 for line in text.split("\n") if line.strip())

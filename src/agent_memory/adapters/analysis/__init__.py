@@ -1,0 +1,1 @@
+"""What analyses keep between runs."""

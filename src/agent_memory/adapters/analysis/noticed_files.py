@@ -1,0 +1,73 @@
+"""What was noticed in notes: `.cache/analysis` of the store. Derived: it may go at any time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from attrs import define, field
+from returns.result import Failure, Success
+
+from agent_memory.adapters.disk.durable import make_directories, replace_file
+from agent_memory.adapters.disk.paths import directory_inside, read_file, real_root
+from agent_memory.domain.analysis.noticed import Noticed
+from agent_memory.domain.results import sealed
+from agent_memory.formats.noticed_rows import parse_row, parse_rows, render_row, render_rows
+
+CACHE_NAME = "analysis"
+MAX_BYTES = 64 << 20
+"""Of all rows: what is over is noticed anew each time."""
+
+
+@define
+class NoticedFiles:
+    """`ports.NoticedNotes` in a file. One that is absent, damaged or of another version is begun anew, and one that cannot
+    be written is done without: then the notes are read again."""
+
+    root: Path
+    program: str
+    max_bytes: int = MAX_BYTES
+    _known: dict[str, bytes] | None = None
+    _used: dict[str, bytes] = field(factory=dict)
+    _used_bytes: int = 0
+
+    def recall(self, content_hash: str) -> Noticed | None:
+        """See the port."""
+        row = self._rows().get(content_hash)
+        if row is None:
+            return None
+        self._use(content_hash, row)
+        return parse_row(row)
+
+    def keep(self, content_hash: str, noticed: Noticed) -> None:
+        """See the port."""
+        self._use(content_hash, render_row(noticed))
+
+    def save(self) -> None:
+        """See the port."""
+        if self._used.keys() == self._rows().keys():
+            return
+        self._write(render_rows(self.program, self._used))
+        self._known = self._used
+
+    def _use(self, content_hash: str, row: bytes) -> None:
+        if content_hash not in self._used and self._used_bytes + len(row) <= self.max_bytes:
+            self._used[content_hash] = row
+            self._used_bytes += len(row)
+
+    def _rows(self) -> dict[str, bytes]:
+        if self._known is None:
+            path = directory_inside(real_root(self.root), ".cache").map(lambda there: f"{there}/{CACHE_NAME}")
+            image = path.bind(lambda there: read_file(there, 2 * self.max_bytes)).value_or(None)
+            self._known = {} if image is None else parse_rows(image.data, self.program)
+        return self._known
+
+    def _write(self, data: bytes) -> None:
+        match sealed(directory_inside(real_root(self.root), ".cache")):
+            case Success(directory):
+                try:
+                    make_directories(directory)
+                    replace_file(f"{directory}/{CACHE_NAME}", data)
+                except OSError:
+                    return
+            case Failure(_):
+                return

@@ -1,0 +1,80 @@
+"""What an analysis notices in one note by itself, in words. It depends on nothing but the note, and is most of the work."""
+
+from __future__ import annotations
+
+import hashlib
+
+from attrs import frozen
+
+from agent_memory.domain.analysis.claims import Claim, assertions_of, claims_of, looked_at, words_without_values
+from agent_memory.domain.analysis.denials import Stated, stated
+from agent_memory.domain.analysis.said import said_in, said_terms, sentences_of
+from agent_memory.domain.entry import Meta, StoredEntry
+from agent_memory.domain.findings import Profile
+from agent_memory.domain.planning.directives import is_directive, is_directive_kind
+from agent_memory.domain.text.code_spans import find_code
+from agent_memory.domain.text.links import find_links
+from agent_memory.domain.text.terms import content_terms
+
+_MOST_TERMS = 2_000
+
+
+@frozen
+class Noticed:
+    """All that is compared of a note besides its frontmatter. Words are in alphabetical order."""
+
+    digest: bytes
+    """Of the body without links and white space; empty where nothing else is in it."""
+    terms: tuple[str, ...]
+    """The content words of title and body, and the code they name."""
+    title: tuple[str, ...]
+    """The content words of the title, without values."""
+    about: tuple[str, ...]
+    """Those of title, description and tags."""
+    links: tuple[str, ...]
+    """Ids that it links to, outside code, each once, in their order."""
+    claims: tuple[Claim, ...]
+    stated: tuple[Stated, ...]
+    """What it affirms and denies."""
+    code_lines: int
+    """Lines of fenced code that are not blank."""
+    code_chars: int
+    profile: Profile
+
+
+def noticed_in(stored: StoredEntry) -> Noticed:
+    """What there is in one entry, which can be forgotten afterwards."""
+    meta, body = stored.meta, stored.body
+    sentences = looked_at(sentences_of(stored))
+    fences = find_code(body).fences if "```" in body or "~~~" in body else ()
+    said = said_in(body)
+    title = words_without_values(meta.title)
+    tags = " ".join(tag.partition("__")[2] or tag for tag in meta.tags)
+    return Noticed(
+        digest=_digest(said),
+        # Of a very long text some words will do; which ones must not depend on anything but the text.
+        terms=tuple(sorted(said_terms(f"{meta.title}\n{said}"))[:_MOST_TERMS]),
+        title=tuple(sorted(title)),
+        about=tuple(sorted(title | words_without_values(meta.description) | content_terms(tags))),
+        links=tuple(dict.fromkeys(link.target for link in find_links(body) if link.target.startswith("id__"))),
+        claims=claims_of(sentences),
+        stated=tuple(map(stated, assertions_of(sentences))),
+        code_lines=sum(_lines(body[start:end]) for start, end in fences),
+        code_chars=sum(end - start for start, end in fences),
+        profile=Profile(len(body), _lines(body), _commands(meta, body)),
+    )
+
+
+def _commands(meta: Meta, body: str) -> bool:
+    return is_directive_kind(meta.kind) or is_directive(f"{meta.title}\n{meta.description}\n{body}")
+
+
+def _digest(said: str) -> bytes:
+    plain = " ".join(said.split())
+    if not any(map(str.isalnum, plain)):
+        return b""
+    return hashlib.sha256(plain.encode("utf-8", "surrogatepass")).digest()[:16]
+
+
+def _lines(text: str) -> int:
+    return sum(1 for line in text.split("\n") if line.strip())

@@ -1,0 +1,41 @@
+"""What is in each note by itself: noticed before, or by reading it now."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from returns.result import Failure, Success
+
+from agent_memory.domain.analysis.noticed import Noticed, noticed_in
+from agent_memory.domain.entry import Listed, Meta, StoredEntry
+from agent_memory.domain.results import sealed
+from agent_memory.domain.vocabulary import Sensitivity
+from agent_memory.errors import EntryChanged, EntryNotFound
+from agent_memory.pipelines.defrag_io import DefragIo
+from agent_memory.wording import describe
+
+
+def notice(io: DefragIo, live: Iterable[Listed], missed: list[str]) -> Iterator[tuple[Meta, Noticed]]:
+    """The frontmatter of each note and what is noticed in it. What cannot be read is added to `missed`, in words."""
+    for listed in live:
+        known = None if io.noticed is None else io.noticed.recall(listed.content_hash)
+        if known is not None:
+            yield listed.meta, known
+            continue
+        match sealed(io.store.read(listed.meta.id)):
+            case Success(stored) if stored.meta.id == listed.meta.id:
+                yield stored.meta, _noticed(io, stored)
+            case Success(_) | Failure(EntryNotFound() | EntryChanged()):
+                continue  # it went away or was merged meanwhile
+            case Failure(error):
+                missed.append(f"{listed.path} was left out: {describe(error)}")
+    if io.noticed is not None:
+        io.noticed.save()
+
+
+def _noticed(io: DefragIo, stored: StoredEntry) -> Noticed:
+    noticed = noticed_in(stored)
+    # Words of a secret note are nothing to keep anywhere else.
+    if io.noticed is not None and stored.meta.sensitivity is not Sensitivity.SECRET:
+        io.noticed.keep(stored.listed.content_hash, noticed)
+    return noticed

@@ -1,0 +1,70 @@
+"""What is in a note by itself is noticed once, and again when the note changed."""
+
+from __future__ import annotations
+
+from returns.result import Result
+
+from agent_memory.adapters.analysis.dict_noticed import DictNoticed
+from agent_memory.adapters.store.dict_store import DictStore
+from agent_memory.domain.change import Replace
+from agent_memory.domain.entry import MemoryEntry, StoredEntry
+from agent_memory.domain.vocabulary import Sensitivity
+from agent_memory.errors import Error
+from agent_memory.pipelines.noticing import notice
+from pipelines.defrag_world import DefragWorld, TidyingAgent
+
+
+class WatchedStore(DictStore):
+    """One that remembers what was read."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked: list[str] = []
+
+    def read(self, id: str, *, archived: bool = False) -> Result[StoredEntry, Error]:
+        self.asked.append(id)
+        return super().read(id, archived=archived)
+
+
+def _world(noticed: DictNoticed | None = None) -> DefragWorld:
+    return DefragWorld(TidyingAgent([]), store=WatchedStore(), noticed=noticed)
+
+
+def _seen(world: DefragWorld) -> tuple[list[str], list[str]]:
+    """The ids that are analysed, and of those the ones that had to be read."""
+    assert isinstance(world.store, WatchedStore)
+    world.store.asked.clear()
+    missed: list[str] = []
+    seen = [meta.id for meta, _ in notice(world.io(), world.store.list().unwrap().entries, missed)]
+    assert missed == []
+    return sorted(seen), sorted(world.store.asked)
+
+
+def test_only_what_changed_is_read_again() -> None:
+    world = _world(DictNoticed())
+    one = world.note("Port of the lamp", "The lamp listens on port 8080.")
+    other = world.note("Owner of the lamp", "Ana owns the lamp.")
+    both = sorted((one, other))
+    assert _seen(world) == (both, both)
+    assert _seen(world) == (both, [])
+    stored = world.store.read(other).unwrap()
+    changed = MemoryEntry(stored.meta, "Rui owns the lamp.")
+    world.store.apply([Replace(changed, stored.listed.content_hash)]).unwrap()
+    assert _seen(world) == (both, [other])
+
+
+def test_without_a_place_to_keep_it_all_is_read_each_time() -> None:
+    world = _world()
+    one = world.note("Port of the lamp", "The lamp listens on port 8080.")
+    assert _seen(world) == _seen(world) == ([one], [one])
+
+
+def test_words_of_a_secret_note_are_kept_nowhere_else() -> None:
+    world = _world(DictNoticed())
+    plain = world.note("Port of the lamp", "The lamp listens on port 8080.")
+    secret = world.note("Key of the lamp", "It hangs behind the tangerine.", sensitivity=Sensitivity.SECRET)
+    _seen(world)
+    assert isinstance(world.noticed, DictNoticed)
+    assert "tangerin" not in str(world.noticed.notes)
+    assert "8080" in str(world.noticed.notes), "positive control"
+    assert _seen(world) == (sorted((plain, secret)), [secret])
