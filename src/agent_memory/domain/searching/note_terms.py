@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from functools import lru_cache
 
 from attrs import frozen
 
@@ -12,6 +13,7 @@ from agent_memory.domain.searching.terms import chunk_terms, chunks_of, folded
 
 MAX_COUNT = 255
 """More of one term in one field is no more."""
+_REMEMBERED_CHARS = 64
 
 
 @frozen
@@ -52,11 +54,21 @@ def field_terms(text: str) -> FieldTerms:
     counts: dict[str, int] = {}
     length = 0
     for chunk, times in Counter(chunks_of(text)).items():
-        terms = chunk_terms(chunk)
-        length += len(terms.parts) * times
-        for term in terms.all:
+        parts, terms = _remembered(chunk) if len(chunk) <= _REMEMBERED_CHARS else _counted(chunk)
+        length += parts * times
+        for term in terms:
             counts[term] = counts.get(term, 0) + times
-    return FieldTerms({term: min(count, MAX_COUNT) for term, count in counts.items()}, length)
+    if max(counts.values(), default=0) > MAX_COUNT:
+        counts = {term: min(count, MAX_COUNT) for term, count in counts.items()}
+    return FieldTerms(counts, length)
+
+
+def _counted(chunk: str) -> tuple[int, tuple[str, ...]]:
+    terms = chunk_terms(chunk)
+    return len(terms.parts), terms.all
+
+
+_remembered = lru_cache(maxsize=1 << 15)(_counted)
 
 
 def _id_terms(ids: tuple[str, ...]) -> dict[str, int]:
