@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import count
 from typing import Any
 
@@ -14,6 +14,7 @@ from agent_memory.adapters.embedding.indexed_meanings import IndexedMeanings
 from agent_memory.adapters.index.dict_index import DictIndex
 from agent_memory.adapters.store.dict_store import DictStore
 from agent_memory.domain.entry import MemoryEntry, Meta
+from agent_memory.domain.searching.indexed_note import Vectors
 from agent_memory.domain.searching.matching import NoteFilter
 from agent_memory.domain.searching.nearness import Nearness
 from agent_memory.domain.text.ids import mint_id
@@ -159,3 +160,23 @@ def test_many_vectors_are_compared_as_few_are(world: World, monkeypatch: pytest.
     monkeypatch.setattr(indexed_meanings, "_MANY_VECTORS", 1)
     many = world.near("engine overheats", 10)
     assert many.cosines == pytest.approx(few.cosines, abs=1e-5)
+
+
+def test_where_vectors_cannot_be_kept_the_others_are_searched(world: World) -> None:
+    wanted = world.put("Engine", "The engine overheats.")
+    world.near("engine")
+    world.put("Engine room", "The engine room is hot.")
+
+    class Full(DictIndex):
+        def put_vectors(self, model: str, vectors: Mapping[int, bytes]) -> Result[None, Error]:
+            return Failure(StoreIo(".cache", "write", "ENOSPC", "no space"))
+
+        def vectors(self, model: str) -> Result[Vectors, Error]:
+            return world.index.vectors(model)
+
+        def without_vector(self, model: str) -> Result[tuple[int, ...], Error]:
+            return world.index.without_vector(model)
+
+    found = IndexedMeanings(Full(world.store), world.store, world.embedder).near("engine", 5, (wanted,), ALL).unwrap()
+    assert wanted in found.cosines
+    assert found.notices == ("One note is not searched by meaning yet; the next searches go on with it.",)

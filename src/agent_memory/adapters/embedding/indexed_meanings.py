@@ -79,11 +79,10 @@ class IndexedMeanings:
             case Success(numbers):
                 pass
         for start in range(0, len(numbers), _AT_ONCE):
-            if start and self.seconds() > end:
+            is_late = start > 0 and self.seconds() > end
+            # Where they cannot be kept just now (another process writes, the disk is full) the others are searched.
+            if is_late or isinstance(self.index.notes(numbers[start : start + _AT_ONCE]).bind(self._put), Failure):
                 return Success(len(numbers) - start)
-            filled = self.index.notes(numbers[start : start + _AT_ONCE]).bind(self._put)
-            if isinstance(filled, Failure):
-                return filled
         return Success(0)
 
     def _put(self, notes: Mapping[int, IndexedNote]) -> Result[None, Error]:
@@ -133,4 +132,5 @@ def _nearness(
 def _notices(left: int) -> tuple[str, ...]:
     if not left:
         return ()
-    return (f"{left:,} notes are not searched by meaning yet; the next searches take them in.",)
+    notes = "One note is" if left == 1 else f"{left:,} notes are"
+    return (f"{notes} not searched by meaning yet; the next searches go on with it.",)
