@@ -14,14 +14,12 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from returns.result import Success
 
-from agent_memory.adapters.agent import agent_environment
+from agent_memory.adapters.surroundings.own_calls import is_marked, is_own_call
 from agent_memory.domain.inbox_entry import Context, SessionFile
 from agent_memory.domain.queueing.session_event import SHAPES, SessionEvent, session_event
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.formats.inbox_json import parse_inbox_entry, render_inbox_entry
-from agent_memory.surfaces import hook_call
 from agent_memory.surfaces.hook import entry_text, timestamp_of
-from agent_memory.surfaces.hook_call import is_marked, is_own_call
 from hook_calls import HOOK, ID, call, inbox_of, payload, problems_of
 from inbox_entries import contexts, instants
 
@@ -190,14 +188,6 @@ def test_our_own_agent_commands_are_not_captured(root: Path, home: Path, depth: 
     assert (inbox_of(root), problems_of(home)) == ([], [])
     assert is_own_call({"AGENT_MEMORY_DEPTH": depth})
     assert not is_own_call({"AGENT_MEMORY_DEPTH": "0"})
-
-
-def test_the_signs_of_our_own_calls_are_those_that_agent_commands_are_given() -> None:
-    """P23: the hook has its own copies, since importing the others would cost it more than all it does."""
-    assert (hook_call.DEPTH_VARIABLE, hook_call.CHILD_MARK) == (
-        agent_environment.DEPTH_VARIABLE,
-        agent_environment.CHILD_MARK,
-    )
 
 
 @pytest.mark.parametrize("where", ["own", "payload"])

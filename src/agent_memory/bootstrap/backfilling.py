@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 from returns.result import Result, Success
 
 from agent_memory import __version__
-from agent_memory.adapters.agent.private_directory import is_private
 from agent_memory.adapters.agent.prompt_templates import load_prompt_template
 from agent_memory.adapters.harness import history_sources
 from agent_memory.adapters.harness.seen_sessions_files import SeenSessionsFiles
 from agent_memory.adapters.harness.session_finders import session_finders, watched_finders
+from agent_memory.adapters.surroundings.own_calls import is_marked
 from agent_memory.adapters.surroundings.past_places import past_repo
 from agent_memory.adapters.surroundings.project_directories import MAX_DIRECTORIES, project_directories
 from agent_memory.domain.backfill import Backfill
@@ -61,7 +61,7 @@ def backfill_io(
             asked=asking[1],
             seen=None if watching else SeenSessionsFiles(memory.root, __version__),
             repo_of=lambda directory: past_repo(directory, memory.environ),
-            is_private=is_private,
+            is_private=is_marked,
             tombstones=memory.tombstones,
             progress=progress,
         )

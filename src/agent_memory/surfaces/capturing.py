@@ -10,9 +10,9 @@ from pathlib import Path
 from attrs import frozen
 from returns.result import Failure, Result, Success
 
-from agent_memory.adapters.agent.agent_environment import DEPTH_VARIABLE
 from agent_memory.adapters.forgetting.tombstone_files import TombstoneFiles
 from agent_memory.adapters.inbox.inbox_snapshots import put_snapshot
+from agent_memory.adapters.surroundings.own_calls import DEPTH_VARIABLE, is_marked, is_own_call
 from agent_memory.adapters.surroundings.repository import read_repository
 from agent_memory.adapters.surroundings.root import home_of
 from agent_memory.domain.inbox_entry import (
@@ -33,7 +33,6 @@ from agent_memory.domain.text.plain_text import clean_text
 from agent_memory.domain.vocabulary import Harness, Kind
 from agent_memory.errors import ActRefused, Error, SessionForgotten, UsageInvalid
 from agent_memory.ports import Inbox
-from agent_memory.surfaces.hook_call import is_marked, is_own_call
 from agent_memory.surfaces.texts import tags_of
 
 MAX_FILE_BYTES = 16 << 20

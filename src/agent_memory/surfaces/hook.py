@@ -10,6 +10,7 @@ import time
 
 from agent_memory.adapters.disk.json_lite import json_object
 from agent_memory.adapters.inbox.inbox_put import INBOX, put_text
+from agent_memory.adapters.surroundings.own_calls import is_marked, is_own_call
 from agent_memory.adapters.surroundings.repository import read_repository
 from agent_memory.adapters.surroundings.root import home_of
 from agent_memory.domain.queueing.plain_name import is_plain_name
@@ -18,8 +19,6 @@ from agent_memory.domain.queueing.session_event import SessionEvent, session_eve
 from agent_memory.surfaces.hook_call import (
     HookProblem,
     current_directory,
-    is_marked,
-    is_own_call,
     log_problem,
     named_harness,
     payload_on_stdin,

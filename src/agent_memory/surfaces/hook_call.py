@@ -17,9 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import NoReturn
 
-DEPTH_VARIABLE = "AGENT_MEMORY_DEPTH"
-CHILD_MARK = ".agent-memory-child"
-
 MAX_PAYLOAD_BYTES = 8 << 20
 """What lies behind is read and thrown away, so that the harness never writes into a closed pipe."""
 MAX_DRAINED_BYTES = 256 << 20
@@ -65,22 +62,6 @@ def _log_bug(bug: BaseException) -> None:
         log_problem(os.environ, None, "defect", f"{type(bug).__name__} at {place}")
     finally:
         os._exit(0)
-
-
-def is_own_call(environ: "Mapping[str, str]") -> bool:
-    """Whether we are inside an agent command that we ourselves started (P23)."""
-    return environ.get(DEPTH_VARIABLE, "").strip() not in ("", "0")
-
-
-def is_marked(directory: str) -> bool:
-    """Whether a directory is, or is below, the private directory of an agent command (P23)."""
-    while True:
-        if os.path.lexists(f"{directory}/{CHILD_MARK}"):
-            return True
-        parent = os.path.dirname(directory)
-        if parent == directory:
-            return False
-        directory = parent
 
 
 def current_directory() -> str:

@@ -11,14 +11,13 @@ import gc
 import os
 
 from agent_memory.adapters.disk.json_lite import json_object
+from agent_memory.adapters.surroundings.own_calls import is_marked, is_own_call
 from agent_memory.adapters.surroundings.root import home_of
 from agent_memory.domain.injecting.harness_forms import hook_output
 from agent_memory.domain.injecting.moment import Moment, moment_of
 from agent_memory.surfaces.hook_call import (
     HookProblem,
     current_directory,
-    is_marked,
-    is_own_call,
     log_problem,
     named_harness,
     payload_on_stdin,

@@ -7,10 +7,11 @@ from collections.abc import Mapping
 
 from returns.result import Failure, Result, Success
 
-from agent_memory.adapters.agent.agent_environment import DEPTH_VARIABLE, child_environment, depth_of
+from agent_memory.adapters.agent.agent_environment import child_environment, depth_of
 from agent_memory.adapters.agent.child_process import MAX_STDOUT_BYTES, Finished, run_child
 from agent_memory.adapters.agent.chosen_command import AgentCommand, choose_command
 from agent_memory.adapters.agent.private_directory import prepare_private_directory, private_directory
+from agent_memory.adapters.surroundings.own_calls import DEPTH_VARIABLE
 from agent_memory.adapters.surroundings.root import home_of
 from agent_memory.config import LlmConfig
 from agent_memory.domain.agent_request import AgentReply, AgentRequest

@@ -6,14 +6,9 @@ from collections.abc import Iterable, Mapping
 
 from returns.result import Failure, Result, Success
 
+from agent_memory.adapters.surroundings.own_calls import DEPTH_VARIABLE
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import ActRefused
-
-DEPTH_VARIABLE = "AGENT_MEMORY_DEPTH"
-"""How many of our agent commands we are inside of; 0 or unset outside of any."""
-
-CHILD_MARK = ".agent-memory-child"
-"""A file of this name marks the working directory of our agent commands: nothing at or below it is captured."""
 
 HARNESS_VARIABLES: Mapping[str, Harness] = {
     "CLAUDE_CODE_CHILD_SESSION": Harness.CLAUDE_CODE,

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 
 from returns.result import Failure, Result, Success
 
-from agent_memory.adapters.agent.agent_environment import CHILD_MARK
 from agent_memory.adapters.disk.durable import DIRECTORY_MODE, make_directories, replace_file
 from agent_memory.adapters.disk.io_errors import store_io
+from agent_memory.adapters.surroundings.own_calls import CHILD_MARK
 from agent_memory.adapters.surroundings.root import local_state_directory
 from agent_memory.errors import Error
 
@@ -22,16 +22,6 @@ MARK_TEXT = (
 def private_directory(home: str) -> str:
     """Its path. It belongs to this machine and to no store."""
     return f"{local_state_directory(home)}/child"
-
-
-def is_private(directory: str) -> bool:
-    """Whether a directory holds the mark, or is below one that does. What is not there any more holds none."""
-    while not os.path.lexists(f"{directory}/{CHILD_MARK}"):
-        parent = os.path.dirname(directory)
-        if parent == directory:
-            return False
-        directory = parent
-    return True
 
 
 def prepare_private_directory(path: str, files: Mapping[str, str]) -> Result[None, Error]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from returns.result import Failure, Success
 
-from agent_memory.adapters.agent.agent_environment import DEPTH_VARIABLE
+from agent_memory.adapters.surroundings.own_calls import DEPTH_VARIABLE, is_marked, is_own_call
 from agent_memory.bootstrap import Memory
 from agent_memory.domain.injecting.passage import Injection
 from agent_memory.domain.injecting.profiles import BUILT_IN
@@ -17,7 +17,6 @@ from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import ActRefused, UsageInvalid
 from agent_memory.surfaces.cli.opening import add_choice, current_directory, with_memory
 from agent_memory.surfaces.console import Console
-from agent_memory.surfaces.hook_call import is_marked, is_own_call
 from agent_memory.surfaces.inject_hook import run_inject_hook
 
 _MOST_TOKENS = 50_000
