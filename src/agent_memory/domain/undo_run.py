@@ -65,6 +65,8 @@ def sentence_of(undone: Undone) -> str:
         if number := counts[act]:
             noun = "" if parts else f" {'note' if number == 1 else 'notes'}"
             parts.append(f"{number}{noun} {words.replace('{it} was', 'it was' if number == 1 else 'they were')}")
+    if not undone.actions and undone.root.machine == "defrag":
+        parts.append("tiers put back as they were")
     if undone.sections:
         count = len(undone.sections)
         parts.append(f"{count} managed section{'' if count == 1 else 's'} restored")

@@ -44,9 +44,9 @@ def why(one: TierStanding) -> str:
         (standing(valid_until_ms=NOW_MS - DAY_MS), "It stopped being true on 2026-02-12."),
         (
             evolve(standing(), weakest_hot=2.0),
-            "It may be hot, and the last defrag chose others; the lowest score among them is 2.00.",
+            "It may be hot, and others are in front of it; the lowest score among them is 2.00.",
         ),
-        (standing(), "It may be hot, and the last defrag chose others. `memory pin`"),
+        (standing(), "It may be hot, and others are in front of it. `memory pin`"),
         (evolve(standing(), archived=True), "It is archived"),
     ],
 )

@@ -105,6 +105,4 @@ def _why_not_hot(standing: TierStanding) -> str:
 
 def _why_outrun(standing: TierStanding) -> str:
     weakest = "" if standing.weakest_hot is None else f"; the lowest score among them is {standing.weakest_hot:.2f}"
-    return (
-        f"It may be hot, and the last defrag chose others{weakest}. `memory pin` puts it in front and keeps it there."
-    )
+    return f"It may be hot, and others are in front of it{weakest}. `memory pin` puts it in front and keeps it there."
