@@ -15,7 +15,6 @@ import sys
 import unicodedata
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from urllib.parse import quote
 
 from attrs import define
 from returns.result import Failure, Success
@@ -220,6 +219,8 @@ def _clear_away(path: str) -> None:
 
 def _in_memory_like(path: str, why: str) -> IndexDatabase:
     """What a file holds that may be read but not written, in memory."""
+    from urllib.parse import quote
+
     try:
         if not stat.S_ISREG(os.lstat(path).st_mode):
             return in_memory(why)

@@ -15,7 +15,8 @@ from attrs import define
 
 from agent_memory.adapters.index.file_batch import FileBatch
 from agent_memory.adapters.index.index_database import IndexDatabase
-from agent_memory.adapters.index.segments import Segments, merge_some
+from agent_memory.adapters.index.segment_writing import merge_some
+from agent_memory.adapters.index.segments import Segments
 from agent_memory.adapters.index.shelf_state import ShelfState
 from agent_memory.domain.searching.indexed_note import Refreshed
 
