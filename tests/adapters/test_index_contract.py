@@ -388,3 +388,47 @@ def scored(world: World, matches: Matches) -> list[tuple[float, str, bool]]:
     notes = world.index.notes(list(matches.scores)).unwrap()
     of_note = ((score, notes[number].listed) for number, score in matches.scores.items())
     return sorted((score, listed.meta.id, listed.archived) for score, listed in of_note)
+
+
+# -- any question at all ----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def small_index(tmp_path_factory: pytest.TempPathFactory) -> IndexFiles:
+    root = tmp_path_factory.mktemp("asked") / "memories"
+    world = World(StoreFiles(root, KernelLocks(root)), IndexFiles(root), root)
+    for letter, text in zip("abcdef", WORDS, strict=False):
+        world.put(f"id__{letter * 6}", f"{text} {' '.join(WORDS)}", title=f'"{text}"')
+    world.refresh()
+    assert isinstance(world.index, IndexFiles)
+    return world.index
+
+
+def ask(index: Index, query: str) -> Matches:
+    return index.match(query_words(query), TermWeights(), 10, LIVE_NOTES).unwrap()
+
+
+@settings(max_examples=200)
+@given(query=st.text(max_size=60) | st.text("abz\"'*()-:^{}[]~?%_\\ \x00\n", max_size=60))
+def test_no_question_is_an_error(small_index: IndexFiles, query: str) -> None:
+    matches = ask(small_index, query)
+    assert all(score > 0 for score in matches.scores.values())
+    assert len(ask(small_index, f"zebra {query}").scores) == 6
+
+
+@pytest.mark.shared
+def test_no_naughty_question_is_an_error(small_index: IndexFiles, shared: Path) -> None:
+    asked = 0
+    for path in sorted((shared / "corpora" / "naughty-strings").rglob("*")):
+        if path.is_file():
+            for line in path.read_text(encoding="utf-8", errors="surrogateescape").splitlines():
+                ask(small_index, line)
+                asked += 1
+    assert asked > 500
+
+
+def test_ten_kilobytes_of_a_log_are_a_question(small_index: IndexFiles) -> None:
+    line = "2026-02-13T14:30:05.{n}Z ERROR [worker-{n}] zebra.lock.Failed: id={n} at /srv/app/{n}/migration.py:{n}\n"
+    log = "".join(line.format(n=number) for number in range(120))
+    assert len(log) > 10_000
+    assert len(ask(small_index, log).scores) == 6
