@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from agent_memory.adapters.records.dict_run_records import DictRunRecords as DictRunRecords
     from agent_memory.adapters.records.dict_session_marks import DictSessionMarks as DictSessionMarks
     from agent_memory.adapters.records.dict_spend_ledger import DictSpendLedger as DictSpendLedger
+    from agent_memory.adapters.records.dict_state_keys import DictStateKeys as DictStateKeys
     from agent_memory.adapters.records.dict_usage_ledger import DictUsageLedger as DictUsageLedger
     from agent_memory.adapters.store.dict_store import DictStore as DictStore
     from agent_memory.adapters.targets.dict_targets import DictTargets as DictTargets
@@ -86,6 +87,7 @@ if TYPE_CHECKING:
     )
     from agent_memory.domain.searching.search_request import Mode as Mode, SearchRequest as SearchRequest
     from agent_memory.domain.section import Published as Published, SectionBudget as SectionBudget, Target as Target
+    from agent_memory.domain.state_value import StateValue as StateValue
     from agent_memory.domain.tiers import Tier as Tier, TierList as TierList
     from agent_memory.domain.vocabulary import (
         Harness as Harness,
@@ -127,6 +129,7 @@ if TYPE_CHECKING:
         SessionFinder as SessionFinder,
         SessionMarks as SessionMarks,
         SpendLedger as SpendLedger,
+        StateKeys as StateKeys,
         Store as Store,
         Targets as Targets,
         UsageLedger as UsageLedger,
@@ -182,6 +185,7 @@ _HOMES = {
     "DictSpendLedger": "agent_memory.adapters.records.dict_spend_ledger",
     "DictStore": "agent_memory.adapters.store.dict_store",
     "DictTargets": "agent_memory.adapters.targets.dict_targets",
+    "DictStateKeys": "agent_memory.adapters.records.dict_state_keys",
     "DictUsageLedger": "agent_memory.adapters.records.dict_usage_ledger",
     "Dropped": "agent_memory.domain.change",
     "Error": "agent_memory.errors",
@@ -251,6 +255,8 @@ _HOMES = {
     "Snippet": "agent_memory.domain.searching.search_answer",
     "Source": "agent_memory.domain.entry",
     "SpendLedger": "agent_memory.ports",
+    "StateKeys": "agent_memory.ports",
+    "StateValue": "agent_memory.domain.state_value",
     "Status": "agent_memory.domain.vocabulary",
     "Store": "agent_memory.ports",
     "StoredEntry": "agent_memory.domain.entry",

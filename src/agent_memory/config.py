@@ -144,7 +144,7 @@ class InjectConfig:
 
 @frozen
 class McpConfig:
-    trusted_clients: tuple[str, ...] = _key("MCP clients whose writes count as the person's.", (), check=_not_blank)
+    trusted_clients: tuple[str, ...] = _key("Names of MCP clients whose notes count as an agent's; others' are external.", (), check=_not_blank)
 
 
 @frozen

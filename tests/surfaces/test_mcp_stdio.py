@@ -313,9 +313,12 @@ def test_without_the_extra_one_sentence_says_what_to_install(memory: Memory, tmp
         "import importlib.util\nfind = importlib.util.find_spec\n"
         "importlib.util.find_spec = lambda name, *rest: None if name == 'mcp' else find(name, *rest)\n"
     )
-    done = memory("mcp", environ={"PYTHONPATH": str(tmp_path)})
-    assert (done.code, done.out) == (2, "")
-    assert done.err == "memory: The MCP server is not installed. Install it with `pip install 'agent-memory[mcp]'`.\n"
+    environ = memory.environment({"PYTHONPATH": str(tmp_path)})
+    done = subprocess.run([*PROGRAM, "mcp"], env=environ, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert (
+        done.stderr == "memory: The MCP server is not installed. Install it with `pip install 'agent-memory[mcp]'`.\n"
+    )
 
 
 class TestLines:

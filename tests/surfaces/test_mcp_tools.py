@@ -281,6 +281,8 @@ class TestReading:
             assert plain in said
             assert secret not in said
             assert "stripes" not in said.replace("zebra stripes vault", "")
+        twin = tools("write_context", topic="T", content="The zebra stripes open the vault.")
+        assert twin == Answer("Already stored, so nothing was written.", False)
         for name, more in (("read_context", {}), ("delete_context", {}), ("update_context", {"content": "x"})):
             assert tools(name, id=secret, **more) == Answer(
                 f"No chunk found with id `{secret}`. search_context and list_context show what there is.", True
@@ -393,6 +395,17 @@ class TestBadCalls:
             said = tools("write_context", topic=text, content=f"About {text}", tags=[text], agent=text)
             assert not said.is_error or not text.strip()
         assert memory.store.list().unwrap().unreadable == ()
+
+    def test_what_git_refused_is_told_in_the_end(self, root: Path) -> None:
+        warnings: list[str] = []
+        with served(warnings) as (memory, tools):
+            id = tools.written("Auth", JWT)
+            (path,) = memory.root.glob("topics/*.md")
+            path.write_text(path.read_text().replace("stateless", f"stateless {TOKEN}"))
+            tools("update_context", id=id, topic="Auth, again")
+            assert warnings == []
+        assert any("secret" in each for each in warnings)
+        assert not any(TOKEN in each for each in warnings)
 
     def test_a_bug_in_one_call_ends_no_other(self, tools: Tools, monkeypatch: pytest.MonkeyPatch) -> None:
         def broken(*_: object) -> None:

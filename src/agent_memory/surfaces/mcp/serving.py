@@ -58,8 +58,10 @@ class MemoryServer:
         """The SDK's server."""
 
     def close(self) -> None:
-        """What is at work is finished, what waits is dropped."""
+        """What is at work is finished, what waits is dropped, and what the person should know of it all is told."""
         self._thread.shutdown(wait=True, cancel_futures=True)
+        for warning in dict.fromkeys(each for memory in self._callers.values() for each in memory.warnings()):
+            self._memory.warn(warning)
 
     async def _list_tools(self, _context: Any, _params: Any) -> wire.ListToolsResult:
         return wire.ListToolsResult(tools=[_tool(tool) for tool in TOOLS])
