@@ -26,7 +26,8 @@ from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Kind
 from agent_memory.errors import Defect, Error, HistoryUnavailable
 from agent_memory.machines.consolidate import Consolidate
 from agent_memory.machines.pipeline import Model
-from agent_memory.pipelines.asking import parse_output, run_agent
+from agent_memory.pipelines.asking import run_agent
+from agent_memory.pipelines.checking import parse_output
 from agent_memory.pipelines.consolidate_io import ConsolidateIo
 from agent_memory.pipelines.deferring import defer, take_up_deferred
 from agent_memory.pipelines.driver import Step, drive_and_report
