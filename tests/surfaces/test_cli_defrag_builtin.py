@@ -111,3 +111,21 @@ def test_where_the_agent_command_fails_caps_hold_all_the_same_and_the_failure_is
     assert "no-such-agent" in memory("status").out
     assert memory("undo").code == 0
     assert {note["id"] for note in memory.notes()} == set(ids)
+
+
+def test_where_no_agent_may_be_called_caps_hold_too(memory: Memory) -> None:
+    for number in range(6):
+        memory.remembered(f"Note number {number} says something.")
+    memory.configure(limits={"maxEntries": 5}, llm={"preset": "cursor"})
+    done = memory("defrag")
+    assert (done.code, done.out, len(memory.notes())) == (40, "1 archived\n", 5)
+    assert "llm.allowTools" in done.err
+    again = memory("defrag")
+    assert (again.code, again.out, again.err) == (40, "", done.err)
+
+
+def test_with_nothing_to_do_an_agent_that_may_not_be_called_is_told_all_the_same(memory: Memory) -> None:
+    memory.configure(llm={"preset": "cursor"})
+    done = memory("defrag")
+    assert (done.code, done.out) == (40, "")
+    assert "llm.allowTools" in done.err

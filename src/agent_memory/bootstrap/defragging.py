@@ -6,10 +6,11 @@ import secrets
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from returns.result import Result, Success
+from returns.result import Failure, Result, Success
 
 from agent_memory import __version__
 from agent_memory.adapters.agent.prompt_templates import load_prompt_template
+from agent_memory.adapters.agent.unusable_agent import UnusableAgent
 from agent_memory.adapters.analysis.noticed_files import NoticedFiles
 from agent_memory.adapters.git.git_upkeep import pack_history
 from agent_memory.adapters.records.run_pruning import RunPruning
@@ -26,15 +27,21 @@ if TYPE_CHECKING:
 
 
 def defrag(memory: Memory, *, dry_run: bool, force: bool, progress: Callable[[str], None]) -> Result[DefragRun, Error]:
-    """As `Memory.defrag` has it."""
+    """As `Memory.defrag` has it. Where no agent may be called, only what needs none is done."""
     now_ms = memory.clock.now_ms()
     run = DefragRun(memory.new_run_id(now_ms), now_ms, dry_run, force)
+    configured = memory.agent()
+    agent = UnusableAgent(configured.failure()) if isinstance(configured, Failure) else configured.unwrap()
+
+    def told(ended: DefragRun) -> Result[DefragRun, Error]:
+        return configured.map(lambda _: ended) if ended.trouble is None else Success(ended)
+
     with memory.locks.run() as held:
         return (
             held.bind(lambda _: finish_others(memory, dry_run, finish_consolidate))
-            .bind(lambda _: memory.agent())
-            .bind(lambda agent: defrag_io(memory, agent, progress))
+            .bind(lambda _: defrag_io(memory, agent, progress))
             .bind(lambda io: defrag_with(io, run))
+            .bind(told)
         )
 
 
