@@ -113,7 +113,9 @@ def test_a_note_that_went_after_the_index_saw_it_is_not_named(store: DictStore) 
 def test_meaning_finds_what_words_alone_do_not(store: DictStore) -> None:
     wanted = put(store, "Stale locks", "The lock file holds PID@hostname; after five minutes anybody takes it over.")
     synonyms = {"mutex": "lock", "grab": "tak", "host": "pid"}
-    subject = Subject("Mutex", "Once five minutes are over the file of a mutex, with its host, is anybody's to grab.")
+    subject = Subject(
+        "Mutex", "Once five minutes are over, the file of a mutex, which holds its host, is anybody's to grab."
+    )
     by_words, by_meaning = KnownNotes(store), KnownNotes(store, None, DictEmbedder(synonyms))
     assert by_words.similar_to(subject, REPO).unwrap() == ()
     assert [each.meta.id for each in by_meaning.similar_to(subject, REPO).unwrap()] == [wanted]

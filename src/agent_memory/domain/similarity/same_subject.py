@@ -35,7 +35,6 @@ _SHARED_OF_FEW = 0.6
 _SHARED_AND_NEAR = 1.25
 """Share of the smaller note and cosine together: the same subject by words and meaning."""
 _LEAST_SHARED = 0.45
-_FEWEST_SHARED_AND_NEAR = 4
 _TITLES = 0.2
 """What equal titles add."""
 _SAID_AGAIN = 0.8
@@ -122,6 +121,6 @@ def _same_by_words(one: _Words, other: _Words, common: int, shared: float, jacca
 
 
 def _same_by_meaning(common: frozenset[str], shared: float, by_words: float, cosine: float | None) -> bool:
-    if cosine is None or len(common) < _FEWEST_SHARED_AND_NEAR or shared < _LEAST_SHARED:
+    if cosine is None or len(common) < _FEWEST_SHARED or shared < _LEAST_SHARED:
         return False
     return by_words + cosine >= _SHARED_AND_NEAR
