@@ -5,12 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from attrs import define, field
-from returns.result import Failure, Success
 
-from agent_memory.adapters.disk.durable import make_directories, replace_file
-from agent_memory.adapters.disk.paths import directory_inside, read_file, real_root
+from agent_memory.adapters.disk.derived_file import read_derived, write_derived
 from agent_memory.domain.analysis.noticed import Noticed
-from agent_memory.domain.results import sealed
 from agent_memory.formats.noticed_rows import parse_row, parse_rows, render_row, render_rows
 
 CACHE_NAME = "analysis"
@@ -46,7 +43,7 @@ class NoticedFiles:
         """See the port."""
         if self._used.keys() == self._rows().keys():
             return
-        self._write(render_rows(self.program, self._used))
+        write_derived(self.root, CACHE_NAME, render_rows(self.program, self._used))
         self._known = self._used
 
     def _use(self, content_hash: str, row: bytes) -> None:
@@ -56,18 +53,6 @@ class NoticedFiles:
 
     def _rows(self) -> dict[str, bytes]:
         if self._known is None:
-            path = directory_inside(real_root(self.root), ".cache").map(lambda there: f"{there}/{CACHE_NAME}")
-            image = path.bind(lambda there: read_file(there, 2 * self.max_bytes)).value_or(None)
-            self._known = {} if image is None else parse_rows(image.data, self.program)
+            data = read_derived(self.root, CACHE_NAME, 2 * self.max_bytes)
+            self._known = {} if data is None else parse_rows(data, self.program)
         return self._known
-
-    def _write(self, data: bytes) -> None:
-        match sealed(directory_inside(real_root(self.root), ".cache")):
-            case Success(directory):
-                try:
-                    make_directories(directory)
-                    replace_file(f"{directory}/{CACHE_NAME}", data)
-                except OSError:
-                    return
-            case Failure(_):
-                return

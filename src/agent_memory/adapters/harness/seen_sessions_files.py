@@ -6,13 +6,10 @@ from hashlib import blake2b
 from pathlib import Path
 
 from attrs import define, field
-from returns.result import Failure, Success
 
-from agent_memory.adapters.disk.durable import make_directories, replace_file
-from agent_memory.adapters.disk.paths import directory_inside, read_file, real_root
+from agent_memory.adapters.disk.derived_file import read_derived, write_derived
 from agent_memory.domain.found_session import FoundSession
 from agent_memory.domain.history import SessionMark
-from agent_memory.domain.results import sealed
 from agent_memory.domain.seen_session import SeenSession
 from agent_memory.formats.seen_json import parse_seen, render_seen
 
@@ -47,23 +44,13 @@ class SeenSessionsFiles:
         known = self._all()
         others = {key: seen for key, seen in known.items() if seen.harness not in harnesses}
         sessions = others | self._used
-        if sessions == known or not self.root.is_dir():
-            return  # a look alone makes no store
-        match sealed(directory_inside(real_root(self.root), ".cache")):
-            case Success(directory):
-                try:
-                    make_directories(directory)
-                    replace_file(f"{directory}/{CACHE_NAME}", render_seen(self.program, sessions))
-                except OSError:
-                    return
-            case Failure(_):
-                return
+        if sessions != known:
+            write_derived(self.root, CACHE_NAME, render_seen(self.program, sessions))
 
     def _all(self) -> dict[str, SeenSession]:
         if self._known is None:
-            path = directory_inside(real_root(self.root), ".cache").map(lambda there: f"{there}/{CACHE_NAME}")
-            image = path.bind(lambda there: read_file(there, _MAX_BYTES)).value_or(None)
-            self._known = {} if image is None else parse_seen(image.data, self.program)
+            data = read_derived(self.root, CACHE_NAME, _MAX_BYTES)
+            self._known = {} if data is None else parse_seen(data, self.program)
         return self._known
 
 

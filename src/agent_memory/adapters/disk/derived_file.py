@@ -1,0 +1,35 @@
+"""Files in `.cache/` of a store: derived, so that what cannot be read is made anew, and what cannot be written done without."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from returns.result import Failure, Success
+
+from agent_memory.adapters.disk.durable import make_directories, replace_file
+from agent_memory.adapters.disk.paths import directory_inside, read_file, real_root
+from agent_memory.domain.results import sealed
+
+CACHE = ".cache"
+
+
+def read_derived(root: Path, name: str, max_bytes: int) -> bytes | None:
+    """The bytes of the file; None where it is absent, too long or not to be read."""
+    path = directory_inside(real_root(root), CACHE).map(lambda there: f"{there}/{name}")
+    image = path.bind(lambda there: read_file(there, max_bytes)).value_or(None)
+    return None if image is None else image.data
+
+
+def write_derived(root: Path, name: str, data: bytes) -> None:
+    """Replace the file, if that can be done. A store that is not there yet is not made for it."""
+    if not root.is_dir():
+        return
+    match sealed(directory_inside(real_root(root), CACHE)):
+        case Success(directory):
+            try:
+                make_directories(directory)
+                replace_file(f"{directory}/{name}", data)
+            except OSError:
+                return
+        case Failure(_):
+            return
