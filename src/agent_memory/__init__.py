@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from agent_memory.adapters.records.dict_session_marks import DictSessionMarks as DictSessionMarks
     from agent_memory.adapters.records.dict_spend_ledger import DictSpendLedger as DictSpendLedger
     from agent_memory.adapters.records.dict_state_keys import DictStateKeys as DictStateKeys
+    from agent_memory.adapters.records.dict_tag_vocabulary import DictTagVocabulary as DictTagVocabulary
     from agent_memory.adapters.records.dict_usage_ledger import DictUsageLedger as DictUsageLedger
     from agent_memory.adapters.store.dict_store import DictStore as DictStore
     from agent_memory.adapters.targets.dict_targets import DictTargets as DictTargets
@@ -75,7 +76,12 @@ if TYPE_CHECKING:
         OpencodeSession as OpencodeSession,
         SessionFile as SessionFile,
     )
-    from agent_memory.domain.note_draft import Caller as Caller, MetaPatch as MetaPatch, NoteDraft as NoteDraft
+    from agent_memory.domain.note_draft import (
+        Caller as Caller,
+        Expiry as Expiry,
+        MetaPatch as MetaPatch,
+        NoteDraft as NoteDraft,
+    )
     from agent_memory.domain.plan import Plan as Plan
     from agent_memory.domain.queue import Outcome as Outcome, Pending as Pending, Trouble as Trouble
     from agent_memory.domain.run import Run as Run, Settled as Settled
@@ -88,6 +94,7 @@ if TYPE_CHECKING:
     from agent_memory.domain.searching.search_request import Mode as Mode, SearchRequest as SearchRequest
     from agent_memory.domain.section import Published as Published, SectionBudget as SectionBudget, Target as Target
     from agent_memory.domain.state_value import StateValue as StateValue
+    from agent_memory.domain.tagging.tag_vocabulary import TagVocabulary as TagVocabulary
     from agent_memory.domain.tiers import Tier as Tier, TierList as TierList
     from agent_memory.domain.vocabulary import (
         Harness as Harness,
@@ -120,6 +127,7 @@ if TYPE_CHECKING:
         Inbox as Inbox,
         Index as Index,
         KeptHistories as KeptHistories,
+        KeptVocabulary as KeptVocabulary,
         Locks as Locks,
         Meanings as Meanings,
         Places as Places,
@@ -184,11 +192,13 @@ _HOMES = {
     "DictSessionMarks": "agent_memory.adapters.records.dict_session_marks",
     "DictSpendLedger": "agent_memory.adapters.records.dict_spend_ledger",
     "DictStore": "agent_memory.adapters.store.dict_store",
+    "DictTagVocabulary": "agent_memory.adapters.records.dict_tag_vocabulary",
     "DictTargets": "agent_memory.adapters.targets.dict_targets",
     "DictStateKeys": "agent_memory.adapters.records.dict_state_keys",
     "DictUsageLedger": "agent_memory.adapters.records.dict_usage_ledger",
     "Dropped": "agent_memory.domain.change",
     "Error": "agent_memory.errors",
+    "Expiry": "agent_memory.domain.note_draft",
     "FileSnapshot": "agent_memory.domain.inbox_entry",
     "Finding": "agent_memory.domain.findings",
     "FoundSession": "agent_memory.domain.found_session",
@@ -201,6 +211,7 @@ _HOMES = {
     "Index": "agent_memory.ports",
     "InlineNote": "agent_memory.domain.inbox_entry",
     "KeptHistories": "agent_memory.ports",
+    "KeptVocabulary": "agent_memory.ports",
     "Kind": "agent_memory.domain.vocabulary",
     "ListFilter": "agent_memory.reading",
     "Listed": "agent_memory.domain.entry",
@@ -260,6 +271,7 @@ _HOMES = {
     "Status": "agent_memory.domain.vocabulary",
     "Store": "agent_memory.ports",
     "StoredEntry": "agent_memory.domain.entry",
+    "TagVocabulary": "agent_memory.domain.tagging.tag_vocabulary",
     "Target": "agent_memory.domain.section",
     "Targets": "agent_memory.ports",
     "Tier": "agent_memory.domain.tiers",
