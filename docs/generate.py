@@ -25,6 +25,9 @@ from agent_memory.machines.consolidate import Consolidate
 from agent_memory.machines.defrag import Defrag
 from agent_memory.surfaces.cli.main import COMMANDS, command_parser
 from agent_memory.surfaces.config_page import config_page, config_schema_text
+from agent_memory.surfaces.shell.command_facts import command_facts
+from agent_memory.surfaces.shell.completions import SHELLS
+from agent_memory.surfaces.shell.man_page import man_page
 from agent_memory.wording import describe
 
 DOCS = Path(__file__).resolve().parent
@@ -39,11 +42,18 @@ def main(argv: list[str]) -> int:
     stale = {name: text for name, text in pages(DOCS) if _text_of(DOCS / name) != text}
     for name, text in stale.items():
         if check:
-            print(f"docs/{name} is stale: run `make docs`", file=sys.stderr)
+            print(f"{shown(name)} is stale: run `make docs`", file=sys.stderr)
         else:
-            (DOCS / name).write_text(text, "utf-8")
-            print(f"docs/{name} written")
+            path = DOCS / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, "utf-8")
+            print(f"{shown(name)} written")
     return 1 if check and stale else 0
+
+
+def shown(name: str) -> str:
+    """A page's path from the top of the project."""
+    return name.removeprefix("../") if name.startswith("../") else f"docs/{name}"
 
 
 def pages(docs: Path) -> Iterator[tuple[str, str]]:
@@ -266,6 +276,14 @@ def _mermaid(drawn: str) -> str:
     return "```mermaid\n" + drawn.strip("\n") + "\n```\n"
 
 
+# -- shells and man ----------------------------------------------------------------------------------------------------
+
+
+def completion_script(shell: str) -> str:
+    """As an installation puts it where the shell looks."""
+    return SHELLS[shell](list(command_facts()))
+
+
 # -- plists -----------------------------------------------------------------------------------------------------------
 
 
@@ -283,6 +301,10 @@ _WHOLE: Mapping[str, Callable[[], str]] = {
     "errors.md": errors_page,
     "config.md": config_page,
     "config.schema.json": config_schema_text,
+    "../share/bash-completion/completions/memory": lambda: completion_script("bash"),
+    "../share/zsh/site-functions/_memory": lambda: completion_script("zsh"),
+    "../share/fish/vendor_completions.d/memory.fish": lambda: completion_script("fish"),
+    "../share/man/man1/memory.1": lambda: man_page(list(command_facts()), EXIT_CODES),
     "../plists/com.agent-memory.consolidate.plist": lambda: plist_template("consolidate"),
     "../plists/com.agent-memory.defrag.plist": lambda: plist_template("defrag"),
     "promises.md": lambda: promises_page(_NOTICE, DOCS / "promises.toml", DOCS.parent / "tests"),

@@ -37,6 +37,7 @@ python3Packages.buildPythonApplication {
       ../plists
       ../prompts
       ../pyproject.toml
+      ../share
       ../skills
       ../src
       ../tests

@@ -11,6 +11,7 @@ from typing import Any
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.agent.agent_environment import only_for_a_person
+from agent_memory.adapters.scheduling.schedule_state import ScheduleState
 from agent_memory.adapters.setup.installation import Installation
 from agent_memory.adapters.surroundings.repository import work_tree_above
 from agent_memory.bootstrap import Memory
@@ -63,6 +64,11 @@ def repository_here(memory: Memory) -> Result[str, Error]:
     if top is None:
         return Failure(UsageInvalid("--repo is for a repository, and there is none around this directory"))
     return Success(top)
+
+
+def is_scheduled(installation: Installation) -> bool:
+    """Whether this machine runs our jobs by itself, as far as can be seen."""
+    return ScheduleState(installation.planning.ground.home).installed().value_or(None) is not None
 
 
 def show_edits(console: Console, plan: InstallPlan) -> None:

@@ -37,49 +37,80 @@ class Listed:
 
     module: str
     summary: str
+    example: str = ""
+    """A call that makes sense as it is; empty where the command's own help shows some."""
 
 
-def _in_cli(module: str, summary: str) -> Listed:
-    return Listed(f"agent_memory.surfaces.cli.{module}", summary)
+def _in_cli(module: str, summary: str, example: str = "") -> Listed:
+    return Listed(f"agent_memory.surfaces.cli.{module}", summary, example)
 
 
 COMMANDS: Mapping[str, Listed] = {
     "capture": _in_cli("capture", "put a session or a note into the inbox"),
-    "backfill": _in_cli("backfill", "find past sessions, and put those that say something new into the inbox"),
-    "watch": _in_cli("watch", "capture sessions of harnesses without hooks as they come to rest"),
-    "consolidate": _in_cli("consolidate", "turn what is in the inbox into notes"),
-    "defrag": _in_cli("defrag", "tidy the notes, and bring what matters in front of every agent"),
+    "backfill": _in_cli(
+        "backfill",
+        "find past sessions, and put those that say something new into the inbox",
+        "memory backfill claude-code --since 30d --dry-run",
+    ),
+    "watch": _in_cli(
+        "watch",
+        "capture sessions of harnesses without hooks as they come to rest",
+        "memory watch codex --wait-for-transcripts",
+    ),
+    "consolidate": _in_cli("consolidate", "turn what is in the inbox into notes", "memory consolidate --dry-run"),
+    "defrag": _in_cli(
+        "defrag", "tidy the notes, and bring what matters in front of every agent", "memory defrag --dry-run"
+    ),
     "list": _in_cli("list", "list the notes"),
     "search": _in_cli("search", "find notes by words and by meaning"),
-    "read": _in_cli("read", "print a note, and count the read"),
-    "inject": _in_cli("inject", "what an agent is to know now, within a budget; for hooks"),
+    "read": _in_cli("read", "print a note, and count the read", "memory read id__a1b2c3"),
+    "inject": _in_cli(
+        "inject",
+        "what an agent is to know now, within a budget; for hooks",
+        'memory inject --query "zebra lock migration"',
+    ),
     "handoff": _in_cli("handoff", "what a session was asked, did and left open, for whoever takes it over"),
     "remember": _in_cli("remember", "store a note at once"),
-    "edit": _in_cli("edit", "change a note"),
-    "pin": _in_cli("pin", "keep a note in front of every agent"),
-    "unpin": _in_cli("unpin", "let a note compete for its place again"),
-    "promote": _in_cli("promote", "vouch for a note, whoever it came from"),
-    "archive": _in_cli("archive", "move a note out of the way; nothing is lost"),
-    "restore": _in_cli("restore", "bring a note back from the archive"),
-    "forget": _in_cli("forget", "take a note, or all that came from a session, away for good"),
-    "mcp": _in_cli("mcp", "serve the memory to MCP clients"),
+    "edit": _in_cli("edit", "change a note", "memory edit id__a1b2c3 --tags deploy,ci"),
+    "pin": _in_cli("pin", "keep a note in front of every agent", "memory pin id__a1b2c3"),
+    "unpin": _in_cli("unpin", "let a note compete for its place again", "memory unpin id__a1b2c3"),
+    "promote": _in_cli("promote", "vouch for a note, whoever it came from", "memory promote id__a1b2c3"),
+    "archive": _in_cli("archive", "move a note out of the way; nothing is lost", "memory archive id__a1b2c3"),
+    "restore": _in_cli("restore", "bring a note back from the archive", "memory restore id__a1b2c3"),
+    "forget": _in_cli(
+        "forget",
+        "take a note, or all that came from a session, away for good",
+        "memory forget --session T-1234 --purge --dry-run",
+    ),
+    "mcp": _in_cli("mcp", "serve the memory to MCP clients", "claude mcp add agent-memory -- memory mcp"),
     "state": _in_cli("state", "small values by key that programs overwrite"),
-    "links": _in_cli("links", "what a note links to, and what links to it"),
-    "tags": _in_cli("tags", "the tags in use, those accepted, and those that look alike"),
-    "why": _in_cli("why", "where a note comes from, what changed it, why it is in its tier"),
-    "generate-agents-md": _in_cli("generate_agents_md", "write the managed section of AGENTS.md and its like"),
-    "log": _in_cli("log", "what past runs did"),
-    "diff": _in_cli("diff", "what one run changed, as a diff"),
-    "undo": _in_cli("undo", "put everything back to what it was before a run"),
-    "doctor": _in_cli("doctor", "examine the store, and repair what is safe to repair"),
-    "status": _in_cli("status", "what waits, what went wrong, what was spent"),
-    "config": _in_cli("config", "show every setting and where it comes from"),
-    "setup": _in_cli("setup", "let the harnesses on this machine tell memory of their sessions"),
-    "uninstall": _in_cli("uninstall", "take out of every harness exactly what setup put in"),
+    "links": _in_cli("links", "what a note links to, and what links to it", "memory links id__a1b2c3"),
+    "tags": _in_cli("tags", "the tags in use, those accepted, and those that look alike", "memory tags --json"),
+    "why": _in_cli("why", "where a note comes from, what changed it, why it is in its tier", "memory why id__a1b2c3"),
+    "generate-agents-md": _in_cli(
+        "generate_agents_md",
+        "write the managed section of AGENTS.md and its like",
+        "memory generate-agents-md --target -",
+    ),
+    "log": _in_cli("log", "what past runs did", "memory log --json"),
+    "diff": _in_cli("diff", "what one run changed, as a diff", "memory diff"),
+    "undo": _in_cli("undo", "put everything back to what it was before a run", "memory undo --dry-run"),
+    "doctor": _in_cli("doctor", "examine the store, and repair what is safe to repair", "memory doctor --fix"),
+    "status": _in_cli("status", "what waits, what went wrong, what was spent", "memory status --json"),
+    "config": _in_cli("config", "show every setting and where it comes from", "memory config"),
+    "setup": _in_cli(
+        "setup",
+        "let the harnesses on this machine tell memory of their sessions",
+        "memory setup claude-code codex --dry-run",
+    ),
+    "uninstall": _in_cli(
+        "uninstall", "take out of every harness exactly what setup put in", "memory uninstall --dry-run"
+    ),
     "install-cron": _in_cli("install_cron", "let this machine consolidate and defrag by itself"),
     "uninstall-cron": _in_cli("uninstall_cron", "take that out again"),
     "run-scheduled": _in_cli("run_scheduled", "what the machine's scheduler calls"),
-    "trust": _in_cli("trust", "let the config in this directory set everything"),
+    "completions": _in_cli("completions", "a completion script for your shell"),
+    "trust": _in_cli("trust", "let the config in this directory set everything", "memory trust"),
 }
 
 
@@ -88,13 +119,14 @@ _SILENT = frozenset({"capture", "inject", "mcp", "run-scheduled"})
 
 
 class Parser(argparse.ArgumentParser):
-    """Errors become one sentence on stderr and exit code 2. An epilog without line breaks is set in lines of 80."""
+    """Errors become one sentence on stderr and exit code 2. Paragraphs of an epilog without line breaks are set in lines of
+    80."""
 
     def format_help(self) -> str:
-        if self.epilog and "\n" not in self.epilog:
-            import textwrap
+        import textwrap
 
-            self.epilog = textwrap.fill(self.epilog, 80)
+        paragraphs = (self.epilog or "").split("\n\n")
+        self.epilog = "\n\n".join(each if "\n" in each else textwrap.fill(each, 80) for each in paragraphs)
         return super().format_help()
 
     def error(self, message: str) -> NoReturn:
@@ -143,6 +175,8 @@ def command_parser(name: str) -> tuple[argparse.ArgumentParser, Command]:
         allow_abbrev=False,
     )
     command.configure(parser)
+    if listed.example:
+        parser.epilog = "\n\n".join((*((parser.epilog,) if parser.epilog else ()), f"Example:\n  {listed.example}"))
     parser.add_argument("--json", action="store_true", help="print one JSON document instead of text")
     return parser, command
 

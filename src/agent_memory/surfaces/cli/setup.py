@@ -18,6 +18,7 @@ from agent_memory.surfaces.cli.installing import (
     can_ask,
     exit_code,
     is_agreed,
+    is_scheduled,
     outcome_documents,
     planned_outcomes,
     repository_here,
@@ -114,6 +115,8 @@ def _carry_out(console: Console, installation: Installation, plan: InstallPlan, 
             played = installation.play(plan)
             _show_played(console, played)
             _show_notes(console, plan)
+            if not is_scheduled(installation):
+                console.out("Next: `memory install-cron` lets this machine consolidate and defrag by itself.")
             console.document(_document(plan, outcome_documents(outcomes, plan), played, dry_run=False))
             return exit_code(plan, outcomes) or (0 if all(each.arrived for each in played) else NOT_ARRIVED)
 

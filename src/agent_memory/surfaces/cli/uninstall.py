@@ -17,6 +17,7 @@ from agent_memory.surfaces.cli.installing import (
     can_ask,
     exit_code,
     is_agreed,
+    is_scheduled,
     outcome_documents,
     planned_outcomes,
     repository_here,
@@ -84,6 +85,10 @@ def _go_on(
                 console.out("There is nothing to remove.")
             elif installation.installed().map(lambda receipt: not receipt.harnesses).value_or(False):
                 console.out(f"Nothing of memory is left in any harness. The memories stay in {root}.")
+                if is_scheduled(installation):
+                    console.out(
+                        "This machine still consolidates and defrags by itself: `memory uninstall-cron` ends that."
+                    )
             console.document(_document(outcome_documents(outcomes, plan), dry_run=False))
             return exit_code(plan, outcomes)
 

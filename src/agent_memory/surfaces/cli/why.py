@@ -43,9 +43,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="an entry: id__a1b2c3, a1b2c3, or its file; archived ones too",
     )
     parser.add_argument("--session", metavar="S", help="what became of a session: its id, or the beginning of it")
-    parser.epilog = (
-        "Examples: memory why id__a1b2c3, memory why --session 5f2c. Counts no read, and never shows a body."
-    )
+    parser.epilog = "Counts no read, and never shows a body."
 
 
 def run(arguments: argparse.Namespace, console: Console) -> int:
