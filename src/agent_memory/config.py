@@ -144,7 +144,9 @@ class InjectConfig:
 
 @frozen
 class McpConfig:
-    trusted_clients: tuple[str, ...] = _key("Names of MCP clients whose notes count as an agent's; others' are external.", (), check=_not_blank)
+    trusted_clients: tuple[str, ...] = _key(
+        "Names of MCP clients whose notes count as an agent's; others' are external.", (), check=_not_blank
+    )
 
 
 @frozen
