@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from returns.result import Failure, Result, Success
@@ -10,10 +11,9 @@ from returns.result import Failure, Result, Success
 from agent_memory.adapters.injecting.delivery_files import DeliveryLog
 from agent_memory.adapters.injecting.shelf_files import Shelf
 from agent_memory.adapters.surroundings.repository import work_tree_above
-from agent_memory.domain.entry import Listed, Listing, StoredEntry
+from agent_memory.domain.entry import Listing
 from agent_memory.domain.injecting.assembling import assemble
 from agent_memory.domain.injecting.candidates import (
-    Shown,
     Whereabouts,
     candidates,
     good_until_ms,
@@ -29,13 +29,15 @@ from agent_memory.domain.searching.search_answer import SearchAnswer
 from agent_memory.domain.searching.search_request import Mode, SearchRequest
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import Error, UsageInvalid
-from agent_memory.formats.injected_passage import passage_of, recovery_passage
+from agent_memory.formats.injected_passage import passage_of
 
 if TYPE_CHECKING:
     from agent_memory.bootstrap.memory import Memory
 
-_MOST_HITS = 30
-"""Hits that are looked at for a query; few of them may be shown."""
+_MOST_HITS = 20
+"""Hits that are looked at for a query; not all of them may be shown."""
+_MOST_FOUND = 12
+"""So many of them are made ready: more than a profile shows, since a session may know some already."""
 
 
 def inject(memory: Memory, request: InjectRequest) -> Result[Injection, Error]:
@@ -93,7 +95,7 @@ def prepare(memory: Memory) -> Result[Shelf, Error]:
     config = memory.config.inject
 
     def shelf(live: Listing) -> Shelf:
-        found = candidates(live.entries, lambda id: memory.store.read(id).value_or(None), around)
+        found = candidates(live.entries, lambda each: memory.store.read_again(each).value_or(None), around)
         passages = tuple(passage for passage in map(passage_of, found) if passage is not None)
         return Shelf(passages, config.token_budget, config.profiles, good_until_ms(live.entries, around))
 
@@ -106,9 +108,15 @@ def find_passages(memory: Memory, query: str, mode: Mode, *, floor: bool = False
     around = whereabouts_of(memory)
 
     def passages(answer: SearchAnswer) -> tuple[Passage, ...]:
-        found = (_shown_hit(memory, hit.listed, around) for hit in answer.hits if hit.superseded_by is None)
-        fit = [each for each in found if each is not None and (not floor or is_relevant(query, each.stored))]
-        return tuple(passage for passage in map(passage_of, fit) if passage is not None)
+        hits = (hit.listed for hit in answer.hits if hit.superseded_by is None and may_be_injected(hit.listed, around))
+        read = (memory.store.read_again(each).value_or(None) for each in hits)
+        fit = (
+            shown(each, "notes")
+            for each in read
+            if each is not None and may_be_injected(each.listed, around) and (not floor or is_relevant(query, each))
+        )
+        found = (passage_of(each) for each in fit if each is not None)
+        return tuple(islice((passage for passage in found if passage is not None), _MOST_FOUND))
 
     request = SearchRequest(query, limit=_MOST_HITS, mode=mode, here=around.scope, scopes=around.scopes)
     return memory.search(request).map(passages)
@@ -121,19 +129,14 @@ def find_relevant(memory: Memory, prompt: str) -> Result[tuple[Passage, ...], Er
 
 def recover(memory: Memory, harness: str, session_id: str) -> tuple[Passage, ...]:
     """The last words of a session that was cut off; nothing where it was not, or cannot be read."""
+    from agent_memory.formats.last_words import recovery_passage  # what hands over sessions takes long to load
+
     taken = memory.take_over(session_id, Harness(harness))
     return taken.map(lambda found: _present(recovery_passage(found.handover))).value_or(())
 
 
 def _present(passage: Passage | None) -> tuple[Passage, ...]:
     return () if passage is None else (passage,)
-
-
-def _shown_hit(memory: Memory, listed: Listed, around: Whereabouts) -> Shown | None:
-    if not may_be_injected(listed, around):
-        return None
-    stored: StoredEntry | None = memory.store.read(listed.meta.id).value_or(None)
-    return None if stored is None or not may_be_injected(stored.listed, around) else shown(stored, "notes")
 
 
 def whereabouts_of(memory: Memory) -> Whereabouts:

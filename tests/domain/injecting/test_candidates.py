@@ -27,7 +27,10 @@ def note(number: int = 1, body: str = "The lamp has two relays.", **facts: Any) 
 
 def order(*notes: StoredEntry, around: Whereabouts = AROUND) -> list[str]:
     by_id = {each.meta.id: each for each in notes}
-    return [each.stored.meta.title for each in candidates((each.listed for each in notes), by_id.get, around)]
+    return [
+        each.stored.meta.title
+        for each in candidates((each.listed for each in notes), lambda one: by_id.get(one.meta.id), around)
+    ]
 
 
 class TestEligible:

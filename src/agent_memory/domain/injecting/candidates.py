@@ -84,7 +84,7 @@ def shown(stored: StoredEntry, section: str | None = None) -> Shown | None:
 
 
 def candidates(
-    listed: Iterable[Listed], read: Callable[[str], StoredEntry | None], around: Whereabouts
+    listed: Iterable[Listed], read: Callable[[Listed], StoredEntry | None], around: Whereabouts
 ) -> Iterator[Shown]:
     """Of each section the best notes, the best first; only of those are the bodies read."""
     by_section: dict[str, list[Listed]] = {}
@@ -94,7 +94,7 @@ def candidates(
     for section, found in by_section.items():
         left = MOST_A_SECTION
         for each in sorted(found, key=lambda one: _rank(one.meta, around.scope, section)):
-            stored = read(each.meta.id)
+            stored = read(each)
             fit = None if stored is None or not may_be_injected(stored.listed, around) else shown(stored)
             if fit is not None:
                 yield fit
