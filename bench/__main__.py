@@ -17,6 +17,7 @@ BENCHES = {
     "consolidate": "one long session, end to end",
     "histories": "transcripts of every size",
     "scale": "a gigabyte, a line of 100 MB, a full inbox",
+    "retrieval": "what search finds",
     "redaction": "what is removed, and how fast",
     "extraction": "what the built-in agent keeps",
     "analysis": "what is wrong with a store",

@@ -1,0 +1,230 @@
+"""What a search finds, whoever asks, over a store and an index in memory."""
+
+from __future__ import annotations
+
+import json
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+from attrs import evolve
+from hypothesis import given, settings, strategies as st
+from returns.result import Success
+
+from agent_memory.adapters.embedding.dict_embedder import DictEmbedder
+from agent_memory.adapters.embedding.indexed_meanings import IndexedMeanings
+from agent_memory.adapters.index.dict_index import DictIndex
+from agent_memory.adapters.records.dict_usage_ledger import DictUsageLedger
+from agent_memory.adapters.store.dict_store import DictStore
+from agent_memory.adapters.surroundings.system_clock import DictClock
+from agent_memory.domain.entry import MemoryEntry, Meta, Source
+from agent_memory.domain.note_draft import Caller
+from agent_memory.domain.searching.search_answer import SearchAnswer
+from agent_memory.domain.searching.search_request import Mode, SearchRequest
+from agent_memory.domain.text.ids import mint_id
+from agent_memory.domain.vocabulary import Harness, Kind, Sensitivity
+from agent_memory.errors import UsageInvalid
+from agent_memory.searching import MAX_HITS, Searching
+
+NOW_MS = 1_770_000_000_000
+AGENT = Caller(Harness.CODEX, "CODEX_CHILD")
+
+
+class World:
+    def __init__(self, caller: Caller | None = None, *, meaning: bool = False) -> None:
+        self.store = DictStore()
+        self.ledger = DictUsageLedger()
+        index = DictIndex(self.store)
+        meanings = IndexedMeanings(index, self.store, DictEmbedder({"motor": "engin"})) if meaning else None
+        self.searching = Searching(
+            self.store, index, meanings, self.ledger, DictClock(NOW_MS), caller or Caller(), "No model is installed."
+        )
+        self._times = count(NOW_MS - 1_000_000)
+
+    def put(self, title: str, body: str = "It is so.", **values: Any) -> str:
+        at_ms = next(self._times)
+        meta = evolve(Meta(mint_id(title, at_ms, ()), title, created_at_ms=at_ms, updated_at_ms=at_ms), **values)
+        assert isinstance(self.store.write(MemoryEntry(meta, body), None), Success)
+        return meta.id
+
+    def answer(self, query: str, **values: Any) -> SearchAnswer:
+        return self.searching.search(SearchRequest(query, **values)).unwrap()
+
+    def ids(self, query: str, **values: Any) -> list[str]:
+        return [hit.listed.meta.id for hit in self.answer(query, **values).hits]
+
+
+@pytest.fixture
+def world() -> World:
+    return World()
+
+
+def test_the_entry_with_the_words_comes_first_with_its_passage_and_reasons(world: World) -> None:
+    world.put("Something else", "A zebra.")
+    wanted = world.put("Locks", "The zebra takes the lock before the migration.", description="About locks.")
+    [hit, other] = world.answer("zebra lock migration").hits
+    assert hit.listed.meta.id == wanted
+    assert hit.score == pytest.approx(1.0)
+    assert 0 < other.score < hit.score
+    assert [hit.snippet.text[a:b] for a, b in hit.snippet.marks] == ["zebra", "lock", "migration"]
+    assert hit.parts[0].name == "words"
+    assert "zebra" in hit.parts[0].detail
+
+
+def test_nothing_is_found_where_nothing_is_said(world: World) -> None:
+    assert world.answer("zebra").hits == ()
+    world.put("Locks")
+    assert world.answer("zebra").hits == ()
+    assert world.answer("").hits == ()
+    assert world.answer("?!").hits == ()
+
+
+def test_a_chance_word_scores_less_than_a_good_match(world: World) -> None:
+    world.put("The zebra lock", "A migration of zebras.")
+    world.put("Payments", "Stripe and refunds.")
+    good, chance = world.answer("zebra lock"), world.answer("zebra stripe refund payments locking")
+    assert good.hits[0].score > 0.99
+    assert chance.hits[0].score < good.hits[0].score
+    assert world.ids("zebra stripe refund payments locking", min_score=0.99) == []
+
+
+def test_an_id_or_alias_in_the_query_comes_first(world: World) -> None:
+    world.put("Zebra", "zebra " * 9)
+    named = world.put("Other")
+    aliased = world.put("Third", aliases=("id__zzzzz9",))
+    assert world.ids(f"zebra {named} id__zzzzz9")[:2] == [named, aliased]
+    assert world.answer(named).hits[0].score == 1.0
+
+
+def test_the_filters_hold_for_what_is_found_and_what_is_beside_it(world: World) -> None:
+    source = Source(Harness.CODEX, "s1", agent="reviewer", turns=(1,))
+    old = NOW_MS - 9_000_000
+    found = world.put("Zebra", kind=Kind.LESSON, tags=("topic__locks",), scope="h/o/r", sources=(source,))
+    world.put("Zebra two", updated_at_ms=old, sources=(Source(Harness.CODEX, "s2", turns=(2,)),))
+    world.put("Beside it", sources=(Source(Harness.CODEX, "s1", turns=(2,)),))
+    assert len(world.ids("zebra")) == 3
+    for values in (
+        {"kind": Kind.LESSON},
+        {"tags": ("locks",)},
+        {"tags": ("topic__locks", "none")},
+        {"scope": "h/o/r"},
+        {"scopes": frozenset({"h/o/r"})},
+        {"agent": "reviewer"},
+    ):
+        assert world.ids("zebra", **values) == [found], values
+    assert set(world.ids("zebra", session="s1")) == set(world.ids("zebra", since_ms=old + 1))
+    assert world.ids("zebra", scope="h/o/r", scopes=frozenset({"global"})) == []
+
+
+def test_the_limit_holds_and_says_how_many_there_are(world: World) -> None:
+    for number in range(5):
+        world.put(f"Zebra {number}")
+    answer = world.answer("zebra", limit=2)
+    assert (len(answer.hits), answer.matched) == (2, 5)
+
+
+@pytest.mark.parametrize(
+    "values", [{"limit": 0}, {"limit": MAX_HITS + 1}, {"min_score": 1.1}, {"min_score": float("nan")}]
+)
+def test_what_cannot_be_asked_is_refused(world: World, values: dict[str, Any]) -> None:
+    refused = world.searching.search(SearchRequest("zebra", **values)).failure()
+    assert isinstance(refused, UsageInvalid)
+
+
+def test_neighbouring_turns_are_found_with_what_they_answer(world: World) -> None:
+    def turn(number: int) -> dict[str, Any]:
+        return {"sources": (Source(Harness.CODEX, "s1", turns=(number,)),)}
+
+    asked = world.put("Which zebra?", **turn(4))
+    answered = world.put("The striped one.", **turn(5))
+    world.put("Later.", **turn(40))
+    assert world.ids("zebra")[:2] == [asked, answered]
+
+
+def test_what_is_superseded_is_below_its_successor_and_says_so(world: World) -> None:
+    old = world.put("The port of the zebra service", "zebra port 8080")
+    new = world.put("Zebra listens elsewhere", "It is 9090 now.", supersedes=(old,))
+    hits = world.answer("port of the zebra service").hits
+    assert [(hit.listed.meta.id, hit.superseded_by) for hit in hits] == [(new, None), (old, new)]
+
+
+def test_the_archive_is_searched_where_it_is_asked_for_and_stands_below(world: World) -> None:
+    gone = world.put("Zebra zebra", "zebra zebra")
+    kept = world.put("Notes", "There was once a zebra in this long sentence about other matters.")
+    assert isinstance(world.store.delete(gone), Success)
+    assert world.ids("zebra") == [kept]
+    answer = world.answer("zebra", archived=True)
+    assert [hit.listed.meta.id for hit in answer.hits] == [kept, gone]
+    assert answer.hits[0].score >= answer.hits[1].score
+
+
+def test_a_secret_is_named_to_a_person_by_its_id_and_never_to_an_agent_p20() -> None:
+    for caller, is_told in ((Caller(), True), (AGENT, False)):
+        world = World(caller)
+        secret = world.put("The zebra code", "It is 1234.", sensitivity=Sensitivity.SECRET)
+        shown = world.put("The zebra stable")
+        assert world.ids("zebra code") == [shown]
+        hits = world.answer(f"zebra {secret}").hits
+        assert [hit.listed.meta.id for hit in hits] == ([secret, shown] if is_told else [shown])
+        assert all("1234" not in hit.snippet.text for hit in hits)
+
+
+def test_searching_counts_no_read(world: World) -> None:
+    id = world.put("Zebra")
+    world.answer("zebra")
+    assert id not in world.ledger.totals().unwrap()
+
+
+def test_meaning_finds_what_no_word_does_and_the_mode_that_answered_is_said() -> None:
+    world = World(meaning=True)
+    meant = world.put("Engine", "The engine overheats.")
+    for number in range(6):
+        world.put(f"Garden {number}", f"Plant {number} grows.")
+    assert world.ids("motor", mode=Mode.BM25) == []
+    for mode in (Mode.HYBRID, Mode.SEMANTIC):
+        answer = world.answer("motor", mode=mode)
+        assert answer.hits[0].listed.meta.id == meant
+        assert answer.mode is mode
+        assert "meaning" in [part.name for part in answer.hits[0].parts]
+
+
+def test_without_a_model_words_answer_and_who_asked_for_meaning_is_told(world: World) -> None:
+    world.put("Zebra")
+    assert world.answer("zebra").mode is Mode.BM25
+    assert world.answer("zebra").notices == ()
+    asked = world.answer("zebra", mode=Mode.SEMANTIC)
+    assert (asked.mode, asked.notices, len(asked.hits)) == (Mode.BM25, ("No model is installed.",), 1)
+
+
+def test_the_same_question_has_the_same_answer(world: World) -> None:
+    for number in range(9):
+        world.put(f"Zebra {number % 3}", "The same text.", updated_at_ms=NOW_MS)
+    assert world.answer("zebra text") == world.answer("zebra text")
+
+
+FUZZED = World(meaning=True)
+for _number in range(12):
+    FUZZED.put(
+        f"Zebra {_number} of C++ and 数据库", f"`lock_{_number}` 🦓 naïve [[id__a1b2c3]]", kind=list(Kind)[_number % 8]
+    )
+
+
+@settings(max_examples=60)
+@given(
+    st.text(max_size=200)
+    | st.text(st.sampled_from("zebra lok_C++#'\"*()-^:?数据🦓id__A1\x00\ud800\u202e"), max_size=60),
+    st.sampled_from(Mode),
+)
+def test_any_text_is_a_query(query: str, mode: Mode) -> None:
+    answer = FUZZED.answer(query, mode=mode)
+    assert [hit.score for hit in answer.hits] == sorted((hit.score for hit in answer.hits), reverse=True)
+    assert all(0 <= hit.score <= 1 for hit in answer.hits)
+
+
+@pytest.mark.shared
+def test_every_naughty_string_is_a_query(shared: Path) -> None:
+    strings = json.loads((shared / "corpora" / "naughty-strings" / "blns.json").read_text("utf-8"))
+    assert len(strings) > 400
+    for string in strings:
+        assert FUZZED.answer(string).mode is Mode.HYBRID
