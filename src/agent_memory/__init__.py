@@ -76,6 +76,8 @@ if TYPE_CHECKING:
         OpencodeSession as OpencodeSession,
         SessionFile as SessionFile,
     )
+    from agent_memory.domain.injecting.passage import Injection as Injection
+    from agent_memory.domain.injecting.request import InjectRequest as InjectRequest
     from agent_memory.domain.note_draft import (
         Caller as Caller,
         Expiry as Expiry,
@@ -209,6 +211,8 @@ _HOMES = {
     "Inbox": "agent_memory.ports",
     "InboxEntry": "agent_memory.domain.inbox_entry",
     "Index": "agent_memory.ports",
+    "InjectRequest": "agent_memory.domain.injecting.request",
+    "Injection": "agent_memory.domain.injecting.passage",
     "InlineNote": "agent_memory.domain.inbox_entry",
     "KeptHistories": "agent_memory.ports",
     "KeptVocabulary": "agent_memory.ports",
