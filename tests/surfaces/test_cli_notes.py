@@ -303,8 +303,10 @@ class TestJson:
         }  # fmt: skip
         assert set(memory("status", "--json").document) == {
             "root", "entries", "archived", "unreadable", "pending", "oldestPendingAt", "failed", "setBack", "lastCaptures", "lastRun",
-            "hookProblems", "agent", "spend", "problems",
+            "hookProblems", "agent", "spend", "problems", "deliveries", "schedule",
         }  # fmt: skip
+        assert set(memory("search", "ports", "--json").document) == {"query", "mode", "matched", "notices", "entries"}
+        assert set(memory("tags", "--json").document) == {"tags", "renamed"}
         assert set(memory("config", "--json").document) == {"config", "sources"}
         assert set(memory("trust", "--list", "--json").document) == {"trusted"}
 
