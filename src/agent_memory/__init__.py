@@ -108,6 +108,7 @@ if TYPE_CHECKING:
     )
     from agent_memory.domain.watching import Rest as Rest
     from agent_memory.errors import Error as Error
+    from agent_memory.known_notes import KnownNotes as KnownNotes
     from agent_memory.machines.consolidate import Consolidate as Consolidate
     from agent_memory.machines.defrag import Defrag as Defrag
     from agent_memory.machines.pipeline import Model as Model, Pipeline as Pipeline
@@ -125,6 +126,7 @@ if TYPE_CHECKING:
         Agent as Agent,
         Clock as Clock,
         DefragRecords as DefragRecords,
+        Embedder as Embedder,
         HistorySource as HistorySource,
         Inbox as Inbox,
         Index as Index,
@@ -199,6 +201,7 @@ _HOMES = {
     "DictStateKeys": "agent_memory.adapters.records.dict_state_keys",
     "DictUsageLedger": "agent_memory.adapters.records.dict_usage_ledger",
     "Dropped": "agent_memory.domain.change",
+    "Embedder": "agent_memory.ports",
     "Error": "agent_memory.errors",
     "Expiry": "agent_memory.domain.note_draft",
     "FileSnapshot": "agent_memory.domain.inbox_entry",
@@ -217,6 +220,7 @@ _HOMES = {
     "KeptHistories": "agent_memory.ports",
     "KeptVocabulary": "agent_memory.ports",
     "Kind": "agent_memory.domain.vocabulary",
+    "KnownNotes": "agent_memory.known_notes",
     "ListFilter": "agent_memory.reading",
     "Listed": "agent_memory.domain.entry",
     "ListedEntries": "agent_memory.reading",
