@@ -24,7 +24,8 @@ from agent_memory.errors import Error
 from agent_memory.ports import Embedder, Index, Store
 
 MOST_CANDIDATES = 20
-"""Notes that are read and compared: of 187 real notes the one on the same subject was always among the first ten."""
+"""Notes that are read and compared. Of 187 real notes the one that was said again in other words was always among the
+first five (24 of 24)."""
 
 _PATIENCE_SECONDS = 0.5
 """How long a write may wait for an index to catch up with the files; what it has not seen by then is looked for in the

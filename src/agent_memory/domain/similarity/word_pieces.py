@@ -2,7 +2,7 @@
 
 Byte-pair merging as SentencePiece does it: of all neighbours whose union is a piece, the one of the lowest number is merged
 first, the leftmost of equals. Words are lower case and without punctuation (measured: that finds a tenth more turns of
-conversation, and as many notes), and a word is never merged with the next, so each is cut only once.
+conversation, and half a note in 42 fewer), and a word is never merged with the next, so each is cut only once.
 """
 
 from __future__ import annotations
