@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from attrs import define, field, frozen
 from returns.result import Failure, Success
 
-from agent_memory.adapters.index.note_rows import ID, put_note, remove_note
+from agent_memory.adapters.index.note_questions import ID
+from agent_memory.adapters.index.note_rows import put_note, remove_note
 from agent_memory.adapters.index.segment_writing import SegmentDraft, write_segment
 from agent_memory.adapters.store.entry_files import read_image, understand
 from agent_memory.adapters.store.listing_cache import NEVER, believed_by

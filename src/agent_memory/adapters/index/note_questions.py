@@ -6,10 +6,16 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from agent_memory.adapters.index.note_rows import AGENT, NO_TURN, SLUG, TAG
 from agent_memory.domain.searching.indexed_note import IndexedNote, NearNote, NoteLink, Place, Relation, Vectors
 from agent_memory.domain.searching.matching import OPEN_SENSITIVITIES, NoteFilter
 from agent_memory.formats.listed_json import parse_listed
+
+ID, ALIAS = 0, 1
+"""Ranks of a name."""
+TAG, SLUG, AGENT = "tag", "slug", "agent"
+"""Sorts of labels; a slug is a tag without its prefix, and a harness counts as an agent."""
+NO_TURN = -1
+"""The turn of a source that names a session alone."""
 
 _NUMBERS_AT_ONCE = 500
 _SQLITE_MOST = (1 << 63) - 1

@@ -5,17 +5,11 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable
 
+from agent_memory.adapters.index.note_questions import AGENT, ALIAS, ID, NO_TURN, SLUG, TAG
 from agent_memory.domain.entry import StoredEntry
 from agent_memory.domain.searching.indexed_note import Relation
 from agent_memory.domain.text.links import find_links
 from agent_memory.formats.listed_json import render_listed
-
-ID, ALIAS = 0, 1
-"""Ranks of a name."""
-TAG, SLUG, AGENT = "tag", "slug", "agent"
-"""Sorts of labels; a slug is a tag without its prefix, and a harness counts as an agent."""
-NO_TURN = -1
-"""The turn of a source that names a session alone."""
 
 _MOST = (1 << 63) - 1
 _TABLES = ("notes", "sheets", "names", "labels", "turns", "vectors")
