@@ -14,6 +14,7 @@ BENCHES = {
     "startup": "how soon commands answer",
     "capture": "what a capture costs a harness",
     "listing": "10,000 entries",
+    "index": "the search index, beside FTS5 and tantivy",
     "consolidate": "one long session, end to end",
     "histories": "transcripts of every size",
     "scale": "a gigabyte, a line of 100 MB, a full inbox",
@@ -23,7 +24,7 @@ BENCHES = {
     "analysis": "what is wrong with a store",
     "defrag": "tidying a store, end to end",
 }
-WITH_FULL = ("histories", "scale", "analysis", "defrag")
+WITH_FULL = ("index", "histories", "scale", "analysis", "defrag")
 
 
 def main() -> int:

