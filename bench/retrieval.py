@@ -54,6 +54,7 @@ GOALS = {
 }
 CREATED_MS = 1_760_000_000_000
 DEPTH = 10
+_TOON_FIELDS = re.compile(r"(.*?)\|[^|]*\|([^|]*)\|(20\d\d)(-\d\d-\d\d)?\|")
 LEFT_OUT: Mapping[str, RankingWeights] = {
     "no neighbouring turns": evolve(WEIGHTS, near=()),
     "no sessions": evolve(WEIGHTS, session=0.0),
@@ -289,11 +290,15 @@ def toon(directory: Path) -> Iterator[Corpus]:
     for line in path.read_text("utf-8").splitlines()[2:]:
         if not line.startswith("  "):
             continue
-        _, _, key, content, _, tags, day, *_ = line.strip().split("|")
-        at_ms = int(datetime.fromisoformat(day).replace(tzinfo=UTC).timestamp()) * 1000
+        _, _, key, rest = line.strip().split("|", 3)
+        fields = _TOON_FIELDS.match(rest)  # what is said may hold bars of its own
+        if fields is None:
+            sys.exit(f"{path}: the note {key} cannot be read")
+        content, tags, year, day = fields.groups()
+        at_ms = int(datetime.fromisoformat(year + (day or "-01-01")).replace(tzinfo=UTC).timestamp()) * 1000
         ids[key] = mint_id(key, at_ms, set(ids.values()))
         meta = Meta(ids[key], key.replace("-", " "), at_ms, at_ms, tags=normal_tags(tags.split(";")))
-        entries.append(MemoryEntry(meta, content.replace("\\n", "\n")))
+        entries.append(MemoryEntry(meta, content.replace("\\n", "\n").replace("\\|", "|")))
     queries = json.loads(gold.read_text("utf-8"))["queries"]
     asked = tuple(Question(each["q"], frozenset(ids[key] for key in each["gold"] if key in ids)) for each in queries)
     yield Corpus("toon", "toon", tuple(entries), tuple(each for each in asked if each.relevant))
