@@ -121,6 +121,14 @@ class TestRemember:
         assert isinstance(world.person.remember(NoteDraft(body)).failure(), EntryInvalid)
         assert world.texts() == {}
 
+    def test_an_agent_does_not_learn_that_it_has_guessed_a_secret(self, world: World) -> None:
+        """P20: whether the same was there already would say so."""
+        secret = world.remembered(sensitivity=Sensitivity.SECRET)
+        guessed = world.agent.remember(NoteDraft(DEPLOYS)).unwrap()
+        assert (guessed.existing, guessed.similar) == (False, ())
+        assert guessed.stored.meta.id != secret
+        assert world.person.remember(NoteDraft(DEPLOYS)).unwrap().existing
+
     def test_the_same_words_are_stored_once(self, world: World) -> None:
         first = world.person.remember(NoteDraft(DEPLOYS)).unwrap()
         again = world.person.remember(NoteDraft(f"\n{DEPLOYS}\n", title="Another title")).unwrap()

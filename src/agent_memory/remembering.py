@@ -19,7 +19,7 @@ from agent_memory.domain.similarity.same_subject import Subject
 from agent_memory.domain.text.derive import derive_description, derive_title
 from agent_memory.domain.text.ids import mint_id
 from agent_memory.domain.text.links import append_see_also, without_see_also
-from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Status
+from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Sensitivity, Status
 from agent_memory.errors import EntryInvalid, Error
 from agent_memory.known_notes import KnownNotes
 from agent_memory.ports import Clock, Locks, Store
@@ -60,7 +60,9 @@ class Remembering:
         def stored(live: Listing, archive: Listing) -> Result[Remembered, Error]:
             alive = frozenset(each.meta.id for each in live.entries)
             similar = tuple(each for each in known if each.meta.id in alive)
-            twin = same_body(subject.body, live.entries) or _linked_twin(subject.body, similar)
+            # An agent that guesses what a secret note says is not to learn that it guessed right (P20).
+            shown = [each for each in live.entries if not (self.caller.is_agent and _is_secret(each))]
+            twin = same_body(subject.body, shown) or _linked_twin(subject.body, similar)
             if twin is not None:
                 return self.store.read(twin.meta.id).map(lambda entry: Remembered(entry, existing=True))
             meta = self._meta(draft, subject, taken_ids(live, archive))
@@ -102,6 +104,10 @@ class Remembering:
             updated_at_ms=now,
             sources=(source,),
         )
+
+
+def _is_secret(listed: Listed) -> bool:
+    return listed.meta.sensitivity is Sensitivity.SECRET
 
 
 def _linked_twin(body: str, similar: Sequence[StoredEntry]) -> Listed | None:
