@@ -326,9 +326,8 @@ def test_p19_honest_notes_are_the_agents_and_a_quoted_page_is_nobodys(memory: Me
     notes = learnt(memory)
     origins = Counter(note["origin"] for note in notes)
     assert {source["harness"] for note in notes for source in note["sources"]} == set(NINE)
-    assert (origins["agent"], origins["user"]) == (len(NINE), len(NINE)), origins
-    assert all(("never run its tests" in note["body"]) == (note["origin"] == "external") for note in notes)
-    assert origins["external"] > 0
+    assert origins == {"agent": len(NINE), "user": len(NINE)}
+    assert not any("never run its tests" in note["body"] for note in notes)
     ran(memory, "defrag")
     targets = [(memory.home / name).read_text() for name in TARGETS]
     assert any("cached" in text for text in targets)
