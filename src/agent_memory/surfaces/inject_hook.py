@@ -11,10 +11,12 @@ import gc
 import os
 
 from agent_memory.adapters.disk.json_lite import json_object
+from agent_memory.adapters.scheduling.notices import SESSION, take_notice
 from agent_memory.adapters.surroundings.own_calls import is_marked, is_own_call
 from agent_memory.adapters.surroundings.root import home_of
+from agent_memory.domain.injecting.assembling import CONTEXT_END, CONTEXT_START
 from agent_memory.domain.injecting.harness_forms import hook_output
-from agent_memory.domain.injecting.moment import Moment, moment_of
+from agent_memory.domain.injecting.moment import START, Moment, moment_of
 from agent_memory.surfaces.hook_call import (
     HookProblem,
     current_directory,
@@ -78,12 +80,23 @@ def _answer(named: str, moment: Moment, environ: "Mapping[str, str]") -> None:
     root, doubt = root_and_doubt(environ, home)
     if root is None:
         raise HookProblem("home-unknown", "no home directory is known; set HOME or AGENT_MEMORY_ROOT")
+    notes = ""
     if os.path.isdir(f"{root}/topics"):  # else there is no note yet, and nothing is to be created
-        injection = HookInjection(named, moment, environ, home, os.path.realpath(root)).injection()
-        if injection.text:
-            _print(json_object(hook_output(named, moment.event_name, injection.text)))
+        notes = HookInjection(named, moment, environ, home, os.path.realpath(root)).injection().text
+    texts = [text for text in (_failed_run(moment, home), notes) if text]
+    if texts:
+        _print(json_object(hook_output(named, moment.event_name, "\n\n".join(texts))))
     if doubt:
         raise HookProblem("config-invalid", f"{doubt}, so {root} was looked into")
+
+
+def _failed_run(moment: Moment, home: str | None) -> str:
+    """That a scheduled run has failed, for the first session that begins after it; in marks of its own, so that no session
+    learns it (P26)."""
+    notice = take_notice(home, SESSION) if home is not None and moment.kind == START else None
+    if notice is None:
+        return ""
+    return f"{CONTEXT_START}\n{notice} Please tell the person so: `memory status` says more.\n{CONTEXT_END}"
 
 
 def _print(document: str) -> None:

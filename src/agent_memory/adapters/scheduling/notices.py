@@ -8,6 +8,17 @@ COMMAND, SESSION = "command", "session"
 _MAX_CHARS = 500
 
 
+class Notice:
+    """One failure, as a person at a terminal is told it, and as an agent is."""
+
+    __slots__ = ("command", "session")
+
+    def __init__(self, command: str, session: str) -> None:
+        self.command = command
+        self.session = session
+        """In our own words alone: it is injected unasked (P19)."""
+
+
 def schedule_directory(home: str) -> str:
     """Where this machine keeps what it knows of its schedule."""
     return f"{local_state_directory(home)}/schedule"

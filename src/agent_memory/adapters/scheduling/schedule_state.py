@@ -20,7 +20,7 @@ from agent_memory.adapters.disk.durable import FILE_MODE, make_directories, repl
 from agent_memory.adapters.disk.io_errors import store_io
 from agent_memory.adapters.disk.locks import lock_within, release
 from agent_memory.adapters.disk.paths import read_file
-from agent_memory.adapters.scheduling.notices import COMMAND, SESSION, notice_path, schedule_directory
+from agent_memory.adapters.scheduling.notices import COMMAND, SESSION, Notice, notice_path, schedule_directory
 from agent_memory.domain.results import sealed
 from agent_memory.domain.scheduling.scheduled_run import InstalledSchedule, JobRecord, ScheduledRun, recorded
 from agent_memory.errors import Busy, Error
@@ -85,9 +85,10 @@ class ScheduleState:
             record = recorded(self.record(job).value_or(JobRecord()), run, RUNS_KEPT)
             return self._write(self._record_path(job), render_record(record)).map(lambda _: record)
 
-    def put_notice(self, sentence: str | None) -> Result[None, Error]:
+    def put_notice(self, notice: Notice | None) -> Result[None, Error]:
         """What the next command and the next session are to be told, or nothing any more."""
-        for kind in (COMMAND, SESSION):
+        told = {COMMAND: None, SESSION: None} if notice is None else {COMMAND: notice.command, SESSION: notice.session}
+        for kind, sentence in told.items():
             path = notice_path(self.home, kind)
             if sentence is not None:
                 written = self._write(path, sentence.encode())

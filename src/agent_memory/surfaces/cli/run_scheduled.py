@@ -12,6 +12,7 @@ from typing import TextIO
 
 from returns.result import Failure, Success
 
+from agent_memory.adapters.scheduling.notices import Notice
 from agent_memory.adapters.scheduling.schedule_state import ScheduleState
 from agent_memory.adapters.surroundings.root import home_of
 from agent_memory.domain.instants import iso_of
@@ -89,13 +90,14 @@ def _note(console: Console, state: ScheduleState, job: str, run: ScheduledRun) -
 
 def _tell_later(console: Console, state: ScheduleState, job: str, run: ScheduledRun) -> None:
     """A failure is told to the next command and the next session; a success takes back what they were not told yet."""
-    sentence = None
-    if run.failed:
-        at = iso_of(run.started_at_ms)[:16].replace("T", " ")
-        sentence = f"The scheduled {job} of {at} (UTC) failed: {run.message or f'exit code {run.exit_code}'}"
     if run.exit_code == BUSY_CODE:
         return
-    match sealed(state.put_notice(sentence)):
+    told = None
+    if run.failed:
+        failed = f"The scheduled {job} of {iso_of(run.started_at_ms)[:16].replace('T', ' ')} (UTC) failed"
+        # Why may be in somebody else's words, of an agent command for one: no session is told those unasked (P19).
+        told = Notice(f"{failed}: {run.message or f'exit code {run.exit_code}'}", f"{failed}.")
+    match sealed(state.put_notice(told)):
         case Failure(error):
             console.err(f"memory: {describe(error)}")
         case Success(_):
