@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from agent_memory.domain.target_file import TargetFile
     from agent_memory.domain.tiers import TierList
     from agent_memory.domain.undone import Undoing
+    from agent_memory.domain.usage import DayReads
     from agent_memory.domain.vocabulary import Harness, Status
     from agent_memory.errors import Error
 
@@ -235,6 +236,10 @@ class UsageLedger(Protocol):
 
     def totals(self) -> Result[Mapping[str, Usage], Error]:
         """Reads of each id, over all hosts."""
+        ...
+
+    def day_reads(self) -> Result[tuple[DayReads, ...], Error]:
+        """How often each reader read on each UTC day, over all hosts, by day and reader."""
         ...
 
 

@@ -12,6 +12,8 @@ from returns.result import Failure, Success
 from agent_memory.adapters.records.dict_usage_ledger import DictUsageLedger
 from agent_memory.adapters.records.usage_ledger_files import LedgerSurvey, UsageLedgerFiles
 from agent_memory.domain.entry import Usage
+from agent_memory.domain.instants import DAY_MS
+from agent_memory.domain.usage import DayReads
 from agent_memory.errors import EntryInvalid, PathRefused, StoreIo
 from agent_memory.ports import UsageLedger
 
@@ -49,6 +51,13 @@ class UsageLedgerContract:
         for id, at_ms in ((A, 5), (B, 7), (A, 3)):
             assert ledger.append(id, at_ms, "claude-code") == Success(None)
         assert ledger.totals() == Success({A: Usage(2, 5), B: Usage(1, 7)})
+
+    def test_reads_are_counted_by_reader_and_day(self, ledger: UsageLedger) -> None:
+        assert ledger.day_reads() == Success(())
+        for id, at_ms, reader in ((A, 5, "codex"), (B, DAY_MS + 7, "amp"), (B, 3, "codex"), (A, 4, "amp")):
+            ledger.append(id, at_ms, reader).unwrap()
+        ledger.adopt("id__cccccc", Usage(12, 3)).unwrap()
+        assert ledger.day_reads() == Success((DayReads(0, "amp", 1), DayReads(0, "codex", 2), DayReads(1, "amp", 1)))
 
     def test_what_an_entry_brought_along_is_its_base_once(self, ledger: UsageLedger) -> None:
         for _ in range(2):
@@ -145,12 +154,24 @@ class TestUsageLedgerFiles(UsageLedgerContract):
         with (root / "usage/h.jsonl").open("ab") as file:
             file.write(b"damaged")
         before = ledger.survey().unwrap()
-        assert ledger.compact() == Success(18)
+        assert ledger.compact() == Success(17)
         assert ledger.survey() == Success(before)
         assert ledger.compact() == Success(0)
-        assert len((root / "usage/h.jsonl").read_bytes().splitlines()) == 3
+        assert len((root / "usage/h.jsonl").read_bytes().splitlines()) == 4
         ledger.append(A, 99, "amp").unwrap()
         assert ledger.totals() == Success({A: Usage(11, 99), B: Usage(10, 18)})
+
+    def test_after_a_compaction_it_is_still_known_who_read_when(self, root: Path) -> None:
+        ledger = UsageLedgerFiles(root, "h")
+        for at_ms in range(20):
+            ledger.append(A, at_ms, "amp" if at_ms % 4 else "codex").unwrap()
+        before = ledger.day_reads()
+        assert before == Success((DayReads(0, "amp", 15), DayReads(0, "codex", 5)))
+        ledger.compact().unwrap()
+        assert ledger.day_reads() == before
+        ledger.append(A, 30, "codex").unwrap()
+        assert ledger.day_reads() == Success((DayReads(0, "amp", 15), DayReads(0, "codex", 6)))
+        assert ledger.totals() == Success({A: Usage(21, 30)})
 
     def test_there_may_be_nothing_to_compact(self, root: Path) -> None:
         assert UsageLedgerFiles(root).compact() == Success(0)
@@ -189,8 +210,8 @@ class TestUsageLedgerFiles(UsageLedgerContract):
     def test_a_compaction_keeps_the_base_a_base(self, root: Path) -> None:
         here, there = UsageLedgerFiles(root, "here"), UsageLedgerFiles(root, "there")
         here.adopt(A, Usage(12, 1)).unwrap()
-        for at_ms in (2, 3):
+        for at_ms in (2, 3, 3):
             here.append(A, at_ms, "amp").unwrap()
         assert here.compact() == Success(1)
         (root / "usage/there.jsonl").write_bytes(b'{"id":"id__aaaaaa","base":12,"last":1}\n')
-        assert there.totals() == Success({A: Usage(14, 3)})
+        assert there.totals() == Success({A: Usage(15, 3)})

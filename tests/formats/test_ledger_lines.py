@@ -4,7 +4,17 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from agent_memory.domain.entry import Usage
-from agent_memory.domain.usage import Base, LedgerRecord, Read, Total, base_of, reads_and_bases, totals_of
+from agent_memory.domain.usage import (
+    Base,
+    DayReads,
+    LedgerRecord,
+    Read,
+    Total,
+    base_of,
+    day_reads,
+    reads_and_bases,
+    totals_of,
+)
 from agent_memory.formats.ledger_lines import MAX_LINE_BYTES, parse_ledger_line, problems_of, render_ledger_line
 
 ids = st.from_regex(r"id__[1-9A-HJ-NP-Za-km-z]{6}", fullmatch=True)
@@ -13,6 +23,7 @@ records = st.one_of(
     st.builds(Read, ids, instants, st.sampled_from(["claude-code", "manual"])),
     st.builds(Total, ids, st.integers(0), st.none() | instants),
     st.builds(Base, ids, st.integers(0), st.none() | instants),
+    st.builds(DayReads, st.integers(0, 10**6), st.sampled_from(["claude-code", "manual"]), st.integers(0)),
 )
 
 
@@ -57,6 +68,11 @@ def test_a_cut_line_is_no_record(record: LedgerRecord, data: st.DataObject) -> N
         b'{"id":"id__a1b2c3","total":false,"last":null}',
         b'{"id":"id__a1b2c3","base":-1,"last":null}',
         b'{"id":"id__a1b2c3","base":1,"total":1,"last":null}',
+        b'{"day":-1,"by":"amp","reads":1}',
+        b'{"day":1,"by":"a b","reads":1}',
+        b'{"day":1,"by":"amp","reads":true}',
+        b'{"day":1,"by":"amp","reads":-1}',
+        b'{"day":1e99,"by":"amp","reads":1}',
     ],
 )
 def test_what_is_not_ours_is_no_record(line: bytes) -> None:
@@ -75,6 +91,7 @@ def test_counting_some_of_the_records_first_changes_nothing(some: list[LedgerRec
     first: list[LedgerRecord] = [Total(id, usage.count, usage.last_at_ms) for id, usage in read.items()]
     first += [Base(id, usage.count, usage.last_at_ms) for id, usage in based.items()]
     assert totals_of([*first, *some[half:]]) == totals_of(some)
+    assert day_reads([*day_reads(some[:half]), *some[half:]]) == day_reads(some)
 
 
 def test_reads_and_totals_add_up() -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from attrs import frozen
 
 from agent_memory.domain.entry import Usage
+from agent_memory.domain.instants import DAY_MS
 
 
 @frozen
@@ -39,6 +40,16 @@ class Base:
     last_at_ms: int | None
 
 
+@frozen
+class DayReads:
+    """How often a reader read on a UTC day, of reads that a compaction counted together: a `Total` no longer tells by whom."""
+
+    day: int
+    """Days since 1970."""
+    reader: str
+    count: int
+
+
 LARGEST = (1 << 53) - 1
 """Of counts and instants that a person may write: what every JSON reader takes for the same number."""
 
@@ -50,7 +61,7 @@ def base_of(id: str, usage: Usage) -> Base:
     return Base(id, min(max(usage.count, 0), LARGEST), known)
 
 
-LedgerRecord = Read | Total | Base
+LedgerRecord = Read | Total | Base | DayReads
 
 
 def totals_of(records: Iterable[LedgerRecord]) -> dict[str, Usage]:
@@ -71,7 +82,34 @@ def reads_and_bases(records: Iterable[LedgerRecord]) -> tuple[dict[str, Usage], 
                 read[id] = _sum(read.get(id), Usage(count, last_at_ms))
             case Base(id, count, last_at_ms):
                 based[id] = _greatest(based.get(id), Usage(count, last_at_ms))
+            case DayReads():
+                continue  # of reads that a total counts already
     return read, based
+
+
+def day_reads(records: Iterable[LedgerRecord]) -> tuple[DayReads, ...]:
+    """How often each reader read on each day, by day and reader. Whoever compacted before this was kept is not in it."""
+    counts: dict[tuple[int, str], int] = {}
+    for record in records:
+        count_reads(counts, record)
+    return listed_reads(counts)
+
+
+def count_reads(counts: dict[tuple[int, str], int], record: LedgerRecord) -> None:
+    """Add what a record says of a reader's day to the counts, by day and reader."""
+    match record:
+        case Read(_, at_ms, reader):
+            key, count = (at_ms // DAY_MS, reader), 1
+        case DayReads(day, reader, count):
+            key = (day, reader)
+        case _:
+            return
+    counts[key] = counts.get(key, 0) + count
+
+
+def listed_reads(counts: Mapping[tuple[int, str], int]) -> tuple[DayReads, ...]:
+    """The counts as records, by day and reader."""
+    return tuple(DayReads(day, reader, count) for (day, reader), count in sorted(counts.items()))
 
 
 def _sum(one: Usage | None, other: Usage | None) -> Usage:

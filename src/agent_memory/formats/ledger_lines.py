@@ -3,6 +3,8 @@
 {"id":"id__a1b2c3","at":1771000205123,"by":"claude-code"}      one read; `at` in epoch ms
 {"id":"id__a1b2c3","total":12,"last":1771000205123}            what a compaction made of many; `last` may be null
 {"id":"id__a1b2c3","base":12,"last":1771000205123}             what the entry's frontmatter brought along; the greatest counts
+{"day":20497,"by":"claude-code","reads":12}                    of what a compaction counted together: by whom, on which day
+                                                               (days since 1970, UTC)
 """
 
 from __future__ import annotations
@@ -10,8 +12,9 @@ from __future__ import annotations
 import json
 import re
 
+from agent_memory.domain.instants import DAY_MS
 from agent_memory.domain.text.ids import is_id
-from agent_memory.domain.usage import Base, LedgerRecord, Read, Total
+from agent_memory.domain.usage import LARGEST, Base, DayReads, LedgerRecord, Read, Total
 
 MAX_LINE_BYTES = 4096
 """Of a line with its `\\n`: one `write` of this size to a file in append mode is never torn by another."""
@@ -28,6 +31,8 @@ def render_ledger_line(record: LedgerRecord) -> bytes:
             line = {"id": id, "total": count, "last": last_at_ms}
         case Base(id, count, last_at_ms):
             line = {"id": id, "base": count, "last": last_at_ms}
+        case DayReads(day, reader, count):
+            line = {"day": day, "by": reader, "reads": count}
     return json.dumps(line, separators=(",", ":")).encode() + b"\n"
 
 
@@ -43,13 +48,20 @@ def parse_ledger_line(line: bytes) -> LedgerRecord | None:
 
 def problems_of(record: LedgerRecord) -> tuple[str, ...]:
     """Why a record may not be written; empty when it may."""
-    found = [] if is_id(record.id) else [f"id is {record.id[:40]!r}, expected id__ and six base58 digits"]
+    found = []
+    if not isinstance(record, DayReads) and not is_id(record.id):
+        found.append(f"id is {record.id[:40]!r}, expected id__ and six base58 digits")
+    if isinstance(record, Read | DayReads) and not _READER.fullmatch(record.reader):
+        found.append(f"the reader is {record.reader[:40]!r}, expected a harness")
     match record:
-        case Read(_, at_ms, reader):
+        case Read(_, at_ms, _):
             if not _is_instant(at_ms):
                 found.append("the time is no number of milliseconds since 1970")
-            if not _READER.fullmatch(reader):
-                found.append(f"the reader is {reader[:40]!r}, expected a harness")
+        case DayReads(day, _, count):
+            if not (_is_whole(day) and 0 <= day <= LARGEST // DAY_MS):
+                found.append("the day is no number of days since 1970")
+            if not (_is_whole(count) and count >= 0):
+                found.append("the number of reads is no count")
         case Total(_, count, last_at_ms) | Base(_, count, last_at_ms):
             if not (_is_whole(count) and count >= 0):
                 found.append("the number of reads is no count")
@@ -66,6 +78,8 @@ def _record(value: dict[str, object]) -> LedgerRecord | None:
             return Total(id, count, last_at_ms)
         case {"id": str(id), "base": int(count), "last": int() | None as last_at_ms, **others} if not others:
             return Base(id, count, last_at_ms)
+        case {"day": int(day), "by": str(reader), "reads": int(count), **others} if not others:
+            return DayReads(day, reader, count)
         case _:
             return None
 

@@ -8,7 +8,7 @@ from attrs import define, field
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.entry import Usage
-from agent_memory.domain.usage import LedgerRecord, Read, base_of, totals_of
+from agent_memory.domain.usage import DayReads, LedgerRecord, Read, base_of, day_reads, totals_of
 from agent_memory.errors import EntryInvalid, Error
 from agent_memory.formats.ledger_lines import problems_of
 
@@ -17,7 +17,7 @@ from agent_memory.formats.ledger_lines import problems_of
 class DictUsageLedger:
     """`UsageLedger` in a list."""
 
-    records: list[LedgerRecord] = field(factory=list)
+    records: list[LedgerRecord] = field(factory=list[LedgerRecord])
 
     def append(self, id: str, at_ms: int, reader: str) -> Result[None, Error]:
         """See the port."""
@@ -32,6 +32,10 @@ class DictUsageLedger:
     def totals(self) -> Result[Mapping[str, Usage], Error]:
         """See the port."""
         return Success(totals_of(self.records))
+
+    def day_reads(self) -> Result[tuple[DayReads, ...], Error]:
+        """See the port."""
+        return Success(day_reads(self.records))
 
     def _append(self, record: LedgerRecord) -> Result[None, Error]:
         if problems := problems_of(record):

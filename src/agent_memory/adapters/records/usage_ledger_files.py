@@ -25,7 +25,19 @@ from agent_memory.adapters.disk.paths import directory_inside, open_regular, rea
 from agent_memory.domain.entry import Usage
 from agent_memory.domain.results import sealed
 from agent_memory.domain.text.slug import slug_of
-from agent_memory.domain.usage import Base, LedgerRecord, Read, Total, base_of, reads_and_bases, totals_of
+from agent_memory.domain.usage import (
+    Base,
+    DayReads,
+    LedgerRecord,
+    Read,
+    Total,
+    base_of,
+    count_reads,
+    day_reads,
+    listed_reads,
+    reads_and_bases,
+    totals_of,
+)
 from agent_memory.errors import Busy, EntryInvalid, Error, StoreIo
 from agent_memory.formats.ledger_lines import MAX_LINE_BYTES, parse_ledger_line, problems_of, render_ledger_line
 
@@ -61,9 +73,13 @@ class UsageLedgerFiles:
         """See the port. A damaged line hides no other."""
         return self.survey().map(lambda survey: survey.totals)
 
+    def day_reads(self) -> Result[tuple[DayReads, ...], Error]:
+        """See the port."""
+        return self._ledgers().map(lambda ledgers: day_reads(record for each in ledgers for record in each.records))
+
     def survey(self) -> Result[LedgerSurvey, Error]:
         """The totals over all hosts, and the number of damaged lines."""
-        match sealed(self._directory().bind(_ledger_paths).bind(_read_ledgers)):
+        match sealed(self._ledgers()):
             case Failure(error):
                 return Failure(error)
             case Success(ledgers):
@@ -71,7 +87,7 @@ class UsageLedgerFiles:
                 return Success(LedgerSurvey(totals, sum(len(ledger.damaged) for ledger in ledgers)))
 
     def compact(self) -> Result[int, Error]:
-        """Leave one total (and one base) an id in this host's file; how many lines fewer it has.
+        """Leave one total (and one base) an id in this host's file, and one line a reader and day; how many lines fewer it has.
 
         Crash-safe, and exact while others append. Damaged lines are kept as they are.
         """
@@ -92,6 +108,9 @@ class UsageLedgerFiles:
     def _directory(self) -> Result[str, Error]:
         return directory_inside(self._root, "usage")
 
+    def _ledgers(self) -> Result[tuple[_Ledger, ...], Error]:
+        return self._directory().bind(_ledger_paths).bind(_read_ledgers)
+
     def _record(self, record: LedgerRecord) -> Result[None, Error]:
         if problems := problems_of(record):
             return Failure(EntryInvalid(problems))
@@ -109,8 +128,8 @@ class UsageLedgerFiles:
 
 @frozen
 class _Ledger:
-    records: tuple[Total | Base, ...]
-    """What its lines come to: at most one of each an id."""
+    records: tuple[Total | Base | DayReads, ...]
+    """What its lines come to: at most one of each an id, or a reader and day."""
     damaged: tuple[bytes, ...]
     line_count: int
 
@@ -147,6 +166,7 @@ def _read_ledgers(paths: Sequence[str]) -> Result[tuple[_Ledger, ...], Error]:
 def _read_ledger(path: str, descriptor: int) -> Result[_Ledger, Error]:
     """What a ledger says; closes the descriptor. A line over the limit counts once for each piece of that size."""
     damaged: list[bytes] = []
+    counts: dict[tuple[int, str], int] = {}
     line_count = 0
 
     def records(file: BinaryIO) -> Iterator[LedgerRecord]:
@@ -154,6 +174,7 @@ def _read_ledger(path: str, descriptor: int) -> Result[_Ledger, Error]:
         while line := file.readline(MAX_LINE_BYTES):
             line_count += 1
             if (record := parse_ledger_line(line)) is not None:
+                count_reads(counts, record)
                 yield record
             elif line.strip():
                 damaged.append(line)
@@ -165,7 +186,7 @@ def _read_ledger(path: str, descriptor: int) -> Result[_Ledger, Error]:
         return Failure(store_io(error, "read", path))
     totals = (Total(id, each.count, each.last_at_ms) for id, each in read.items())
     bases = (Base(id, each.count, each.last_at_ms) for id, each in based.items())
-    return Success(_Ledger((*totals, *bases), tuple(damaged), line_count))
+    return Success(_Ledger((*totals, *bases, *listed_reads(counts)), tuple(damaged), line_count))
 
 
 def _append(descriptor: int, line: bytes, path: str) -> Result[None, Error]:
