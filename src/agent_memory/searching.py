@@ -15,6 +15,7 @@ from agent_memory.domain.searching.matching import Matches, NoteFilter, TermPart
 from agent_memory.domain.searching.nearness import Nearness
 from agent_memory.domain.searching.note_filter import lets_through
 from agent_memory.domain.searching.query_hints import QueryHints, hints_of
+from agent_memory.domain.searching.query_meaning import weighed_words
 from agent_memory.domain.searching.query_words import QueryWord, query_words
 from agent_memory.domain.searching.ranking import (
     Asker,
@@ -71,17 +72,17 @@ class _Search:
     matches: Matches = field(factory=lambda: Matches({}, 0))
     ties: Surroundings = field(factory=Surroundings)
     nearness: Nearness = field(factory=Nearness)
-    given: Mapping[int, Sequence[ScorePart]] = field(factory=dict)
-    said: Mapping[int, Sequence[TermPart]] = field(factory=dict)
+    given: Mapping[int, Sequence[ScorePart]] = field(factory=dict[int, Sequence[ScorePart]])
+    said: Mapping[int, Sequence[TermPart]] = field(factory=dict[int, Sequence[TermPart]])
     """What each word adds to the best entries."""
     links: tuple[NoteLink, ...] = ()
     named: tuple[int, ...] = ()
     """Entries whose id the query says, in its order."""
-    listed: Mapping[int, Listed] = field(factory=dict)
+    listed: Mapping[int, Listed] = field(factory=dict[int, Listed])
     page: tuple[Ranked, ...] = ()
     found: int = 0
     """Entries that have something of the query."""
-    tiers: Mapping[str, Tier] = field(factory=dict)
+    tiers: Mapping[str, Tier] = field(factory=dict[str, Tier])
 
 
 @frozen
@@ -130,10 +131,10 @@ class Searching:
         return self.index.refresh(PATIENCE_SECONDS).map(lambda fresh: evolve(search, notices=fresh.notices))
 
     def _matched(self, search: _Search) -> Result[_Search, Error]:
-        if self._mode(search.request) is Mode.SEMANTIC:
-            return Success(search)
         wanted = max(_CANDIDATES, 2 * search.request.limit)
         found = self.index.match(search.words, self.weights.terms, wanted, search.among)
+        if self._mode(search.request) is Mode.SEMANTIC:  # what each word is worth counts there too
+            return found.map(lambda matches: evolve(search, matches=Matches({}, 0, matches.words)))
         return found.map(lambda matches: evolve(search, matches=matches))
 
     def _tied(self, search: _Search) -> Result[_Search, Error]:
@@ -160,7 +161,8 @@ class Searching:
             told = (self.without_meanings,) if search.request.mode is Mode.SEMANTIC and self.without_meanings else ()
             return Success(evolve(search, notices=(*search.notices, *told)))
         known = _with_near(search.matches.scores, search.ties.near)
-        found = self.meanings.near(search.request.query, max(_NEAREST, search.request.limit), known, search.among)
+        words = weighed_words(search.request.query, {each.term: each.idf for each in search.matches.words})
+        found = self.meanings.near(words, max(_NEAREST, search.request.limit), known, search.among)
         return found.map(lambda near: evolve(search, nearness=near, notices=(*search.notices, *near.notices)))
 
     def _spread(self, search: _Search) -> _Search:

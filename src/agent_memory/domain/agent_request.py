@@ -42,7 +42,7 @@ class DefragRequest:
     shown: tuple[StoredEntry, ...] = ()
     """The entries shown in full in the prompt."""
     analysis: Analysis = Analysis()
-    usage: Mapping[str, Usage] = field(factory=dict)
+    usage: Mapping[str, Usage] = field(factory=dict[str, Usage])
     tiers: TierList = TierList()
     now_ms: int = 0
     stale_days: int = 120

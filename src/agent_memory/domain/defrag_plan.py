@@ -56,7 +56,7 @@ class DefragFacts:
     status: Status
     """`captured` for the built-in, `consolidated` for an agent command."""
     now_ms: int
-    usage: Mapping[str, Usage] = field(factory=dict)
+    usage: Mapping[str, Usage] = field(factory=dict[str, Usage])
     left_alone: frozenset[str] = frozenset()
     """Entries that changed in 3 of the last 10 runs."""
     undone: frozenset[str] = frozenset()
@@ -65,6 +65,6 @@ class DefragFacts:
     """Number of live entries when the run began."""
     force: bool = False
     """A person lifts the limit on how much one run may change."""
-    at_hand: Mapping[str, StoredEntry] = field(factory=dict)
+    at_hand: Mapping[str, StoredEntry] = field(factory=dict[str, StoredEntry])
     """Entries as the store is now that an action names and that were not shown in full, by id: those of an action that an
     earlier run deferred, and those that are only renamed or retagged (`plan_defrag.ids_to_read`)."""

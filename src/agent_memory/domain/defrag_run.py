@@ -25,7 +25,7 @@ class TieringMemo:
     agent: str = ""
     judged: frozenset[str] = frozenset()
     """Fingerprints of the findings that the agent has been shown."""
-    omitted: Mapping[str, int] = field(factory=dict)
+    omitted: Mapping[str, int] = field(factory=dict[str, int])
     """How many tierings in a row have left a hot entry out, by id."""
 
     def for_agent(self, name: str) -> TieringMemo:
@@ -62,7 +62,7 @@ class DefragRun:
     """An agent was asked, or a reply that was paid for earlier was found."""
     shown: tuple[StoredEntry, ...] = ()
     """The entries that the agent saw in full."""
-    hashes: Mapping[str, str] = field(factory=dict)
+    hashes: Mapping[str, str] = field(factory=dict[str, str])
     """Content hash of each live entry as the agent saw it."""
     proposal: DefragProposal | None = None
     reply_key: str | None = None

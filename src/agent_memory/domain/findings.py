@@ -58,7 +58,7 @@ class Analysis:
     """All findings, worst first, and the profile of each live entry, by id."""
 
     findings: tuple[Finding, ...] = ()
-    profiles: Mapping[str, Profile] = field(factory=dict)
+    profiles: Mapping[str, Profile] = field(factory=dict[str, Profile])
 
     def of_kind(self, kind: FindingKind) -> tuple[Finding, ...]:
         """The findings of one kind, worst first."""

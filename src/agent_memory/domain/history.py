@@ -82,7 +82,7 @@ class History:
     """No person took part: a scheduled or scripted run."""
     own_call: bool = False
     """The session is one of our own agent calls (recognised by the prompt marker)."""
-    skipped: dict[str, int] = field(factory=dict)
+    skipped: dict[str, int] = field(factory=dict[str, int])
     """Records left out, counted by reason (`unknown-type:foo`, `bad-line`, `line-too-long`)."""
 
     @property

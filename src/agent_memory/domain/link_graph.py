@@ -69,7 +69,7 @@ class LinkSheet:
 class _Known:
     live: Mapping[str, Listed]
     aliases: Mapping[str, Listed]
-    archived: Mapping[str, Listed] = field(factory=dict)
+    archived: Mapping[str, Listed] = field(factory=dict[str, Listed])
 
     def find(self, id: str) -> tuple[Whereabouts, Listed | None]:
         for where, entries in (

@@ -56,5 +56,7 @@ class PlanFacts:
     """By which tags get their present names."""
     agent_writes: bool = False
     """The note comes from an agent (an inline capture inside a harness): its origin is at best `agent`."""
-    similar: Mapping[ProposedEntry, tuple[StoredEntry, ...]] = field(factory=dict)
+    similar: Mapping[ProposedEntry, tuple[StoredEntry, ...]] = field(
+        factory=dict[ProposedEntry, tuple[StoredEntry, ...]]
+    )
     """The live notes about the same subject as a proposed entry, the likest first."""

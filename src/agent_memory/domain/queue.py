@@ -70,7 +70,7 @@ class KnownSessions:
     waiting: frozenset[str] = frozenset()
     asked_again: frozenset[str] = frozenset()
     """Those of them that are to be looked at again as a whole."""
-    given_up_at_ms: dict[str, int] = field(factory=dict)
+    given_up_at_ms: dict[str, int] = field(factory=dict[str, int])
     """When they were given up, the last time."""
 
 

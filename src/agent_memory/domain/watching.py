@@ -35,7 +35,7 @@ class Watched:
 class Watch:
     """The sessions that changed since the watch began."""
 
-    sessions: Mapping[Key, Watched] = field(factory=dict)
+    sessions: Mapping[Key, Watched] = field(factory=dict[Key, Watched])
 
 
 @frozen

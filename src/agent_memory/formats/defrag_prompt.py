@@ -73,8 +73,8 @@ class DefragPromptFacts:
     """Live entries that the run may change or archive."""
     budget: DefragBudget
     section: SectionBudget = SectionBudget()
-    usage: Mapping[str, Usage] = field(factory=dict)
-    profiles: Mapping[str, Profile] = field(factory=dict)
+    usage: Mapping[str, Usage] = field(factory=dict[str, Usage])
+    profiles: Mapping[str, Profile] = field(factory=dict[str, Profile])
     at_most_warm: frozenset[str] = frozenset()
     """What may be warm but not hot; what is in neither set stays cold."""
     left_alone: frozenset[str] = frozenset()

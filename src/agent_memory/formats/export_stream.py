@@ -43,7 +43,7 @@ class Choice:
     """A path of which every version goes."""
     dropped: frozenset[Key] = field(default=frozenset())
     """Versions that go."""
-    rewritten: Mapping[Key, bytes] = field(factory=dict)
+    rewritten: Mapping[Key, bytes] = field(factory=dict[Key, bytes])
     """Versions that hold something else from now on."""
     kept: frozenset[str] = field(default=frozenset())
     """Object ids that are used where nothing goes; a blob that is only among the others is left out."""
@@ -55,7 +55,7 @@ class Choice:
 class _State:
     """What is known so far: the object id of each mark."""
 
-    ids: dict[bytes, str] = field(factory=dict)
+    ids: dict[bytes, str] = field(factory=dict[bytes, str])
 
 
 def filtered_export(stream: Reads, choice: Choice) -> Iterator[bytes]:

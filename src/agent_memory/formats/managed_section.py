@@ -46,11 +46,11 @@ class _Whole:
 class _Shown:
     """What a section comes to."""
 
-    hot: list[_Whole] = field(factory=list)
-    warm: list[Listed] = field(factory=list)
+    hot: list[_Whole] = field(factory=list[_Whole])
+    warm: list[Listed] = field(factory=list[Listed])
     demoted_hot: int = 0
     demoted_warm: int = 0
-    warnings: list[str] = field(factory=list)
+    warnings: list[str] = field(factory=list[str])
 
 
 def render_section(facts: SectionFacts) -> RenderedSection:

@@ -65,8 +65,8 @@ class _Gathered:
     after: NoteFile | None = None
     retired_before: str | None = None
     retired_after: str | None = None
-    kept: list[str] = field(factory=list)
-    dropped: list[str] = field(factory=list)
+    kept: list[str] = field(factory=list[str])
+    dropped: list[str] = field(factory=list[str])
 
 
 def note_changes(files: Sequence[FileChange]) -> tuple[NoteChange, ...]:

@@ -18,7 +18,7 @@ FORMAT = 1
 class _Document:
     format: int
     program: str
-    sessions: dict[str, SeenSession] = field(factory=dict)
+    sessions: dict[str, SeenSession] = field(factory=dict[str, SeenSession])
 
 
 def render_seen(program: str, sessions: Mapping[str, SeenSession]) -> bytes:

@@ -122,7 +122,7 @@ class _Build:
     """Builds nodes from events as they come, so that nothing is read beyond what is refused."""
 
     events: Iterator[Event]
-    problems: list[str] = field(factory=list)
+    problems: list[str] = field(factory=list[str])
 
     def root(self) -> MappingNode:
         root: Node | None = None

@@ -27,11 +27,11 @@ class AgentCommand:
     name: str
     """A preset's name, or `command:` and 8 hexadecimal digits of the argv."""
     argv: tuple[str, ...]
-    env: Mapping[str, str] = field(factory=dict)
+    env: Mapping[str, str] = field(factory=dict[str, str])
     input: Literal["stdin", "argument"] = "stdin"
     variables: tuple[str, ...] = ()
     """Names of variables that it is given beyond the allow-list."""
-    files: Mapping[str, str] = field(factory=dict)
+    files: Mapping[str, str] = field(factory=dict[str, str])
     """Written to its private directory first."""
 
 

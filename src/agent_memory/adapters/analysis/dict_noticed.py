@@ -11,8 +11,8 @@ from agent_memory.domain.analysis.noticed import Noticed
 class DictNoticed:
     """`ports.NoticedNotes` in a dict."""
 
-    notes: dict[str, Noticed] = field(factory=dict)
-    _used: dict[str, Noticed] = field(factory=dict)
+    notes: dict[str, Noticed] = field(factory=dict[str, Noticed])
+    _used: dict[str, Noticed] = field(factory=dict[str, Noticed])
 
     def recall(self, content_hash: str) -> Noticed | None:
         """See the port."""

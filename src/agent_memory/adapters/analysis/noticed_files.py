@@ -24,7 +24,7 @@ class NoticedFiles:
     program: str
     max_bytes: int = MAX_BYTES
     _known: dict[str, bytes] | None = None
-    _used: dict[str, bytes] = field(factory=dict)
+    _used: dict[str, bytes] = field(factory=dict[str, bytes])
     _used_bytes: int = 0
 
     def recall(self, content_hash: str) -> Noticed | None:

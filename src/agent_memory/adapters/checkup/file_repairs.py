@@ -19,8 +19,8 @@ class FileRepairs:
     """What became of the files so far."""
 
     root: str
-    did: list[str] = field(factory=list)
-    failed: list[str] = field(factory=list)
+    did: list[str] = field(factory=list[str])
+    failed: list[str] = field(factory=list[str])
     closed: int = 0
     """Files and directories that are closed to others now."""
 

@@ -32,9 +32,9 @@ class Repairing:
 
     root: str
     locks: Locks
-    did: list[str] = field(factory=list)
-    failed: list[str] = field(factory=list)
-    touched: list[str] = field(factory=list)
+    did: list[str] = field(factory=list[str])
+    failed: list[str] = field(factory=list[str])
+    touched: list[str] = field(factory=list[str])
     """Paths that were written or removed, relative to the root."""
 
     def carry_out(self, repairs: Sequence[Repair]) -> None:

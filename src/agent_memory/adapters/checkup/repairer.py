@@ -35,9 +35,9 @@ from agent_memory.wording import describe
 
 @define
 class _Log:
-    did: list[str] = field(factory=list)
-    failed: list[str] = field(factory=list)
-    touched: list[str] = field(factory=list)
+    did: list[str] = field(factory=list[str])
+    failed: list[str] = field(factory=list[str])
+    touched: list[str] = field(factory=list[str])
 
     def tolerate(self, result: Result[object, Error]) -> bool:
         """Whether it went well; what did not is told, and stops nothing else."""

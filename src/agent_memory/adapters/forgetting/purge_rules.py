@@ -62,7 +62,7 @@ def purge_rules(root: str, work: ForgettingAtWork) -> PurgeRules:
 class _Met:
     """What the versions that go were called."""
 
-    titles: set[str] = field(factory=set)
+    titles: set[str] = field(factory=set[str])
 
     def add(self, stored: StoredEntry | None) -> None:
         if stored is not None:

@@ -73,7 +73,7 @@ class _Block:
     """The lines of one speaker, one after the other."""
 
     speaker: Speaker
-    _lines: list[str] = field(factory=list)
+    _lines: list[str] = field(factory=list[str])
     _chars: int = 0
     _before: Excerpt = field(factory=lambda: Excerpt(_BLOCK_CHARS))
 

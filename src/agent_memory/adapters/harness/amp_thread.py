@@ -81,13 +81,13 @@ def thread_history(value: Mapping[str, object], thread_id: str, mark: SessionMar
 class _Thread:
     """What the messages taken so far say."""
 
-    turns: list[Turn] = field(factory=list)
-    skipped: dict[str, int] = field(factory=dict)
+    turns: list[Turn] = field(factory=list[Turn])
+    skipped: dict[str, int] = field(factory=dict[str, int])
     model: str | None = None
     own_call: bool = False
-    names: dict[str, str] = field(factory=dict)
+    names: dict[str, str] = field(factory=dict[str, str])
     """Of the tools called, by the id of the call."""
-    of_memory: set[str] = field(factory=set)
+    of_memory: set[str] = field(factory=set[str])
     """Calls that asked memory itself (P26)."""
 
     def take(self, message: object, at: int) -> None:

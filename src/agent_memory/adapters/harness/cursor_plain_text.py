@@ -43,9 +43,9 @@ class _Reader:
     _kind: str = "text"
     """What the lines at hand belong to: `text`, a thought, a call, a result."""
     _name: str = ""
-    _lines: list[str] = field(factory=list)
+    _lines: list[str] = field(factory=list[str])
     _chars: int = 0
-    _content: list[Json] = field(factory=list)
+    _content: list[Json] = field(factory=list[Json])
     _tagged: bool | None = None
     """Whether the first words of a person had tags: from then on a speaker's line without them is somebody's text."""
     _held: bool = False

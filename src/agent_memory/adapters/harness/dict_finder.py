@@ -15,8 +15,8 @@ from agent_memory.errors import Error
 class DictFinder:
     """`ports.SessionFinder` over a dict, by session id, and errors that it meets on the way."""
 
-    sessions: dict[str, FoundSession] = field(factory=dict)
-    errors: list[Error] = field(factory=list)
+    sessions: dict[str, FoundSession] = field(factory=dict[str, FoundSession])
+    errors: list[Error] = field(factory=list[Error])
 
     def put(self, found: FoundSession) -> None:
         """Find this from now on."""

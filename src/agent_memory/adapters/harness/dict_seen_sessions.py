@@ -13,8 +13,8 @@ from agent_memory.domain.seen_session import SeenSession
 class DictSeenSessions:
     """`ports.SeenSessions` in a dict."""
 
-    sessions: dict[str, SeenSession] = field(factory=dict)
-    _used: dict[str, SeenSession] = field(factory=dict)
+    sessions: dict[str, SeenSession] = field(factory=dict[str, SeenSession])
+    _used: dict[str, SeenSession] = field(factory=dict[str, SeenSession])
 
     def recall(self, found: FoundSession, mark: SessionMark | None) -> SeenSession | None:
         """See the port."""

@@ -191,8 +191,8 @@ class GeminiSession:
 class Spans:
     """Places that were taken back: spans that do not touch, in order."""
 
-    begins: list[int] = field(factory=list)
-    ends: list[int] = field(factory=list)
+    begins: list[int] = field(factory=list[int])
+    ends: list[int] = field(factory=list[int])
 
     def add(self, begin: int, end: int) -> None:
         """From `begin` up to before `end`, beyond which there is none yet."""

@@ -25,7 +25,7 @@ class SeenSessionsFiles:
     root: Path
     program: str
     _known: dict[str, SeenSession] | None = None
-    _used: dict[str, SeenSession] = field(factory=dict)
+    _used: dict[str, SeenSession] = field(factory=dict[str, SeenSession])
 
     def recall(self, found: FoundSession, mark: SessionMark | None) -> SeenSession | None:
         """See the port."""

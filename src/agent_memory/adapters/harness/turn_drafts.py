@@ -68,9 +68,9 @@ class Draft:
     at_ms: int | None
     tool_name: str | None = None
     failed: bool = False
-    record_ids: list[str] = field(factory=list)
+    record_ids: list[str] = field(factory=list[str])
     last_position: int = 0
-    calls: list[ToolCall] = field(factory=list)
+    calls: list[ToolCall] = field(factory=list[ToolCall])
 
 
 def turn_of(draft: Draft, record_id: str, scripted: bool) -> Turn:

@@ -20,10 +20,10 @@ from agent_memory.formats.inbox_json import parse_inbox_entry, render_inbox_entr
 class DictInbox:
     """`ports.Inbox` without a disk. Its dictionaries may be looked at by tests and by embedding programs."""
 
-    entries: dict[str, InboxEntry] = field(factory=dict)
-    troubles: dict[str, Trouble] = field(factory=dict)
-    processed: dict[str, tuple[InboxEntry, Outcome]] = field(factory=dict)
-    failed: dict[str, tuple[InboxEntry, Outcome]] = field(factory=dict)
+    entries: dict[str, InboxEntry] = field(factory=dict[str, InboxEntry])
+    troubles: dict[str, Trouble] = field(factory=dict[str, Trouble])
+    processed: dict[str, tuple[InboxEntry, Outcome]] = field(factory=dict[str, tuple[InboxEntry, Outcome]])
+    failed: dict[str, tuple[InboxEntry, Outcome]] = field(factory=dict[str, tuple[InboxEntry, Outcome]])
     _numbers: count[int] = field(factory=lambda: count(1), repr=False)
 
     def put(self, entry: InboxEntry) -> Result[str, Error]:

@@ -25,7 +25,7 @@ class Quarantine:
     source: str
     target: str
     now_ms: int
-    taken: list[Quarantined] = field(factory=list)
+    taken: list[Quarantined] = field(factory=list[Quarantined])
 
     def take(self, name: str, problems: tuple[str, ...]) -> tuple[Quarantined, ...]:
         """Move the file and write its reason; what could not be moved is returned, and stays where it is.

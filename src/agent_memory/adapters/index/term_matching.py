@@ -67,8 +67,10 @@ class TermMatching:
     """Ordinals of the dead, by segment."""
     note_total: int
     norms: Sequence[bm25f.Norm]
-    _known: dict[str, TermHits] = field(factory=dict)
-    _scored: dict[QueryWord, tuple[dict[int, float], dict[int, str]]] = field(factory=dict)
+    _known: dict[str, TermHits] = field(factory=dict[str, TermHits])
+    _scored: dict[QueryWord, tuple[dict[int, float], dict[int, str]]] = field(
+        factory=dict[QueryWord, tuple[dict[int, float], dict[int, str]]]
+    )
     _planned: tuple[tuple[QueryWord, ...], list[WordPlan]] | None = None
 
     @classmethod

@@ -26,10 +26,10 @@ from agent_memory.formats.defrag_json import (
 class DictDefragRecords(DictReplies):
     """`DefragRecords` in dicts. What is kept goes through its text form, as on disk."""
 
-    checkpoints: dict[str, str] = field(factory=dict)
+    checkpoints: dict[str, str] = field(factory=dict[str, str])
     later: str = field(factory=lambda: render_deferred(()))
     memo: str = field(factory=lambda: render_tiering(TieringMemo()))
-    finished: dict[str, tuple[DefragRun, Error | None]] = field(factory=dict)
+    finished: dict[str, tuple[DefragRun, Error | None]] = field(factory=dict[str, tuple[DefragRun, Error | None]])
 
     def checkpoint(self, state: str, run: DefragRun) -> Result[None, Error]:
         """See the port."""

@@ -21,8 +21,8 @@ class DictKeptHistories:
     """`ports.KeptHistories` in a dict. A part is as large as its lines, and "when" is the order in which they came."""
 
     cap_bytes: int = 512 << 20
-    parts: dict[Key, dict[tuple[int, str], KeptPart]] = field(factory=dict)
-    _grown_at: dict[Key, int] = field(factory=dict)
+    parts: dict[Key, dict[tuple[int, str], KeptPart]] = field(factory=dict[Key, dict[tuple[int, str], KeptPart]])
+    _grown_at: dict[Key, int] = field(factory=dict[Key, int])
     _ticks: count[int] = field(factory=lambda: count(1), repr=False)
 
     def keep(self, history: History, after_record_id: str | None) -> Result[None, Error]:

@@ -13,8 +13,8 @@ from agent_memory.errors import Error
 class DictReplies:
     """`Replies` in a dict."""
 
-    replies: dict[str, KeptReply] = field(factory=dict)
-    spent: list[str] = field(factory=list)
+    replies: dict[str, KeptReply] = field(factory=dict[str, KeptReply])
+    spent: list[str] = field(factory=list[str])
 
     def find_reply(self, key: str) -> Result[KeptReply | None, Error]:
         """See the port."""

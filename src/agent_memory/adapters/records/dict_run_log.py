@@ -18,10 +18,10 @@ from agent_memory.wording import describe
 class DictRunLog:
     """`RunLog` in dicts. `footprints` may be those that a `DictStore` leaves, by run."""
 
-    footprints: Mapping[str, Footprint] = field(factory=dict)
-    reports: MutableMapping[str, LoggedRun] = field(factory=dict)
-    sections: MutableMapping[str, tuple[SectionChange, ...]] = field(factory=dict)
-    marks: MutableMapping[str, UndoneMark] = field(factory=dict)
+    footprints: Mapping[str, Footprint] = field(factory=dict[str, Footprint])
+    reports: MutableMapping[str, LoggedRun] = field(factory=dict[str, LoggedRun])
+    sections: MutableMapping[str, tuple[SectionChange, ...]] = field(factory=dict[str, tuple[SectionChange, ...]])
+    marks: MutableMapping[str, UndoneMark] = field(factory=dict[str, UndoneMark])
     at_work: Undoing | None = None
 
     def runs(self, limit: int | None = None, named: str = "") -> Result[tuple[LoggedRun, ...], Error]:

@@ -18,9 +18,9 @@ from agent_memory.formats.run_json import parse_checkpoint, render_checkpoint
 class DictRunRecords(DictReplies):
     """`RunRecords` in dicts. A checkpoint goes through its text form, as on disk."""
 
-    checkpoints: dict[str, str] = field(factory=dict)
+    checkpoints: dict[str, str] = field(factory=dict[str, str])
     later: tuple[Change, ...] = ()
-    finished: dict[str, tuple[Run, Error | None]] = field(factory=dict)
+    finished: dict[str, tuple[Run, Error | None]] = field(factory=dict[str, tuple[Run, Error | None]])
 
     def checkpoint(self, state: str, run: Run) -> Result[None, Error]:
         if leaves_something_half_done(state, run):

@@ -16,7 +16,7 @@ from agent_memory.errors import Error
 class DictSessionMarks:
     """`SessionMarks` in a dict."""
 
-    marks: dict[tuple[Harness, str], SessionMark] = field(factory=dict)
+    marks: dict[tuple[Harness, str], SessionMark] = field(factory=dict[tuple[Harness, str], SessionMark])
 
     def get(self, harness: Harness, session_id: str) -> Result[SessionMark | None, Error]:
         """See the port."""

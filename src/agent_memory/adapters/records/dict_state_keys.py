@@ -15,7 +15,7 @@ from agent_memory.errors import Error
 class DictStateKeys:
     """`StateKeys` in a dict."""
 
-    values: dict[str, StateValue] = field(factory=dict)
+    values: dict[str, StateValue] = field(factory=dict[str, StateValue])
 
     def get(self, key: str) -> Result[StateValue | None, Error]:
         """See the port."""

@@ -36,11 +36,11 @@ class DictNote:
 class DictShelves:
     """What changes together, so that a copy of it can be thrown away."""
 
-    live: dict[str, DictNote] = field(factory=dict)
-    retired: dict[str, DictNote] = field(factory=dict)
-    versions: dict[str, dict[int, DictNote]] = field(factory=dict)
+    live: dict[str, DictNote] = field(factory=dict[str, DictNote])
+    retired: dict[str, DictNote] = field(factory=dict[str, DictNote])
+    versions: dict[str, dict[int, DictNote]] = field(factory=dict[str, dict[int, DictNote]])
     """By id and millisecond."""
-    unreadable: dict[str, str] = field(factory=dict)
+    unreadable: dict[str, str] = field(factory=dict[str, str])
     """Texts by path, in `topics/`."""
     tiers: TierList | None = None
 

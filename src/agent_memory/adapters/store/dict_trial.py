@@ -24,7 +24,7 @@ class Trial:
     """Changes made to shelves."""
 
     shelves: DictShelves
-    done_before: list[str] = field(factory=list)
+    done_before: list[str] = field(factory=list[str])
     """Ids of the last group's changes that were found done."""
 
     def make_all(self, changes: Sequence[Change]) -> Result[tuple[Applied, ...], Error]:

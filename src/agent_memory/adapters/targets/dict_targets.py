@@ -15,11 +15,11 @@ from agent_memory.errors import Error, TargetRefused
 class DictTargets:
     """Files by path; what is in `refused` has a reason there for being refused. Real paths are as they are named."""
 
-    files: MutableMapping[str, bytes] = field(factory=dict)
-    refused: MutableMapping[str, str] = field(factory=dict)
+    files: MutableMapping[str, bytes] = field(factory=dict[str, bytes])
+    refused: MutableMapping[str, str] = field(factory=dict[str, str])
     repositories: frozenset[str] = frozenset()
     """Paths that lie in a git work tree."""
-    chains: MutableMapping[str, int] = field(factory=dict)
+    chains: MutableMapping[str, int] = field(factory=dict[str, int])
     """Bytes that are read together with a file, without its own."""
 
     def read(self, path: str) -> Result[TargetFile, Error]:

@@ -17,7 +17,7 @@ class AnalysisFacts:
     taken_ids: frozenset[str] = frozenset()
     """Every id that is not free, casefolded: live ones, aliases, archived ones (`planning.taken_ids`). The ids and aliases
     of the entries that are analysed count as taken anyway."""
-    usage: Mapping[str, Usage] = field(factory=dict)
+    usage: Mapping[str, Usage] = field(factory=dict[str, Usage])
     """Reads by id; an entry that is not in it has the reads of its frontmatter."""
     stale_days: int = 120
     left_alone: frozenset[str] = frozenset()

@@ -23,7 +23,7 @@ class Preset:
 
     name: str
     argv: tuple[str, ...]
-    env: Mapping[str, str] = field(factory=dict)
+    env: Mapping[str, str] = field(factory=dict[str, str])
     input: Literal["stdin", "argument"] = "stdin"
     """Where the prompt goes; as an argument it is the last one."""
     model_argv: tuple[str, ...] = ()
@@ -32,7 +32,7 @@ class Preset:
     model_required: bool = False
     variables: tuple[str, ...] = ()
     """The documented variables of the vendor that are passed on when they are set: logins, endpoints, own directories."""
-    files: Mapping[str, str] = field(factory=dict)
+    files: Mapping[str, str] = field(factory=dict[str, str])
     """Name and text of files written to the private directory first."""
     keeps_tools: bool = False
     """Its tools cannot be switched off, so that it runs only with `llm.allowTools`."""

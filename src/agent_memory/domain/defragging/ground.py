@@ -21,7 +21,7 @@ class Ground:
     """Looked up for each action, so each part is made once. It grows with the ids that the run mints."""
 
     facts: DefragFacts
-    minted: set[str] = field(factory=set)
+    minted: set[str] = field(factory=set[str])
     """Ids of the entries that accepted actions write."""
 
     @cached_property

@@ -93,15 +93,15 @@ class _Planning:
     """One run, action by action."""
 
     ground: Ground
-    actions: list[PlannedAction] = field(factory=list)
-    dropped: list[Dropped] = field(factory=list)
-    deferred: list[Deferred] = field(factory=list)
-    _taken: dict[str, list[Action]] = field(factory=dict)
+    actions: list[PlannedAction] = field(factory=list[PlannedAction])
+    dropped: list[Dropped] = field(factory=list[Dropped])
+    deferred: list[Deferred] = field(factory=list[Deferred])
+    _taken: dict[str, list[Action]] = field(factory=dict[str, list[Action]])
     """What is done or put off for each entry."""
-    _waiting: set[str] = field(factory=set)
-    _changed: set[str] = field(factory=set)
+    _waiting: set[str] = field(factory=set[str])
+    _changed: set[str] = field(factory=set[str])
     _gone: int = 0
-    _versions: dict[str, MemoryEntry] = field(factory=dict)
+    _versions: dict[str, MemoryEntry] = field(factory=dict[str, MemoryEntry])
     """The new versions so far, by id."""
 
     def take(self, action: Action, seen: Mapping[str, str], prefix: str = "") -> None:

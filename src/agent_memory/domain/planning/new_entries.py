@@ -53,7 +53,7 @@ class Drafted:
     updates: tuple[ProposedUpdate, ...] = ()
     """Handoffs that renew the one that the session has."""
     dropped: tuple[Dropped, ...] = ()
-    by_ref: Mapping[str, str] = field(factory=dict)
+    by_ref: Mapping[str, str] = field(factory=dict[str, str])
     """Ids by ref."""
 
     def targets(self, facts: PlanFacts, so_far: Plan) -> Targets:

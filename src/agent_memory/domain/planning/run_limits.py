@@ -25,7 +25,7 @@ class Admitted:
 
     changes: tuple[Change, ...] = ()
     deferred: tuple[Change, ...] = ()
-    changed: frozenset[str] = field(factory=frozenset)
+    changed: frozenset[str] = field(factory=frozenset[str])
     """Every id changed or archived in the run, with these changes."""
 
 

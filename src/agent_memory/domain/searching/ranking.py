@@ -24,7 +24,7 @@ _SURE_OF_NEITHER = 0.5
 class Surroundings:
     """What ties the found entries to others, by the index's numbers."""
 
-    near: Mapping[int, Sequence[NearNote]] = field(factory=dict)
+    near: Mapping[int, Sequence[NearNote]] = field(factory=dict[int, Sequence[NearNote]])
     places: Sequence[Place] = ()
     links: Sequence[NoteLink] = ()
 
@@ -54,13 +54,13 @@ class Ranked:
 class Found:
     """What index and model say of the entries, by the index's numbers."""
 
-    words: Mapping[int, float] = field(factory=dict)
+    words: Mapping[int, float] = field(factory=dict[int, float])
     """Score by words."""
-    meaning: Mapping[int, float] = field(factory=dict)
+    meaning: Mapping[int, float] = field(factory=dict[int, float])
     """By how many standard deviations the meaning is nearer than usual."""
-    said: Mapping[int, Sequence[TermPart]] = field(factory=dict)
+    said: Mapping[int, Sequence[TermPart]] = field(factory=dict[int, Sequence[TermPart]])
     """Of the best entries, what each word adds."""
-    worth: Mapping[str, float] = field(factory=dict)
+    worth: Mapping[str, float] = field(factory=dict[str, float])
     """What each word of the query is worth."""
 
 

@@ -26,7 +26,7 @@ class TagVocabulary:
 
     accepted: frozenset[str] = frozenset()
     """With a prefix, or, good for any prefix, without."""
-    renamed: Mapping[str, str] = field(factory=dict)
+    renamed: Mapping[str, str] = field(factory=dict[str, str])
     """What a tag is called now, by its earlier name. Never in chains: no value is a key."""
 
     def standing(self, tag: str) -> Standing:

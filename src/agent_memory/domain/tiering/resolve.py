@@ -32,7 +32,7 @@ class Resolved:
     """The tiers that hold, and what was made of the proposal."""
 
     tiers: TierList
-    omitted: Mapping[str, int] = field(factory=dict)
+    omitted: Mapping[str, int] = field(factory=dict[str, int])
     """How many tierings in a row have left a hot entry out, by id."""
     dropped: tuple[Dropped, ...] = ()
     warnings: tuple[str, ...] = ()

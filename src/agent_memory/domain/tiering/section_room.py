@@ -36,8 +36,8 @@ class SectionRoom:
     limit: int
     size: Callable[[TierFacts], int]
     facts: Mapping[str, TierFacts]
-    _taken: Counter[str] = field(factory=Counter)
-    _pinned: Counter[str] = field(factory=Counter)
+    _taken: Counter[str] = field(factory=Counter[str])
+    _pinned: Counter[str] = field(factory=Counter[str])
 
     def put(self, id: str) -> None:
         """Take the room of an entry, whether or not it is there."""

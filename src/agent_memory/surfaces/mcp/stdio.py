@@ -83,7 +83,7 @@ class Descriptor:
 class Unanswered:
     """The requests that wait for their answers, by id, with their sizes."""
 
-    _sizes: dict[str | int, int] = field(factory=dict)
+    _sizes: dict[str | int, int] = field(factory=dict[str | int, int])
     _changed: anyio.Event = field(factory=anyio.Event)
 
     def note(self, message: wire.JSONRPCMessage, size_bytes: int) -> None:
