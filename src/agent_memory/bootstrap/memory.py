@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from agent_memory.domain.searching.search_answer import SearchAnswer
     from agent_memory.domain.searching.search_request import SearchRequest
     from agent_memory.domain.section import Published, RenderedSection
+    from agent_memory.domain.statistics.statistics import Statistics
     from agent_memory.domain.undo_run import Undone
     from agent_memory.domain.vocabulary import Harness
     from agent_memory.domain.watching import Rest
@@ -266,6 +267,12 @@ class Memory(Parts):
         from agent_memory.bootstrap import health
 
         return health.health(self)
+
+    def statistics(self, days: int) -> Result[Statistics, Error]:
+        """What the store and its use come to, over so many days up to now. Counts no read."""
+        from agent_memory.bootstrap import statistics
+
+        return statistics.statistics(self, days)
 
     def examine(self, progress: Callable[[str], None] = lambda _: None) -> Examination:
         """For `memory doctor`: looks at everything, and changes nothing."""

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from wcwidth import iter_graphemes, wcswidth
+from wcwidth import iter_graphemes
+
+from agent_memory.surfaces.cells import cells_of
 
 _MARK, _PLAIN = "\x1b[1;33m", "\x1b[0m"
 _WORD = re.compile(r"\S+\s*")
@@ -26,11 +28,11 @@ def _lines(text: str, width_cells: int) -> Iterator[Range]:
     start = end = used = 0
     for piece_start, piece_end in _pieces(text, width_cells):
         piece = text[piece_start:piece_end]
-        if used and used + _cells(piece.rstrip()) > width_cells:
+        if used and used + cells_of(piece.rstrip()) > width_cells:
             yield start, end
             start, used = piece_start, 0
         end = piece_end
-        used += _cells(piece)
+        used += cells_of(piece)
     if end > start:
         yield start, end
 
@@ -38,7 +40,7 @@ def _lines(text: str, width_cells: int) -> Iterator[Range]:
 def _pieces(text: str, width_cells: int) -> Iterator[Range]:
     """Words with the white space behind them; the graphemes of a word that is wider than a line."""
     for word in _WORD.finditer(text):
-        if _cells(word[0].rstrip()) <= width_cells:
+        if cells_of(word[0].rstrip()) <= width_cells:
             yield word.span()
             continue
         at = word.start()
@@ -56,7 +58,3 @@ def _marked(text: str, line: Range, marks: Iterable[Range]) -> str:
             written += f"{text[at:first]}{_MARK}{text[first:last]}{_PLAIN}"
             at = last
     return written + text[at:end]
-
-
-def _cells(text: str) -> int:
-    return max(wcswidth(text), 0)

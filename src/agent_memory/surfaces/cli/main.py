@@ -97,6 +97,7 @@ COMMANDS: Mapping[str, Listed] = {
     "undo": _in_cli("undo", "put everything back to what it was before a run", "memory undo --dry-run"),
     "doctor": _in_cli("doctor", "examine the store, and repair what is safe to repair", "memory doctor --fix"),
     "status": _in_cli("status", "what waits, what went wrong, what was spent", "memory status --json"),
+    "stats": _in_cli("stats", "what is kept, read, spent and done, in numbers and plots", "memory stats --days 30"),
     "config": _in_cli("config", "show every setting and where it comes from", "memory config"),
     "setup": _in_cli(
         "setup",

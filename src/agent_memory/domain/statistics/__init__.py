@@ -1,0 +1,1 @@
+"""What a store and its use come to, in numbers."""

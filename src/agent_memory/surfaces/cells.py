@@ -1,0 +1,30 @@
+"""Text by the cells that it takes in a terminal: two for a wide character, none for a combining one."""
+
+from __future__ import annotations
+
+from wcwidth import iter_graphemes, wcswidth
+
+ELLIPSIS = "…"
+
+
+def cells_of(text: str) -> int:
+    """The cells that a text takes; control characters count as nothing, and should not be in it."""
+    return max(wcswidth(text), 0)
+
+
+def cut(text: str, room: int, ellipsis: str = ELLIPSIS) -> str:
+    """The text, or as much of it as leaves room for an ellipsis of one cell; never half of a grapheme."""
+    if cells_of(text) <= room:
+        return text
+    kept, used = "", 0
+    for grapheme in iter_graphemes(text):
+        used += cells_of(grapheme)
+        if used > room - 1:
+            break
+        kept += grapheme
+    return f"{kept}{ellipsis}"
+
+
+def padded(text: str, width: int) -> str:
+    """The text with blanks behind it, up to this many cells."""
+    return text + " " * (width - cells_of(text))

@@ -1,0 +1,110 @@
+"""What is known, counted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from attrs import evolve
+
+from agent_memory.domain.entry import Meta
+from agent_memory.domain.injecting.deliveries import Delivery
+from agent_memory.domain.instants import DAY_MS
+from agent_memory.domain.run_log import LoggedRun, LoggedSession
+from agent_memory.domain.spend import DaySpend
+from agent_memory.domain.statistics.capture import Capture
+from agent_memory.domain.statistics.counting import CountedNote, StoreFacts, statistics_of
+from agent_memory.domain.statistics.period import Period
+from agent_memory.domain.tiers import Tier
+from agent_memory.domain.usage import DayReads
+from agent_memory.domain.vocabulary import Kind, Origin, Status
+
+TODAY = 20_497
+PERIOD = Period(TODAY, 4)
+NOTHING = StoreFacts((), (), 0, (), 0, (), (), (), ())
+
+
+def at(day: int) -> int:
+    return day * DAY_MS + 1
+
+
+def note(day: int, tier: Tier = Tier.COLD, status: Status = Status.CAPTURED, **meta: Any) -> CountedNote:
+    return CountedNote(Meta("id__a1b2c3", "A title", at(day), at(TODAY), **meta), status, tier)
+
+
+def run(day: int, machine: Any = "consolidate", result: str = "completed", *verdicts: str) -> LoggedRun:
+    sessions = tuple(LoggedSession("amp", "s", verdict, "", (), ()) for verdict in verdicts)
+    return LoggedRun(f"run-{day}", machine, at(day), None, result, "", sessions=sessions)
+
+
+def test_an_empty_store_has_statistics() -> None:
+    found = statistics_of(NOTHING, PERIOD)
+    assert (found.notes.live, found.notes.known, found.runs) == (0, (0, 0, 0, 0), ())
+    assert found.notes.tiers == (("hot", 0), ("warm", 0), ("cold", 0))
+    assert found.spend.calls == found.reads.days == found.captures.days == found.run_days == (0, 0, 0, 0)
+
+
+def test_notes_are_counted_by_what_they_are() -> None:
+    notes = (
+        note(TODAY, Tier.HOT, Status.PROMOTED, kind=Kind.LESSON, origin=Origin.USER),
+        note(TODAY, kind=Kind.TASK, origin=Origin.EXTERNAL, scope="github.com/ada/lamp"),
+        note(TODAY, kind=Kind.LESSON, origin=Origin.USER),
+    )
+    found = statistics_of(evolve(NOTHING, notes=notes, unreadable=2), PERIOD).notes
+    assert (found.live, found.unreadable) == (3, 2)
+    assert found.kinds == (("lesson", 2), ("task", 1))
+    assert found.scopes == (("global", 2), ("github.com/ada/lamp", 1))
+    assert found.origins == (("user", 2), ("agent", 0), ("external", 1))
+    assert found.statuses == (("captured", 2), ("consolidated", 0), ("promoted", 1))
+    assert found.tiers == (("hot", 1), ("warm", 0), ("cold", 2))
+
+
+def test_what_is_archived_was_new_once() -> None:
+    facts = evolve(
+        NOTHING, notes=(note(TODAY - 9), note(TODAY - 1), note(TODAY)), archived=(note(TODAY - 1).meta, note(3).meta)
+    )
+    found = statistics_of(facts, PERIOD).notes
+    assert (found.live, found.archived) == (3, 2)
+    assert found.created == (0, 0, 2, 1)
+    assert found.known == (2, 2, 4, 5)
+
+
+def test_reads_are_counted_by_reader_within_the_period() -> None:
+    reads = (DayReads(TODAY - 9, "amp", 99), DayReads(TODAY - 1, "amp", 2), DayReads(TODAY, "codex", 3))
+    found = statistics_of(evolve(NOTHING, reads=reads, reads_ever=104), PERIOD).reads
+    assert (found.ever, found.readers, found.days) == (104, (("codex", 3), ("amp", 2)), (0, 0, 2, 3))
+
+
+def test_spending_falls_on_its_days_and_a_day_that_is_none_on_none() -> None:
+    spend = (DaySpend("not a day", 9, 9, 9), DaySpend("2026-02-10", 1, 10, 5), DaySpend("2026-02-13", 2, 40, 7))
+    found = statistics_of(evolve(NOTHING, spend=spend), PERIOD).spend
+    assert (found.calls, found.prompt_chars, found.reply_chars) == ((1, 0, 0, 2), (10, 0, 0, 40), (5, 0, 0, 7))
+
+
+def test_captures_and_deliveries_are_counted_by_harness() -> None:
+    captures = (Capture("amp", at(TODAY)), Capture("codex", at(TODAY)), Capture("amp", at(TODAY - 1)), Capture("pi", 1))
+    deliveries = (
+        Delivery(at(TODAY), "codex", "s", "start", ("id__a1b2c3",), 12),
+        Delivery(at(TODAY), "codex", "s", "compact"),
+        Delivery(at(TODAY - 9), "amp", "s", "start", ("id__a1b2c3",), 99),
+    )
+    found = statistics_of(evolve(NOTHING, captures=captures, deliveries=deliveries), PERIOD)
+    assert (found.captures.harnesses, found.captures.days) == ((("amp", 2), ("codex", 1)), (0, 0, 1, 2))
+    assert (found.deliveries.harnesses, found.deliveries.days) == ((("codex", 1),), (0, 0, 0, 1))
+    assert found.delivered_tokens == (0, 0, 0, 12)
+
+
+def test_runs_are_counted_by_machine_and_outcome_and_sessions_by_verdict() -> None:
+    runs = (
+        run(TODAY, "defrag"),
+        run(TODAY, "consolidate", "unfinished"),
+        run(TODAY - 1, "consolidate", "paused", "written", "skipped"),
+        run(TODAY - 2, "consolidate", "completed", "skipped"),
+        run(TODAY - 9, "consolidate", "failed", "written"),
+    )
+    found = statistics_of(evolve(NOTHING, runs=runs), PERIOD)
+    assert [(each.machine, dict(each.results)) for each in found.runs] == [
+        ("consolidate", {"completed": 1, "paused": 1, "unfinished": 1}),
+        ("defrag", {"completed": 1}),
+    ]
+    assert found.sessions == (("skipped", 2), ("written", 1))
+    assert (found.run_days, found.failed_run_days) == ((0, 1, 1, 2), (0, 0, 1, 0))

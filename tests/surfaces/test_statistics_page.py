@@ -1,0 +1,122 @@
+"""The page of `memory stats`."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from attrs import evolve
+from hypothesis import given, settings, strategies as st
+from wcwidth import wcswidth
+
+from agent_memory.domain.entry import Meta
+from agent_memory.domain.instants import DAY_MS
+from agent_memory.domain.run_log import LoggedRun
+from agent_memory.domain.spend import DaySpend
+from agent_memory.domain.statistics.capture import Capture
+from agent_memory.domain.statistics.counting import CountedNote, StoreFacts, statistics_of
+from agent_memory.domain.statistics.period import Period
+from agent_memory.domain.statistics.statistics import Statistics
+from agent_memory.domain.tiers import Tier
+from agent_memory.domain.usage import DayReads
+from agent_memory.domain.vocabulary import Status
+from agent_memory.surfaces.plots import ASCII, BLOCKS
+from agent_memory.surfaces.statistics_page import Sheet, plain_lines, statistics_lines
+
+TODAY = 20_497
+NOW_MS = TODAY * DAY_MS + 5
+EMPTY = StoreFacts((), (), 0, (), 0, (), (), (), ())
+SCOPES = (
+    "global",
+    "github.com/ada/lamp",
+    "path:/home/ada/東京の倉庫",
+    "gitlab.example.com/" + "long/" * 30,
+    "a\x1b[31m\tb",
+)
+
+
+def full(days: int = 90) -> Statistics:
+    notes = [
+        CountedNote(
+            Meta(f"id__a1b2{at:02}", "T", NOW_MS - at * DAY_MS, NOW_MS, scope=scope), Status.CAPTURED, Tier.COLD
+        )
+        for at, scope in enumerate(SCOPES)
+    ]
+    runs = [LoggedRun("r", "consolidate", NOW_MS, None, result, "") for result in ("completed", "failed")]
+    facts = StoreFacts(
+        notes,
+        (),
+        1,
+        (DayReads(TODAY, "codex", 123_456), DayReads(TODAY - 1, "amp", 2)),
+        123_458,
+        (DaySpend("2026-02-13", 3, 123_456_789, 12),),
+        (Capture("amp", NOW_MS),),
+        (),
+        runs,
+    )
+    return statistics_of(facts, Period(TODAY, days))
+
+
+def page(found: Statistics, width: int = 80, ink: object = BLOCKS, *, colour: bool = False) -> str:
+    assert ink in (BLOCKS, ASCII)
+    return "\n".join(statistics_lines(found, Sheet(width, ASCII if ink is ASCII else BLOCKS, colour)))
+
+
+def test_the_page_shows_numbers_and_plots() -> None:
+    shown = page(full(7)).splitlines()
+    assert shown[0] == "2026-02-07 to 2026-02-13"
+    assert "notes  5 live, 0 archived, 1 unreadable" in shown
+    assert [line for line in shown if re.fullmatch("  all +5  [▁-█]{7}", line)]
+    assert [line.split()[:2] for line in shown if line.startswith("  codex")] == [["codex", "123k"]]
+    assert any(line.startswith("  characters sent") and "123.5M" in line for line in shown)
+    assert any(line.startswith("  consolidate failed") for line in shown)
+
+
+def test_where_days_share_a_column_the_page_says_so() -> None:
+    assert "one column for 3 days" in page(full(90), 80)
+    assert "one column" not in page(full(7), 80)
+
+
+def test_an_empty_store_has_a_page_without_plots() -> None:
+    shown = page(statistics_of(EMPTY, Period(TODAY, 90)))
+    assert "notes  0 live, 0 archived" in shown
+    assert shown.count("none in these days") == 4
+    assert "█" not in shown
+
+
+def test_more_than_eight_of_a_sort_are_told_together() -> None:
+    notes = [
+        CountedNote(Meta(f"id__a1b2{at:02}", "T", NOW_MS, NOW_MS, scope=f"path:/{at}"), Status.CAPTURED, Tier.COLD)
+        for at in range(20)
+    ]
+    shown = page(statistics_of(evolve(EMPTY, notes=notes), Period(TODAY, 9)))
+    assert shown.count("path:/") == 7
+    assert re.search(r"^  13 others +13$", shown, re.MULTILINE)
+
+
+def test_colour_is_only_around_words() -> None:
+    found = full()
+    assert re.sub("\x1b\\[[0-9;]*m", "", page(found, colour=True)) == page(found)
+    assert "\x1b" in page(found, colour=True)
+
+
+def test_in_ascii_there_is_nothing_else() -> None:
+    words = re.sub("[東京の倉庫]", "", page(full(), 60, ASCII))
+    assert words.isascii()
+    assert "~" in words
+
+
+@settings(max_examples=40)
+@given(st.integers(20, 200), st.integers(1, 400), st.sampled_from([BLOCKS, ASCII]))
+def test_no_line_is_wider_than_the_terminal_and_nothing_controls_it(width: int, days: int, ink: object) -> None:
+    for line in page(full(days), width, ink).splitlines():
+        assert 0 <= wcswidth(line) <= max(width, 24)
+
+
+@pytest.mark.parametrize("found", [full(), statistics_of(EMPTY, Period(TODAY, 3))], ids=["full", "empty"])
+def test_a_pipe_gets_three_fields_a_line(found: Statistics) -> None:
+    lines = list(plain_lines(found))
+    assert all(len(line.split("\t")) == 3 and line.isprintable() is False for line in lines)
+    assert all("\x1b" not in line and line.split("\t")[2].isdecimal() for line in lines)
+    assert f"notes\tlive\t{found.notes.live}" in lines
+    assert ("reads a day\t2026-02-13\t123456" in lines) is (found.notes.live > 0)
