@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from attrs import evolve
 from hypothesis import given, settings, strategies as st
-from returns.result import Success
+from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.embedding.dict_embedder import DictEmbedder
 from agent_memory.adapters.embedding.indexed_meanings import IndexedMeanings
@@ -18,13 +18,13 @@ from agent_memory.adapters.index.dict_index import DictIndex
 from agent_memory.adapters.records.dict_usage_ledger import DictUsageLedger
 from agent_memory.adapters.store.dict_store import DictStore
 from agent_memory.adapters.surroundings.system_clock import DictClock
-from agent_memory.domain.entry import MemoryEntry, Meta, Source
+from agent_memory.domain.entry import Listed, MemoryEntry, Meta, Source, StoredEntry
 from agent_memory.domain.note_draft import Caller
 from agent_memory.domain.searching.search_answer import SearchAnswer
 from agent_memory.domain.searching.search_request import Mode, SearchRequest
 from agent_memory.domain.text.ids import mint_id
 from agent_memory.domain.vocabulary import Harness, Kind, Sensitivity
-from agent_memory.errors import UsageInvalid
+from agent_memory.errors import EntryNotFound, Error, StoreIo, UsageInvalid
 from agent_memory.searching import MAX_HITS, Searching
 
 NOW_MS = 1_770_000_000_000
@@ -228,3 +228,23 @@ def test_every_naughty_string_is_a_query(shared: Path) -> None:
     assert len(strings) > 400
     for string in strings:
         assert FUZZED.answer(string).mode is Mode.HYBRID
+
+
+def test_a_note_that_cannot_be_read_any_more_is_told_and_one_that_is_gone_is_not_p6(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken, gone, kept = (world.put(title, "A zebra.") for title in ("Broken", "Gone", "Kept"))
+    failures: dict[str, Error] = {
+        broken: StoreIo("topics/broken.md", "read", "EIO", "Input/output error"),
+        gone: EntryNotFound(gone),
+    }
+    read_again = world.store.read_again
+
+    def failing(listed: Listed) -> Result[StoredEntry, Error]:
+        return Failure(failures[listed.meta.id]) if listed.meta.id in failures else read_again(listed)
+
+    monkeypatch.setattr(world.store, "read_again", failing)
+    answer = world.answer("zebra")
+    assert [hit.listed.meta.id for hit in answer.hits] == [kept]
+    (notice,) = answer.notices
+    assert notice.startswith("Could not read topics/broken.md: Input/output error")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from attrs import evolve, field, frozen
 from returns.result import Failure, Result, Success
 
-from agent_memory.domain.entry import Listed, Usage
+from agent_memory.domain.entry import Listed, StoredEntry, Usage
 from agent_memory.domain.results import sealed
 from agent_memory.domain.searching.indexed_note import NearNote, NoteLink, Relation
 from agent_memory.domain.searching.matching import Matches, NoteFilter, TermPart
@@ -38,7 +38,7 @@ from agent_memory.domain.text.tags import normal_tags
 from agent_memory.domain.tiering.standing import standing_tiers
 from agent_memory.domain.tiers import Tier, TierList
 from agent_memory.domain.vocabulary import Sensitivity
-from agent_memory.errors import Error, UsageInvalid
+from agent_memory.errors import EntryNotFound, Error, UsageInvalid
 from agent_memory.wording import describe
 
 if TYPE_CHECKING:
@@ -222,25 +222,30 @@ class Searching:
         cosine = max((search.nearness.cosines.get(each.number, 0.0) for each in search.page), default=0.0)
         strength = strength_of(search.matches.words, [said.get(each.number, ()) for each in search.page], cosine)
         best = max((each.total for each in search.page), default=0.0)
-        hits = list(self._secret_hits(search))
+        hits, unread = list(self._secret_hits(search)), list[str]()
         last = 1.0
         for each in search.page:
             share = 1.0 if each.number in search.named else strength * each.total / best
             last = min(last, max(share, 0.0))
             if request.min_score is not None and last < request.min_score:
                 continue
-            hit = self._hit(search, each, last, said.get(each.number, ()))
-            if hit is not None:
-                hits.append(hit)
+            match sealed(self.store.read_again(each.listed)):
+                case Success(stored) if lets_through(search.among, stored.listed):
+                    hits.append(self._hit(search, each, stored, last, said.get(each.number, ())))
+                case Success(_) | Failure(EntryNotFound()):  # it is no more, or now one that must not be shown
+                    continue
+                case Failure(error):
+                    unread.append(describe(error))
         return SearchAnswer(
-            tuple(hits[: request.limit]), self._mode(request), search.notices, max(search.found, len(hits))
+            tuple(hits[: request.limit]),
+            self._mode(request),
+            (*search.notices, *dict.fromkeys(unread)),
+            max(search.found, len(hits)),
         )
 
-    def _hit(self, search: _Search, ranked: Ranked, score: float, said: Sequence[TermPart]) -> SearchHit | None:
-        """None where the file is no more, or is now one that must not be shown."""
-        stored = self.store.read_again(ranked.listed).value_or(None)
-        if stored is None or not lets_through(search.among, stored.listed):
-            return None
+    def _hit(
+        self, search: _Search, ranked: Ranked, stored: StoredEntry, score: float, said: Sequence[TermPart]
+    ) -> SearchHit:
         successor = None if ranked.successor is None else search.listed.get(ranked.successor)
         shown = successor is not None and successor.meta.sensitivity is not Sensitivity.SECRET
         return SearchHit(

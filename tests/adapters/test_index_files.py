@@ -426,3 +426,25 @@ def test_a_process_that_is_killed_leaves_an_index_to_go_on_from(root: Path, topi
     index = indexed(root)
     assert index.refresh().unwrap().notes == 20
     assert [found(index, f"w{number}q") for number in range(20)] == [[id] for id in ids]
+
+
+def test_a_file_that_cannot_be_read_is_told_and_found_once_it_can_p6(
+    root: Path, topics: Path, rested: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(topics, A, "zebra")
+    put(topics, B, "zebra")
+
+    def read(root: str, path: str) -> object:
+        return Failure(StoreIo(path, "read", "EIO", "Input/output error")) if A in path else real(root, path)
+
+    real = file_batch.read_image
+    with monkeypatch.context() as patched:
+        patched.setattr(file_batch, "read_image", read)
+        for _ in range(2):  # it is tried, and told, each time
+            refreshed = IndexFiles(root).refresh().unwrap()
+            assert refreshed.unreadable == 1
+            assert refreshed.notices[-1].startswith("1 file was not searched, since it could not be read")
+        assert found(IndexFiles(root), "zebra") == [B]
+    index = IndexFiles(root)
+    assert index.refresh().unwrap().notices == ()
+    assert found(index, "zebra") == [A, B]

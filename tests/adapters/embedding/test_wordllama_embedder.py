@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from pathlib import Path
@@ -43,6 +44,16 @@ def test_a_package_without_its_weights_is_told_as_damaged(only_here: Path) -> No
 def test_a_namesake_that_is_a_module_is_told(only_here: Path) -> None:
     (only_here / "wordllama.py").write_text("")
     assert open_wordllama() == Failure(NOT_INSTALLED)
+
+
+def test_where_python_cannot_look_for_packages_there_are_words_alone(
+    only_here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(_: str) -> None:
+        raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+
+    monkeypatch.setattr("importlib.util.find_spec", refused)
+    assert "cannot be told (Too many open files)" in open_wordllama().failure()
 
 
 ROWS = [row_of(number) for number in range(len(VOCABULARY))]

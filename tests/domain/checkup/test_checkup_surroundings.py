@@ -191,6 +191,9 @@ class TestRuns:
         assert codes(examine_failed(failed)) == ["given-up", "malformed-entry"]
         assert codes(examine_troubles((("k", Trouble(message="not there yet")),))) == ["set-back"]
         assert codes(examine_hook_problems((HookProblem("t", "", "disk full"),))) == ["capture-lost"]
+        (injection,) = examine_hook_problems((HookProblem("noon", "codex", "disk full.", "inject"),))
+        assert injection.code == "injection-lost"
+        assert injection.sentence == "An injection at noon did not arrive: disk full"
 
     @pytest.mark.parametrize(
         ("calls", "found"),

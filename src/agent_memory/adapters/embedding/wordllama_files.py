@@ -27,6 +27,13 @@ class WordllamaFiles:
 def find_wordllama_files() -> Result[WordllamaFiles, str]:
     """The files of the installed package; else a sentence that says what is missing and what to do."""
     try:
+        return _found_files()
+    except OSError as error:  # of any directory in which Python looks for modules
+        return Failure(f"Semantic search is off: whether it is installed cannot be told ({error.strerror}).")
+
+
+def _found_files() -> Result[WordllamaFiles, str]:
+    try:
         found = importlib.util.find_spec(PACKAGE)
     except (ImportError, ValueError):  # a namesake without a specification
         found = None

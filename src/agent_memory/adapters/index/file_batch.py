@@ -61,6 +61,7 @@ class FileBatch:
     """What each file is known by; kept up to date."""
     read_count: int = 0
     removed_count: int = 0
+    unreadable_count: int = 0
     _bytes: int = 0
     _draft: SegmentDraft = field(factory=SegmentDraft)
     _last_number: int = 0
@@ -86,6 +87,7 @@ class FileBatch:
         read = read_image(self.root, path)
         if isinstance(read, Failure):
             # Nobody knows what it holds: it is left out, and tried again each time.
+            self.unreadable_count += 1
             return self._left_out(_Read(path, "", 0, NEVER), known)
         image = read.unwrap()
         if image is None:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
+from attrs import evolve
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.paths import real_root
@@ -153,11 +154,17 @@ class IndexFiles:
                 raise
             left, _ = changed_paths(database, state.known_by())
             done = Refreshed(
-                count_notes(database.connection), refreshing.read_count, refreshing.removed_count, len(left)
+                count_notes(database.connection),
+                refreshing.read_count,
+                refreshing.removed_count,
+                len(left),
+                refreshing.unreadable_count,
             )
         if done.pending:
             notices += (_pending_notice(done.pending),)
-        return Refreshed(done.notes, done.read, done.removed, done.pending, notices)
+        if done.unreadable:
+            notices += (_unreadable_notice(done.unreadable),)
+        return evolve(done, notices=notices)
 
     def _written(self, model: str, vectors: Mapping[int, bytes]) -> None:
         with self._opened().writing() as connection:
@@ -233,6 +240,11 @@ def _filtered(connection: sqlite3.Connection, scores: dict[int, float], among: N
 def _pending_notice(pending: int) -> str:
     files = "1 changed file is" if pending == 1 else f"{pending:,} changed files are"
     return f"{files} not in the index yet; the next search takes in more."
+
+
+def _unreadable_notice(unreadable: int) -> str:
+    files, they = ("1 file was", "it") if unreadable == 1 else (f"{unreadable:,} files were", "they")
+    return f"{files} not searched, since {they} could not be read; `memory doctor` tells more."
 
 
 def _notices(database: IndexDatabase) -> tuple[str, ...]:

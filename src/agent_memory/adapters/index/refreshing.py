@@ -52,6 +52,7 @@ class Refreshing:
     patience_seconds: float | None = None
     read_count: int = 0
     removed_count: int = 0
+    unreadable_count: int = 0
 
     def run(self, state: ShelfState) -> Refreshed:
         """As far as time allows. sqlite3.Error where another process is at work, or the disk is full."""
@@ -64,10 +65,11 @@ class Refreshing:
                 left = batch.take(left, deadline)
             self.read_count += batch.read_count
             self.removed_count += batch.removed_count
+            self.unreadable_count += batch.unreadable_count
             self._merge(deadline)
         notes = count_notes(self.database.connection)
         self._keep_fingerprint(state.fingerprint if not left and known == looks else None, notes)
-        return Refreshed(notes, self.read_count, self.removed_count, len(left))
+        return Refreshed(notes, self.read_count, self.removed_count, len(left), self.unreadable_count)
 
     def _merge(self, deadline: float) -> None:
         most = None if self.patience_seconds is None else _HASTY_MERGE_NOTES

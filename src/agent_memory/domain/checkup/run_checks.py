@@ -40,11 +40,10 @@ def examine_troubles(troubles: Sequence[tuple[str, Trouble]]) -> Iterator[Sympto
 
 
 def examine_hook_problems(problems: Sequence[HookProblem]) -> Iterator[Symptom]:
-    """Captures that did not arrive."""
+    """Captures and injections that did not arrive."""
     for each in problems:
-        yield of.CAPTURE_LOST.found(
-            each.harness or "a hook", f"A capture at {each.at} did not arrive: {each.message.rstrip('.')}"
-        )
+        ailment, what = (of.INJECTION_LOST, "An injection") if each.act == "inject" else (of.CAPTURE_LOST, "A capture")
+        yield ailment.found(each.harness or "a hook", f"{what} at {each.at} did not arrive: {each.message.rstrip('.')}")
 
 
 def examine_last_run(last: LoggedRun | None) -> Iterator[Symptom]:

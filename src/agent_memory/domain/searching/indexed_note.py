@@ -65,6 +65,8 @@ class Refreshed:
     removed: int = 0
     pending: int = 0
     """Files known to have changed that are not in it yet: time was up, or another process is at work on it."""
+    unreadable: int = 0
+    """Files that could not be read just now, and are left out; they are tried again each time."""
     notices: tuple[str, ...] = ()
     """What whoever asks should know, a sentence each."""
 
