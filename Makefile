@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PYTEST_FLAGS ?=
 
-.PHONY: demo test check docs wheel bench slow clean
+.PHONY: demo test check docs site wheel bench slow promises clean
 
 demo: $(VENV)/.runtime ## see a real session become notes, in a throw-away store
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh docs/demo/run.sh
@@ -23,6 +23,9 @@ check: $(VENV)/.development ## format, lint, types, import contracts, generated 
 docs: $(VENV)/.development ## write the generated pages anew
 	@$(BIN)/python docs/generate.py
 
+site: $(VENV)/.site ## build the documentation as a site, into dist/site
+	$(BIN)/zensical build --clean --strict
+
 wheel: $(VENV)/.development ## build the wheel, install it into an empty environment, run the demo from it
 	sh .ci/wheel
 
@@ -31,6 +34,9 @@ bench: $(VENV)/.development ## figures, each beside a baseline of the same run
 
 slow: $(VENV)/.development ## the tests that take long
 	$(BIN)/pytest -m slow $(PYTEST_FLAGS)
+
+promises: $(VENV)/.development ## every fault, power cut and crowd that was promised to do no harm; some of it as root
+	$(BIN)/pytest tests/promises -m 'slow or sweep' -rs $(PYTEST_FLAGS)
 
 clean:
 	rm -rf $(VENV) dist .coverage* .mypy_cache .ruff_cache .pytest_cache .hypothesis
@@ -49,3 +55,7 @@ $(VENV)/.development: pyproject.toml | $(BIN)/python
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable . --group dev
 	@touch $@ $(VENV)/.runtime
+
+$(VENV)/.site: pyproject.toml | $(VENV)/.development
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --group docs
+	@touch $@

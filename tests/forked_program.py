@@ -35,14 +35,7 @@ def run_program(
             env=environ,
             check=False,
         )
-    with tempfile.TemporaryFile() as asked, tempfile.TemporaryFile() as said, tempfile.TemporaryFile() as told:
-        asked.write(data)
-        asked.seek(0)
-        wanted = {"words": decoded, "program": PROGRAM, "cwd": str(cwd), "environ": dict(environ)}
-        code = _server().call([asked.fileno(), said.fileno(), told.fileno()], wanted, limit_seconds)
-        for each in (said, told):
-            each.seek(0)
-        return subprocess.CompletedProcess(decoded, code, said.read(), told.read())
+    return _server().run(decoded, data, cwd, environ, limit_seconds)
 
 
 def _starting(environ: Mapping[str, str]) -> dict[str, str]:
@@ -51,9 +44,9 @@ def _starting(environ: Mapping[str, str]) -> dict[str, str]:
 
 
 class ForkingServer:
-    """The one `forking_server` of this test process, started in the environment of the first call."""
+    """A `forking_server`, started in the environment of the first call and what is added to it."""
 
-    def __init__(self) -> None:
+    def __init__(self, further: Mapping[str, str] | None = None) -> None:
         self._control, theirs = socket.socketpair()
         program = Path(__file__).with_name("forking_server.py")
         with theirs:
@@ -62,8 +55,22 @@ class ForkingServer:
                 stdin=subprocess.DEVNULL,
                 pass_fds=[theirs.fileno()],
                 cwd=program.parent,
+                env={**os.environ, **(further or {})},
             )
         self._lock = threading.Lock()
+
+    def run(
+        self, words: Sequence[str], data: bytes, cwd: Path, environ: Mapping[str, str], limit_seconds: float
+    ) -> subprocess.CompletedProcess[bytes]:
+        """One call of `memory` to its end."""
+        with tempfile.TemporaryFile() as asked, tempfile.TemporaryFile() as said, tempfile.TemporaryFile() as told:
+            asked.write(data)
+            asked.seek(0)
+            wanted = {"words": list(words), "program": PROGRAM, "cwd": str(cwd), "environ": dict(environ)}
+            code = self.call([asked.fileno(), said.fileno(), told.fileno()], wanted, limit_seconds)
+            for each in (said, told):
+                each.seek(0)
+            return subprocess.CompletedProcess(words, code, said.read(), told.read())
 
     def call(self, streams: Sequence[int], wanted: Mapping[str, object], limit_seconds: float) -> int:
         """The exit code of a call; of one that a signal ended, minus its number."""

@@ -1,0 +1,87 @@
+"""Processes of `memory` whose disk calls fail, are cut short, or are their last: see `disk_faults.c`.
+
+Everything the process does below its home is counted: by Python, by SQLite, by whatever is loaded. Needs Linux and a C
+compiler, and nobody's permission. What it starts (git, an agent command) is left alone.
+"""
+
+from __future__ import annotations
+
+import atexit
+import errno
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from attrs import frozen
+
+from forked_program import ForkingServer
+from memory_process import LIMIT_SECONDS, NOTHING, Done, Memory
+
+SOURCE = Path(__file__).with_name("disk_faults.c")
+ERRORS = ("ENOSPC", "EIO", "EACCES", "EROFS", "EMFILE", "EINTR", "EDQUOT")
+SHORT, KILL, NONE = "short", "kill", "none"
+LASTING = frozenset({"ENOSPC", "EROFS", "EDQUOT"})
+"""What does not go away by itself: whatever would change the disk fails from then on."""
+
+
+@frozen
+class Fault:
+    """What becomes of the `at`-th disk call (1 is the first): an errno by name, SHORT, KILL or NONE."""
+
+    at: int
+    what: str
+    is_lasting: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.what}{' for good' if self.is_lasting else ''} at {self.at}"
+
+    def variables(self, home: Path) -> dict[str, str]:
+        what = self.what if self.what in (SHORT, KILL) else str(getattr(errno, self.what, 0))
+        return {"DISK_FAULT": f"{self.at}:{what}:{self.is_lasting:d}:{home}"}
+
+
+def preloaded_library() -> Path:
+    """The library, compiled once a process; the test is skipped where that cannot be done."""
+    if not _libraries:
+        compiler = shutil.which("cc")
+        if not sys.platform.startswith("linux") or compiler is None:
+            pytest.skip("disk calls are made to fail by a preloaded library: that takes Linux and a C compiler (cc)")
+        directory = tempfile.mkdtemp(prefix="disk-faults-")
+        atexit.register(shutil.rmtree, directory, ignore_errors=True)
+        library = Path(directory) / "disk_faults.so"
+        subprocess.run([compiler, "-shared", "-fPIC", "-O1", "-o", str(library), str(SOURCE), "-ldl"], check=True)
+        _libraries.append(library)
+    return _libraries[0]
+
+
+def struck(memory: Memory, fault: Fault, words: tuple[str, ...], data: bytes = b"", **environ: str) -> Done:
+    """A call of `memory` with that fault in it."""
+    if not _servers:
+        _servers.append(ForkingServer({"LD_PRELOAD": str(preloaded_library())}))
+        atexit.register(_servers[0].stop)
+    variables = memory.environment({**fault.variables(memory.home), **environ})
+    finished = _servers[0].run(words, data, memory.home, variables, LIMIT_SECONDS)
+    return Done(finished.returncode, finished.stdout.decode(), finished.stderr.decode())
+
+
+def calls_of(memory: Memory, words: tuple[str, ...], data: bytes = b"") -> list[str]:
+    """The disk calls of a call of `memory` to which nothing happens, in turn: `name path`, relative to the home."""
+    log = memory.home.with_name(f"{memory.home.name}.calls")
+    log.unlink(missing_ok=True)
+    done = struck(memory, Fault(0, NONE), words, data, DISK_CALLS=str(log))
+    assert done.code == 0, done
+    return log.read_text(errors="replace").replace(f"{memory.home}/", "").splitlines()
+
+
+def environment_of(memory: Memory, fault: Fault, further: Mapping[str, str] = NOTHING) -> dict[str, str]:
+    """For a process that is started anew, with the fault in it."""
+    preloaded = {"LD_PRELOAD": str(preloaded_library())}
+    return {**memory.environment({**fault.variables(memory.home), **further}), **preloaded}
+
+
+_libraries: list[Path] = []
+_servers: list[ForkingServer] = []

@@ -1,0 +1,201 @@
+"""One scene, each of its disk calls in turn with each fault: what is wrong afterwards, in words (P5)."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from attrs import define, field
+
+from conservation import violations
+from disk_faults import ERRORS, KILL, LASTING, NONE, SHORT, Fault, calls_of, struck
+from faults import snapshot
+from memory_process import Done, Memory
+from swept_scenes import Scene
+
+EXIT_CODES = (0, 2, 10, 20, 30, 40, 50, 60, 70, 75)
+FAST = {"DISK_SYNC": "lies"}
+"""Nothing is cut off here but the process: what it wrote is there."""
+LITTER = ("**/.tmp-*", ".transaction/*", ".git/*.lock")
+HOOK_LOG = ".local/state/agent-memory/hook-log.jsonl"
+
+
+def faults(calls: Sequence[str]) -> Iterator[Fault]:
+    """Every call with every fault that it can have."""
+    for at, call in enumerate(calls, 1):
+        name = call.split()[0]
+        for error in ERRORS:
+            yield Fault(at, error)
+            if error in LASTING and name in ("open", "write", "fsync", "mkdir", "rename", "link"):
+                yield Fault(at, error, is_lasting=True)
+        if name == "write":
+            yield Fault(at, SHORT)
+        yield Fault(at, KILL)
+
+
+@define
+class Sweep:
+    """One scene in a home that is put back for each fault."""
+
+    kept: Path
+    """The home as it is before; a copy of it is put where `home` is."""
+    home: Path
+    scene: Scene
+    outcomes: Counter[str] = field(factory=Counter)
+    _before: object = field(init=False)
+    _after: object = field(init=False)
+    _said: object = field(init=False)
+    _answered: str = field(init=False)
+    _symptoms: set[str] = field(init=False)
+
+    def complaints(self, every: int, first: int = 0) -> list[str]:
+        """What went wrong, with every n-th fault from one on; `outcomes` counts how the calls ended."""
+        memory = self.fresh()
+        calls = calls_of(memory, self.scene.words, self.scene.data(memory.home))
+        chosen = list(faults(calls))[first::every]
+        self._before = self.scene.seen(self.fresh())
+        straight = self.fresh()
+        done = self._strike(straight, Fault(0, NONE))
+        assert done.code == 0, done
+        self._after = self.scene.seen(straight)
+        self._said = self.scene.said(done) if self.scene.said else None
+        self._answered = done.out
+        self._symptoms = {*_symptoms(self.fresh()), *_symptoms(straight)}
+        return [f"{fault}, {calls[fault.at - 1]}: {wrong}" for fault in chosen for wrong in self._wrong(fault)]
+
+    def fresh(self) -> Memory:
+        """The home, put back and prepared."""
+        shutil.rmtree(self.home, ignore_errors=True)
+        shutil.copytree(self.kept, self.home, symlinks=True)
+        memory = Memory(self.home)
+        if self.scene.prepare is not None:
+            self.scene.prepare(memory)
+        return memory
+
+    def _strike(self, memory: Memory, fault: Fault) -> Done:
+        return struck(memory, fault, self.scene.words, self.scene.data(memory.home), **FAST)
+
+    def _wrong(self, fault: Fault) -> list[str]:
+        memory = self.fresh()
+        before = snapshot(memory.root)
+        done = self._strike(memory, fault)
+        self.outcomes["died" if done.code < 0 else "well" if done.code == 0 else "one error"] += 1
+        wrong = [*self._answer(fault, done, memory), *_torn(memory)]
+        if wrong:
+            return wrong
+        return [*self._afterwards(done, memory, before, is_lasting=fault.is_lasting)]
+
+    def _answer(self, fault: Fault, done: Done, memory: Memory) -> Iterator[str]:
+        if fault.what == KILL:
+            if done.code != -9:
+                yield f"it went on: {done}"
+            return
+        if "Traceback" in done.err or "Traceback" in done.out:
+            yield f"a traceback: {done}"
+        elif self.scene.is_hook:
+            if done.code or done.err:
+                yield f"a hook said {done}"
+            elif done.out not in ("", self._answered) and not _is_json(done.out):
+                yield f"half a document: {done.out[-80:]!r}"
+            elif not fault.is_lasting and bool(done.out) != bool(self._answered) and not _told(memory):
+                yield "nothing was said, and nothing told"
+        elif done.code not in EXIT_CODES:
+            yield f"exit code {done.code}: {done.err}"
+        elif done.code and "--json" in self.scene.words and not done.out and not _is_error(done.err):
+            yield f"no error value: {done}"
+        elif done.code == 0 and self.scene.said is not None and self.scene.said(done) != self._said:
+            yield f"it answered otherwise: {done.out[:3000]} {done.err}"
+
+    def _afterwards(self, done: Done, memory: Memory, before: dict[str, bytes], *, is_lasting: bool) -> Iterator[str]:
+        _age(memory)
+        fixed = memory("doctor", "--fix", "--json")
+        if fixed.code not in (0, 1):
+            yield f"doctor --fix: {fixed}"
+        if litter := [str(path) for glob in LITTER for path in memory.root.glob(glob)]:
+            yield f"left lying about: {litter}"
+        if new := {*_symptoms_of(fixed)} - self._symptoms:
+            yield f"doctor finds {new}: {fixed.out}"
+        seen = self.scene.seen(memory)
+        if seen not in (self._before, self._after):
+            yield f"neither as before nor as after: {done} {_difference(seen, self._before, self._after)}"
+        if done.code == 0 and seen != self._after and not self.scene.is_hook and not done.err:
+            yield f"it said that it was done: {done}"
+        if not self.scene.takes_away and (lost := violations(before, snapshot(memory.root))):
+            yield f"lost: {lost} {done}"
+        if self.scene.is_hook and seen != self._after and not is_lasting and done.code == 0 and not _told(memory):
+            yield "not captured, and nothing told"
+        if done.code and seen == self._before:
+            again = memory(*self.scene.words, data=self.scene.data(memory.home))
+            if again.code:
+                yield f"not the next time either: {done}, {again}"
+            elif (now := self.scene.seen(memory)) != self._after and not (now == self._before and _waits(again)):
+                yield f"another end the next time: {done}, {again} {_difference(now, self._after)}"
+
+
+def _told(memory: Memory) -> bool:
+    """Whether the log of hooks holds something, where nothing else can be told."""
+    return (memory.home / HOOK_LOG).exists() or (memory.root / ".cache/hook-log.jsonl").exists()
+
+
+def _torn(memory: Memory) -> Iterator[str]:
+    """What cannot be read, or whose section is broken, before anybody has repaired anything (P2)."""
+    for path in memory.root.rglob("*.json"):
+        if not path.name.startswith(".") and not _is_json(path.read_text(errors="replace")):
+            yield f"{path} is torn"
+    for name in (".claude/CLAUDE.md", ".codex/AGENTS.md"):
+        path = memory.home / name
+        text = path.read_text() if path.exists() else ""
+        if text.count("agent-memory:start") != text.count("agent-memory:end") or text.count("agent-memory:start") > 1:
+            yield f"{path} is torn"
+
+
+def _symptoms(memory: Memory) -> list[str]:
+    return _symptoms_of(memory("doctor", "--fix", "--json"))
+
+
+def _symptoms_of(done: Done) -> list[str]:
+    """What doctor finds but for what runs and hooks tell of themselves: that is how one hears of a fault."""
+    found: list[dict[str, Any]] = done.document.get("symptoms", []) if _is_json(done.out) else []
+    return [each["code"] for each in found if each["area"] != "inbox and runs"]
+
+
+def _waits(done: Done) -> bool:
+    """Whether a consolidation says that the session was set back: it is tried again later."""
+    return bool(done.document.get("waiting"))
+
+
+def _age(memory: Memory) -> None:
+    """Temporary files look as if they had been there for hours: doctor leaves those alone that may be somebody's."""
+    for path in memory.root.rglob(".tmp-*"):
+        os.utime(path, (0, 0))
+
+
+def _difference(seen: object, *others: object) -> str:
+    """What of a collection is in neither other."""
+    if not isinstance(seen, tuple | frozenset):
+        return f"{seen!r}, not {others!r}"
+    return "; ".join(
+        f"more {[each for each in seen if each not in other]}, less {[each for each in other if each not in seen]}"
+        for other in others
+        if isinstance(other, tuple | frozenset)
+    )
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _is_error(text: str) -> bool:
+    """Whether one error document is at the end of what was said on stderr."""
+    found = re.search(r"^\{\n  \"error\".*", text, re.DOTALL | re.MULTILINE)
+    return bool(found) and _is_json(found[0]) if found else False

@@ -1,0 +1,69 @@
+"""P5: whatever disk call fails, is cut short or is a process's last, there is one error value or success, the store is as
+before or as after, and nothing is left lying about."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from disk_faults import KILL, NONE, Fault, preloaded_library, struck
+from fault_sweep import Sweep
+from swept_scenes import FORGOTTEN, SCENES, Scene, busy_home, notes_of
+
+SOME = {
+    "capture by a hook": 31,
+    "capture": 101,
+    "search at first": 1801,
+    "inject by a hook": 1301,
+    "state set": 251,
+    "consolidate": 4801,
+}
+"""Every how many-th fault is tried in the normal suite."""
+
+
+@pytest.fixture(scope="module")
+def kept() -> Iterator[Path]:
+    """A home in which much has happened, to be copied beside itself; in memory, where there is such a place."""
+    preloaded_library()
+    memory_disk = Path("/dev/shm")
+    with tempfile.TemporaryDirectory(dir=memory_disk if memory_disk.is_dir() else None) as directory:
+        home = busy_home(Path(directory) / "home").home
+        yield Path(shutil.copytree(home, home.with_name("kept"), symlinks=True))
+
+
+@pytest.mark.parametrize("name", SOME)
+def test_some_disk_calls_that_fail(kept: Path, name: str) -> None:
+    assert Sweep(kept, kept.with_name("home"), SCENES[name]).complaints(every=SOME[name], first=7) == []
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("name", SCENES)
+def test_any_disk_call_that_fails(
+    kept: Path, name: str, every: int, record_property: Callable[[str, object], None]
+) -> None:
+    sweep = Sweep(kept, kept.with_name("home"), SCENES[name])
+    complaints = sweep.complaints(every, first=every // 2)
+    tried = ", ".join(f"{count} {how}" for how, count in sorted(sweep.outcomes.items()))
+    record_property("figure", f"P5 {name}: {sweep.outcomes.total()} faults ({tried}), {len(complaints)} complaints")
+    assert complaints == []
+
+
+def test_the_sweep_sees_a_store_that_lost_something(kept: Path) -> None:
+    """A call that takes away what it should not: what the sweep looks for is there to be found."""
+    forgets = Scene(("forget", "--session", FORGOTTEN, "--yes", "--json"), notes_of)
+    (complaint,) = Sweep(kept, kept.with_name("home"), forgets).complaints(every=100_000, first=0)
+    assert "is lost" in complaint
+
+
+def test_a_fault_strikes_the_call_it_is_meant_for(kept: Path) -> None:
+    sweep = Sweep(kept, kept.with_name("home"), SCENES["capture"])
+    memory = sweep.fresh()
+    capture = SCENES["capture"].words
+    assert struck(memory, Fault(1, KILL), capture).code == -9
+    assert struck(memory, Fault(0, NONE), capture).code == 0
+    failed = [struck(memory, Fault(at, "EIO"), capture) for at in range(28, 36)]
+    assert {done.error["details"]["errnoName"] for done in failed if done.code == 20} == {"EIO"}
