@@ -114,18 +114,18 @@ def _command(name: str) -> str:
 
 def _operand(action: argparse.Action) -> str:
     name = action.metavar if isinstance(action.metavar, str) else action.dest.upper()
-    return f"[{name}]" if action.nargs == "?" else name
+    return {"?": f"[{name}]", "*": f"[{name} …]", "+": f"{name} …"}.get(str(action.nargs), name)
 
 
 def _call(action: argparse.Action) -> str:
     if not action.option_strings:
-        return f"`{_operand(action)}`"
+        return f"`{_operand(action)}`".replace("|", "\\|")
     value = "" if action.nargs == 0 else f" {_operand(action)}"
     return ", ".join(f"`{option}{value}`" for option in action.option_strings)
 
 
 def _meaning(action: argparse.Action) -> str:
-    said = [action.help] if action.help else []
+    said = [action.help % vars(action)] if action.help else []
     if action.choices:
         said.append("one of " + " ".join(f"`{choice}`" for choice in action.choices))
     if action.choices and action.default is not None:
@@ -135,7 +135,8 @@ def _meaning(action: argparse.Action) -> str:
 
 def _epilog(text: str) -> str:
     """Indented lines of a help page are code in markdown as well, if a blank line stands before them."""
-    return re.sub(r"^(\S.*)\n(?=  )", r"\1\n\n", re.sub(r"^  (?=\S)", "    ", text, flags=re.MULTILINE))
+    indented = re.sub(r"^  (?=\S)", "    ", text, flags=re.MULTILINE)
+    return re.sub(r"^(\S.*)\n(?=  )", r"\1\n\n", indented, flags=re.MULTILINE)
 
 
 # -- errors.md --------------------------------------------------------------------------------------------------------
@@ -276,6 +277,16 @@ def _mermaid(drawn: str) -> str:
     return "```mermaid\n" + drawn.strip("\n") + "\n```\n"
 
 
+# -- adr/README.md -----------------------------------------------------------------------------------------------------
+
+
+def decisions_list() -> str:
+    """Every decision by its number, with a link."""
+    pages = sorted((DOCS / "adr").glob("[0-9]*.md"))
+    titles = {page.name: page.read_text("utf-8").splitlines()[0].removeprefix("# ") for page in pages}
+    return "\n" + "".join(f"- [{title}]({name})\n" for name, title in titles.items()) + "\n"
+
+
 # -- shells and man ----------------------------------------------------------------------------------------------------
 
 
@@ -312,6 +323,7 @@ _WHOLE: Mapping[str, Callable[[], str]] = {
 
 _PARTS: Mapping[str, Mapping[str, Callable[[], str]]] = {
     "design.md": {"consolidate": consolidate_diagram, "defrag": defrag_diagram},
+    "adr/README.md": {"decisions": decisions_list},
 }
 
 if __name__ == "__main__":

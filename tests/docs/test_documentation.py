@@ -54,6 +54,31 @@ def test_the_index_leads_to_every_page() -> None:
     assert [name for name in named if f"]({name})" not in index] == []
 
 
+def test_the_site_has_the_pages_of_the_index_in_its_order() -> None:
+    indexed = re.findall(r"^- \[([\w/-]+\.md)\]\(\1\): ", (DOCS / "README.md").read_text("utf-8"), re.MULTILINE)
+    shown = re.findall(r"^ +- ([\w/-]+\.md)$", (PROJECT / "mkdocs.yml").read_text("utf-8"), re.MULTILINE)
+    assert len(indexed) > 20
+    assert shown == ["README.md", *indexed]
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page.is_relative_to(DOCS)], ids=lambda page: page.name)
+def test_no_link_leaves_the_documentation(page: Path) -> None:
+    """The site has nothing else, and its builder does not notice."""
+    assert leaving(page, page.read_text("utf-8")) == []
+
+
+def leaving(page: Path, text: str) -> list[str]:
+    links = re.findall(r"\]\(([^)\s#]+)", _CODE.sub("", text))
+    paths = [link for link in links if not link.startswith(("http:", "https:"))]
+    return [link for link in paths if not (page.parent / link).resolve().is_relative_to(DOCS)]
+
+
+def test_a_link_that_leaves_would_be_found() -> None:
+    assert leaving(DOCS / "adr" / "README.md", "[a](../design.md#limits) [b](../../README.md) [c](https://x.org/)") == [
+        "../../README.md"
+    ]
+
+
 def test_the_tour_speaks_of_modules_that_are_there() -> None:
     tour = (DOCS / "tour.md").read_text("utf-8")
     source = PROJECT / "src" / "agent_memory"

@@ -1,0 +1,91 @@
+"""What a page shows of a terminal is what its commands print."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PROJECT = Path(__file__).parents[2]
+sys.path.insert(0, str(PROJECT / "docs"))
+
+from shown_sessions import differences, is_shown, played, refreshed, shape, shown_steps  # noqa: E402
+
+PAGES = ["tutorial.md", "llm-commands.md", "recover.md"]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_command_prints_what_the_page_shows(page: str) -> None:
+    steps = shown_steps((PROJECT / "docs" / page).read_text("utf-8"))
+    assert len(steps) > 10
+    different = differences(steps, played(steps))
+    assert not different, "\n\n".join([*different, f"see it with: python docs/shown_sessions.py docs/{page} --write"])
+
+
+def test_a_command_is_taken_with_its_further_lines_and_its_output() -> None:
+    page = "text\n\n```console\n$ cat << END\n> a\n> END\na\n$ true\n```\n\n```sh\nno session\n```\n\n```console\n$ echo b\nb\n```\n"
+    steps = shown_steps(page)
+    assert [(step.command, step.shown) for step in steps] == [
+        ("cat << END\na\nEND", "a\n"),
+        ("true", ""),
+        ("echo b", "b\n"),
+    ]
+    assert [page[step.start : step.end] for step in steps] == ["a\n", "", "b\n"]
+
+
+def test_one_shell_runs_all_in_a_home_of_its_own_and_a_terminal() -> None:
+    steps = shown_steps("```console\n$ cd ~; x=1\n$ echo $x $PWD $(id -u > /dev/null)\n$ test -t 1\n$ false\n```\n")
+    results = played(steps)
+    assert [result.printed for result in results] == ["", "1 /home/mara\n", "", ""]
+    assert [result.exit_code for result in results] == [0, 0, 0, 1]
+
+
+def test_a_shell_that_ends_early_is_told() -> None:
+    with pytest.raises(AssertionError, match="ended early"):
+        played(shown_steps("```console\n$ echo a; exit 3\n$ echo b\n```\n"))
+
+
+def test_another_output_and_a_failure_are_told_and_the_page_is_mended() -> None:
+    page = "```console\n$ echo a\nb\n$ echo c\nc\n$ echo d; false\nd\n```\n"
+    steps = shown_steps(page)
+    results = played(steps)
+    first, second = differences(steps, results)
+    assert first.startswith("$ echo a\nexit code 0\n")
+    assert first.endswith("-b\n+a")
+    assert second.startswith("$ echo d; false\nexit code 1\n")
+    assert refreshed(page, steps, results) == page.replace("\nb\n", "\na\n")
+
+
+@pytest.mark.parametrize(
+    ("shown", "printed", "same"),
+    [
+        ("Pinned id__a1b2c3  Ports\n", "Pinned id__k3J9xQ\tPorts\n", True),
+        ("Pinned id__a1b2c3  Ports\n", "Pinned id__a1b2c3  Harbours\n", False),
+        ("a\n…\nz\n", "a\nb\nc\nz\n", True),
+        ("a\n…\n", "a\nb\n", True),
+        ("a\n…\nz\n", "a\nb\nc\ny\n", False),
+        ("cut off he…\n", "cut off here\n", False),
+        ("", "something\n", False),
+        ("2 h ago, 2026-02-13 14:30\n", "yesterday, 2027-01-01 00:00\n", True),
+        ("/tmp/tmp.k3J9xQ/notes\n", "/tmp/tmp.abcdefghij/notes\n", True),
+    ],
+)
+def test_what_differs_between_two_runs_is_not_compared(shown: str, printed: str, same: bool) -> None:
+    assert is_shown(shown, printed) == same
+
+
+def test_a_shape_keeps_the_words() -> None:
+    assert shape("Undid the run 7b34bc  (7 re-tiered)\n\n") == "Undid the run HEX (7 re-tiered)"
+
+
+def test_the_program_tells_what_differs(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("```console\n$ echo a\nb\n```\n", "utf-8")
+    argv = [sys.executable, str(PROJECT / "docs" / "shown_sessions.py"), str(page)]
+    found = subprocess.run(argv, capture_output=True, text=True, check=False)
+    assert (found.returncode, page.read_text("utf-8")) == (1, "```console\n$ echo a\nb\n```\n")
+    assert subprocess.run([*argv, "--write"], capture_output=True, check=False).returncode == 1
+    assert subprocess.run(argv, capture_output=True, check=False).returncode == 0
+    assert page.read_text("utf-8") == "```console\n$ echo a\na\n```\n"
