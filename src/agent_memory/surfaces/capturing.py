@@ -7,9 +7,9 @@ import stat
 from collections.abc import Mapping
 from pathlib import Path
 
-from attrs import frozen
 from returns.result import Failure, Result, Success
 
+from agent_memory.adapters.disk.durable import close_quietly
 from agent_memory.adapters.forgetting.tombstone_files import TombstoneFiles
 from agent_memory.adapters.inbox.inbox_snapshots import put_snapshot
 from agent_memory.adapters.surroundings.own_calls import DEPTH_VARIABLE, is_marked, is_own_call
@@ -34,6 +34,7 @@ from agent_memory.domain.vocabulary import Harness, Kind
 from agent_memory.errors import ActRefused, Error, SessionForgotten, UsageInvalid
 from agent_memory.ports import Inbox
 from agent_memory.surfaces.texts import tags_of
+from agent_memory.values import frozen
 
 MAX_FILE_BYTES = 16 << 20
 
@@ -163,7 +164,7 @@ def _text_of(path: str) -> Result[str, Error]:
     except OSError as error:
         return Failure(UsageInvalid(f"{path} cannot be read: {error.strerror}"))
     finally:
-        os.close(descriptor)
+        close_quietly(descriptor)
 
 
 def _decoded(path: str, data: bytes) -> Result[str, Error]:

@@ -8,6 +8,7 @@ import stat
 import sys
 import time
 
+from agent_memory.adapters.disk.durable import close_quietly
 from agent_memory.adapters.disk.json_lite import scan_json, scan_members
 from agent_memory.adapters.surroundings.root import ROOT_VARIABLE, config_path, home_of, storage_root
 from agent_memory.domain.queueing.session_event import PAYLOAD_KEYS, SHAPES
@@ -187,4 +188,4 @@ def _read_config(path: str) -> str:
             raise ValueError("not a regular file")
         return os.read(descriptor, MAX_CONFIG_BYTES).decode().removeprefix("\ufeff")
     finally:
-        os.close(descriptor)
+        close_quietly(descriptor)

@@ -13,6 +13,14 @@ FILE_MODE = 0o600
 DIRECTORY_MODE = 0o700
 
 
+def close_quietly(descriptor: int) -> None:
+    """Close what nothing was written to: whatever the system says then, all that was wanted has been had."""
+    try:
+        os.close(descriptor)
+    except OSError:
+        return
+
+
 def fsync_directory(path: str) -> None:
     """Make the names in a directory durable."""
     descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)

@@ -10,16 +10,15 @@ import errno
 import os
 import stat
 import struct
-from contextlib import suppress
 from pathlib import Path
 
-from attrs import frozen
 from returns.result import Failure, Result, Success
 
-from agent_memory.adapters.disk.durable import FILE_MODE
+from agent_memory.adapters.disk.durable import FILE_MODE, close_quietly as close_quietly
 from agent_memory.adapters.disk.io_errors import store_io
 from agent_memory.domain.results import sealed
 from agent_memory.errors import Error, PathRefused, StoreIo
+from agent_memory.values import frozen
 
 MAX_NAME_BYTES = 255
 _CHUNK_BYTES = 1 << 20
@@ -115,12 +114,6 @@ def open_regular(path: str, flags: int) -> Result[int, Error]:
         close_quietly(descriptor)
         return Failure(PathRefused(path, reason))
     return Success(descriptor)
-
-
-def close_quietly(descriptor: int) -> None:
-    """Close what nothing was written to: whatever the system says then, all that was wanted has been had."""
-    with suppress(OSError):
-        os.close(descriptor)
 
 
 def _read_opened(descriptor: int, path: str, max_bytes: int) -> Result[FileImage | None, Error]:

@@ -10,7 +10,7 @@ import os
 import stat
 import time
 
-from agent_memory.adapters.disk.durable import DIRECTORY_MODE, FILE_MODE
+from agent_memory.adapters.disk.durable import DIRECTORY_MODE, FILE_MODE, close_quietly
 from agent_memory.adapters.disk.json_lite import json_object, scan_json
 from agent_memory.domain.injecting.deliveries import Delivery, delivery_of
 
@@ -46,7 +46,7 @@ class DeliveryLog:
 
     def __exit__(self, *_: object) -> None:
         if self._descriptor is not None:
-            os.close(self._descriptor)
+            close_quietly(self._descriptor)
             self._descriptor = None
 
     def deliveries(self, mentioning: str = "") -> "Iterator[Delivery]":
@@ -117,7 +117,7 @@ def _read(path: str) -> str:
     except OSError:
         return ""
     finally:
-        os.close(descriptor)
+        close_quietly(descriptor)
 
 
 def _parsed(line: str) -> Delivery | None:

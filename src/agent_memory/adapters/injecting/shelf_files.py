@@ -13,7 +13,7 @@ import os
 import stat
 from _blake2 import blake2b
 
-from agent_memory.adapters.disk.durable import DIRECTORY_MODE, FILE_MODE, TEMPORARY_PREFIX
+from agent_memory.adapters.disk.durable import DIRECTORY_MODE, FILE_MODE, TEMPORARY_PREFIX, close_quietly
 from agent_memory.domain.injecting.passage import Passage
 
 TYPE_CHECKING = False
@@ -98,7 +98,7 @@ def _state_of_notes(path: str) -> tuple[int, int]:
                 if status.st_ctime_ns > newest_ns:
                     newest_ns = status.st_ctime_ns
     finally:
-        os.close(descriptor)
+        close_quietly(descriptor)
     return state + hash((directory.st_mtime_ns, directory.st_ino)), max(newest_ns, directory.st_mtime_ns)
 
 
@@ -175,4 +175,4 @@ def _read(path: str) -> bytes:
     except OSError:
         return b""
     finally:
-        os.close(descriptor)
+        close_quietly(descriptor)

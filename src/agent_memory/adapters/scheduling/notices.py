@@ -2,6 +2,7 @@
 
 import os
 
+from agent_memory.adapters.disk.durable import close_quietly
 from agent_memory.adapters.surroundings.root import local_state_directory
 
 COMMAND, SESSION = "command", "session"
@@ -43,5 +44,5 @@ def take_notice(home: str, kind: str) -> str | None:
     except OSError:
         return None
     finally:
-        os.close(descriptor)
+        close_quietly(descriptor)
     return " ".join(text.split())[:_MAX_CHARS] or None

@@ -8,6 +8,7 @@ Whatever cannot be read counts as absent: a session without a branch is better t
 import os
 import stat
 
+from agent_memory.adapters.disk.durable import close_quietly
 from agent_memory.domain.queueing.inbox_rules import commit_problem, ref_problem
 from agent_memory.domain.queueing.scope import GLOBAL_SCOPE, scope_key
 
@@ -205,4 +206,4 @@ def _read(path: str, max_bytes: int = MAX_FILE_BYTES) -> bytes:
     except OSError:
         return b""
     finally:
-        os.close(descriptor)
+        close_quietly(descriptor)
