@@ -89,3 +89,12 @@ def test_the_program_tells_what_differs(tmp_path: Path) -> None:
     assert subprocess.run([*argv, "--write"], capture_output=True, check=False).returncode == 1
     assert subprocess.run(argv, capture_output=True, check=False).returncode == 0
     assert page.read_text("utf-8") == "```console\n$ echo a\na\n```\n"
+
+
+def test_a_page_that_shows_what_is_printed_is_played() -> None:
+    showing = [
+        page.name
+        for page in sorted((PROJECT / "docs").rglob("*.md"))
+        if any(step.shown for step in shown_steps(page.read_text("utf-8")))
+    ]
+    assert sorted(showing) == sorted(PAGES)
