@@ -22,6 +22,7 @@ from agent_memory.domain.actions import (
     kind_of,
 )
 from agent_memory.domain.change import Dropped
+from agent_memory.domain.json_shape import is_list, is_object
 from agent_memory.domain.queueing.inbox_rules import shown
 from agent_memory.domain.text.ids import is_id
 from agent_memory.domain.text.plain_text import one_line
@@ -166,7 +167,7 @@ def _each_once(actions: tuple[Action, ...]) -> tuple[tuple[Action, ...], tuple[D
 
 def _subject(item: object, place: str) -> str:
     """What to call an action that was refused: its kind and the entries it names, where it has them."""
-    if not isinstance(item, dict):
+    if not is_object(item):
         return place
     kind, named = item.get("action"), [item.get("id"), *_items_of(item.get("ids"))]
     ids = tuple(dict.fromkeys(id for id in named if isinstance(id, str) and is_id(id)))
@@ -178,7 +179,7 @@ def _named(kind: str, ids: tuple[str, ...]) -> str:
 
 
 def _items_of(value: object) -> list[object]:
-    return value if isinstance(value, list) else []
+    return value if is_list(value) else []
 
 
 # -- tiers ------------------------------------------------------------------------------------------------------------
@@ -191,7 +192,7 @@ def _tiers(value: object) -> tuple[TierList | None, tuple[Dropped, ...]]:
     problems: list[str] = []
     fields = Fields(value, "tiers", problems)
     listed = {key: _items_of_tier(fields, key) for key in _TIER_KEYS}
-    if isinstance(value, dict):
+    if is_object(value):
         fields.close()
     if problems:
         return None, (Dropped("tiers", tuple(problems)),)
@@ -205,7 +206,7 @@ def _items_of_tier(fields: Fields, key: str) -> list[Any]:
     if not fields.requires(key):
         return []
     value = fields.value(key)
-    if not isinstance(value, list):
+    if not is_list(value):
         fields.refuse(key, f"is {shown(value)}, expected a list")
         return []
     if len(value) > MAX_TIER_IDS:

@@ -6,6 +6,7 @@ import copy
 from typing import Any
 
 from agent_memory.domain.installing.wanted import Element, Member
+from agent_memory.domain.json_shape import is_list, is_object
 
 Spot = Element | Member
 
@@ -18,7 +19,7 @@ def holds(value: Any, entry: Spot) -> bool:
     node = at_keys(value, entry.keys)
     if isinstance(entry, Member):
         return node is not NOTHING and (entry.optional or node == entry.value)
-    if not isinstance(node, list):
+    if not is_list(node):
         return False
     return any(each == entry.value or (entry.mark != "" and says(each, entry.mark)) for each in node)
 
@@ -28,7 +29,7 @@ def has(value: Any, entry: Spot) -> bool:
     node = at_keys(value, entry.keys)
     if isinstance(entry, Member):
         return bool(node == entry.value)
-    return isinstance(node, list) and entry.value in node
+    return is_list(node) and entry.value in node
 
 
 def is_occupied(value: Any, entry: Spot) -> bool:
@@ -46,7 +47,7 @@ def value_at(value: Any, keys: tuple[str, ...]) -> Any:
 def at_keys(value: Any, keys: tuple[str, ...]) -> Any:
     """The value at these keys, or NOTHING."""
     for key in keys:
-        if not isinstance(value, dict) or key not in value:
+        if not is_object(value) or key not in value:
             return NOTHING
         value = value[key]
     return value
@@ -69,7 +70,7 @@ def says(value: Any, text: str) -> bool:
     """Whether some text in a value holds this text."""
     if isinstance(value, str):
         return text in value
-    each = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    each = value.values() if is_object(value) else value if is_list(value) else ()
     return any(says(part, text) for part in each)
 
 

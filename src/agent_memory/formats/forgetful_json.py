@@ -9,6 +9,7 @@ from typing import Any
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.forgetting.trace_words import FORGOTTEN, TraceWords
+from agent_memory.domain.json_shape import is_list, is_object
 from agent_memory.errors import StateCorrupt
 
 
@@ -17,7 +18,7 @@ def forgetful_report(data: bytes, words: TraceWords, path: str) -> Result[bytes,
     place. Ids of entries stay, so that the log still tells what the run changed. The same bytes where nothing goes."""
     match _parsed(data):
         case dict(report):
-            sessions = [each for each in report.get("sessions") or () if isinstance(each, dict)]
+            sessions = [each for each in report.get("sessions") or () if is_object(each)]
             gone = [
                 each for each in sessions if words.session_id is not None and each.get("session") == words.session_id
             ]
@@ -45,13 +46,13 @@ def forgetful_debts(data: bytes, words: TraceWords, path: str) -> Result[bytes, 
 def _without_words(report: dict[str, Any], words: TraceWords) -> dict[str, Any]:
     """What an action says of an entry that went."""
     actions = report.get("actions")
-    if not isinstance(actions, list):
+    if not is_list(actions):
         return report
     return {**report, "actions": [_silent_action(each) if _names(each, words) else each for each in actions]}
 
 
 def _names(action: object, words: TraceWords) -> bool:
-    if not isinstance(action, dict):
+    if not is_object(action):
         return False
     ids = [*(action.get("ids") or ()), *(action.get("newIds") or ())]
     return any(id in words.ids for id in ids)
@@ -80,7 +81,7 @@ def _is_of_session(text: str, words: TraceWords) -> bool:
 def _texts(session: dict[str, Any]) -> Iterator[str]:
     """What the report says of a session besides, in other places."""
     outcome = session.get("outcome")
-    for text in (outcome.get("dropped") or ()) if isinstance(outcome, dict) else ():
+    for text in (outcome.get("dropped") or ()) if is_object(outcome) else ():
         if isinstance(text, str) and text:
             yield text
 
@@ -91,7 +92,7 @@ def _is_trace(debt: object, words: TraceWords) -> bool:
 
 
 def _silent_debt(debt: object) -> object:
-    if not isinstance(debt, dict):
+    if not is_object(debt):
         return debt
     return {**debt, "subject": FORGOTTEN, "body": "", "thread_id": None}
 

@@ -22,6 +22,7 @@ from agent_memory.domain.defragging.kept_lines import lines_of
 from agent_memory.domain.forgetting.sources import SessionKey
 from agent_memory.domain.forgetting.trace_words import TraceWords
 from agent_memory.domain.instants import iso_of, ms_of
+from agent_memory.domain.json_shape import is_list
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import StateCorrupt
 
@@ -121,7 +122,7 @@ def parse_purge(data: bytes, path: str) -> Result[int, StateCorrupt]:
 
 
 def _is_history(value: object) -> bool:
-    return isinstance(value, list) and len(value) == 2 and value[0] in tuple(Harness) and isinstance(value[1], str)
+    return is_list(value) and len(value) == 2 and value[0] in tuple(Harness) and isinstance(value[1], str)
 
 
 def _texts(document: Mapping[Any, object]) -> Mapping[str, tuple[str, ...]] | None:
@@ -129,7 +130,7 @@ def _texts(document: Mapping[Any, object]) -> Mapping[str, tuple[str, ...]] | No
     found: dict[str, tuple[str, ...]] = {}
     for key in _LISTS:
         value = document.get(key)
-        if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
+        if not is_list(value) or not all(isinstance(each, str) for each in value):
             return None
         found[key] = tuple(value)
     return found

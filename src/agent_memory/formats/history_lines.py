@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.history import History, Role, ToolCall, Turn
+from agent_memory.domain.json_shape import is_list, is_object
 from agent_memory.domain.kept_history import KeptPart
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import StateCorrupt
@@ -116,7 +117,7 @@ def _turn(fields: Mapping[str, object]) -> Turn:
         text=str(fields["text"]),
         record_id=str(fields["record"]),
         at_ms=_number(fields, "at"),
-        tool_calls=tuple(map(_call, calls)) if isinstance(calls, list) else (),
+        tool_calls=tuple(map(_call, calls)) if is_list(calls) else (),
         tool_name=_text(fields, "tool"),
         failed=fields.get("failed") is True,
         clipped_chars=_number(fields, "clipped") or 0,
@@ -155,7 +156,7 @@ def _is_flag(value: object) -> bool:
 
 
 def _is_list(value: object) -> bool:
-    return isinstance(value, list)
+    return is_list(value)
 
 
 _Rules = Mapping[str, tuple[bool, Callable[[object], bool], str]]
@@ -190,7 +191,7 @@ _CALL: _Rules = {
 
 def _checked(value: object, rules: _Rules) -> Mapping[str, object]:
     """The object, if it holds what it must and nothing unknown; else ValueError."""
-    if not isinstance(value, dict):
+    if not is_object(value):
         raise ValueError("it is no JSON object")
     for key, (needed, is_so, expected) in rules.items():
         if key not in value and needed:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from typing import Any, TypeVar
 
+from agent_memory.domain.json_shape import is_list, is_object
 from agent_memory.domain.queueing.inbox_rules import shown
 
 Rule = Callable[[object], str | None]
@@ -18,11 +19,11 @@ class Fields:
     so values built from it must be thrown away when there are problems."""
 
     def __init__(self, document: object, where: str, problems: list[str]) -> None:
-        self._members: dict[str, Any] = document if isinstance(document, dict) else {}
+        self._members: dict[str, Any] = document if is_object(document) else {}
         self._where = where
         self._problems = problems
         self._asked: dict[str, bool] = {}
-        self._is_object = isinstance(document, dict)
+        self._is_object = is_object(document)
         if not self._is_object:
             problems.append(f"{where or 'the document'} is {shown(document)}, expected an object")
 
@@ -89,7 +90,7 @@ class Fields:
     def texts(self, key: str, rule: Rule, max_items: int) -> tuple[str, ...]:
         """A member that is a list of texts that obey the rule; empty when it is absent."""
         value = self._members[key] if self.has(key) else []
-        if not isinstance(value, list):
+        if not is_list(value):
             self.refuse(key, f"is {shown(value)}, expected a list")
             return ()
         if len(value) > max_items:
@@ -102,7 +103,7 @@ class Fields:
         if not self.requires(key):
             return ()
         value = self._members[key]
-        if not isinstance(value, list):
+        if not is_list(value):
             self.refuse(key, f"is {shown(value)}, expected a list")
             return ()
         if not least <= len(value) <= most:

@@ -12,6 +12,7 @@ import json_repair
 from attrs import frozen
 from returns.result import Failure, Result, Success
 
+from agent_memory.domain.json_shape import is_object
 from agent_memory.domain.results import sealed
 from agent_memory.formats.strict_json import parse_strict_json
 
@@ -75,7 +76,7 @@ def objects_with(text: str, key: str, word: str) -> FoundObjects:
             if scan.end is None or scan.end < occurrence.end():
                 continue
             match sealed(_read(text[start : scan.end])):
-                case Success(value) if isinstance(value, dict) and value.get(key) == word:
+                case Success(value) if is_object(value) and value.get(key) == word:
                     found[start] = FoundObject(start, scan.end, value)
                     break
                 case Success(_):
@@ -133,7 +134,7 @@ def _repair(text: str, problem: str) -> Result[Any, str]:
     if len(text) > _MAX_REPAIRED_CHARS:
         return Failure(problem)
     repaired = json_repair.loads(text, skip_json_loads=True)
-    if not isinstance(repaired, dict) or _letters(dumps(repaired, ensure_ascii=False)) != _letters(text):
+    if not is_object(repaired) or _letters(dumps(repaired, ensure_ascii=False)) != _letters(text):
         return Failure(problem)
     return Success(repaired)
 

@@ -13,6 +13,7 @@ import json
 import re
 
 from agent_memory.domain.instants import DAY_MS
+from agent_memory.domain.json_shape import is_object
 from agent_memory.domain.text.ids import is_id
 from agent_memory.domain.usage import LARGEST, Base, DayReads, LedgerRecord, Read, Total
 
@@ -42,7 +43,7 @@ def parse_ledger_line(line: bytes) -> LedgerRecord | None:
         value = json.loads(line)
     except (ValueError, RecursionError):
         return None
-    record = _record(value) if isinstance(value, dict) else None
+    record = _record(value) if is_object(value) else None
     return record if record is not None and not problems_of(record) else None
 
 

@@ -14,6 +14,7 @@ from agent_memory.domain.analysis.claims import Claim
 from agent_memory.domain.analysis.denials import Stated
 from agent_memory.domain.analysis.noticed import Noticed
 from agent_memory.domain.findings import Profile
+from agent_memory.domain.json_shape import is_list
 
 FORMAT = 1
 
@@ -97,4 +98,4 @@ def _claim(row: list[object]) -> Claim:
 
 
 def _texts(values: object) -> tuple[str, ...]:
-    return tuple(map(str, values)) if isinstance(values, list) else ()
+    return tuple(map(str, values)) if is_list(values) else ()

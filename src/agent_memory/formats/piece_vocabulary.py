@@ -6,6 +6,8 @@ import json
 
 from returns.result import Failure, Result, Success
 
+from agent_memory.domain.json_shape import is_object
+
 _KEY = b'"vocab":'
 _AFTER = b'"merges":'
 
@@ -20,6 +22,6 @@ def parse_piece_vocabulary(data: bytes) -> Result[dict[str, int], str]:
         vocabulary = json.loads(data[start:end])
     except (ValueError, RecursionError):
         return Failure("its vocabulary is no JSON")
-    if not isinstance(vocabulary, dict) or not all(type(number) is int for number in vocabulary.values()):
+    if not is_object(vocabulary) or not all(type(number) is int for number in vocabulary.values()):
         return Failure("its vocabulary does not number its pieces")
     return Success(vocabulary)

@@ -9,6 +9,7 @@ from typing import Any
 from attrs import asdict, fields
 from returns.result import Failure, Result, Success
 
+from agent_memory.domain.json_shape import is_object
 from agent_memory.domain.queue import Trouble
 from agent_memory.domain.queueing.inbox_rules import shown
 from agent_memory.domain.results import sealed
@@ -52,7 +53,7 @@ def _troubles_of(document: object) -> Result[Mapping[str, Trouble], tuple[str, .
     whole.version_one()
     members = whole.value("troubles") if whole.requires("troubles") else {}
     whole.close()
-    if not isinstance(members, dict):
+    if not is_object(members):
         whole.refuse("troubles", f"is {shown(members)}, expected an object")
         members = {}
     troubles = {key: _trouble_of(Fields(value, f"troubles[{shown(key)}]", problems)) for key, value in members.items()}

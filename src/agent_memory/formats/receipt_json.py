@@ -10,6 +10,7 @@ from returns.result import Failure, Result, Success
 
 from agent_memory.domain.installing.receipt import FileRecord, Placed, Receipt, SectionRecord
 from agent_memory.domain.installing.wanted import Element, Entry, Member, Part, Whole
+from agent_memory.domain.json_shape import is_list
 from agent_memory.domain.results import sealed
 from agent_memory.errors import StateCorrupt
 from agent_memory.formats.strict_document import parse_strict_json
@@ -140,7 +141,7 @@ def _text(value: Any) -> str:
 
 
 def _list(values: Any) -> list[Any]:
-    if not isinstance(values, list):
+    if not is_list(values):
         raise TypeError(f"{values!r} is no list")
     return values
 

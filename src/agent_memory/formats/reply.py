@@ -12,6 +12,7 @@ from returns.result import Failure, Result, Success
 
 from agent_memory.domain.change import Dropped
 from agent_memory.domain.change_set import ChangeSet, ProposedEntry, ProposedUpdate
+from agent_memory.domain.json_shape import is_list, is_object
 from agent_memory.domain.queueing.inbox_rules import shown
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.domain.vocabulary import Importance, Kind
@@ -130,11 +131,7 @@ def _confidence(fields: Fields) -> float | None:
 
 def _turns(fields: Fields) -> tuple[int, ...]:
     value = fields.value("turns") if fields.has("turns") else []
-    if (
-        isinstance(value, list)
-        and len(value) <= MAX_LIST_ITEMS
-        and all(type(each) is int and each >= 1 for each in value)
-    ):
+    if is_list(value) and len(value) <= MAX_LIST_ITEMS and all(type(each) is int and each >= 1 for each in value):
         return tuple(sorted(set(value)))
     fields.refuse("turns", f"is {shown(value)}, expected a list of turn numbers from 1")
     return ()
@@ -147,9 +144,7 @@ def _ref(value: object) -> str | None:
 def _subject(item: object, place: str) -> str:
     """What to call an item that was refused: its title or id where it has one."""
     named = (
-        next((item[key] for key in ("title", "id") if isinstance(item.get(key), str)), "")
-        if isinstance(item, dict)
-        else ""
+        next((item[key] for key in ("title", "id") if isinstance(item.get(key), str)), "") if is_object(item) else ""
     )
     return one_line(named, MAX_SUBJECT_CHARS) or place
 

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.change import Dropped
+from agent_memory.domain.json_shape import is_list, is_object
 from agent_memory.domain.queueing.inbox_rules import shown
 from agent_memory.domain.text.ids import is_id
 from agent_memory.errors import ReplyRefused
@@ -59,7 +60,7 @@ def listed_items(envelope: Mapping[str, Any], key: str, most: int, problems: lis
     value = envelope.get(key)
     if value is None:
         return []
-    if not isinstance(value, list):
+    if not is_list(value):
         problems.append(f"{key} is {shown(value)}, expected a list")
         return []
     if len(value) > most:
@@ -88,7 +89,7 @@ def read_each(
         problems: list[str] = []
         fields = Fields(_without_nulls(item), place, problems)
         value = read(fields)
-        if isinstance(item, dict):
+        if is_object(item):
             fields.close()
         if problems:
             bad.append(Dropped(subject(item, place), tuple(problems)))
@@ -151,6 +152,6 @@ def _is_inside(found: FoundObject, spans: list[tuple[int, int]]) -> bool:
 
 
 def _without_nulls(value: object) -> object:
-    if isinstance(value, dict):
+    if is_object(value):
         return {name: _without_nulls(member) for name, member in value.items() if member is not None}
-    return [_without_nulls(item) for item in value] if isinstance(value, list) else value
+    return [_without_nulls(item) for item in value] if is_list(value) else value

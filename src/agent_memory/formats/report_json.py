@@ -18,6 +18,7 @@ from typing import Any
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.instants import iso_of, ms_of
+from agent_memory.domain.json_shape import is_list
 from agent_memory.domain.run_log import LoggedAction, LoggedRun, LoggedSession, Machine
 from agent_memory.errors import Error, StateCorrupt
 from agent_memory.formats.json_fields import Fields
@@ -121,7 +122,7 @@ def _logged_session(fields: Fields, problems: list[str]) -> LoggedSession:
 
 def _objects(fields: Fields, key: str, problems: list[str]) -> tuple[Fields, ...]:
     value = fields.value(key) if fields.has(key) else []
-    if not isinstance(value, list):
+    if not is_list(value):
         fields.refuse(key, "is not a list")
         return ()
     return tuple(Fields(each, f"{key}[{index}]", problems) for index, each in enumerate(value[:MAX_ITEMS]))

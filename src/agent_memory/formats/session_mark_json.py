@@ -15,6 +15,7 @@ from collections.abc import Callable
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.history import SessionMark
+from agent_memory.domain.json_shape import is_list, is_object
 from agent_memory.domain.text.ids import is_id
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import Error, StateCorrupt
@@ -50,7 +51,7 @@ def parse_session_mark(text: str, path: str) -> Result[SessionMark, Error]:
 
 
 def _mark(document: object, path: str) -> Result[SessionMark, Error]:
-    if not isinstance(document, dict):
+    if not is_object(document):
         return Failure(StateCorrupt(path, ("it is not a JSON object",)))
     if problems := _problems(document):
         return Failure(StateCorrupt(path, problems))
@@ -90,7 +91,7 @@ def _is_id(value: object) -> bool:
 
 
 def _are_ids(value: object) -> bool:
-    return isinstance(value, list) and all(map(_is_id, value))
+    return is_list(value) and all(map(_is_id, value))
 
 
 def _is_some_text(value: object) -> bool:

@@ -7,6 +7,7 @@ import re
 
 from returns.result import Failure, Result, Success
 
+from agent_memory.domain.json_shape import is_object
 from agent_memory.domain.spend import DaySpend, Spend
 from agent_memory.errors import StateCorrupt
 
@@ -29,11 +30,7 @@ def parse_spend(text: str, path: str) -> Result[Spend, StateCorrupt]:
         document = json.loads(text)
     except (ValueError, RecursionError) as damaged:
         return Failure(StateCorrupt(path, (f"it is not JSON: {damaged}",)))
-    if (
-        not isinstance(document, dict)
-        or document.get("version") != VERSION
-        or not isinstance(document.get("days"), dict)
-    ):
+    if not is_object(document) or document.get("version") != VERSION or not is_object(document.get("days")):
         return Failure(StateCorrupt(path, (f"it is not a spend ledger of version {VERSION}",)))
     days = document["days"]
     problems = tuple(f"days.{day}: is not a day's spend" for day, spent in days.items() if not _is_spend(day, spent))
@@ -49,6 +46,6 @@ def parse_spend(text: str, path: str) -> Result[Spend, StateCorrupt]:
 def _is_spend(day: str, spent: object) -> bool:
     return (
         _DAY.fullmatch(day) is not None
-        and isinstance(spent, dict)
+        and is_object(spent)
         and all(type(spent.get(key)) is int and spent[key] >= 0 for key in ("calls", "promptChars", "replyChars"))
     )

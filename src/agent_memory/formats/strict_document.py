@@ -11,6 +11,8 @@ from typing import Any, NoReturn
 
 from returns.result import Failure, Result, Success
 
+from agent_memory.domain.json_shape import is_list, is_object
+
 MAX_DEPTH = 64
 
 
@@ -59,10 +61,10 @@ def _look_through(value: object, depth: int) -> None:
         raise RecursionError
     if isinstance(value, str):
         _look_at_text(value)
-    elif isinstance(value, list):
+    elif is_list(value):
         for each in value:
             _look_through(each, depth + 1)
-    elif isinstance(value, dict):
+    elif is_object(value):
         for key, each in value.items():
             _look_at_text(key)
             _look_through(each, depth + 1)

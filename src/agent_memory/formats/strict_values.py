@@ -18,6 +18,8 @@ from cattrs import Converter
 from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, override
 from returns.result import Failure, Result, Success
 
+from agent_memory.domain.json_shape import is_list, is_object
+
 T = TypeVar("T")
 
 
@@ -80,7 +82,7 @@ def _option_for(value: object, options: tuple[Any, ...]) -> Any:
 
 
 def _attribute_problems(value: object, cls: type, path: str) -> Iterator[str]:
-    if not isinstance(value, dict):
+    if not is_object(value):
         yield _at(path, _must_be("an object", value))
         return
     known = attributes_of(cls)
@@ -95,7 +97,7 @@ def _attribute_problems(value: object, cls: type, path: str) -> Iterator[str]:
 
 
 def _list_problems(value: object, element: Any, facts: Mapping[str, Any], path: str) -> Iterator[str]:
-    if not isinstance(value, list):
+    if not is_list(value):
         yield _at(path, _must_be("a list", value))
         return
     if len(value) < facts.get("least_items", 0):
@@ -105,7 +107,7 @@ def _list_problems(value: object, element: Any, facts: Mapping[str, Any], path: 
 
 
 def _object_problems(value: object, element: Any, facts: Mapping[str, Any], path: str) -> Iterator[str]:
-    if not isinstance(value, dict):
+    if not is_object(value):
         yield _at(path, _must_be("an object", value))
         return
     check = facts.get("check_name")

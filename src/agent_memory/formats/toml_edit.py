@@ -16,6 +16,7 @@ from returns.result import Failure, Result, Success
 from tomlkit.exceptions import TOMLKitError
 
 from agent_memory.domain.installing.wanted import Member
+from agent_memory.domain.json_shape import is_object
 from agent_memory.formats.entry_values import named, says, value_at, value_with
 
 BOM = "\ufeff"
@@ -40,7 +41,7 @@ def put_toml(text: str, entry: Member) -> Result[str, str]:
     def put(value: dict[str, Any]) -> Result[str, str]:
         for depth in range(1, len(entry.keys)):
             above = value_at(value, entry.keys[:depth])
-            if above is not None and not isinstance(above, dict):
+            if above is not None and not is_object(above):
                 return Failure(f"{named(entry.keys[:depth])} is no table")
         if value_at(value, entry.keys) is not None:
             return Failure(f"{named(entry.keys)} is there already")

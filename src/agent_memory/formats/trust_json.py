@@ -9,6 +9,7 @@ from returns.result import Failure, Result, Success
 
 from agent_memory.domain.command.trusted_config import TrustedConfig
 from agent_memory.domain.instants import iso_of, ms_of
+from agent_memory.domain.json_shape import is_list, is_object
 from agent_memory.domain.results import sealed
 from agent_memory.errors import StateCorrupt
 from agent_memory.formats.strict_document import parse_strict_json
@@ -36,18 +37,14 @@ def parse_trust(data: bytes, path: str) -> Result[tuple[TrustedConfig, ...], Sta
 
 
 def _trusted(document: object) -> tuple[TrustedConfig, ...] | None:
-    if (
-        not isinstance(document, dict)
-        or document.get("version") != VERSION
-        or not isinstance(document.get("configs"), list)
-    ):
+    if not is_object(document) or document.get("version") != VERSION or not is_list(document.get("configs")):
         return None
     found = tuple(_one(each) for each in document["configs"])
     return None if None in found else tuple(each for each in found if each is not None)
 
 
 def _one(record: object) -> TrustedConfig | None:
-    if not isinstance(record, dict):
+    if not is_object(record):
         return None
     path, sha256, at = (record.get(key) for key in ("path", "sha256", "trustedAt"))
     if (

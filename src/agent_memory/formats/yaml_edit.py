@@ -16,6 +16,7 @@ from ruamel.yaml.error import YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode
 
 from agent_memory.domain.installing.wanted import Member
+from agent_memory.domain.json_shape import is_object
 from agent_memory.formats.entry_values import named, says, value_at, value_with
 
 BY_HAND = "it could not be edited without touching the rest"
@@ -41,10 +42,10 @@ def put_yaml(text: str, entry: Member) -> Result[str, str]:
     """The document with this member last in its mapping (of two keys: `extensions`, the name); in words why it cannot."""
 
     def put(value: Any) -> Result[str, str]:
-        if value is not None and not isinstance(value, dict):
+        if value is not None and not is_object(value):
             return Failure("the document is no mapping")
         above = value_at(value, entry.keys[:1])
-        if above is not None and not isinstance(above, dict):
+        if above is not None and not is_object(above):
             return Failure(f"{named(entry.keys[:1])} is no mapping")
         if value_at(value, entry.keys) is not None:
             return Failure(f"{named(entry.keys)} is there already")
@@ -64,7 +65,7 @@ def cut_yaml(text: str, entry: Member, baseline: str | None) -> Result[str, str]
         if ours is None or (ours != entry.value and not (entry.command is not None and says(ours, entry.command))):
             return Success(text)
         before = parse_yaml(baseline or "").value_or(None)
-        had_mapping = isinstance(before, dict) and entry.keys[0] in before
+        had_mapping = is_object(before) and entry.keys[0] in before
         rest = copy.deepcopy(value)
         del rest[entry.keys[0]][entry.keys[1]]
         empty = rest if had_mapping else {key: each for key, each in rest.items() if key != entry.keys[0]}
@@ -193,5 +194,5 @@ def _first_good(candidates: tuple[str | None, ...], expected: Any) -> Result[str
 
 def _comparable(value: Any) -> str:
     """As text. A key without a value and one with an empty mapping mean the same."""
-    plain = {key: None if each == {} else each for key, each in value.items()} if isinstance(value, dict) else value
+    plain = {key: None if each == {} else each for key, each in value.items()} if is_object(value) else value
     return json.dumps(plain or None, sort_keys=True, default=repr)

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 
 from attrs import frozen
 
+from agent_memory.domain.json_shape import is_object
+
 MAX_VALUES_PER_LINE = 400_000
 """A line with more JSON values than this would take hundreds of megabytes once parsed; no harness writes one."""
 
@@ -52,7 +54,7 @@ def objects_in(line: bytes | bytearray, *, finished: bool = True) -> Objects:
     while at < len(text):
         value, end, failed_at = _decode(text, at)
         if failed_at is None:
-            if isinstance(value, dict):
+            if is_object(value):
                 found.append(value)
             else:
                 broken = True
@@ -105,7 +107,7 @@ def _after_stump(text: str, at: int, failed_at: int) -> int:
     """
     for begins_at in _possible_beginnings(text, at, failed_at):
         value, end, _ = _decode(text, begins_at)
-        if isinstance(value, dict) and _next_value(text, end) >= len(text):
+        if is_object(value) and _next_value(text, end) >= len(text):
             return begins_at
     return len(text)
 

@@ -10,6 +10,7 @@ from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.durable import make_directories, replace_file
 from agent_memory.adapters.disk.io_errors import store_io
+from agent_memory.domain.json_shape import is_list, is_object
 from agent_memory.domain.results import sealed
 from agent_memory.errors import Error, PathRefused
 from agent_memory.ports import Locks, Recorder
@@ -66,7 +67,7 @@ class OwingRecorder:
     def _record_debt(self, debt: Debt) -> Result[None, Error]:
         paths = debt.get("paths")
         return self._recorder.record(
-            [str(path) for path in paths] if isinstance(paths, list) else [],
+            [str(path) for path in paths] if is_list(paths) else [],
             str(debt.get("subject", "")),
             str(debt.get("body", "")),
             _text(debt.get("thread_id")),
@@ -79,7 +80,7 @@ class OwingRecorder:
         except (OSError, ValueError):
             # A lost or damaged list of debts costs an author's name in the history, never a note.
             return []
-        return [each for each in document if isinstance(each, dict)] if isinstance(document, list) else []
+        return [each for each in document if is_object(each)] if is_list(document) else []
 
     def _owe(self, debts: list[Debt]) -> Result[None, Error]:
         try:

@@ -16,6 +16,7 @@ from agent_memory.adapters.disk.paths import read_file
 from agent_memory.adapters.harness.amp_thread import is_thread, thread_history
 from agent_memory.domain.history import History, SessionMark
 from agent_memory.domain.inbox_entry import AmpThread, InboxEntry
+from agent_memory.domain.json_shape import is_object
 from agent_memory.domain.redaction import redact
 from agent_memory.domain.results import sealed
 from agent_memory.domain.text.plain_text import one_line
@@ -168,7 +169,7 @@ def _thread_in(data: bytes, thread_id: str) -> Mapping[str, object] | None:
         value = json.loads(data.decode("utf-8-sig", "replace"))
     except (ValueError, RecursionError):
         return None
-    return value if isinstance(value, dict) and is_thread(value, thread_id) else None
+    return value if is_object(value) and is_thread(value, thread_id) else None
 
 
 def what_amp_said(finished: Finished) -> str:

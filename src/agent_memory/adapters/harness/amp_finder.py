@@ -14,6 +14,7 @@ from agent_memory.adapters.harness.amp import RunsAmp, is_thread_id, what_amp_sa
 from agent_memory.domain.found_session import FoundSession
 from agent_memory.domain.inbox_entry import AmpThread
 from agent_memory.domain.instants import ms_of
+from agent_memory.domain.json_shape import is_list, is_object
 from agent_memory.domain.results import sealed
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import Error, HistoryUnavailable, StoreIo
@@ -86,11 +87,11 @@ def _threads_in(printed: bytes) -> list[FoundSession] | None:
         value = json.loads(printed.decode("utf-8-sig", "replace") or "[]")
     except (ValueError, RecursionError):
         return None
-    if isinstance(value, dict):
-        value = next((value[key] for key in _LISTS if isinstance(value.get(key), list)), None)
-    if not isinstance(value, list):
+    if is_object(value):
+        value = next((value[key] for key in _LISTS if is_list(value.get(key))), None)
+    if not is_list(value):
         return None
-    return [found for each in value if isinstance(each, dict) and (found := _thread(each)) is not None]
+    return [found for each in value if is_object(each) and (found := _thread(each)) is not None]
 
 
 def _thread(value: Mapping[str, object]) -> FoundSession | None:

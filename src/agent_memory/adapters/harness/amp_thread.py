@@ -13,6 +13,7 @@ from attrs import define, field
 from agent_memory.adapters.harness.any_json import answer_text
 from agent_memory.domain.history import History, Role, SessionMark, ToolCall, Turn
 from agent_memory.domain.instants import ms_of
+from agent_memory.domain.json_shape import is_list, is_object
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.domain.transcripts.own_marks import (
     MEMORY_OUTPUT_PLACEHOLDER,
@@ -43,17 +44,17 @@ _UNFINISHED_STATES = ("streaming", "in-progress", "pending")
 
 def is_thread(value: object, thread_id: str) -> bool:
     """Whether a JSON value is an export of this thread with at least one message."""
-    if not isinstance(value, dict) or value.get("id") not in (thread_id, None):
+    if not is_object(value) or value.get("id") not in (thread_id, None):
         return False
     messages = value.get("messages")
-    return isinstance(messages, list) and bool(messages)
+    return is_list(messages) and bool(messages)
 
 
 def thread_history(value: Mapping[str, object], thread_id: str, mark: SessionMark | None) -> History:
     """The thread's turns after the mark. A last answer that is still being written is left for the next time."""
     thread = _Thread()
     messages = value.get("messages")
-    for at, message in enumerate(messages if isinstance(messages, list) else []):
+    for at, message in enumerate(messages if is_list(messages) else []):
         thread.take(message, at)
     turns = tuple(thread.turns)
     new = turns_after(turns, mark)
@@ -91,7 +92,7 @@ class _Thread:
     """Calls that asked memory itself (P26)."""
 
     def take(self, message: object, at: int) -> None:
-        if not isinstance(message, dict):
+        if not is_object(message):
             self.skip("bad-record")
             return
         role = message.get("role")
@@ -99,7 +100,7 @@ class _Thread:
         blocks = [content] if isinstance(content, str) else content
         if role not in ("user", "assistant"):
             self.skip(f"unknown-role:{one_line(str(role), 40)}")
-        elif not isinstance(blocks, list):
+        elif not is_list(blocks):
             self.skip("bad-record")
         elif _text(_mapping(message, "state"), "type") in _UNFINISHED_STATES:
             self.skip("unfinished-message")
@@ -123,12 +124,12 @@ class _Thread:
             role = Role.USER if of_user else Role.AGENT
             self._add(role, text.strip(), id, at_ms, calls=calls)
         for block in blocks:
-            if isinstance(block, dict) and block.get("type") == "tool_result":
+            if is_object(block) and block.get("type") == "tool_result":
                 self._answer(block, id, at_ms)
 
     def _calls(self, blocks: list[object]) -> Iterator[ToolCall]:
         for block in blocks:
-            if not (isinstance(block, dict) and block.get("type") == "tool_use"):
+            if not (is_object(block) and block.get("type") == "tool_use"):
                 continue
             name, arguments, id = _text(block, "name") or "unknown", _mapping(block, "input"), _text(block, "id")
             call = tool_call(name, arguments)
@@ -176,7 +177,7 @@ class _Thread:
 def _block_text(block: object) -> str:
     if isinstance(block, str):
         return block
-    return _text(block, "text") if isinstance(block, dict) and block.get("type") == "text" else ""
+    return _text(block, "text") if is_object(block) and block.get("type") == "text" else ""
 
 
 def _time_of(message: Mapping[str, object]) -> int | None:
@@ -186,8 +187,8 @@ def _time_of(message: Mapping[str, object]) -> int | None:
 
 def _first_tree(value: Mapping[str, object]) -> Mapping[str, object]:
     trees = _mapping(_mapping(value, "env"), "initial").get("trees")
-    first = trees[0] if isinstance(trees, list) and trees else None
-    return first if isinstance(first, dict) else {}
+    first = trees[0] if is_list(trees) and trees else None
+    return first if is_object(first) else {}
 
 
 def _path_of(uri: str) -> str | None:
@@ -206,7 +207,7 @@ def _text(value: Mapping[str, object], key: str) -> str:
 
 def _mapping(value: Mapping[str, object], key: str) -> Mapping[str, object]:
     inner = value.get(key)
-    return inner if isinstance(inner, dict) else {}
+    return inner if is_object(inner) else {}
 
 
 def _number(value: object) -> int | None:

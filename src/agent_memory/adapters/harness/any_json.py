@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
+from agent_memory.domain.json_shape import is_list, is_object
+
 _ANSWER_KEYS = ("output", "content", "contents", "text", "message", "stdout", "stderr", "summary", "result")
 
 
@@ -20,18 +22,18 @@ def text_at(value: Mapping[str, object], *keys: str) -> str:
 def mapping_at(value: Mapping[str, object], key: str) -> Mapping[str, object]:
     """The member if it is an object, else an empty one."""
     inner = value.get(key)
-    return inner if isinstance(inner, dict) else {}
+    return inner if is_object(inner) else {}
 
 
 def list_at(value: Mapping[str, object], key: str) -> list[object]:
     """The member if it is a list, else an empty one."""
     inner = value.get(key)
-    return inner if isinstance(inner, list) else []
+    return inner if is_list(inner) else []
 
 
 def objects_at(value: Mapping[str, object], key: str) -> list[Mapping[str, object]]:
     """The objects in a member that is a list."""
-    return [each for each in list_at(value, key) if isinstance(each, dict)]
+    return [each for each in list_at(value, key) if is_object(each)]
 
 
 def number_at(value: Mapping[str, object], key: str) -> int | None:
@@ -48,7 +50,7 @@ def object_in(text: str) -> Mapping[str, object]:
         value = json.loads(text)
     except (ValueError, RecursionError):
         return {}
-    return value if isinstance(value, dict) else {}
+    return value if is_object(value) else {}
 
 
 def answer_text(answer: object, max_depth: int = 20) -> str:
@@ -58,9 +60,9 @@ def answer_text(answer: object, max_depth: int = 20) -> str:
         return answer
     if answer is None or max_depth == 0:
         return ""
-    if isinstance(answer, list):
+    if is_list(answer):
         return "\n".join(text for part in answer if (text := answer_text(part, max_depth - 1)))
-    if isinstance(answer, dict):
+    if is_object(answer):
         texts = [answer_text(answer[key], max_depth - 1) for key in _ANSWER_KEYS if key in answer]
         return "\n".join(filter(None, texts)) or _as_json(answer)
     return str(answer)

@@ -9,6 +9,7 @@ from agent_memory.adapters.harness.any_json import mapping_at, text_at
 from agent_memory.adapters.harness.claude_record import Answered, LeftOut, Part, QueueStep, Returned, Said
 from agent_memory.adapters.harness.claude_texts import element, typed_text
 from agent_memory.adapters.harness.turn_drafts import Asked, asked
+from agent_memory.domain.json_shape import is_list, is_object
 
 SYNTHETIC_MODEL = "<synthetic>"
 """Stands where a model is named in what Claude Code made itself."""
@@ -39,16 +40,16 @@ def parts_of(kind: str, value: Mapping[str, object]) -> Iterator[Part]:
 
 def _of_user(value: Mapping[str, object]) -> Iterator[Part]:
     message = value.get("message")
-    content = message.get("content") if isinstance(message, dict) else None
+    content = message.get("content") if is_object(message) else None
     if not isinstance(content, str | list):
         yield LeftOut("bad-record")
         return
     blocks = [content] if isinstance(content, str) else content
     texts = [text for block in blocks if (text := _block_text(block)) is not None]
     for block in blocks:
-        if isinstance(block, dict) and block.get("type") == "tool_result":
+        if is_object(block) and block.get("type") == "tool_result":
             yield _returned(block, value)
-    if any(isinstance(block, dict) and block.get("type") not in _USER_BLOCKS for block in blocks):
+    if any(is_object(block) and block.get("type") not in _USER_BLOCKS for block in blocks):
         yield LeftOut("unknown-block")
     if any(not isinstance(block, dict | str) for block in blocks):
         yield LeftOut("bad-record")
@@ -108,8 +109,8 @@ def _returned(block: Mapping[str, object], value: Mapping[str, object]) -> Retur
 
 
 def _answers(outcome: object) -> str:
-    answers = outcome.get("answers") if isinstance(outcome, dict) else None
-    if not isinstance(answers, dict):
+    answers = outcome.get("answers") if is_object(outcome) else None
+    if not is_object(answers):
         return ""
     return "\n".join(answer for answer in answers.values() if isinstance(answer, str) and answer.strip())
 
@@ -119,8 +120,8 @@ def _answers(outcome: object) -> str:
 
 def _of_assistant(value: Mapping[str, object]) -> Iterator[Part]:
     message = value.get("message")
-    content = message.get("content") if isinstance(message, dict) else None
-    if not isinstance(message, dict) or not isinstance(content, str | list):
+    content = message.get("content") if is_object(message) else None
+    if not is_object(message) or not isinstance(content, str | list):
         yield LeftOut("bad-record")
         return
     if value.get("isApiErrorMessage") is True or message.get("model") == SYNTHETIC_MODEL:
@@ -128,13 +129,11 @@ def _of_assistant(value: Mapping[str, object]) -> Iterator[Part]:
         return
     blocks = [content] if isinstance(content, str) else content
     texts = [text for block in blocks if (text := _block_text(block)) is not None and text.strip()]
-    calls = tuple(
-        islice((_asked(block) for block in blocks if isinstance(block, dict) and _is_call(block)), _MAX_CALLS)
-    )
+    calls = tuple(islice((_asked(block) for block in blocks if is_object(block) and _is_call(block)), _MAX_CALLS))
     if texts or calls:
         yield Answered(text_at(message, "id") or None, "\n\n".join(texts), calls)
     for block in blocks:
-        if isinstance(block, dict) and str(block.get("type")).endswith("_tool_result"):
+        if is_object(block) and str(block.get("type")).endswith("_tool_result"):
             yield Returned(_content_text(block.get("content")), text_at(block, "tool_use_id") or None)
 
 
@@ -179,25 +178,25 @@ def _of_pull_request(value: Mapping[str, object]) -> Part:
 def _block_text(block: object) -> str | None:
     if isinstance(block, str):
         return block
-    if isinstance(block, dict) and block.get("type") == "text":
+    if is_object(block) and block.get("type") == "text":
         return text_at(block, "text")
     return None
 
 
 def _is_image(block: object) -> bool:
-    return isinstance(block, dict) and block.get("type") in ("image", "document")
+    return is_object(block) and block.get("type") in ("image", "document")
 
 
 def _content_text(content: object) -> str:
     """The text of a tool's answer: a string, or a list of blocks."""
     if isinstance(content, str):
         return content
-    blocks = content if isinstance(content, list) else [content]
+    blocks = content if is_list(content) else [content]
     return "\n".join(text for block in blocks if (text := _answer_block(block)))
 
 
 def _answer_block(block: object) -> str:
-    if isinstance(block, dict):
+    if is_object(block):
         if _is_image(block):
             return "[image]"
         return text_at(block, "text") or " ".join(filter(None, (text_at(block, "title"), text_at(block, "url"))))

@@ -13,6 +13,7 @@ from agent_memory.adapters.harness.claude_parts import SYNTHETIC_MODEL, parts_of
 from agent_memory.adapters.harness.claude_record import LeftOut, Part, Record
 from agent_memory.domain.history import UNKNOWN_TYPE
 from agent_memory.domain.instants import ms_of
+from agent_memory.domain.json_shape import is_list
 
 _SILENT_TYPES = frozenset(
     (
@@ -103,7 +104,7 @@ def _title(kind: str, value: Mapping[str, object]) -> tuple[str | None, int]:
 
 def _retracted(value: Mapping[str, object]) -> tuple[str, ...]:
     ids = value.get("retractedMessageUuids")
-    return tuple(id for id in ids if isinstance(id, str)) if isinstance(ids, list) else ()
+    return tuple(id for id in ids if isinstance(id, str)) if is_list(ids) else ()
 
 
 def _branch(value: Mapping[str, object]) -> str | None:

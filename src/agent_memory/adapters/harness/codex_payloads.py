@@ -27,6 +27,7 @@ from agent_memory.adapters.harness.codex_texts import (
 )
 from agent_memory.adapters.harness.turn_drafts import Asked, asked
 from agent_memory.domain.history import UNKNOWN_TYPE, Role
+from agent_memory.domain.json_shape import is_object
 
 # -- what events say --------------------------------------------------------------------------------------------------
 
@@ -74,7 +75,7 @@ def _patch_end(payload: Mapping[str, object]) -> Iterator[Part]:
         return
     calls = []
     for path, change in mapping_at(payload, "changes").items():
-        told = change if isinstance(change, dict) else {}
+        told = change if is_object(change) else {}
         lines = text_at(told, "unified_diff").splitlines()
         new = changed_lines(lines) if lines else {"new_str": text_at(told, "content")}
         calls.append(asked("", "apply_patch", {"path": text_at(told, "move_path") or path, **new}))
@@ -178,8 +179,8 @@ def _arguments(payload: Mapping[str, object]) -> Mapping[str, object]:
             parsed = json.loads(given)
         except (ValueError, RecursionError):
             parsed = None
-        given = parsed if isinstance(parsed, dict) else {"command": given}
-    return given if isinstance(given, dict) else {}
+        given = parsed if is_object(parsed) else {"command": given}
+    return given if is_object(given) else {}
 
 
 def _calls(call_id: str, name: str, arguments: Mapping[str, object]) -> tuple[Asked, ...]:

@@ -13,6 +13,7 @@ from agent_memory.adapters.harness.any_json import mapping_at, objects_at, text_
 from agent_memory.adapters.harness.codex_parts import Origin, Record
 from agent_memory.adapters.harness.codex_payloads import READERS
 from agent_memory.domain.instants import ms_of
+from agent_memory.domain.json_shape import is_object
 
 _TIME_CHARS = 40
 _ID_CHARS = 1_000
@@ -78,7 +79,7 @@ def read_record(value: Mapping[str, object]) -> Record:
 def _kind_of(value: Mapping[str, object]) -> tuple[str, Mapping[str, object]]:
     kind = text_at(value, "type")
     payload = value.get("payload")
-    if isinstance(payload, dict):
+    if is_object(payload):
         return kind, payload
     if kind in READERS["response_item"] and any(key in value for key in ("role", "name", "call_id", "action")):
         return "response_item", value
@@ -102,7 +103,7 @@ def _id_of(value: Mapping[str, object], kind: str, payload: Mapping[str, object]
 def _origin(payload: Mapping[str, object], at_ms: int | None) -> Origin:
     id = text_at(payload, "id", "session_id")
     source = payload.get("source")
-    sub_agent = (isinstance(source, dict) and "subagent" in source) or text_at(payload, "thread_source") == "subagent"
+    sub_agent = (is_object(source) and "subagent" in source) or text_at(payload, "thread_source") == "subagent"
     spawned = mapping_at(mapping_at(payload, "source"), "subagent")
     parents = (
         text_at(payload, "session_id"),

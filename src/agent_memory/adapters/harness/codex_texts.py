@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from attrs import frozen
 
 from agent_memory.adapters.harness.any_json import mapping_at, text_at
+from agent_memory.domain.json_shape import is_list, is_object
 from agent_memory.domain.transcripts.own_marks import without_own_text
 
 _INJECTED = (
@@ -79,9 +80,9 @@ def printed(output: object) -> Printed:
     """The text of a tool's output: a text, with or without a head or in JSON, an object or a list of blocks."""
     if isinstance(output, str):
         return _printed_text(output)
-    if isinstance(output, list):
+    if is_list(output):
         return Printed("\n".join(filter(None, map(_block_text, output))))
-    if isinstance(output, dict):
+    if is_object(output):
         if "content" in output or "output" in output:
             inner = printed(output.get("content") or output.get("output"))
             code = mapping_at(output, "metadata").get("exit_code")
@@ -97,7 +98,7 @@ def command_of(arguments: Mapping[str, object]) -> str:
     command = arguments.get("command", arguments.get("cmd"))
     if isinstance(command, str):
         return command
-    words = [word for word in command if isinstance(word, str)] if isinstance(command, list) else []
+    words = [word for word in command if isinstance(word, str)] if is_list(command) else []
     if len(words) == 3 and words[1] in ("-lc", "-c"):
         return words[2]
     return " ".join(words)
@@ -149,8 +150,8 @@ def _report(text: str) -> str:
         told = json.loads(body)
     except (ValueError, RecursionError):
         return body
-    status = told.get("status") if isinstance(told, dict) else None
-    if isinstance(status, dict):
+    status = told.get("status") if is_object(told) else None
+    if is_object(status):
         return "\n".join(_texts_in(status.values()))
     return body if not isinstance(status, str) else status
 
@@ -167,7 +168,7 @@ def _printed_text(output: str) -> Printed:
             inner = json.loads(output)
         except (ValueError, RecursionError):
             inner = None
-        if isinstance(inner, dict) and isinstance(inner.get("output"), str):
+        if is_object(inner) and isinstance(inner.get("output"), str):
             code = mapping_at(inner, "metadata").get("exit_code")
             return Printed(inner["output"], _is_failure(code))
     head = _OUTPUT_HEAD.match(output)
@@ -184,6 +185,6 @@ def _is_failure(code: object) -> bool:
 def _block_text(block: object) -> str:
     if isinstance(block, str):
         return block
-    if not isinstance(block, dict):
+    if not is_object(block):
         return ""
     return text_at(block, "text") or ("[image]" if "image" in text_at(block, "type") else "")

@@ -18,6 +18,7 @@ from agent_memory.adapters.harness.session_turns import SessionTurns
 from agent_memory.adapters.harness.turn_drafts import Asked, NewFrom, asked
 from agent_memory.domain.history import History, Role
 from agent_memory.domain.instants import ms_of
+from agent_memory.domain.json_shape import is_object
 from agent_memory.domain.text.id_set import IdSet
 from agent_memory.domain.transcripts.own_marks import MEMORY_OUTPUT_PLACEHOLDER, is_memory_command, without_own_text
 from agent_memory.domain.vocabulary import Harness
@@ -201,4 +202,4 @@ def _arguments(value: object) -> Mapping[str, object]:
             value = json.loads(value)
         except (ValueError, RecursionError):
             return {"command": value}
-    return value if isinstance(value, dict) else {}
+    return value if is_object(value) else {}

@@ -26,6 +26,7 @@ from agent_memory.adapters.harness.transcript_roots import (
 )
 from agent_memory.domain.history import History, SessionMark
 from agent_memory.domain.inbox_entry import InboxEntry, SessionFile
+from agent_memory.domain.json_shape import is_object
 from agent_memory.errors import Error, HistoryUnavailable
 
 _ID_OF_LINE = re.compile(r"\d+-[0-9a-f]{16}", re.ASCII)
@@ -149,5 +150,5 @@ def _path_in(text: str) -> str | None:
         value = json.loads(text)
     except (ValueError, RecursionError):
         value = {"workspacePath": text.splitlines()[0] if text else ""}
-    path = value.get("workspacePath") if isinstance(value, dict) else None
+    path = value.get("workspacePath") if is_object(value) else None
     return path if isinstance(path, str) and path.startswith("/") else None

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 
 from agent_memory.adapters.harness.any_json import answer_text, mapping_at, object_in, text_at
 from agent_memory.adapters.harness.turn_drafts import Asked, asked
+from agent_memory.domain.json_shape import is_object
 
 _THROUGH = frozenset(("CallMcpTool", "CallDynamicTool", "call_mcp_tool", "mcp"))
 """Tools that only pass a call on to a server's tool, named in the arguments."""
@@ -27,7 +28,7 @@ def cursor_call(call_id: str, name: str, arguments: Mapping[str, object]) -> Ask
 
 def arguments_in(value: object) -> Mapping[str, object]:
     """Arguments, which may be the JSON of an object."""
-    return value if isinstance(value, dict) else object_in(value) if isinstance(value, str) else {}
+    return value if is_object(value) else object_in(value) if isinstance(value, str) else {}
 
 
 def result_text(value: object) -> str:

@@ -17,6 +17,7 @@ from agent_memory.adapters.harness.session_facts import SessionFacts, history_of
 from agent_memory.adapters.harness.session_turns import SessionTurns
 from agent_memory.adapters.harness.turn_drafts import Asked, NewFrom
 from agent_memory.domain.history import UNKNOWN_TYPE, History, Role
+from agent_memory.domain.json_shape import is_object
 from agent_memory.domain.vocabulary import Harness
 
 UNSEEN_ANSWERS = "[Cursor keeps no record of what its tools answered]"
@@ -66,7 +67,7 @@ class CursorSession:
             self.turns.skip("bad-record")
         else:
             blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
-            self._take_message(role == "user", [block for block in blocks if isinstance(block, dict)])
+            self._take_message(role == "user", [block for block in blocks if is_object(block)])
 
     def history(self) -> History:
         """The new turns."""

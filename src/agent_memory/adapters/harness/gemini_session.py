@@ -20,6 +20,7 @@ from agent_memory.adapters.harness.session_turns import SessionTurns
 from agent_memory.adapters.harness.turn_drafts import Draft, NewFrom, asked
 from agent_memory.domain.history import History, Role
 from agent_memory.domain.instants import ms_of
+from agent_memory.domain.json_shape import is_list, is_object
 from agent_memory.domain.text.id_set import IdSet
 from agent_memory.domain.vocabulary import Harness
 
@@ -238,8 +239,8 @@ def _answer_in(call: Mapping[str, object]) -> str:
 
 def _answers_in(call: Mapping[str, object]) -> Iterator[str]:
     result = call.get("result")
-    for part in result if isinstance(result, list) else [result]:
-        if isinstance(part, dict):
+    for part in result if is_list(result) else [result]:
+        if is_object(part):
             response = mapping_at(mapping_at(part, "functionResponse"), "response")
             yield text_at(response, "output", "error") or (answer_text(response) if response else text_at(part, "text"))
         elif isinstance(part, str):

@@ -7,6 +7,7 @@ import re
 from attrs import frozen
 
 from agent_memory.adapters.harness.any_json import text_at
+from agent_memory.domain.json_shape import is_list
 from agent_memory.domain.transcripts.own_marks import without_own_text
 
 # A command is one word without a slash in it: a path may begin a sentence.
@@ -29,7 +30,7 @@ def parts_text(content: object) -> str:
     """The text of a message: a text, or the texts of its parts."""
     if isinstance(content, str):
         return content
-    parts = content if isinstance(content, list) else [content]
+    parts = content if is_list(content) else [content]
     texts = (part if isinstance(part, str) else text_at(part, "text") for part in parts if isinstance(part, str | dict))
     return "\n".join(text for text in texts if text)
 

@@ -20,6 +20,7 @@ from agent_memory.adapters.harness.session_turns import SessionTurns
 from agent_memory.adapters.harness.turn_drafts import Asked, NewFrom, asked
 from agent_memory.domain.history import UNKNOWN_TYPE, History, Role
 from agent_memory.domain.instants import ms_of
+from agent_memory.domain.json_shape import is_list, is_object
 from agent_memory.domain.transcripts.own_marks import without_own_text
 from agent_memory.domain.vocabulary import Harness
 
@@ -60,7 +61,7 @@ class GooseSession:
             self._take_header(value)
         elif value.get("role") not in ("user", "assistant"):
             self.turns.skip_unknown(f"role {value.get('role')}")
-        elif not isinstance(value.get("content"), list):
+        elif not is_list(value.get("content")):
             self.turns.skip("bad-record")
         elif self.turns.has_enough and self._begins_turn(value):
             self._full = True
@@ -161,20 +162,20 @@ def _result_text(result: Mapping[str, object]) -> str:
     if result.get("status") == "error":
         return answer_text(result.get("error"))
     value = result.get("value", result.get("Ok"))
-    content = list_at(value, "content") if isinstance(value, dict) else value
-    items = content if isinstance(content, list) else [content]
+    content = list_at(value, "content") if is_object(value) else value
+    items = content if is_list(content) else [content]
     # One text for the model and one for the screen, often the same.
     for_model = [item for item in items if "assistant" in (_audience(item) or ["assistant"])]
     return "\n".join(filter(None, (_item_text(item) for item in for_model or items)))
 
 
 def _audience(item: object) -> list[object] | None:
-    annotations = mapping_at(item, "annotations") if isinstance(item, dict) else {}
+    annotations = mapping_at(item, "annotations") if is_object(item) else {}
     return list_at(annotations, "audience") or None
 
 
 def _item_text(item: object) -> str:
-    if isinstance(item, dict):
+    if is_object(item):
         if item.get("type") == "image":
             return "[image]"
         if item.get("type") == "resource":

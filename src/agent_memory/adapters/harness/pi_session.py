@@ -19,6 +19,7 @@ from agent_memory.adapters.harness.session_turns import SessionTurns
 from agent_memory.adapters.harness.turn_drafts import Draft, NewFrom, asked
 from agent_memory.domain.history import History, Role
 from agent_memory.domain.instants import ms_of
+from agent_memory.domain.json_shape import is_list, is_object
 from agent_memory.domain.text.id_set import IdSet
 from agent_memory.domain.transcripts.own_marks import (
     MEMORY_OUTPUT_PLACEHOLDER,
@@ -274,7 +275,7 @@ def _text_in(content: object) -> str:
     """The text of a message: a text, or the texts of its blocks."""
     if isinstance(content, str):
         return content
-    blocks = [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
+    blocks = [block for block in content if is_object(block)] if is_list(content) else []
     texts = ["[image]" if block.get("type") == "image" else text_at(block, "text") for block in blocks]
     return "\n\n".join(filter(None, texts))
 

@@ -21,6 +21,7 @@ from agent_memory.adapters.surroundings.root import home_of
 from agent_memory.domain.entry import Listing
 from agent_memory.domain.health import FailedEntry, Health, HookProblem, LastRun
 from agent_memory.domain.instants import ms_of
+from agent_memory.domain.json_shape import is_list, is_object
 from agent_memory.domain.queue import Trouble
 from agent_memory.domain.run_log import LoggedRun
 from agent_memory.domain.spend import Spend, day_of, spend_on
@@ -180,11 +181,11 @@ def _json_lines(path: Path) -> list[dict[str, Any]]:
             document = json.loads(line)
         except (ValueError, RecursionError):
             continue
-        if isinstance(document, dict):
+        if is_object(document):
             documents.append(document)
     return documents
 
 
 def _length_of_list(path: Path) -> int:
     document = _json_of(path)
-    return len(document) if isinstance(document, list) else 0
+    return len(document) if is_list(document) else 0

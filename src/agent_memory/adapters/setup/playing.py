@@ -18,6 +18,7 @@ from agent_memory.adapters.disk.durable import fsync_directory
 from agent_memory.adapters.surroundings.root import ROOT_VARIABLE
 from agent_memory.domain.installing.plans import Played
 from agent_memory.domain.installing.wanted import DIRECTORY, SESSION, Play
+from agent_memory.domain.json_shape import is_list
 from agent_memory.domain.text.plain_text import one_line
 
 LIMIT_SECONDS = 30.0
@@ -129,6 +130,6 @@ def _filled(value: Any, words: Mapping[str, str]) -> Any:
         return value
     if isinstance(value, Mapping):
         return {key: _filled(each, words) for key, each in value.items()}
-    if isinstance(value, list):
+    if is_list(value):
         return [_filled(each, words) for each in value]
     return value

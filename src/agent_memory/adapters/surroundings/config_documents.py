@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 from returns.result import Failure, Result, Success
 
 from agent_memory.config import OPEN_SECTIONS, Config
+from agent_memory.domain.json_shape import is_object
 from agent_memory.domain.results import sealed
 from agent_memory.errors import ConfigInvalid
 from agent_memory.formats.config_schema import key_rows
@@ -19,7 +20,7 @@ from agent_memory.formats.strict_values import value_of
 
 Document: TypeAlias = Mapping[str, Any]
 
-_OPEN_OBJECTS = frozenset(key for key, _, default, _ in key_rows(Config) if isinstance(default, dict))
+_OPEN_OBJECTS = frozenset(key for key, _, default, _ in key_rows(Config) if is_object(default))
 """Keys whose value maps names of the person's own choice; these merge name by name."""
 
 
@@ -29,7 +30,7 @@ def parse_config(content: bytes, path: str) -> Result[Document, ConfigInvalid]:
         case Failure(problem):
             return Failure(ConfigInvalid(path, (problem,)))
         case Success(document):
-            if not isinstance(document, dict):
+            if not is_object(document):
                 return Failure(ConfigInvalid(path, ("it must hold one object: { … }",)))
             document.pop("$schema", None)  # for editors
             return (
@@ -52,7 +53,7 @@ def merged(far: Document, near: Document, path: str = "") -> dict[str, Any]:
     result = dict(far)
     for key, value in near.items():
         where = f"{path}{key}"
-        deeper = isinstance(value, dict) and isinstance(result.get(key), dict) and _holds_keys(where)
+        deeper = is_object(value) and is_object(result.get(key)) and _holds_keys(where)
         result[key] = merged(result[key], value, f"{where}.") if deeper else value
     return result
 
@@ -61,7 +62,7 @@ def set_keys(document: Document, path: str = "") -> Iterator[str]:
     """The dotted keys that a document sets, down to single presets and profiles."""
     for key, value in document.items():
         where = f"{path}{key}"
-        if isinstance(value, dict) and _holds_keys(where):
+        if is_object(value) and _holds_keys(where):
             yield from set_keys(value, f"{where}.")
         else:
             yield where

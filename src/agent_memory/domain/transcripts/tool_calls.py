@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 
 from agent_memory.domain.history import ToolCall
+from agent_memory.domain.json_shape import is_list, is_object
 from agent_memory.domain.redacted_path import redact_path, redact_with_paths
 from agent_memory.domain.text.plain_text import one_line
 
@@ -62,9 +63,9 @@ def _line(text: str, max_chars: int) -> str:
 
 def _brief(name: str, arguments: Mapping[str, object]) -> str:
     todos, questions = arguments.get("todos"), arguments.get("questions")
-    if isinstance(todos, list):
+    if is_list(todos):
         return "; ".join(_todo(item) for item in todos)
-    if isinstance(questions, list):
+    if is_list(questions):
         return "; ".join(_text_in(item, "question") for item in questions)
     if name.lower() in _WRITING_TOOLS and (change := _change(arguments)):
         return change
@@ -76,10 +77,10 @@ def _brief(name: str, arguments: Mapping[str, object]) -> str:
 def _change(arguments: Mapping[str, object]) -> str:
     """What a writing tool was to write: what it replaces, then the new text; both cut."""
     edits = arguments.get("edits")
-    first = edits[0] if isinstance(edits, list) and edits and isinstance(edits[0], dict) else arguments
+    first = edits[0] if is_list(edits) and edits and is_object(edits[0]) else arguments
     old = _line(_first_text(first, _OLD_KEYS), _OLD_CHARS)
     new = _line(_first_text(first, _NEW_KEYS), BRIEF_CHARS - len(old) - _ARROW_CHARS)
-    more = f" (+{len(edits) - 1} more edits)" if isinstance(edits, list) and len(edits) > 1 else ""
+    more = f" (+{len(edits) - 1} more edits)" if is_list(edits) and len(edits) > 1 else ""
     return f"{old} => {new}{more}" if old else new
 
 
@@ -88,12 +89,12 @@ def _first_text(arguments: Mapping[str, object], keys: tuple[str, ...]) -> str:
 
 
 def _todo(item: object) -> str:
-    status = _text_in(item, "status") if isinstance(item, dict) else ""
+    status = _text_in(item, "status") if is_object(item) else ""
     return f"[{status}] {_text_in(item, 'content')}" if status else _text_in(item, "content")
 
 
 def _text_in(item: object, key: str) -> str:
-    value = item.get(key) if isinstance(item, dict) else item
+    value = item.get(key) if is_object(item) else item
     return value if isinstance(value, str) else ""
 
 

@@ -13,6 +13,7 @@ from returns.result import Failure, Success
 
 from agent_memory.adapters.surroundings.config_files import Effective, load_config
 from agent_memory.adapters.surroundings.root import config_path, home_of
+from agent_memory.domain.json_shape import is_object
 from agent_memory.domain.redaction import redact
 from agent_memory.domain.results import sealed
 from agent_memory.domain.text.plain_text import one_line
@@ -87,7 +88,7 @@ def _leaves(document: dict[str, Any], path: str = "") -> Iterator[tuple[str, Any
     for key, value in document.items():
         where = f"{path}{key}"
         is_section = not path or where in ("llm.presets", "inject.profiles")
-        if isinstance(value, dict) and is_section and value:
+        if is_object(value) and is_section and value:
             yield from _leaves(value, f"{where}.")
         elif path:
             yield where, value

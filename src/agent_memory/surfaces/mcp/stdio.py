@@ -22,6 +22,7 @@ from attrs import define, field, frozen
 from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
+from agent_memory.domain.json_shape import is_object
 from agent_memory.surfaces.mcp.serving import MemoryServer
 
 MAX_LINE_BYTES = 4 << 20
@@ -218,7 +219,7 @@ def _refused(line: bytes) -> Refusal:
         document = json.loads(line)
     except (ValueError, RecursionError):
         return _refusal(None, wire.PARSE_ERROR, "Parse error")
-    id = document.get("id") if isinstance(document, dict) and "method" in document else None
+    id = document.get("id") if is_object(document) and "method" in document else None
     known = id if isinstance(id, str) or type(id) is int else None
     return _refusal(known, wire.INVALID_REQUEST, "Invalid Request")
 
