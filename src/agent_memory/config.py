@@ -11,12 +11,12 @@ import shlex
 from collections.abc import Callable
 from typing import Any, Literal
 
-from attrs import field, frozen
 from returns.result import Failure
 
 from agent_memory.domain.command.presets import BUILTIN, PRESETS
 from agent_memory.domain.injecting.profiles import SECTIONS, section_problem
 from agent_memory.domain.recording.command_template import parse_command_template
+from agent_memory.values import field, frozen
 
 Check = Callable[[Any], "str | None"]
 """What is wrong with a value of the right type, or None."""

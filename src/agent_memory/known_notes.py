@@ -7,7 +7,6 @@ import math
 from collections.abc import Sequence
 from heapq import nlargest
 
-from attrs import frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.entry import Listed, StoredEntry
@@ -22,6 +21,7 @@ from agent_memory.domain.text.terms import content_terms
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Sensitivity
 from agent_memory.errors import Error
 from agent_memory.ports import Embedder, Index, Store
+from agent_memory.values import frozen
 
 MOST_CANDIDATES = 20
 """Notes that are read and compared. Of 187 real notes the one that was said again in other words was always among the

@@ -6,7 +6,6 @@ import difflib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Literal
 
-from attrs import evolve, frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.entry import Listed, Listing, StoredEntry
@@ -20,6 +19,7 @@ from agent_memory.errors import EntryChanged, EntryNotFound, EntryUnreadable, Er
 from agent_memory.formats.managed_section import render_section
 from agent_memory.formats.section_splice import Spliced, splice_section
 from agent_memory.ports import Store, Targets
+from agent_memory.values import evolve, frozen
 
 KeepSections = Callable[[Sequence[SectionChange]], Result[None, Error]]
 """What is told how sections are about to change, before any of them does."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
-from attrs import frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.change import Change, Create, Receipt, Replace, Restore
@@ -15,6 +14,7 @@ from agent_memory.domain.section import Published
 from agent_memory.domain.tiers import TierList
 from agent_memory.errors import EntryChanged, Error
 from agent_memory.ports import Locks, Recorder, Store
+from agent_memory.values import frozen
 from agent_memory.wording import describe
 
 T = TypeVar("T")

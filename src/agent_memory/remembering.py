@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from attrs import frozen
 from returns.result import Failure, Result
 
 from agent_memory.domain.change import Create
@@ -24,6 +23,7 @@ from agent_memory.errors import EntryInvalid, Error
 from agent_memory.known_notes import KnownNotes
 from agent_memory.ports import Clock, Locks, Store
 from agent_memory.recorded_writes import RecordedWrites
+from agent_memory.values import frozen
 
 
 @frozen

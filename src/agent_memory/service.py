@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from attrs import evolve, frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.change import Create, Replace, Restore, Retire
@@ -24,6 +23,7 @@ from agent_memory.ports import Clock, Locks, Recorder, Store, UsageLedger
 from agent_memory.reading import ListedEntries, ListFilter, ReadEntry, Reading, usage_of
 from agent_memory.recorded_writes import RecordedWrites, published_nowhere
 from agent_memory.remembering import Remembered as Remembered, Remembering
+from agent_memory.values import evolve, frozen
 from agent_memory.wording import describe
 
 _EMPTY = EntryInvalid(("body: is empty (`memory archive` puts a note away)",))

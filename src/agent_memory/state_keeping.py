@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from attrs import frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.note_draft import Caller
@@ -13,6 +12,7 @@ from agent_memory.domain.state_value import StateValue, key_problem
 from agent_memory.errors import Error, StateInvalid, StateNotFound
 from agent_memory.formats.state_value_json import state_value
 from agent_memory.ports import Clock, Locks, Recorder, StateKeys
+from agent_memory.values import frozen
 from agent_memory.wording import describe
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import TypeVar
 
-from attrs import evolve, frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.change import Dropped, Receipt, Replace
@@ -18,6 +17,7 @@ from agent_memory.domain.vocabulary import Sensitivity
 from agent_memory.errors import ActRefused, Error, UsageInvalid
 from agent_memory.ports import KeptVocabulary, Locks, Recorder, Store
 from agent_memory.recorded_writes import RecordedWrites
+from agent_memory.values import evolve, frozen
 from agent_memory.wording import describe
 
 T = TypeVar("T")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from attrs import evolve
 from returns.result import Failure, Result
 
 from agent_memory.adapters.setup.detection import memory_program
@@ -20,6 +19,7 @@ from agent_memory.adapters.surroundings.root import config_path, home_of
 from agent_memory.adapters.targets.chosen_targets import chosen_targets
 from agent_memory.domain.installing.ground import asked_for, ground_of
 from agent_memory.errors import Error, HomeUnknown, UsageInvalid
+from agent_memory.values import evolve
 
 if TYPE_CHECKING:
     from agent_memory.bootstrap.memory import Memory

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from attrs import frozen
-
 from agent_memory.domain.entry import MemoryEntry
 from agent_memory.domain.tiers import TIERS_FILE
+from agent_memory.values import frozen
 
 
 @frozen

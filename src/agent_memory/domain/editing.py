@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from attrs import evolve
-
 from agent_memory.domain.entry import Meta
 from agent_memory.domain.note_draft import Caller, MetaPatch
 from agent_memory.domain.planning.drafts import stored_description, stored_tags, stored_title
@@ -11,6 +9,7 @@ from agent_memory.domain.text.derive import MAX_TITLE_CHARS
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.domain.tiering.vouched import BY_A_PERSON
 from agent_memory.domain.vocabulary import Origin, Sensitivity, Status, furthest, least_trusted
+from agent_memory.values import evolve
 
 EDITABLE = (
     "title",

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from attrs import field, frozen
-
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Harness, Importance, Kind, Origin, Sensitivity, Status
 from agent_memory.errors import StoreIo
+from agent_memory.values import field, frozen
 
 
 @frozen

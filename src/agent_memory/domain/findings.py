@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import StrEnum
 
-from attrs import field, frozen
+from agent_memory.values import field, frozen
 
 
 class FindingKind(StrEnum):

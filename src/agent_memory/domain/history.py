@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from attrs import field, frozen
-
 from agent_memory.domain.vocabulary import Harness
+from agent_memory.values import field, frozen
 
 UNKNOWN_TYPE = "unknown-type:"
 """How the reasons in `History.skipped` begin that stand for records of a kind not known to us."""

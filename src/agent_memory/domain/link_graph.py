@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
 
-from attrs import field, frozen
-
 from agent_memory.domain.entry import Listed, Listing, StoredEntry
 from agent_memory.domain.text.links import find_links
+from agent_memory.values import field, frozen
 
 
 class Whereabouts(StrEnum):

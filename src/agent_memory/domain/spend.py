@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from attrs import evolve, frozen
+from agent_memory.values import evolve, frozen
 
 KEPT_DAYS = 90
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
-from attrs import frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.formats.quick_block import read_quickly
 from agent_memory.formats.yaml_scalars import Plain, well_formed
+from agent_memory.values import frozen
 
 MAX_BLOCK_CHARS = 64 * 1024
 """Of frontmatter that is not written as we write it; what we write is read in a time that does not matter."""

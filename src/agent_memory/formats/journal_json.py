@@ -11,12 +11,12 @@ from __future__ import annotations
 import json
 import re
 
-from attrs import frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.recording.file_change import FileState
 from agent_memory.errors import Error, StateCorrupt
 from agent_memory.formats.file_state_json import read_state, state_document
+from agent_memory.values import frozen
 
 VERSION = 1
 _HASH = re.compile(r"[0-9a-f]{64}", re.ASCII)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from attrs import frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.entry import MemoryEntry, Meta
@@ -23,6 +22,7 @@ from agent_memory.formats.frontmatter import (
 )
 from agent_memory.formats.meta_fields import META_FIELDS, MetaField, read_fields, spelled_items, write_field
 from agent_memory.formats.yaml_scalars import Plain, well_formed
+from agent_memory.values import frozen
 
 _ORDER = tuple(field.key for field in META_FIELDS)
 

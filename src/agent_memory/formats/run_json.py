@@ -10,7 +10,6 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from attrs import evolve
 from cattrs import BaseValidationError, transform_error
 from returns.result import Failure, Result, Success
 
@@ -25,6 +24,7 @@ from agent_memory.domain.run_summary import sentence_of
 from agent_memory.errors import Error, StateCorrupt
 from agent_memory.formats.report_json import render_report_document
 from agent_memory.formats.value_json import converter
+from agent_memory.values import evolve
 
 VERSION = 1
 

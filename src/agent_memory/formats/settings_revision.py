@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from attrs import evolve, frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.installing.receipt import FileRecord, Placed, sha256_of
 from agent_memory.domain.installing.wanted import Element, Member, Syntax, Whole
 from agent_memory.domain.results import sealed
 from agent_memory.formats.settings_text import cut, has, holds, is_bare, is_occupied, parse_settings, put, text_of
+from agent_memory.values import evolve, frozen
 
 
 @frozen

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import json
 
-from attrs import frozen
 from returns.result import Failure, Result, Success
+
+from agent_memory.values import frozen
 
 LENGTH_BYTES = 8
 MOST_HEADER_BYTES = 1 << 20

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from attrs import field, frozen
 from returns.result import Failure, Result, Success
 from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
@@ -21,6 +20,7 @@ from ruamel.yaml.events import (
 )
 
 from agent_memory.formats.yaml_scalars import Plain, Scalar, plain_value
+from agent_memory.values import field, frozen
 
 MAX_DEPTH = 8
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping
 
-from attrs import evolve
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.agent_request import AgentReply, SessionRequest
@@ -26,6 +25,7 @@ from agent_memory.formats.prompt import PromptBudget, PromptFacts, plan_prompt_b
 from agent_memory.pipelines.consolidate_io import ConsolidateIo
 from agent_memory.pipelines.settling import pause, set_back_by_fault, set_back_by_timeout
 from agent_memory.pipelines.shelf import Shelf, read_shelf
+from agent_memory.values import evolve
 
 WHOLE_SESSION_SHOWN_CHARS = 200_000
 """Of entries in full for an agent that takes a session whole."""

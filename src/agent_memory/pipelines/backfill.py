@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from attrs import evolve
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.backfill import Backfill, Sighted
@@ -20,6 +19,7 @@ from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import Error, HistoryUnavailable, InboxEntryInvalid, UsageInvalid
 from agent_memory.pipelines.backfill_io import BackfillIo, Looking
 from agent_memory.pipelines.sighting import look_at
+from agent_memory.values import evolve
 from agent_memory.wording import describe
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from attrs import evolve
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.agent_request import SessionRequest
@@ -25,6 +24,7 @@ from agent_memory.pipelines.likening import similar_notes
 from agent_memory.pipelines.settling import set_back_by_fault, settle
 from agent_memory.pipelines.shelf import Shelf, read_shelf
 from agent_memory.ports import Agent
+from agent_memory.values import evolve
 
 
 def parse_output(io: ConsolidateIo, run: Run) -> Result[Run, Error]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 
-from attrs import evolve
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.change import Applied, Receipt
@@ -36,6 +35,7 @@ from agent_memory.pipelines.forgotten import why_forgotten
 from agent_memory.pipelines.keeping import spend_replies, with_uses_counted
 from agent_memory.pipelines.naming import titles_of, with_titles
 from agent_memory.pipelines.settling import set_back_by_absence, set_back_by_fault, settle
+from agent_memory.values import evolve
 from agent_memory.wording import describe
 
 PENDING_VERDICTS = frozenset({"refused", "unavailable", "timed-out"})

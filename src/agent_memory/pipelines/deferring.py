@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from attrs import evolve
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.change import Change, Receipt
@@ -11,6 +10,7 @@ from agent_memory.domain.run import Run
 from agent_memory.errors import Error
 from agent_memory.pipelines.consolidate_io import ConsolidateIo
 from agent_memory.pipelines.naming import titles_of, with_titles
+from agent_memory.values import evolve
 from agent_memory.wording import describe
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 
-from attrs import evolve
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.actions import ids_of
@@ -34,6 +33,7 @@ from agent_memory.pipelines.defrag_io import DefragIo
 from agent_memory.pipelines.defrag_planning import still_possible, with_tiers
 from agent_memory.pipelines.driver import Step, drive_and_report
 from agent_memory.pipelines.noticing import notice
+from agent_memory.values import evolve
 from agent_memory.wording import describe
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 
-from attrs import evolve
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.actions import DefragProposal
@@ -34,6 +33,7 @@ from agent_memory.formats.defrag_prompt import (
 from agent_memory.formats.defrag_reply import parse_defrag_reply
 from agent_memory.pipelines.defrag_io import DefragIo
 from agent_memory.pipelines.defrag_planning import planned, usage_in
+from agent_memory.values import evolve
 
 WHOLE_STORE_SHOWN_CHARS = 4_000_000
 """Of entries in full for an agent that reads values and no prompt."""

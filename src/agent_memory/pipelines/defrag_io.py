@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from attrs import frozen
 from returns.result import Result, Success
 
 from agent_memory.domain.section import Published, SectionBudget
 from agent_memory.errors import Error
 from agent_memory.ports import Agent, Clock, DefragRecords, Locks, NoticedNotes, Recorder, RunLog, Store, UsageLedger
 from agent_memory.publishing import KeepSections
+from agent_memory.values import frozen
 
 
 def _silent(_message: str) -> None:

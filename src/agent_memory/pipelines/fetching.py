@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from attrs import evolve, frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.command.presets import BUILTIN
@@ -12,6 +11,7 @@ from agent_memory.domain.results import sealed
 from agent_memory.domain.vocabulary import Status
 from agent_memory.errors import Error, HistoryUnavailable
 from agent_memory.pipelines.consolidate_io import ConsolidateIo
+from agent_memory.values import evolve, frozen
 
 
 @frozen

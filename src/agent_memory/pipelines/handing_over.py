@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from attrs import evolve, frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.change import Change, Create, Replace
@@ -28,6 +27,7 @@ from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Harness, Kind, Status
 from agent_memory.errors import Error, HistoryUnavailable, SessionForgotten, UsageInvalid
 from agent_memory.ports import Clock, HistorySource, KeptHistories, Places, Store, Tombstones
 from agent_memory.recorded_writes import RecordedWrites
+from agent_memory.values import evolve, frozen
 
 _MOST_FETCHES = 256
 """Of about 16 MiB each."""

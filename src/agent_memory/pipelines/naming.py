@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from attrs import evolve
 from returns.result import Success
 
 from agent_memory.domain.change import Change, Receipt, Retire
 from agent_memory.domain.plan import Plan
 from agent_memory.domain.planning.planned_store import planned_entries
 from agent_memory.ports import Store
+from agent_memory.values import evolve
 
 
 def titles_of(store: Store, changes: Sequence[Change]) -> Mapping[str, str]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from attrs import evolve
-
 from agent_memory.domain.backfill import Sight, Sighted
 from agent_memory.domain.found_session import FoundSession
 from agent_memory.domain.history import History, SessionMark
@@ -12,6 +10,7 @@ from agent_memory.domain.queueing.redacted_entry import as_consumed
 from agent_memory.domain.seen_session import SeenSession, after_of
 from agent_memory.domain.transcripts.windows import turn_chars
 from agent_memory.pipelines.backfill_io import BackfillIo, Looking, is_unique
+from agent_memory.values import evolve
 
 _SETTLED_MS = 2_000
 """A file that changed so shortly before it was read may change once more within the grain of its times."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from attrs import evolve
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.backfill import Sight, Sighted
@@ -18,6 +17,7 @@ from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import Error, HistoryUnavailable
 from agent_memory.pipelines.backfill_io import BackfillIo, Looking, is_unique
 from agent_memory.pipelines.recalling import keep_seen, recalled
+from agent_memory.values import evolve
 from agent_memory.wording import describe
 
 COPY = "copy"

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from attrs import evolve
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.analysis.fingerprints import store_fingerprint
@@ -25,6 +24,7 @@ from agent_memory.formats.note_changes import logged_changes, note_changes
 from agent_memory.formats.section_splice import restore_section
 from agent_memory.pipelines.undo_choice import Undoable, chosen, explained, root_of, undoable
 from agent_memory.pipelines.undo_io import UndoIo
+from agent_memory.values import evolve
 from agent_memory.wording import describe
 
 

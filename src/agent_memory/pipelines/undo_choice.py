@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from attrs import frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.entry import Listing
@@ -18,6 +17,7 @@ from agent_memory.errors import Error, RunNotFound, UndoRefused, UsageInvalid
 from agent_memory.formats.note_changes import NoteChange, note_changes
 from agent_memory.pipelines.undo_io import UndoIo
 from agent_memory.ports import RunLog
+from agent_memory.values import frozen
 
 _FEW = 50
 

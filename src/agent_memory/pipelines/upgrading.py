@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 
-from attrs import evolve, frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.command.presets import BUILTIN
@@ -24,6 +23,7 @@ from agent_memory.domain.results import sealed
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import Error, InboxEntryInvalid
 from agent_memory.ports import Clock, Inbox, SessionMarks, Store
+from agent_memory.values import evolve, frozen
 from agent_memory.wording import describe
 
 Places = Mapping[tuple[Harness, str], Source]

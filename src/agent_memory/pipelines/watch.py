@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from attrs import evolve, frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.backfill import Sight, Sighted, short_number
@@ -21,6 +20,7 @@ from agent_memory.errors import Error, UsageInvalid
 from agent_memory.pipelines.backfill import looking_for, put_sighted
 from agent_memory.pipelines.backfill_io import BackfillIo
 from agent_memory.pipelines.sighting import look_at
+from agent_memory.values import evolve, frozen
 from agent_memory.wording import describe
 
 MOST_PROBLEMS = 1_000

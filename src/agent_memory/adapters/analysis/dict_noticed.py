@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from attrs import define, field
-
 from agent_memory.domain.analysis.noticed import Noticed
+from agent_memory.values import define, field
 
 
 @define

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from attrs import define, field
-
 from agent_memory.adapters.disk.derived_file import read_derived, write_derived
 from agent_memory.domain.analysis.noticed import Noticed
 from agent_memory.formats.noticed_rows import parse_row, parse_rows, render_row, render_rows
+from agent_memory.values import define, field
 
 CACHE_NAME = "analysis"
 MAX_BYTES = 64 << 20

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TypeVar
 
-from attrs import evolve, field, frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.checkup.agent_state import agent_trouble
@@ -60,6 +59,7 @@ from agent_memory.domain.tiers import TierList
 from agent_memory.domain.vocabulary import Sensitivity
 from agent_memory.errors import Error
 from agent_memory.ports import Clock, RunLog, SpendLedger, Store
+from agent_memory.values import evolve, field, frozen
 from agent_memory.wording import describe
 
 T = TypeVar("T")

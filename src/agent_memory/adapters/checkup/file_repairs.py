@@ -7,10 +7,9 @@ import stat
 from collections.abc import Iterable
 from contextlib import suppress
 
-from attrs import define, field
-
 from agent_memory.adapters.disk.io_errors import store_io
 from agent_memory.domain.checkup.file_checks import Found, is_litter, is_loose, is_odd_cache, tight_mode
+from agent_memory.values import define, field
 from agent_memory.wording import describe
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from attrs import evolve
 from returns.result import Failure, Success
 
 from agent_memory.adapters.disk.paths import FileImage
@@ -13,6 +12,7 @@ from agent_memory.domain.checkup.notes import NoteFile
 from agent_memory.domain.entry import Listed, StoredEntry, UnreadableFile
 from agent_memory.domain.results import sealed
 from agent_memory.formats.written_tags import written_tags
+from agent_memory.values import evolve
 
 
 def read_notes(root: str, live: Iterable[Listed]) -> Iterator[NoteFile]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import count
 
-from attrs import define, field
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.paths import FileImage
@@ -20,6 +19,7 @@ from agent_memory.errors import EntryChanged, EntryInvalid, Error
 from agent_memory.formats.note import render_note
 from agent_memory.formats.written_tags import with_normal_tags
 from agent_memory.ports import Locks
+from agent_memory.values import define, field
 from agent_memory.wording import describe
 
 _A_BATCH = 200

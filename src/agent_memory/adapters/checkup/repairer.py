@@ -6,7 +6,6 @@ import os
 from collections.abc import Callable
 from itertools import chain
 
-from attrs import define, field, frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.checkup.examiner import Examiner
@@ -30,6 +29,7 @@ from agent_memory.domain.text.file_name import id_in_name
 from agent_memory.domain.tiers import TierList
 from agent_memory.errors import Error
 from agent_memory.ports import Locks, Recorder
+from agent_memory.values import define, field, frozen
 from agent_memory.wording import describe
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 
-from attrs import frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.git.git_process import GitProcess
@@ -14,6 +13,7 @@ from agent_memory.domain.redacted_stream import secrets_in
 from agent_memory.domain.redaction import redact
 from agent_memory.domain.results import sealed
 from agent_memory.errors import Error
+from agent_memory.values import frozen
 
 BATCH_BYTES = 4 << 20
 """Objects are asked for in batches of about so much."""

@@ -8,10 +8,10 @@ import zlib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from attrs import frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.formats.tensor_file import LENGTH_BYTES, TensorPlace, header_bytes, parse_table
+from agent_memory.values import frozen
 
 _TABLE = "embedding.weight"
 _SAMPLE_BYTES = 1 << 16

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import TypeVar
 
-from attrs import frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.entry import Listed, Meta, StoredEntry, Usage
@@ -22,6 +21,7 @@ from agent_memory.domain.vocabulary import Sensitivity
 from agent_memory.errors import EntryNotFound, EntryProtected, Error
 from agent_memory.ports import Clock, RunLog, Store, UsageLedger
 from agent_memory.reading import usage_of
+from agent_memory.values import frozen
 from agent_memory.wording import describe
 
 T = TypeVar("T")

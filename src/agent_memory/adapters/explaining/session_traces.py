@@ -6,7 +6,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
-from attrs import evolve, frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.explaining.entry_stories import MOST_RUNS
@@ -21,6 +20,7 @@ from agent_memory.domain.run_log import LoggedRun
 from agent_memory.domain.vocabulary import Sensitivity
 from agent_memory.errors import Error, UsageInvalid
 from agent_memory.ports import RunLog, Store
+from agent_memory.values import evolve, frozen
 
 MOST_MARKS = 100
 _MOST_NAMED = 5

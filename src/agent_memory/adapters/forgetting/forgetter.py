@@ -10,7 +10,6 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from attrs import frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.file_in_root import drop_file
@@ -31,6 +30,7 @@ from agent_memory.domain.tiers import TIERS_FILE, TierList
 from agent_memory.errors import EntryChanged, EntryNotFound, Error
 from agent_memory.formats.forgetting_json import ForgettingAtWork
 from agent_memory.ports import Clock, KeptHistories, Locks, Recorder, Store
+from agent_memory.values import frozen
 
 _ATTEMPTS = 5
 _CACHE = ".cache"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from attrs import frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.file_in_root import drop_file, put_file
@@ -18,6 +17,7 @@ from agent_memory.formats.forgetting_json import (
     render_forgetting,
     render_purge,
 )
+from agent_memory.values import frozen
 
 JOURNAL = "runs/forgetting.json"
 PURGE_MARK = "state/purge.json"

@@ -6,7 +6,6 @@ import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from attrs import evolve, frozen
 from returns.result import Failure, Result
 
 from agent_memory.adapters.disk.paths import real_root
@@ -31,6 +30,7 @@ from agent_memory.domain.vocabulary import Harness, Sensitivity
 from agent_memory.errors import EntryNotFound, Error
 from agent_memory.formats.forgetting_json import ForgettingAtWork
 from agent_memory.ports import Clock, KeptHistories
+from agent_memory.values import evolve, frozen
 
 _MARKS = "state/sessions"
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 
-from attrs import field, frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.io_errors import store_io
@@ -23,6 +22,7 @@ from agent_memory.domain.results import sealed
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import Error, PathRefused
 from agent_memory.formats.inbox_json import parse_inbox_entry, parse_retired_entry
+from agent_memory.values import field, frozen
 
 _PLACES = (INBOX, PROCESSED, FAILED)
 

@@ -6,7 +6,6 @@ import os
 import re
 from collections.abc import Callable, Iterator
 
-from attrs import evolve, field, frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.io_errors import store_io
@@ -20,6 +19,7 @@ from agent_memory.domain.results import sealed
 from agent_memory.domain.text.ids import ID_PATTERN, is_id
 from agent_memory.errors import Error
 from agent_memory.formats.note import render_note
+from agent_memory.values import evolve, field, frozen
 
 _ANY_ID = re.compile(ID_PATTERN)
 

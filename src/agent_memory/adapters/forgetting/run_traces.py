@@ -11,7 +11,6 @@ import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from attrs import frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.durable import fsync_directory
@@ -32,6 +31,7 @@ from agent_memory.formats.defrag_json import parse_deferred, render_deferred
 from agent_memory.formats.footprint_json import parse_footprint
 from agent_memory.formats.forgetful_json import forgetful_debts, forgetful_report
 from agent_memory.formats.run_json import parse_changes, render_changes
+from agent_memory.values import frozen
 
 _REPORT = "report.json"
 _REPLIES = "replies"

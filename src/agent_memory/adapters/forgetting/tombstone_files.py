@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from attrs import frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.file_in_root import put_file
@@ -21,6 +20,7 @@ from agent_memory.domain.text.slug import slug_of
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import Error, StateCorrupt
 from agent_memory.formats.tombstone_json import Tombstone, parse_tombstone, render_tombstone
+from agent_memory.values import frozen
 
 FORGOTTEN = "state/forgotten"
 ANY_HARNESS = "any"

@@ -6,7 +6,6 @@ import os
 from collections.abc import Mapping
 from functools import partial
 
-from attrs import frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.lines import LongLine, read_lines
@@ -19,6 +18,7 @@ from agent_memory.domain.history import History, SessionMark
 from agent_memory.domain.inbox_entry import InboxEntry, SessionFile
 from agent_memory.domain.results import sealed
 from agent_memory.errors import Error, HistoryUnavailable, HistoryUnreadable, TranscriptRefused
+from agent_memory.values import frozen
 
 CHAT_FILE = ".aider.chat.history.md"
 CHAT_FILE_VARIABLE = "AIDER_CHAT_HISTORY_FILE"

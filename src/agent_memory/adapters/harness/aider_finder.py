@@ -7,7 +7,6 @@ import stat
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 
-from attrs import frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.io_errors import store_io
@@ -19,6 +18,7 @@ from agent_memory.domain.inbox_entry import SessionFile
 from agent_memory.domain.results import sealed
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import Error, TranscriptRefused
+from agent_memory.values import frozen
 
 
 @frozen

@@ -10,8 +10,6 @@ import re
 import time
 from hashlib import blake2b
 
-from attrs import define, field, frozen
-
 from agent_memory.adapters.harness.aider_chat import HEADING, ChatLines, Said, Speaker
 from agent_memory.adapters.harness.session_facts import SessionFacts, history_of
 from agent_memory.adapters.harness.session_turns import SessionTurns
@@ -20,6 +18,7 @@ from agent_memory.domain.history import History, Role
 from agent_memory.domain.transcripts.own_marks import is_own_prompt, without_own_text
 from agent_memory.domain.transcripts.turns import Excerpt
 from agent_memory.domain.vocabulary import Harness
+from agent_memory.values import define, field, frozen
 
 _RUN_ID = re.compile(r"(\d{8}T\d{6})-[0-9a-f]{8}", re.ASCII)
 _DIGEST_CHARS = 500

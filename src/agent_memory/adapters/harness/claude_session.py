@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from itertools import islice
 
-from attrs import define
-
 from agent_memory.adapters.harness.claude_branches import Branches
 from agent_memory.adapters.harness.claude_queue import QueuedPrompts
 from agent_memory.adapters.harness.claude_record import Answered, LeftOut, Part, QueueStep, Record, Returned, Said
@@ -18,6 +16,7 @@ from agent_memory.adapters.harness.turn_drafts import Draft, NewFrom
 from agent_memory.domain.history import UNKNOWN_TYPE, History, Role
 from agent_memory.domain.text.id_set import IdSet
 from agent_memory.domain.vocabulary import Harness
+from agent_memory.values import define
 
 _QUESTION_TOOL = "AskUserQuestion"
 _TRUSTED_REFUSALS = frozenset(

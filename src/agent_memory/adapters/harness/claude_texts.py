@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from attrs import frozen
-
 from agent_memory.domain.transcripts.own_marks import without_own_text
+from agent_memory.values import frozen
 
 _WRAPPERS = (
     *("system-reminder", "task-notification", "ci-monitor-event", "teammate-message", "cross-session-message"),

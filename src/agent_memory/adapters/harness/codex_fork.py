@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from attrs import define
-
 from agent_memory.adapters.harness.codex_parts import LeftOut, Origin, Part, Record, Spoken
 from agent_memory.domain.history import Role
+from agent_memory.values import define
 
 _MAX_PRELUDE = 20
 _UUID_DIGITS = 32

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from attrs import define
-
 from agent_memory.adapters.harness.codex_fork import ForkedLines
 from agent_memory.adapters.harness.codex_parts import (
     Called,
@@ -28,6 +26,7 @@ from agent_memory.adapters.harness.turn_drafts import Asked, Draft, NewFrom, ask
 from agent_memory.domain.history import UNKNOWN_TYPE, History, Role
 from agent_memory.domain.text.id_set import IdSet
 from agent_memory.domain.vocabulary import Harness
+from agent_memory.values import define
 
 
 class CodexSession:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 
-from attrs import define
+from agent_memory.values import define
 
 _RECENT = 60
 _KEY_CHARS = 4_000

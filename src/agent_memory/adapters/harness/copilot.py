@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from functools import partial
 
-from attrs import frozen
 from returns.result import Result
 
 from agent_memory.adapters.harness.copilot_session import CopilotSession
@@ -19,6 +18,7 @@ from agent_memory.adapters.harness.transcript_roots import (
 from agent_memory.domain.history import History, SessionMark
 from agent_memory.domain.inbox_entry import InboxEntry
 from agent_memory.errors import Error
+from agent_memory.values import frozen
 
 EVENTS_FILE = "events.jsonl"
 

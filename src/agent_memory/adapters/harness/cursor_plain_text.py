@@ -9,9 +9,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from attrs import define, field
-
 from agent_memory.adapters.disk.lines import Line, LongLine, read_lines
+from agent_memory.values import define, field
 
 _SPEAKERS = ("user:", "assistant:")
 _THOUGHT, _CALL, _RESULT = "[Thinking]", "[Tool call]", "[Tool result]"

@@ -10,9 +10,8 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime, timedelta, timezone
 
-from attrs import frozen
-
 from agent_memory.domain.transcripts.own_marks import without_own_text
+from agent_memory.values import frozen
 
 _TIMESTAMP = re.compile(r"<timestamp>([^<]{0,100})</timestamp>")
 _CLOCK = re.compile(

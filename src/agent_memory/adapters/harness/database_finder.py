@@ -6,7 +6,6 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
-from attrs import evolve, frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.io_errors import store_io
@@ -17,6 +16,7 @@ from agent_memory.domain.inbox_entry import retrieval_of
 from agent_memory.domain.results import sealed
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import Error, HistoryUnreadable
+from agent_memory.values import evolve, frozen
 
 _MOST_MS = 10**14
 

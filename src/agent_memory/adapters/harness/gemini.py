@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from functools import partial
 from hashlib import sha256
 
-from attrs import frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.json_document import read_items
@@ -30,6 +29,7 @@ from agent_memory.domain.history import History, SessionMark
 from agent_memory.domain.inbox_entry import InboxEntry
 from agent_memory.domain.results import sealed
 from agent_memory.errors import Error, StoreIo
+from agent_memory.values import frozen
 
 _MAX_DEPTH = 3
 """Chats are in `tmp/<project>/chats/`, those of sub-agents one level deeper."""

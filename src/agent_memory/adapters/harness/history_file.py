@@ -5,7 +5,6 @@ from __future__ import annotations
 from hashlib import sha256
 from pathlib import Path
 
-from attrs import frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.lines import MAX_LINE_BYTES
@@ -17,6 +16,7 @@ from agent_memory.domain.transcripts.document_turns import document_turns, first
 from agent_memory.domain.transcripts.own_marks import is_own_prompt
 from agent_memory.domain.transcripts.turns import as_many_as_fit, turns_after
 from agent_memory.errors import Error, HistoryUnavailable, HistoryUnreadable, PathRefused, StoreIo
+from agent_memory.values import frozen
 
 MAX_SNAPSHOT_BYTES = MAX_LINE_BYTES
 

@@ -6,7 +6,6 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 
-from attrs import frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.agent.agent_environment import child_environment
@@ -27,6 +26,7 @@ from agent_memory.domain.redaction import redact
 from agent_memory.domain.results import sealed
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.errors import Error, HistoryUnavailable, HistoryUnreadable, StoreIo, TranscriptRefused
+from agent_memory.values import frozen
 
 TIMEOUT_SECONDS = 60.0
 MAX_EXPORT_BYTES = MAX_LINE_BYTES

@@ -11,8 +11,6 @@ import re
 from collections.abc import Mapping
 from typing import Literal
 
-from attrs import define
-
 from agent_memory.adapters.harness.any_json import answer_text, mapping_at, number_at, text_at
 from agent_memory.adapters.harness.session_facts import SessionFacts, history_of
 from agent_memory.adapters.harness.session_turns import SessionTurns
@@ -20,6 +18,7 @@ from agent_memory.adapters.harness.turn_drafts import NewFrom, asked
 from agent_memory.domain.history import History, Role
 from agent_memory.domain.transcripts.own_marks import without_own_text
 from agent_memory.domain.vocabulary import Harness
+from agent_memory.values import define
 
 Kind = Literal["session", "message", "part"]
 

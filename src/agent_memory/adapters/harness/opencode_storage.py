@@ -7,7 +7,6 @@ import os
 from collections.abc import Iterator, Mapping
 from functools import partial
 
-from attrs import frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.json_lines import objects_in
@@ -19,6 +18,7 @@ from agent_memory.adapters.harness.transcript_roots import OpenTranscript, Trans
 from agent_memory.domain.history import SessionMark
 from agent_memory.domain.results import sealed
 from agent_memory.errors import Error, HistoryUnavailable
+from agent_memory.values import frozen
 
 _SUFFIX = ".json"
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import partial
 
-from attrs import frozen
 from returns.result import Result
 
 from agent_memory.adapters.harness.line_transcripts import fetch_session, history_in, read_session
@@ -18,6 +17,7 @@ from agent_memory.adapters.harness.transcript_roots import (
 from agent_memory.domain.history import History, SessionMark
 from agent_memory.domain.inbox_entry import InboxEntry
 from agent_memory.errors import Error
+from agent_memory.values import frozen
 
 _MAX_DEPTH = 2
 """Sessions are in `sessions/<directory>/`; a root may be the directory around `sessions`."""

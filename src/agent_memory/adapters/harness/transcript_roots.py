@@ -9,11 +9,11 @@ import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
-from attrs import frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.paths import close_quietly
 from agent_memory.errors import HistoryUnavailable, TranscriptRefused
+from agent_memory.values import frozen
 
 _SESSION_ID = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_-]|\.(?!\.)){0,127}", re.ASCII)
 # With O_PATH (Linux) a directory that may be passed through but not listed will do.

@@ -7,7 +7,6 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-from attrs import evolve, field, frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.file_in_root import drop_file
@@ -31,6 +30,7 @@ from agent_memory.domain.queueing.scope import GLOBAL_SCOPE
 from agent_memory.domain.results import sealed
 from agent_memory.errors import Error, InboxEntryInvalid, StoreIo
 from agent_memory.formats.inbox_json import parse_inbox_entry, render_inbox_entry
+from agent_memory.values import evolve, field, frozen
 from agent_memory.wording import describe
 
 _TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3}Z", re.ASCII)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from attrs import frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.file_in_root import put_file
@@ -13,6 +12,7 @@ from agent_memory.domain.queue import Trouble
 from agent_memory.domain.results import sealed
 from agent_memory.errors import Error, InboxEntryInvalid, StateCorrupt
 from agent_memory.formats.queue_json import parse_troubles, render_troubles
+from agent_memory.values import frozen
 
 TROUBLES = "inbox/.queue.json"
 MAX_BYTES = 64 << 20

@@ -6,7 +6,6 @@ import os
 from collections.abc import Mapping
 from itertools import islice
 
-from attrs import frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.io_errors import store_io
@@ -23,6 +22,7 @@ from agent_memory.domain.queueing.fold import queue_key
 from agent_memory.domain.results import sealed
 from agent_memory.errors import Error
 from agent_memory.formats.inbox_json import parse_inbox_entry, parse_retired_entry
+from agent_memory.values import frozen
 
 MOST_OPENED = 100_000
 """Files of each directory, the newest first: what is older is told by the session's mark, its notes and the runs."""

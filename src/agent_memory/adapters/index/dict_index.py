@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from attrs import frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.store.act_rules import is_retired
@@ -29,6 +28,7 @@ from agent_memory.domain.text.links import find_links
 from agent_memory.domain.vocabulary import Sensitivity
 from agent_memory.errors import Error
 from agent_memory.ports import Store
+from agent_memory.values import frozen
 
 _Fields = tuple[FieldTerms, FieldTerms, FieldTerms, FieldTerms]
 _Counts = tuple[int, int, int, int]

@@ -16,7 +16,6 @@ import unicodedata
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-from attrs import define
 from returns.result import Failure, Success
 
 from agent_memory.adapters.disk.durable import make_directories
@@ -24,6 +23,7 @@ from agent_memory.adapters.disk.paths import close_quietly, directory_inside, op
 from agent_memory.domain.results import sealed
 from agent_memory.domain.searching.terms import TERMS_VERSION
 from agent_memory.formats.listed_json import LISTED_LAYOUT
+from agent_memory.values import define
 
 DIRECTORY = ".cache/search"
 NAME = "index.db"

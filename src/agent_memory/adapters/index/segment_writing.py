@@ -9,12 +9,11 @@ from heapq import merge
 from itertools import groupby
 from operator import itemgetter
 
-from attrs import define, field
-
 from agent_memory.adapters.index.postings import FieldPostings, note_count, parse_postings, render_postings
 from agent_memory.adapters.index.segments import Segment, dead_numbers
 from agent_memory.domain.searching.matching import FIELDS
 from agent_memory.domain.searching.note_terms import FieldTerms
+from agent_memory.values import define, field
 
 FAN = 4
 """So many neighbours of one size become one segment: a query looks into about three of each size."""

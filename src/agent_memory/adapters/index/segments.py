@@ -11,10 +11,9 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Sequence
 
-from attrs import frozen
-
 from agent_memory.adapters.index.index_database import RuinedIndexError
 from agent_memory.domain.searching.matching import FIELDS
+from agent_memory.values import frozen
 
 
 @frozen

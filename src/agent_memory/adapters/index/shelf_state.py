@@ -6,13 +6,13 @@ import hashlib
 import stat
 from collections.abc import Mapping, Sequence
 
-from attrs import frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.store.entry_files import ARCHIVE, TOPICS
 from agent_memory.adapters.store.shelves import FoundName, scan_shelf
 from agent_memory.domain.results import sealed
 from agent_memory.errors import Error
+from agent_memory.values import frozen
 
 _SHELVES = (TOPICS, ARCHIVE)
 

@@ -7,14 +7,13 @@ from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 
-from attrs import define, field, frozen
-
 from agent_memory.adapters.index.postings import FieldPostings, note_count, parse_postings
 from agent_memory.adapters.index.segments import Segment, Segments, dead_numbers
 from agent_memory.domain.searching import bm25f
 from agent_memory.domain.searching.matching import FIELDS, MatchedWord, TermPart, TermWeights
 from agent_memory.domain.searching.query_words import QueryWord
 from agent_memory.domain.searching.spelling import slips_allowed, slips_of
+from agent_memory.values import define, field, frozen
 
 _MOST_BEGUN = 512
 """Of terms that begin with a word so many are looked at in each segment; one that begins more is a word of few letters."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from attrs import define, field
 from returns.result import Result, Success
 
 from agent_memory.adapters.records.dict_replies import DictReplies
@@ -20,6 +19,7 @@ from agent_memory.formats.defrag_json import (
     render_defrag_checkpoint,
     render_tiering,
 )
+from agent_memory.values import define, field
 
 
 @define

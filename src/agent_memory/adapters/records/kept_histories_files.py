@@ -15,7 +15,6 @@ from functools import partial
 from hashlib import sha256
 from pathlib import Path
 
-from attrs import frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.durable import fsync_directory, make_directories, replace_file
@@ -28,6 +27,7 @@ from agent_memory.domain.text.slug import slug_of
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import Error, StateCorrupt
 from agent_memory.formats.history_lines import parse_history_lines, render_history_lines
+from agent_memory.values import frozen
 
 DIRECTORY = "histories"
 ENDING = ".jsonl.gz"

@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 
-from attrs import evolve
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.file_in_root import drop_file, put_file
@@ -28,6 +27,7 @@ from agent_memory.formats.footprint_json import parse_footprint, render_footprin
 from agent_memory.formats.note_changes import logged_changes, note_changes
 from agent_memory.formats.report_json import parse_report, render_report_document
 from agent_memory.formats.undone_json import parse_undoing, parse_undone, render_undoing, render_undone
+from agent_memory.values import evolve
 from agent_memory.wording import describe
 
 RUNS = "runs"

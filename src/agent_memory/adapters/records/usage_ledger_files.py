@@ -15,7 +15,6 @@ from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
-from attrs import frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.durable import FILE_MODE, make_directories, replace_file
@@ -40,6 +39,7 @@ from agent_memory.domain.usage import (
 )
 from agent_memory.errors import Busy, EntryInvalid, Error, StoreIo
 from agent_memory.formats.ledger_lines import MAX_LINE_BYTES, parse_ledger_line, problems_of, render_ledger_line
+from agent_memory.values import frozen
 
 _LIMIT_SECONDS = 30.0
 _ENDING = ".jsonl"

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 
-from attrs import frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.scheduling.programs import Programs
 from agent_memory.domain.results import sealed
 from agent_memory.errors import Error, SchedulerFailed
+from agent_memory.values import frozen
 
 NAME = "your crontab"
 _NONE_YET = re.compile(r"\bno crontab for\b", re.IGNORECASE)

@@ -6,11 +6,11 @@ import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
 
-from attrs import frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.errors import Error, SchedulerFailed
+from agent_memory.values import frozen
 
 _LIMIT_SECONDS = 30.0
 _MAX_REASON_CHARS = 300

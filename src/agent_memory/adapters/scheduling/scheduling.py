@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Mapping
 
-from attrs import evolve, frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.scheduling.cron_table import NAME, CronTable
@@ -23,6 +22,7 @@ from agent_memory.domain.scheduling.scheduled_run import InstalledJob, Installed
 from agent_memory.errors import Error, SchedulerFailed
 from agent_memory.formats.crontab import with_lines
 from agent_memory.ports import Clock
+from agent_memory.values import evolve, frozen
 
 
 @frozen

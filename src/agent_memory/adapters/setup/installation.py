@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
 
-from attrs import evolve, frozen
 from returns.result import Result, Success
 
 from agent_memory.adapters.setup.detection import detected
@@ -21,6 +20,7 @@ from agent_memory.adapters.surroundings.root import ROOT_VARIABLE
 from agent_memory.domain.installing.plans import FileOutcome, InstallPlan, Played, Wish
 from agent_memory.domain.installing.receipt import Receipt, repository_target
 from agent_memory.errors import Error
+from agent_memory.values import evolve, frozen
 
 
 @frozen

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from attrs import frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.setup.settings_files import SettingsFiles, without_empty
@@ -11,6 +10,7 @@ from agent_memory.domain.installing.plans import FileOutcome, InstallPlan, Plann
 from agent_memory.domain.installing.receipt import FileRecord, Receipt, SectionRecord
 from agent_memory.domain.results import sealed
 from agent_memory.errors import Error
+from agent_memory.values import frozen
 
 Planned = PlannedFile | PlannedSection
 

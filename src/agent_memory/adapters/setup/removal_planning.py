@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from attrs import evolve, frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.setup.settings_files import SettingsFiles
@@ -15,6 +14,7 @@ from agent_memory.domain.results import sealed
 from agent_memory.errors import Error, MarkersAmbiguous, SettingsRefused
 from agent_memory.formats.section_splice import restore_section, section_in, splice_section
 from agent_memory.formats.settings_revision import without_placed
+from agent_memory.values import evolve, frozen
 
 _ANY_SECTION = "<!-- agent-memory:start -->\n<!-- agent-memory:end -->"
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping
 
-from attrs import frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.setup.settings_files import SettingsFiles
@@ -39,6 +38,7 @@ from agent_memory.formats import entry_values
 from agent_memory.formats.section_splice import splice_section
 from agent_memory.formats.settings_revision import Revision, with_placed
 from agent_memory.formats.settings_text import parse_settings, text_of
+from agent_memory.values import frozen
 
 _ROOT_KEYS = ("storage", "root")
 

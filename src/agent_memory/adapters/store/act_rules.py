@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from attrs import evolve
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.store.entry_files import understand
@@ -11,6 +10,7 @@ from agent_memory.domain.entry import Listed, MemoryEntry, StoredEntry
 from agent_memory.domain.recording.file_change import FileState
 from agent_memory.errors import EntryChanged, EntryExists, EntryInvalid, Error
 from agent_memory.formats.note import render_note
+from agent_memory.values import evolve
 
 
 def rendered(entry: MemoryEntry, previous: FileState | None, path: str) -> Result[tuple[StoredEntry, FileState], Error]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from attrs import frozen
 from returns.result import Failure, Result
 
 from agent_memory.adapters.store.dict_shelves import DictShelves, shelves_of
@@ -19,6 +18,7 @@ from agent_memory.domain.tier_reversal import reverse_tiers
 from agent_memory.domain.tiers import TIERS_FILE, TierList
 from agent_memory.errors import Error, PathRefused
 from agent_memory.formats.tiers_json import parse_tiers, render_tiers
+from agent_memory.values import frozen
 
 
 @frozen

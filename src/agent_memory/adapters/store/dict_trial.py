@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from attrs import define, evolve, field
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.store.dict_shelves import DictNote, DictShelves
@@ -17,6 +16,7 @@ from agent_memory.domain.text.folded_name import folded_name
 from agent_memory.domain.text.ids import is_id
 from agent_memory.errors import EntryChanged, EntryExists, EntryInvalid, EntryNotFound, EntryUnreadable, Error
 from agent_memory.formats.note import render_note
+from agent_memory.values import define, evolve, field
 
 
 @define

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from attrs import evolve
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.store.act_rules import current_entry, ended, is_retired, rendered, settled
@@ -13,6 +12,7 @@ from agent_memory.domain.entry import Listed, MemoryEntry, StoredEntry
 from agent_memory.domain.recording.file_change import FileState
 from agent_memory.domain.text.file_name import file_name_of
 from agent_memory.errors import EntryExists, EntryNotFound, EntryUnreadable, Error
+from agent_memory.values import evolve
 
 
 def restore(id: str, draft: Draft) -> Result[Act, Error]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from itertools import chain, count
 
-from attrs import evolve
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.store.act_rules import current_entry, ended, is_retired, rendered, settled
@@ -13,6 +12,7 @@ from agent_memory.adapters.store.store_draft import Act, Draft, Write
 from agent_memory.domain.change import Applied, Retire
 from agent_memory.domain.entry import StoredEntry
 from agent_memory.errors import EntryChanged, EntryNotFound, Error
+from agent_memory.values import evolve
 
 
 def retire(change: Retire, draft: Draft) -> Result[Act, Error]:

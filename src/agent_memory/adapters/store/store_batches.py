@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from attrs import evolve, frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.store.footprints import with_footprint
@@ -20,6 +19,7 @@ from agent_memory.domain.footprint import Footprint
 from agent_memory.domain.results import sealed
 from agent_memory.domain.tiers import TIERS_FILE, TierList
 from agent_memory.errors import EntryChanged, EntryExists, EntryNotFound, EntryUnreadable, Error, UndoRefused
+from agent_memory.values import evolve, frozen
 from agent_memory.wording import describe
 
 _ATTEMPTS = 5

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
-from attrs import frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.store.entry_files import ARCHIVE, read_image
@@ -18,6 +17,7 @@ from agent_memory.domain.recording.file_change import FileChange, FileState, con
 from agent_memory.domain.text.file_name import id_in_name
 from agent_memory.domain.text.folded_name import folded_name
 from agent_memory.errors import EntryNotFound, EntryUnreadable, Error, StoreIo
+from agent_memory.values import frozen
 
 Write = tuple[str, FileState | None]
 """A path relative to the root, and what is to be there."""

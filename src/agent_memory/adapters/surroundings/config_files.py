@@ -10,7 +10,6 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from attrs import evolve, frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.paths import read_file
@@ -20,6 +19,7 @@ from agent_memory.domain.command.trusted_config import vouches_for
 from agent_memory.domain.results import sealed
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.errors import ConfigInvalid, ConfigUnreadable, Error, HomeUnknown, PathRefused, StoreIo
+from agent_memory.values import evolve, frozen
 from agent_memory.wording import describe
 
 if TYPE_CHECKING:

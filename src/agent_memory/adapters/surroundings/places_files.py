@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from attrs import frozen
-
 from agent_memory.adapters.surroundings.repository import read_repository
 from agent_memory.adapters.surroundings.root import home_of
 from agent_memory.domain.redacted_path import redact_path
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE
+from agent_memory.values import frozen
 
 
 @frozen

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from attrs import define
+from agent_memory.values import define
 
 
 class SystemClock:

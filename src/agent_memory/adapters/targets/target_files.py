@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import stat
 
-from attrs import frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.durable import create_file, fsync_directory, write_new_file
@@ -20,6 +19,7 @@ from agent_memory.adapters.targets.instruction_chain import chain_bytes, overrid
 from agent_memory.domain.results import sealed
 from agent_memory.domain.target_file import TargetFile
 from agent_memory.errors import Error, PathRefused, TargetRefused
+from agent_memory.values import frozen
 
 MAX_TARGET_BYTES = 4 << 20
 """Larger than any harness reads."""

@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from attrs import frozen
-
 from agent_memory.domain.text.terms import content_terms
+from agent_memory.values import frozen
 
 
 @frozen

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from attrs import field, frozen
-
 from agent_memory.domain.entry import Usage
+from agent_memory.values import field, frozen
 
 
 @frozen

@@ -6,8 +6,6 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
-from attrs import frozen
-
 from agent_memory.domain.analysis.alternatives import Choice, choice_in
 from agent_memory.domain.analysis.polarity import (
     DENYING_TERMS,
@@ -19,6 +17,7 @@ from agent_memory.domain.analysis.polarity import (
 )
 from agent_memory.domain.analysis.quantities import Quantity, dates, quantities, without_dates
 from agent_memory.domain.text.terms import content_terms
+from agent_memory.values import frozen
 
 _LONGEST_CHARS = 300
 """A longer sentence makes more than one claim."""

@@ -6,14 +6,13 @@ from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 
-from attrs import frozen
-
 from agent_memory.domain.analysis.alternatives import QUESTIONS
 from agent_memory.domain.analysis.denials import Assertions
 from agent_memory.domain.analysis.features import Features, PackedClaim
 from agent_memory.domain.analysis.precedence import same_reach
 from agent_memory.domain.analysis.vocabulary import Vocabulary
 from agent_memory.domain.vocabulary import Kind
+from agent_memory.values import frozen
 
 _FEW_TERMS = 3
 """A statement of fewer content words says too little of what it is about: then the titles must say it."""

@@ -6,10 +6,9 @@ import hashlib
 from array import array
 from collections.abc import Iterable, Iterator
 
-from attrs import frozen
-
 from agent_memory.domain.analysis.claims import Assertion
 from agent_memory.domain.analysis.vocabulary import Vocabulary
+from agent_memory.values import frozen
 
 _MOST_OF_ONE_FRAME = 40
 """A sentence that more entries have says nothing about any of them."""

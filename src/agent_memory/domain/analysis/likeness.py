@@ -18,11 +18,10 @@ from collections.abc import Iterator, Sequence
 from heapq import nsmallest
 from itertools import islice
 
-from attrs import frozen
-
 from agent_memory.domain.analysis.features import Features
 from agent_memory.domain.analysis.precedence import same_reach
 from agent_memory.domain.analysis.vocabulary import Vocabulary
+from agent_memory.values import frozen
 
 NEAR = 0.75
 """Share of the words of both that near duplicates have in common (Jaccard)."""

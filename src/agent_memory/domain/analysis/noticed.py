@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import hashlib
 
-from attrs import frozen
-
 from agent_memory.domain.analysis.claims import Claim, assertions_of, claims_of, looked_at, words_without_values
 from agent_memory.domain.analysis.denials import Stated, stated
 from agent_memory.domain.analysis.said import said_in, said_terms, sentences_of
@@ -15,6 +13,7 @@ from agent_memory.domain.planning.directives import is_directive, is_directive_k
 from agent_memory.domain.text.code_spans import find_code
 from agent_memory.domain.text.links import find_links
 from agent_memory.domain.text.terms import content_terms
+from agent_memory.values import frozen
 
 _MOST_TERMS = 2_000
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from attrs import frozen
+from agent_memory.values import frozen
 
 _SECOND, _BYTE = 1000.0, 1.0
 _UNITS: dict[str, tuple[str, float]] = {

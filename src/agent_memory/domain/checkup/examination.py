@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from attrs import frozen
-
 from agent_memory.domain.checkup.catalogue import CATALOGUE
 from agent_memory.domain.checkup.symptom import Severity, Symptom
+from agent_memory.values import frozen
 
 _PLACES = {ailment.code: place for place, ailment in enumerate(CATALOGUE)}
 

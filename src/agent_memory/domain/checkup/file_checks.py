@@ -6,12 +6,11 @@ import re
 import stat
 from collections.abc import Iterable, Iterator
 
-from attrs import frozen
-
 from agent_memory.domain.checkup import catalogue as of
 from agent_memory.domain.checkup.name_checks import is_sync_conflict
 from agent_memory.domain.checkup.symptom import Severity, Symptom
 from agent_memory.domain.instants import HOUR_MS
+from agent_memory.values import frozen
 
 _LITTER = re.compile(r"\.tmp-[0-9a-f]{16}", re.ASCII)
 """Names of our own temporary files, and nobody else's."""

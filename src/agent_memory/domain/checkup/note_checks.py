@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from attrs import frozen
-
 from agent_memory.domain.checkup import catalogue as of
 from agent_memory.domain.checkup.notes import NoteFile
 from agent_memory.domain.checkup.symptom import Severity, Symptom
@@ -15,6 +13,7 @@ from agent_memory.domain.tagging.tag_vocabulary import VOCABULARY_FILE, Standing
 from agent_memory.domain.text.plain_text import clean_text
 from agent_memory.domain.text.tags import normal_tag, normal_tags
 from agent_memory.domain.vocabulary import Sensitivity
+from agent_memory.values import frozen
 
 HARMLESS_HIDDEN = frozenset({"invisible characters", "variation selectors"})
 """What emoji and some scripts are written with: worth knowing, but no sign of anything."""

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from attrs import evolve, frozen
-
 from agent_memory.domain.checkup.notes import NoteFile
 from agent_memory.domain.entry import Listed, Meta
 from agent_memory.domain.text.file_name import MAX_NAME_BYTES, file_name_of
 from agent_memory.domain.text.folded_name import folded_name
 from agent_memory.domain.text.ids import mint_id
 from agent_memory.domain.text.tags import normal_tag
+from agent_memory.values import evolve, frozen
 
 
 @frozen

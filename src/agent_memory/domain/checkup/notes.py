@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from attrs import frozen
-
 from agent_memory.domain.entry import StoredEntry
+from agent_memory.values import frozen
 
 
 @frozen

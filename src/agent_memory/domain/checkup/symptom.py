@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from attrs import frozen
+from agent_memory.values import frozen
 
 
 class Severity(StrEnum):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 
-from attrs import frozen
+from agent_memory.values import frozen
 
 
 @frozen

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from attrs import define, evolve, field
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.actions import (
@@ -37,6 +36,7 @@ from agent_memory.domain.planning.plan_targets import unlinked
 from agent_memory.domain.planning.run_limits import max_changes
 from agent_memory.domain.results import sealed
 from agent_memory.domain.tidying.due import Due
+from agent_memory.values import define, evolve, field
 
 _UNDONE = "a person has undone it, and nothing it is made from has changed since"
 _WAITS = "another change of it waits for the next run"

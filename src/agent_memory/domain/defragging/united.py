@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from attrs import evolve
-
 from agent_memory.domain.defragging.comparable import said_by
 from agent_memory.domain.defragging.ground import Ground
 from agent_memory.domain.entry import MemoryEntry, Meta, Source, Usage
@@ -16,6 +14,7 @@ from agent_memory.domain.tiering.eligibility import best_tier, is_directive_entr
 from agent_memory.domain.tiering.vouched import is_vouched_for
 from agent_memory.domain.tiers import Tier
 from agent_memory.domain.vocabulary import Origin, furthest, highest, least_trusted, strictest
+from agent_memory.values import evolve
 
 
 def united_meta(id: str, title: str, sources: tuple[MemoryEntry, ...], tags: tuple[str, ...], ground: Ground) -> Meta:

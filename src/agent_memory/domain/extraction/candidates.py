@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import chain
 
-from attrs import evolve, frozen
-
 from agent_memory.domain.extraction.cue import Sort
 from agent_memory.domain.extraction.overlap import overlap
 from agent_memory.domain.history import Role
 from agent_memory.domain.text.terms import content_terms, coverage
+from agent_memory.values import evolve, frozen
 
 MAX_PER_SORT = 10
 MAX_NOTES = 40

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from enum import StrEnum
 
-from attrs import frozen
+from agent_memory.values import frozen
 
 
 class Sort(StrEnum):

@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from attrs import frozen
-
 from agent_memory.domain.extraction.prose import Block, blocks_of
 from agent_memory.domain.history import History, Role, Turn
+from agent_memory.values import frozen
 
 TYPED_CHARS = 1_500
 """Of a longer message only the first and the last paragraph count as typed: what is between them was pasted."""

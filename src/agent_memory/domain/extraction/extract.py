@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from attrs import evolve
-
 from agent_memory.domain.change_set import ChangeSet, ProposedEntry, ProposedUpdate
 from agent_memory.domain.entry import StoredEntry
 from agent_memory.domain.extraction.candidates import Candidate, settled, with_files
@@ -26,6 +24,7 @@ from agent_memory.domain.planning.salience import lost_salience
 from agent_memory.domain.text.plain_text import clean_text
 from agent_memory.domain.text.terms import content_terms
 from agent_memory.domain.vocabulary import Importance, Kind
+from agent_memory.values import evolve
 
 HANDOFF_DAYS = 7
 ASKED_CHARS = 220

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from attrs import evolve, frozen
-
 from agent_memory.domain.extraction.candidates import Candidate
 from agent_memory.domain.extraction.compose import headline
 from agent_memory.domain.extraction.cue import Sort
@@ -16,6 +14,7 @@ from agent_memory.domain.extraction.said_by_agent import outcome_of
 from agent_memory.domain.extraction.said_by_user import request_of
 from agent_memory.domain.extraction.statements import capitalised, cut
 from agent_memory.domain.history import History, ToolCall
+from agent_memory.values import evolve, frozen
 
 MAX_LINES = 6
 MAX_FILES = 12

@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from attrs import frozen
-
 from agent_memory.domain.extraction.prose import Block, blocks_of
 from agent_memory.domain.extraction.statements import cut
 from agent_memory.domain.history import Turn
+from agent_memory.values import frozen
 
 _CHOICE = re.compile(
     r"\b(?:option|approach|variant|number|proposal|solution|alternative|plan|opção|opcao|alternativa|proposta)\s+"

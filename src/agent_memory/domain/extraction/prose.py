@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import Literal
 
-from attrs import evolve, frozen
+from agent_memory.values import evolve, frozen
 
 MESSAGE_CHARS = 24_000
 """Characters of one message that are looked at."""

@@ -9,8 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from attrs import frozen
-
 from agent_memory.domain.extraction import cues_en, cues_pt
 from agent_memory.domain.extraction.candidates import Candidate, Support
 from agent_memory.domain.extraction.cue import Signal, Sort, first_hit, shows
@@ -29,6 +27,7 @@ from agent_memory.domain.extraction.statements import (
 )
 from agent_memory.domain.history import Role, Turn
 from agent_memory.domain.text.terms import content_terms
+from agent_memory.values import frozen
 
 _CUES = {sort: tuple(cue for cue in (*cues_en.BY_AGENT, *cues_pt.BY_AGENT) if cue.shows is sort) for sort in Sort}
 _SIGNALS = {

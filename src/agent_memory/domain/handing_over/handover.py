@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from attrs import frozen
-
 from agent_memory.domain.extraction.candidates import Candidate
 from agent_memory.domain.extraction.cue import Sort
 from agent_memory.domain.extraction.episodes import Episode, is_injected
@@ -18,6 +16,7 @@ from agent_memory.domain.history import History, Role, Turn
 from agent_memory.domain.instants import DAY_MS
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.domain.vocabulary import Harness
+from agent_memory.values import frozen
 
 INTERRUPTED_DAYS = 7
 """So long the last words of a session that was cut off are worth giving on."""

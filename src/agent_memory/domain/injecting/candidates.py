@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from attrs import frozen
-
 from agent_memory.domain.entry import Listed, Meta, StoredEntry
 from agent_memory.domain.injecting.without_orders import without_orders
 from agent_memory.domain.tiering.eligibility import best_tier, is_directive_entry
 from agent_memory.domain.tiering.vouched import is_vouched_for
 from agent_memory.domain.tiers import Tier
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Importance, Kind, Origin, Sensitivity
+from agent_memory.values import frozen
 
 SECTION_OF: Mapping[Kind, str] = {
     Kind.PROJECT: "project",

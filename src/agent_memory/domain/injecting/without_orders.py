@@ -7,10 +7,9 @@ what the rule would let through as a note of its own.
 
 from __future__ import annotations
 
-from attrs import evolve
-
 from agent_memory.domain.entry import StoredEntry
 from agent_memory.domain.planning.directives import is_directive
+from agent_memory.values import evolve
 
 _TITLE = "Handoff"
 

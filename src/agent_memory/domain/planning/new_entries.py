@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping
 
-from attrs import evolve, field, frozen
-
 from agent_memory.domain.change import Create, Dropped
 from agent_memory.domain.change_set import ProposedEntry, ProposedUpdate
 from agent_memory.domain.entry import MemoryEntry, Meta
@@ -34,6 +32,7 @@ from agent_memory.domain.planning.same_body import body_hash
 from agent_memory.domain.text.derive import derive_description
 from agent_memory.domain.text.ids import mint_id
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Importance, Kind
+from agent_memory.values import evolve, field, frozen
 
 
 @frozen

@@ -10,14 +10,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from attrs import frozen
-
 from agent_memory.domain.history import History, Role, Turn
 from agent_memory.domain.planning.directives import directive_sentences, is_directive, is_directive_kind
 from agent_memory.domain.planning.salience import actionable_tokens, is_negated
 from agent_memory.domain.planning.statements import statements
 from agent_memory.domain.text.terms import content_terms, coverage
 from agent_memory.domain.vocabulary import Kind, Origin
+from agent_memory.values import frozen
 
 _ENOUGH = 0.5
 _ENOUGH_OF_TITLE = 0.6

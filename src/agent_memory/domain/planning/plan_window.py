@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from attrs import evolve
-
 from agent_memory.domain.change import Change, Create, Dropped, Replace
 from agent_memory.domain.change_set import ChangeSet, ProposedEntry
 from agent_memory.domain.entry import MemoryEntry
@@ -33,6 +31,7 @@ from agent_memory.domain.text.derive import MAX_TITLE_CHARS, derive_title
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.domain.text.terms import content_terms, coverage
 from agent_memory.domain.vocabulary import Kind, Origin, Status
+from agent_memory.values import evolve
 
 _MAX_SKIPPED_CHARS = 500
 _SAID_AGAIN = 0.6

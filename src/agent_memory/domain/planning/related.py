@@ -6,8 +6,6 @@ import math
 from collections import Counter
 from collections.abc import Iterable
 
-from attrs import frozen
-
 from agent_memory.domain.entry import Listed, StoredEntry
 from agent_memory.domain.history import History, Role
 from agent_memory.domain.planning.same_body import words_about
@@ -15,6 +13,7 @@ from agent_memory.domain.redaction import redact
 from agent_memory.domain.tagging.tag_vocabulary import Standing, TagVocabulary
 from agent_memory.domain.text.terms import content_sequence
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Sensitivity
+from agent_memory.values import frozen
 
 MOST_SHOWN = 12
 """More notes in full would bury the transcript."""

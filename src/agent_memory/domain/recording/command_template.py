@@ -6,8 +6,9 @@ import re
 import shlex
 from collections.abc import Mapping
 
-from attrs import frozen
 from returns.result import Failure, Result, Success
+
+from agent_memory.values import frozen
 
 PLACEHOLDERS = ("threadId", "harness")
 """What a template may name, as `{threadId}`."""

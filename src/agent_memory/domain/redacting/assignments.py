@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from attrs import evolve
-
 from agent_memory.domain.redacting.plausible import (
     digits_in,
     is_environment_value,
@@ -30,6 +28,7 @@ from agent_memory.domain.redacting.secret_names import (
     SESSIONS,
     TOKENS,
 )
+from agent_memory.values import evolve
 
 _INNOCENT_TAIL = (
     r"(?![\w.-]{0,24}?(?:s?[_.-]?(?i:counts?|limit|budget|type|name|field|length|len|size|url|uri|endpoint|path|file|dir|class"

@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from datetime import UTC, date, datetime, timedelta
 
-from attrs import frozen
-
 from agent_memory.domain.instants import DAY_MS
 from agent_memory.domain.text.ids import ID_PATTERN
 from agent_memory.domain.vocabulary import Kind
+from agent_memory.values import frozen
 
 _LOOKED_AT_CHARS = 2_000
 """Who asks for a kind or a time does so in a sentence: a pasted log does not."""

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from attrs import evolve, field, frozen
-
 from agent_memory.domain.entry import Listed, Meta, Usage
 from agent_memory.domain.instants import DAY_MS
 from agent_memory.domain.searching.bm25f import idf
@@ -16,6 +14,7 @@ from agent_memory.domain.searching.ranking_weights import RankingWeights
 from agent_memory.domain.searching.search_answer import ScorePart
 from agent_memory.domain.tiers import Tier
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE
+from agent_memory.values import evolve, field, frozen
 
 _SURE_OF_NEITHER = 0.5
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from attrs import frozen
-
 from agent_memory.domain.entry import Listed
 from agent_memory.domain.searching.search_request import Mode
 from agent_memory.domain.tiers import Tier
+from agent_memory.values import frozen
 
 
 @frozen

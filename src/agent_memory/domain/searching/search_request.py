@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from attrs import frozen
-
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Harness, Kind
+from agent_memory.values import frozen
 
 
 class Mode(StrEnum):

@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from attrs import frozen
-
 from agent_memory.domain.searching.search_answer import Snippet
 from agent_memory.domain.searching.terms import ChunkTerms, term_spans
 from agent_memory.domain.text.plain_text import clean_text, cut_chars
+from agent_memory.values import frozen
 
 SNIPPET_CHARS = 160
 _STRETCH_CHARS = 16_384

@@ -13,11 +13,10 @@ import unicodedata
 from collections.abc import Iterator
 from functools import cache, lru_cache
 
-from attrs import frozen
-
 from agent_memory.domain.searching.english_stem import english_stem
 from agent_memory.domain.searching.irregular_forms import base_form
 from agent_memory.domain.searching.stop_words import STOP_WORDS
+from agent_memory.values import frozen
 
 TERMS_VERSION = 2
 """Changes with what this module, the stemmer or the stop words make of a text: an older index is then made anew."""

@@ -7,11 +7,10 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import permutations
 
-from attrs import frozen
-
 from agent_memory.domain.entry import Meta
 from agent_memory.domain.searching.english_stem import english_stem
 from agent_memory.domain.tagging.tag_vocabulary import Standing, TagVocabulary
+from agent_memory.values import frozen
 
 _SEPARATORS = re.compile(r"[-.]+")
 _DIGITS = re.compile(r"\d+")

@@ -10,7 +10,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable
 
-from attrs import frozen
+from agent_memory.values import frozen
 
 # The Unicode property Default_Ignorable_Code_Point, the C0 and C1 controls, what UTF-8 or YAML cannot hold.
 _HIDDEN_BY_NAME = {

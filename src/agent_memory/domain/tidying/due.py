@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from attrs import frozen
-
 from agent_memory.domain.actions import Archive
 from agent_memory.domain.entry import Listed
 from agent_memory.domain.findings import Analysis, FindingKind
 from agent_memory.domain.instants import iso_of
+from agent_memory.values import frozen
 
 NEEDS_NO_JUDGEMENT = frozenset({FindingKind.EXPIRED, FindingKind.SURPLUS})
 """Findings for which no agent has to be asked."""

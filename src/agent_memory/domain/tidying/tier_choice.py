@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from attrs import frozen
-
 from agent_memory.domain.actions import Action, Archive, Merge
 from agent_memory.domain.agent_request import DefragRequest
 from agent_memory.domain.entry import Meta, Usage
@@ -17,6 +15,7 @@ from agent_memory.domain.tiering.section_room import SectionRoom, hot_chars, one
 from agent_memory.domain.tiering.vouched import is_vouched_for
 from agent_memory.domain.tiers import Tier, TierList
 from agent_memory.domain.vocabulary import Importance, Kind, Origin
+from agent_memory.values import frozen
 
 _LASTING = (Kind.PREFERENCE, Kind.CONVENTION, Kind.DECISION, Kind.LESSON, Kind.PROJECT)
 """What a session should know before it begins, where a person said it. A fact is looked up, and an agent's conclusion is

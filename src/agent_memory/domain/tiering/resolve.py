@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from attrs import evolve, field, frozen
-
 from agent_memory.domain.change import Dropped
 from agent_memory.domain.section import SectionBudget
 from agent_memory.domain.tiering.admission import admit, make_fit
@@ -19,6 +17,7 @@ from agent_memory.domain.tiering.section_room import SectionRoom, hot_chars, one
 from agent_memory.domain.tiering.vouched import is_vouched_for
 from agent_memory.domain.tiers import Tier, TierList
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Origin, Sensitivity
+from agent_memory.values import evolve, field, frozen
 
 TIERINGS_LEFT_OUT = 2
 """As often in a row must a proposal leave a hot entry out before it goes."""

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from attrs import evolve
-
 from agent_memory.domain.history import History, Role, ToolCall, Turn
 from agent_memory.domain.transcripts.turns import cut_text, excerpt, last_time
+from agent_memory.values import evolve
 
 TURN_OVERHEAD_CHARS = 60
 """What a prompt may write around one turn: number, role, day, what is missing, line ends."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 
-from attrs import evolve
 from returns.result import Failure, Result, Success
 
 from agent_memory.bootstrap import Memory
@@ -16,6 +15,7 @@ from agent_memory.surfaces.cli.opening import add_choice, add_id, report_change,
 from agent_memory.surfaces.console import Console
 from agent_memory.surfaces.periods import expiry_of
 from agent_memory.surfaces.texts import tags_of, text_of
+from agent_memory.values import evolve
 
 _HINT = "Say what to change: --title, --body, --tags …"
 

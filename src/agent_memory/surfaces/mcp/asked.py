@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from enum import StrEnum
 from typing import TypeVar
 
-from attrs import frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.queueing.inbox_rules import shown
@@ -16,6 +15,7 @@ from agent_memory.domain.vocabulary import Importance, Kind
 from agent_memory.errors import Error, UsageInvalid
 from agent_memory.formats.json_fields import Fields
 from agent_memory.surfaces.cli.opening import entry_id
+from agent_memory.values import frozen
 
 MAX_TOP_K = 20
 MAX_LIMIT = 500

@@ -8,7 +8,7 @@ import re
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
-from attrs import frozen
+from agent_memory.values import frozen
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]

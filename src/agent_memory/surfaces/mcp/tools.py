@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from attrs import frozen
 from returns.result import Result
 
 from agent_memory.bootstrap import Memory
@@ -18,6 +17,7 @@ from agent_memory.errors import Error
 from agent_memory.formats.json_fields import Fields
 from agent_memory.surfaces.mcp import acts, asked
 from agent_memory.surfaces.mcp.asked import read_arguments
+from agent_memory.values import frozen
 
 Schema = Mapping[str, Any]
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 
-from attrs import frozen
-
 from agent_memory.surfaces.cli.main import COMMANDS, command_parser
+from agent_memory.values import frozen
 
 PROGRAMS = ("memory", "agent-memory")
 
