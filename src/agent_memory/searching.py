@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from attrs import evolve, field, frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.entry import Listed, StoredEntry, Usage
@@ -39,6 +38,7 @@ from agent_memory.domain.tiering.standing import standing_tiers
 from agent_memory.domain.tiers import Tier, TierList
 from agent_memory.domain.vocabulary import Sensitivity
 from agent_memory.errors import EntryNotFound, Error, UsageInvalid
+from agent_memory.values import evolve, field, frozen
 from agent_memory.wording import describe
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Protocol
 
-from attrs import field, frozen, mutable
+from agent_memory.values import define, field, frozen
 
 Key = tuple[str, str]
 """A path, and the object id of what is there."""
@@ -51,7 +51,7 @@ class Choice:
     """A commit's message as it goes on; the flag says that the commit touched what goes."""
 
 
-@mutable
+@define
 class _State:
     """What is known so far: the object id of each mark."""
 

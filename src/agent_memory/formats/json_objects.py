@@ -9,12 +9,12 @@ from json import dumps
 from typing import Any
 
 import json_repair
-from attrs import frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.json_shape import is_object
 from agent_memory.domain.results import sealed
 from agent_memory.formats.strict_json import parse_strict_json
+from agent_memory.values import frozen
 
 MAX_DEPTH = 64
 """Deeper nesting is no reply of ours."""

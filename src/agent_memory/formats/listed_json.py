@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 from operator import attrgetter
 
-from attrs import fields
-
 from agent_memory.domain.entry import Listed, Meta, Source
 from agent_memory.domain.vocabulary import Harness, Importance, Kind, Origin, Sensitivity, Status
+from agent_memory.values import field_names
 
-_META = tuple(field.name for field in fields(Meta))
-_LISTED = tuple(field.name for field in fields(Listed) if field.name != "meta")
-_SOURCE = tuple(field.name for field in fields(Source))
+_META = field_names(Meta)
+_LISTED = tuple(name for name in field_names(Listed) if name != "meta")
+_SOURCE = field_names(Source)
 
 LISTED_LAYOUT = repr((_META, _LISTED, _SOURCE))
 """Changes with the fields: a row of another layout must not be read."""

@@ -19,10 +19,9 @@ from operator import attrgetter
 from sys import intern
 from typing import Any
 
-from attrs import fields, frozen
-
 from agent_memory.domain.entry import Listed, Meta, Source, UnreadableFile
 from agent_memory.domain.vocabulary import Harness, Importance, Kind, Origin, Sensitivity, Status
+from agent_memory.values import field_names, frozen
 
 
 @frozen
@@ -45,9 +44,9 @@ _LENGTH_BYTES = 4
 _ROWS_A_PIECE = 1_000
 _LAYOUT_VERSION = 4
 
-_META = tuple(field.name for field in fields(Meta))
-_LISTED = tuple(field.name for field in fields(Listed) if field.name not in ("meta", "path"))
-_SOURCE = tuple(field.name for field in fields(Source))
+_META = field_names(Meta)
+_LISTED = tuple(name for name in field_names(Listed) if name not in ("meta", "path"))
+_SOURCE = field_names(Source)
 
 _KIND, _STATUS, _ORIGIN, _IMPORTANCE, _SENSITIVITY, _SCOPE, _TAGS, _SOURCES = (
     _META.index(name) for name in ("kind", "status", "origin", "importance", "sensitivity", "scope", "tags", "sources")

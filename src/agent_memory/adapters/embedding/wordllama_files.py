@@ -6,8 +6,9 @@ from __future__ import annotations
 import importlib.util
 from pathlib import Path
 
-from attrs import frozen
 from returns.result import Failure, Result, Success
+
+from agent_memory.values import frozen
 
 PACKAGE = "wordllama"
 NOT_INSTALLED = "Semantic search is not installed: pip install 'agent-memory[semantic]'."

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 
-from attrs import evolve, field, mutable
-
 from agent_memory.adapters.forgetting.note_traces import id_at
 from agent_memory.adapters.git.purge_choice import PurgeRules
 from agent_memory.adapters.store.entry_files import ARCHIVE, TOPICS, understand
@@ -14,6 +12,7 @@ from agent_memory.domain.forgetting.sources import share_of, without_session
 from agent_memory.domain.forgetting.trace_words import forgetful_message
 from agent_memory.formats.forgetting_json import ForgettingAtWork
 from agent_memory.formats.note import render_note
+from agent_memory.values import define, evolve, field
 
 
 def purge_rules(root: str, work: ForgettingAtWork) -> PurgeRules:
@@ -58,7 +57,7 @@ def purge_rules(root: str, work: ForgettingAtWork) -> PurgeRules:
     return PurgeRules(drops_path, looks_at, version, message)
 
 
-@mutable
+@define
 class _Met:
     """What the versions that go were called."""
 

@@ -7,11 +7,10 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from attrs import frozen
-
 from agent_memory.adapters.harness.any_json import mapping_at, text_at
 from agent_memory.domain.json_shape import is_list, is_object
 from agent_memory.domain.transcripts.own_marks import without_own_text
+from agent_memory.values import frozen
 
 _INJECTED = (
     *("# AGENTS.md instructions", "<INSTRUCTIONS>", "<user_instructions>", "<environment_context>", "<skill>"),

@@ -8,7 +8,6 @@ import re
 from collections.abc import Callable, Iterator
 from functools import partial
 
-from attrs import frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.lines import Line, LongLine, read_lines
@@ -28,6 +27,7 @@ from agent_memory.domain.history import History, SessionMark
 from agent_memory.domain.inbox_entry import InboxEntry, SessionFile
 from agent_memory.domain.json_shape import is_object
 from agent_memory.errors import Error, HistoryUnavailable
+from agent_memory.values import frozen
 
 _ID_OF_LINE = re.compile(r"\d+-[0-9a-f]{16}", re.ASCII)
 _SUFFIXES = (".jsonl", ".txt")

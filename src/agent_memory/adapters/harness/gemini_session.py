@@ -10,8 +10,6 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 
-from attrs import define, field
-
 from agent_memory.adapters.harness.any_json import answer_text, list_at, mapping_at, objects_at, text_at
 from agent_memory.adapters.harness.gemini_texts import parts_text, typed_text
 from agent_memory.adapters.harness.place_map import PlaceMap
@@ -23,6 +21,7 @@ from agent_memory.domain.instants import ms_of
 from agent_memory.domain.json_shape import is_list, is_object
 from agent_memory.domain.text.id_set import IdSet
 from agent_memory.domain.vocabulary import Harness
+from agent_memory.values import define, field
 
 _TIME_CHARS = 40
 _MAX_CALLS = 500

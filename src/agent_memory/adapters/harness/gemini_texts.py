@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 
-from attrs import frozen
-
 from agent_memory.adapters.harness.any_json import text_at
 from agent_memory.domain.json_shape import is_list
 from agent_memory.domain.transcripts.own_marks import without_own_text
+from agent_memory.values import frozen
 
 # A command is one word without a slash in it: a path may begin a sentence.
 _COMMAND = re.compile(r"(?:/[A-Za-z?][\w:.-]*|\?)(?=\s|\Z)")

@@ -12,8 +12,6 @@ import re
 from collections.abc import Mapping
 from hashlib import blake2b
 
-from attrs import evolve
-
 from agent_memory.adapters.harness.any_json import answer_text, list_at, mapping_at, number_at, objects_at, text_at
 from agent_memory.adapters.harness.session_facts import SessionFacts, history_of
 from agent_memory.adapters.harness.session_turns import SessionTurns
@@ -23,6 +21,7 @@ from agent_memory.domain.instants import ms_of
 from agent_memory.domain.json_shape import is_list, is_object
 from agent_memory.domain.transcripts.own_marks import without_own_text
 from agent_memory.domain.vocabulary import Harness
+from agent_memory.values import evolve
 
 _SILENT_BLOCKS = frozenset(
     (

@@ -10,8 +10,6 @@ import re
 from collections.abc import Mapping
 from hashlib import blake2b
 
-from attrs import define
-
 from agent_memory.adapters.harness.any_json import mapping_at, objects_at, text_at
 from agent_memory.adapters.harness.entry_tree import EntryTree
 from agent_memory.adapters.harness.session_facts import SessionFacts, history_of
@@ -28,6 +26,7 @@ from agent_memory.domain.transcripts.own_marks import (
     without_own_text,
 )
 from agent_memory.domain.vocabulary import Harness
+from agent_memory.values import define
 
 _TIME_CHARS = 40
 _ID_CHARS = 2_000

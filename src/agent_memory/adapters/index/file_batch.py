@@ -6,7 +6,6 @@ import sqlite3
 import time
 from collections.abc import Sequence
 
-from attrs import define, field, frozen
 from returns.result import Failure, Success
 
 from agent_memory.adapters.index.note_questions import ID
@@ -21,6 +20,7 @@ from agent_memory.domain.results import sealed
 from agent_memory.domain.searching.note_terms import note_terms
 from agent_memory.domain.vocabulary import Sensitivity
 from agent_memory.formats.listed_json import parse_listed, render_listed
+from agent_memory.values import define, field, frozen
 
 _FILES = 1_000
 _BYTES = 16 << 20

@@ -13,7 +13,6 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
-from attrs import evolve
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.paths import real_root
@@ -37,6 +36,7 @@ from agent_memory.domain.searching.indexed_note import IndexedNote, NearNote, No
 from agent_memory.domain.searching.matching import Matches, NoteFilter, TermPart, TermWeights
 from agent_memory.domain.searching.query_words import QueryWord
 from agent_memory.errors import Busy, Error
+from agent_memory.values import evolve
 
 Value = TypeVar("Value")
 

@@ -11,14 +11,13 @@ import sqlite3
 import time
 from collections.abc import Mapping
 
-from attrs import define
-
 from agent_memory.adapters.index.file_batch import FileBatch
 from agent_memory.adapters.index.index_database import IndexDatabase
 from agent_memory.adapters.index.segment_writing import merge_some
 from agent_memory.adapters.index.segments import Segments
 from agent_memory.adapters.index.shelf_state import ShelfState
 from agent_memory.domain.searching.indexed_note import Refreshed
+from agent_memory.values import define
 
 _HASTY_MERGE_NOTES = 4_096
 """Who has little time does not write larger segments anew."""

@@ -12,14 +12,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from attrs import frozen
-
 from agent_memory.adapters.disk.durable import fsync_directory
 from agent_memory.adapters.surroundings.root import ROOT_VARIABLE
 from agent_memory.domain.installing.plans import Played
 from agent_memory.domain.installing.wanted import DIRECTORY, SESSION, Play
 from agent_memory.domain.json_shape import is_list
 from agent_memory.domain.text.plain_text import one_line
+from agent_memory.values import frozen
 
 LIMIT_SECONDS = 30.0
 

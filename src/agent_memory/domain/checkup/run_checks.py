@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from attrs import frozen
-
 from agent_memory.domain.checkup import catalogue as of
 from agent_memory.domain.checkup.symptom import Severity, Symptom
 from agent_memory.domain.health import FailedEntry, HookProblem
@@ -13,6 +11,7 @@ from agent_memory.domain.instants import DAY_MS, HOUR_MS, iso_of
 from agent_memory.domain.queue import Trouble
 from agent_memory.domain.run_log import LoggedRun
 from agent_memory.domain.spend import Spend, day_of
+from agent_memory.values import frozen
 
 INTERVALS_BEFORE_LATE = 3
 """How many intervals of its schedule a run may be late."""

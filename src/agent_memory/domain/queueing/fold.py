@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from attrs import evolve, frozen, mutable
-
 from agent_memory.domain.inbox_entry import (
     BACKFILL_EVENT,
     UPGRADE_EVENT,
@@ -23,6 +21,7 @@ from agent_memory.domain.inbox_entry import (
 )
 from agent_memory.domain.instants import DAY_MS, HOUR_MS
 from agent_memory.domain.queue import Pending, Trouble
+from agent_memory.values import define, evolve, frozen
 
 MAX_ATTEMPTS = 3
 TIMEOUTS_PER_ATTEMPT = 3
@@ -66,7 +65,7 @@ class Queue:
     """Why the first of those that wait for their time does so."""
 
 
-@mutable
+@define
 class _Folded:
     """The entries of one key so far. Slots only: there may be a hundred thousand of them."""
 

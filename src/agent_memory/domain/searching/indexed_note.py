@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from attrs import frozen
-
 from agent_memory.domain.entry import Listed
+from agent_memory.values import frozen
 
 
 @frozen

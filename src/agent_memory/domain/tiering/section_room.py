@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 
-from attrs import field, mutable
-
 from agent_memory.domain.entry import Meta
 from agent_memory.domain.tiering.score import TierFacts
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE
+from agent_memory.values import define, field
 
 HEADING_CHARS = 100
 """What is written around an entry that is shown whole, besides its title: heading mark, origin, date, blank lines."""
@@ -25,7 +24,7 @@ def one_line(_facts: TierFacts) -> int:
     return 1
 
 
-@mutable
+@define
 class SectionRoom:
     """What is taken of a budget, in each scope's section.
 

@@ -18,12 +18,12 @@ from contextlib import contextmanager, suppress
 import anyio
 import mcp.types as wire
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
-from attrs import define, field, frozen
 from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
 from agent_memory.domain.json_shape import is_object
 from agent_memory.surfaces.mcp.serving import MemoryServer
+from agent_memory.values import define, field, frozen
 
 MAX_LINE_BYTES = 4 << 20
 MOST_UNANSWERED = 4_096
