@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from attrs import frozen
+from agent_memory.values import frozen
 
 # -- 2: usage ---------------------------------------------------------------------------------------------------------
 

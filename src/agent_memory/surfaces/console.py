@@ -8,9 +8,8 @@ import sys
 from collections.abc import Callable
 from typing import Any, TextIO
 
-from attrs import asdict, frozen
-
 from agent_memory.errors import Error
+from agent_memory.values import frozen
 from agent_memory.wording import describe
 
 
@@ -42,6 +41,8 @@ class Console:
         from agent_memory.domain.redaction import redact  # only what fails pays for it
 
         if self.json:
+            from attrs import asdict
+
             details = {_camel(key): value for key, value in asdict(error).items()}
             document = {"error": {"code": error.code, "message": describe(error), "details": details}}
             print(_json(_without_secrets(document, lambda text: redact(text).text), self.stderr), file=self.stderr)

@@ -11,7 +11,6 @@ from heapq import nlargest
 from math import fsum, sqrt
 from operator import mul
 
-from attrs import frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.embedding.vector_matrix import vector_matrix
@@ -24,6 +23,7 @@ from agent_memory.domain.similarity.meaning_text import meaning_text
 from agent_memory.domain.similarity.vectors import centred_cosines, cosines
 from agent_memory.errors import Error
 from agent_memory.ports import Embedder, Index, Store
+from agent_memory.values import frozen
 from agent_memory.wording import describe
 
 _AT_ONCE = 256

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping
 
-from attrs import field, frozen
 from returns.result import Result, Success
 
 from agent_memory.adapters.git.git_process import GitProcess
 from agent_memory.errors import Error
 from agent_memory.formats.export_stream import Choice, Key
+from agent_memory.values import field, frozen
 
 
 @frozen

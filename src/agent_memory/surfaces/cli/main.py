@@ -10,13 +10,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
 from typing import NoReturn, Protocol, cast
 
-from attrs import frozen
-
 from agent_memory import __version__
 from agent_memory.errors import Defect, StoreIo, UsageInvalid
 from agent_memory.surfaces.console import Console, standard_console
 from agent_memory.surfaces.streams import guarded_streams
 from agent_memory.surfaces.texts import is_text
+from agent_memory.values import frozen
 
 
 class Command(Protocol):
