@@ -119,7 +119,7 @@ def _operand(action: argparse.Action) -> str:
 
 def _call(action: argparse.Action) -> str:
     if not action.option_strings:
-        return f"`{_operand(action)}`".replace("|", "\\|")
+        return f"`{_operand(action)}`".replace("|", "/")  # in a table, renderers do not agree on an escaped one
     value = "" if action.nargs == 0 else f" {_operand(action)}"
     return ", ".join(f"`{option}{value}`" for option in action.option_strings)
 
