@@ -103,7 +103,7 @@ class Sweep:
                 yield f"a hook said {done}"
             elif done.out not in ("", self._answered) and not _is_json(done.out):
                 yield f"half a document: {done.out[-80:]!r}"
-            elif not fault.is_lasting and bool(done.out) != bool(self._answered) and not _told(memory):
+            elif self._answered and not done.out and not fault.is_lasting and not _told(memory):
                 yield "nothing was said, and nothing told"
         elif done.code not in EXIT_CODES:
             yield f"exit code {done.code}: {done.err}"

@@ -1,0 +1,123 @@
+"""The power goes at each call that changes the disk, on ext4 and xfs: what was acknowledged is there, nothing is torn, and
+the next call gives what no cut would have given (P1, P2, P3)."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from attrs import define, field
+
+from conservation import violations
+from disk_faults import KILL, NONE, Fault, calls_of, preloaded_library, struck
+from fault_sweep import LITTER
+from faults import snapshot
+from loop_disk import LoopDisk
+from memory_process import Done, Memory
+from swept_scenes import SCENES, Scene, busy_home
+
+pytestmark = pytest.mark.sweep
+
+CUT = ("capture by a hook", "capture", "remember", "state set", "consolidate", "defrag", "undo", "search at first")
+CHANGING = {"write", "fsync", "rename", "link", "unlink", "mkdir", "rmdir", "ftruncate64", "fchmod", "utimensat"}
+
+
+@pytest.fixture(scope="module", params=["ext4", "xfs"])
+def disk(request: pytest.FixtureRequest) -> Iterator[LoopDisk]:
+    """A disk of either kind with a home on it in which much has happened."""
+    preloaded_library()
+    memory_disk = Path("/dev/shm")
+    with tempfile.TemporaryDirectory(dir=memory_disk if memory_disk.is_dir() else None) as directory:
+        disk = LoopDisk.new(request.param, Path(directory))
+        busy_home(disk.place / "home")
+        disk.keep()
+        yield disk
+        disk.unmount()
+
+
+@define
+class Cuts:
+    """One scene, with the power cut at many a moment."""
+
+    disk: LoopDisk
+    scene: Scene
+    variables: dict[str, str] = field(factory=dict)
+    outcomes: Counter[str] = field(factory=Counter)
+    _before: object = field(init=False)
+    _after: object = field(init=False)
+
+    def complaints(self, every: int) -> list[str]:
+        """What went wrong, with every n-th moment, and with the moment after a call that ended well."""
+        memory = self._fresh()
+        self._before = self.scene.seen(memory)
+        calls = calls_of(memory, self.scene.words, self.scene.data(memory.home))
+        self._after = self.scene.seen(memory)
+        moments = [at for at, call in enumerate(calls, 1) if call.split()[0] in CHANGING]
+        faults = [Fault(0, NONE), *(Fault(at, KILL) for at in moments[every // 2 :: every])]
+        return [f"{fault}, {calls[fault.at - 1]}: {wrong}" for fault in faults for wrong in self._wrong(fault)]
+
+    def _fresh(self) -> Memory:
+        self.disk.restore()
+        memory = Memory(self.disk.place / "home")
+        if self.scene.prepare is not None:
+            self.scene.prepare(memory)
+            os.sync()
+        return memory
+
+    def _wrong(self, fault: Fault) -> list[str]:
+        memory = self._fresh()
+        before = snapshot(memory.root)
+        done = struck(memory, fault, self.scene.words, self.scene.data(memory.home), **self.variables)
+        self.disk.cut_power()
+        self.outcomes["acknowledged" if done.code == 0 else "killed"] += 1
+        try:
+            return [*self._after_the_cut(memory, done, before)]
+        except (AssertionError, ValueError, OSError) as error:
+            return [f"it cannot be understood any more: {error!r}"]
+
+    def _after_the_cut(self, memory: Memory, done: Done, before: dict[str, bytes]) -> Iterator[str]:
+        listed = memory("list", "--json")
+        if listed.code or listed.document.get("unreadable"):
+            yield f"list: {listed}"
+        seen = self.scene.seen(memory)
+        if done.code == 0 and seen != self._after:
+            yield f"it was acknowledged, and is gone: {done}"
+        if seen not in (self._before, self._after):
+            yield f"neither as before nor as after: {seen!r}"
+        if not self.scene.takes_away and (lost := violations(before, snapshot(memory.root))):
+            yield f"lost: {lost}"
+        for path in memory.root.rglob(".tmp-*"):
+            os.utime(path, (0, 0))
+        fixed = memory("doctor", "--fix", "--json")
+        if fixed.code not in (0, 1):
+            yield f"doctor --fix: {fixed}"
+        if litter := [str(path) for glob in LITTER for path in memory.root.glob(glob)]:
+            yield f"left lying about: {litter}"
+        if seen == self._before and self._before != self._after:
+            again = memory(*self.scene.words, data=self.scene.data(memory.home))
+            if again.code or self.scene.seen(memory) != self._after:
+                yield f"another end the next time: {again}"
+
+
+@pytest.mark.parametrize("name", CUT)
+def test_a_power_cut_takes_nothing_that_was_acknowledged(
+    disk: LoopDisk, name: str, every: int, record_property: Callable[[str, object], None]
+) -> None:
+    cuts = Cuts(disk, SCENES[name])
+    complaints = cuts.complaints(every)
+    record_property(
+        "figure",
+        f"P1-P3 {name} on {disk.kind}: {cuts.outcomes.total()} power cuts, of these {cuts.outcomes['acknowledged']} "
+        f"after success, {len(complaints)} complaints",
+    )
+    assert complaints == []
+
+
+def test_without_fsync_a_power_cut_would_be_noticed(disk: LoopDisk) -> None:
+    """The control: the same cuts, where fsync does nothing."""
+    cuts = Cuts(disk, SCENES["capture by a hook"], {"DISK_SYNC": "lies"})
+    assert any("it was acknowledged, and is gone" in each for each in cuts.complaints(every=1000))
