@@ -28,6 +28,7 @@ from agent_memory.surfaces.config_page import config_page, config_schema_text
 from agent_memory.surfaces.shell.command_facts import command_facts
 from agent_memory.surfaces.shell.completions import SHELLS
 from agent_memory.surfaces.shell.man_page import man_page
+from agent_memory.values import field_names
 from agent_memory.wording import describe
 
 DOCS = Path(__file__).resolve().parent
@@ -181,6 +182,7 @@ _EXAMPLES: Mapping[str, object] = {
     "reason": "No space left on device",
     "reasons": ("it holds no JSON object with the nonce",),
     "scheduler": "systemd",
+    "remote": "git@example.org:dana/memories.git",
     "run_id": "2026-02-13T14-30-05.123Z_4dbfbe",
     "said": "usage limit reached",
     "seconds": 300.0,
@@ -208,6 +210,11 @@ _EXAMPLES_OF: Mapping[str, Mapping[str, object]] = {
     "markers-ambiguous": {"path": "~/.claude/CLAUDE.md", "problem": "line 12 ends a section that no line begins"},
     "path-refused": {"path": "topics/notes", "reason": "it is a symbolic link"},
     "recorder-failed": {"command": "git commit", "exit_status": 128},
+    "remote-unavailable": {
+        "operation": "fetch from",
+        "cause": "network",
+        "said": "ssh: Could not resolve hostname example.org",
+    },
     "scheduler-failed": {
         "reason": "no systemd of yours answers (Failed to connect to bus)",
         "hint": "Log in to a desktop or by ssh, or use --system cron.",
@@ -215,6 +222,10 @@ _EXAMPLES_OF: Mapping[str, Mapping[str, object]] = {
     "settings-refused": {"path": "~/.claude/settings.json", "reason": "line 7: a comma is missing"},
     "state-corrupt": {"path": "inbox/.queue.json", "problems": ("it is not JSON",)},
     "undo-refused": {"reasons": ("topics/xstate guards id__a1b2c3.md was changed since, by `memory edit`",)},
+    "sync-refused": {
+        "reason": "this store has no history yet",
+        "hint": "`memory sync --remote URL` without --dry-run begins one.",
+    },
     "target-refused": {"path": "~/.codex/AGENTS.md", "reason": "it is a directory"},
     "transcript-refused": {
         "path": "/etc/passwd",
@@ -245,7 +256,7 @@ def errors_page() -> str:
 
 def _error(error: type[Any]) -> str:
     facts = {**_EXAMPLES, **_EXAMPLES_OF.get(error.code, {})}
-    names = list(inspect.signature(error).parameters)
+    names = field_names(error)
     example = error(**{name: facts[name] for name in names})
     carries = ", ".join(f"`{_camel(name)}`" for name in names) or "none"
     meaning = " ".join((inspect.getdoc(error) or "").split())
