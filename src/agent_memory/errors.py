@@ -361,6 +361,29 @@ class RecorderFailed:
     stderr_tail: str
 
 
+@frozen
+class SyncRefused:
+    """A sync that cannot be done as things stand: `reason` is a whole phrase, `hint` says what to do. Nothing was changed."""
+
+    code: ClassVar[str] = "sync-refused"
+    exit_code: ClassVar[int] = 60
+    reason: str
+    hint: str
+
+
+@frozen
+class RemoteUnavailable:
+    """The remote did not answer or did not let us in: `cause` is network, login, gone or refused; what it said is redacted.
+    What is on this machine is whole; the next sync goes on from there."""
+
+    code: ClassVar[str] = "remote-unavailable"
+    exit_code: ClassVar[int] = 60
+    remote: str
+    operation: str
+    cause: str
+    said: str
+
+
 # -- 70: managed section ----------------------------------------------------------------------------------------------
 
 
@@ -443,6 +466,8 @@ Error = (
     | PresetRefused
     | ReplyRefused
     | RecorderFailed
+    | SyncRefused
+    | RemoteUnavailable
     | MarkersAmbiguous
     | TargetRefused
     | Busy

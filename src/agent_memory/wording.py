@@ -8,6 +8,14 @@ from typing import assert_never
 from agent_memory import errors as e
 
 
+_REMOTE_HINTS = {
+    "network": "Nothing on this machine was lost; run `memory sync` again when it can be reached.",
+    "login": "Log in to it as git does (an ssh agent, a credential helper): memory never asks for a password.",
+    "gone": "Check that the repository is there, or name another with `memory sync --remote URL`.",
+    "refused": "Nothing on this machine was lost; see what it says.",
+}
+
+
 def _list(problems: tuple[str, ...]) -> str:
     return "; ".join(problems)
 
@@ -92,6 +100,10 @@ def describe(error: e.Error) -> str:
             return f"The agent's reply was refused: {_list(reasons)}. Nothing was changed."
         case e.RecorderFailed(command, exit_status, stderr_tail):
             return f"The notes are written, but `{command}` ended with status {exit_status}: {stderr_tail}. The next run records them."
+        case e.SyncRefused(reason, hint):
+            return f"Nothing was synced: {reason}. {hint}"
+        case e.RemoteUnavailable(remote, operation, cause, said):
+            return f"Could not {operation} {remote} ({cause}): {said.rstrip('.')}. {_REMOTE_HINTS.get(cause, '')}".rstrip()
         case e.MarkersAmbiguous(path, problem):
             return (
                 f"{path} was left as it is: {problem}. "

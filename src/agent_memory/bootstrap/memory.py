@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from agent_memory.domain.health import Health
     from agent_memory.domain.injecting.passage import Injection
     from agent_memory.domain.injecting.request import InjectRequest
+    from agent_memory.domain.merging.synced import Synced, SyncRequest
     from agent_memory.domain.note_draft import Caller
     from agent_memory.domain.run import Run
     from agent_memory.domain.run_log import LoggedRun
@@ -291,6 +292,13 @@ class Memory(Parts):
         from agent_memory.bootstrap import examining
 
         return examining.search_secrets(self, progress)
+
+    def sync(self, request: SyncRequest, progress: Callable[[str], None] = lambda _: None) -> Result[Synced, Error]:
+        """Merge with the store's git remote, both ways. `Busy` when a run is at work. To name a remote, and to confirm a
+        purge, is for a person."""
+        from agent_memory.bootstrap import syncing
+
+        return syncing.sync(self, request, progress)
 
     def installation(self) -> Result[Installation, Error]:
         """For `memory setup` and `memory uninstall`."""

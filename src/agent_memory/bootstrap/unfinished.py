@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 def finish_all(memory: Memory) -> Result[object, Error]:
     """Carry out the rest of whatever crashed, and record what a person changed as theirs."""
     return (
-        finish_undo(memory)
+        finish_sync(memory)
+        .bind(lambda _: finish_undo(memory))
         .bind(lambda _: finish_runs(memory))
         .bind(lambda _: finish_forgetting(memory))
         .bind(lambda _: tolerated(memory, memory.recorder.adopt_hand_edits()))
@@ -30,11 +31,16 @@ def finish_all(memory: Memory) -> Result[object, Error]:
 def finish_others(
     memory: Memory, dry_run: bool, finish: Callable[[Memory], Result[object, Error]]
 ) -> Result[object, Error]:
-    """Carry out the rest of an undo, of the other machine's run (`finish`) and of a forgetting; a dry run leaves them to
-    others."""
+    """Carry out the rest of a sync, of an undo, of the other machine's run (`finish`) and of a forgetting; a dry run leaves
+    them to others."""
     if dry_run:
         return Success(None)
-    return finish_undo(memory).bind(lambda _: finish(memory)).bind(lambda _: finish_forgetting(memory))
+    return (
+        finish_sync(memory)
+        .bind(lambda _: finish_undo(memory))
+        .bind(lambda _: finish(memory))
+        .bind(lambda _: finish_forgetting(memory))
+    )
 
 
 def finish_runs(memory: Memory) -> Result[object, Error]:
@@ -78,6 +84,15 @@ def finish_undo(memory: Memory) -> Result[object, Error]:
     from agent_memory.pipelines.undo import finish_undo as finish_undo_with
 
     return finish_undo_with(undo_io(memory)).map(told)
+
+
+def finish_sync(memory: Memory) -> Result[object, Error]:
+    """Carry out the rest of a merge of a sync that crashed: what it brought is nobody's hand edit."""
+    if not (memory.root / "runs" / "syncing.json").exists():
+        return Success(None)
+    from agent_memory.bootstrap.syncing import finish_merge
+
+    return finish_merge(memory)
 
 
 def finish_forgetting(memory: Memory) -> Result[object, Error]:

@@ -32,6 +32,16 @@ def edit_block(block: str, changes: Mapping[str, str], order: Sequence[str]) -> 
     return edited if _reads_as(edited, wanted) else _rewrite(block, wanted)
 
 
+def comment_lines(block: str) -> tuple[str, ...]:
+    """Every comment of a block, wherever it stands, without what stands before it on its line; none of a block that cannot
+    be read."""
+    match sealed(read_block(block)):
+        case Success(root):
+            return tuple(comment.rstrip("\n") for comment in _comments(block, 0, len(block), root))
+        case _:
+            return ()
+
+
 def _written(key: str, text: str) -> str:
     return f"{key}:{text}\n" if text.startswith("\n") else f"{key}: {text}\n"
 

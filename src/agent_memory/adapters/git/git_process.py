@@ -25,7 +25,16 @@ _STDERR_CHARS = 600
 _NOT_STARTED = 127
 _TIMED_OUT = 124
 
+_NETWORK_SECONDS = 600.0
+"""Of a call that talks to a remote: a first sync over a slow line."""
+
 _PASSED = ("PATH", "TMPDIR", "TZ")
+_PASSED_OUT = (
+    *("HOME", "USER", "LOGNAME", "XDG_CONFIG_HOME", "SSH_AUTH_SOCK"),
+    *("http_proxy", "https_proxy", "all_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"),
+    *("SSL_CERT_FILE", "SSL_CERT_DIR", "GIT_SSL_CAINFO"),
+)
+"""What a call that talks to a remote needs besides: where the person's keys and proxies are."""
 _OPTIONS = (
     "core.hooksPath=/dev/null",
     "core.excludesFile=/dev/null",
@@ -42,6 +51,20 @@ _OPTIONS = (
     "maintenance.auto=false",
     "init.defaultBranch=main",
     "advice.detachedHead=false",
+)
+
+_QUIET = (
+    "core.askPass=",
+    "credential.interactive=false",
+    "push.gpgSign=false",
+    "push.followTags=false",
+    "fetch.fsckObjects=true",
+    "fetch.recurseSubmodules=false",
+    "fetch.prune=false",
+    "submodule.recurse=false",
+    "http.lowSpeedLimit=1",
+    "http.lowSpeedTime=60",
+    "transfer.credentialsInUrl=allow",
 )
 
 
@@ -85,7 +108,23 @@ class GitProcess:
         `config` holds further `key=value`, for this call.
         """
         further = (part for option in config for part in ("-c", option))
-        return self._call((*further, *self._located()), arguments, input, author)
+        return self._call((*further, *self._located()), arguments, input, self._environment(author))
+
+    def reach(self, *arguments: str, config: tuple[str, ...] = ()) -> Result[GitOutput, Error]:
+        """Like `run`, for what talks to a remote: the person's own git configuration is read, which says how to log in, and
+        nobody is ever asked for a password. Of that configuration no hook, signature or upkeep applies here either."""
+        further = (part for option in (*_QUIET, *config) for part in ("-c", option))
+        environment = {**self._environment(OURSELVES), **self._way_out()}
+        for name in ("GIT_CONFIG_NOSYSTEM", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_GLOBAL"):
+            del environment[name]
+        return self._call((*further, *self._located()), arguments, b"", environment, _NETWORK_SECONDS)
+
+    def _way_out(self) -> dict[str, str]:
+        return {
+            **{name: self._environ[name] for name in _PASSED_OUT if name in self._environ},
+            "GCM_INTERACTIVE": "never",
+            "GIT_LFS_SKIP_SMUDGE": "1",
+        }
 
     def start(self, *arguments: str, stdin: IO[bytes] | int, stdout: IO[bytes] | int) -> subprocess.Popen[bytes] | None:
         """A call whose streams the caller reads, writes and waits for; what git says of errors is on its stderr, a pipe.
@@ -111,14 +150,14 @@ class GitProcess:
     def init_directory(self, object_format: str) -> Result[GitOutput, Error]:
         """`git init` of `directory`, without a work tree of its own and without any templates."""
         words = ("init", "--quiet", "--bare", "--template=", f"--object-format={object_format}", str(self.directory))
-        return self._call((), words, b"", OURSELVES)
+        return self._call((), words, b"", self._environment(OURSELVES))
 
     def _located(self) -> tuple[str, ...]:
         return ("--git-dir", str(self.directory), "--work-tree", str(self.root), "--literal-pathspecs")
 
     def init(self) -> Result[GitOutput, Error]:
         """`git init` in the root, without the templates of any configuration; harmless where a repository is."""
-        return self._call((), ("init", "--quiet", "--template=", str(self.root)), b"", OURSELVES)
+        return self._call((), ("init", "--quiet", "--template=", str(self.root)), b"", self._environment(OURSELVES))
 
     def must(self, *arguments: str, input: bytes = b"", author: Identity = OURSELVES) -> Result[bytes, Error]:
         """Standard output of a call that ended with status 0."""
@@ -129,7 +168,12 @@ class GitProcess:
         return self.run(*arguments, input=input, author=author).bind(checked)
 
     def _call(
-        self, located: tuple[str, ...], arguments: tuple[str, ...], input: bytes, author: Identity
+        self,
+        located: tuple[str, ...],
+        arguments: tuple[str, ...],
+        input: bytes,
+        environment: dict[str, str],
+        limit_seconds: float = _TIMEOUT_SECONDS,
     ) -> Result[GitOutput, Error]:
         program = shutil.which("git", path=self._environ.get("PATH", os.defpath))
         if program is None:
@@ -140,7 +184,7 @@ class GitProcess:
             )
         options = [part for option in _OPTIONS for part in ("-c", option)]
         command = [program, *options, *located, *arguments]
-        return _ended(command, arguments, input, str(self.root), self._environment(author))
+        return _ended(command, arguments, input, str(self.root), environment, limit_seconds)
 
     def _environment(self, author: Identity) -> dict[str, str]:
         passed = {name: self._environ[name] for name in _PASSED if name in self._environ}
@@ -169,7 +213,12 @@ def failed(arguments: tuple[str, ...], output: GitOutput) -> RecorderFailed:
 
 
 def _ended(
-    command: list[str], arguments: tuple[str, ...], input: bytes, directory: str, environment: dict[str, str]
+    command: list[str],
+    arguments: tuple[str, ...],
+    input: bytes,
+    directory: str,
+    environment: dict[str, str],
+    limit_seconds: float,
 ) -> Result[GitOutput, Error]:
     """Run to the end; after the time limit the whole process group is killed."""
     shown = f"git {arguments[0]}"
@@ -188,8 +237,8 @@ def _ended(
         return Failure(RecorderFailed(shown, _NOT_STARTED, f"git could not be started: {error.strerror or error}"))
     with child:
         try:
-            stdout, stderr = child.communicate(input, timeout=_TIMEOUT_SECONDS)
+            stdout, stderr = child.communicate(input, timeout=limit_seconds)
         except subprocess.TimeoutExpired:
             os.killpg(child.pid, signal.SIGKILL)
-            return Failure(RecorderFailed(shown, _TIMED_OUT, f"it did not end within {_TIMEOUT_SECONDS:g} s"))
+            return Failure(RecorderFailed(shown, _TIMED_OUT, f"it did not end within {limit_seconds:g} s"))
     return Success(GitOutput(child.returncode, stdout, stderr.decode("utf-8", "replace")))

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping
 
-from returns.result import Result, Success
+from returns.result import Result
 
+from agent_memory.adapters.git.blob_contents import contents_of
 from agent_memory.adapters.git.git_process import GitProcess
 from agent_memory.errors import Error
 from agent_memory.formats.export_stream import Choice, Key
@@ -45,7 +46,9 @@ def decide_purge(old: GitProcess, rules: PurgeRules) -> Result[Decided, Error]:
 
     def chosen(versions: tuple[Version, ...]) -> Result[Decided, Error]:
         read = [each for each in versions if rules.looks_at(each.path)]
-        return _contents(old, {each.object_id for each in read}).map(lambda data: _choice(versions, read, data, rules))
+        return contents_of(old, {each.object_id for each in read}).map(
+            lambda data: _choice(versions, read, data, rules)
+        )
 
     return _versions(old).bind(chosen)
 
@@ -90,26 +93,3 @@ def _read_raw(output: bytes) -> tuple[Version, ...]:
             if id.strip(b"0"):
                 found[Version(os.fsdecode(path), id.decode("ascii"))] = None
     return tuple(found)
-
-
-def _contents(old: GitProcess, ids: Iterable[str]) -> Result[Mapping[str, bytes], Error]:
-    wanted = sorted(ids)
-    if not wanted:
-        return Success({})
-    asked = old.must("cat-file", "--batch", input="".join(f"{id}\n" for id in wanted).encode())
-    return asked.map(_read_batch)
-
-
-def _read_batch(output: bytes) -> Mapping[str, bytes]:
-    found: dict[str, bytes] = {}
-    at = 0
-    while at < len(output):
-        end = output.index(b"\n", at)
-        words = output[at:end].split(b" ")
-        at = end + 1
-        if len(words) == 3 and words[1] != b"missing":
-            size = int(words[2])
-            if words[1] == b"blob":
-                found[words[0].decode("ascii")] = output[at : at + size]
-            at += size + 1
-    return found

@@ -97,6 +97,12 @@ COMMANDS: Mapping[str, Listed] = {
     "doctor": _in_cli("doctor", "examine the store, and repair what is safe to repair", "memory doctor --fix"),
     "status": _in_cli("status", "what waits, what went wrong, what was spent", "memory status --json"),
     "stats": _in_cli("stats", "what is kept, read, spent and done, in numbers and plots", "memory stats --days 30"),
+    "sync": _in_cli(
+        "sync",
+        "merge with your other machines, through a git remote",
+        "memory sync --remote git@example.com:me/memories.git",
+    ),
+    "merge-driver": _in_cli("merge_driver", "what git calls to merge two versions of a note"),
     "config": _in_cli("config", "show every setting and where it comes from", "memory config"),
     "setup": _in_cli(
         "setup",
@@ -114,7 +120,7 @@ COMMANDS: Mapping[str, Listed] = {
 }
 
 
-_SILENT = frozenset({"capture", "inject", "mcp", "run-scheduled"})
+_SILENT = frozenset({"capture", "inject", "mcp", "run-scheduled", "merge-driver"})
 """Commands that no person reads: they leave it to others to tell of what went wrong in the background."""
 
 

@@ -1,0 +1,1 @@
+"""Sync between machines, through the git remote of the store."""

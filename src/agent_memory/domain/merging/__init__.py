@@ -1,0 +1,1 @@
+"""Two versions of the same thing, changed on two machines, made one."""

@@ -1,0 +1,230 @@
+"""What we keep beside the notes, changed on two machines, merged: each kind of file by what it means."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from typing import TypeVar
+
+from returns.result import Failure, Result, Success
+
+from agent_memory.domain.forgetting.tombstone import EntryTombstone
+from agent_memory.domain.history import SessionMark
+from agent_memory.domain.merging.three_way import chosen, united
+from agent_memory.domain.results import sealed
+from agent_memory.domain.tagging.tag_vocabulary import VOCABULARY_FILE, TagVocabulary
+from agent_memory.domain.tiers import TIERS_FILE, Tier, TierList
+from agent_memory.domain.usage import Base, Read, Total
+from agent_memory.errors import Error
+from agent_memory.formats.forgetting_json import parse_purge, render_purge
+from agent_memory.formats.ledger_lines import parse_ledger_line, render_ledger_line
+from agent_memory.formats.session_mark_json import parse_session_mark, render_session_mark
+from agent_memory.formats.state_value_json import parse_state_value
+from agent_memory.formats.tag_vocabulary_json import parse_tag_vocabulary, render_tag_vocabulary
+from agent_memory.formats.tiers_json import parse_tiers, render_tiers
+from agent_memory.formats.tombstone_json import Tombstone, parse_tombstone, render_tombstone
+from agent_memory.values import evolve
+
+PURGE_FILE = "state/purge.json"
+FORGOTTEN = "state/forgotten/"
+_SESSIONS = "state/sessions/"
+_KEYS = "state/keys/"
+_USAGE = "usage/"
+
+T = TypeVar("T")
+
+
+def merged_bookkeeping(path: str, base: bytes | None, ours: bytes, theirs: bytes) -> bytes | None:
+    """Both versions of a file of ours as one; None for a path that is none of them, or where one cannot be understood."""
+    if path == TIERS_FILE:
+        return _merged(lambda data: parse_tiers(data, path), base, ours, theirs, _tiers, render_tiers)
+    if path == VOCABULARY_FILE:
+        return _merged(lambda data: parse_tag_vocabulary(data, path), base, ours, theirs, _tags, _vocabulary_bytes)
+    if path == PURGE_FILE:
+        return _merged(lambda data: parse_purge(data, path), base, ours, theirs, _later, _purge_bytes)
+    if path.startswith(FORGOTTEN):
+        return _merged(lambda data: parse_tombstone(data, path), base, ours, theirs, _tombstone, _tombstone_bytes)
+    if path.startswith(_SESSIONS):
+        return _merged(lambda data: _mark_in(data, path), base, ours, theirs, _further, _mark_bytes)
+    if path.startswith(_KEYS):
+        return _newer_value(path, ours, theirs)
+    if path.startswith(_USAGE):
+        return merged_ledger(base or b"", ours, theirs)
+    return None
+
+
+def _merged(
+    parse: Callable[[bytes], Result[T, Error]],
+    base: bytes | None,
+    ours: bytes,
+    theirs: bytes,
+    merge: Callable[[T | None, T, T], T],
+    render: Callable[[T], bytes],
+) -> bytes | None:
+    """A base that cannot be understood counts as none."""
+    before = None if base is None else parse(base).value_or(None)
+    both = parse(ours).bind(lambda one: parse(theirs).map(lambda other: render(merge(before, one, other))))
+    return both.value_or(None)
+
+
+# -- tiers ------------------------------------------------------------------------------------------------------------
+
+
+def _nearer(one: Tier, other: Tier) -> Tier:
+    return min(one, other, key=list(Tier).index)
+
+
+def _tiers(base: TierList | None, ours: TierList, theirs: TierList) -> TierList:
+    """Each entry where the side that moved it has it, nearest where both moved it; in our order, then in theirs. The next
+    defrag weighs them anew."""
+    before = base or TierList()
+
+    def tier(id: str) -> Tier:
+        return chosen(before.of(id), ours.of(id), theirs.of(id), _nearer, has_base=True)
+
+    ids = dict.fromkeys((*ours.hot, *theirs.hot, *ours.warm, *theirs.warm))
+    placed = {id: tier(id) for id in ids}
+    return TierList(
+        tuple(id for id in ids if placed[id] is Tier.HOT), tuple(id for id in ids if placed[id] is Tier.WARM)
+    )
+
+
+# -- what was forgotten -----------------------------------------------------------------------------------------------
+
+
+def _tombstone(base: Tombstone | None, ours: Tombstone, theirs: Tombstone) -> Tombstone:
+    """The later, with the statements of both."""
+    first, second = sorted((ours, theirs), key=lambda each: (each.at_ms, render_tombstone(each)), reverse=True)
+    if isinstance(first, EntryTombstone) and isinstance(second, EntryTombstone):
+        return evolve(first, statements=first.statements | second.statements)
+    return first
+
+
+def _later(base: int | None, ours: int, theirs: int) -> int:
+    return max(ours, theirs)
+
+
+def _tombstone_bytes(tombstone: Tombstone) -> bytes:
+    return render_tombstone(tombstone).encode("ascii")
+
+
+def _purge_bytes(at_ms: int) -> bytes:
+    return render_purge(at_ms).encode("ascii")
+
+
+# -- sessions ---------------------------------------------------------------------------------------------------------
+
+
+def _mark_in(data: bytes, path: str) -> Result[SessionMark, Error]:
+    return parse_session_mark(data.decode("utf-8", "replace"), path)
+
+
+def _further(base: SessionMark | None, ours: SessionMark, theirs: SessionMark) -> SessionMark:
+    """The mark that lies further in the session, with the entries of both."""
+    further, other = sorted(
+        (ours, theirs),
+        key=lambda mark: (mark.turns_seen, mark.last_at_ms or 0, render_session_mark(mark)),
+        reverse=True,
+    )
+    return evolve(
+        further,
+        tools_answered=further.tools_answered or other.tools_answered,
+        handoff_id=further.handoff_id or other.handoff_id,
+        entry_ids=united((), further.entry_ids, other.entry_ids),
+        used_ids=united((), further.used_ids, other.used_ids),
+    )
+
+
+def _mark_bytes(mark: SessionMark) -> bytes:
+    return render_session_mark(mark).encode("ascii")
+
+
+# -- tags and values --------------------------------------------------------------------------------------------------
+
+
+def _tags(base: TagVocabulary | None, ours: TagVocabulary, theirs: TagVocabulary) -> TagVocabulary:
+    """All that is accepted on either side, but for what one of them took out; the renamings of both, ours first, followed
+    to their ends."""
+    before = base or TagVocabulary()
+    accepted = frozenset(united(before.accepted, sorted(ours.accepted), sorted(theirs.accepted)))
+    step = {**theirs.renamed, **ours.renamed}
+    renamed = {old: _end_of(old, step) for old in step}
+    earlier = frozenset(old for old, new in renamed.items() if old != new)
+    return TagVocabulary(
+        (accepted - earlier) | {renamed[tag] for tag in accepted & earlier},
+        {old: new for old, new in renamed.items() if old in earlier},
+    )
+
+
+def _end_of(tag: str, step: dict[str, str]) -> str:
+    """What a tag is called in the end; of tags renamed in a circle the least is what all of them are called."""
+    seen = [tag]
+    while seen[-1] in step:
+        following = step[seen[-1]]
+        if following in seen:
+            return min(seen[seen.index(following) :])
+        seen.append(following)
+    return seen[-1]
+
+
+def _vocabulary_bytes(vocabulary: TagVocabulary) -> bytes:
+    return render_tag_vocabulary(vocabulary).encode("utf-8", "backslashreplace")
+
+
+def _newer_value(path: str, ours: bytes, theirs: bytes) -> bytes | None:
+    """The value that was written later."""
+    found = [parse_state_value(data, path, "").map(lambda value: value.updated_at_ms or 0) for data in (ours, theirs)]
+    match sealed(found[0]), sealed(found[1]):
+        case Success(our_time), Success(their_time):
+            return max((our_time, ours), (their_time, theirs))[1]
+        case Failure(_), Success(_):
+            return theirs
+        case Success(_), Failure(_):
+            return ours
+        case _:
+            return None
+
+
+# -- the ledger -------------------------------------------------------------------------------------------------------
+
+
+def merged_ledger(base: bytes, ours: bytes, theirs: bytes) -> bytes:
+    """The ledger of one host, where two machines have that name: every read that either has counted, once.
+
+    A side that still has all lines of the base has only added some: those are added to the other. Where both have compacted
+    the base away, of each entry the larger count stands.
+    """
+    before, one, other = (Counter(data.splitlines(keepends=True)) for data in (base, ours, theirs))
+    if not before - other:
+        return _ended(ours) + b"".join((other - before).elements())
+    if not before - one:
+        return _ended(theirs) + b"".join((one - before).elements())
+    return _larger_counts(ours, theirs)
+
+
+def _larger_counts(ours: bytes, theirs: bytes) -> bytes:
+    counts: list[dict[str, tuple[int, int]]] = []
+    bases: dict[str, Base] = {}
+    for data in (ours, theirs):
+        counted: dict[str, tuple[int, int]] = {}
+        for line in data.splitlines():
+            match parse_ledger_line(line):
+                case Read(id, at_ms, _):
+                    count, last = counted.get(id, (0, 0))
+                    counted[id] = (count + 1, max(last, at_ms))
+                case Total(id, count, last_at_ms):
+                    before, last = counted.get(id, (0, 0))
+                    counted[id] = (before + count, max(last, last_at_ms or 0))
+                case Base(id, count, _) as record:
+                    bases[id] = max(bases.get(id, record), record, key=lambda each: (each.count, each.last_at_ms or 0))
+                case None:
+                    continue
+        counts.append(counted)
+    ids = dict.fromkeys((*counts[0], *counts[1]))
+    totals = {id: max(side.get(id, (0, 0)) for side in counts) for id in ids}
+    lines = [render_ledger_line(Total(id, count, last or None)) for id, (count, last) in totals.items()]
+    return b"".join([*lines, *map(render_ledger_line, bases.values())])
+
+
+def _ended(data: bytes) -> bytes:
+    return data if not data or data.endswith(b"\n") else data + b"\n"

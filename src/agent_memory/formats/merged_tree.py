@@ -1,0 +1,212 @@
+"""Two commits of a store with their common ancestor, merged to one tree: notes by id, what we keep beside them by what it
+means, everything else by path.
+
+Nothing is lost: what one machine removed and the other changed stays changed; of two versions that cannot be one, both
+stay. Only what was forgotten goes (P28). Pure: contents are handed in, by object id.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from agent_memory.domain.entry import MemoryEntry
+from agent_memory.domain.merging.admission import why_outside
+from agent_memory.domain.merging.three_way import chosen
+from agent_memory.domain.merging.tree import EMPTY, PLAIN_MODES, Leaf, MergedTree, Remark, Tree
+from agent_memory.domain.recording.recorded_paths import IGNORE_FILE, IGNORED
+from agent_memory.domain.text.file_name import file_name_of, id_in_name
+from agent_memory.domain.text.ids import is_id
+from agent_memory.domain.tiers import TIERS_FILE, TierList
+from agent_memory.domain.vocabulary import Sensitivity
+from agent_memory.formats.merge_outcome import Outcome
+from agent_memory.formats.merge_sides import ARCHIVE, TOPICS, Contents, Held, Place
+from agent_memory.formats.merged_bookkeeping import merged_bookkeeping
+from agent_memory.formats.merged_note import MergedNote, merged_note
+from agent_memory.formats.tiers_json import parse_tiers, render_tiers
+from agent_memory.values import frozen
+
+
+def merged_tree(base: Tree | None, ours: Tree, theirs: Tree, contents: Mapping[str, bytes]) -> MergedTree:
+    """The tree of both. `base` is None where the two have no common history; `contents` holds at least what
+    `wanted_contents` names."""
+    known = Contents(contents)
+    before, mine, other = (_admitted(each) for each in (base or EMPTY, ours, theirs))
+    outcome = Outcome(ours, theirs, known, known.forgotten(mine, other))
+    sides = [known.side(each) for each in (before, mine, other)]
+    merge = _Merge(outcome, known, base is not None, known.successors(*sides[1:]))
+    for id in dict.fromkeys((*sides[1].notes, *sides[2].notes)):
+        merge.note(id, sides[0].notes.get(id), sides[1].notes.get(id), sides[2].notes.get(id))
+    for path in sorted({*sides[1].others, *sides[2].others}):
+        merge.file(path, sides[0].others.get(path), sides[1].others.get(path), sides[2].others.get(path))
+    _settle_tiers(outcome)
+    outcome.files[IGNORE_FILE] = _ignore_file(outcome, base or EMPTY)
+    outside = {path: leaf for path, leaf in _outside(outcome, base or EMPTY).items() if path not in outcome.files}
+    return MergedTree(
+        files={**outside, **outcome.files},
+        outside=frozenset(outside),
+        conflicts=tuple(outcome.conflicts),
+        remarks=tuple(outcome.remarks),
+        forgotten=outcome.forgotten_count,
+    )
+
+
+def _ignore_file(outcome: Outcome, base: Tree) -> Held:
+    """The lines of both, those that a store needs among them."""
+    one, other = (tree.get(IGNORE_FILE) for tree in (outcome.ours, outcome.theirs))
+    before = base.get(IGNORE_FILE)
+    if one is not None and other in (one, before):
+        return one
+    texts = [outcome.contents.of(leaf) for leaf in (one, other) if leaf is not None and leaf.mode in PLAIN_MODES]
+    if one == before and other is not None and texts:
+        texts = texts[-1:]
+    lines = [line for text in texts for line in (text or b"").decode("utf-8", "replace").splitlines()]
+    lines += [line for line in IGNORED if line not in lines]
+    return "".join(f"{line}\n" for line in dict.fromkeys(lines)).encode()
+
+
+def _admitted(tree: Tree) -> Tree:
+    return {path: leaf for path, leaf in tree.items() if path != IGNORE_FILE and why_outside(path, leaf) is None}
+
+
+def _outside(outcome: Outcome, base: Tree) -> Tree:
+    """What is never written to disk goes on in git as git has it; what is new of it is remarked on."""
+    found: dict[str, Leaf] = {}
+    for path in sorted({*outcome.ours, *outcome.theirs} - {IGNORE_FILE}):
+        before, one, other = (tree.get(path) for tree in (base, outcome.ours, outcome.theirs))
+        reason = next((why for leaf in (other, one) if leaf is not None and (why := why_outside(path, leaf))), None)
+        if reason is None:
+            continue
+        kept = chosen(before, one, other, lambda mine, theirs: mine or theirs, has_base=True)
+        if kept is not None:
+            found[path] = kept
+        if other is not None and other not in (before, one):
+            outcome.remark(path, f"stays in git and was not written here: {reason}")
+    return found
+
+
+@frozen
+class _Merge:
+    outcome: Outcome
+    contents: Contents
+    has_base: bool
+    successors: Mapping[str, str]
+
+    # -- notes --------------------------------------------------------------------------------------------------------
+
+    def note(self, id: str, base: Place | None, ours: Place | None, theirs: Place | None) -> None:
+        """One note, which at least one side has."""
+        if ours == theirs or (self.has_base and theirs == base):
+            self.outcome.keep(id, ours)
+        elif self.has_base and ours == base:
+            self.outcome.keep(id, theirs, is_new=base is None)
+        elif ours is None or theirs is None:
+            if base is not None:
+                self.outcome.remark(id, "was removed on one machine and changed on the other: it stays")
+            self.outcome.keep(id, ours or theirs, is_new=base is None)
+        elif ours.live != theirs.live:
+            self._shelves(id, ours if ours.live else theirs, theirs if ours.live else ours)
+        else:
+            self._versions(id, base, ours, theirs)
+
+    def _shelves(self, id: str, live: Place, retired: Place) -> None:
+        """Archived on one machine, changed on the other: the change wins, unless another note has taken its place."""
+        successor = self.successors.get(id)
+        if successor is None:
+            self.outcome.remark(id, "was archived on one machine and changed on the other: it stays live")
+            self.outcome.keep(id, live)
+            return
+        became = f"went into {successor} on one machine and was changed on the other: the change is in the archive"
+        self.outcome.remark(id, became)
+        self.outcome.keep(id, retired)
+        self.outcome.keep_version(id, live)
+
+    def _versions(self, id: str, base: Place | None, ours: Place, theirs: Place) -> None:
+        """Both live, or both retired, and not the same."""
+        merged = self._merged(id, base, ours, theirs)
+        if merged is None:
+            self.outcome.keep(id, ours)
+            self.outcome.keep_beside(theirs.path, theirs.leaf)
+            return
+        left = self.outcome.forgotten.left_of(merged.entry, is_new=False)
+        if left is None:
+            self.outcome.forgotten_count += 1
+            return
+        data = merged.text.encode()
+        if left is not merged.entry:
+            data = self.outcome.rendered(left, data)
+        self.outcome.put(_path_of(base, ours, theirs, left), data)
+        for side in (ours, theirs):
+            if self.contents.of(side.leaf) != data:
+                self.outcome.keep_version(id, side)
+        if merged.conflicted:
+            title = "a secret note" if left.meta.sensitivity is Sensitivity.SECRET else left.meta.title
+            self.outcome.conflicts.append(Remark(id, title))
+
+    def _merged(self, id: str, base: Place | None, ours: Place, theirs: Place) -> MergedNote | None:
+        one, other = self.contents.of(ours.leaf), self.contents.of(theirs.leaf)
+        if one is None or other is None:
+            return None
+        return merged_note(None if base is None else self.contents.of(base.leaf), one, other, f"{id}.md")
+
+    # -- other files --------------------------------------------------------------------------------------------------
+
+    def file(self, path: str, base: Leaf | None, ours: Leaf | None, theirs: Leaf | None) -> None:
+        """One file that is no note, or a version of one; at least one side has it."""
+        if ours == theirs or (self.has_base and theirs == base):
+            kept = ours
+        elif self.has_base and ours == base:
+            kept = theirs
+        elif ours is None or theirs is None:
+            kept = ours or theirs
+        else:
+            self._contents(path, base, ours, theirs)
+            return
+        if kept is None:
+            return
+        if path.startswith((TOPICS, ARCHIVE)) and self.outcome.ours.get(path) != kept:
+            owner = path.split("/")[1]
+            self.outcome.admit(path, owner if is_id(owner) else id_in_name(owner), kept)
+        else:
+            self.outcome.put(path, kept)
+
+    def _contents(self, path: str, base: Leaf | None, ours: Leaf, theirs: Leaf) -> None:
+        one, other = self.contents.of(ours), self.contents.of(theirs)
+        merged = None
+        if one is not None and other is not None:
+            merged = merged_bookkeeping(path, self.contents.of(base), one, other)
+        self.outcome.put(path, ours if merged is None else merged)
+        if merged is not None:
+            return
+        if path.startswith(("state/", "usage/")):
+            self.outcome.remark(path, "could not be merged, so this machine's stays")
+        elif path.startswith(ARCHIVE) and path.count("/") > 1:
+            self.outcome.keep_version(path.split("/")[1], Place(path, theirs))
+        else:
+            self.outcome.keep_beside(path, theirs)
+
+
+def _path_of(base: Place | None, ours: Place, theirs: Place, entry: MemoryEntry) -> str:
+    """The name of the side that changed it; where both did, that of the merged title and tags."""
+    if ours.path == theirs.path or (base is not None and theirs.path == base.path):
+        return ours.path
+    if base is not None and ours.path == base.path:
+        return theirs.path
+    return f"{TOPICS if ours.live else ARCHIVE}{file_name_of(entry.meta)}"
+
+
+def _settle_tiers(outcome: Outcome) -> None:
+    """Of the merged tiers only what is still live."""
+    data = outcome.contents.of(outcome.files.get(TIERS_FILE))
+    tiers = None if data is None else parse_tiers(data, TIERS_FILE).value_or(None)
+    if tiers is not None:
+        gone = _live_ids(outcome.ours, outcome.theirs) - _live_ids(outcome.files)
+        kept = TierList(
+            tuple(id for id in tiers.hot if id not in gone), tuple(id for id in tiers.warm if id not in gone)
+        )
+        if kept != tiers:
+            outcome.files[TIERS_FILE] = render_tiers(kept)
+
+
+def _live_ids(*trees: Mapping[str, object]) -> set[str]:
+    live = (path for tree in trees for path in tree if path.startswith(TOPICS))
+    return {id for path in live if (id := id_in_name(path.rpartition("/")[2])) is not None}
