@@ -6,9 +6,12 @@ from collections.abc import Mapping
 
 from agent_memory.adapters.surroundings.repository import read_repository
 from agent_memory.adapters.surroundings.root import home_of
-from agent_memory.domain.redacted_path import redact_path
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE
 from agent_memory.values import frozen
+
+_SHORTEST_SECRET_CHARS = 15
+"""Of a rule that needs nothing around it but letters, digits and what stands in names."""
+_USUAL = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-/:")
 
 
 @frozen
@@ -22,7 +25,20 @@ class PlacesFiles:
         if cwd is None:
             return GLOBAL_SCOPE
         # It stands in notes, and so in git: a directory's name may hold a secret like any other text.
-        return redact_path(read_repository(cwd, self.environ, home_of(self.environ)).scope)
+        return _redacted(read_repository(cwd, self.environ, home_of(self.environ)).scope)
+
+
+def _redacted(scope: str) -> str:
+    if is_too_plain(scope):
+        return scope
+    from agent_memory.domain.redacted_path import redact_path  # loading all its rules takes longer than a search
+
+    return redact_path(scope)
+
+
+def is_too_plain(scope: str) -> bool:
+    """Whether every part is too short, and its characters too usual, for any rule of redaction."""
+    return all(len(part) < _SHORTEST_SECRET_CHARS for part in scope.split("/")) and not set(scope) - _USUAL
 
 
 @frozen
