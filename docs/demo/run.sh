@@ -51,9 +51,8 @@ cat << NEXT
   Look around here:    AGENT_MEMORY_ROOT='$AGENT_MEMORY_ROOT' '$(command -v memory)' status
   Throw it away:       rm -r '$place'
   Install it:          uv tool install .    or    pipx install .
-  Capture sessions:    put this into the Stop and SessionEnd hooks of ~/.claude/settings.json
-                         {"type": "command", "command": "memory capture --harness claude-code --hook", "timeout": 10}
-  Make them notes:     memory consolidate    (by hand, or every two hours by cron)
+  Capture sessions:    memory setup          (hooks of the harnesses on this machine; a diff first)
+  Make them notes:     memory install-cron   (every two hours, by the machine's own scheduler)
   Use your own model:  {"llm": {"preset": "claude"}} in ~/.config/agent-memory/config.json makes the notes better
-  Read on:             README.md, docs/README.md
+  Read on:             docs/tutorial.md: what one session learns, the next one knows
 NEXT

@@ -22,8 +22,27 @@ SESSION = PROJECT / "docs" / "demo" / "session.jsonl"
 SESSION_ID = "b19c5100-4b94-45e6-bd8c-ad7d7f3c7591"
 
 
-def blocks(kind: str) -> list[str]:
-    return re.findall(rf"^```{kind}\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+BLOCKS = {
+    "demo": ("sh", "make demo "),
+    "install": ("sh", "uv tool install ."),
+    "next": ("sh", "memory setup "),
+    "defrag": ("sh", "memory defrag "),
+    "session": ("console", "$ memory capture "),
+    "hooks": ("json", '{"hooks": '),
+    "preset": ("json", '{"llm": '),
+    "targets": ("json", '{"agentsMd": '),
+}
+"""Every block that somebody may type or copy: its kind, and how it begins."""
+
+
+def block(name: str) -> str:
+    kind, beginning = BLOCKS[name]
+    (found,) = [text for each, text in all_blocks() if each == kind and text.startswith(beginning)]
+    return found
+
+
+def all_blocks() -> list[tuple[str, str]]:
+    return re.findall(r"^```(\w+)\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
 
 
 def session_steps(block: str) -> list[tuple[str, str]]:
@@ -64,10 +83,9 @@ def shell(command: str, cwd: Path, stdin: str = "") -> subprocess.CompletedProce
 
 
 def test_the_session_prints_what_it_shows(mara: Path) -> None:
-    (block,) = blocks("console")
-    steps = session_steps(block)
+    steps = session_steps(block("session"))
     assert len(steps) == 5
-    assert len(block.splitlines()) <= 12
+    assert len(block("session").splitlines()) <= 12
     for command, printed in steps:
         finished = shell(command, mara)
         assert (finished.returncode, finished.stderr) == (0, ""), command
@@ -80,7 +98,7 @@ def test_shapes_differ_where_words_do() -> None:
 
 
 def test_the_hooks_capture_a_session(mara: Path, home: Path) -> None:
-    hooks = json.loads(blocks("json")[0])["hooks"]
+    hooks = json.loads(block("hooks"))["hooks"]
     assert set(hooks) == {"Stop", "SessionEnd"}
     for event, ((each,),) in ((event, [group["hooks"] for group in groups]) for event, groups in hooks.items()):
         payload = {"hook_event_name": event, "session_id": SESSION_ID, "cwd": str(mara)}
@@ -94,7 +112,7 @@ def test_the_hooks_capture_a_session(mara: Path, home: Path) -> None:
 def test_the_config_is_valid_and_the_presets_are_there(home: Path) -> None:
     config = home / ".config" / "agent-memory" / "config.json"
     config.parent.mkdir(parents=True)
-    config.write_text(blocks("json")[1], "utf-8")
+    config.write_text(block("preset"), "utf-8")
     finished = shell("memory config --json", home)
     assert finished.returncode == 0, finished.stderr
     assert json.loads(finished.stdout)["config"]["llm"]["preset"] == "claude"
@@ -106,11 +124,11 @@ def test_the_config_is_valid_and_the_presets_are_there(home: Path) -> None:
 def test_what_is_in_front_of_every_agent_is_written_and_taken_back(mara: Path, home: Path) -> None:
     config = home / ".config" / "agent-memory" / "config.json"
     config.parent.mkdir(parents=True)
-    config.write_text(blocks("json")[2], "utf-8")
+    config.write_text(block("targets"), "utf-8")
     rules = home / ".claude" / "CLAUDE.md"
     rules.write_text("# My rules\n", "utf-8")
     (home / ".codex").mkdir()
-    for command in ("memory remember 'Deploys run from main only' --kind convention", *_commands(blocks("sh")[2])):
+    for command in ("memory remember 'Deploys run from main only' --kind convention", *_commands(block("defrag"))):
         finished = shell(command, mara)
         assert finished.returncode == 0, (command, finished.stderr)
         if command == "memory defrag":
@@ -125,12 +143,10 @@ def _commands(block: str) -> list[str]:
 
 
 def test_the_make_targets_are_there() -> None:
-    trial, install, _ = blocks("sh")
-    targets = re.findall(r"^make (\w+)", trial, re.MULTILINE)
+    targets = re.findall(r"^make (\w+)", block("demo"), re.MULTILINE)
     assert targets == ["demo", "test"]
     makefile = (PROJECT / "Makefile").read_text("utf-8")
     assert [target for target in targets if f"\n{target}: " not in makefile] == []
-    assert install.startswith("uv tool install .")
 
 
 def test_installing_gives_both_commands() -> None:
@@ -140,9 +156,29 @@ def test_installing_gives_both_commands() -> None:
     assert scripts | set(shared.values()) == {"memory", "agent-memory"}
 
 
+def test_what_comes_next_works(mara: Path, home: Path) -> None:
+    """Where nobody can be asked, the answer has to be in the call; and no schedule of this machine is touched."""
+    answered = {
+        "memory setup": "--yes",
+        "memory install-cron": "--dry-run --system cron",
+        "memory backfill": "--dry-run",
+    }
+    commands = _commands(block("next"))
+    assert set(answered) < set(commands)
+    for command in commands:
+        finished = shell(f"{command} {answered.get(command, '')}", mara)
+        assert finished.returncode == 0, (command, finished.stderr)
+    assert "memory capture" in (home / ".claude" / "settings.json").read_text("utf-8")
+
+
 def test_every_block_is_looked_at_by_a_test() -> None:
-    kinds = re.findall(r"^```(\w*)$", README, re.MULTILINE)
-    assert [kind for kind in kinds if kind] == ["text", "sh", "sh", "console", "json", "json", "json", "sh"]
+    untested = [text for kind, text in all_blocks() if kind != "text" and not text.startswith(_beginnings(kind))]
+    assert untested == []
+    assert len(re.findall(r"^```", README, re.MULTILINE)) == 2 * len(all_blocks())
+
+
+def _beginnings(kind: str) -> tuple[str, ...]:
+    return tuple(beginning for each, beginning in BLOCKS.values() if each == kind)
 
 
 def test_the_table_has_the_commands_that_there_are() -> None:
