@@ -390,3 +390,24 @@ def test_no_published_payload_leaves_topics_p21(root: Path, shared: Path) -> Non
     assert len(files) == len(payloads)
     for payload in payloads[:50]:
         assert store(root).read(payload).failure().code == "entry-not-found"
+
+
+class TestReadAgain:
+    def test_what_was_listed_is_read_as_if_it_had_not_been(self, root: Path) -> None:
+        files = store(root)
+        files.apply([Create(entry(A, body="One.\n\n---\n\nTwo."))]).unwrap()
+        (root / "topics" / "by hand.md").write_bytes(b"\xef\xbb\xbf# By hand\r\n\r\nIt has no frontmatter.\r\n")
+        listed = store(root).list().unwrap().entries
+        assert len(listed) == 2
+        for each in listed:
+            assert files.read_again(each) == store(root).read(each.meta.id)
+
+    def test_what_was_edited_meanwhile_is_read_as_it_is_now(self, root: Path) -> None:
+        files = store(root)
+        files.apply([Create(entry(A))]).unwrap()
+        (listed,) = files.list().unwrap().entries
+        path = root / listed.path
+        path.write_text(path.read_text().replace("About.", "Else.").replace("Body.", "Changed."))
+        stored = files.read_again(listed).unwrap()
+        assert (stored.meta.description, stored.body) == ("Else.", "Changed.")
+        assert stored.listed.content_hash != listed.content_hash

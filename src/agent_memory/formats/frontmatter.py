@@ -6,7 +6,6 @@ import re
 
 from returns.result import Failure, Result, Success
 
-from agent_memory.formats.quick_block import read_quickly
 from agent_memory.formats.yaml_scalars import Plain, well_formed
 from agent_memory.values import frozen
 
@@ -71,6 +70,8 @@ def canonical_body(body: str) -> str:
 
 def read_values(block: str) -> Result[dict[str, Plain], tuple[str, ...]]:
     """The values of a frontmatter block; else every problem with its line."""
+    from agent_memory.formats.quick_block import read_quickly  # a note whose bytes are known is only cut
+
     quick = read_quickly(block)
     if quick is not None:
         return Success(quick)

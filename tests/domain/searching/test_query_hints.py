@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 import pytest
 from hypothesis import given, strategies as st
 
+from agent_memory.domain.searching import query_hints
 from agent_memory.domain.searching.query_hints import Period, hints_of
 from agent_memory.domain.vocabulary import Kind
 
@@ -102,3 +103,111 @@ def test_any_text_has_hints(query: str, now_ms: int) -> None:
 )
 def test_letters_that_only_look_alike_end_in_no_error(query: str) -> None:
     assert hints_of(query, NOW_MS).ids == ()
+
+
+_SAID = st.sampled_from(
+    [
+        "decision",
+        "decided",
+        "choose",
+        "choosen",
+        "why",
+        "did",
+        "we",
+        "use",
+        "was",
+        "chosen",
+        "picked",
+        "settled",
+        "on",
+        "lessons",
+        "learnt",
+        "pitfall:",
+        "preference",
+        "for",
+        "do",
+        "I",
+        "prefer",
+        "conventions",
+        "style",
+        "guide",
+        "open",
+        "tasks",
+        "to-do",
+        "todos",
+        "pending",
+        "work",
+        "is",
+        "left",
+        "to",
+        "do",
+        "still",
+        "needs",
+        "to",
+        "be",
+        "done",
+        "hand-off",
+        "where",
+        "were",
+        "we",
+        "pick",
+        "up",
+        "where",
+        "left",
+        "off",
+        "latest",
+        "recently",
+        "current",
+        "up-to-date",
+        "these",
+        "days",
+        "right",
+        "now",
+        "as",
+        "of",
+        "now",
+        "last",
+        "time",
+        "mais",
+        "recente",
+        "atualmente",
+        "ultima",
+        "actual",
+        "in",
+        "may",
+        "since",
+        "2024",
+        "2024-05",
+        "2024-05-12",
+        "March",
+        "3rd",
+        "before",
+        "august",
+        "today",
+        "yesterday",
+        "last",
+        "week",
+        "this",
+        "month",
+        "hoje",
+        "ontem",
+        "hoy",
+        "ayer",
+        "the",
+        "queue",
+        "KEYS",
+    ]
+)
+
+
+@given(
+    st.lists(st.one_of(_SAID, _SAID.map(str.upper), st.text(max_size=3)), max_size=8),
+    st.sampled_from([" ", " ", "_", ""]),
+)
+def test_the_short_look_misses_nothing_that_the_long_one_finds(words: list[str], between: str) -> None:
+    asked = between.join(words)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(query_hints, "_may_say", lambda *_: True)
+        patch.setattr(query_hints, "_may_say_when", lambda _: True)
+        looked_at_long = hints_of(asked, NOW_MS)
+    assert hints_of(asked, NOW_MS) == looked_at_long

@@ -62,6 +62,17 @@ def understand(path: str, data: bytes, mtime_ns: int) -> Result[StoredEntry, Ent
     )
 
 
+def understand_again(listed: Listed, data: bytes, mtime_ns: int) -> Result[StoredEntry, EntryUnreadable]:
+    """The same for the file of an entry that was listed: bytes that are still the same are not read once more, but for the
+    body. Instants that such a file takes from its mtime stay those of the listing."""
+    if content_hash(data) != listed.content_hash:
+        return understand(listed.path, data, mtime_ns)
+    from agent_memory.formats.frontmatter import split_note
+
+    body = split_note(data.decode("utf-8", "replace")).map(lambda parts: StoredEntry(listed, parts.body))
+    return body.lash(lambda _: understand(listed.path, data, mtime_ns))
+
+
 def unreadable(path: str, error: Error) -> UnreadableFile:
     """How a listing says that a file could not be read."""
     match error:

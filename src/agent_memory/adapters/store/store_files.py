@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.paths import real_root
-from agent_memory.adapters.store.entry_files import JOURNAL, read_image, understand
+from agent_memory.adapters.store.entry_files import JOURNAL, read_image, understand, understand_again
 from agent_memory.adapters.store.shelves import Shelves
 from agent_memory.domain.change import Change, Create, Receipt, Replace, Retire, Together
 from agent_memory.domain.entry import Listed, Listing, MemoryEntry, StoredEntry
@@ -92,7 +92,7 @@ class StoreFiles:
     def read_again(self, listed: Listed) -> Result[StoredEntry, Error]:
         """See the port."""
         self._settle()
-        found = self._load(listed.path, listed.meta.id)
+        found = self._load(listed.path, listed.meta.id, listed)
         if isinstance(found, Success) and (there := found.unwrap()) is not None:
             return Success(there)
         return self.read(listed.meta.id, archived=listed.archived)
@@ -169,16 +169,19 @@ class StoreFiles:
         found = self._load(path, id)
         return found.unwrap() if isinstance(found, Success) else None
 
-    def _load(self, path: str, id: str) -> Result[StoredEntry | None, Error]:
+    def _load(self, path: str, id: str, listed: Listed | None = None) -> Result[StoredEntry | None, Error]:
         match sealed(read_image(self._root, path)):
             case Failure(error):
                 return Failure(error)
             case Success(image):
                 if image is None:
                     return Success(None)
-                return understand(path, image.data, image.mtime_ns).map(
-                    lambda stored: stored if stored.meta.id == id else None
+                understood = (
+                    understand(path, image.data, image.mtime_ns)
+                    if listed is None
+                    else understand_again(listed, image.data, image.mtime_ns)
                 )
+                return understood.map(lambda stored: stored if stored.meta.id == id else None)
 
     def _absent(self, id: str, listing: Listing, archived: bool) -> Result[StoredEntry, Error]:
         for file in listing.unreadable:

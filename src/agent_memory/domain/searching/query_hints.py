@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, date, datetime, timedelta
+from functools import cache
 
 from agent_memory.domain.instants import DAY_MS
 from agent_memory.domain.text.ids import ID_PATTERN
@@ -25,12 +26,20 @@ _KIND_CUES = {
     r"|(?:is|was) (?:still )?left to do|still (?:needs|need|has|have) to be done",
     Kind.HANDOFF: r"hand-?(?:off|over)s?|where (?:did (?:we|i) (?:stop|leave off)|were we)|pick up where|left off",
 }
-_KINDS = {kind: re.compile(rf"(?<!\w)(?:{cues})", re.IGNORECASE) for kind, cues in _KIND_CUES.items()}
+_KIND_TELLS = {
+    Kind.DECISION: ("deci", "cho", "pick", "settle", "why"),
+    Kind.LESSON: ("lesson", "pitfall", "gotcha", "lecci"),
+    Kind.PREFERENCE: ("prefer",),
+    Kind.CONVENTION: ("conven", "style guide"),
+    Kind.TASK: ("task", "todo", "to-do", "work", "tarefa", "tarea", "left to do", "to be done"),
+    Kind.HANDOFF: ("hand", "where", "pick up", "left off"),
+}
+"""What is in any text in ASCII that asks for the kind: without it, the longer look is not taken."""
 
-_NEWEST = re.compile(
+_NEWEST_TELLS = ("latest", "newest", "recent", "current", "date", "days", "now", "last time", "tual", "ltim")
+_NEWEST = (
     r"(?<!\w)(?:latest|newest|most recent(?:ly)?|recent(?:ly)?|current(?:ly)?|up[- ]to[- ]date|these days|nowadays|as of now|right now"
-    r"|last time|mais recentes?|recentes?|recentemente|atual(?:mente)?|últim[oa]s?|más recientes?|recientes?|actual(?:mente)?)(?!\w)",
-    re.IGNORECASE,
+    r"|last time|mais recentes?|recentes?|recentemente|atual(?:mente)?|últim[oa]s?|más recientes?|recientes?|actual(?:mente)?)(?!\w)"
 )
 
 _PLAIN = re.IGNORECASE | re.ASCII
@@ -60,20 +69,17 @@ _MONTHS = {
 _MONTH = rf"(?P<month>{'|'.join(sorted(_MONTHS, key=len, reverse=True))})\b\.?"
 _DAY = r"(?P<day>[12]\d|3[01]|0?[1-9])(?:st|nd|rd|th)?\b"
 _YEAR = r"(?P<year>(?:19|20)\d\d)\b"
-_DATES = tuple(
-    re.compile(rf"\b(?:{form})", _PLAIN)
-    for form in (
-        rf"{_YEAR}-(?P<monthnumber>0[1-9]|1[0-2])-(?P<day>[0-2]\d|3[01])\b",
-        rf"{_YEAR}-(?P<monthnumber>0[1-9]|1[0-2])\b",
-        rf"{_MONTH}\s+{_DAY}(?:,?\s+{_YEAR})?",
-        rf"{_DAY}\s+(?:of\s+|de\s+)?{_MONTH}(?:,?\s+(?:of\s+|de\s+)?{_YEAR})?",
-        rf"{_MONTH},?\s+(?:of\s+|de\s+)?{_YEAR}",
-        rf"(?:in|since|during|until|before|after|desde|em|en)\s+{_MONTH}",
-        rf"(?:in|since|during|until|before|after|from|desde|em|en)\s+{_YEAR}",
-    )
+_DATES = (
+    rf"{_YEAR}-(?P<monthnumber>0[1-9]|1[0-2])-(?P<day>[0-2]\d|3[01])\b",
+    rf"{_YEAR}-(?P<monthnumber>0[1-9]|1[0-2])\b",
+    rf"{_MONTH}\s+{_DAY}(?:,?\s+{_YEAR})?",
+    rf"{_DAY}\s+(?:of\s+|de\s+)?{_MONTH}(?:,?\s+(?:of\s+|de\s+)?{_YEAR})?",
+    rf"{_MONTH},?\s+(?:of\s+|de\s+)?{_YEAR}",
+    rf"(?:in|since|during|until|before|after|desde|em|en)\s+{_MONTH}",
+    rf"(?:in|since|during|until|before|after|from|desde|em|en)\s+{_YEAR}",
 )
-_OPEN_END = re.compile(r"(?:since|after|from|desde|depois de|después de)(?:\s+(?:in|the))?\s*$", re.IGNORECASE)
-_OPEN_START = re.compile(r"(?:before|until|till|as of|up to|by|antes de|até|hasta)(?:\s+the)?\s*$", re.IGNORECASE)
+_OPEN_END = r"(?:since|after|from|desde|depois de|después de)(?:\s+(?:in|the))?\s*$"
+_OPEN_START = r"(?:before|until|till|as of|up to|by|antes de|até|hasta)(?:\s+the)?\s*$"
 _RELATIVE = {
     "today": (0, 0),
     "yesterday": (1, 1),
@@ -86,7 +92,9 @@ _RELATIVE = {
     "hoy": (0, 0),
     "ayer": (1, 1),
 }
-_RELATIVE_TIME = re.compile(rf"\b(?:{'|'.join(_RELATIVE)})\b", _PLAIN)
+_RELATIVE_TIME = rf"\b(?:{'|'.join(_RELATIVE)})\b"
+_LETTERS_OR_DIGIT = re.compile(r"[a-z]+|\d")
+_TIME_TELLS = frozenset({*_MONTHS, "today", "yesterday", "week", "month", "hoje", "ontem", "hoy", "ayer"})
 
 _ID = re.compile(rf"(?<!\w){ID_PATTERN}(?!\w)")
 _MOST_IDS = 20
@@ -121,24 +129,44 @@ def hints_of(query: str, now_ms: int) -> QueryHints:
     without a year is the last one that is not in the future."""
     asked = query[:_LOOKED_AT_CHARS]
     return QueryHints(
-        frozenset(kind for kind, cues in _KINDS.items() if cues.search(asked)),
-        _NEWEST.search(asked) is not None,
-        _periods(asked, now_ms),
+        frozenset(
+            kind
+            for kind, cues in _KIND_CUES.items()
+            if _may_say(asked, _KIND_TELLS[kind]) and _compiled(rf"(?<!\w)(?:{cues})").search(asked)
+        ),
+        _may_say(asked, _NEWEST_TELLS) and _compiled(_NEWEST).search(asked) is not None,
+        _periods(asked, now_ms) if _may_say_when(asked) else (),
         tuple(dict.fromkeys(_ID.findall(query)))[:_MOST_IDS],
     )
+
+
+@cache
+def _compiled(expression: str, flags: re.RegexFlag = re.IGNORECASE) -> re.Pattern[str]:
+    """Compiled once a query may match it: all of them together take longer than most searches."""
+    return re.compile(expression, flags)
+
+
+def _may_say(asked: str, tells: tuple[str, ...]) -> bool:
+    # Outside ASCII there are other spellings of these letters that match: `ſ` is an `s`, `K` a `k`.
+    return not asked.isascii() or any(map(asked.lower().__contains__, tells))
+
+
+def _may_say_when(asked: str) -> bool:
+    said = _LETTERS_OR_DIGIT.findall(asked.lower())
+    return not asked.isascii() or any(each.isdigit() or each in _TIME_TELLS for each in said)
 
 
 def _periods(asked: str, now_ms: int) -> tuple[Period, ...]:
     found: list[tuple[int, int, Period]] = []
     for form in _DATES:
-        for named in form.finditer(asked):
+        for named in _compiled(rf"\b(?:{form})", _PLAIN).finditer(asked):
             if any(start < named.end() and named.start() < end for start, end, _ in found):
                 continue
             period = _period_of(named.groupdict(), now_ms)
             if period is not None:
                 found.append((named.start(), named.end(), _opened(period, asked, named)))
     today = now_ms - now_ms % DAY_MS
-    for named in _RELATIVE_TIME.finditer(asked):
+    for named in _compiled(_RELATIVE_TIME, _PLAIN).finditer(asked):
         first, last = _RELATIVE[named[0].lower()]
         period = Period(today - first * DAY_MS, today - (last - 1) * DAY_MS)
         found.append((named.start(), named.end(), _opened(period, asked, named)))
@@ -147,9 +175,9 @@ def _periods(asked: str, now_ms: int) -> tuple[Period, ...]:
 
 def _opened(period: Period, asked: str, named: re.Match[str]) -> Period:
     before, word = asked[max(0, named.start() - 20) : named.start()], named[0]
-    if _OPEN_END.search(before) or re.match(r"(?:since|after|from|desde)\b", word, re.IGNORECASE):
+    if _compiled(_OPEN_END).search(before) or re.match(r"(?:since|after|from|desde)\b", word, re.IGNORECASE):
         return Period(period.start_ms, None)
-    if _OPEN_START.search(before) or re.match(r"(?:before|until)\b", word, re.IGNORECASE):
+    if _compiled(_OPEN_START).search(before) or re.match(r"(?:before|until)\b", word, re.IGNORECASE):
         return Period(None, period.end_ms)
     return period
 
