@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from wcwidth import iter_graphemes, wcswidth
+# Only a terminal has cells: what is piped does without the tables of `wcwidth`, which take longer to load than a search.
 
 ELLIPSIS = "…"
 
 
 def cells_of(text: str) -> int:
     """The cells that a text takes; control characters count as nothing, and should not be in it."""
+    from wcwidth import wcswidth
+
     return max(wcswidth(text), 0)
 
 
@@ -16,6 +18,8 @@ def cut(text: str, room: int, ellipsis: str = ELLIPSIS) -> str:
     """The text, or as much of it as leaves room for an ellipsis of one cell; never half of a grapheme."""
     if cells_of(text) <= room:
         return text
+    from wcwidth import iter_graphemes
+
     kept, used = "", 0
     for grapheme in iter_graphemes(text):
         used += cells_of(grapheme)

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from wcwidth import iter_graphemes
-
 from agent_memory.surfaces.cells import cells_of
 
 _MARK, _PLAIN = "\x1b[1;33m", "\x1b[0m"
@@ -38,6 +36,8 @@ def _lines(text: str, width_cells: int) -> Iterator[Range]:
 
 
 def _pieces(text: str, width_cells: int) -> Iterator[Range]:
+    from wcwidth import iter_graphemes
+
     """Words with the white space behind them; the graphemes of a word that is wider than a line."""
     for word in _WORD.finditer(text):
         if cells_of(word[0].rstrip()) <= width_cells:
