@@ -109,7 +109,7 @@ class Sweep:
             yield f"exit code {done.code}: {done.err}"
         elif done.code and "--json" in self.scene.words and not done.out and not _is_error(done.err):
             yield f"no error value: {done}"
-        elif done.code == 0 and self.scene.said is not None and self.scene.said(done) != self._said:
+        elif done.code == 0 and self.scene.said and self.scene.said(done) != self._said and not _admits(done):
             yield f"it answered otherwise: {done.out[:3000]} {done.err}"
 
     def _afterwards(self, done: Done, memory: Memory, before: dict[str, bytes], *, is_lasting: bool) -> Iterator[str]:
@@ -163,6 +163,12 @@ def _symptoms_of(done: Done) -> list[str]:
     """What doctor finds but for what runs and hooks tell of themselves: that is how one hears of a fault."""
     found: list[dict[str, Any]] = done.document.get("symptoms", []) if _is_json(done.out) else []
     return [each["code"] for each in found if each["area"] != "inbox and runs"]
+
+
+def _admits(done: Done) -> bool:
+    """Whether an answer tells that it is not all: what could not be read, or what was done without."""
+    document = done.document
+    return bool(done.err or document.get("notices") or document.get("unreadable") or document.get("mode") == "bm25")
 
 
 def _waits(done: Done) -> bool:

@@ -16,7 +16,7 @@ from tidying_homes import CODEX, DEPLOYS, configure, id_of, write_notes
 
 FORGOTTEN, LEARNT, PENDING = (f"{digit * 8}-1111-4222-8333-444444444444" for digit in "abc")
 HOOKED = "dddddddd-1111-4222-8333-444444444444"
-ASKED = "Do deploys run from main with ./bin/deploy.sh, or on Fridays from a branch?"
+ASKED = "Is the tide table in docs/tides.csv, or is it in the wiki?"
 RULES = b"# My rules\r\n\r\nBe brief.\r\n"
 
 
@@ -137,10 +137,19 @@ class Scene:
         return _payload(self.payload, HOOKED, home) if self.payload else b""
 
 
+INJECT = ("inject", "--harness", "claude-code", "--hook")
+
+
+def _without_section(memory: Memory) -> None:
+    """The harness has not read by itself what is hot, so there is something to tell it."""
+    (memory.home / ".claude/CLAUDE.md").unlink()
+
+
 def _cold(memory: Memory) -> None:
     """Without anything derived, as after a clone."""
     for path in sorted((memory.root / ".cache").rglob("*"), reverse=True):
         path.rmdir() if path.is_dir() else path.unlink()
+    _without_section(memory)
 
 
 SCENES = {
@@ -151,9 +160,9 @@ SCENES = {
     "list": Scene(("list", "--json"), said=ids_in),
     "search": Scene(("search", "deploys", "--json"), said=ids_in),
     "search at first": Scene(("search", "deploys", "--json"), said=ids_in, prepare=_cold),
-    "inject by a hook": Scene(("inject", "--harness", "claude-code", "--hook"), payload="UserPromptSubmit"),
-    "inject at a start": Scene(("inject", "--harness", "gemini", "--hook"), payload="SessionStart"),
-    "inject at first": Scene(("inject", "--harness", "gemini", "--hook"), payload="SessionStart", prepare=_cold),
+    "inject by a hook": Scene(INJECT, payload="UserPromptSubmit"),
+    "inject at a start": Scene(INJECT, payload="SessionStart", prepare=_without_section),
+    "inject at first": Scene(INJECT, payload="SessionStart", prepare=_cold),
     "inject": Scene(("inject", "--query", "deploys", "--json")),
     "remember": Scene(("remember", "The quay has 7 cranes, `crane-7` is out of order.", "--json"), live_notes_of),
     "pin": Scene(("pin", id_of(DEPLOYS), "--json"), live_notes_of),

@@ -1,0 +1,148 @@
+"""Many at once on one store: who captures, reads, notes, tidies, and edits by hand; and what has to come out of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable
+
+from attrs import define, field
+
+from claude_transcripts import Conversation
+from memory_process import Memory
+
+DONE, BUSY = 0, 75
+NOTES = 12
+
+
+@define
+class Crowd:
+    """One store, and all that was acknowledged to anybody. Each act is one step of one worker."""
+
+    memory: Memory
+    told: list[str] = field(factory=list)
+    """A word for each thing that must be found in the end."""
+    reads: Counter[str] = field(factory=Counter)
+    acts: Counter[str] = field(factory=Counter)
+    complaints: list[str] = field(factory=list)
+    _ids: list[str] = field(factory=list)
+    _lock: threading.Lock = field(factory=threading.Lock)
+
+    def gather(self, workers: int, seconds: float, seed: int) -> None:
+        """Let so many work for so long, each by a schedule of its own that the seed decides; then let the queue run dry."""
+        self._ids = [self.memory.remembered(f"Fixed note {number} holds FIXED_{number}.") for number in range(NOTES)]
+        end = time.monotonic() + seconds
+        threads = [
+            threading.Thread(target=self._work, args=(f"w{number}", random.Random(f"{seed} {number}"), end))
+            for number in range(workers)
+        ]
+        for each in threads:
+            each.start()
+        for each in threads:
+            each.join()
+        while self.memory.pending() and not self.complaints:
+            self._call("consolidate", "consolidate", "--json")
+
+    def _work(self, name: str, chance: random.Random, end: float) -> None:
+        acts: list[Callable[[str, random.Random], None]] = [
+            *(self.captures_a_session, self.captures_a_session, self.captures_a_note, self.reads_a_note),
+            *(self.reads_a_note, self.remembers, self.edits_by_hand, self.writes_by_hand, self.searches),
+            *(self.consolidates, self.tidies, self.sets_state, self.pins),
+        ]
+        number = 0
+        while time.monotonic() < end and not self.complaints:
+            number += 1
+            chance.choice(acts)(f"{name}n{number}", chance)
+
+    def _call(self, act: str, *words: str, data: bytes = b"") -> bool:
+        """Whether it was done; being busy is the one other answer there is."""
+        done = self.memory(*words, data=data)
+        with self._lock:
+            self.acts[f"{act}, busy" if done.code == BUSY else act] += 1
+            if done.code not in (DONE, BUSY):
+                self.complaints.append(f"{words}: {done}")
+        return done.code == DONE
+
+    def _must_be_found(self, word: str) -> None:
+        with self._lock:
+            self.told.append(word)
+
+    # -- the acts -----------------------------------------------------------------------------------------------------
+
+    def captures_a_session(self, name: str, chance: random.Random) -> None:
+        session = f"{chance.getrandbits(32):08x}-1111-4222-8333-444444444444"
+        conversation = Conversation(session)
+        conversation.user(f"Remember that the pier SESSION_{name} has {chance.randrange(9)} lamps.")
+        conversation.agent("Understood.")
+        path = self.memory.home / ".claude/projects/lamp" / f"{session}.jsonl"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"\n".join(conversation.lines) + b"\n")
+        known = {"session_id": session, "transcript_path": str(path), "cwd": str(self.memory.home)}
+        data = json.dumps({**known, "hook_event_name": "SessionEnd", "reason": "other"}).encode()
+        self._call("capture by a hook", "capture", "--harness", "claude-code", "--hook", data=data)
+        self._must_be_found(f"SESSION_{name}")
+
+    def captures_a_note(self, name: str, chance: random.Random) -> None:
+        if self._call("capture", "capture", "--title", f"Note {name}", "--body", f"It holds INLINE_{name}."):
+            self._must_be_found(f"INLINE_{name}")
+
+    def reads_a_note(self, name: str, chance: random.Random) -> None:
+        id = chance.choice(self._ids)
+        if self._call("read", "read", id):
+            with self._lock:
+                self.reads[id] += 1
+
+    def remembers(self, name: str, chance: random.Random) -> None:
+        if self._call("remember", "remember", f"The quay {name} holds REMEMBERED_{name}."):
+            self._must_be_found(f"REMEMBERED_{name}")
+
+    def edits_by_hand(self, name: str, chance: random.Random) -> None:
+        """As an editor does that replaces the file; nobody else has a reason to change this note."""
+        id = chance.choice(self._ids)
+        with self._lock:  # one person
+            for path in (self.memory.root / "topics").glob(f"*{id}.md"):
+                written = path.with_name(f".edited-{name}")
+                written.write_text(f"{path.read_text()}\nEDITED_{name}.\n")
+                os.replace(written, path)
+                self.told.append(f"EDITED_{name}")
+                self.acts["edit by hand"] += 1
+
+    def writes_by_hand(self, name: str, chance: random.Random) -> None:
+        """A note without frontmatter and without an id."""
+        (self.memory.root / "topics" / f"by hand {name}.md").write_text(f"# Hand {name}\n\nIt holds HAND_{name}.\n")
+        self._must_be_found(f"HAND_{name}")
+        with self._lock:
+            self.acts["write by hand"] += 1
+
+    def searches(self, name: str, chance: random.Random) -> None:
+        self._call("search", "search", f"pier {chance.randrange(9)}", "--json")
+
+    def consolidates(self, name: str, chance: random.Random) -> None:
+        self._call("consolidate", "consolidate", "--json")
+
+    def tidies(self, name: str, chance: random.Random) -> None:
+        self._call("defrag", "defrag", "--json")
+
+    def sets_state(self, name: str, chance: random.Random) -> None:
+        self._call("state set", "state", "set", f"key{chance.randrange(4)}", json.dumps(name))
+
+    def pins(self, name: str, chance: random.Random) -> None:
+        self._call("pin", chance.choice(("pin", "unpin")), chance.choice(self._ids))
+
+    # -- what came of it ----------------------------------------------------------------------------------------------
+
+    def lost(self) -> list[str]:
+        """Words that were acknowledged, and are in no live or archived note."""
+        trees = ("topics", "archive")
+        texts = [path.read_text() for tree in trees for path in (self.memory.root / tree).rglob("*.md")]
+        there = "\n".join(texts)
+        return [word for word in self.told if f"{word} " not in there and f"{word}." not in there]
+
+    def miscounted(self) -> list[str]:
+        """Notes whose uses are not the reads that were acknowledged."""
+        used = {each["id"]: each["used"] for each in self.memory.notes()}
+        return [f"{id}: {used.get(id)}, not {self.reads[id]}" for id in self._ids if used.get(id) != self.reads[id]]
