@@ -7,7 +7,7 @@ from returns.result import Failure, Success
 
 from agent_memory.domain.instants import DAY_MS, HOUR_MS, ms_of
 from agent_memory.domain.note_draft import Expiry
-from agent_memory.surfaces.periods import age_of, expiry_of
+from agent_memory.surfaces.periods import age_of, expiry_of, short_age, time_until
 
 NOW_MS = ms_of("2026-02-13T14:30:00") or 0
 
@@ -49,3 +49,20 @@ def test_what_is_no_time_to_come_is_refused(text: str) -> None:
 )
 def test_an_age_in_words(age_ms: int, words: str) -> None:
     assert age_of(NOW_MS - age_ms, NOW_MS) == words
+
+
+@pytest.mark.parametrize(
+    ("seconds", "past", "future"),
+    [
+        (-5, "just now", "now"),
+        (59, "just now", "now"),
+        (60, "1 min ago", "in 1 min"),
+        (7_199, "1 h ago", "in 1 h"),
+        (3 * 86_400, "3 d ago", "in 3 d"),
+        (65 * 86_400, "2 mo ago", "in 2 mo"),
+        (800 * 86_400, "2 y ago", "in 2 y"),
+    ],
+)
+def test_a_time_is_told_in_the_largest_unit_that_fits(seconds: int, past: str, future: str) -> None:
+    assert short_age(0, seconds * 1000) == past
+    assert time_until(seconds * 1000, 0) == future

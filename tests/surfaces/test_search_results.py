@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import pytest
 from attrs import evolve
+from wcwidth import wcswidth
 
 from agent_memory.domain.entry import Listed, Meta
 from agent_memory.domain.instants import DAY_MS
@@ -68,3 +70,13 @@ def test_what_answered_is_said() -> None:
     assert closing_line(SearchAnswer((HIT,), Mode.BM25, matched=1)) == "1 note, found by words (bm25)."
     both = SearchAnswer((HIT, HIT), Mode.HYBRID, matched=1_400)
     assert closing_line(both) == "2 notes of 1,400 that match, found by words and by meaning (hybrid)."
+
+
+@pytest.mark.parametrize("width", [20, 40, 80])
+def test_no_line_of_a_hit_is_wider_than_the_terminal(width: int) -> None:
+    meta = evolve(META, title="The zebra lock of 東京の倉庫 " * 5, scope="github.com/ada/" + "long" * 12)
+    hit = evolve(HIT, listed=evolve(HIT.listed, meta=meta))
+    lines = shown_hit(10, hit, NOW_MS, colour=False, width_cells=width)
+    assert max(map(wcswidth, lines)) <= width
+    assert lines[0].startswith("10. The zebra")
+    assert "superseded" not in " ".join(lines)

@@ -35,3 +35,18 @@ def test_without_rows_there_are_headings() -> None:
 def test_no_line_is_wider_than_the_terminal_unless_that_is_very_narrow(titles: list[str], width: int) -> None:
     table = render_table(HEADINGS, [("id__1", "fact", title) for title in titles], width)
     assert all(wcswidth(line) <= max(width, 33) for line in table.splitlines())
+
+
+def test_on_a_narrow_line_columns_give_way_in_their_order() -> None:
+    rows = [("id__1", "decision", "A much longer title that goes on and on")]
+
+    def first(width: int) -> str:
+        return render_table(HEADINGS, rows, width, give_way=("kind", "id")).splitlines()[0]
+
+    assert [first(width).split() for width in (60, 50, 40)] == [["id", "kind", "title"], ["id", "title"], ["title"]]
+
+
+def test_no_column_gives_way_where_the_last_one_is_whole() -> None:
+    assert render_table(HEADINGS, [("id__1", "fact", "Short")], 20, give_way=("kind",)).splitlines()[1] == (
+        "id__1  fact  Short"
+    )

@@ -65,6 +65,10 @@ class Console:
         """Whether colour is welcome: a terminal, and no NO_COLOR (https://no-color.org)."""
         return self.is_terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
+    def strong(self, text: str) -> str:
+        """A heading, where colour is welcome."""
+        return f"\x1b[1m{text}\x1b[0m" if self.colour else text
+
 
 def standard_console(*, as_json: bool) -> Console:
     """The process's own streams."""

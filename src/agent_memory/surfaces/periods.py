@@ -23,6 +23,7 @@ _AGES = (
     (HOUR_MS, "hour"),
     (_MINUTE_MS, "minute"),
 )
+_SHORT_UNITS = tuple(zip((each for each, _ in _AGES), ("y", "mo", "d", "h", "min"), strict=True))
 NEVER = "never"
 _LATEST_MS = 253_402_300_799_999
 """The last instant of the year 9999, beyond which no date can be written."""
@@ -74,6 +75,21 @@ def age_of(at_ms: int, now_ms: int) -> str:
             count = age_ms // unit_ms
             return f"{count} {name}{'' if count == 1 else 's'} ago"
     return "just now"
+
+
+def short_age(at_ms: int, now_ms: int) -> str:
+    """`3 d ago`, for a column or a line of many facts; `just now` within a minute, and for what a fast clock wrote."""
+    return f"{_short(now_ms - at_ms)} ago" if now_ms - at_ms >= _MINUTE_MS else "just now"
+
+
+def time_until(at_ms: int, now_ms: int) -> str:
+    """`in 55 min`; `now` within a minute, and for what is past."""
+    return f"in {_short(at_ms - now_ms)}" if at_ms - now_ms >= _MINUTE_MS else "now"
+
+
+def _short(period_ms: int) -> str:
+    """Of a minute or more, in the largest unit that fits."""
+    return next(f"{period_ms // unit_ms} {name}" for unit_ms, name in _SHORT_UNITS if period_ms >= unit_ms)
 
 
 def _period_ms(found: re.Match[str]) -> int:

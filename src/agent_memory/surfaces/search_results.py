@@ -16,7 +16,7 @@ from agent_memory.surfaces.periods import age_of
 _BOLD, _DIM, _PLAIN = "\x1b[1m", "\x1b[2m", "\x1b[0m"
 _INDENT = "   "
 _MOST_CELLS = 100
-_LEAST_CELLS = 30
+_LEAST_CELLS = 12
 _TITLE_CHARS = 160
 _DETAIL_CHARS = 120
 _HOW = {Mode.HYBRID: "by words and by meaning", Mode.BM25: "by words", Mode.SEMANTIC: "by meaning"}
@@ -51,19 +51,34 @@ def shown_hit(
     if meta.scope != GLOBAL_SCOPE:
         facts.append(one_line(meta.scope, _TITLE_CHARS))
     about = f"{meta.id} · {' · '.join(facts)} · {hit.score:.2f}"
+    first = f"{number}. "
+    room = _room(width_cells, len(first))
     lines = [
-        f"{number}. {_BOLD}{title}{_PLAIN}" if colour else f"{number}. {title}",
-        f"{_INDENT}{_DIM}{about}{_PLAIN}" if colour else f"{_INDENT}{about}",
+        f"{first if at == 0 else _INDENT}{_in(_BOLD, line, colour=colour)}"
+        for at, line in enumerate(marked_lines(title, (), room, colour=False))
     ]
+    lines += [f"{_INDENT}{_in(_DIM, line, colour=colour)}" for line in marked_lines(about, (), room, colour=False)]
     if hit.superseded_by is not None:
         lines.append(f"{_INDENT}superseded by {hit.superseded_by}")
-    line_cells = width_cells if width_cells is not None else shutil.get_terminal_size().columns
-    room = max(min(line_cells, _MOST_CELLS) - len(_INDENT), _LEAST_CELLS)
     passage = marked_lines(hit.snippet.text, hit.snippet.marks, room, colour=colour)
     lines += [f"{_INDENT}{line}" for line in passage]
     if explain:
         lines += _explained(hit.parts)
     return [*lines, ""]
+
+
+def lines_of(text: str, width_cells: int | None = None) -> list[str]:
+    """A sentence in lines that fit."""
+    return marked_lines(text, (), _room(width_cells, 0), colour=False)
+
+
+def _room(width_cells: int | None, indent: int) -> int:
+    line_cells = width_cells if width_cells is not None else shutil.get_terminal_size().columns
+    return max(min(line_cells, _MOST_CELLS) - indent, _LEAST_CELLS)
+
+
+def _in(style: str, text: str, *, colour: bool) -> str:
+    return f"{style}{text}{_PLAIN}" if colour else text
 
 
 def closing_line(answer: SearchAnswer) -> str:

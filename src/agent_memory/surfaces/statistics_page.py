@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from attrs import field, frozen
-
 from agent_memory.domain.statistics.statistics import Counts, Days, Statistics
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.surfaces.cells import cells_of, cut, padded
 from agent_memory.surfaces.plots import Ink, bar, last_of, share_of, sparkline, summed
+from agent_memory.values import field, frozen
 
 _BOLD, _PLOT, _PLAIN = "\x1b[1m", "\x1b[36m", "\x1b[0m"
 _MOST_CELLS = 100

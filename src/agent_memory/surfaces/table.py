@@ -5,42 +5,52 @@ from __future__ import annotations
 import shutil
 from collections.abc import Sequence
 
-from wcwidth import iter_graphemes, wcswidth
+from agent_memory.surfaces.cells import cells_of, cut, padded
 
 GAP = "  "
-_LEAST_LAST_CELLS = 20
+_ENOUGH_CELLS = 36
+"""For the last column: with less, other columns give way."""
+_LEAST_CELLS = 8
 
 
-def render_table(headings: Sequence[str], rows: Sequence[Sequence[str]], width_cells: int | None = None) -> str:
+def render_table(
+    headings: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    width_cells: int | None = None,
+    give_way: Sequence[str] = (),
+) -> str:
     """The table, its lines without trailing white space; wide characters count as the two cells that they take."""
-    return "\n".join(table_lines(headings, rows, width_cells))
+    return "\n".join(table_lines(headings, rows, width_cells, give_way))
 
 
-def table_lines(headings: Sequence[str], rows: Sequence[Sequence[str]], width_cells: int | None = None) -> list[str]:
-    """The same as a list: the headings, then one text a row."""
-    columns = list(zip(headings, *rows, strict=True))
-    widths = [max(_cells(cell) for cell in column) for column in columns[:-1]]
+def table_lines(
+    headings: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    width_cells: int | None = None,
+    give_way: Sequence[str] = (),
+) -> list[str]:
+    """The same as a list: the headings, then one text a row. On a narrow line the columns with these headings are left out,
+    one after the other, until the last column has room."""
     line_cells = width_cells if width_cells is not None else shutil.get_terminal_size().columns
-    room = max(line_cells - sum(widths) - len(GAP) * len(widths), _LEAST_LAST_CELLS)
-    return [_line(cells, widths, room) for cells in (headings, *rows)]
+    columns = list(zip(headings, *rows, strict=True))
+    for heading in give_way:
+        if _room(columns, line_cells) >= min(_ENOUGH_CELLS, _cells_of_column(columns[-1])):
+            break
+        columns = [column for column in columns if column[0] != heading]
+    widths = [_cells_of_column(column) for column in columns[:-1]]
+    room = max(_room(columns, line_cells), _LEAST_CELLS)
+    return [_line(cells, widths, room) for cells in zip(*columns, strict=True)]
+
+
+def _room(columns: Sequence[Sequence[str]], line_cells: int) -> int:
+    """What is left for the last column."""
+    return line_cells - sum(_cells_of_column(column) + len(GAP) for column in columns[:-1])
+
+
+def _cells_of_column(column: Sequence[str]) -> int:
+    return max(map(cells_of, column))
 
 
 def _line(cells: Sequence[str], widths: Sequence[int], room: int) -> str:
-    padded = [cell + " " * (width - _cells(cell)) for cell, width in zip(cells, widths, strict=False)]
-    return GAP.join((*padded, _cut(cells[-1], room))).rstrip()
-
-
-def _cut(text: str, room: int) -> str:
-    if _cells(text) <= room:
-        return text
-    kept, used = "", 0
-    for grapheme in iter_graphemes(text):
-        used += _cells(grapheme)
-        if used > room - 1:
-            break
-        kept += grapheme
-    return f"{kept}…"
-
-
-def _cells(text: str) -> int:
-    return max(wcswidth(text), 0)
+    before = [padded(cell, width) for cell, width in zip(cells, widths, strict=False)]
+    return GAP.join((*before, cut(cells[-1], room))).rstrip()

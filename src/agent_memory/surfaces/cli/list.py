@@ -10,6 +10,7 @@ from returns.result import Failure, Success
 from agent_memory.bootstrap import Memory
 from agent_memory.domain.instants import iso_of
 from agent_memory.domain.results import sealed
+from agent_memory.domain.text.plain_text import one_line
 from agent_memory.domain.tiers import Tier
 from agent_memory.domain.vocabulary import Kind, Status
 from agent_memory.errors import EntryUnreadable
@@ -17,8 +18,11 @@ from agent_memory.formats.entry_json import entry_document
 from agent_memory.reading import ListedEntries, ListFilter, ShownEntry, status_shown
 from agent_memory.surfaces.cli.opening import add_choice, with_memory
 from agent_memory.surfaces.console import Console
+from agent_memory.surfaces.periods import short_age
 from agent_memory.wording import describe
 
+_TITLE_CHARS = 300
+_BOX_CHARS = 500
 _NO_NOTES = "No notes yet. `memory remember TEXT` stores one; `memory consolidate` reads the inbox."
 
 
@@ -51,13 +55,13 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
             case Failure(error):
                 return console.fail(error)
             case Success(found):
-                _print(console, found, wanted)
+                _print(console, found, wanted, memory.clock.now_ms())
                 return 0
 
     return with_memory(console, show)
 
 
-def _print(console: Console, found: ListedEntries, wanted: ListFilter) -> None:
+def _print(console: Console, found: ListedEntries, wanted: ListFilter, now_ms: int) -> None:
     if console.json:
         console.document(
             {
@@ -66,7 +70,7 @@ def _print(console: Console, found: ListedEntries, wanted: ListFilter) -> None:
             }
         )
     elif console.is_terminal:
-        _print_table(console, found.entries, wanted)
+        _print_table(console, found.entries, wanted, now_ms)
     else:
         for each in found.entries:
             console.out("\t".join(_plain_cells(each)))
@@ -92,30 +96,37 @@ def _plain_cells(entry: ShownEntry) -> tuple[str, ...]:
         meta.origin.value,
         iso_of(meta.updated_at_ms)[:10],
         str(entry.usage.count),
-        meta.title,
+        one_line(meta.title, _TITLE_CHARS),
         " ".join(meta.tags),
     )
 
 
-def _print_table(console: Console, entries: tuple[ShownEntry, ...], wanted: ListFilter) -> None:
+def _print_table(console: Console, entries: tuple[ShownEntry, ...], wanted: ListFilter, now_ms: int) -> None:
     if not entries:
         console.out(_NO_NOTES if wanted == ListFilter() else "No such notes.")
         return
     from agent_memory.surfaces.table import table_lines
 
-    headings = ("id", "kind", "status", "updated", "used", "title")
-    heading, *lines = table_lines(headings, [_cells(each) for each in entries])
-    console.out(heading)
+    headings = ("id", "kind", "status", "changed", "used", "title")
+    give_way = ("used", "status", "kind", "changed")
+    heading, *lines = table_lines(headings, [_cells(each, now_ms) for each in entries], give_way=give_way)
+    console.out(console.strong(heading))
     for line, each in zip(lines, entries, strict=True):
         console.out(line)
         for box in each.open_boxes:
-            console.out(f"  - [ ] {box}")
-    console.out(f"{len(entries)} note{'' if len(entries) == 1 else 's'}")
+            console.out(f"  - [ ] {one_line(box, _BOX_CHARS)}")
+    console.out(_closing(entries))
 
 
-def _cells(entry: ShownEntry) -> tuple[str, ...]:
+def _closing(entries: tuple[ShownEntry, ...]) -> str:
+    hot = ", * in front of every agent" if any(each.tier is Tier.HOT for each in entries) else ""
+    return f"{len(entries):,} note{'' if len(entries) == 1 else 's'}{hot}"
+
+
+def _cells(entry: ShownEntry, now_ms: int) -> tuple[str, ...]:
     meta = entry.listed.meta
     hot = "* " if entry.tier is Tier.HOT else ""
     status = status_shown(meta, entry.tier).value
-    updated = iso_of(meta.updated_at_ms)[:10]
-    return (meta.id, meta.kind.value, status, updated, str(entry.usage.count), f"{hot}{meta.title}")
+    changed = short_age(meta.updated_at_ms, now_ms)
+    title = f"{hot}{one_line(meta.title, _TITLE_CHARS)}"
+    return (meta.id, meta.kind.value, status, changed, str(entry.usage.count), title)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from typing import Any
 
 from returns.result import Failure, Success
@@ -15,7 +16,8 @@ from agent_memory.domain.text.plain_text import one_line
 from agent_memory.errors import UsageInvalid
 from agent_memory.surfaces.cli.opening import with_memory
 from agent_memory.surfaces.console import Console
-from agent_memory.surfaces.table import render_table
+from agent_memory.surfaces.periods import short_age
+from agent_memory.surfaces.table import table_lines
 
 DEFAULT_RUNS = 20
 _LINE_CHARS = 2_000
@@ -43,26 +45,35 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
             case Failure(error):
                 return console.fail(error)
             case Success(runs):
-                _print(console, runs, in_full=day is not None)
+                _print(console, runs, memory.clock.now_ms(), in_full=day is not None)
                 console.document({"runs": [run_document(each) for each in runs]})
                 return 0
 
     return with_memory(console, show)
 
 
-def _print(console: Console, runs: tuple[LoggedRun, ...], *, in_full: bool) -> None:
+def _print(console: Console, runs: tuple[LoggedRun, ...], now_ms: int, *, in_full: bool) -> None:
     if not runs:
         console.out("No run yet." if not in_full else "No run on that day.")
         return
     rows = [(_when(each), each.machine, short_id(each.run_id), _words(each)) for each in runs]
     if console.is_terminal and not in_full:
-        console.out(render_table(("when (UTC)", "machine", "run", "what it did"), rows))
+        _print_table(console, rows, [short_age(each.started_at_ms, now_ms) for each in runs])
         return
     for run, (when, machine, name, words) in zip(runs, rows, strict=True):
         console.out(f"{when}  {machine:11}  {name:6}  {words}")
         if in_full:
             for line in (*map(_action, run.actions), *(f"not done: {each}" for each in run.dropped), *run.warnings):
                 console.out(f"    {one_line(line, _LINE_CHARS)}")
+
+
+def _print_table(console: Console, rows: Sequence[tuple[str, ...]], ages: Sequence[str]) -> None:
+    headings = ("when", "UTC", "machine", "run", "what it did")
+    cells = [(age, *row) for age, row in zip(ages, rows, strict=True)]
+    heading, *lines = table_lines(headings, cells, give_way=("UTC", "machine"))
+    console.out(console.strong(heading))
+    for line in lines:
+        console.out(line)
 
 
 def _when(run: LoggedRun) -> str:

@@ -19,7 +19,7 @@ from agent_memory.formats.search_json import search_document
 from agent_memory.surfaces.cli.opening import add_choice, with_memory
 from agent_memory.surfaces.console import Console
 from agent_memory.surfaces.periods import since_ms_of
-from agent_memory.surfaces.search_results import closing_line, plain_line, shown_hit
+from agent_memory.surfaces.search_results import closing_line, lines_of, plain_line, shown_hit
 from agent_memory.surfaces.texts import text_of
 from agent_memory.wording import describe
 
@@ -128,7 +128,7 @@ def _print(memory: Memory, console: Console, request: SearchRequest, answer: Sea
             console.out(plain_line(hit, explain=explain))
     closing = closing_line(answer)
     if console.is_terminal:
-        console.out(closing)
+        console.out("\n".join(lines_of(closing)))
     else:
         console.err(f"memory: {closing}")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shutil
 from typing import Any
 
 from returns.result import Failure, Success
@@ -11,19 +12,17 @@ from agent_memory.bootstrap import Memory
 from agent_memory.domain.health import Health
 from agent_memory.domain.instants import iso_of
 from agent_memory.domain.results import sealed
-from agent_memory.domain.scheduling.cadence import in_words
 from agent_memory.domain.scheduling.scheduled_run import JobHealth
-from agent_memory.domain.text.plain_text import one_line
 from agent_memory.surfaces.cli.opening import with_memory
 from agent_memory.surfaces.console import Console
-from agent_memory.surfaces.periods import age_of
-
-MOST_SHOWN = 10
-"""Sessions set back, and entries failed, that are shown to a person."""
+from agent_memory.surfaces.health_page import health_lines
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.epilog = "Exit code 1 when something needs a look, so that it can sit in a prompt or a monitor."
+    parser.epilog = (
+        "The first line says whether all is well. Exit code 1 when something needs a look, so that it can sit in a prompt or "
+        "a monitor."
+    )
 
 
 def run(arguments: argparse.Namespace, console: Console) -> int:
@@ -33,96 +32,11 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
                 return console.fail(error)
             case Success(health):
                 console.document(_document(health))
-                console.out(_text(health))
+                width = shutil.get_terminal_size().columns if console.is_terminal else None
+                console.out("\n".join(health_lines(health, width, colour=console.colour)))
                 return 1 if health.problems else 0
 
     return with_memory(console, show)
-
-
-def _text(health: Health) -> str:
-    lines = [
-        ("store", f"{one_line(health.root, 4096)}  ({_count(health.entries, 'note')}, {health.archived} archived)"),
-        ("inbox", _inbox(health)),
-        *(("captured", text) for text in _captured(health)),
-        *(("delivered", text) for text in _delivered(health)),
-        ("last run", _last_run(health)),
-        *(("schedule", _job(job)) for job in health.jobs),
-        (
-            "agent",
-            (
-                f"{health.agent}, {health.spent_today.calls} of {health.max_calls_per_day} calls today, "
-                f"{health.spent_today.prompt_chars:,} characters sent"
-            ),
-        ),
-        *(("set back", text) for text in _first([f"{key}: {trouble.message}" for key, trouble in health.troubles])),
-        *(("failed", text) for text in _first([f"{each.name}: {each.reason}" for each in health.failed])),
-        *(("problem", problem) for problem in health.problems),
-    ]
-    if not health.problems and not health.troubles:
-        lines.append(("ok", "nothing needs a look"))
-    return "\n".join(f"{name:9} {text}" for name, text in lines)
-
-
-def _first(texts: list[str]) -> list[str]:
-    rest = len(texts) - MOST_SHOWN
-    return texts if rest <= 0 else [*texts[:MOST_SHOWN], f"… and {rest} more (`memory status --json` has all)"]
-
-
-def _inbox(health: Health) -> str:
-    since = f", oldest from {iso_of(health.oldest_pending_at_ms)}" if health.oldest_pending_at_ms is not None else ""
-    return f"{health.pending} waiting{since}, {len(health.failed)} failed"
-
-
-def _captured(health: Health) -> list[str]:
-    """Of each harness when last: a hook that stopped working is seen here first."""
-    each = [f"{harness} {_minute(at_ms)}" for harness, at_ms in health.last_captures]
-    return [", ".join(each) + " (UTC)"] if each else []
-
-
-def _delivered(health: Health) -> list[str]:
-    """How often in the last week, and to whom last; then each harness with its own."""
-    if not health.deliveries:
-        return []
-    newest = max(health.deliveries, key=lambda each: each.last_at_ms)
-    week = sum(each.this_week for each in health.deliveries)
-    total = f"{_times(week)} this week, last to {newest.harness} {age_of(newest.last_at_ms, health.now_ms)}"
-    each = [
-        f"{one.harness} {_times(one.this_week)}, last {age_of(one.last_at_ms, health.now_ms)}"
-        for one in health.deliveries
-    ]
-    return [total, *(each if len(each) > 1 else [])]
-
-
-def _times(count: int) -> str:
-    return "once" if count == 1 else f"{count} times"
-
-
-def _last_run(health: Health) -> str:
-    last = health.last_run
-    if last is None:
-        return "none yet"
-    at = iso_of(last.ended_at_ms) if last.ended_at_ms is not None else "?"
-    what = one_line(last.summary, 300) or _count(last.sessions, "session")
-    return f"{at} {last.machine} {last.result}: {what}  (runs/{last.run_id})"
-
-
-def _job(job: JobHealth) -> str:
-    last = job.record.last
-    if last is None:
-        ran = "has not run yet"
-    elif last.ended_at_ms is None:
-        ran = f"began {_minute(last.started_at_ms)}, and has not ended"
-    else:
-        outcome = "failed" if last.failed else "found another run at work" if last.exit_code else "went well"
-        ran = f"last {_minute(last.started_at_ms)}, {outcome}"
-    failures = f", {_count(job.record.failures, 'failure')} since one went well" if job.record.failures else ""
-    by = "" if job.scheduler is None else f" by {job.scheduler.value}"
-    every = f"every {in_words(job.interval_seconds)}{by}"
-    return f"{job.name} {every}: {ran}{failures}; next about {_minute(job.next_at_ms)} (UTC)"
-
-
-def _minute(at_ms: int) -> str:
-    return iso_of(at_ms)[:16].replace("T", " ")
 
 
 def _job_document(job: JobHealth) -> dict[str, Any]:
@@ -142,10 +56,6 @@ def _job_document(job: JobHealth) -> dict[str, Any]:
             "message": last.message,
         },
     }
-
-
-def _count(number: int, word: str) -> str:
-    return f"{number} {word}{'' if number == 1 else 's'}"
 
 
 def _document(health: Health) -> dict[str, Any]:

@@ -1,0 +1,84 @@
+"""What `memory status` shows to people."""
+
+from __future__ import annotations
+
+import pytest
+from wcwidth import wcswidth
+
+from agent_memory.domain.health import FailedEntry, Health, LastRun
+from agent_memory.domain.injecting.delivery_report import HarnessDeliveries
+from agent_memory.domain.instants import DAY_MS, HOUR_MS
+from agent_memory.domain.queue import Trouble
+from agent_memory.domain.spend import DaySpend
+from agent_memory.surfaces.health_page import MOST_SHOWN, health_lines
+from agent_memory.values import evolve
+
+NOW_MS = 1_771_000_205_123
+WELL = Health(
+    root="/home/ada/memories",
+    entries=1_234,
+    archived=56,
+    unreadable=(),
+    pending=3,
+    oldest_pending_at_ms=NOW_MS - 2 * HOUR_MS,
+    failed=(),
+    troubles=(),
+    last_run=LastRun("run-1", NOW_MS - HOUR_MS, "completed", "", 2, summary="2 notes written"),
+    hook_problems=(),
+    spent_today=DaySpend("2026-02-13", 4, 12_345, 99),
+    max_calls_per_day=48,
+    agent="claude",
+    unrecorded=0,
+    last_captures=(("amp", NOW_MS - 3 * DAY_MS), ("codex", NOW_MS)),
+    deliveries=(HarnessDeliveries("codex", 3, 900, NOW_MS - 5 * 60_000),),
+    now_ms=NOW_MS,
+)
+ILL = evolve(
+    WELL,
+    unreadable=("topics/東京の倉庫 -- id__a1b2c3.md",),
+    troubles=tuple((f"amp {at}", Trouble(attempts=1, not_before_ms=NOW_MS, code="timed-out", message="it took\ntoo long")) for at in range(15)),
+    failed=(FailedEntry("x.json", "no \x1b[31mJSON", True),),
+)
+
+
+def test_all_that_people_ask_first_is_there_with_relative_times() -> None:
+    assert health_lines(WELL, None, colour=False) == [
+        "ok        nothing needs a look",
+        "store     1,234 notes, 56 archived, in /home/ada/memories",
+        "inbox     3 waiting, the oldest from 2 h ago, 0 failed",
+        "captured  amp 3 d ago, codex just now",
+        "delivered 3 times this week, last to codex 5 min ago",
+        "last run  consolidate completed 1 h ago: 2 notes written (runs/run-1)",
+        "agent     claude, 4 of 48 calls today, 12,345 characters sent",
+    ]
+
+
+def test_the_first_lines_are_what_needs_a_look() -> None:
+    lines = health_lines(ILL, None, colour=False)
+    assert [line.split()[0] for line in lines[:3]] == ["problem", "problem", "store"]
+    assert "ok" not in [line.split()[0] for line in lines]
+
+
+def test_what_is_set_back_is_well_and_is_told() -> None:
+    first, *rest = health_lines(evolve(WELL, troubles=ILL.troubles), None, colour=False)
+    assert first == "ok        nothing needs a look; 15 sessions set back, to be tried again"
+    set_back = [line for line in rest if line.startswith("set back")]
+    assert len(set_back) == MOST_SHOWN + 1
+    assert set_back[-1].endswith("… and 5 more (`memory status --json` has all)")
+
+
+@pytest.mark.parametrize("width", [20, 40, 60, 80, 120])
+@pytest.mark.parametrize("health", [WELL, ILL], ids=["well", "ill"])
+def test_lines_are_broken_to_the_width_behind_their_words(health: Health, width: int) -> None:
+    lines = health_lines(health, width, colour=False)
+    assert all(0 <= wcswidth(line) <= width for line in lines)
+    whole = " ".join(" ".join(lines).split())
+    assert "12,345" in whole
+    assert all(line[10] != " " for line in lines)
+
+
+def test_colour_stands_at_the_verdict_alone() -> None:
+    first, *rest = health_lines(WELL, 80, colour=True)
+    assert first == "\x1b[1;32mok        \x1b[0mnothing needs a look"
+    assert health_lines(ILL, 80, colour=True)[0].startswith("\x1b[1;31mproblem")
+    assert not any("\x1b" in line for line in rest)
