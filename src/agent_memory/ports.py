@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from agent_memory.domain.searching.indexed_note import IndexedNote, NearNote, NoteLink, Place, Refreshed, Vectors
     from agent_memory.domain.searching.matching import Matches, NoteFilter, TermPart, TermWeights
     from agent_memory.domain.searching.nearness import Nearness
+    from agent_memory.domain.searching.query_meaning import WeighedWord
     from agent_memory.domain.searching.query_words import QueryWord
     from agent_memory.domain.seen_session import SeenSession
     from agent_memory.domain.spend import Spend
@@ -202,7 +203,9 @@ class Index(Protocol):
 class Meanings(Protocol):
     """How near in meaning the entries of an index are to a query."""
 
-    def near(self, query: str, count: int, also: Sequence[int], among: NoteFilter) -> Result[Nearness, Error]:
+    def near(
+        self, words: Sequence[WeighedWord], count: int, also: Sequence[int], among: NoteFilter
+    ) -> Result[Nearness, Error]:
         """The `count` nearest entries that the filter lets through, and these others, by the index's numbers."""
         ...
 
@@ -611,4 +614,8 @@ class Embedder(Protocol):
     def embed(self, texts: Sequence[str]) -> Result[tuple[bytes, ...], Error]:
         """A packed vector for each text, in their order (`similarity.vectors`): `dimensions` signed bytes, all zeros for a
         text without words. Any text has one."""
+        ...
+
+    def embed_words(self, words: Sequence[WeighedWord]) -> Result[bytes, Error]:
+        """The packed vector of these words, each counting as much as it says."""
         ...

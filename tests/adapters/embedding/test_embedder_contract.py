@@ -32,6 +32,16 @@ def test_a_text_without_words_is_all_zeros(embedder: Embedder) -> None:
     assert embedder.embed(["zebra"]).unwrap() != (zeros,)
 
 
+def test_words_count_by_their_weight(embedder: Embedder) -> None:
+    zebra, lock = embedder.embed(["zebra", "lock"]).unwrap()
+    mostly = embedder.embed_words((("zebra", 9.0), ("lock", 1.0))).unwrap()
+    assert cosine(mostly, zebra) > cosine(mostly, lock)
+    assert embedder.embed_words((("zebra", 2.0),)).unwrap() == zebra
+    assert (
+        embedder.embed_words(()).unwrap() == embedder.embed_words((("?!", 1.0),)).unwrap() == bytes(embedder.dimensions)
+    )
+
+
 def test_any_text_has_a_vector(embedder: Embedder) -> None:
     texts = ["\x00", "\ud800", "日本語", "zebra " * 100_000, "z" * 100_000]
     assert all(len(vector) == embedder.dimensions for vector in embedder.embed(texts).unwrap())

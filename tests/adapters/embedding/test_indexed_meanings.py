@@ -17,6 +17,7 @@ from agent_memory.domain.entry import MemoryEntry, Meta
 from agent_memory.domain.searching.indexed_note import Vectors
 from agent_memory.domain.searching.matching import NoteFilter
 from agent_memory.domain.searching.nearness import Nearness
+from agent_memory.domain.searching.query_meaning import WeighedWord, weighed_words
 from agent_memory.domain.text.ids import mint_id
 from agent_memory.domain.vocabulary import Kind, Sensitivity
 from agent_memory.errors import Error, StoreIo
@@ -27,7 +28,7 @@ _times = count(1)
 
 
 class CountingEmbedder(DictEmbedder):
-    """Remembers what it was asked."""
+    """Remembers which texts it was asked for."""
 
     def __init__(self) -> None:
         super().__init__({"motor": "engin"})
@@ -36,6 +37,9 @@ class CountingEmbedder(DictEmbedder):
     def embed(self, texts: Sequence[str]) -> Result[tuple[bytes, ...], Error]:
         self.asked += texts
         return super().embed(texts)
+
+
+ENGINE = (("engine", 1.0),)
 
 
 class World:
@@ -53,7 +57,7 @@ class World:
         return self.index.numbers_of([meta.id]).unwrap()[meta.id]
 
     def near(self, query: str, most: int = 5, also: Sequence[int] = (), among: NoteFilter = ALL) -> Nearness:
-        return self.meanings.near(query, most, also, among).unwrap()
+        return self.meanings.near(weighed_words(query, {}), most, also, among).unwrap()
 
 
 @pytest.fixture
@@ -83,17 +87,17 @@ def test_only_so_many_are_found_and_those_that_were_asked_for(world: World) -> N
 def test_a_note_is_embedded_once_until_it_changes(world: World) -> None:
     number = world.put("Engine", "The engine overheats.")
     world.near("engine")
-    assert len(world.embedder.asked) == 22
+    assert len(world.embedder.asked) == 21
     world.near("engine")
-    assert world.embedder.asked[22:] == ["engine"]
+    assert len(world.embedder.asked) == 21
     [note] = world.index.notes([number]).unwrap().values()
     stored = world.store.read(note.listed.meta.id).unwrap()
     changed = evolve(stored.entry, body="The kettle whistles.")
     assert isinstance(world.store.write(changed, stored.listed.content_hash), Success)
     assert isinstance(world.index.refresh(), Success)
     world.near("kettle")
-    kettle, again = world.embedder.asked[23:]
-    assert (kettle, again.splitlines()[-1]) == ("kettle", "The kettle whistles.")
+    [again] = world.embedder.asked[21:]
+    assert again.splitlines()[-1] == "The kettle whistles."
 
 
 def test_a_secret_is_not_embedded(world: World) -> None:
@@ -102,7 +106,7 @@ def test_a_secret_is_not_embedded(world: World) -> None:
     assert isinstance(world.store.write(MemoryEntry(secret_meta(), "The engine's code is 1234."), None), Success)
     assert isinstance(world.index.refresh(), Success)
     world.near("engine")
-    assert world.embedder.asked[asked:] == ["engine"]
+    assert len(world.embedder.asked) == asked == 20
 
 
 def secret_meta() -> Meta:
@@ -115,8 +119,8 @@ def test_when_time_is_up_the_rest_is_told_and_done_by_the_next_search(
     monkeypatch.setattr(indexed_meanings, "_AT_ONCE", 8)
     wanted = world.put("Engine", "The engine overheats.")
     slow = IndexedMeanings(world.index, world.store, world.embedder, count(0, 0.9).__next__)
-    assert "5 notes" in " ".join(slow.near("engine", 5, (), ALL).unwrap().notices)
-    later = slow.near("engine", 5, (), ALL).unwrap()
+    assert "5 notes" in " ".join(slow.near(ENGINE, 5, (), ALL).unwrap().notices)
+    later = slow.near(ENGINE, 5, (), ALL).unwrap()
     assert later.notices == ()
     assert wanted in later.cosines
 
@@ -136,10 +140,10 @@ def test_notes_that_are_all_the_same_are_no_nearer_than_others() -> None:
 
 def test_without_its_model_the_search_goes_on_and_says_so(world: World) -> None:
     class Broken(DictEmbedder):
-        def embed(self, texts: Sequence[str]) -> Result[tuple[bytes, ...], Error]:
+        def embed_words(self, words: Sequence[WeighedWord]) -> Result[bytes, Error]:
             return Failure(BROKEN)
 
-    found = IndexedMeanings(world.index, world.store, Broken()).near("engine", 5, (), ALL).unwrap()
+    found = IndexedMeanings(world.index, world.store, Broken()).near(ENGINE, 5, (), ALL).unwrap()
     assert found.cosines == {}
     assert "weights" in found.notices[0]
 
@@ -151,6 +155,13 @@ def test_a_note_that_cannot_be_read_is_left_for_another_time(world: World) -> No
     found = world.near("engine overheats")
     assert gone not in found.cosines
     assert found.notices == ()
+
+
+def test_a_rare_word_counts_more_than_one_that_is_everywhere(world: World) -> None:
+    rare, common = world.put("Zebra", "Zebra."), world.put("Engine", "Engine.")
+    alike = world.meanings.near((("zebra", 1.0), ("engine", 1.0)), 5, (), ALL).unwrap().deviations
+    weighed = world.meanings.near((("zebra", 5.0), ("engine", 1.0)), 5, (), ALL).unwrap().deviations
+    assert weighed[rare] - weighed[common] > alike[rare] - alike[common]
 
 
 def test_many_vectors_are_compared_as_few_are(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -177,6 +188,6 @@ def test_where_vectors_cannot_be_kept_the_others_are_searched(world: World) -> N
         def without_vector(self, model: str) -> Result[tuple[int, ...], Error]:
             return world.index.without_vector(model)
 
-    found = IndexedMeanings(Full(world.store), world.store, world.embedder).near("engine", 5, (wanted,), ALL).unwrap()
+    found = IndexedMeanings(Full(world.store), world.store, world.embedder).near(ENGINE, 5, (wanted,), ALL).unwrap()
     assert wanted in found.cosines
     assert found.notices == ("One note is not searched by meaning yet; the next searches go on with it.",)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from returns.result import Result, Success
 
+from agent_memory.domain.searching.query_meaning import WeighedWord
 from agent_memory.domain.similarity.vectors import packed
 from agent_memory.domain.text.terms import content_sequence
 from agent_memory.errors import Error
@@ -24,9 +25,18 @@ class DictEmbedder:
         """See the port."""
         return Success(tuple(map(self._vector, texts)))
 
+    def embed_words(self, words: Sequence[WeighedWord]) -> Result[bytes, Error]:
+        """See the port."""
+        weighed = ((each, weight) for word, weight in words for each in content_sequence(word))
+        return Success(self._sum(weighed))
+
     def _vector(self, text: str) -> bytes:
-        directions = [self._direction(self._meanings.get(word, word)) for word in content_sequence(text)]
-        return packed([float(sum(parts)) for parts in zip(*directions, strict=True)] or [0.0] * self.dimensions)
+        return self._sum((word, 1.0) for word in content_sequence(text))
+
+    def _sum(self, words: Iterable[WeighedWord]) -> bytes:
+        directions = [(self._direction(self._meanings.get(word, word)), weight) for word, weight in words]
+        parts = [[weight * part for part in direction] for direction, weight in directions]
+        return packed([float(sum(each)) for each in zip(*parts, strict=True)] or [0.0] * self.dimensions)
 
     def _direction(self, word: str) -> tuple[int, ...]:
         digest = hashlib.shake_256(word.encode("utf-8", "surrogatepass")).digest(self.dimensions)

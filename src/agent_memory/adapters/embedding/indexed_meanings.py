@@ -19,6 +19,7 @@ from agent_memory.domain.searching.indexed_note import IndexedNote, Vectors
 from agent_memory.domain.searching.matching import NoteFilter
 from agent_memory.domain.searching.nearness import Nearness
 from agent_memory.domain.searching.note_terms import is_cut_from
+from agent_memory.domain.searching.query_meaning import WeighedWord
 from agent_memory.domain.similarity.meaning_text import meaning_text
 from agent_memory.domain.similarity.vectors import centred_cosines, cosines
 from agent_memory.errors import Error
@@ -45,22 +46,20 @@ class IndexedMeanings:
     embedder: Embedder
     seconds: Callable[[], float] = time.monotonic
 
-    def near(self, query: str, count: int, also: Sequence[int], among: NoteFilter) -> Result[Nearness, Error]:
+    def near(
+        self, words: Sequence[WeighedWord], count: int, also: Sequence[int], among: NoteFilter
+    ) -> Result[Nearness, Error]:
         """See the port."""
 
-        def asked(left: int, vectors: Vectors, wanted: tuple[bytes, ...]) -> Result[Nearness, Error]:
+        def asked(left: int, vectors: Vectors, wanted: tuple[bytes, bytes]) -> Result[Nearness, Error]:
             if not vectors.numbers or not any(wanted[0]):
                 return Success(Nearness(notices=_notices(left)))
-            plain, centred = (
-                dict(zip(vectors.numbers, each, strict=True)) for each in _cosines(wanted[0], vectors.rows)
-            )
+            found = _found(vectors, wanted)
             return self.index.among(among).map(
-                lambda allowed: _nearness(
-                    plain, centred, [*_nearest(plain, centred, count, allowed), *also], _notices(left)
-                )
+                lambda allowed: found.nearness([*found.nearest(count, allowed), *also], _notices(left))
             )
 
-        match sealed(self.embedder.embed((query,))):
+        match sealed(self._wanted(words)):
             case Failure(error):  # the words are searched all the same
                 return Success(Nearness(notices=(f"Nothing was searched by meaning. {describe(error)}",)))
             case Success(wanted):
@@ -69,6 +68,13 @@ class IndexedMeanings:
                         lambda vectors: asked(left, vectors, wanted)
                     )
                 )
+
+    def _wanted(self, words: Sequence[WeighedWord]) -> Result[tuple[bytes, bytes], Error]:
+        """What the words mean, each counting alike, and each by what it is worth."""
+        alike = [(word, 1.0) for word, _ in words]
+        return self.embedder.embed_words(alike).bind(
+            lambda one: self.embedder.embed_words(words).map(lambda other: (one, other))
+        )
 
     def _fill(self) -> Result[int, Error]:
         """Give the notes that have none their vectors, as far as time suffices; how many are left."""
@@ -108,25 +114,47 @@ def _cosines(wanted: bytes, rows: Sequence[bytes]) -> tuple[Iterable[float], Ite
     return matrix.cosines(wanted).tolist(), matrix.centred_cosines(wanted).tolist()
 
 
-def _nearest(
-    plain: Mapping[int, float], centred: Mapping[int, float], count: int, allowed: frozenset[int]
-) -> list[int]:
-    """The numbers of the nearest, those that are at a right angle or farther left out; of equals the newest first."""
-    near = ((centred[number], number) for number, cosine in plain.items() if cosine > 0 and number in allowed)
-    return [number for _, number in nlargest(count, near)]
+@frozen
+class _Found:
+    """How near all entries are, by the index's numbers."""
+
+    cosines: Mapping[int, float]
+    deviations: Mapping[int, float]
+
+    def nearest(self, count: int, allowed: frozenset[int]) -> list[int]:
+        """The nearest, those that are at a right angle or farther left out; of equals the newest first."""
+        near = (
+            (self.deviations[number], number)
+            for number, cosine in self.cosines.items()
+            if cosine > 0 and number in allowed
+        )
+        return [number for _, number in nlargest(count, near)]
+
+    def nearness(self, numbers: Iterable[int], notices: tuple[str, ...]) -> Nearness:
+        """That of these entries."""
+        known = [number for number in dict.fromkeys(numbers) if number in self.cosines]
+        return Nearness(
+            {number: self.deviations[number] for number in known},
+            {number: self.cosines[number] for number in known},
+            notices,
+        )
 
 
-def _nearness(
-    plain: Mapping[int, float], centred: Mapping[int, float], numbers: Iterable[int], notices: tuple[str, ...]
-) -> Nearness:
-    all, count = centred.values(), len(centred)
-    mean = fsum(all) / count
-    deviation = sqrt(max(fsum(map(mul, all, all)) / count - mean * mean, 0.0))
-    found = {number: plain[number] for number in numbers if number in plain}
-    deviations = {
-        number: (centred[number] - mean) / deviation if deviation > _NO_DEVIATION else 0.0 for number in found
-    }
-    return Nearness(deviations, found, notices)
+def _found(vectors: Vectors, wanted: tuple[bytes, bytes]) -> _Found:
+    """All words alike find what is about the same, and rare words what is about the very thing: the middle of both found
+    more than either (docs/search.md)."""
+    plain, alike = _cosines(wanted[0], vectors.rows)
+    _, by_worth = _cosines(wanted[1], vectors.rows)
+    both = zip(_deviations(list(alike)), _deviations(list(by_worth)), strict=True)
+    deviations = [(one + other) / 2 for one, other in both]
+    return _Found(dict(zip(vectors.numbers, plain, strict=True)), dict(zip(vectors.numbers, deviations, strict=True)))
+
+
+def _deviations(cosines: Sequence[float]) -> list[float]:
+    """By how many standard deviations each differs from their mean."""
+    mean = fsum(cosines) / len(cosines)
+    deviation = sqrt(max(fsum(map(mul, cosines, cosines)) / len(cosines) - mean * mean, 0.0))
+    return [(each - mean) / deviation if deviation > _NO_DEVIATION else 0.0 for each in cosines]
 
 
 def _notices(left: int) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ from returns.result import Failure, Result, Success
 from agent_memory.adapters.disk.io_errors import store_io
 from agent_memory.adapters.embedding.weight_table import WeightTable, open_weight_table
 from agent_memory.adapters.embedding.wordllama_files import WordllamaFiles, broken, find_wordllama_files
+from agent_memory.domain.searching.query_meaning import WeighedWord
 from agent_memory.domain.similarity.vectors import packed
 from agent_memory.domain.similarity.word_pieces import WordPieces
 from agent_memory.errors import Error
@@ -61,6 +62,20 @@ class WordllamaEmbedder:
         except OSError as error:
             return Failure(store_io(error, "read", str(self._table.path)))
         return Success(tuple(map(packed, sums)))
+
+    def embed_words(self, words: Sequence[WeighedWord]) -> Result[bytes, Error]:
+        """See the port."""
+        cut = [(self._pieces.numbers(word[:_MOST_CHARS]), weight) for word, weight in words]
+        total = [0.0] * self.dimensions
+        try:
+            rows = self._table.rows(number for numbers, _ in cut for number in numbers)
+        except OSError as error:
+            return Failure(store_io(error, "read", str(self._table.path)))
+        for numbers, weight in cut:
+            for number in numbers:
+                worth = weight * _weight(number)
+                total = [one + worth * other for one, other in zip(total, rows[number], strict=True)]
+        return Success(packed(total))
 
     def _sums(self, cut: Sequence[Sequence[int]]) -> list[Sequence[float]]:
         rows = self._table.rows(number for numbers in cut for number in numbers)

@@ -27,7 +27,7 @@ class RankingWeights:
     terms: TermWeights = _TERMS
     """BM25F with the usual k1. A b below 0.5 is a little better for small talk, and costs much in chats about code, whose
     turns differ in length more."""
-    meaning: float = 0.06
+    meaning: float = 0.1
     """For each standard deviation by which the meaning is nearer to the query than that of the store's other entries."""
     near: tuple[float, ...] = (0.4, 0.2)
     """Share of the score of an entry one turn before or after in the same session, and of one two turns away."""
