@@ -169,7 +169,8 @@ class Publisher:
                         return _told(new, "unchanged")
                     case _Planned() as new if new.file != plan.file:
                         return self._written(new, keep, attempts - 1)
-                return PublishedTarget(plan.target.path, "refused", error)
+                    case _:
+                        return PublishedTarget(plan.target.path, "refused", error)
             case Failure(error):
                 return PublishedTarget(plan.target.path, "refused", error)
 

@@ -283,7 +283,7 @@ class Searching:
 
     def _usage(self) -> Mapping[str, Usage]:
         """Reads by the ledgers: what breaks ties is not worth an error."""
-        return self.ledger.totals().value_or({})
+        return self.ledger.totals().value_or(dict[str, Usage]())
 
 
 def _problem(request: SearchRequest) -> str | None:

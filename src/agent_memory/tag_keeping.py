@@ -123,7 +123,7 @@ class TagKeeping:
             meta = evolve(stored.meta, tags=vocabulary.current(stored.meta.tags))
             return Replace(MemoryEntry(meta, stored.body), stored.listed.content_hash)
 
-        changes = []
+        changes: list[Replace] = []
         for each in concerned:
             found = self.store.read(each.meta.id)
             if isinstance(found, Failure):

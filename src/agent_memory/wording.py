@@ -7,7 +7,6 @@ from typing import assert_never
 
 from agent_memory import errors as e
 
-
 _REMOTE_HINTS = {
     "network": "Nothing on this machine was lost; run `memory sync` again when it can be reached.",
     "login": "Log in to it as git does (an ssh agent, a credential helper): memory never asks for a password.",

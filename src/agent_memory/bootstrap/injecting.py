@@ -79,7 +79,7 @@ def _delivered(memory: Memory, request: InjectRequest, profile: Profile, passage
     now_ms = memory.clock.now_ms()
     try:
         with DeliveryLog(str(memory.root)) as log:
-            known = known_ids(log.deliveries(session), harness, session, now_ms) if session else frozenset()
+            known = known_ids(log.deliveries(session), harness, session, now_ms) if session else frozenset[str]()
             injection = assemble(passages, profile, known)
             if injection.ids:
                 log.append(Delivery(now_ms, harness, session, COMMAND, injection.ids, injection.tokens, scope))

@@ -87,7 +87,7 @@ class Health:
     @property
     def problems(self) -> tuple[str, ...]:
         """What a person should look at, one sentence each; empty when all is well."""
-        found = []
+        found: list[str] = []
         if self.unreadable:
             found.append(f"{_count(len(self.unreadable), 'file')} in topics/ cannot be read: {self.unreadable[0]}")
         if given_up := sum(not each.malformed for each in self.failed):

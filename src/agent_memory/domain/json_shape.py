@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
     from typing import Any
 
     from typing_extensions import TypeIs
+
+Json: TypeAlias = "dict[str, Json] | list[Json] | str | int | float | bool | None"
+"""Any value of a JSON document."""
 
 
 def is_object(value: object) -> TypeIs[dict[str, Any]]:
@@ -18,3 +21,8 @@ def is_object(value: object) -> TypeIs[dict[str, Any]]:
 def is_list(value: object) -> TypeIs[list[Any]]:
     """Whether it is a list."""
     return isinstance(value, list)
+
+
+def is_texts(value: object) -> TypeIs[list[str]]:
+    """Whether it is a list of nothing but texts."""
+    return is_list(value) and all(isinstance(each, str) for each in value)

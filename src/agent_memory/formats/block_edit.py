@@ -126,7 +126,7 @@ def _replace_lines(block: str, pair: Pair, value: SequenceNode | MappingNode, te
 
 def _dash_lines(block: str, start: int, items: tuple[Node, ...]) -> list[int]:
     """Where the line of each item's dash begins; the item itself may begin below it."""
-    lines, position = [], _line_start(block, start)
+    lines, position = list[int](), _line_start(block, start)
     for item in items:
         dash = _DASH.search(block, position, item.start)
         lines.append(dash.start() if dash else _line_start(block, item.start))

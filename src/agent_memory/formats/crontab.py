@@ -37,7 +37,7 @@ def with_lines(crontab: bytes, lines: tuple[str, ...]) -> Result[bytes, str]:
 
 def _marks(crontab: bytes) -> Result[tuple[int, int] | None, str]:
     """From the beginning of our first line to the end of our last; None where there is none."""
-    starts, ends, at = [], [], 0
+    starts, ends, at = list[int](), list[int](), 0
     for line in crontab.splitlines(keepends=True):
         if line.startswith(_START_WORDS):
             starts.append(at)

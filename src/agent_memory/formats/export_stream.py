@@ -116,7 +116,7 @@ def _exactly(stream: Reads, size: int) -> bytes:
 
 
 def _commit(pieces: list[bytes], state: _State, choice: Choice) -> Iterator[bytes]:
-    at = next((index for index, piece in enumerate(pieces) if _is_message(pieces, index)), None)
+    at = next((index for index in range(len(pieces)) if _is_message(pieces, index)), None)
     if at is None:
         raise StreamBroken("a commit without a message")
     touched = False

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import base64
+from typing import TypeGuard
 
+from agent_memory.domain.json_shape import Json
 from agent_memory.domain.recording.file_change import FileState
 
 
@@ -14,7 +16,7 @@ def state_document(state: FileState | None) -> dict[str, object] | None:
     return {"data": base64.b64encode(state.data).decode("ascii"), "mtimeNs": state.mtime_ns}
 
 
-def read_state(document: object) -> FileState | None:
+def read_state(document: Json) -> FileState | None:
     """What `state_document` made of a file; None for anything else."""
     match document:
         case {"data": str(data), "mtimeNs": mtime_ns, **others} if not others and _is_time(mtime_ns):
@@ -26,5 +28,5 @@ def read_state(document: object) -> FileState | None:
             return None
 
 
-def _is_time(value: object) -> bool:
+def _is_time(value: Json) -> TypeGuard[int | None]:
     return value is None or type(value) is int

@@ -14,6 +14,7 @@ import json
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.footprint import Footprint, SectionChange
+from agent_memory.domain.json_shape import Json
 from agent_memory.domain.recording.file_change import FileChange
 from agent_memory.errors import StateCorrupt
 from agent_memory.formats.file_state_json import read_state, state_document
@@ -33,7 +34,7 @@ def render_footprint(footprint: Footprint) -> bytes:
 def parse_footprint(data: bytes, path: str) -> Result[Footprint, StateCorrupt]:
     """The footprint that was rendered; anything else is StateCorrupt, since half of one must not be undone."""
     try:
-        document = json.loads(data)
+        document: Json = json.loads(data)
     except (ValueError, RecursionError) as damaged:
         return Failure(StateCorrupt(path, (f"it is not JSON: {damaged}",)))
     match document:
@@ -61,7 +62,7 @@ def _section_document(change: SectionChange) -> dict[str, object]:
     }
 
 
-def _footprint(files: list[object], sections: list[object], path: str) -> Result[Footprint, StateCorrupt]:
+def _footprint(files: list[Json], sections: list[Json], path: str) -> Result[Footprint, StateCorrupt]:
     changes = [_file(each) for each in files]
     section_changes = [_section(each) for each in sections]
     wrong = (
@@ -73,7 +74,7 @@ def _footprint(files: list[object], sections: list[object], path: str) -> Result
     return Success(Footprint(tuple(filter(None, changes)), tuple(filter(None, section_changes))))
 
 
-def _file(document: object) -> FileChange | None:
+def _file(document: Json) -> FileChange | None:
     match document:
         case {"path": str(path), "before": before, "after": after, **others} if path and not others:
             states = read_state(before), read_state(after)
@@ -84,7 +85,7 @@ def _file(document: object) -> FileChange | None:
             return None
 
 
-def _section(document: object) -> SectionChange | None:
+def _section(document: Json) -> SectionChange | None:
     match document:
         case {
             "path": str(path),

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.forgetting.trace_words import FORGOTTEN, TraceWords
-from agent_memory.domain.json_shape import is_list, is_object
+from agent_memory.domain.json_shape import Json, is_list, is_object
 from agent_memory.errors import StateCorrupt
 
 
@@ -18,15 +18,14 @@ def forgetful_report(data: bytes, words: TraceWords, path: str) -> Result[bytes,
     place. Ids of entries stay, so that the log still tells what the run changed. The same bytes where nothing goes."""
     match _parsed(data):
         case dict(report):
-            sessions = [each for each in report.get("sessions") or () if is_object(each)]
+            sessions = [each for each in _list_at(report, "sessions") if is_object(each)]
             gone = [
                 each for each in sessions if words.session_id is not None and each.get("session") == words.session_id
             ]
             said = frozenset(text for each in gone for text in _texts(each))
-            kept = {
-                key: [each for each in value if each not in gone] if key == "sessions" else value
-                for key, value in report.items()
-            }
+            kept = dict(report)
+            if is_list(report.get("sessions")):
+                kept["sessions"] = [each for each in _list_at(report, "sessions") if each not in gone]
             cleaned = _without(_without_words(kept, words), words, said)
             return Success(data if cleaned == report else _dumped(cleaned))
         case _:
@@ -54,7 +53,7 @@ def _without_words(report: dict[str, Any], words: TraceWords) -> dict[str, Any]:
 def _names(action: object, words: TraceWords) -> bool:
     if not is_object(action):
         return False
-    ids = [*(action.get("ids") or ()), *(action.get("newIds") or ())]
+    ids = [*_list_at(action, "ids"), *_list_at(action, "newIds")]
     return any(id in words.ids for id in ids)
 
 
@@ -63,15 +62,13 @@ def _silent_action(action: dict[str, Any]) -> dict[str, Any]:
 
 
 def _without(value: Any, words: TraceWords, said: frozenset[str]) -> Any:
-    match value:
-        case dict():
-            return {key: _without(each, words, said) for key, each in value.items()}
-        case list():
-            return [_without(each, words, said) for each in value]
-        case str() if value in said or words.is_in(value) or _is_of_session(value, words):
-            return FORGOTTEN
-        case _:
-            return value
+    if is_object(value):
+        return {key: _without(each, words, said) for key, each in value.items()}
+    if is_list(value):
+        return [_without(each, words, said) for each in value]
+    if isinstance(value, str) and (value in said or words.is_in(value) or _is_of_session(value, words)):
+        return FORGOTTEN
+    return value
 
 
 def _is_of_session(text: str, words: TraceWords) -> bool:
@@ -81,7 +78,7 @@ def _is_of_session(text: str, words: TraceWords) -> bool:
 def _texts(session: dict[str, Any]) -> Iterator[str]:
     """What the report says of a session besides, in other places."""
     outcome = session.get("outcome")
-    for text in (outcome.get("dropped") or ()) if is_object(outcome) else ():
+    for text in _list_at(outcome, "dropped") if is_object(outcome) else ():
         if isinstance(text, str) and text:
             yield text
 
@@ -97,11 +94,17 @@ def _silent_debt(debt: object) -> object:
     return {**debt, "subject": FORGOTTEN, "body": "", "thread_id": None}
 
 
-def _parsed(data: bytes) -> Any:
+def _list_at(document: Mapping[str, Any], key: str) -> list[Any]:
+    value = document.get(key)
+    return value if is_list(value) else []
+
+
+def _parsed(data: bytes) -> Json:
     try:
-        return json.loads(data)
+        document: Json = json.loads(data)
     except (ValueError, RecursionError):
         return None
+    return document
 
 
 def _dumped(document: Any) -> bytes:

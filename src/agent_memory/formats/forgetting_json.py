@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeGuard
 
 from returns.result import Failure, Result, Success
 
@@ -21,7 +21,7 @@ from agent_memory.domain.defragging.kept_lines import lines_of
 from agent_memory.domain.forgetting.sources import SessionKey
 from agent_memory.domain.forgetting.trace_words import TraceWords
 from agent_memory.domain.instants import iso_of, ms_of
-from agent_memory.domain.json_shape import is_list
+from agent_memory.domain.json_shape import Json, is_texts
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import StateCorrupt
 from agent_memory.values import field, frozen
@@ -100,7 +100,7 @@ def parse_forgetting(data: bytes, path: str) -> Result[ForgettingAtWork, StateCo
                     runs=tuple(texts["runs"]),
                     inbox=tuple(texts["inbox"]),
                     marks=tuple(texts["marks"]),
-                    histories=tuple((Harness(each[0]), each[1]) for each in histories),
+                    histories=tuple((Harness(each[0]), each[1]) for each in filter(_is_history, histories)),
                 )
             )
         case _:
@@ -121,8 +121,8 @@ def parse_purge(data: bytes, path: str) -> Result[int, StateCorrupt]:
             return Failure(StateCorrupt(path, (f"it does not tell of a purge in version {VERSION}",)))
 
 
-def _is_history(value: object) -> bool:
-    return is_list(value) and len(value) == 2 and value[0] in tuple(Harness) and isinstance(value[1], str)
+def _is_history(value: Json) -> TypeGuard[list[str]]:
+    return is_texts(value) and len(value) == 2 and value[0] in tuple(Harness)
 
 
 def _texts(document: Mapping[Any, object]) -> Mapping[str, tuple[str, ...]] | None:
@@ -130,14 +130,15 @@ def _texts(document: Mapping[Any, object]) -> Mapping[str, tuple[str, ...]] | No
     found: dict[str, tuple[str, ...]] = {}
     for key in _LISTS:
         value = document.get(key)
-        if not is_list(value) or not all(isinstance(each, str) for each in value):
+        if not is_texts(value):
             return None
         found[key] = tuple(value)
     return found
 
 
-def _document(data: bytes) -> Any:
+def _document(data: bytes) -> Json:
     try:
-        return json.loads(data)
+        document: Json = json.loads(data)
     except (ValueError, RecursionError):
         return None
+    return document

@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import json
 import re
+from typing import TypeGuard
 
 from returns.result import Failure, Result, Success
 
+from agent_memory.domain.json_shape import Json
 from agent_memory.domain.recording.file_change import FileState
 from agent_memory.errors import Error, StateCorrupt
 from agent_memory.formats.file_state_json import read_state, state_document
@@ -41,7 +43,7 @@ def render_journal(steps: tuple[Step, ...]) -> bytes:
 def parse_journal(data: bytes, path: str) -> Result[tuple[Step, ...], Error]:
     """The steps that were rendered; anything else is StateCorrupt, since half a journal must not be acted on."""
     try:
-        document = json.loads(data)
+        document: Json = json.loads(data)
     except (ValueError, RecursionError) as damaged:
         return Failure(StateCorrupt(path, (f"it is not JSON: {damaged}",)))
     return _steps(document, path)
@@ -56,7 +58,7 @@ def _document(step: Step) -> dict[str, object]:
     }
 
 
-def _steps(document: object, path: str) -> Result[tuple[Step, ...], Error]:
+def _steps(document: Json, path: str) -> Result[tuple[Step, ...], Error]:
     match document:
         case {"version": 1, "steps": list(listed), **others} if not others:
             steps = [_step(each) for each in listed]
@@ -66,10 +68,10 @@ def _steps(document: object, path: str) -> Result[tuple[Step, ...], Error]:
             return Failure(StateCorrupt(path, (f"it is not a journal of version {VERSION}",)))
 
 
-def _step(document: object) -> Step | None:
+def _step(document: Json) -> Step | None:
     match document:
         case {"path": str(path), "before": before, "afterHash": after_hash, "staged": staged, **others} if (
-            path and not others and _is_none_or(_HASH, after_hash) and _is_none_or(_STAGED, staged)
+            path and not others and _is_none_or(after_hash, _HASH) and _is_none_or(staged, _STAGED)
         ):
             state = read_state(before)
             if (before is not None and state is None) or (after_hash is None) != (staged is None):
@@ -79,5 +81,5 @@ def _step(document: object) -> Step | None:
             return None
 
 
-def _is_none_or(pattern: re.Pattern[str], value: object) -> bool:
+def _is_none_or(value: Json, pattern: re.Pattern[str]) -> TypeGuard[str | None]:
     return value is None or (isinstance(value, str) and pattern.fullmatch(value) is not None)

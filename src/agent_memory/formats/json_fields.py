@@ -89,7 +89,7 @@ class Fields:
 
     def texts(self, key: str, rule: Rule, max_items: int) -> tuple[str, ...]:
         """A member that is a list of texts that obey the rule; empty when it is absent."""
-        value = self._members[key] if self.has(key) else []
+        value = self._members[key] if self.has(key) else list[Any]()
         if not is_list(value):
             self.refuse(key, f"is {shown(value)}, expected a list")
             return ()

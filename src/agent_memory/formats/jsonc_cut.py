@@ -27,9 +27,9 @@ def cut_json(text: str, entry: Spot, baseline: str | None) -> Result[str, str]:
         match sealed(parse_jsonc(text)):
             case Failure(problem):
                 return Failure(problem)
-            case Success(None):
-                return Success(text)
-            case Success(Node() as root):
+            case Success(root):
+                if root is None:
+                    return Success(text)
                 path = _path_to(root, entry)
                 if path is None:
                     return Success(text)

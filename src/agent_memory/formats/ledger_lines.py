@@ -49,7 +49,7 @@ def parse_ledger_line(line: bytes) -> LedgerRecord | None:
 
 def problems_of(record: LedgerRecord) -> tuple[str, ...]:
     """Why a record may not be written; empty when it may."""
-    found = []
+    found: list[str] = []
     if not isinstance(record, DayReads) and not is_id(record.id):
         found.append(f"id is {record.id[:40]!r}, expected id__ and six base58 digits")
     if isinstance(record, Read | DayReads) and not _READER.fullmatch(record.reader):

@@ -91,7 +91,7 @@ def may_be_named(listed: Listed, target: Target) -> bool:
 
 def _chosen(facts: SectionFacts) -> _Shown:
     shown = _Shown()
-    hot, warm = [], []
+    hot, warm = list[StoredEntry](), list[Listed]()
     pinned = (each.meta.id for each in facts.entries.values() if each.meta.pinned)
     for id in dict.fromkeys((*facts.tiers.hot, *sorted(set(pinned) - set(facts.tiers.hot)))):
         match _tier_here(id, Tier.HOT, facts, shown):
@@ -99,6 +99,8 @@ def _chosen(facts: SectionFacts) -> _Shown:
                 hot.append(facts.bodies[id])
             case Tier.WARM:
                 warm.append(facts.bodies[id].listed)
+            case Tier.COLD:
+                pass
     for id in dict.fromkeys(facts.tiers.warm):
         if id not in facts.tiers.hot and _tier_here(id, Tier.WARM, facts, shown) is Tier.WARM:
             warm.append(facts.bodies[id].listed)
@@ -133,7 +135,7 @@ def _fill_hot(hot: Iterable[StoredEntry], facts: SectionFacts, shown: _Shown) ->
     room = facts.budget.hot_chars - sum(len(each.text) for each in candidates if each.stored.meta.pinned)
     if room < 0:
         shown.warnings.append(f"The pinned notes alone take more than {facts.budget.hot_chars:,} characters")
-    demoted = []
+    demoted: list[Listed] = []
     for each in candidates:
         if each.stored.meta.pinned:
             shown.hot.append(each)
@@ -165,7 +167,7 @@ def _closing(cold: int, shown: _Shown) -> str:
     """How many notes are not here, and why, as far as room was the reason."""
     if not (cold or shown.hot or shown.warm):
         return NO_NOTES
-    sentences = []
+    sentences: list[str] = []
     if shown.demoted_hot:
         sentences.append(f"{_notes(shown.demoted_hot)} found no room above.")
     if shown.demoted_warm:

@@ -260,7 +260,7 @@ META_FIELDS: tuple[MetaField, ...] = (
 def read_fields(values: Mapping[str, Plain]) -> tuple[dict[str, Any], tuple[str, ...]]:
     """The attributes of `Meta` that the values state, and every problem. Null counts as missing; unknown keys are ignored."""
     attributes: dict[str, Any] = {}
-    problems = []
+    problems: list[str] = []
     for field in META_FIELDS:
         if (value := values.get(field.key)) is not None:
             read = field.read(value)

@@ -90,7 +90,7 @@ def _neutral_prose(markers: str, content: str, shift: int, previous: str) -> str
 
 def _neutral_inline(text: str) -> str:
     text = text.replace("\\`", "'")
-    parts, position = [], 0
+    parts, position = list[str](), 0
     for span in _CODE_SPAN.finditer(text):
         code = _neutral_code(span[0])
         # In a table a bar ends the cell, and with it the span.

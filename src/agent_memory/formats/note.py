@@ -102,7 +102,7 @@ def _note(values: dict[str, Plain], body: str, path: str, mtime_ms: int) -> Resu
 def _meta(stated: dict[str, Any], body: str, name: str, mtime_ms: int) -> Meta:
     title = stated.get("title") or derive_title(body) or title_in_name(name) or UNTITLED
     created_at_ms = stated.get("created_at_ms", mtime_ms)
-    derived = {
+    derived: dict[str, Any] = {
         "id": id_in_name(name) or mint_id(title, created_at_ms, ()),
         "created_at_ms": created_at_ms,
         "updated_at_ms": created_at_ms,
@@ -122,7 +122,7 @@ def _parts_of(previous: str | None) -> NoteParts:
 
 
 def _new_block(entry: MemoryEntry) -> str:
-    lines = []
+    lines: list[str] = []
     for field in META_FIELDS:
         if field.always or not _is_default(field, entry):
             text = write_field(field, _value(field, entry))
@@ -134,7 +134,7 @@ def _edited_block(block: str, entry: MemoryEntry) -> str:
     # Only rewriting needs ruamel, which is slow to import.
     from agent_memory.formats.block_edit import edit_block
 
-    values = read_values(block).value_or({})
+    values = read_values(block).value_or(dict[str, Plain]())
     changes = {field.key: _written(field, entry, values) for field in META_FIELDS if _is_changed(field, entry, values)}
     return edit_block(block, changes, _ORDER) if changes else block
 

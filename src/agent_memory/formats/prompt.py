@@ -144,7 +144,7 @@ def _last_time(window: History) -> str | None:
 
 
 def _closing(facts: PromptFacts) -> str:
-    sentences = []
+    sentences: list[str] = []
     if not facts.final_window:
         sentences.append(
             "The session goes on after this part: leave what is still undecided to the next one, and write no handoff yet."

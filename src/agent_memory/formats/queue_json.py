@@ -51,7 +51,7 @@ def _troubles_of(document: object) -> Result[Mapping[str, Trouble], tuple[str, .
     problems: list[str] = []
     whole = Fields(document, "", problems)
     whole.version_one()
-    members = whole.value("troubles") if whole.requires("troubles") else {}
+    members = whole.value("troubles") if whole.requires("troubles") else dict[str, Any]()
     whole.close()
     if not is_object(members):
         whole.refuse("troubles", f"is {shown(members)}, expected an object")

@@ -130,7 +130,7 @@ def _confidence(fields: Fields) -> float | None:
 
 
 def _turns(fields: Fields) -> tuple[int, ...]:
-    value = fields.value("turns") if fields.has("turns") else []
+    value = fields.value("turns") if fields.has("turns") else list[Any]()
     if is_list(value) and len(value) <= MAX_LIST_ITEMS and all(type(each) is int and each >= 1 for each in value):
         return tuple(sorted(set(value)))
     fields.refuse("turns", f"is {shown(value)}, expected a list of turn numbers from 1")

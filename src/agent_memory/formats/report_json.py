@@ -121,7 +121,7 @@ def _logged_session(fields: Fields, problems: list[str]) -> LoggedSession:
 
 
 def _objects(fields: Fields, key: str, problems: list[str]) -> tuple[Fields, ...]:
-    value = fields.value(key) if fields.has(key) else []
+    value = fields.value(key) if fields.has(key) else list[Any]()
     if not is_list(value):
         fields.refuse(key, "is not a list")
         return ()

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from returns.result import Failure, Result, Success
 
+from agent_memory.domain.json_shape import is_object
 from agent_memory.domain.results import sealed
 from agent_memory.domain.scheduling.job import Scheduler
 from agent_memory.domain.scheduling.scheduled_run import InstalledJob, InstalledSchedule, JobRecord, ScheduledRun
@@ -71,7 +72,7 @@ def _parsed(data: bytes, path: str, build: Callable[[Mapping[str, Any]], _T]) ->
             return Failure(StateCorrupt(path, (problem,)))
         case Success(document):
             try:
-                if not isinstance(document, Mapping) or document["version"] != VERSION:
+                if not is_object(document) or document["version"] != VERSION:
                     return Failure(StateCorrupt(path, (f"it is no object of version {VERSION}",)))
                 return Success(build(document))
             except (KeyError, TypeError, ValueError, AttributeError) as error:

@@ -18,7 +18,7 @@ from agent_memory.domain.history import SessionMark
 from agent_memory.domain.json_shape import is_list, is_object
 from agent_memory.domain.text.ids import is_id
 from agent_memory.domain.vocabulary import Harness
-from agent_memory.errors import Error, StateCorrupt
+from agent_memory.errors import StateCorrupt
 
 VERSION = 1
 
@@ -41,7 +41,7 @@ def render_session_mark(mark: SessionMark) -> str:
     return json.dumps({key: value for key, value in document.items() if value is not None}, indent=1) + "\n"
 
 
-def parse_session_mark(text: str, path: str) -> Result[SessionMark, Error]:
+def parse_session_mark(text: str, path: str) -> Result[SessionMark, StateCorrupt]:
     """The mark that was rendered; anything else is StateCorrupt with every problem, never a session unseen (P6)."""
     try:
         document = json.loads(text)
@@ -50,7 +50,7 @@ def parse_session_mark(text: str, path: str) -> Result[SessionMark, Error]:
     return _mark(document, path)
 
 
-def _mark(document: object, path: str) -> Result[SessionMark, Error]:
+def _mark(document: object, path: str) -> Result[SessionMark, StateCorrupt]:
     if not is_object(document):
         return Failure(StateCorrupt(path, ("it is not a JSON object",)))
     if problems := _problems(document):

@@ -114,6 +114,8 @@ def _cut_all(text: str, placed: Iterable[Placed], syntax: Syntax, original: str 
                 return Failure(problem)
             case Success(shorter) if not _may_stay(each) or _is_as_before(shorter, syntax, original):
                 text = shorter
+            case Success(_):  # what somebody has added may need it
+                continue
     return Success(text)
 
 
@@ -141,10 +143,11 @@ def _filled(
         match sealed(_one_in(now, each, syntax, placed, original)):
             case Failure(problem):
                 return Failure(problem)
-            case Success(None):
-                theirs.append(each)
-            case Success((now, placed)):
-                continue
+            case Success(changed):
+                if changed is None:
+                    theirs.append(each)
+                else:
+                    now, placed = changed
     after = None if text is None and now == "" else now.encode()
     return Success(Revision(after, baseline, tuple(placed), tuple(theirs)))
 

@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 from returns.result import Failure, Result, Success
 
-from agent_memory.domain.json_shape import is_list, is_object
+from agent_memory.domain.json_shape import Json, is_list, is_object
 
 MAX_DEPTH = 64
 
@@ -20,7 +20,7 @@ class _RefusedError(ValueError):
     """Refused by us; its text is the whole reason."""
 
 
-def parse_strict_json(data: bytes) -> Result[object, str]:
+def parse_strict_json(data: bytes) -> Result[Json, str]:
     """The value, or in words why there is none (`line 3, column 7: expecting ',' delimiter`)."""
     try:
         text = data.decode("utf-8")
@@ -31,7 +31,7 @@ def parse_strict_json(data: bytes) -> Result[object, str]:
     if not text.strip():
         return Failure("it is empty; an empty object is {}")
     try:
-        value = json.loads(text, object_pairs_hook=_object, parse_constant=_constant)
+        value: Json = json.loads(text, object_pairs_hook=_object, parse_constant=_constant)
         _look_through(value, 0)
     except RecursionError:
         return Failure("it is nested too deeply")

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping
 
 from returns.result import Failure, Result, Success
 
+from agent_memory.domain.json_shape import Json
 from agent_memory.domain.results import sealed
 from agent_memory.domain.tagging.tag_vocabulary import TagVocabulary
 from agent_memory.domain.text.tags import normal_tag
@@ -43,7 +44,7 @@ def parse_tag_vocabulary(data: bytes, path: str) -> Result[TagVocabulary, StateC
             return Failure(StateCorrupt(path, (_SHAPE,))) if found is None else Success(found)
 
 
-def _read(document: object) -> TagVocabulary | None:
+def _read(document: Json) -> TagVocabulary | None:
     match document:
         case list(words):
             return TagVocabulary(_accepted(words))

@@ -14,6 +14,7 @@ from returns.result import Failure, Result, Success
 
 from agent_memory.domain.forgetting.tombstone import EntryTombstone, SessionTombstone
 from agent_memory.domain.instants import iso_of, ms_of
+from agent_memory.domain.json_shape import Json, is_texts
 from agent_memory.domain.text.ids import is_id
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import StateCorrupt
@@ -41,17 +42,17 @@ def parse_tombstone(data: bytes, path: str) -> Result[Tombstone, StateCorrupt]:
             session_id and (harness is None or harness in tuple(Harness)) and (at_ms := ms_of(at)) is not None
         ):
             return Success(SessionTombstone(session_id, None if harness is None else Harness(harness), at_ms))
-        case {"version": 1, "entry": str(id), "at": str(at), "statements": list(statements)} if (
-            is_id(id) and (at_ms := ms_of(at)) is not None and all(isinstance(each, str) for each in statements)
+        case {"version": 1, "entry": str(id), "at": str(at), "statements": statements} if (
+            is_id(id) and (at_ms := ms_of(at)) is not None and is_texts(statements)
         ):
             return Success(EntryTombstone(id, at_ms, frozenset(statements)))
         case _:
             return Failure(StateCorrupt(path, (f"it does not tell of anything forgotten in version {VERSION}",)))
 
 
-def _document(data: bytes) -> object:
+def _document(data: bytes) -> Json:
     try:
-        document: object = json.loads(data)
+        document: Json = json.loads(data)
     except (ValueError, RecursionError):
         return None
     return document

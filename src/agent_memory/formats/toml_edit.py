@@ -58,7 +58,7 @@ def cut_toml(text: str, entry: Member, baseline: str | None) -> Result[str, str]
         ours = value_at(value, entry.keys)
         if ours is None or (ours != entry.value and not (entry.command is not None and says(ours, entry.command))):
             return Success(text)
-        before = parse_toml(baseline or "").value_or({})
+        before = parse_toml(baseline or "").value_or(dict[str, Any]())
         expected = _without(value, entry.keys, before)
         whole, table = _appended(baseline or "", entry), _table(entry).replace("\n", _line_end(baseline or ""))
         candidates = [text.replace(part, "") for part in (whole, table) if text.count(part) == 1]

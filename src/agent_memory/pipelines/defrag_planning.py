@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from returns.result import Success
 
 from agent_memory.domain.actions import DefragProposal
-from agent_memory.domain.change import Create, Dropped, Replace, Retire
+from agent_memory.domain.change import Create, Dropped, Replace, Restore, Retire
 from agent_memory.domain.defrag_plan import DefragFacts, DefragPlan, PlannedAction
 from agent_memory.domain.defrag_run import DefragRun, Scan
 from agent_memory.domain.defragging.plan_defrag import ids_to_read, plan_defrag
@@ -115,6 +115,8 @@ def _tier_facts(io: DefragIo, plan: DefragPlan, scan: Scan, analysis: Analysis) 
                 facts[entry.meta.id] = _facts_of(entry.meta, profile, scan, now_ms)
             case Retire(id):
                 facts.pop(id, None)
+            case Restore():  # only an undo makes one
+                pass
     return facts
 
 

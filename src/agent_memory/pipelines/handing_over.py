@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 
 from returns.result import Failure, Result, Success
 
@@ -12,7 +13,7 @@ from agent_memory.domain.forgetting.tombstone import EntryTombstone, forgotten_n
 from agent_memory.domain.handing_over.handover import Handover, handover_of
 from agent_memory.domain.handing_over.own_note import is_handoff_of
 from agent_memory.domain.handing_over.words import handover_body
-from agent_memory.domain.history import History, SessionMark
+from agent_memory.domain.history import History, SessionMark, Turn
 from agent_memory.domain.inbox_entry import InboxEntry, session_id_of
 from agent_memory.domain.instants import DAY_MS
 from agent_memory.domain.planning.drafts import stored_body, stored_description, stored_tags, stored_title
@@ -175,15 +176,12 @@ def _whole(source: HistorySource, entry: InboxEntry) -> Result[History, Error]:
         if isinstance(fetched, Failure) or not fetched.unwrap().remaining:
             break
         fetched = source.fetch(entry, _mark_after(fetched.unwrap()))
-    return fetched.map(
-        lambda history: evolve(
-            history,
-            turns=(
-                *(turn for turn in head if not history.turns or turn.number < history.turns[0].number),
-                *history.turns,
-            ),
-        )
-    )
+    return fetched.map(partial(_after, head))
+
+
+def _after(head: Sequence[Turn], history: History) -> History:
+    before = (turn for turn in head if not history.turns or turn.number < history.turns[0].number)
+    return evolve(history, turns=(*before, *history.turns))
 
 
 def _mark_after(history: History) -> SessionMark:

@@ -165,7 +165,7 @@ def _put_sections_back(
 ) -> tuple[tuple[str, ...], tuple[SectionLeft, ...]]:
     """The targets whose section is what it was before, and those that were left as they are: a target's trouble is its
     own, and hinders no other. Without an undo nothing is written."""
-    done, left = [], []
+    done, left = list[str](), list[SectionLeft]()
     for change in sections:
         match sealed(io.targets.read(change.path).bind(partial(_put_back, io, undo_id, change))):
             case Failure(error):

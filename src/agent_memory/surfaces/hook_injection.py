@@ -60,7 +60,7 @@ class HookInjection:
         """Assembled without what the session has already. The log is held meanwhile: of two hooks that are told of one event
         the second finds nothing more to say."""
         moment, session = self.moment, self.moment.session_id
-        shown = self._shown_whole() if passages else frozenset()
+        shown = self._shown_whole() if passages else frozenset[str]()
         try:
             with DeliveryLog(self.root) as log:
                 known = known_ids(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from typing import TextIO, cast
 
@@ -59,7 +59,7 @@ class Output(io.TextIOBase):
 
 
 @contextmanager
-def guarded_streams() -> Iterator[Output]:
+def guarded_streams() -> Generator[Output, None, None]:
     """Within it `sys.stdout` and `sys.stderr` are `Output`s; the one for stdout."""
     for descriptor in (0, 1, 2):
         _occupy(descriptor)

@@ -107,5 +107,5 @@ def _present(item: ProposedEntry | ProposedUpdate, ref: str | None) -> dict[str,
     fields = asdict(item)
     if ref is not None:
         fields["ref"] = ref
-    required = {"tags"} if isinstance(item, ProposedEntry) else set()
+    required = {"tags"} if isinstance(item, ProposedEntry) else set[str]()
     return {key: value for key, value in fields.items() if key in required or value not in (None, (), "")}

@@ -11,7 +11,7 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import NoReturn
@@ -144,7 +144,7 @@ def _has_exited(process: subprocess.Popen[bytes]) -> bool:
 
 
 @contextmanager
-def _ending_signals_raised() -> Iterator[None]:
+def _ending_signals_raised() -> Generator[None, None, None]:
     """SIGTERM and SIGHUP, where they would end us at once, raise SystemExit, so that the child does not outlive us."""
 
     def leave(number: int, _frame: FrameType | None) -> NoReturn:

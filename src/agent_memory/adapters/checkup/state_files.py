@@ -53,6 +53,8 @@ def _examine_json(root: str, path: str) -> Iterator[Symptom]:
             yield of.DAMAGED_STATE.found(path, f"{problem}; restore it from git or a backup, or move it away")
         case bytes(data) if _parsed(data) is _NOT_JSON:
             yield of.DAMAGED_STATE.found(path, "It is not JSON; restore it from git or a backup, or move it away")
+        case _:  # it is not there, or is what it should be
+            return
 
 
 def _examine_vocabulary(root: str) -> Iterator[Symptom]:
@@ -97,6 +99,8 @@ def _examine_checkpoint(root: str, stem: str, now_ms: int) -> Iterator[Symptom]:
             yield of.INTERRUPTED_RUN.found(path, f"{damaged}; the next run moves it aside")
         case bytes() if _age_ms(root, path, now_ms) > HOUR_MS:
             yield of.INTERRUPTED_RUN.found(path, "A run was cut short; the next one finishes it")
+        case _:
+            pass
     if os.path.lexists(f"{root}/{aside}"):
         yield of.INTERRUPTED_RUN.found(
             aside, "A run was cut short and could not be resumed, so its work was done again; this file may be removed"

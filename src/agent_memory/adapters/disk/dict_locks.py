@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 
 from returns.result import Failure, Result, Success
@@ -20,7 +20,7 @@ class DictLocks:
         self._limit_seconds = write_limit_seconds
 
     @contextmanager
-    def run(self) -> Iterator[Result[None, Error]]:
+    def run(self) -> Generator[Result[None, Error], None, None]:
         """See the port."""
         if not self._run.acquire(blocking=False):
             yield Failure(Busy("run"))
@@ -31,7 +31,7 @@ class DictLocks:
             self._run.release()
 
     @contextmanager
-    def write(self) -> Iterator[Result[None, Error]]:
+    def write(self) -> Generator[Result[None, Error], None, None]:
         """See the port."""
         if not self._turn.acquire(timeout=self._limit_seconds):
             yield Failure(Busy("write"))

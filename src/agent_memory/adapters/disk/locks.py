@@ -12,7 +12,7 @@ import hashlib
 import os
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -43,13 +43,13 @@ class KernelLocks:
         self._writing = False
 
     @contextmanager
-    def run(self) -> Iterator[Result[None, Error]]:
+    def run(self) -> Generator[Result[None, Error], None, None]:
         """See the port. Not reentrant: a run inside a run is a second run."""
         with self._held("run", 0) as held:
             yield held
 
     @contextmanager
-    def write(self) -> Iterator[Result[None, Error]]:
+    def write(self) -> Generator[Result[None, Error], None, None]:
         """See the port. Waits up to `write_limit_seconds`, for other threads as for other processes."""
         if not self._turn.acquire(timeout=self._limit_seconds):
             yield self._path("write").bind(lambda path: Failure(Busy(path)))
@@ -68,7 +68,7 @@ class KernelLocks:
             self._turn.release()
 
     @contextmanager
-    def _held(self, name: str, limit_seconds: float) -> Iterator[Result[None, Error]]:
+    def _held(self, name: str, limit_seconds: float) -> Generator[Result[None, Error], None, None]:
         match sealed(self._path(name).bind(lambda path: _opened(path, limit_seconds))):
             case Failure(error):
                 yield Failure(error)

@@ -156,7 +156,7 @@ def _not_opened(error: OSError, path: str) -> PathRefused | StoreIo:
 
 
 def _read_all(descriptor: int, max_bytes: int) -> bytes:
-    chunks = []
+    chunks: list[bytes] = []
     left = max_bytes + 1
     while left > 0 and (chunk := os.read(descriptor, min(left, _CHUNK_BYTES))):
         chunks.append(chunk)

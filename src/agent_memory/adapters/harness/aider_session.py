@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import time
 from hashlib import blake2b
+from typing import ClassVar
 
 from agent_memory.adapters.harness.aider_chat import HEADING, ChatLines, Said, Speaker
 from agent_memory.adapters.harness.session_facts import SessionFacts, history_of
@@ -208,7 +209,7 @@ class AiderRuns:
             self._full = True
         if not self.done:
             self.turns.enter(f"{self._run.session_id}#{self._writes}", self._run.started_at_ms)
-            _TAKES[block.speaker](self, text)
+            self._TAKES[block.speaker](self, text)
             self.turns.leave()
 
     def _take_prompt(self, text: str) -> None:
@@ -240,12 +241,11 @@ class AiderRuns:
         if model:
             self._facts.agent = model[1]
 
-
-_TAKES = {
-    Speaker.PERSON: AiderRuns._take_prompt,
-    Speaker.AGENT: AiderRuns._take_reply,
-    Speaker.AIDER: AiderRuns._take_note,
-}
+    _TAKES: ClassVar = {
+        Speaker.PERSON: _take_prompt,
+        Speaker.AGENT: _take_reply,
+        Speaker.AIDER: _take_note,
+    }
 
 
 def _words_to_agent(text: str) -> str:

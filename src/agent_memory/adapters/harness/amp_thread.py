@@ -96,7 +96,7 @@ class _Thread:
             return
         role = message.get("role")
         content = message.get("content")
-        blocks = [content] if isinstance(content, str) else content
+        blocks: object = list[object]((content,)) if isinstance(content, str) else content
         if role not in ("user", "assistant"):
             self.skip(f"unknown-role:{one_line(str(role), 40)}")
         elif not is_list(blocks):

@@ -41,10 +41,10 @@ def parts_of(kind: str, value: Mapping[str, object]) -> Iterator[Part]:
 def _of_user(value: Mapping[str, object]) -> Iterator[Part]:
     message = value.get("message")
     content = message.get("content") if is_object(message) else None
-    if not isinstance(content, str | list):
+    if not isinstance(content, str) and not is_list(content):
         yield LeftOut("bad-record")
         return
-    blocks = [content] if isinstance(content, str) else content
+    blocks: list[object] = [content] if isinstance(content, str) else content
     texts = [text for block in blocks if (text := _block_text(block)) is not None]
     for block in blocks:
         if is_object(block) and block.get("type") == "tool_result":
@@ -121,13 +121,13 @@ def _answers(outcome: object) -> str:
 def _of_assistant(value: Mapping[str, object]) -> Iterator[Part]:
     message = value.get("message")
     content = message.get("content") if is_object(message) else None
-    if not is_object(message) or not isinstance(content, str | list):
+    if not is_object(message) or not (isinstance(content, str) or is_list(content)):
         yield LeftOut("bad-record")
         return
     if value.get("isApiErrorMessage") is True or message.get("model") == SYNTHETIC_MODEL:
         yield LeftOut("api-error")
         return
-    blocks = [content] if isinstance(content, str) else content
+    blocks: list[object] = [content] if isinstance(content, str) else content
     texts = [text for block in blocks if (text := _block_text(block)) is not None and text.strip()]
     calls = tuple(islice((_asked(block) for block in blocks if is_object(block) and _is_call(block)), _MAX_CALLS))
     if texts or calls:

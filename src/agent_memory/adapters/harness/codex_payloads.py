@@ -73,7 +73,7 @@ def _patch_end(payload: Mapping[str, object]) -> Iterator[Part]:
     if payload.get("success") is False:
         yield LeftOut("failed-patch")
         return
-    calls = []
+    calls: list[Asked] = []
     for path, change in mapping_at(payload, "changes").items():
         told = change if is_object(change) else {}
         lines = text_at(told, "unified_diff").splitlines()

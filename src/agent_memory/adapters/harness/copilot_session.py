@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from typing import ClassVar
 
 from agent_memory.adapters.harness.any_json import mapping_at, objects_at, text_at
 from agent_memory.adapters.harness.copilot_events import COMPACTION_EVENTS, SILENT_EVENTS, SUBAGENT_EVENTS
@@ -55,7 +56,7 @@ class CopilotSession:
     def take_object(self, value: Mapping[str, object]) -> None:
         """The next object of the file."""
         kind, data = text_at(value, "type"), mapping_at(value, "data")
-        take = _EVENTS.get(kind)
+        take = self._EVENTS.get(kind)
         if not kind:
             self.turns.skip("bad-record")
         elif take is None and kind not in SILENT_EVENTS | SUBAGENT_EVENTS | COMPACTION_EVENTS:
@@ -82,7 +83,7 @@ class CopilotSession:
             return
         self._facts.started(at_ms)
         self.turns.enter(id or f"{kind}@{self.turns.position}", at_ms)
-        _EVENTS[kind](self, data)
+        self._EVENTS[kind](self, data)
         self.turns.leave()
 
     def _begins_turn(self, kind: str, data: Mapping[str, object]) -> bool:
@@ -180,19 +181,18 @@ class CopilotSession:
             shown = MEMORY_OUTPUT_PLACEHOLDER if is_memory_command(command) else text
             self.turns.answer(None, f"$ {command}\n{shown}", tool_name="shell", failed=failed)
 
-
-_EVENTS = {
-    "session.start": CopilotSession._start,
-    "session.resume": CopilotSession._resume,
-    "session.context_changed": CopilotSession._change_context,
-    "session.model_change": CopilotSession._change_model,
-    "session.title_changed": CopilotSession._change_title,
-    "user.message": CopilotSession._say,
-    "assistant.message": CopilotSession._speak,
-    "tool.user_requested": CopilotSession._request,
-    "tool.execution_start": CopilotSession._execute,
-    "tool.execution_complete": CopilotSession._answer,
-}
+    _EVENTS: ClassVar = {
+        "session.start": _start,
+        "session.resume": _resume,
+        "session.context_changed": _change_context,
+        "session.model_change": _change_model,
+        "session.title_changed": _change_title,
+        "user.message": _say,
+        "assistant.message": _speak,
+        "tool.user_requested": _request,
+        "tool.execution_start": _execute,
+        "tool.execution_complete": _answer,
+    }
 
 
 def _arguments(value: object) -> Mapping[str, object]:

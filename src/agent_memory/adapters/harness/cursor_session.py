@@ -17,7 +17,7 @@ from agent_memory.adapters.harness.session_facts import SessionFacts, history_of
 from agent_memory.adapters.harness.session_turns import SessionTurns
 from agent_memory.adapters.harness.turn_drafts import Asked, NewFrom
 from agent_memory.domain.history import UNKNOWN_TYPE, History, Role
-from agent_memory.domain.json_shape import is_object
+from agent_memory.domain.json_shape import is_list, is_object
 from agent_memory.domain.vocabulary import Harness
 
 UNSEEN_ANSWERS = "[Cursor keeps no record of what its tools answered]"
@@ -63,10 +63,10 @@ class CursorSession:
         role, content = value.get("role"), mapping_at(value, "message").get("content")
         if role not in ("user", "assistant"):
             self._take_sign(value)
-        elif not isinstance(content, str | list):
+        elif not isinstance(content, str) and not is_list(content):
             self.turns.skip("bad-record")
         else:
-            blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
+            blocks: list[object] = [{"type": "text", "text": content}] if isinstance(content, str) else content
             self._take_message(role == "user", [block for block in blocks if is_object(block)])
 
     def history(self) -> History:

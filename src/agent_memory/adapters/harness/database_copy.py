@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 
 from agent_memory.adapters.disk.durable import FILE_MODE
@@ -14,7 +14,7 @@ _CHUNK_BYTES = 1024 * 1024
 
 
 @contextmanager
-def copied(descriptor: int, path: str, beside: Sequence[str]) -> Iterator[str]:
+def copied(descriptor: int, path: str, beside: Sequence[str]) -> Generator[str, None, None]:
     """The path of a copy of the open file, with copies of those of `path` + `beside` that exist next to it.
 
     It is in a directory that nobody else may enter, and gone when the context ends. Raises OSError.

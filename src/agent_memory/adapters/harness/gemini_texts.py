@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from agent_memory.adapters.harness.any_json import text_at
-from agent_memory.domain.json_shape import is_list
+from agent_memory.domain.json_shape import is_list, is_object
 from agent_memory.domain.transcripts.own_marks import without_own_text
 from agent_memory.values import frozen
 
@@ -30,7 +30,11 @@ def parts_text(content: object) -> str:
     if isinstance(content, str):
         return content
     parts = content if is_list(content) else [content]
-    texts = (part if isinstance(part, str) else text_at(part, "text") for part in parts if isinstance(part, str | dict))
+    texts = (
+        part if isinstance(part, str) else text_at(part, "text")
+        for part in parts
+        if isinstance(part, str) or is_object(part)
+    )
     return "\n".join(text for text in texts if text)
 
 

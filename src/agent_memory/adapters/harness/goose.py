@@ -104,7 +104,9 @@ def _fill(database: Database, session_id: str, session: GooseSession) -> None:
             session.turns.skip("line-too-complex" if blocks.too_many_values else "bad-line")
             continue
         made = {"id": text_of(message_id), "role": text_of(role), "created": created}
-        session.take_object(made | {"content": blocks.found[0]["content"], "metadata": next(iter(about.found), {})})
+        session.take_object(
+            made | {"content": blocks.found[0]["content"], "metadata": next(iter(about.found), dict[str, object]())}
+        )
         if session.done:
             break
 
@@ -115,5 +117,7 @@ def _header(database: Database, session_id: str) -> dict[str, object]:
     for column in (*_HEADER_COLUMNS, "model_config_json"):
         value = database.value(f"SELECT {column} FROM sessions WHERE id = ?", session_id) if column in there else None
         header[column] = text_of(value) if isinstance(value, bytes) else ""
-    header["model_config"] = next(iter(objects_in(text_of(header["model_config_json"]).encode()).found), {})
+    header["model_config"] = next(
+        iter(objects_in(text_of(header["model_config_json"]).encode()).found), dict[str, object]()
+    )
     return header

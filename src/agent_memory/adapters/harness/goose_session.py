@@ -169,8 +169,7 @@ def _result_text(result: Mapping[str, object]) -> str:
 
 
 def _audience(item: object) -> list[object] | None:
-    annotations = mapping_at(item, "annotations") if is_object(item) else {}
-    return list_at(annotations, "audience") or None
+    return (list_at(mapping_at(item, "annotations"), "audience") or None) if is_object(item) else None
 
 
 def _item_text(item: object) -> str:

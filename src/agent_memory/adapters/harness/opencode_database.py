@@ -74,7 +74,7 @@ def _session_row(database: Database, session_id: str) -> Mapping[str, object]:
         "directory": column("directory"),
         "parentID": column("parent_id"),
         "time": {"created": int(created) if created.isdecimal() else None},
-        "revert": next(iter(objects_in(column("revert").encode()).found), {}),
+        "revert": next(iter(objects_in(column("revert").encode()).found), dict[str, object]()),
     }
 
 

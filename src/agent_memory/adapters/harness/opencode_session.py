@@ -16,6 +16,7 @@ from agent_memory.adapters.harness.session_facts import SessionFacts, history_of
 from agent_memory.adapters.harness.session_turns import SessionTurns
 from agent_memory.adapters.harness.turn_drafts import NewFrom, asked
 from agent_memory.domain.history import History, Role
+from agent_memory.domain.json_shape import is_object
 from agent_memory.domain.transcripts.own_marks import without_own_text
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.values import define
@@ -87,7 +88,7 @@ class OpencodeSession:
     def take_object(self, value: Mapping[str, object]) -> None:
         """The same as one object with one member, which says its kind."""
         for kind in ("session", "message", "part"):
-            if isinstance(inner := value.get(kind), dict):
+            if is_object(inner := value.get(kind)):
                 self.take(kind, inner)
 
     def history(self) -> History:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from hashlib import blake2b
+from typing import ClassVar
 
 from agent_memory.adapters.harness.any_json import mapping_at, objects_at, text_at
 from agent_memory.adapters.harness.entry_tree import EntryTree
@@ -152,7 +153,7 @@ class PiSession:
 
     def _take_message(self, message: Mapping[str, object], place: int) -> None:
         role = text_at(message, "role")
-        take = _ROLES.get(role)
+        take = self._ROLES.get(role)
         if take is None:
             self.turns.skip_unknown(f"message/{role}")
         else:
@@ -222,17 +223,16 @@ class PiSession:
             own = f"{id}.{count}"
         return own
 
-
-_ROLES = {
-    "user": PiSession._take_user,
-    "assistant": PiSession._take_assistant,
-    "toolResult": PiSession._take_result,
-    "bashExecution": PiSession._take_command,
-    "custom": PiSession._take_custom_message,
-    "hookMessage": PiSession._take_custom_message,
-    "branchSummary": PiSession._take_summary,
-    "compactionSummary": PiSession._take_summary,
-}
+    _ROLES: ClassVar = {
+        "user": _take_user,
+        "assistant": _take_assistant,
+        "toolResult": _take_result,
+        "bashExecution": _take_command,
+        "custom": _take_custom_message,
+        "hookMessage": _take_custom_message,
+        "branchSummary": _take_summary,
+        "compactionSummary": _take_summary,
+    }
 
 
 @define

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import quote
@@ -225,7 +225,7 @@ def _through(way: str, path: str, file: OpenTranscript, read: Reads[Value]) -> R
 
 
 @contextmanager
-def _connected(uri: str) -> Iterator[sqlite3.Connection]:
+def _connected(uri: str) -> Generator[sqlite3.Connection, None, None]:
     import sqlite3
 
     connection = sqlite3.connect(uri, uri=True, timeout=_WAIT_SECONDS, isolation_level=None)

@@ -248,7 +248,7 @@ class SessionTurns:
     def turns(self, left_out: Callable[[Draft], str | None], *, scripted: bool = False) -> tuple[Turn, ...]:
         """The new turns in order, without those for which `left_out` names a reason, which is counted. Where the session
         is `scripted`, what stands in a person's place was said by a program."""
-        turns = []
+        turns: list[Turn] = []
         furthest, furthest_id = -1, ""
         for draft in sorted(self.drafts, key=lambda draft: draft.number):
             reason = left_out(draft)

@@ -6,7 +6,7 @@ import errno
 import os
 import re
 import stat
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from returns.result import Failure, Result, Success
@@ -147,7 +147,7 @@ def transcripts_below(roots: TranscriptRoots, is_name: Callable[[str], bool], ma
 @contextmanager
 def transcript(
     roots: TranscriptRoots, path: str, session_id: str
-) -> Iterator[Result[OpenTranscript, TranscriptRefused | HistoryUnavailable]]:
+) -> Generator[Result[OpenTranscript, TranscriptRefused | HistoryUnavailable], None, None]:
     """The transcript, open until the context ends.
 
     TranscriptRefused: outside the roots, a symbolic link, no regular file. HistoryUnavailable: missing, or not to be read

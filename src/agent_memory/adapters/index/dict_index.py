@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.store.act_rules import is_retired
-from agent_memory.domain.entry import StoredEntry
+from agent_memory.domain.entry import Listed, StoredEntry
 from agent_memory.domain.results import sealed
 from agent_memory.domain.searching import bm25f
 from agent_memory.domain.searching.indexed_note import (
@@ -234,7 +234,7 @@ class DictIndex:
         return _Word(matched, {**scores, **best}, found)
 
     def _saturated(self, term: str, norms: Sequence[bm25f.Norm], weights: TermWeights) -> dict[int, float]:
-        found = {}
+        found: dict[int, float] = {}
         for number, note in self._notes.items():
             weighted = bm25f.weighted_count(note.counts(term), note.lengths, norms)
             if weighted > 0:
@@ -251,11 +251,12 @@ class DictIndex:
         return bm25f.others(longer, slips, weights)
 
     def _resolve(self, id: str) -> int | None:
-        for is_wanted in (
+        ways: tuple[Callable[[Listed], bool], ...] = (
             lambda listed: not listed.archived and listed.meta.id == id,
             lambda listed: not listed.archived and id in listed.meta.aliases,
             lambda listed: listed.archived and listed.meta.id == id,
-        ):
+        )
+        for is_wanted in ways:
             found = [number for number, note in self._notes.items() if is_wanted(note.stored.listed)]
             if found:
                 return min(found)

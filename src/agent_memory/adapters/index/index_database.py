@@ -13,7 +13,7 @@ import sqlite3
 import stat
 import sys
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager, suppress
 
 from returns.result import Failure, Success
@@ -118,13 +118,13 @@ class IndexDatabase:
             return False
 
     @contextmanager
-    def reading(self) -> Iterator[sqlite3.Connection]:
+    def reading(self) -> Generator[sqlite3.Connection, None, None]:
         """All that is asked within it is answered as of one moment."""
         with self._transaction("BEGIN"):
             yield self.connection
 
     @contextmanager
-    def writing(self) -> Iterator[sqlite3.Connection]:
+    def writing(self) -> Generator[sqlite3.Connection, None, None]:
         """All of it or nothing; one process at a time."""
         with self._transaction("BEGIN IMMEDIATE"):
             yield self.connection
@@ -138,7 +138,7 @@ class IndexDatabase:
         self.connection.close()
 
     @contextmanager
-    def _transaction(self, begin: str) -> Iterator[None]:
+    def _transaction(self, begin: str) -> Generator[None, None, None]:
         self.connection.execute(begin)
         try:
             yield

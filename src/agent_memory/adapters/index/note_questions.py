@@ -79,7 +79,7 @@ def those_there(connection: sqlite3.Connection, numbers: Sequence[int]) -> list[
 def indexed_notes(connection: sqlite3.Connection, numbers: Sequence[int]) -> Mapping[int, IndexedNote]:
     """What is known of these notes."""
     sql = "SELECT number, listed, terms FROM notes JOIN sheets USING (number) WHERE number IN ({marks})"
-    found = {}
+    found: dict[int, IndexedNote] = {}
     for number, listed, terms in _asked(connection, sql, numbers):
         one, two, three, four = map(int, terms.split())
         found[number] = IndexedNote(number, parse_listed(listed), (one, two, three, four))

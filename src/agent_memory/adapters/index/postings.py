@@ -27,7 +27,7 @@ class FieldPostings(NamedTuple):
 
 def render_postings(fields: Iterable[FieldPostings]) -> bytes:
     """The blob of one term."""
-    pieces = []
+    pieces: list[bytes] = []
     for field, ordinals, counts in fields:
         is_wide = ordinals[-1] >= _NARROW_MOST
         pieces += [
@@ -58,4 +58,4 @@ def note_count(fields: Iterable[FieldPostings], without: frozenset[int] | set[in
     lists = [ordinals for _, ordinals, _ in fields]
     if len(lists) == 1 and not without:
         return len(lists[0])
-    return len(set().union(*lists) - without)
+    return len(set[int]().union(*lists) - without)

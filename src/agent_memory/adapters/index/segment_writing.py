@@ -47,7 +47,7 @@ class SegmentDraft:
 
     def rows(self, segment: int) -> Iterator[tuple[int, str, int, bytes]]:
         """The rows of `postings`, by term."""
-        for term in sorted(set().union(*self._fields)):
+        for term in sorted(set[str]().union(*self._fields)):
             fields = [
                 FieldPostings(at, *found)
                 for at, postings in enumerate(self._fields)

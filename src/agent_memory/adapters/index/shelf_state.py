@@ -38,7 +38,7 @@ class ShelfState:
 
 def shelf_state(root: str) -> Result[ShelfState, Error]:
     """The state of a real root. A shelf that is not there is empty; one that cannot be listed is an error (P6)."""
-    shelves = []
+    shelves: list[Sequence[FoundName]] = []
     digest = hashlib.blake2b(digest_size=32)
     for shelf in _SHELVES:
         match sealed(scan_shelf(root, shelf)):

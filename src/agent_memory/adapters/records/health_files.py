@@ -123,7 +123,7 @@ class HealthFiles:
 
 def hook_problems(root: Path, environ: Mapping[str, str]) -> list[HookProblem]:
     """Every capture that is known not to have arrived, oldest first; what is damaged in the log is passed over."""
-    problems = []
+    problems: list[HookProblem] = []
     for directory in hook_log_directories(home_of(environ), str(root)):
         for name in (PREVIOUS_NAME, FILE_NAME):
             problems += [
@@ -175,7 +175,7 @@ def _json_lines(path: Path) -> list[dict[str, Any]]:
         lines = path.read_text("utf-8", "replace").splitlines()
     except OSError:
         return []
-    documents = []
+    documents: list[dict[str, Any]] = []
     for line in lines:
         try:
             document = json.loads(line)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import fcntl
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -153,7 +153,7 @@ def _ledger_paths(directory: str) -> Result[tuple[str, ...], Error]:
 
 
 def _read_ledgers(paths: Sequence[str]) -> Result[tuple[_Ledger, ...], Error]:
-    ledgers = []
+    ledgers: list[_Ledger] = []
     for path in paths:
         match sealed(open_regular(path, os.O_RDONLY).bind(partial(_read_ledger, path))):
             case Failure(error):
@@ -221,7 +221,7 @@ def _compact(path: str) -> Result[int, Error]:
 
 
 @contextmanager
-def _current(path: str, flags: int, kind: int) -> Iterator[Result[int, Error]]:
+def _current(path: str, flags: int, kind: int) -> Generator[Result[int, Error], None, None]:
     """The locked file that bears this name, even if a compaction replaced it while we waited."""
     while True:
         opened = open_regular(path, flags)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import fcntl
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from typing import TypeVar
 
@@ -42,7 +42,7 @@ class ScheduleState:
         self._receipt_path = f"{self.directory}/installed.json"
 
     @contextmanager
-    def locked(self) -> Iterator[Result[None, Error]]:
+    def locked(self) -> Generator[Result[None, Error], None, None]:
         """One at a time changes what is here; Busy where another does for seconds. The lock dies with its holder."""
         path = f"{self.directory}.lock"
         try:

@@ -151,7 +151,7 @@ class Scheduling:
         *,
         dry_run: bool = False,
     ) -> Result[SchedulePlan, Error]:
-        units = []
+        units: list[PlannedUnit] = []
         for path, after in wanted.items():
             match sealed(self.files.read(path)):
                 case Failure(error):
@@ -181,7 +181,7 @@ class Scheduling:
         return crontab.bind(edited)
 
     def _edited(self, plan: SchedulePlan) -> Result[tuple[str, ...], Error]:
-        aside = []
+        aside: list[str] = []
         for unit in plan.units:
             if not unit.edit.is_change:
                 continue

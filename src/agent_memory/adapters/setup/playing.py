@@ -16,7 +16,7 @@ from agent_memory.adapters.disk.durable import fsync_directory
 from agent_memory.adapters.surroundings.root import ROOT_VARIABLE
 from agent_memory.domain.installing.plans import Played
 from agent_memory.domain.installing.wanted import DIRECTORY, SESSION, Play
-from agent_memory.domain.json_shape import is_list
+from agent_memory.domain.json_shape import is_list, is_object
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.values import frozen
 
@@ -127,7 +127,7 @@ def _filled(value: Any, words: Mapping[str, str]) -> Any:
         for word, meant in words.items():
             value = value.replace(word, meant)
         return value
-    if isinstance(value, Mapping):
+    if is_object(value):
         return {key: _filled(each, words) for key, each in value.items()}
     if is_list(value):
         return [_filled(each, words) for each in value]

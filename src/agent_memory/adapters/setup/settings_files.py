@@ -85,7 +85,7 @@ class SettingsFiles:
 
 def without_empty(made: Iterable[str]) -> tuple[str, ...]:
     """Of the directories that we made, those that still stand, once those that hold nothing are removed."""
-    standing = []
+    standing: list[str] = []
     for directory in sorted(set(made), key=len, reverse=True):
         try:
             os.rmdir(directory)

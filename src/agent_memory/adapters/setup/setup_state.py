@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import fcntl
 import os
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 
 from returns.result import Failure, Result, Success
@@ -40,7 +40,7 @@ class SetupState:
         self._backups = f"{self.directory}/backups"
 
     @contextmanager
-    def locked(self) -> Iterator[Result[None, Error]]:
+    def locked(self) -> Generator[Result[None, Error], None, None]:
         """One setup or uninstall at a time; Busy at once while another is at work. The lock dies with its holder."""
         path = f"{self.directory}.lock"
         try:

@@ -86,7 +86,7 @@ def _place_for(archived: Listed, state: FileState, draft: Draft) -> Result[Store
 
 def _without_alias(id: str, draft: Draft) -> Result[tuple[tuple[Listed, FileState], ...], Error]:
     """The entries that had taken the id over, without it."""
-    freed = []
+    freed: list[tuple[Listed, FileState]] = []
     for holder in draft.with_alias(id):
         found = current_entry(holder.meta.id, draft)
         if isinstance(found, Failure):

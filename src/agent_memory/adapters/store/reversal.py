@@ -50,7 +50,7 @@ def decide_reversal(footprint: Footprint, draft: Draft) -> Result[Receipt, Error
 
 
 def _changed_since(notes: Sequence[FileChange], draft: Draft) -> Result[list[str], Error]:
-    reasons = []
+    reasons: list[str] = []
     for change in notes:
         match sealed(draft.state(change.path)):
             case Failure(error):
@@ -98,7 +98,7 @@ def _left_dangling(notes: Sequence[FileChange], draft: Draft) -> Result[list[str
         if (left := entry_in(change.path, change.after)) is not None
         for id in (left.meta.id, *left.meta.aliases)
     }
-    gone = set()
+    gone: set[str] = set()
     for id in leaving:
         leads = _leads_somewhere(id, draft)
         if isinstance(leads, Failure):
@@ -122,7 +122,7 @@ def _leads_somewhere(id: str, draft: Draft) -> Result[bool, Error]:
 
 
 def _links_to(gone: set[str], put_back: set[str], draft: Draft) -> Result[list[str], Error]:
-    reasons = []
+    reasons: list[str] = []
     mentioned = re.compile("|".join(re.escape(f"[[{id}") for id in sorted(gone)).encode())
     for listed in draft.all_live():
         if listed.path in put_back:

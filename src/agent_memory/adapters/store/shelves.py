@@ -13,7 +13,7 @@ import os
 import re
 import stat
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from operator import attrgetter
 from typing import NamedTuple
@@ -187,7 +187,7 @@ def version_ms(path: str) -> int:
 
 
 @contextmanager
-def _keeping_all() -> Iterator[None]:
+def _keeping_all() -> Generator[None, None, None]:
     """Without the cyclic collector: it would look again and again through many small values, all of which are kept.
 
     They end in its oldest generation without having been looked at (freezing and thawing moves lists, nothing else).
@@ -251,7 +251,7 @@ def _one_an_id(seen: Iterable[Seen]) -> Listing:
     problems = [each for each in in_order if isinstance(each, UnreadableFile)]
     by_id = {each.meta.id: each for each in entries}
     if len(by_id) < len(entries):
-        by_id = {}
+        by_id = dict[str, Listed]()
         for each in sorted(entries, key=standing):
             if (first := by_id.setdefault(each.meta.id, each)) is not each:
                 problems.append(UnreadableFile(each.path, (f"it has the id {each.meta.id}, as has {first.path}",)))

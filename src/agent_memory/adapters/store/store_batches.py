@@ -10,7 +10,7 @@ from agent_memory.adapters.store.footprints import with_footprint
 from agent_memory.adapters.store.reversal import decide_reversal
 from agent_memory.adapters.store.shelves import Shelves
 from agent_memory.adapters.store.store_acts import decide
-from agent_memory.adapters.store.store_draft import Draft
+from agent_memory.adapters.store.store_draft import Act, Draft
 from agent_memory.adapters.store.tier_file import put_tiers
 from agent_memory.adapters.store.transaction import Transactions
 from agent_memory.domain.change import Applied, Change, Dropped, Receipt, Together, subject_of
@@ -115,7 +115,7 @@ def _take_all(changes: Sequence[Change], draft: Draft) -> Result[tuple[Applied, 
     that.
     """
     mark = draft.mark()
-    acts = []
+    acts: list[Act] = []
     for change in changes:
         decided = decide(change, draft)
         if isinstance(decided, Failure):

@@ -88,7 +88,7 @@ class Transactions:
         path = self._directory
         try:
             make_directories(self._directory)
-            steps = []
+            steps: list[Step] = []
             for number, change in enumerate(changes):
                 staged = None
                 if change.after is not None:
@@ -127,7 +127,7 @@ class Transactions:
         self._undo(steps).bind(lambda _: self._clear())
 
     def _recover(self, steps: tuple[Step, ...]) -> Result[None, Error]:
-        places = []
+        places: list[_At] = []
         for step in steps:
             match sealed(self._where(step)):
                 case Failure(error):

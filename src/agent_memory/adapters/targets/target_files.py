@@ -142,6 +142,8 @@ class TargetFiles:
                     return Failure(error)
                 case Success(current) if current != file.data:
                     return Failure(TargetRefused(file.path, _CHANGED))
+                case Success(_):
+                    pass
             os.replace(temporary, file.real_path)
             temporary = ""
             fsync_directory(directory)

@@ -76,7 +76,7 @@ def _in_slot(said: Sequence[_Said], words: Vocabulary) -> Iterator[Conflict]:
     """Compares claims whose statements share the rarest word of the shorter one; one without words, with all others."""
     spread = Counter(term for each in said for term in each.claim.frame)
     question = QUESTIONS.get(said[0].claim.slot) if said else None
-    repeated = frozenset(words.numbers(question.about)) if question and question.exclusive else frozenset()
+    repeated = frozenset(words.numbers(question.about)) if question and question.exclusive else frozenset[int]()
     ordered = sorted(said, key=lambda each: (len(each.claim.frame), each.by.id, each.claim.values))
     holders: dict[int, list[int]] = defaultdict(list)
     for position, each in enumerate(ordered):

@@ -24,7 +24,7 @@ def said_in(body: str) -> str:
 
 def said_terms(text: str) -> frozenset[str]:
     """The content words of a text, and the code that it names (each in backticks)."""
-    named = {f"`{span.strip().lower()}`" for span in _SPAN.findall(text)} if "`" in text else set()
+    named = {f"`{span.strip().lower()}`" for span in _SPAN.findall(text)} if "`" in text else set[str]()
     return content_terms(text) | named
 
 
@@ -42,7 +42,7 @@ def sentences_of(stored: StoredEntry) -> tuple[str, ...]:
 def _without_fences(body: str) -> str:
     if "```" not in body and "~~~" not in body:
         return body
-    parts, position = [], 0
+    parts, position = list[str](), 0
     for start, end in find_code(body).fences:
         parts.append(body[position:start])
         position = end

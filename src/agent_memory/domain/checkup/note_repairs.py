@@ -97,7 +97,7 @@ def _separated(note: NoteFile, original: Listed | None, taken: _Taken) -> Repair
 
 def _rewritten(note: NoteFile, taken: _Taken) -> Repair | None:
     listed = note.stored.listed
-    meta, words = listed.meta, []
+    meta, words = listed.meta, list[str]()
     if listed.provisional_id:
         meta = evolve(meta, id=taken.id_for(meta, preferred=True))
         words.append(f"has the id {meta.id} now")

@@ -30,7 +30,7 @@ def comparable(text: str) -> str:
 
     What is in code stays as it is.
     """
-    parts, position = [], 0
+    parts, position = list[str](), 0
     text = without_targets(text)
     for start, end in find_code(text).ranges:
         parts += [_spoken(text[position:start]), text[start:end]]
@@ -40,7 +40,7 @@ def comparable(text: str) -> str:
 
 def without_targets(text: str) -> str:
     """The text with each link replaced by its label, or by nothing where it has none."""
-    parts, position = [], 0
+    parts, position = list[str](), 0
     for link in find_links(text):
         parts += [text[position : link.start], link.label or ""]
         position = link.end

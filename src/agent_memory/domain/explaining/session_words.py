@@ -104,7 +104,7 @@ def _trouble(trace: SessionTrace) -> tuple[str, ...]:
 
 def _trouble_in_words(capture: Capture) -> str:
     trouble = capture.trouble or Trouble()
-    counts = []
+    counts: list[str] = []
     if trouble.attempts:
         counts.append(f"{trouble.attempts} of {MAX_ATTEMPTS} attempts used up")
     if trouble.timeouts:

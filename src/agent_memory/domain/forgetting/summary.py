@@ -34,7 +34,7 @@ def lines_of(forgetting: Forgetting) -> Iterator[str]:
 
 def what_stays(forgetting: Forgetting) -> tuple[str, ...]:
     """What forgetting does not reach, as sentences."""
-    sentences = []
+    sentences: list[str] = []
     if forgetting.has_history and not forgetting.target.purge:
         sentences.append(
             "The git history of the store still holds it, and so may kept histories; `--purge` rewrites them."

@@ -31,7 +31,7 @@ def _body_without(body: str, ids: Collection[str]) -> str:
 
 
 def _plain(body: str, ids: Collection[str]) -> str:
-    parts, position = [], 0
+    parts, position = list[str](), 0
     for link in find_links(body):
         if link.target in ids:
             parts += [body[position : link.start], (link.label or "").strip() or link.target]

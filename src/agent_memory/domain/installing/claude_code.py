@@ -29,7 +29,7 @@ def setup(ground: Ground) -> HarnessSetup:
         *grouped_hooks(ground, NAME, {"Stop": 10, "SessionEnd": 10, "PreCompact": 10}),
         *grouped_hooks(ground, NAME, {"SessionStart": 10, "UserPromptSubmit": 10}, act="inject"),
     )
-    server = {"type": "stdio", "command": ground.program, "args": ["mcp"], "env": {}}
+    server = {"type": "stdio", "command": ground.program, "args": ["mcp"], "env": dict[str, str]()}
     payload = {
         "session_id": SESSION,
         "transcript_path": f"{ground.claude}/projects/-setup/{SESSION}.jsonl",

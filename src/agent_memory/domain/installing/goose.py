@@ -25,7 +25,7 @@ def setup(ground: Ground) -> HarnessSetup:
         "description": "The memory that your coding agents share",
         "cmd": ground.program,
         "args": ["mcp"],
-        "envs": {},
+        "envs": dict[str, str](),
         "timeout": 300,
     }
     payload = {"event": "Stop", "session_id": SESSION, "working_dir": DIRECTORY}

@@ -52,7 +52,7 @@ def link_body(body: str, also: tuple[str, ...], targets: Targets, own_id: str) -
     called that, and not by a title that nobody checked. An entry does not link to itself.
     """
     unknown: list[str] = []
-    parts, position = [], 0
+    parts, position = list[str](), 0
     for link in find_links(body):
         id = targets.id_of(link.target)
         if id is None:

@@ -148,7 +148,7 @@ def weigh(
 ) -> dict[int, Ranked]:
     """Each entry with what its frontmatter adds. Entries without a positive score are left out."""
     newest_ms = max((_true_since(each.meta) for number, each in listed.items() if number in parts), default=0)
-    ranked = {}
+    ranked: dict[int, Ranked] = {}
     for number, given in parts.items():
         each = listed.get(number)
         if each is None or sum(part.value for part in given) <= 0:
@@ -201,7 +201,7 @@ def _used(usage: Usage | None, weights: RankingWeights) -> float:
 def _lessened(number: int, listed: Listed, parts: Sequence[ScorePart], asker: Asker, weights: RankingWeights) -> Ranked:
     """With what is taken off for an entry that does not hold any more."""
     meta, total = listed.meta, sum(part.value for part in parts)
-    factors = []
+    factors: list[tuple[str, float]] = []
     if listed.archived:
         factors.append(("archived", weights.archived))
     if _is_past(meta.expires_at_ms, asker) or _is_past(meta.valid_until_ms, asker):

@@ -21,7 +21,7 @@ def slips_of(term: str, candidates: Iterable[str]) -> tuple[str, ...]:
     if not most:
         return ()
     letters = _letters(term)
-    found = []
+    found: list[tuple[int, str]] = []
     for other in candidates:
         if other == term or other[:1] != term[0]:
             continue

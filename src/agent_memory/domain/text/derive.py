@@ -46,7 +46,7 @@ def _prose_lines(body: str) -> list[str]:
     """The lines outside fenced blocks, a blank one in the place of each block."""
     if "```" not in body and "~~~" not in body:
         return body.split("\n")
-    parts, position = [], 0
+    parts, position = list[str](), 0
     for start, end in find_code(body).fences:
         parts.append(body[position:start])
         position = end

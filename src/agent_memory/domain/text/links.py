@@ -40,7 +40,7 @@ def find_links(body: str) -> tuple[Link, ...]:
 
 def rewrite_links(body: str, mapping: Mapping[str, str]) -> str:
     """The body with the target of each link replaced as `mapping` says; labels, other links and code stay as they are."""
-    parts, position = [], 0
+    parts, position = list[str](), 0
     for link in find_links(body):
         start = link.start + len("[[")
         parts += [body[position:start], mapping.get(link.target, link.target)]

@@ -128,7 +128,7 @@ def _cut(text: str, limit: int, size: Callable[[str], int]) -> str:
 
 
 def _fitting(pieces: Iterable[str], limit: int, size: Callable[[str], int]) -> str:
-    kept = []
+    kept: list[str] = []
     for piece in pieces:
         limit -= size(piece)
         if limit < 0:

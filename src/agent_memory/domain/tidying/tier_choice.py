@@ -83,6 +83,8 @@ def _staying(request: DefragRequest, actions: Iterable[Action]) -> Iterable[_Sta
             case Merge(ids):
                 twins = [staying.pop(id) for id in ids]
                 staying[ids[0]] = _as_one(twins, request.now_ms)
+            case _:  # it leaves the entry where it is
+                pass
     return (each for each in staying.values() if not _is_over(each.meta, request.now_ms))
 
 

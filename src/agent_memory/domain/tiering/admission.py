@@ -22,7 +22,7 @@ def make_fit(
     weakest_first = sorted(
         (id for id in members if id not in pinned), key=lambda id: (id not in left_out, *_strength(id, facts))
     )
-    removed = []
+    removed: list[str] = []
     for id in weakest_first:
         if room.crowded_by(id):
             room.remove(id)

@@ -97,7 +97,7 @@ def _resolved_once(
 def _allowed(tiers: TierList, facts: Mapping[str, TierFacts], *, named: bool) -> _Wish:
     """What of a list is live and may be there. Reasons are given for what somebody named now, and for what may not be
     shown any more; what is simply gone needs none."""
-    hot, warm, dropped = [], [], []
+    hot, warm, dropped = list[str](), list[str](), list[Dropped]()
     listed = {**dict.fromkeys(tiers.warm, Tier.WARM), **dict.fromkeys(tiers.hot, Tier.HOT)}
     for id in dict.fromkeys((*tiers.hot, *tiers.warm)):
         tier = listed[id]

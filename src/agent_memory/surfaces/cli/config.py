@@ -13,7 +13,7 @@ from returns.result import Failure, Success
 
 from agent_memory.adapters.surroundings.config_files import Effective, load_config
 from agent_memory.adapters.surroundings.root import config_path, home_of
-from agent_memory.domain.json_shape import is_object
+from agent_memory.domain.json_shape import is_list, is_object
 from agent_memory.domain.redaction import redact
 from agent_memory.domain.results import sealed
 from agent_memory.domain.text.plain_text import one_line
@@ -95,15 +95,13 @@ def _leaves(document: dict[str, Any], path: str = "") -> Iterator[tuple[str, Any
 
 
 def _without_secrets(value: Any) -> Any:
-    match value:
-        case str():
-            return redact(value).text
-        case list():
-            return [_without_secrets(each) for each in value]
-        case dict():
-            return {key: _shown_value(key, each) for key, each in value.items()}
-        case _:
-            return value
+    if isinstance(value, str):
+        return redact(value).text
+    if is_list(value):
+        return [_without_secrets(each) for each in value]
+    if is_object(value):
+        return {key: _shown_value(key, each) for key, each in value.items()}
+    return value
 
 
 def _shown_value(name: str, value: Any) -> Any:

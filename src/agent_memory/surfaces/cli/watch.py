@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import math
 import signal
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from threading import Event
 from types import FrameType
@@ -100,7 +100,7 @@ def _watch(
 
 
 @contextmanager
-def _ended_by_signals() -> Iterator[Event]:
+def _ended_by_signals() -> Generator[Event, None, None]:
     """An event that a signal to end sets: what is at work is finished first, so that nothing is left half done."""
     stop = Event()
 

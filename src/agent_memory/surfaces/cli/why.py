@@ -97,7 +97,7 @@ def _entry_lines(story: EntryStory) -> list[str]:
 
 
 def _sources(story: EntryStory) -> list[str]:
-    lines = []
+    lines: list[str] = []
     for source in story.stored.meta.sources:
         lines.append(source_in_words(source))
         reopened = reopening_command(source.harness, source.thread_id, source.cwd)

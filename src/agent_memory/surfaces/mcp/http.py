@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 
 import anyio
@@ -63,7 +63,7 @@ class _QuietServer(uvicorn.Server):
     """Leaves signals to us: its own way ends the process by the signal, as if something had gone wrong."""
 
     @contextmanager
-    def capture_signals(self) -> Iterator[None]:
+    def capture_signals(self) -> Generator[None, None, None]:
         yield
 
 

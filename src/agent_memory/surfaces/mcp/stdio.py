@@ -12,7 +12,7 @@ import json
 import os
 import select
 import signal
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Generator, Iterator
 from contextlib import contextmanager, suppress
 
 import anyio
@@ -229,7 +229,7 @@ def _refusal(id: str | int | None, code: int, message: str) -> Refusal:
 
 
 @contextmanager
-def _own_descriptors() -> Iterator[tuple[int, int]]:
+def _own_descriptors() -> Generator[tuple[int, int], None, None]:
     """Standard input and output under numbers of our own; meanwhile 0 is empty and 1 is standard error."""
     reading, writing = (fcntl.fcntl(number, fcntl.F_DUPFD_CLOEXEC, 3) for number in (0, 1))
     nothing = os.open(os.devnull, os.O_RDONLY)
