@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PYTEST_FLAGS ?=
 
-.PHONY: demo test check docs site wheel bench slow promises clean
+.PHONY: demo test check types docs site wheel bench slow promises clean
 
 demo: $(VENV)/.runtime ## see a real session become notes, in a throw-away store
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh docs/demo/run.sh
@@ -19,6 +19,10 @@ check: $(VENV)/.development ## format, lint, types, import contracts, generated 
 	$(BIN)/mypy src tests bench docs
 	$(BIN)/lint-imports
 	$(BIN)/python docs/generate.py --check
+
+types: $(VENV)/.development ## a second opinion on the types: pyright, strict
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --group types
+	$(BIN)/pyright
 
 docs: $(VENV)/.development ## write the generated pages anew
 	@$(BIN)/python docs/generate.py
