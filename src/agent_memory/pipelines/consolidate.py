@@ -125,7 +125,8 @@ def fetch_history(io: ConsolidateIo, run: Run) -> Result[Run, Error]:
     """Take the next session in hand, with its turns since the mark, redacted."""
     pending, queue = run.queue[0], run.queue[1:]
     taken = evolve(run, queue=queue, work=Work(pending))
-    io.progress(f"{pending.entry.harness} {session_id_of(pending.entry) or pending.name}")
+    number, session = len(run.settled) + 1, session_id_of(pending.entry) or pending.name
+    io.progress(f"{number:,} of {number + len(queue):,}: {pending.entry.harness} {session}")
     match sealed(why_forgotten(io, pending.entry)):
         case Failure(error):
             return Success(set_back_by_absence(io, taken, Work(pending), error))

@@ -9,7 +9,8 @@ from collections.abc import Callable
 from typing import Any, TextIO
 
 from agent_memory.errors import Error
-from agent_memory.values import frozen
+from agent_memory.surfaces.progress_line import ProgressLine
+from agent_memory.values import field, frozen
 from agent_memory.wording import describe
 
 
@@ -20,14 +21,17 @@ class Console:
     stdout: TextIO
     stderr: TextIO
     json: bool = False
+    line: ProgressLine = field(factory=ProgressLine, repr=False)
 
     def out(self, text: str) -> None:
         """Print for people; with `--json` nothing but the document goes to stdout."""
         if not self.json:
+            self.line.clear(self.stderr)
             print(text, file=self.stdout)
 
     def err(self, text: str) -> None:
         """Print a remark on stderr."""
+        self.line.clear(self.stderr)
         print(text, file=self.stderr)
 
     def document(self, document: dict[str, Any]) -> None:
@@ -40,6 +44,7 @@ class Console:
         exit code to end with."""
         from agent_memory.domain.redaction import redact  # only what fails pays for it
 
+        self.line.clear(self.stderr)
         if self.json:
             from attrs import asdict
 
@@ -51,9 +56,9 @@ class Console:
         return error.exit_code
 
     def progress(self, text: str) -> None:
-        """Show what long work is at, on a terminal only."""
+        """Show what long work is at, on a terminal only: in place of what was shown before, until something is printed."""
         if self.stderr.isatty() and not self.json:
-            print(text, file=self.stderr)
+            self.line.show(self.stderr, text)
 
     @property
     def is_terminal(self) -> bool:

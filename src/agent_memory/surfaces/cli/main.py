@@ -13,6 +13,7 @@ from typing import NoReturn, Protocol, cast
 from agent_memory import __version__
 from agent_memory.errors import Defect, StoreIo, UsageInvalid
 from agent_memory.surfaces.console import Console, standard_console
+from agent_memory.surfaces.progress_line import erase_line
 from agent_memory.surfaces.streams import guarded_streams
 from agent_memory.surfaces.texts import is_text
 from agent_memory.values import frozen
@@ -242,6 +243,7 @@ def _ended(argv: Sequence[str]) -> int:
     except SystemExit as ended:  # a help page, an error of argparse, a signal while the agent command was at work
         return ended.code if isinstance(ended.code, int) else 0
     except KeyboardInterrupt:
+        erase_line(sys.stderr)
         print("memory: Interrupted; what was written so far is whole.", file=sys.stderr)
         return 130
     except Exception as bug:  # noqa: BLE001 - the outermost frame: a person gets a sentence, not a traceback
@@ -249,6 +251,7 @@ def _ended(argv: Sequence[str]) -> int:
             import traceback
 
             traceback.print_exc()
+        erase_line(sys.stderr)
         called = " ".join(sys.argv[1:2])
         console = standard_console(as_json="--json" in sys.argv)
         return console.fail(Defect(f"`memory {called}`", f"{bug!r} (AGENT_MEMORY_DEBUG=1 shows where)"))
