@@ -100,6 +100,12 @@ def _write_anew(connection: sqlite3.Connection, run: Sequence[Segment], dead: Se
     lengths = tuple(array("I") for _ in FIELDS)
     moved: list[Sequence[int]] = []
     for segment in run:
+        if gone.isdisjoint(segment.numbers):
+            moved.append(range(len(numbers), len(numbers) + len(segment.numbers)))
+            numbers.extend(segment.numbers)
+            for kept, known in zip(lengths, segment.lengths, strict=True):
+                kept.extend(known)
+            continue
         places = array("q")
         for ordinal, number in enumerate(segment.numbers):
             places.append(_GONE if number in gone else len(numbers))
@@ -131,6 +137,11 @@ def _merged_rows(
         for _, position, blob in group:
             places = moved[position]
             for field_at, ordinals, counts in parse_postings(blob):
+                if isinstance(places, range):  # none of its notes is dead: all move by as much
+                    by = places[ordinals[-1]] - ordinals[-1]
+                    fields[field_at][0].extend([ordinal + by for ordinal in ordinals])
+                    fields[field_at][1].extend(counts)
+                    continue
                 for ordinal, count in zip(ordinals, counts, strict=True):
                     if (place := places[ordinal]) != _GONE:
                         fields[field_at][0].append(place)
