@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 
 from agent_memory.domain.entry import Meta
 from agent_memory.domain.text.ids import ID_PATTERN
@@ -30,7 +31,8 @@ _READABLE = (
 
 
 def file_name_of(meta: Meta) -> str:
-    """The entry's file name: NFC, at most 200 bytes of UTF-8, cut on a grapheme, never in the id.
+    """The entry's file name: NFC, at most 200 bytes of UTF-8 also once a Mac has decomposed it (NFD), cut on a grapheme,
+    never in the id.
 
     Holds the title, the tags in their order as far as they fit, and the id. Two entries whose ids differ casefolded never
     have the same name under NFC and casefold.
@@ -39,7 +41,7 @@ def file_name_of(meta: Meta) -> str:
     room = MAX_NAME_BYTES - len(ending) - len(_SEPARATOR)
     tags = normal_tags(meta.tags)
     title = _title_part(meta.title, MAX_TITLE_BYTES if tags else room)
-    return title + _SEPARATOR + _tags_part(tags, room - len(title.encode())) + ending
+    return title + _SEPARATOR + _tags_part(tags, room - _decomposed_bytes(title)) + ending
 
 
 def id_in_name(name: str) -> str | None:
@@ -58,7 +60,18 @@ def _title_part(title: str, max_bytes: int) -> str:
     words = " ".join(clean_text(title).text.split())
     for pattern, readable in _READABLE:
         words = pattern.sub(readable, words)
-    return _trimmed(cut_bytes(_trimmed(words), max_bytes)) or UNTITLED
+    return _trimmed(_cut_for_any_form(_trimmed(words), max_bytes)) or UNTITLED
+
+
+def _cut_for_any_form(text: str, max_bytes: int) -> str:
+    cut = cut_bytes(text, max_bytes)
+    while _decomposed_bytes(cut) > max_bytes:
+        cut = cut_bytes(cut, len(cut.encode()) - 1)
+    return cut
+
+
+def _decomposed_bytes(text: str) -> int:
+    return len(unicodedata.normalize("NFD", text).encode())
 
 
 def _trimmed(text: str) -> str:
@@ -69,7 +82,7 @@ def _trimmed(text: str) -> str:
 def _tags_part(tags: tuple[str, ...], room_bytes: int) -> str:
     part = ""
     for tag in tags:
-        room_bytes -= len(tag.encode()) + 1
+        room_bytes -= _decomposed_bytes(tag) + 1
         if room_bytes < 0:
             break
         part += f" {tag}"
