@@ -1,0 +1,117 @@
+"""What finds notes: by words, and by meaning."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from returns.result import Result
+
+    from agent_memory.domain.searching.indexed_note import IndexedNote, NearNote, NoteLink, Place, Refreshed, Vectors
+    from agent_memory.domain.searching.matching import Matches, NoteFilter, TermPart, TermWeights
+    from agent_memory.domain.searching.nearness import Nearness
+    from agent_memory.domain.searching.query_meaning import WeighedWord
+    from agent_memory.domain.searching.query_words import QueryWord
+    from agent_memory.errors import Error
+
+
+class Index(Protocol):
+    """The words, places and links of all notes, for searching. Derived: whatever is wrong with it, it is made anew.
+
+    Nothing of a secret note is in it (P20). Numbers stay the same until a note changes; a number that is no more is left
+    out of every answer. Files that cannot be read, or are no notes, are left out: `Store.list` reports them.
+    """
+
+    def refresh(self, patience_seconds: float | None = None) -> Result[Refreshed, Error]:
+        """Bring it into line with the files; with `patience_seconds` as far as that time suffices, newest files first.
+
+        StoreIo or PathRefused only where the shelves themselves cannot be listed. An index that cannot be kept on disk is
+        kept in memory, and the answer says so."""
+        ...
+
+    def match(
+        self, words: Sequence[QueryWord], weights: TermWeights, limit: int, among: NoteFilter
+    ) -> Result[Matches, Error]:
+        """The notes with at least one of the words, the best first. What was not refreshed is not seen."""
+        ...
+
+    def explain(
+        self, words: Sequence[QueryWord], weights: TermWeights, numbers: Sequence[int]
+    ) -> Result[Mapping[int, tuple[TermPart, ...]], Error]:
+        """What each word adds to the score of these notes; the parts of a note sum up to its score in `match`."""
+        ...
+
+    def among(self, notes: NoteFilter) -> Result[frozenset[int], Error]:
+        """All notes that the filter lets through."""
+        ...
+
+    def notes(self, numbers: Sequence[int]) -> Result[Mapping[int, IndexedNote], Error]:
+        """What is known of these notes."""
+        ...
+
+    def numbers_of(self, ids: Sequence[str]) -> Result[Mapping[str, int], Error]:
+        """The note of each id: the live one with this id, else the live one with this alias, else the archived one."""
+        ...
+
+    def places(self, numbers: Sequence[int]) -> Result[tuple[Place, ...], Error]:
+        """Where these notes come from, by session and turn."""
+        ...
+
+    def session(self, session: str) -> Result[tuple[Place, ...], Error]:
+        """All notes of a session, by turn."""
+        ...
+
+    def near(self, numbers: Sequence[int], reach: int) -> Result[Mapping[int, tuple[NearNote, ...]], Error]:
+        """For each of these notes the others of the same session at most `reach` turns before or after, the nearest first."""
+        ...
+
+    def links(self, numbers: Sequence[int]) -> Result[tuple[NoteLink, ...], Error]:
+        """The links from and to these notes, successors and predecessors among them."""
+        ...
+
+    def vectors(self, model: str) -> Result[Vectors, Error]:
+        """The vectors of a model, by number."""
+        ...
+
+    def without_vector(self, model: str) -> Result[tuple[int, ...], Error]:
+        """The notes that have no vector of this model."""
+        ...
+
+    def put_vectors(self, model: str, vectors: Mapping[int, bytes]) -> Result[None, Error]:
+        """Keep the vectors of these notes; those of notes that are no more, or of another model than this, are dropped."""
+        ...
+
+
+class Meanings(Protocol):
+    """How near in meaning the entries of an index are to a query."""
+
+    def near(
+        self, words: Sequence[WeighedWord], count: int, also: Sequence[int], among: NoteFilter
+    ) -> Result[Nearness, Error]:
+        """The `count` nearest entries that the filter lets through, and these others, by the index's numbers."""
+        ...
+
+
+class Embedder(Protocol):
+    """What turns a text into a vector of its meaning, without a network."""
+
+    @property
+    def name(self) -> str:
+        """Which model and recipe: vectors of another name are not comparable, and are not used."""
+        ...
+
+    @property
+    def dimensions(self) -> int:
+        """Components of a vector."""
+        ...
+
+    def embed(self, texts: Sequence[str]) -> Result[tuple[bytes, ...], Error]:
+        """A packed vector for each text, in their order (`similarity.vectors`): `dimensions` signed bytes, all zeros for a
+        text without words. Any text has one."""
+        ...
+
+    def embed_words(self, words: Sequence[WeighedWord]) -> Result[bytes, Error]:
+        """The packed vector of these words, each counting as much as it says."""
+        ...
