@@ -46,7 +46,7 @@ def _with_deliveries(memory: Memory, health: Health) -> Health:
 
 def _with_jobs(memory: Memory, health: Health) -> Result[Health, Error]:
     """With what this machine runs by itself. A job that fails since an executable is gone says so nowhere else."""
-    from agent_memory.bootstrap.scheduling import job_healths
+    from agent_memory.bootstrap.job_healths import job_healths
 
     def told(found: tuple[InstalledSchedule | None, tuple[JobHealth, ...]]) -> Health:
         installed, jobs = found
