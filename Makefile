@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PYTEST_FLAGS ?=
 
-.PHONY: demo test check types docs site wheel bench slow promises clean
+.PHONY: demo test check types docs site wheel bench slow fuzz mutants promises clean
 
 demo: $(VENV)/.runtime ## see a real session become notes, in a throw-away store
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh docs/demo/run.sh
@@ -41,6 +41,13 @@ slow: $(VENV)/.development ## the tests that take long
 
 promises: $(VENV)/.development ## every fault, power cut and crowd that was promised to do no harm; some of it as root
 	$(BIN)/pytest tests/promises -m 'slow or sweep' -rs $(PYTEST_FLAGS)
+
+fuzz: $(VENV)/.development ## look for inputs that break a parser: make fuzz [MINUTES=60] [TARGETS="note section"]
+	@$(BIN)/python -m fuzz $(if $(MINUTES),--minutes $(MINUTES)) $(TARGETS)
+
+mutants: $(VENV)/.development ## change the code where it matters most, and see whether a test notices; see docs/testing.md
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check 'mutmut>=3.8,<4'
+	$(BIN)/mutmut run $(MUTANTS)
 
 clean:
 	rm -rf $(VENV) dist .coverage* .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -14,6 +14,7 @@ from agent_memory.domain.defrag_plan import Deferred, DefragPlan
 from agent_memory.domain.defrag_run import DefragRun, TieringMemo
 from agent_memory.domain.tiers import TierList
 from agent_memory.errors import StateCorrupt
+from agent_memory.formats.own_json import own_value
 from agent_memory.formats.value_json import converter
 
 VERSION = 1
@@ -94,7 +95,7 @@ def _memo_document(memo: TieringMemo) -> dict[str, Any]:
 
 def _parsed(text: str, path: str, read: Callable[[Any], T]) -> Result[T, StateCorrupt]:
     try:
-        return Success(read(json.loads(text)))
+        return Success(read(own_value(text)))
     except BaseValidationError as invalid:
         return Failure(StateCorrupt(path, tuple(transform_error(invalid))))
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as damaged:

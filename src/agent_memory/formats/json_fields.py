@@ -14,6 +14,17 @@ Rule = Callable[[object], str | None]
 Item = TypeVar("Item")
 
 
+def any_text(value: object) -> str | None:
+    """The rule for text of any length that UTF-8 can hold."""
+    if not isinstance(value, str):
+        return f"is {shown(value)}, expected text"
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return "holds half a character (a lone surrogate)"
+    return None
+
+
 class Fields:
     """One object's members. `problems` collects `path what is wrong`; a member with a problem reads as a placeholder,
     so values built from it must be thrown away when there are problems."""

@@ -13,7 +13,7 @@ from agent_memory.domain.json_shape import is_object
 from agent_memory.domain.queue import Trouble
 from agent_memory.domain.queueing.inbox_rules import shown
 from agent_memory.domain.results import sealed
-from agent_memory.formats.json_fields import Fields
+from agent_memory.formats.json_fields import Fields, any_text
 from agent_memory.formats.strict_json import parse_strict_json
 
 _JSON_NAMES = {
@@ -66,13 +66,9 @@ def _trouble_of(fields: Fields) -> Trouble:
         fields.integer("timeouts"),
         fields.optional_integer("unavailableSinceMs"),
         fields.integer("notBeforeMs"),
-        fields.optional_text("fingerprint", _any_text) or "",
-        fields.optional_text("code", _any_text) or "",
-        fields.optional_text("message", _any_text) or "",
+        fields.optional_text("fingerprint", any_text) or "",
+        fields.optional_text("code", any_text) or "",
+        fields.optional_text("message", any_text) or "",
     )
     fields.close()
     return trouble
-
-
-def _any_text(value: object) -> str | None:
-    return None if isinstance(value, str) else f"is {shown(value)}, expected text"

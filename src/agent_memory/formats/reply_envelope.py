@@ -13,7 +13,7 @@ from agent_memory.domain.json_shape import is_list, is_object
 from agent_memory.domain.queueing.inbox_rules import shown
 from agent_memory.domain.text.ids import is_id
 from agent_memory.errors import ReplyRefused
-from agent_memory.formats.json_fields import Fields
+from agent_memory.formats.json_fields import Fields, any_text as any_text
 from agent_memory.formats.json_objects import FoundObject, FoundObjects, objects_with
 
 MAX_REPLY_CHARS = 4 * 1024 * 1024
@@ -105,13 +105,6 @@ def nothing_usable(bad: Sequence[Dropped], otherwise: str) -> ReplyRefused:
 
 
 # -- rules: what is wrong with a value, or None -----------------------------------------------------------------------
-
-
-def any_text(value: object) -> str | None:
-    """Text of any length that UTF-8 can hold."""
-    if not isinstance(value, str):
-        return f"is {shown(value)}, expected text"
-    return None if well_formed(value) == value else "holds half a character (a lone surrogate)"
 
 
 def some_text(value: object) -> str | None:

@@ -22,6 +22,7 @@ from agent_memory.domain.run import KeptReply, Run, Settled, Work
 from agent_memory.domain.run_log import LoggedAction, LoggedRun, logged_actions
 from agent_memory.domain.run_summary import sentence_of
 from agent_memory.errors import Error, StateCorrupt
+from agent_memory.formats.own_json import own_value
 from agent_memory.formats.report_json import render_report_document
 from agent_memory.formats.value_json import converter
 from agent_memory.values import evolve
@@ -41,7 +42,7 @@ def render_checkpoint(state: str, run: Run) -> str:
 def parse_checkpoint(text: str, path: str) -> Result[tuple[str, Run], StateCorrupt]:
     """The state and the context that `render_checkpoint` wrote."""
     try:
-        document = json.loads(text)
+        document = own_value(text)
         state = str(document["state"])
         run = document["run"]
         work = converter.structure(run["work"], Work)
@@ -72,7 +73,7 @@ def render_reply(reply: KeptReply) -> str:
 def parse_reply_record(text: str, path: str) -> Result[KeptReply, StateCorrupt]:
     """The kept reply that `render_reply` wrote."""
     try:
-        return Success(converter.structure(json.loads(text), KeptReply))
+        return Success(converter.structure(own_value(text), KeptReply))
     except BaseValidationError as invalid:
         return Failure(StateCorrupt(path, tuple(transform_error(invalid))))
     except (ValueError, RecursionError) as damaged:
@@ -129,7 +130,7 @@ def render_changes(changes: Sequence[Change]) -> str:
 def parse_changes(text: str, path: str) -> Result[tuple[Change, ...], StateCorrupt]:
     """The changes that `render_changes` wrote."""
     try:
-        return Success(converter.structure(json.loads(text), Plan).changes)
+        return Success(converter.structure(own_value(text), Plan).changes)
     except BaseValidationError as invalid:
         return Failure(StateCorrupt(path, tuple(transform_error(invalid))))
     except (ValueError, RecursionError) as damaged:

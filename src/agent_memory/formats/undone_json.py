@@ -15,6 +15,7 @@ from returns.result import Failure, Result, Success
 from agent_memory.domain.instants import iso_of, ms_of
 from agent_memory.domain.undone import Undoing, UndoneMark
 from agent_memory.errors import StateCorrupt
+from agent_memory.formats.own_json import own_value
 
 VERSION = 1
 
@@ -64,7 +65,7 @@ def parse_undoing(data: bytes, path: str) -> Result[Undoing, StateCorrupt]:
 
 def _document(data: bytes) -> Any:
     try:
-        return json.loads(data)
+        return own_value(data)
     except (ValueError, RecursionError):
         return None
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from cattrs.preconf.json import make_converter
 from cattrs.strategies import configure_tagged_union
 
@@ -12,6 +14,14 @@ from agent_memory.domain.inbox_entry import AmpThread, FileSnapshot, InlineNote,
 converter = make_converter()
 """For what this version itself has written: unknown keys are ignored, wrong types are errors."""
 
+
+def _number(value: Any, _: type) -> float:
+    if type(value) not in (int, float):
+        raise ValueError(f"{type(value).__name__} is no number")
+    return float(value)
+
+
+converter.register_structure_hook(float, _number)
 configure_tagged_union(Create | Replace | Retire | Restore, converter, tag_name="change")
 configure_tagged_union(
     SessionFile | AmpThread | OpencodeSession | FileSnapshot | InlineNote, converter, tag_name="class"

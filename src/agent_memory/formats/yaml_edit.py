@@ -16,7 +16,7 @@ from ruamel.yaml.error import YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode
 
 from agent_memory.domain.installing.wanted import Member
-from agent_memory.domain.json_shape import is_object
+from agent_memory.domain.json_shape import is_list, is_object
 from agent_memory.formats.entry_values import named, says, value_at, value_with
 
 BY_HAND = "it could not be edited without touching the rest"
@@ -195,4 +195,11 @@ def _first_good(candidates: tuple[str | None, ...], expected: Any) -> Result[str
 def _comparable(value: Any) -> str:
     """As text. A key without a value and one with an empty mapping mean the same."""
     plain = {key: None if each == {} else each for key, each in value.items()} if is_object(value) else value
-    return json.dumps(plain or None, sort_keys=True, default=repr)
+    return repr(_in_order(plain or None))
+
+
+def _in_order(value: Any) -> Any:
+    """With the members of every mapping in one order, whatever its keys are: in YAML also nothing, numbers, and lists."""
+    if is_object(value):
+        return tuple(sorted((repr(key), repr(_in_order(each))) for key, each in value.items()))
+    return [_in_order(each) for each in value] if is_list(value) else value

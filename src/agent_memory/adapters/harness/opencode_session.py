@@ -153,7 +153,7 @@ class OpencodeSession:
             self._add_part(*held)
 
     def _add_part(self, message: _Message, part: Mapping[str, object]) -> None:
-        kind = part.get("type")
+        kind = text_at(part, "type")
         if kind in _SILENT_PARTS:
             self.turns.count(known=True)
         elif kind not in ("text", "tool"):

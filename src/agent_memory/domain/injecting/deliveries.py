@@ -60,7 +60,7 @@ def delivery_of(members: object) -> Delivery | None:
     at_ms, tokens, ids = (members.get(key) for key in ("at_ms", "tokens", "ids"))
     if not (isinstance(harness, str) and isinstance(session, str) and isinstance(event, str)):
         return None
-    if not (isinstance(at_ms, int) and isinstance(tokens, int) and isinstance(ids, list)):
+    if not (type(at_ms) is int and type(tokens) is int and isinstance(ids, list)):
         return None
     return Delivery(
         at_ms, harness, session, event, tuple(each for each in ids if isinstance(each, str)), tokens, str(scope or "")

@@ -1,0 +1,73 @@
+"""The managed section in a file, and our lines in a crontab: nobody's bytes change but our own (P17)."""
+
+from __future__ import annotations
+
+from returns.result import Failure, Success
+
+from agent_memory.domain.footprint import SectionChange
+from agent_memory.domain.results import sealed
+from agent_memory.domain.transcripts.own_marks import SECTION_END, SECTION_START
+from agent_memory.formats.crontab import END, START, with_lines
+from agent_memory.formats.section_splice import SECTION_HEADING, restore_section, section_in, splice_section
+from fuzz.target import Target
+
+_SECTION = f"{SECTION_START}\n{SECTION_HEADING}\n\nKeep the port.\n{SECTION_END}"
+_OTHER = f"{SECTION_START}\n{SECTION_HEADING}\n\nAnother port.\n\n- a line more\n{SECTION_END}"
+_LINES = ("7 */2 * * * /usr/bin/memory consolidate --scheduled", "17 4 * * * /usr/bin/memory defrag --scheduled")
+
+
+def _check_section(data: bytes) -> None:
+    match sealed(splice_section(data, _SECTION)):
+        case Failure(problem):
+            assert problem
+            assert isinstance(splice_section(data, None), Failure), "refused for putting in, not for taking out"
+            return
+        case Success(first):
+            pass
+    found = section_in(first.data).unwrap()
+    assert found is not None
+    assert found.replace("\r\n", "\n") == _SECTION
+    outside = _without(data, first.before)
+    assert _without(first.data, first.after).startswith(outside), "a byte outside the markers changed"
+    assert splice_section(first.data, _SECTION).unwrap().data == first.data, "a second run changes it"
+    second = splice_section(first.data, _OTHER).unwrap()
+    assert _without(second.data, second.after) == _without(first.data, first.after)
+    for spliced, earlier in ((second, first.data), (first, data)):
+        change = SectionChange("AGENTS.md", spliced.before, spliced.after, spliced.separator)
+        assert restore_section(spliced.data, change).unwrap() == earlier, "undo does not give the bytes back"
+    gone = splice_section(first.data, None).unwrap()
+    # Where the file ends inside a fence, nothing may be put in again.
+    assert section_in(gone.data).value_or(None) is None
+
+
+def _without(data: bytes, section: str | None) -> bytes:
+    return data if section is None else data.replace(section.encode("utf-8", "surrogateescape"), b"", 1)
+
+
+def _check_crontab(data: bytes) -> None:
+    match sealed(with_lines(data, _LINES)):
+        case Failure(problem):
+            assert problem
+            assert isinstance(with_lines(data, ()), Failure)
+            return
+        case Success(written):
+            pass
+    assert with_lines(written, _LINES).unwrap() == written, "a second run changes it"
+    for line in _LINES:
+        assert line.encode() in written.split(b"\n"), "one of our lines is no line"
+    gone = with_lines(written, ()).unwrap()
+    before = with_lines(data, ()).unwrap()
+    assert gone in (before, before + b"\n"), "a line of the person's changed"
+
+
+SECTION = Target(
+    "section",
+    _check_section,
+    (SECTION_START, SECTION_END, SECTION_HEADING, f"\n{SECTION_START}\n", f"\n{SECTION_END}\n", "```\n", "~~~\n", "`", "``", "\n\n", "\r\n", "> ", "- ", "    ", "\t",
+     "<!-- AGENT-MEMORY:START -->", "<!--agent-memory:end-->", "\ufeff", "\u2028", "\x0b", "\x0c", "\x1c", "\u0085"),
+)  # fmt: skip
+CRONTAB = Target(
+    "crontab",
+    _check_crontab,
+    (START.decode(), END.decode(), f"\n{START.decode()}\n", f"\n{END.decode()}\n", "# agent-memory: start\n", "MAILTO=me\n", "\r\n", "\r", "\x0b", "\x0c", "%", "\n"),
+)  # fmt: skip

@@ -1,0 +1,63 @@
+"""The settings files of harnesses, in which setup puts hooks: what is put in is there, and can be taken out again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from returns.result import Failure, Success
+
+from agent_memory.domain.installing.wanted import Element, Member
+from agent_memory.domain.results import sealed
+from agent_memory.formats.jsonc_cut import cut_json
+from agent_memory.formats.jsonc_put import put_json
+from agent_memory.formats.settings_text import has, parse_settings
+from agent_memory.formats.toml_edit import cut_toml, put_toml
+from agent_memory.formats.yaml_edit import cut_yaml, put_yaml
+from fuzz.target import Target
+
+_HOOK = {"hooks": [{"type": "command", "command": "memory capture --harness codex --hook", "timeout": 5}]}
+_JSON_SPOTS = (
+    Member(("mcpServers", "memory"), {"command": "memory", "args": ["mcp"]}),
+    Element(("hooks", "Stop"), _HOOK),
+)
+_TABLE_SPOTS = (Member(("mcp_servers", "memory"), {"command": "memory", "args": ["mcp"]}),)
+
+
+def _check(data: bytes) -> None:
+    """The first line names the syntax."""
+    name, _, content = data.partition(b"\n")
+    try:
+        text = content.decode()
+    except UnicodeDecodeError:
+        return
+    for put, cut, spots in _EDITS.get(name.decode("utf-8", "replace"), ()):
+        syntax = name.decode()
+        before = parse_settings(text, syntax)  # type: ignore[arg-type] # one of the names below
+        for spot in spots:
+            match sealed(put(text, spot)):
+                case Failure(problem):
+                    assert problem
+                    continue
+                case Success(written):
+                    pass
+            assert not isinstance(before, Failure), "it was written to, though it cannot be read"
+            value = parse_settings(written, syntax).unwrap()  # type: ignore[arg-type]
+            assert has(value, spot), "what was put in is not there"
+            gone = cut(written, spot, text)
+            left = parse_settings(gone.unwrap(), syntax).unwrap()  # type: ignore[arg-type]
+            assert (left or {}) == (before.unwrap() or {}), "taken out, it is not as before"
+
+
+_Edit = tuple[Callable[[str, Any], Any], Callable[[str, Any, Any], Any], tuple[Any, ...]]
+_EDITS: dict[str, tuple[_Edit, ...]] = {
+    "jsonc": ((put_json, cut_json, _JSON_SPOTS),),
+    "toml": ((put_toml, cut_toml, _TABLE_SPOTS),),
+    "yaml": ((put_yaml, cut_yaml, _TABLE_SPOTS),),
+}
+SETTINGS = Target(
+    "settings",
+    _check,
+    ("jsonc\n", "toml\n", "yaml\n", "mcpServers", "hooks", "Stop", "memory", "mcp_servers", "[mcp_servers]\n", "[mcp_servers.memory]\n", "[[x]]\n", "// comment\n", "/*", "*/", ",",
+     '"""', "'''", "# c\n", "---\n", "&a ", "*a", "<<: *a", "\t", "\r\n", "\ufeff", "{", "}", "[", "]", "1e999", "1979-05-27T07:32:00Z", "a.b = 1\n", "\u0085", "\\u0000"),
+)  # fmt: skip

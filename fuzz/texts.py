@@ -1,0 +1,46 @@
+"""Redaction, and the texts that everything else is made of: total, idempotent, bounded (P18, P20)."""
+
+from __future__ import annotations
+
+from agent_memory.domain.redaction import redact, secret_spans
+from agent_memory.domain.text.derive import derive_description, derive_title
+from agent_memory.domain.text.links import find_links, rewrite_links
+from agent_memory.domain.text.plain_text import clean_text, cut_bytes, cut_chars, one_line
+from agent_memory.domain.text.slug import slug_of
+from agent_memory.domain.text.tags import normal_tag, split_tags
+from agent_memory.formats.neutral_markdown import neutral_body, neutral_line
+from fuzz.target import Target
+
+
+def _check(data: bytes) -> None:
+    text = data.decode("utf-8", "surrogateescape")
+    at = 0
+    for span in secret_spans(text):
+        assert at <= span.start < span.end <= len(text)
+        at = span.end
+    redacted = redact(text).text
+    assert redact(redacted).text == redacted, "a second pass finds more"
+    well_formed = data.decode("utf-8", "replace")
+    clean = clean_text(well_formed).text
+    assert clean_text(clean).text == clean
+    assert "\n" not in one_line(well_formed, 80)
+    assert len(cut_chars(well_formed, 40)) <= 40
+    assert len(cut_bytes(well_formed, 40).encode()) <= 40
+    assert well_formed.startswith(cut_bytes(well_formed, 40))
+    derive_title(clean), derive_description(clean), slug_of(clean)
+    for tag in split_tags(well_formed):
+        normal = normal_tag(tag)
+        assert normal is None or normal_tag(normal) == normal
+    for link in find_links(clean):
+        assert rewrite_links(clean, {link.target: link.target})
+    for written in (neutral_body(clean, 3), neutral_line(clean, 200)):
+        assert "<!--" not in written
+    assert "\n" not in neutral_line(clean, 200)
+
+
+TEXT = Target(
+    "text",
+    _check,
+    ("password = ", "API_KEY=", "Bearer ", "-----BEGIN RSA PRIVATE KEY-----\n", "-----END RSA PRIVATE KEY-----", "ghp_", "sk-ant-api03-", "AKIA", "eyJhbGciOi", "https://user:", "@host/",
+     "%2e%2e", "\\u0041", "\\n", "=\n", "base64,", "[[id__a1b2c3|", "]]", "```\n", "<!--", "-->", "@~/x", "# ", "\u202e", "\u200d", "👩\u200d🚀", "e\u0301", "[redacted:token]", "topic__"),
+)  # fmt: skip

@@ -1,0 +1,94 @@
+"""What a client of MCP sends: a tool's arguments of any shape are an answer or an error in words, never an exception (P19, P21)."""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import tempfile
+from functools import cache
+from pathlib import Path
+
+from returns.result import Failure, Success
+
+from agent_memory.bootstrap import Memory, open_memory
+from agent_memory.domain.note_draft import NoteDraft
+from agent_memory.domain.results import sealed
+from agent_memory.errors import UsageInvalid
+from agent_memory.formats.json_fields import Fields
+from agent_memory.surfaces.mcp import asked
+from agent_memory.surfaces.mcp.answers import error_text
+from agent_memory.surfaces.mcp.asked import read_arguments
+from agent_memory.surfaces.mcp.tools import TOOLS
+from fuzz.target import Target
+
+_READERS = (
+    asked.search_of,
+    asked.session_of,
+    asked.write_of,
+    asked.update_of,
+    asked.list_of,
+    asked.id_of,
+    asked.key_of,
+    asked.value_of,
+)
+_ACTING = {tool.name: tool for tool in TOOLS if tool.hints.reads_only}
+
+
+@cache
+def _memory() -> Memory:
+    """A store with some notes, in a home of its own; words alone answer, so that no model is looked for."""
+    directory = tempfile.TemporaryDirectory(prefix="fuzz-")
+    atexit.register(directory.cleanup)
+    environ = {
+        "HOME": directory.name,
+        "PATH": os.environ.get("PATH", ""),
+        "AGENT_MEMORY_ROOT": f"{directory.name}/memories",
+    }
+    memory = open_memory(environ, Path(directory.name), lambda _: None).unwrap()
+    for number in range(6):
+        body = f"Note {number}: the zebra of C++ locks `session_{number}` in src/db/session.py; 数据库 🦓."
+        memory.service.remember(NoteDraft(body, title=f"Zebra {number}", tags=("topic__db",))).unwrap()
+    return memory
+
+
+def _check(data: bytes) -> None:
+    """A list: the name of a tool, and its arguments."""
+    try:
+        call = json.loads(data)
+    except (ValueError, RecursionError):
+        return
+    if not isinstance(call, list) or len(call) != 2 or not isinstance(call[1], dict):
+        return
+    name, arguments = call
+    for reader in _READERS:
+        _check_reader(reader, arguments)
+    if isinstance(name, str) and name in _ACTING:
+        match sealed(_ACTING[name].act(_memory(), arguments)):
+            case Success(text):
+                assert isinstance(text, str)
+            case Failure(error):
+                assert error_text(error)
+
+
+def _check_reader(reader: object, arguments: dict[str, object]) -> None:
+    assert callable(reader)
+
+    def read(fields: Fields) -> object:
+        return reader(fields)
+
+    match sealed(read_arguments(arguments, read)):
+        case Failure(UsageInvalid(problem)):
+            assert problem
+        case Failure(error):
+            raise AssertionError(error)
+        case Success(value):
+            assert value is not None
+
+
+TOOL = Target(
+    "mcp-tool",
+    _check,
+    (*_ACTING, "query", "topic", "content", "tags", "agent", "top_k", "min_score", "search_mode", "hybrid", "bm25", "importance", "critical", "ttl_days", "kind", "scope",
+     "repo", "id", "id__a1b2c3", "limit", "offset", "key", "value", "task", "zebra", "\ud800", "\u202e", "since last week", "NaN", "Infinity", "-Infinity"),
+)  # fmt: skip
