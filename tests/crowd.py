@@ -15,7 +15,7 @@ from attrs import define, field
 from claude_transcripts import Conversation
 from memory_process import Memory
 
-DONE, BUSY = 0, 75
+DONE, LATE, BUSY = 0, 20, 75
 NOTES = 12
 
 
@@ -59,11 +59,12 @@ class Crowd:
             chance.choice(acts)(f"{name}n{number}", chance)
 
     def _call(self, act: str, *words: str, data: bytes = b"") -> bool:
-        """Whether it was done; being busy is the one other answer there is."""
+        """Whether it was done; the other answers are that somebody else is at it, or was faster."""
         done = self.memory(*words, data=data)
+        was_late = done.code == LATE and "changed by someone else meanwhile" in done.err
         with self._lock:
-            self.acts[f"{act}, busy" if done.code == BUSY else act] += 1
-            if done.code not in (DONE, BUSY):
+            self.acts[f"{act}, busy" if done.code == BUSY or was_late else act] += 1
+            if done.code not in (DONE, BUSY) and not was_late:
                 self.complaints.append(f"{words}: {done}")
         return done.code == DONE
 

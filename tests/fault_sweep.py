@@ -66,7 +66,7 @@ class Sweep:
         self._after = self.scene.seen(straight)
         self._said = self.scene.said(done) if self.scene.said else None
         self._answered = done.out
-        self._symptoms = {*_symptoms(self.fresh()), *_symptoms(straight)}
+        self._symptoms = {*_symptoms(straight), *_symptoms(self.fresh())}
         return [f"{fault}, {calls[fault.at - 1]}: {wrong}" for fault in chosen for wrong in self._wrong(fault)]
 
     def fresh(self) -> Memory:
