@@ -1,6 +1,5 @@
 """The console script. A hook's call takes the short way before anything else is imported."""
 
-import gc
 import os
 import sys
 
@@ -15,7 +14,7 @@ def main() -> int:
     if "--hook" in words and words[:1] in (["capture"], ["inject"]):
         _run_hook(*words)
     _go_on_in_utf_8()
-    gc.set_threshold(_ALLOCATIONS_BETWEEN_COLLECTIONS, *gc.get_threshold()[1:])
+    _collect_less_often()
     try:
         from agent_memory.surfaces.cli.main import main as run_command
 
@@ -36,6 +35,12 @@ def _run_hook(command: str, *words: str) -> None:
         run_hook([*words])
     finally:
         os._exit(0)
+
+
+def _collect_less_often() -> None:
+    import gc  # a hook does without
+
+    gc.set_threshold(_ALLOCATIONS_BETWEEN_COLLECTIONS, *gc.get_threshold()[1:])
 
 
 def _go_on_in_utf_8() -> None:
