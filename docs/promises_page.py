@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from attrs import frozen
@@ -34,7 +34,7 @@ def promises_page(notice: str, promises_file: Path, tests: Path) -> str:
         "# Promises\n\n"
         + notice
         + "\nWhat must never break. A test that holds a promise names it (`P7`) in its name or docstring; no promise is without one.\n"
-        "Those marked *slow* are run by `make slow`, all others by `make test`.\n\n"
+        "Those marked *slow* are run by `make slow`, those marked *sweep* by `make promises`, all others by `make test`.\n\n"
         "| | promise | files of tests | last figure |\n|---|---|---|---|\n"
         + "".join(_row(each, held[each.number]) for each in promises)
         + "\n## Tests by promise\n"
@@ -42,16 +42,17 @@ def promises_page(notice: str, promises_file: Path, tests: Path) -> str:
     )
 
 
-def held_by(tests: Path) -> Mapping[int, Mapping[str, bool]]:
-    """For each promise the files (below `tests`, with `/`) that hold tests naming it, and whether all of those are slow."""
-    held: dict[int, dict[str, bool]] = {}
+def held_by(tests: Path) -> Mapping[int, Mapping[str, str]]:
+    """For each promise the files (below `tests`, with `/`) that hold tests naming it, and the suite of the first of those to
+    be run: "" is everybody's, then come `slow` and `sweep`."""
+    held: dict[int, dict[str, str]] = {}
     for path in sorted(tests.rglob("test_*.py")):
         text = path.read_text("utf-8")
         if path.parent.name != "docs" and _NUMBER.search(text.replace("_", " ")):
-            for number, slow in _named(ast.parse(text)):
+            for number, suite in _named(ast.parse(text)):
                 files = held.setdefault(number, {})
                 name = path.relative_to(tests).as_posix()
-                files[name] = files.get(name, True) and slow
+                files[name] = min(files.get(name, suite), suite)
     return held
 
 
@@ -60,26 +61,31 @@ def _promises(path: Path) -> Iterator[Promise]:
         yield Promise(int(name.removeprefix("P")), row["promise"], row["figure"], row["by"])
 
 
-def _named(module: ast.Module) -> Iterator[tuple[int, bool]]:
-    """Each promise that a test names, or the docstring above it, and whether that test is slow."""
-    all_slow = any("mark.slow" in ast.unparse(each) for each in module.body if isinstance(each, ast.Assign))
+def _named(module: ast.Module) -> Iterator[tuple[int, str]]:
+    """Each promise that a test names, or the docstring above it, and the suite of that test."""
+    suite_of_all = _suite([each for each in module.body if isinstance(each, ast.Assign)])
     by_module = set(_NUMBER.findall(ast.get_docstring(module) or ""))
     for each in ast.walk(module):
         if isinstance(each, ast.FunctionDef) and each.name.startswith("test_"):
-            slow = all_slow or any("mark.slow" in ast.unparse(mark) for mark in each.decorator_list)
+            suite = suite_of_all or _suite(each.decorator_list)
             words = f"{each.name.replace('_', ' ')} {ast.get_docstring(each) or ''}"
             for number in by_module | set(_NUMBER.findall(words)):
-                yield int(number), slow
+                yield int(number), suite
         elif isinstance(each, ast.ClassDef) and each.name.startswith("Test"):
             for number in _NUMBER.findall(ast.get_docstring(each) or ""):
-                yield int(number), all_slow
+                yield int(number), suite_of_all
 
 
-def _row(promise: Promise, files: Mapping[str, bool]) -> str:
+def _suite(marks: Sequence[ast.AST]) -> str:
+    marked = " ".join(map(ast.unparse, marks))
+    return next((suite for suite in ("sweep", "slow") if f"mark.{suite}" in marked), "")
+
+
+def _row(promise: Promise, files: Mapping[str, str]) -> str:
     by = f" (`{promise.by}`)" if promise.by else ""
     return f"| P{promise.number} | {promise.promise} | [{len(files)}](#p{promise.number}) | {promise.figure}{by} |\n"
 
 
-def _tests(promise: Promise, files: Mapping[str, bool]) -> str:
-    lines = "".join(f"- `tests/{name}`{' *slow*' if slow else ''}\n" for name, slow in files.items())
+def _tests(promise: Promise, files: Mapping[str, str]) -> str:
+    lines = "".join(f"- `tests/{name}`{f' *{suite}*' if suite else ''}\n" for name, suite in files.items())
     return f"\n### P{promise.number}\n\n{lines}"

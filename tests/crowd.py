@@ -45,7 +45,7 @@ class Crowd:
         for each in threads:
             each.join()
         while self.memory.pending() and not self.complaints:
-            self._call("consolidate", "consolidate", "--json")
+            self._call("consolidate", "consolidate", "--limit", "10", "--json")
 
     def _work(self, name: str, chance: random.Random, end: float) -> None:
         acts: list[Callable[[str, random.Random], None]] = [
@@ -123,7 +123,7 @@ class Crowd:
         self._call("search", "search", f"pier {chance.randrange(9)}", "--json")
 
     def consolidates(self, name: str, chance: random.Random) -> None:
-        self._call("consolidate", "consolidate", "--json")
+        self._call("consolidate", "consolidate", "--limit", "10", "--json")
 
     def tidies(self, name: str, chance: random.Random) -> None:
         self._call("defrag", "defrag", "--json")

@@ -47,16 +47,17 @@ def test_a_promise_that_no_test_names_is_refused(tmp_path: Path, tests: Path) ->
 @pytest.mark.parametrize(
     ("text", "held"),
     [
-        ("def test_p7_holds():\n    pass\n", {7: {"test_x.py": False}}),
-        ('"""P7 and P12."""\ndef test_it():\n    pass\n', {7: {"test_x.py": False}, 12: {"test_x.py": False}}),
-        ('import pytest\n@pytest.mark.slow\ndef test_it():\n    """P7"""\n', {7: {"test_x.py": True}}),
-        ('import pytest\npytestmark = pytest.mark.slow\ndef test_it():\n    """P7"""\n', {7: {"test_x.py": True}}),
+        ("def test_p7_holds():\n    pass\n", {7: {"test_x.py": ""}}),
+        ('"""P7 and P12."""\ndef test_it():\n    pass\n', {7: {"test_x.py": ""}, 12: {"test_x.py": ""}}),
+        ('import pytest\n@pytest.mark.slow\ndef test_it():\n    """P7"""\n', {7: {"test_x.py": "slow"}}),
+        ('import pytest\n@pytest.mark.sweep\ndef test_it():\n    """P7"""\n', {7: {"test_x.py": "sweep"}}),
+        ('import pytest\npytestmark = pytest.mark.slow\ndef test_it():\n    """P7"""\n', {7: {"test_x.py": "slow"}}),
         ('"""P7 without a test."""\n', {}),
         ('def test_http():\n    """HTTP7, P7x and xP7 are no promises."""\n', {}),
     ],
 )
 def test_a_test_holds_what_its_name_or_a_docstring_names(
-    tmp_path: Path, text: str, held: dict[int, dict[str, bool]]
+    tmp_path: Path, text: str, held: dict[int, dict[str, str]]
 ) -> None:
     (tmp_path / "test_x.py").write_text(text, "utf-8")
     assert held_by(tmp_path) == held
