@@ -1,8 +1,8 @@
 """The terminal sessions of a page: `python docs/shown_sessions.py PAGE …` plays them and tells what differs.
 
 A block marked `console` holds commands behind `$ ` (lines that go on behind `> `), each with what it printed. All commands of
-a page are one shell's, in a terminal of 100 columns without colours. A shown line `…` stands for any lines.
-With `--write`, what a page shows is replaced where it is no longer what is printed.
+a page are one shell's, in a terminal of 100 columns without colours. A shown line `…` stands for any lines, and one that ends in `…` for any line
+that begins about so. With `--write`, a page that no longer shows what is printed is written anew, but for such pieces.
 """
 
 from __future__ import annotations
@@ -27,12 +27,15 @@ PROJECT = Path(__file__).resolve().parents[1]
 _BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _STEP = re.compile(r"^\$ (.*\n(?:> .*\n)*)((?:(?!\$ ).*\n)*)", re.MULTILINE)
 _END = "\x1e"
+_CUT = 8
+"""Characters before `…` at the end of a line that are not compared."""
 _SHAPES = (
     (r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3}Z_([a-z]+(?:-[a-z]+)*)_\w{6}", r"TIME_\1_RANDOM"),
     (r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3}Z_[0-9a-f]{6}", "RUN"),
     (r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", "TIME"),
     (r"\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d)?", "DATE"),
-    (r"just now|yesterday|\d+ (?:s|min|h|days?|weeks?|months?|years?) ago", "AGO"),
+    (r"just now|yesterday|\d+ (?:s|min|h|d|w|mo|y|days?|weeks?|months?|years?) ago", "AGO"),
+    (r"· [01]\.\d\d$", "· SCORE"),
     (r"id__[1-9A-HJ-NP-Za-km-z]{6}", "ID"),
     (r"[\w/.-]*/tmp\.\w+", "HOME"),
     (r"[\w/.-]+/bin/memory", "memory"),
@@ -130,20 +133,30 @@ def _read(descriptor: int) -> bytes:
 def shape(text: str) -> str:
     """The same for two runs: ids, times, places and random digits are not what is compared, nor the space between columns."""
     for pattern, word in _SHAPES:
-        text = re.sub(pattern, word, text)
+        text = re.sub(pattern, word, text, flags=re.MULTILINE)
     return "\n".join(line.strip() for line in text.strip().splitlines())
 
 
 def is_shown(shown: str, printed: str) -> bool:
     """Whether what the page shows has the shape of what was printed."""
-    pattern = r"\n".join(r"(?:.*\n)*?.*" if line == "…" else re.escape(line) for line in shape(shown).split("\n"))
-    return re.fullmatch(pattern, shape(printed)) is not None
+    return re.fullmatch(r"\n".join(map(_line_pattern, shape(shown).split("\n"))), shape(printed)) is not None
+
+
+def _line_pattern(line: str) -> str:
+    if line == "…":
+        return r"(?:.*\n)*?.*"
+    # A table cuts its last column a little earlier or later, as the age of a note grows.
+    return re.escape(line[:-_CUT]) + ".*" if line.endswith("…") else re.escape(line)
 
 
 def refreshed(page: str, steps: Sequence[Step], results: Sequence[Played]) -> str:
-    """The page with the printed text in place of what is no longer printed."""
+    """The page with what was printed, so that ids agree.
+
+    What it shows in part stays as long as it is right, and what a command prints that fails is not taken.
+    """
     for step, result in reversed(list(zip(steps, results, strict=True))):
-        if not is_shown(step.shown, result.printed):
+        is_part = "\n…\n" in f"\n{step.shown}"
+        if not result.exit_code and not (is_part and is_shown(step.shown, result.printed)):
             printed = result.printed.strip("\n")
             page = page[: step.start] + (printed + "\n" if printed else "") + page[step.end :]
     return page

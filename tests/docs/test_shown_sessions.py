@@ -48,7 +48,7 @@ def test_a_shell_that_ends_early_is_told() -> None:
 
 
 def test_another_output_and_a_failure_are_told_and_the_page_is_mended() -> None:
-    page = "```console\n$ echo a\nb\n$ echo c\nc\n$ echo d; false\nd\n```\n"
+    page = "```console\n$ echo a\nb\n$ echo c\nc\n$ echo d; false\ne\n```\n"
     steps = shown_steps(page)
     results = played(steps)
     first, second = differences(steps, results)
@@ -56,6 +56,13 @@ def test_another_output_and_a_failure_are_told_and_the_page_is_mended() -> None:
     assert first.endswith("-b\n+a")
     assert second.startswith("$ echo d; false\nexit code 1\n")
     assert refreshed(page, steps, results) == page.replace("\nb\n", "\na\n")
+
+
+def test_a_page_is_written_anew_as_a_whole_but_for_what_it_shows_in_part() -> None:
+    page = "```console\n$ echo id__a1b2c3\nid__k3J9xQ\n$ printf 'a\\nb\\nc\\n'\na\n…\n$ printf 'a\\nb\\n'\nz\n…\n```\n"
+    steps = shown_steps(page)
+    anew = refreshed(page, steps, played(steps))
+    assert anew == page.replace("id__k3J9xQ", "id__a1b2c3").replace("z\n…\n", "a\nb\n")
 
 
 @pytest.mark.parametrize(
@@ -66,7 +73,8 @@ def test_another_output_and_a_failure_are_told_and_the_page_is_mended() -> None:
         ("a\n…\nz\n", "a\nb\nc\nz\n", True),
         ("a\n…\n", "a\nb\n", True),
         ("a\n…\nz\n", "a\nb\nc\ny\n", False),
-        ("cut off he…\n", "cut off here\n", False),
+        ("this line is cut off he…\n", "this line is cut off\n", True),
+        ("this line is cut off he…\n", "that line is cut off here\n", False),
         ("", "something\n", False),
         ("2 h ago, 2026-02-13 14:30\n", "yesterday, 2027-01-01 00:00\n", True),
         ("/tmp/tmp.k3J9xQ/notes\n", "/tmp/tmp.abcdefghij/notes\n", True),
