@@ -20,7 +20,7 @@ os._exit = report
 entry.main()
 """
 
-C_MODULES = {"_json", "select", "errno", "time"}
+C_MODULES = {"_json", "select", "errno", "gc", "time"}
 
 
 def modules_after(words: list[str], data: bytes) -> set[str]:

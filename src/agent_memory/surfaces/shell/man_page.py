@@ -37,9 +37,6 @@ def _command(command: CommandFacts) -> str:
         f".TP\n.I {_text(each.name)}\n{_text(each.meaning)}\n" for each in command.operands if each.meaning
     )
     options = "".join(_option(each) for each in command.options if each.flags != ("-h", "--help"))
-    closing = "".join(
-        f".PP\n{_text(' '.join(part.split()))}\n" for part in command.closing.split("\n\n") if part.strip()
-    )
     return f".SS memory {_text(command.name)}\n{_text(command.summary)}\n.PP\n.B memory\n{usage}\n{operands}{options}{_closing(command.closing)}"
 
 
