@@ -16,7 +16,7 @@ test: $(VENV)/.development ## run the tests
 check: $(VENV)/.development ## format, lint, types, import contracts, generated pages
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(BIN)/mypy src tests bench docs
+	$(BIN)/mypy src tests bench fuzz docs
 	$(BIN)/lint-imports
 	$(BIN)/python docs/generate.py --check
 
