@@ -30,6 +30,7 @@ _END = "\x1e"
 _CUT = 8
 """Characters before `…` at the end of a line that are not compared."""
 _SHAPES = (
+    (r"\n {6,}(?=\S)", " "),  # where a line is wrapped depends on how long ago something was
     (r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3}Z_([a-z]+(?:-[a-z]+)*)_\w{6}", r"TIME_\1_RANDOM"),
     (r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3}Z_[0-9a-f]{6}", "RUN"),
     (r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", "TIME"),

@@ -77,6 +77,11 @@ def test_a_page_is_written_anew_as_a_whole_but_for_what_it_shows_in_part() -> No
         ("this line is cut off he…\n", "that line is cut off here\n", False),
         ("", "something\n", False),
         ("2 h ago, 2026-02-13 14:30\n", "yesterday, 2027-01-01 00:00\n", True),
+        (
+            "last run  completed just now: all\n          is well\n",
+            "last run  completed 2 min ago:\n          all is well\n",
+            True,
+        ),
         ("/tmp/tmp.k3J9xQ/notes\n", "/tmp/tmp.abcdefghij/notes\n", True),
     ],
 )
