@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from returns.result import Failure, Result, Success
 
-from agent_memory.adapters.disk.paths import inside, read_file
 from agent_memory.adapters.setup.detection import memory_program
 from agent_memory.adapters.syncing.commits import Commits
 from agent_memory.adapters.syncing.disk_merge import DiskMerge
@@ -28,11 +27,10 @@ from agent_memory.formats.tombstone_json import Tombstone, parse_tombstone
 from agent_memory.values import evolve
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from agent_memory.bootstrap.memory import Memory
 
-_MAX_BYTES = 4 << 20
 _WITHOUT_GIT = SyncRefused("storage.autoCommit is off, and what is not committed cannot be synced", "Set it to true.")
 
 
@@ -59,6 +57,7 @@ def synchroniser(memory: Memory, progress: Callable[[str], None]) -> Synchronise
         locks=memory.locks,
         clock=memory.clock,
         program=memory_program(memory.environ),
+        forget=lambda tombstones: _forgotten(memory, tombstones),
         after_merge=lambda before, after: _followed(memory, before, after),
         tell=progress,
         warn=memory.warn,
@@ -73,46 +72,49 @@ def finish_merge(memory: Memory) -> Result[object, Error]:
 
 def _whole(address: str | None, cwd: str | None) -> str | None:
     """The address; of a directory that is there the whole path."""
-    if address is None or "://" in address:
+    if not address or "://" in address:
         return address
     there = os.path.join(cwd or "/", os.path.expanduser(address))
     return os.path.abspath(there) if os.path.isdir(there) else address
 
 
-# -- what follows from a merge ----------------------------------------------------------------------------------------
+# -- what goes with a merge -------------------------------------------------------------------------------------------
 
 
 def _followed(memory: Memory, before: Tree, after: Mapping[str, object]) -> Result[object, Error]:
-    """What was forgotten elsewhere leaves no traces here either, and the managed sections show what is there now."""
-    news = sorted(path for path in after if path.startswith(FORGOTTEN) and before.get(path) != after[path])
-    for path in news:
-        forgotten = _without_traces(memory, path)
-        if isinstance(forgotten, Failure):
-            return forgotten
-    if _shown(before) != _shown(after):
-        return tolerated(memory, memory.publish())
-    return Success(None)
+    """The managed sections show what is there now."""
+    return Success(None) if _shown(before) == _shown(after) else tolerated(memory, memory.publish())
 
 
 def _shown(tree: Mapping[str, object]) -> dict[str, object]:
     return {path: leaf for path, leaf in tree.items() if path.startswith("topics/") or path == TIERS_FILE}
 
 
-def _without_traces(memory: Memory, path: str) -> Result[object, Error]:
-    """Kept histories, runs and inbox entries of what another machine forgot go here, too (P28)."""
-    read = inside(str(memory.root), path).bind(lambda absolute: read_file(absolute, _MAX_BYTES))
-    image = read.value_or(None)
-    tombstone = None if image is None else parse_tombstone(image.data, path).value_or(None)
-    if tombstone is None:
-        return Success(None)  # `memory doctor` tells of one that is damaged
+def _forgotten(memory: Memory, tombstones: Sequence[bytes]) -> Result[bool, Error]:
+    """Notes, kept histories, runs and inbox entries of what another machine forgot go here, too (P28)."""
+    gone = False
+    for data in tombstones:
+        tombstone = parse_tombstone(data, FORGOTTEN).value_or(None)
+        if tombstone is None:
+            continue  # `memory doctor` tells of one that is damaged
+        done = _without_traces(memory, tombstone)
+        if isinstance(done, Failure):
+            return done
+        gone = done.unwrap() or gone
+    return Success(gone)
+
+
+def _without_traces(memory: Memory, tombstone: Tombstone) -> Result[bool, Error]:
     forgets = forgetter(memory)
     match sealed(forgets.look(_target_of(tombstone))):
         case Failure(EntryNotFound()):
-            return Success(None)
+            return Success(False)
         case Failure(error):
             return Failure(error)
         case Success(found):
-            return forgets.forget(found) if _leaves_traces(found.told) else Success(None)
+            if not _leaves_traces(found.told):
+                return Success(False)
+            return forgets.forget(found).map(lambda _: True)
 
 
 def _target_of(tombstone: Tombstone) -> ForgetTarget:

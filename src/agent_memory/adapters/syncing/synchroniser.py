@@ -9,12 +9,13 @@ machine is whole, and the next sync goes on.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.forgetting.forgetting_files import ForgettingFiles
+from agent_memory.adapters.git.blob_contents import contents_of
 from agent_memory.adapters.git.git_process import GitProcess
 from agent_memory.adapters.git.git_repository import GitRepository
 from agent_memory.adapters.syncing.commits import SYNCED, Commits
@@ -25,9 +26,10 @@ from agent_memory.adapters.syncing.remote import INCOMING, Pushed, Remote, Remot
 from agent_memory.adapters.syncing.remote_choice import RemoteChoice
 from agent_memory.adapters.syncing.synced_mark import SyncedMark
 from agent_memory.domain.merging.synced import Synced, SyncRequest, together
-from agent_memory.domain.merging.tree import Tree
+from agent_memory.domain.merging.tree import Leaf, Tree
 from agent_memory.domain.results import sealed
 from agent_memory.errors import Error, SyncRefused
+from agent_memory.formats.merged_bookkeeping import FORGOTTEN
 from agent_memory.formats.sync_json import SyncAtWork
 from agent_memory.ports import Clock, Locks, Recorder
 from agent_memory.values import evolve, frozen
@@ -35,7 +37,7 @@ from agent_memory.values import evolve, frozen
 _ATTEMPTS = 8
 """How often another machine may push, or somebody here write, at the wrong moment."""
 
-_BOOKKEEPING = ("state", "usage", ".gitignore")
+_BOOKKEEPING = ("state", "usage")
 _HEADS = "refs/heads/"
 
 _NO_HISTORY = SyncRefused("this store has no history yet", "`memory sync --remote URL` without --dry-run begins one.")
@@ -65,6 +67,9 @@ class Synchroniser:
     clock: Clock
     program: str | None
     """Of `memory`, for git to call; None where it is not known."""
+    forget: Callable[[Sequence[bytes]], Result[bool, Error]]
+    """Forgets here what tombstones of other machines name, while its notes are still there to be followed; whether anything
+    went."""
     after_merge: Callable[[Tree, Mapping[str, object]], Result[object, Error]]
     """Is told which files became which on this machine: what follows from it is recorded before anything is sent."""
     tell: Callable[[str], None]
@@ -171,7 +176,10 @@ class Synchroniser:
         synced = told_of(remote.shown, branch.name, meeting, merge, request)
         if request.dry_run:
             return Success((synced, True))
-        match sealed(self._applied(meeting, merge)):
+        forgotten = self._forgotten_here(meeting, merge)
+        # What was forgotten here just now is a commit of its own, so that the two are to be looked at anew.
+        applied = forgotten.bind(lambda gone: Success(False) if gone else self._applied(meeting, merge))
+        match sealed(applied):
             case Failure(error):
                 return Failure(error)
             case Success(is_applied):
@@ -198,6 +206,16 @@ class Synchroniser:
             return held.bind(lambda _: self._commits.named("HEAD")).bind(
                 lambda head: self._commits.branch().bind(lambda ref: carried_out(head, ref))
             )
+
+    def _forgotten_here(self, meeting: Meeting, merge: Decided) -> Result[bool, Error]:
+        news = {
+            held.object_id
+            for path, held in merge.files.items()
+            if path.startswith(FORGOTTEN) and path not in meeting.our_tree and isinstance(held, Leaf)
+        }
+        if not news:
+            return Success(False)
+        return contents_of(self.git, news).bind(lambda data: self.forget(tuple(data.values())))
 
     def _followed_up(self, meeting: Meeting, merge: Decided) -> Result[object, Error]:
         return Success(None) if merge.commit == meeting.ours else self.after_merge(meeting.our_tree, merge.files)

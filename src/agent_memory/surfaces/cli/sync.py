@@ -62,10 +62,10 @@ def _report(console: Console, synced: Synced) -> None:
 
 def _lines(synced: Synced) -> tuple[str, ...]:
     conflicts = tuple(
-        f"{each.subject}  both had changed the same lines: {each.what} (`memory edit {each.subject}`)"
+        f"{each.subject}: both had changed the same lines: {each.what} (`memory edit {each.subject}`)"
         for each in synced.conflicts
     )
-    remarks = tuple(f"{each.subject}  {each.what}" for each in synced.remarks)
+    remarks = tuple(f"{each.subject} {each.what}" for each in synced.remarks)
     shown = remarks[:_SHOWN]
     more = (f"… and {len(remarks) - len(shown)} more (--json shows all)",) if len(remarks) > len(shown) else ()
     count = synced.forgotten

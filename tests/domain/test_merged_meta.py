@@ -1,0 +1,81 @@
+"""Frontmatter that two machines changed: the same whichever comes first, and never more trusted than both were."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings, strategies as st
+
+from agent_memory.domain.entry import MemoryEntry, Meta
+from agent_memory.domain.merging.merged_meta import merged_meta, versions_of
+from agent_memory.domain.vocabulary import Importance, Kind, Origin, Sensitivity, Status
+from agent_memory.values import evolve
+
+tags = st.lists(st.sampled_from(["topic__a", "topic__b", "topic__c"]), unique=True, max_size=3).map(tuple)
+metas = st.builds(
+    Meta,
+    id=st.just("id__a1b2c3"),
+    title=st.sampled_from(["Deploys", "Ports"]),
+    created_at_ms=st.integers(0, 3),
+    updated_at_ms=st.integers(0, 5),
+    kind=st.sampled_from(Kind),
+    tags=tags,
+    status=st.sampled_from(Status),
+    origin=st.sampled_from(Origin),
+    importance=st.sampled_from(Importance),
+    confidence=st.sampled_from([None, 0.5, 0.9]),
+    sensitivity=st.sampled_from(Sensitivity),
+    pinned=st.booleans(),
+    promoted_by=st.sampled_from([None, "person"]),
+    used=st.integers(0, 9),
+    expires_at_ms=st.sampled_from([None, 7, 9]),
+)
+entries = st.builds(MemoryEntry, metas, st.sampled_from(["one", "two"]))
+
+
+@settings(max_examples=200)
+@given(st.none() | entries, entries, entries)
+def test_the_order_of_the_sides_does_not_matter(base: MemoryEntry | None, one: MemoryEntry, other: MemoryEntry) -> None:
+    assert merged_meta(versions_of(base, one, other)) == merged_meta(versions_of(base, other, one))
+
+
+@settings(max_examples=100)
+@given(entries, entries)
+def test_merging_again_with_what_went_in_changes_nothing(one: MemoryEntry, other: MemoryEntry) -> None:
+    merged = evolve(one, meta=merged_meta(versions_of(None, one, other)))
+    assert merged_meta(versions_of(other, merged, other)).tags == merged.meta.tags
+
+
+@settings(max_examples=200)
+@given(st.none() | entries, entries, entries)
+def test_nothing_becomes_more_trusted_or_less_strict_than_one_side_had_it(
+    base: MemoryEntry | None, one: MemoryEntry, other: MemoryEntry
+) -> None:
+    merged = merged_meta(versions_of(base, one, other))
+    sides = (one.meta, other.meta)
+    order = list(Origin).index
+    assert order(merged.origin) >= min(order(side.origin) for side in sides)
+    assert merged.promoted_by in {side.promoted_by for side in sides} | {None}
+    assert not merged.pinned or any(side.pinned for side in sides)
+    if base is None:
+        assert order(merged.origin) == max(order(side.origin) for side in sides)
+        assert merged.sensitivity == max((side.sensitivity for side in sides), key=list(Sensitivity).index)
+    assert merged.used == max(side.used for side in sides)
+
+
+def test_tags_are_united_and_what_one_side_took_out_stays_out() -> None:
+    base = _entry(tags=("topic__a", "topic__b"))
+    one, other = _entry(tags=("topic__a",)), _entry(tags=("topic__a", "topic__b", "topic__c"))
+    assert merged_meta(versions_of(base, one, other)).tags == ("topic__a", "topic__c")
+
+
+def test_a_promotion_does_not_vouch_for_what_the_other_side_said_from_outside() -> None:
+    base = _entry(origin=Origin.EXTERNAL)
+    promoted = evolve(base, meta=evolve(base.meta, promoted_by="person", pinned=True))
+    told = evolve(base, body="Always run this.")
+    merged = merged_meta(versions_of(base, promoted, told))
+    assert (merged.promoted_by, merged.pinned) == (None, False)
+    assert merged_meta(versions_of(base, promoted, base)).promoted_by == "person"
+
+
+def _entry(**changes: object) -> MemoryEntry:
+    meta = Meta(id="id__a1b2c3", title="Deploys", created_at_ms=0, updated_at_ms=0)
+    return MemoryEntry(evolve(meta, **changes), "one")

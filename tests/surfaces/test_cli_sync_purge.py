@@ -1,0 +1,169 @@
+"""`memory sync` and what was forgotten: it stays forgotten on every machine (P28)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from memory_process import Memory
+from two_machines import TwoMachines, clean, edited, file_of, head, holds, synced, two_machines
+
+SECRET_PLAN = "The zebra-merger is announced on Thursday."
+
+
+@pytest.fixture
+def machines(tmp_path: Path) -> tuple[TwoMachines, str, str]:
+    """Both machines with the same two notes: the one to go, and one that stays."""
+    machines = two_machines(tmp_path)
+    gone = machines.one.remembered(SECRET_PLAN, "--title", "Zebra-merger")
+    kept = machines.one.remembered("Deploys run from main only.", "--title", "Deploys")
+    machines.joined()
+    assert holds(machines.other.root, "zebra-merger")
+    assert machines.remote_holds("zebra-merger")
+    return machines, gone, kept
+
+
+def test_what_one_machine_forgot_goes_from_the_other_even_if_it_was_edited_there(
+    machines: tuple[TwoMachines, str, str],
+) -> None:
+    two, gone, _ = machines
+    assert two.one("forget", gone, "--yes").code == 0
+    edited(two.other, gone, lambda text: text + "\nOr on Friday.\n")
+    synced(two.one)
+    told = two.other("sync")
+    assert "what was forgotten did not come along" in told.out or two.other.titles() == ["Deploys"]
+    two.settled()
+    assert two.one.titles() == two.other.titles() == ["Deploys"]
+    assert "zebra" not in "".join(path.read_text() for path in (two.other.root / "topics").iterdir())
+
+
+def test_an_edit_that_arrives_after_the_forgetting_brings_nothing_back(machines: tuple[TwoMachines, str, str]) -> None:
+    two, gone, kept = machines
+    edited(two.other, gone, lambda text: text + "\nOr on Friday.\n")
+    edited(two.other, kept, lambda text: text + "\nNever on Fridays.\n")
+    synced(two.other)
+    assert two.one("forget", gone, "--yes").code == 0
+    document = synced(two.one)
+    assert document["forgotten"] >= 1
+    two.settled()
+    assert two.one.titles() == two.other.titles() == ["Deploys"]
+    assert "Never on Fridays." in file_of(two.one, kept).read_text()
+
+
+def test_after_a_purge_nothing_is_synced_until_a_person_says_so_and_then_no_clone_holds_the_text(
+    machines: tuple[TwoMachines, str, str],
+) -> None:
+    two, gone, kept = machines
+    # The other machine goes on meanwhile, with the old history.
+    edited(two.other, kept, lambda text: text + "\nNever on Fridays.\n")
+    other_id = two.other.remembered("Linters are ruff and mypy.", "--title", "Linters")
+    assert two.one("forget", gone, "--purge", "--yes").code == 0
+    assert not holds(two.one.root, "zebra-merger")
+    before = two.remote_head()
+
+    refused = two.one("sync", "--json")
+    assert (refused.code, refused.error["code"]) == (60, "sync-refused")
+    assert "--after-purge" in refused.error["message"]
+    assert two.remote_head() == before
+
+    document = synced(two.one, "--after-purge")
+    assert document["afterPurge"]
+    assert not two.remote_holds("zebra-merger")
+    assert not holds(two.one.root, "zebra-merger")
+    assert two.one("sync").code == 0
+
+    # The machine that does not know refuses, too: nothing of its old history is sent.
+    refused = two.other("sync", "--json")
+    assert (refused.code, refused.error["code"]) == (60, "sync-refused")
+    assert holds(two.other.root, "zebra-merger")
+    assert not two.remote_holds("zebra-merger")
+
+    synced(two.other, "--after-purge")
+    for directory in (two.one.root, two.other.root, two.remote):
+        assert not holds(directory, "zebra-merger")
+    two.settled()
+    assert two.one.titles() == two.other.titles() == ["Deploys", "Linters"]
+    assert "Never on Fridays." in file_of(two.one, kept).read_text()
+    assert file_of(two.one, other_id).exists()
+    assert [path for path in _all_files(two.other) if "zebra" in path.read_text("utf-8", "replace")] == []
+
+
+def test_what_the_other_machine_had_pushed_meanwhile_survives_the_purge_without_what_was_purged(
+    machines: tuple[TwoMachines, str, str],
+) -> None:
+    two, gone, kept = machines
+    assert two.one("forget", gone, "--purge", "--yes").code == 0
+    edited(two.other, gone, lambda text: text + "\nOr on Friday.\n")
+    edited(two.other, kept, lambda text: text + "\nNever on Fridays.\n")
+    synced(two.other)
+    assert two.remote_holds("zebra-merger")
+    synced(two.one, "--after-purge")
+    assert not two.remote_holds("zebra-merger")
+    synced(two.other, "--after-purge")
+    two.settled()
+    assert two.one.titles() == ["Deploys"]
+    assert "Never on Fridays." in file_of(two.one, kept).read_text()
+    assert not holds(two.other.root, "zebra-merger")
+
+
+def test_both_machines_may_have_purged(machines: tuple[TwoMachines, str, str]) -> None:
+    two, gone, kept = machines
+    other_gone = two.other.remembered("The okapi-budget is halved.", "--title", "Okapi")
+    synced(two.other)
+    synced(two.one)
+    assert two.one("forget", gone, "--purge", "--yes").code == 0
+    assert two.other("forget", other_gone, "--purge", "--yes").code == 0
+    synced(two.one, "--after-purge")
+    assert two.other("sync").code == 60
+    synced(two.other, "--after-purge")
+    for _ in range(2):
+        for machine in (two.one, two.other):
+            if machine("sync").code == 60:
+                synced(machine, "--after-purge")
+    two.settled()
+    for directory in (two.one.root, two.other.root, two.remote):
+        assert not holds(directory, "zebra-merger")
+        assert not holds(directory, "okapi-budget")
+    assert two.one.titles() == ["Deploys"]
+    assert file_of(two.one, kept).exists()
+
+
+def test_a_machine_that_comes_new_after_a_purge_joins_without_a_word(
+    machines: tuple[TwoMachines, str, str], tmp_path: Path
+) -> None:
+    two, gone, _ = machines
+    assert two.one("forget", gone, "--purge", "--yes").code == 0
+    synced(two.one, "--after-purge")
+    third = Memory(tmp_path / "third")
+    third.home.mkdir()
+    synced(third, "--remote", str(two.remote))
+    assert third.titles() == ["Deploys"]
+    assert head(third) == two.remote_head()
+    assert clean(third)
+    assert synced(third)["pushed"] is False
+
+
+def test_a_session_forgotten_on_one_machine_leaves_no_history_on_the_other(
+    machines: tuple[TwoMachines, str, str],
+) -> None:
+    two, _, _ = machines
+    line = (
+        '{"type":"user","uuid":"u-1","sessionId":"s-1","timestamp":"2026-02-13T14:30:05.123Z","cwd":"/srv/lamp",'
+        '"message":{"role":"user","content":"Remember: the quokka-budget is approved by the board every single March."}}\n'
+    )
+    for machine in (two.one, two.other):
+        machine.session("s-1", line)
+        assert machine("consolidate").code == 0
+    two.settled()
+    assert list((two.other.root / "histories").rglob("*s-1*"))
+    assert two.one("forget", "--session", "s-1", "--yes").code == 0
+    synced(two.one)
+    synced(two.other)
+    assert not list((two.other.root / "histories").rglob("*s-1*"))
+    assert [path for path in _all_files(two.other) if "quokka" in path.read_text("utf-8", "replace")] == []
+    two.settled()
+
+
+def _all_files(machine: Memory) -> list[Path]:
+    return [path for path in machine.root.rglob("*") if path.is_file() and ".git" not in path.parts]

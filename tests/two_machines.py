@@ -1,0 +1,93 @@
+"""Two machines and a bare remote between them."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from agent_memory.values import frozen
+from memory_process import Memory
+
+
+@frozen
+class TwoMachines:
+    one: Memory
+    other: Memory
+    remote: Path
+
+    def joined(self) -> TwoMachines:
+        """Both have the remote, and all that is there."""
+        for machine in (self.one, self.other, self.one):
+            synced(machine, "--remote", str(self.remote))
+        return self
+
+    def settled(self) -> dict[str, str]:
+        """What both hold after as many syncs as it takes; asserts that it is the same, and that git finds nothing wrong."""
+        for machine in (self.one, self.other, self.one):
+            synced(machine)
+        assert self.one.snapshot() == self.other.snapshot()
+        assert clean(self.one)
+        assert clean(self.other)
+        assert self.remote_head() == head(self.one) == head(self.other)
+        return self.one.snapshot()
+
+    def remote_head(self) -> str:
+        return in_git(self.remote, "rev-parse", "main").strip()
+
+    def remote_holds(self, text: str) -> bool:
+        """Whether any object of the remote that is reachable holds a text."""
+        return holds(self.remote, text)
+
+
+def two_machines(directory: Path) -> TwoMachines:
+    """Two homes without a store, and an empty remote."""
+    machines = [Memory(directory / name) for name in ("one", "other")]
+    for machine in machines:
+        machine.home.mkdir()
+    remote = directory / "remote.git"
+    subprocess.run(["git", "init", "-q", "--bare", "-b", "main", str(remote)], check=True)
+    return TwoMachines(machines[0], machines[1], remote)
+
+
+def synced(machine: Memory, *words: str) -> Any:
+    """The document of a sync that went well."""
+    done = machine("sync", "--json", *words)
+    assert (done.code, done.err) == (0, ""), done
+    return done.document
+
+
+def edited(machine: Memory, id: str, change: Callable[[str], str]) -> None:
+    """Change the file of a live note by hand."""
+    path = file_of(machine, id)
+    path.write_text(change(path.read_text()))
+
+
+def file_of(machine: Memory, id: str) -> Path:
+    return next((machine.root / "topics").glob(f"*{id}.md"))
+
+
+def head(machine: Memory) -> str:
+    return machine.git("rev-parse", "HEAD").strip()
+
+
+def clean(machine: Memory) -> bool:
+    """Whether git finds the repository whole, and everything recorded."""
+    machine.git("fsck", "--no-progress", "--no-dangling")
+    return machine.git("status", "--porcelain") == ""
+
+
+def in_git(directory: Path, *words: str) -> str:
+    done = subprocess.run(["git", "-C", str(directory), *words], capture_output=True, check=True)
+    return done.stdout.decode("utf-8", "replace")
+
+
+def holds(directory: Path, text: str) -> bool:
+    """Whether anything that refs of a repository lead to holds a text, commit messages included."""
+    listed = in_git(directory, "rev-list", "--objects", "--all").splitlines()
+    ids = "".join(f"{line.split()[0]}\n" for line in listed)
+    done = subprocess.run(
+        ["git", "-C", str(directory), "cat-file", "--batch"], input=ids.encode(), capture_output=True, check=True
+    )
+    return text.encode() in done.stdout
