@@ -124,7 +124,7 @@ class Sweep:
         seen = self.scene.seen(memory)
         if seen not in (self._before, self._after):
             yield f"neither as before nor as after: {done} {_difference(seen, self._before, self._after)}"
-        if done.code == 0 and seen != self._after and not self.scene.is_hook and not done.err:
+        if done.code == 0 and seen != self._after and not self.scene.is_hook and not _admits(done):
             yield f"it said that it was done: {done}"
         if not self.scene.takes_away and (lost := violations(before, snapshot(memory.root))):
             yield f"lost: {lost} {done}"
@@ -166,9 +166,10 @@ def _symptoms_of(done: Done) -> list[str]:
 
 
 def _admits(done: Done) -> bool:
-    """Whether an answer tells that it is not all: what could not be read, or what was done without."""
+    """Whether an answer tells that it is not all: what could not be read, what was done without, what was refused."""
     document = done.document
-    return bool(done.err or document.get("notices") or document.get("unreadable") or document.get("mode") == "bm25")
+    told = ("notices", "unreadable", "refused")
+    return bool(done.err or any(document.get(each) for each in told) or document.get("mode") == "bm25")
 
 
 def _waits(done: Done) -> bool:
