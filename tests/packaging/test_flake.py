@@ -80,6 +80,11 @@ def test_the_flake_evaluates_whole(nix: Any, tmp_path: Path) -> None:
         else:
             shutil.copy(whole, target)
     shutil.copytree(STUB, copy / "tests/fixtures/nixpkgs")
+    checked = nix(
+        "flake", "check", f"path:{copy}", "--no-build", "--offline", "--no-write-lock-file",
+        "--override-input", "nixpkgs", f"path:{STUB}",
+    )  # fmt: skip
+    assert checked.returncode == 0, checked.stderr
     system = evaluated(nix, "builtins.currentSystem")
     flake = (
         f"let nixpkgs = (import {copy}/tests/fixtures/nixpkgs/flake.nix).outputs {{}}; "
