@@ -34,6 +34,8 @@ python3Packages.buildPythonApplication {
       ../bench
       ../bin
       ../docs
+      ../fuzz
+      ../mkdocs.yml
       ../plists
       ../prompts
       ../pyproject.toml
