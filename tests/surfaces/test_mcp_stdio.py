@@ -317,7 +317,8 @@ def test_without_the_extra_one_sentence_says_what_to_install(memory: Memory, tmp
     done = subprocess.run([*PROGRAM, "mcp"], env=environ, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (2, "")
     assert (
-        done.stderr == "memory: The MCP server is not installed. Install it with `pip install 'agent-memory[mcp]'`.\n"
+        done.stderr == "memory: The MCP server is not installed. Install agent-memory again with its extra "
+        "mcp: `uv tool install '.[mcp]'` in its checkout.\n"
     )
 
 

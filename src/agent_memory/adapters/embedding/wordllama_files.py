@@ -11,7 +11,9 @@ from returns.result import Failure, Result, Success
 from agent_memory.values import frozen
 
 PACKAGE = "wordllama"
-NOT_INSTALLED = "Semantic search is not installed: pip install 'agent-memory[semantic]'."
+NOT_INSTALLED = (
+    "Semantic search is not installed: `uv tool install '.[semantic]'` in the checkout of agent-memory adds it."
+)
 
 _WEIGHTS = Path("weights", "l2_supercat_256.safetensors")
 _TOKENIZER = Path("tokenizers", "l2_supercat_tokenizer_config.json")

@@ -46,7 +46,10 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
 
 def _usage_problem(arguments: argparse.Namespace) -> UsageInvalid | None:
     if find_spec("mcp") is None:
-        return UsageInvalid("The MCP server is not installed", "Install it with `pip install 'agent-memory[mcp]'`.")
+        return UsageInvalid(
+            "The MCP server is not installed",
+            "Install agent-memory again with its extra mcp: `uv tool install '.[mcp]'` in its checkout.",
+        )
     if not arguments.http and (arguments.port is not None or arguments.new_token):
         return UsageInvalid("--port and --new-token are for --http", "Without it, the client's own pipe is served.")
     if arguments.port is not None and not 0 <= arguments.port <= _MOST_PORT:
