@@ -33,6 +33,7 @@ from agent_memory.domain.vocabulary import Importance, Kind
 
 NOW_MS = 1_770_000_000_000
 COUNTS = (0, 0, 0, 1)
+SESSIONS = {"near": (1, 2, 3), "far": (4, 5), "alone": (6,)}
 
 
 def listed(number: int, *, archived: bool = False, **meta: Any) -> Listed:
@@ -54,6 +55,11 @@ def weighed(
     asker = Asker(NOW_MS, here)
     ranked = weigh(parts, entries, hints or QueryHints(), asker, tiers or {}, usage or {}, WEIGHTS)
     return in_order(ranked.values())
+
+
+def session_meaning_of(found: Found, places: list[Place]) -> dict[int, float]:
+    parts = spread(found, Surroundings(places=places), WEIGHTS)
+    return {number: part.value for number, all in parts.items() for part in all if part.name == "session meaning"}
 
 
 def first(entries: Mapping[int, Listed], hints: QueryHints | None = None, **facts: Any) -> int:
@@ -94,6 +100,34 @@ def test_the_session_that_says_most_as_a_whole_lifts_its_entries() -> None:
     assert given[1] == given[2] == WEIGHTS.session
     assert 0 < given[3] == given[4] < WEIGHTS.session
     assert 5 not in given
+
+
+def test_a_session_that_is_near_in_meaning_lifts_its_entries_and_a_far_one_loses() -> None:
+    places = [Place(number, session, number) for session, numbers in SESSIONS.items() for number in numbers]
+    near_and_far = Found({1: 1.0}, {1: 0.0, 2: 2.0, 3: 1.0, 4: -1.0, 5: -1.0, 6: 3.0})
+    given = session_meaning_of(near_and_far, places)
+    assert given[1] == given[2] == given[3] > 0 > given[4] == given[5]
+    assert given[1] == pytest.approx(WEIGHTS.session_meaning * 3 / (3 + WEIGHTS.session_meaning_entries))
+    assert 6 not in given, "one entry alone makes no session"
+
+
+def test_a_few_entries_say_less_of_a_session_than_many() -> None:
+    few, many = [Place(1, "few", 1), Place(2, "few", 2)], [Place(number, "many", number) for number in range(3, 30)]
+    given = session_meaning_of(Found({1: 1.0}, dict.fromkeys(range(1, 30), 1.0)), [*few, *many])
+    assert 0 < given[1] < given[3] < WEIGHTS.session_meaning
+
+
+def test_of_several_sessions_the_nearest_in_meaning_counts() -> None:
+    places = [Place(1, "near", 1), Place(2, "near", 2), Place(1, "far", 1), Place(3, "far", 2)]
+    found = Found({1: 1.0}, {1: 0.0, 2: 2.0, 3: -2.0})
+    assert session_meaning_of(found, places)[1] == session_meaning_of(found, places[:2])[1] > 0
+
+
+def test_entries_whose_meaning_is_not_known_neither_count_nor_gain() -> None:
+    places = [Place(number, "a", number) for number in (1, 2, 3)]
+    known = Found({1: 1.0, 3: 1.0}, {1: 1.0, 2: 1.0})
+    assert session_meaning_of(known, places) == session_meaning_of(known, places[:2])
+    assert session_meaning_of(known, places).keys() == {1, 2}
 
 
 def test_links_give_a_share_both_ways() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from math import fsum, inf
 
 from agent_memory.domain.entry import Listed, Meta, Usage
 from agent_memory.domain.instants import DAY_MS
@@ -75,6 +76,7 @@ def spread(found: Found, ties: Surroundings, weights: RankingWeights) -> dict[in
     for name, given in (
         ("near", _from_near(own, ties.near, weights.near)),
         ("session", _from_session(found, ties.places, weights.session)),
+        ("session meaning", _from_session_meaning(found.meaning, ties.places, weights)),
         ("links", _from_links(own, ties.links, weights.links)),
     ):
         for number, value in given.items():
@@ -98,10 +100,8 @@ def _from_near(
 def _from_session(found: Found, places: Sequence[Place], share: float) -> dict[int, float]:
     """How well each session as a whole answers: what its entries have of the words, each word once, by its rarity among
     the sessions. The best session gives the whole share to each of its entries; one entry alone makes no session."""
-    members: dict[str, set[int]] = {}
-    for place in places:
-        members.setdefault(place.session, set()).add(place.number)
-    said = {session: _best_of_each(found, numbers) for session, numbers in sorted(members.items()) if len(numbers) > 1}
+    members = _members(places)
+    said = {session: _best_of_each(found, numbers) for session, numbers in members.items()}
     sessions_with: dict[str, int] = {}
     for words in said.values():
         for term in words:
@@ -114,6 +114,26 @@ def _from_session(found: Found, places: Sequence[Place], share: float) -> dict[i
         for number in members[session] if score > 0 else ():
             given[number] = max(given.get(number, 0.0), share * score / most)
     return given
+
+
+def _from_session_meaning(
+    meaning: Mapping[int, float], places: Sequence[Place], weights: RankingWeights
+) -> dict[int, float]:
+    """How near in meaning each session is: the mean of its entries, drawn to the usual (0) where these are few."""
+    given: dict[int, float] = {}
+    for numbers in _members(place for place in places if place.number in meaning).values():
+        mean = fsum(meaning[number] for number in numbers) / (len(numbers) + weights.session_meaning_entries)
+        for number in numbers:
+            given[number] = max(given.get(number, -inf), weights.session_meaning * mean)
+    return given
+
+
+def _members(places: Iterable[Place]) -> dict[str, set[int]]:
+    """The entries of each session, the sessions in order of their names; one entry alone makes no session."""
+    members: dict[str, set[int]] = {}
+    for place in places:
+        members.setdefault(place.session, set()).add(place.number)
+    return {session: numbers for session, numbers in sorted(members.items()) if len(numbers) > 1}
 
 
 def _best_of_each(found: Found, numbers: Iterable[int]) -> dict[str, float]:
