@@ -14,9 +14,43 @@ from agent_memory.domain.searching.search_request import Mode, SearchRequest
 
 QUERIES = int(os.environ.get("AGENT_MEMORY_FUZZED_QUERIES", "20000"))
 PIECES = (
-    *["zebra", "lock", "migration", "getUserLocale", "src/db/session.py", "C++", "C#", ".env", "a.b.c", "latest", "since", "decision", "about", "2024-02-30", "May"],
+    *[
+        "zebra",
+        "lock",
+        "migration",
+        "getUserLocale",
+        "src/db/session.py",
+        "C++",
+        "C#",
+        ".env",
+        "a.b.c",
+        "latest",
+        "since",
+        "decision",
+        "about",
+        "2024-02-30",
+        "May",
+    ],
     *"\"'`*()[]{}^:~-+?!|&\\/<>%$#@=;,._\x00\x1b\u202e\u200b\ud800\n\t",
-    *["AND", "OR", "NOT", "NEAR", "id__a1b2c3", "[[id__a1b2c3", "数据库", "데이터", "ข้อมูล", "naïve", "ſt", "ﬁ", "İ", "ı", "🦓", "👩\u200d🚀", "é"],
+    *[
+        "AND",
+        "OR",
+        "NOT",
+        "NEAR",
+        "id__a1b2c3",
+        "[[id__a1b2c3",
+        "数据库",
+        "데이터",
+        "ข้อมูล",
+        "naïve",
+        "ſt",
+        "ﬁ",
+        "İ",
+        "ı",
+        "🦓",
+        "👩\u200d🚀",
+        "é",
+    ],
 )
 
 

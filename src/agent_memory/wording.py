@@ -102,7 +102,9 @@ def describe(error: e.Error) -> str:
         case e.SyncRefused(reason, hint):
             return f"Nothing was synced: {reason}. {hint}"
         case e.RemoteUnavailable(remote, operation, cause, said):
-            return f"Could not {operation} {remote} ({cause}): {said.rstrip('.')}. {_REMOTE_HINTS.get(cause, '')}".rstrip()
+            return (
+                f"Could not {operation} {remote} ({cause}): {said.rstrip('.')}. {_REMOTE_HINTS.get(cause, '')}".rstrip()
+            )
         case e.MarkersAmbiguous(path, problem):
             return (
                 f"{path} was left as it is: {problem}. "

@@ -100,7 +100,10 @@ def test_every_option_of_every_command_is_in_every_script(commands: list[Command
 def test_the_man_page_is_sound_and_names_every_command() -> None:
     page = SHARE / "man/man1/memory.1"
     done = subprocess.run(
-        ["groff", "-man", "-Tascii", "-P-cbou", "-ww", "-rLL=100n", str(page)], capture_output=True, text=True, check=True
+        ["groff", "-man", "-Tascii", "-P-cbou", "-ww", "-rLL=100n", str(page)],
+        capture_output=True,
+        text=True,
+        check=True,
     )
     assert done.stderr == ""
     for name in COMMANDS:
