@@ -20,6 +20,7 @@ from agent_memory.adapters.disk.locks import KernelLocks
 from agent_memory.adapters.index import file_batch, index_database
 from agent_memory.adapters.index.index_database import DIRECTORY, NAME
 from agent_memory.adapters.index.index_files import IndexFiles
+from agent_memory.adapters.store.entry_files import read_image
 from agent_memory.adapters.store.store_files import StoreFiles
 from agent_memory.domain.searching.indexed_note import Refreshed
 from agent_memory.domain.searching.matching import NoteFilter, TermWeights
@@ -437,7 +438,7 @@ def test_a_file_that_cannot_be_read_is_told_and_found_once_it_can_p6(
     def read(root: str, path: str) -> object:
         return Failure(StoreIo(path, "read", "EIO", "Input/output error")) if A in path else real(root, path)
 
-    real = file_batch.read_image
+    real = read_image
     with monkeypatch.context() as patched:
         patched.setattr(file_batch, "read_image", read)
         for _ in range(2):  # it is tried, and told, each time

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from hypothesis import given, settings, strategies as st
 
 from agent_memory.domain.entry import MemoryEntry, Meta
@@ -76,6 +78,6 @@ def test_a_promotion_does_not_vouch_for_what_the_other_side_said_from_outside() 
     assert merged_meta(versions_of(base, promoted, base)).promoted_by == "person"
 
 
-def _entry(**changes: object) -> MemoryEntry:
+def _entry(**changes: Any) -> MemoryEntry:
     meta = Meta(id="id__a1b2c3", title="Deploys", created_at_ms=0, updated_at_ms=0)
     return MemoryEntry(evolve(meta, **changes), "one")
