@@ -57,12 +57,15 @@ DEPTH = 10
 _TOON_FIELDS = re.compile(r"(.*?)\|[^|]*\|([^|]*)\|(20\d\d)(-\d\d-\d\d)?\|")
 LEFT_OUT: Mapping[str, RankingWeights] = {
     "no neighbouring turns": evolve(WEIGHTS, near=()),
-    "no sessions": evolve(WEIGHTS, session=0.0),
-    "neither": evolve(WEIGHTS, near=(), session=0.0),
+    "no sessions": evolve(WEIGHTS, session=0.0, session_meaning=0.0),
+    "no session meaning": evolve(WEIGHTS, session_meaning=0.0),
+    "neither": evolve(WEIGHTS, near=(), session=0.0, session_meaning=0.0),
     "no links": evolve(WEIGHTS, links=0.0),
     "no kinds": evolve(WEIGHTS, kind=0.0),
     "no times": evolve(WEIGHTS, newest=0.0, period=0.0),
-    "words alone": evolve(WEIGHTS, near=(), session=0.0, links=0.0, kind=0.0, newest=0.0, period=0.0),
+    "words alone": evolve(
+        WEIGHTS, near=(), meaning=0.0, session=0.0, session_meaning=0.0, links=0.0, kind=0.0, newest=0.0, period=0.0
+    ),
 }
 
 

@@ -27,15 +27,15 @@ class RankingWeights:
     terms: TermWeights = _TERMS
     """BM25F with the usual k1. A b below 0.5 is a little better for small talk, and costs much in chats about code, whose
     turns differ in length more."""
-    meaning: float = 0.08
+    meaning: float = 0.09
     """For each standard deviation by which the meaning is nearer to the query than that of the store's other entries."""
     session_meaning: float = 0.2
     """For each standard deviation by which the entries of the same session are nearer in the mean."""
     session_meaning_entries: float = 5.0
     """So many entries of usual meaning are counted to each session: the mean of a few says little."""
-    near: tuple[float, ...] = (0.4, 0.2)
+    near: tuple[float, ...] = (0.4, 0.25)
     """Share of the score of an entry one turn before or after in the same session, and of one two turns away."""
-    session: float = 0.55
+    session: float = 0.45
     """For an entry of the session that as a whole says most of the query; for another session as much less."""
     links: float = 0.1
     """Share of the score of the best entry that it links to, or that links to it."""
