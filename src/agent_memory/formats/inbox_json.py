@@ -43,7 +43,7 @@ from agent_memory.domain.queueing.inbox_rules import (
 )
 from agent_memory.domain.vocabulary import Harness, Kind
 from agent_memory.errors import InboxEntryInvalid
-from agent_memory.formats.json_fields import Fields, any_text
+from agent_memory.formats.json_fields import Fields
 from agent_memory.formats.strict_json import parse_strict_json
 
 MAX_ENTRY_BYTES = 256 * 1024
@@ -210,11 +210,16 @@ def _read_outcome(document: object, problems: list[str]) -> Outcome:
         fields.text("runId", id_problem),
         _read_instant(fields, "at"),
         fields.texts("entryIds", id_problem, MAX_OUTCOME_ITEMS),
-        fields.optional_text("reason", any_text) or "",
-        fields.texts("dropped", any_text, MAX_OUTCOME_ITEMS),
+        fields.optional_text("reason", _any_text) or "",
+        fields.texts("dropped", _any_text, MAX_OUTCOME_ITEMS),
     )
     fields.close()
     return outcome
+
+
+def _any_text(value: object) -> str | None:
+    """Half a character too: an outcome quotes what others said, and is not written again."""
+    return None if isinstance(value, str) else f"is {shown(value)}, expected text"
 
 
 # -- writing ----------------------------------------------------------------------------------------------------------

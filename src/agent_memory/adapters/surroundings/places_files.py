@@ -38,7 +38,9 @@ def _redacted(scope: str) -> str:
 
 def is_too_plain(scope: str) -> bool:
     """Whether every part is too short, and its characters too usual, for any rule of redaction."""
-    return all(len(part) < _SHORTEST_SECRET_CHARS for part in scope.split("/")) and not set(scope) - _USUAL
+    place = scope.removeprefix("path:")
+    is_usual = ":" not in place and "--" not in place and not set(place) - _USUAL
+    return is_usual and all(len(part) < _SHORTEST_SECRET_CHARS for part in place.split("/"))
 
 
 @frozen
