@@ -15,7 +15,8 @@ from agent_memory.domain.injecting.passage import Passage
 SHELF = Shelf(
     (Passage("id__a1b2c3", "lessons", "### One\n\nWhole.", "- One"),), 2_000, {"mine": {"lessons": 100}}, 5_000
 )
-RESTED_NS = time.time_ns() + 60_000_000_000
+RESTED_NS = time.time_ns() + 86_400_000_000_000
+"""Long after the notes were written, however long the run of all tests takes."""
 
 
 def note(root: Path, name: str = "a -- id__a1b2c3.md", text: str = "One") -> Path:
