@@ -11,7 +11,7 @@ demo: $(VENV)/.runtime ## see a real session become notes, in a throw-away store
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh docs/demo/run.sh
 
 test: $(VENV)/.development ## run the tests
-	@$(BIN)/pytest -n auto $(PYTEST_FLAGS)
+	@$(BIN)/pytest -n auto --dist worksteal $(PYTEST_FLAGS)
 
 check: $(VENV)/.development ## format, lint, types, import contracts, generated pages
 	$(BIN)/ruff format --check .

@@ -21,6 +21,7 @@ from agent_memory.domain.transcripts.own_marks import SECTION_START
 from agent_memory.domain.vocabulary import Origin, Sensitivity
 from agent_memory.errors import Error, MarkersAmbiguous, StoreIo, TargetRefused
 from agent_memory.publishing import MOST_BYTES_READ, Publisher
+from agent_memory.values import frozen
 
 CLAUDE, CODEX = "/home/ada/.claude/CLAUDE.md", "/home/ada/.codex/AGENTS.md"
 BASE = Meta("id__aaaaaa", "Ports", 1_778_000_000_000, 1_778_000_000_000)
@@ -144,7 +145,7 @@ def test_a_damaged_tier_list_is_an_error_and_touches_no_target_p6(world: World) 
 
 
 def test_two_names_of_one_file_are_one_section(world: World) -> None:
-    @define
+    @frozen
     class Linked(DictTargets):
         def read(self, path: str) -> Result[TargetFile, Error]:
             real = super().read(CODEX)

@@ -66,6 +66,8 @@ def test_systemd_finds_nothing_to_say_about_the_units(tmp_path: Path, hours: flo
     (units / "agent-memory-consolidate.service").write_text(service, "utf-8")
     (units / "agent-memory-consolidate.timer").write_text(render_timer(SOURCE, job(hours)), "utf-8")
     (units / "agent-memory-broken.service").write_text(service.replace("Nice=", "Nicee="), "utf-8")
+    for unit in units.iterdir():
+        unit.chmod(0o644)  # whatever the umask is
 
     def verify(name: str) -> str:
         environ = {**os.environ, "XDG_RUNTIME_DIR": str(tmp_path), "HOME": str(tmp_path)}

@@ -202,7 +202,7 @@ def test_a_scheduled_run_is_written_down_and_shown(memory: Memory) -> None:
     assert status.code == 0
     (line,) = [line for line in status.out.splitlines() if line.startswith("schedule  consolidate")]
     assert "every 2 h by cron: last " in line
-    assert ", went well; next in " in line
+    assert ", went well; next " in line
     jobs = memory("status", "--json").document["schedule"]
     assert [(job["name"], job["intervalSeconds"], job["failures"]) for job in jobs] == [
         ("consolidate", 7_200, 0),

@@ -282,7 +282,7 @@ class TestReading:
             assert secret not in said
             assert "stripes" not in said.replace("zebra stripes vault", "")
         twin = tools("write_context", topic="T", content="The zebra stripes open the vault.")
-        assert twin == Answer("Already stored, so nothing was written.", False)
+        assert (twin.text.startswith("Chunk saved: "), secret in twin.text) == (True, False)
         for name, more in (("read_context", {}), ("delete_context", {}), ("update_context", {"content": "x"})):
             assert tools(name, id=secret, **more) == Answer(
                 f"No chunk found with id `{secret}`. search_context and list_context show what there is.", True

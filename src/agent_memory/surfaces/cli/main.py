@@ -103,7 +103,11 @@ COMMANDS: Mapping[str, Listed] = {
         "merge with your other machines, through a git remote",
         "memory sync --remote git@example.com:me/memories.git",
     ),
-    "merge-driver": _in_cli("merge_driver", "what git calls to merge two versions of a note"),
+    "merge-driver": _in_cli(
+        "merge_driver",
+        "what git calls to merge two versions of a note",
+        "memory merge-driver base.md ours.md theirs.md topics/note.md",
+    ),
     "config": _in_cli("config", "show every setting and where it comes from", "memory config"),
     "setup": _in_cli(
         "setup",

@@ -13,7 +13,7 @@ from agent_memory.domain.instants import iso_of
 from agent_memory.domain.planning.drafts import stored_body, stored_line
 from agent_memory.domain.searching.search_answer import SearchAnswer, SearchHit
 from agent_memory.domain.state_value import StateValue
-from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Harness, Sensitivity
+from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Harness
 from agent_memory.errors import EntryNotFound, EntryProtected, Error
 from agent_memory.reading import ShownEntry
 from agent_memory.service import Remembered
@@ -72,8 +72,6 @@ def listed_text(shown: Sequence[ShownEntry], total: int, offset: int, unreadable
 def saved_text(remembered: Remembered) -> str:
     """What was stored under which id, and what is about the same."""
     meta = remembered.stored.meta
-    if meta.sensitivity is Sensitivity.SECRET:  # who knows every word of it still is not told what it is called
-        return "Already stored, so nothing was written."
     facts = (
         f'id=`{meta.id}` | topic="{stored_line(meta.title)}" | tags=[{tags_of(meta)}] | importance={meta.importance}'
     )
