@@ -308,11 +308,14 @@ class thinking:  # noqa: N801 - used like a function
 
 
 def is_gone(pid: int) -> bool:
-    """Whether a process ends within some seconds: whoever adopts it may take a moment to notice."""
-    for _ in range(200):
+    """Whether a process ends within some seconds. One that has ended may be listed until whoever adopted it notices."""
+    for _ in range(600):
         try:
             os.kill(pid, 0)
-        except ProcessLookupError:
+            listed = Path(f"/proc/{pid}/stat")
+            if listed.exists() and listed.read_text().rpartition(")")[2].split()[0] == "Z":
+                return True
+        except (ProcessLookupError, FileNotFoundError):
             return True
         time.sleep(0.05)
     return False
