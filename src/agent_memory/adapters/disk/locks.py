@@ -101,6 +101,23 @@ def lock_within(descriptor: int, kind: int, limit_seconds: float) -> bool:
             return True
 
 
+@contextmanager
+def file_lock(path: str, limit_seconds: float) -> Generator[Result[None, Error], None, None]:
+    """The exclusive lock of a file that is made for it; Busy where another has it for longer than that. It dies with its
+    holder."""
+    try:
+        make_directories(os.path.dirname(path))
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, FILE_MODE)
+    except OSError as error:
+        yield Failure(store_io(error, "open the lock", path))
+        return
+    try:
+        held = lock_within(descriptor, fcntl.LOCK_EX, limit_seconds)
+        yield Success(None) if held else Failure(Busy(path))
+    finally:
+        release(descriptor)
+
+
 def release(descriptor: int) -> None:
     """Unlock and close. Unlocking is explicit, since a child that was forked meanwhile shares the lock."""
     with suppress(OSError):  # closing unlocks as well

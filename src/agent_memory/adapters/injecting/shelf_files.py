@@ -13,7 +13,7 @@ import os
 import stat
 from _blake2 import blake2b
 
-from agent_memory.adapters.disk.durable import DIRECTORY_MODE, FILE_MODE, TEMPORARY_PREFIX, close_quietly
+from agent_memory.adapters.disk.durable import DIRECTORY_MODE, close_quietly, replace_loosely
 from agent_memory.domain.injecting.passage import Passage
 
 TYPE_CHECKING = False
@@ -129,7 +129,7 @@ def keep_shelf(root: str, looks: Looks, shelf: Shelf, looked_at_ns: int) -> None
                 os.mkdir(each, DIRECTORY_MODE)
                 os.chmod(each, DIRECTORY_MODE)
         _drop_some(directory)
-        _replace(_path(root, looks), data)
+        replace_loosely(_path(root, looks), data)
     except OSError:
         return
 
@@ -144,24 +144,6 @@ def _drop_some(directory: str) -> None:
     if len(names) >= _MOST_PLACES:
         for name in names:
             os.unlink(f"{directory}/{name}")
-
-
-def _replace(path: str, data: bytes) -> None:
-    """At once, but without waiting for the disk: after a power cut the digest shows the damage."""
-    temporary = f"{os.path.dirname(path)}/{TEMPORARY_PREFIX}{os.urandom(8).hex()}"
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, FILE_MODE)
-    try:
-        try:
-            os.fchmod(descriptor, FILE_MODE)
-            view = memoryview(data)
-            while view:
-                view = view[os.write(descriptor, view) :]
-        finally:
-            os.close(descriptor)
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
 
 
 def _read(path: str) -> bytes:

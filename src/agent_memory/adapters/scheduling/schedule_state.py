@@ -8,22 +8,21 @@ notice-command, notice-session   a failure that the next command, and the next s
 
 from __future__ import annotations
 
-import fcntl
 import os
-from collections.abc import Callable, Generator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import AbstractContextManager, suppress
 from typing import TypeVar
 
 from returns.result import Failure, Result, Success
 
-from agent_memory.adapters.disk.durable import FILE_MODE, make_directories, replace_file
+from agent_memory.adapters.disk.durable import make_directories, replace_file
 from agent_memory.adapters.disk.io_errors import store_io
-from agent_memory.adapters.disk.locks import lock_within, release
+from agent_memory.adapters.disk.locks import file_lock
 from agent_memory.adapters.disk.paths import read_file
 from agent_memory.adapters.scheduling.notices import COMMAND, SESSION, Notice, notice_path, schedule_directory
 from agent_memory.domain.results import sealed
 from agent_memory.domain.scheduling.scheduled_run import InstalledSchedule, JobRecord, ScheduledRun, recorded
-from agent_memory.errors import Busy, Error
+from agent_memory.errors import Error
 from agent_memory.formats.schedule_json import parse_installed, parse_record, render_installed, render_record
 
 RUNS_KEPT = 50
@@ -41,21 +40,9 @@ class ScheduleState:
         self.directory = schedule_directory(home)
         self._receipt_path = f"{self.directory}/installed.json"
 
-    @contextmanager
-    def locked(self) -> Generator[Result[None, Error], None, None]:
+    def locked(self) -> AbstractContextManager[Result[None, Error]]:
         """One at a time changes what is here; Busy where another does for seconds. The lock dies with its holder."""
-        path = f"{self.directory}.lock"
-        try:
-            make_directories(os.path.dirname(path))
-            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, FILE_MODE)
-        except OSError as error:
-            yield Failure(store_io(error, "open the lock", path))
-            return
-        try:
-            held = lock_within(descriptor, fcntl.LOCK_EX, _LOCK_SECONDS)
-            yield Success(None) if held else Failure(Busy(path))
-        finally:
-            release(descriptor)
+        return file_lock(f"{self.directory}.lock", _LOCK_SECONDS)
 
     def installed(self) -> Result[InstalledSchedule | None, Error]:
         """The receipt; None where nothing is installed. A damaged one is an error, never nothing (P6)."""

@@ -10,21 +10,19 @@ the person's, the receipt knows of it.
 
 from __future__ import annotations
 
-import fcntl
 import os
-from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 
 from returns.result import Failure, Result, Success
 
-from agent_memory.adapters.disk.durable import FILE_MODE, fsync_directory, make_directories, replace_file
+from agent_memory.adapters.disk.durable import fsync_directory, make_directories, replace_file
 from agent_memory.adapters.disk.io_errors import store_io
-from agent_memory.adapters.disk.locks import lock_within, release
+from agent_memory.adapters.disk.locks import file_lock
 from agent_memory.adapters.disk.paths import read_file
 from agent_memory.adapters.surroundings.root import local_state_directory
 from agent_memory.domain.installing.receipt import Receipt, sha256_of
 from agent_memory.domain.results import sealed
-from agent_memory.errors import Busy, Error, StateCorrupt
+from agent_memory.errors import Error, StateCorrupt
 from agent_memory.formats.receipt_json import parse_receipt, render_receipt
 
 MAX_RECEIPT_BYTES = 16 << 20
@@ -39,20 +37,9 @@ class SetupState:
         self.receipt_path = f"{self.directory}/receipt.json"
         self._backups = f"{self.directory}/backups"
 
-    @contextmanager
-    def locked(self) -> Generator[Result[None, Error], None, None]:
+    def locked(self) -> AbstractContextManager[Result[None, Error]]:
         """One setup or uninstall at a time; Busy at once while another is at work. The lock dies with its holder."""
-        path = f"{self.directory}.lock"
-        try:
-            make_directories(os.path.dirname(path))
-            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, FILE_MODE)
-        except OSError as error:
-            yield Failure(store_io(error, "open the lock", path))
-            return
-        try:
-            yield Success(None) if lock_within(descriptor, fcntl.LOCK_EX, 0) else Failure(Busy(path))
-        finally:
-            release(descriptor)
+        return file_lock(f"{self.directory}.lock", 0)
 
     def receipt(self) -> Result[Receipt, Error]:
         """What is installed; empty where nothing is. A damaged receipt is an error, never empty (P6)."""

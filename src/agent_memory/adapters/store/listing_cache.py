@@ -7,12 +7,11 @@ is absent, damaged or of another version is built anew; one that cannot be writt
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
 
 from returns.result import Failure, Success
 
-from agent_memory.adapters.disk.durable import FILE_MODE, TEMPORARY_PREFIX, make_directories
+from agent_memory.adapters.disk.durable import make_directories, replace_loosely
 from agent_memory.adapters.disk.paths import FileImage, directory_inside, read_file
 from agent_memory.domain.entry import Listed, UnreadableFile
 from agent_memory.domain.results import sealed
@@ -71,7 +70,7 @@ class ListingCache:
             case Success(directory):
                 try:
                     make_directories(directory)
-                    _replace_loosely(f"{directory}/{self._name}", pieces)
+                    replace_loosely(f"{directory}/{self._name}", *pieces)
                 except OSError:
                     # Nothing depends on it: a full or read-only disk only makes the next listing slower.
                     return
@@ -91,22 +90,3 @@ def believed_by(image: FileImage, read_at_ns: int) -> bytes:
 
 def _is_news(known: Row | None, row: Row) -> bool:
     return known is not row and (known is None or known.known_by != row.known_by)
-
-
-def _replace_loosely(path: str, pieces: Iterable[bytes]) -> None:
-    """Replace the file at once, but without waiting for the disk: after a power cut its digest shows the damage."""
-    temporary = f"{os.path.dirname(path)}/{TEMPORARY_PREFIX}{os.urandom(8).hex()}"
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, FILE_MODE)
-    try:
-        try:
-            os.fchmod(descriptor, FILE_MODE)
-            for piece in pieces:
-                view = memoryview(piece)
-                while view:
-                    view = view[os.write(descriptor, view) :]
-        finally:
-            os.close(descriptor)
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
