@@ -239,11 +239,52 @@ class TestWhatIsRefused:
                 pass
 
 
-def test_methods_are_compiled_only_when_a_value_is_made() -> None:
+MANY = 100
+
+
+def rare() -> type[Any]:
+    """A class of which no value was made."""
+
     @frozen
     class Rare:
         a: int
+        b: tuple[int, ...] = field(factory=tuple)
+        c: str = "c"
+        _d: int = field(default=4, repr=False)
 
-    before = Rare.__init__
-    Rare(1)
-    assert Rare.__init__ is not before
+    return Rare
+
+
+def test_methods_are_compiled_only_when_many_values_are_made() -> None:
+    cls = rare()
+    before = cls.__init__
+    cls(1)
+    assert cls.__init__ is before
+    for number in range(MANY):
+        cls(number)
+    assert cls.__init__ is not before
+
+
+def test_values_are_the_same_before_and_after_their_methods_are_compiled() -> None:
+    cls = rare()
+    values = [cls(1, c="x", d=number // (MANY // 2)) for number in range(MANY)]
+    alike, others = values[: MANY // 2], values[MANY // 2 :]
+    assert len({hash(each) for each in alike}) == len(set(alike)) == 1
+    assert all(each == alike[0] and each != other for each, other in zip(alike, others, strict=True))
+    assert {repr(each) for each in values} == {repr(values[0])}
+    assert (alike[0].a, alike[0].b, alike[0].c, alike[0]._d) == (1, (), "x", 0)
+
+
+@pytest.mark.parametrize(
+    ("values", "named"),
+    [((), {}), ((1, (), "", 4, 5), {}), ((1,), {"a": 1}), ((1,), {"e": 1}), ((), {"b": ()}), ((1,), {"_d": 1})],
+)
+def test_arguments_that_do_not_fit_are_refused_from_the_first_value_on(
+    values: tuple[Any, ...], named: dict[str, Any]
+) -> None:
+    for made_before in (0, MANY):
+        cls = rare()
+        for number in range(made_before):
+            cls(number)
+        with pytest.raises(TypeError, match="__init__"):
+            cls(*values, **named)

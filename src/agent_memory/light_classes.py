@@ -1,8 +1,8 @@
 """Classes of values that behave as those of attrs do, and cost a tenth of it while modules are loaded.
 
 A command loads some hundred and fifty of them, and makes values of a third. attrs writes and compiles the methods of each
-when it is decorated (0.35 ms), and takes longest to be loaded itself; here they are compiled when the first value of a
-class is made (0.03 ms, and 0.1 then). Whoever asks (`attrs.fields`, `attrs.evolve`, `attrs.asdict`, cattrs) is told what
+when it is decorated (0.35 ms), and takes longest to be loaded itself; here they are compiled when so many values of a class
+are made that it pays (0.03 ms, and 0.3 then). Whoever asks (`attrs.fields`, `attrs.evolve`, `attrs.asdict`, cattrs) is told what
 attrs would tell.
 
 Only what our values need: slots, fields with a default, a factory or metadata, left out of `repr` or not. Whatever else is
@@ -19,6 +19,8 @@ Class = TypeVar("Class", bound=type)
 
 FIELDS = "__value_fields__"
 """Where a class keeps its fields by name."""
+_CALLS_BEFORE_COMPILING = 30
+"""A call without compiled methods takes some microseconds longer: a command makes one to ten values of most classes."""
 
 
 class _Missing:
@@ -203,22 +205,62 @@ def _comparing_lines(names: tuple[str, ...]) -> Iterator[str]:
 
 def _compiled(value: Any, name: str) -> Any:
     """The method of that name, once the class that the value has it from has its own."""
-    cls = next(each for each in type(value).__mro__ if name in each.__dict__)
+    cls = _owner(value, name)
     if cls.__dict__[name] is _FIRST[name]:
         _compile_methods(cls)
     return cls.__dict__[name]
 
 
+def _owner(value: Any, name: str) -> Any:
+    return next(each for each in type(value).__mro__ if name in each.__dict__)
+
+
+def _pays(cls: Any) -> bool:
+    """Whether it is time to compile the methods of a class; counts the calls."""
+    _calls[cls] = calls = _calls.get(cls, 0) + 1
+    return calls > _CALLS_BEFORE_COMPILING
+
+
 def _first_init(self: Any, *values: Any, **named: Any) -> None:
-    _compiled(self, "__init__")(self, *values, **named)
+    cls = _owner(self, "__init__")
+    if _pays(cls) or not _set_fields(self, cls.__value_fields__, values, named):
+        _compiled(self, "__init__")(self, *values, **named)
+
+
+def _set_fields(self: Any, fields: Mapping[str, _Field], values: tuple[Any, ...], named: Mapping[str, Any]) -> bool:
+    """Whether the arguments fit; where they do not, the compiled method knows how to say so."""
+    unset = iter(fields.items())
+    for value, (name, _) in zip(values, unset):  # noqa: B905 - the values first: what is left over is not taken
+        _set(self, name, value)
+    left, filled = len(named), min(len(values), len(fields))
+    for name, each in unset if filled == len(values) else ():
+        alias = name.lstrip("_")
+        if alias in named:
+            _set(self, name, named[alias])
+            left -= 1
+        elif each.factory is not None:
+            _set(self, name, each.factory())
+        elif each.default is not _MISSING:
+            _set(self, name, each.default)
+        else:
+            return False
+    return filled == len(values) and left == 0
 
 
 def _first_eq(self: Any, other: object) -> Any:
-    return _compiled(self, "__eq__")(self, other)
+    cls = _owner(self, "__eq__")
+    if _pays(cls):
+        return _compiled(self, "__eq__")(self, other)
+    if other.__class__ is not self.__class__:
+        return NotImplemented
+    return all(getattr(self, name) == getattr(other, name) for name in cls.__value_fields__)
 
 
 def _first_hash(self: Any) -> Any:
-    return _compiled(self, "__hash__")(self)
+    cls = _owner(self, "__hash__")
+    if _pays(cls):
+        return _compiled(self, "__hash__")(self)
+    return hash((self.__class__, *(getattr(self, name) for name in cls.__value_fields__)))
 
 
 def _repr(self: Any) -> str:
@@ -242,6 +284,8 @@ def _refuse(self: Any, *_: Any) -> None:
     raise FrozenInstanceError
 
 
+_set = object.__setattr__
+_calls: dict[Any, int] = {}
 _FIRST: Mapping[str, Any] = {"__init__": _first_init, "__eq__": _first_eq, "__hash__": _first_hash}
 _METHODS: Mapping[str, Any] = {**_FIRST, "__repr__": _repr, "__getstate__": _state, "__setstate__": _restore}
 

@@ -8,7 +8,7 @@ from typing import TypeVar
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.change import Dropped, Receipt, Replace
-from agent_memory.domain.entry import Listed, Listing, MemoryEntry, StoredEntry
+from agent_memory.domain.entry import Listed, Listing, MemoryEntry, StoredEntry, UnreadableFile
 from agent_memory.domain.note_draft import Caller
 from agent_memory.domain.tagging.tag_survey import TagUse, survey_tags
 from agent_memory.domain.tagging.tag_vocabulary import TagVocabulary
@@ -30,6 +30,8 @@ class Tags:
     uses: tuple[TagUse, ...]
     renamed: Mapping[str, str]
     """What a tag is called now, by its earlier name."""
+    unreadable: tuple[UnreadableFile, ...] = ()
+    """Notes whose tags are not known (P6)."""
 
 
 @frozen
@@ -65,7 +67,9 @@ class TagKeeping:
 
         return self.vocabulary.get().bind(
             lambda vocabulary: self.store.list().map(
-                lambda live: Tags(survey_tags((each.meta for each in seen(live)), vocabulary), vocabulary.renamed)
+                lambda live: Tags(
+                    survey_tags((each.meta for each in seen(live)), vocabulary), vocabulary.renamed, live.unreadable
+                )
             )
         )
 

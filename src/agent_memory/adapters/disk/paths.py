@@ -75,6 +75,17 @@ def directory_inside(root: str, relative: str) -> Result[str, Error]:
     return inside(root, f"{relative}/.d").map(os.path.dirname)
 
 
+def is_there(path: str) -> Result[bool, StoreIo]:
+    """Whether something has this name, a dangling link included. Unlike `os.path.lexists` an error is never "no" (P6)."""
+    try:
+        os.lstat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return Success(False)
+    except OSError as error:
+        return Failure(store_io(error, "look at", path))
+    return Success(True)
+
+
 def is_plain_name(name: str) -> bool:
     """Whether a name is that of something directly in a directory, on every file system we run on."""
     if name in ("", ".", "..") or "/" in name or "\x00" in name:

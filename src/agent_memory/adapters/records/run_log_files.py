@@ -15,7 +15,7 @@ from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.file_in_root import drop_file, put_file
 from agent_memory.adapters.disk.io_errors import store_io
-from agent_memory.adapters.disk.paths import inside, is_plain_name, read_file, real_root
+from agent_memory.adapters.disk.paths import inside, is_plain_name, is_there, read_file, real_root
 from agent_memory.domain.footprint import Footprint, SectionChange
 from agent_memory.domain.footprint_fold import fold_files
 from agent_memory.domain.instants import ms_of
@@ -66,11 +66,14 @@ class RunLogFiles:
     def footprint(self, run_id: str) -> Result[Footprint, Error]:
         """See the port. StateCorrupt where a part is damaged or lost: half of a run must not be undone. UndoRefused where a
         part of it was forgotten."""
-        if not is_plain_name(run_id) or self._is_pruned(run_id):
+        if not is_plain_name(run_id):
             return Failure(RunNotFound(run_id))
-        if self._is_forgotten(run_id):
-            return Failure(UndoRefused(run_id, ("a part of what it changed was forgotten since (`memory forget`)",)))
-        return self._parts(run_id).bind(lambda parts: self._joined(run_id, parts))
+        return (
+            self._has(run_id, PRUNED)
+            .bind(lambda is_pruned: Failure(RunNotFound(run_id)) if is_pruned else self._has(run_id, FORGOTTEN_MARK))
+            .bind(lambda is_forgotten: Failure(_in_part_forgotten(run_id)) if is_forgotten else self._parts(run_id))
+            .bind(lambda parts: self._joined(run_id, parts))
+        )
 
     def put_sections(self, run_id: str, sections: Sequence[SectionChange]) -> Result[None, Error]:
         """See the port. A section that stays as it is is no change."""
@@ -147,33 +150,35 @@ class RunLogFiles:
 
     def _run(self, run_id: str) -> LoggedRun | None:
         """What is known of a run; None for one that changed nothing and left no report, as a dry run."""
-        path = f"{RUNS}/{run_id}/report.json"
-        kept = self._is_kept(run_id)
-        read = self._read(path, MAX_REPORT_BYTES)
-        if read == Success(None):
-            return self._unfinished(run_id) if kept else None
-        parsed = read.bind(lambda data: parse_report(data or b"", path))
-        match sealed(parsed):
-            case Success(run):
-                return evolve(run, run_id=run_id, kept=kept)
+        match sealed(self._is_kept(run_id)):
+            case Success(kept):
+                path = f"{RUNS}/{run_id}/report.json"
+                read = self._read(path, MAX_REPORT_BYTES)
+                if read == Success(None):
+                    return self._unfinished(run_id) if kept else None
+                match sealed(read.bind(lambda data: parse_report(data or b"", path))):
+                    case Success(run):
+                        return evolve(run, run_id=run_id, kept=kept)
+                    case Failure(error):
+                        return evolve(_unreadable(run_id, error), kept=kept)
             case Failure(error):
-                problems = error.problems if isinstance(error, StateCorrupt) else (describe(error),)
-                return evolve(_blank(run_id, "unreadable"), problems=problems, kept=kept)
+                return _unreadable(run_id, error)
 
-    def _is_kept(self, run_id: str) -> bool:
-        directory = f"{self._root}/{RUNS}/{run_id}"
-        parts = (f"{directory}/footprint-1.json", f"{directory}/sections.json")
-        return any(map(os.path.lexists, parts)) and not self._is_pruned(run_id) and not self._is_forgotten(run_id)
+    def _is_kept(self, run_id: str) -> Result[bool, Error]:
+        changed = self._has(run_id, "footprint-1.json").bind(
+            lambda has_files: Success(True) if has_files else self._has(run_id, "sections.json")
+        )
+        gone = self._has(run_id, PRUNED).bind(
+            lambda is_pruned: Success(True) if is_pruned else self._has(run_id, FORGOTTEN_MARK)
+        )
+        return changed.bind(lambda is_changed: gone.map(lambda is_gone: is_changed and not is_gone))
 
-    def _is_pruned(self, run_id: str) -> bool:
-        return os.path.lexists(f"{self._root}/{RUNS}/{run_id}/{PRUNED}")
-
-    def _is_forgotten(self, run_id: str) -> bool:
-        return os.path.lexists(f"{self._root}/{RUNS}/{run_id}/{FORGOTTEN_MARK}")
+    def _has(self, run_id: str, name: str) -> Result[bool, Error]:
+        return is_there(f"{self._root}/{RUNS}/{run_id}/{name}").alt(lambda error: error)
 
     def _unfinished(self, run_id: str) -> LoggedRun:
         run = _blank(run_id, "unfinished")
-        if os.path.lexists(f"{self._root}/{RUNS}/{run_id}/{DEFRAG_CHECKPOINT}"):
+        if self._has(run_id, DEFRAG_CHECKPOINT) == Success(True):
             run = evolve(run, machine="defrag")
         undoing = self.undoing()
         if isinstance(undoing, Success) and (at_work := undoing.unwrap()) and at_work.run_id == run_id:
@@ -244,6 +249,15 @@ class RunLogFiles:
 def _blank(run_id: str, result: str) -> LoggedRun:
     day, _, clock = run_id[:24].partition("T")
     return LoggedRun(run_id, "consolidate", ms_of(f"{day}T{clock.replace('-', ':')}") or 0, None, result, "")
+
+
+def _unreadable(run_id: str, error: Error) -> LoggedRun:
+    problems = error.problems if isinstance(error, StateCorrupt) else (describe(error),)
+    return evolve(_blank(run_id, "unreadable"), problems=problems)
+
+
+def _in_part_forgotten(run_id: str) -> UndoRefused:
+    return UndoRefused(run_id, ("a part of what it changed was forgotten since (`memory forget`)",))
 
 
 def _sections_of(run_id: str) -> str:

@@ -13,12 +13,12 @@ from agent_memory.domain.results import sealed
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.domain.tiers import Tier
 from agent_memory.domain.vocabulary import Kind, Status
-from agent_memory.errors import EntryUnreadable
 from agent_memory.formats.entry_json import entry_document
 from agent_memory.reading import ListedEntries, ListFilter, ShownEntry, status_shown
 from agent_memory.surfaces.cli.opening import add_choice, with_memory
 from agent_memory.surfaces.console import Console
 from agent_memory.surfaces.periods import short_age
+from agent_memory.surfaces.unreadable_notes import tell_unreadable, unreadable_documents
 from agent_memory.wording import describe
 
 _TITLE_CHARS = 300
@@ -66,7 +66,7 @@ def _print(console: Console, found: ListedEntries, wanted: ListFilter, now_ms: i
         console.document(
             {
                 "entries": [_entry_document(each, wanted) for each in found.entries],
-                "unreadable": [{"path": each.path, "problems": list(each.problems)} for each in found.unreadable],
+                "unreadable": unreadable_documents(found.unreadable),
             }
         )
     elif console.is_terminal:
@@ -78,8 +78,7 @@ def _print(console: Console, found: ListedEntries, wanted: ListFilter, now_ms: i
                 console.out(f"\t- [ ] {box}")
     if found.untiered is not None:
         console.err(f"memory: The tiers are not known. {describe(found.untiered)}")
-    for broken in found.unreadable:
-        console.err(f"memory: {describe(EntryUnreadable(broken.path, broken.problems))}")
+    tell_unreadable(console, found.unreadable)
 
 
 def _entry_document(entry: ShownEntry, wanted: ListFilter) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from agent_memory.domain.tagging.tag_vocabulary import Standing, TagVocabulary
 from agent_memory.errors import Error, UsageInvalid
 from agent_memory.surfaces.cli.opening import with_memory
 from agent_memory.surfaces.console import Console
+from agent_memory.surfaces.unreadable_notes import tell_unreadable, unreadable_documents
 from agent_memory.tag_keeping import Retagged, Tags
 
 T = TypeVar("T")
@@ -61,7 +62,11 @@ def _usage_problem(arguments: argparse.Namespace) -> UsageInvalid | None:
 def _list(memory: Memory, _arguments: argparse.Namespace, console: Console) -> int:
     def show(tags: Tags) -> None:
         console.document(
-            {"tags": [_document(each) for each in tags.uses], "renamed": dict(sorted(tags.renamed.items()))}
+            {
+                "tags": [_document(each) for each in tags.uses],
+                "renamed": dict(sorted(tags.renamed.items())),
+                "unreadable": unreadable_documents(tags.unreadable),
+            }
         )
         if not console.is_terminal:
             for each in tags.uses:
@@ -72,6 +77,7 @@ def _list(memory: Memory, _arguments: argparse.Namespace, console: Console) -> i
             console.out(render_table(("tag", "notes", "", "looks like"), [_cells(each) for each in tags.uses]))
         else:
             console.out("No tags yet. `memory remember TEXT --tags a,b` gives a note some.")
+        tell_unreadable(console, tags.unreadable)
 
     return _told(memory.tags.list(), console, show)
 
@@ -84,9 +90,11 @@ def _accept(memory: Memory, arguments: argparse.Namespace, console: Console) -> 
         count = len(vocabulary.accepted)
         console.out(f"The vocabulary has {count} tag{'' if count == 1 else 's'} now.")
 
-    wanted: Result[list[str], Error] = Success(arguments.tags)
-    if arguments.all:
-        wanted = memory.tags.list().map(lambda tags: [each.tag for each in tags.uses if each.notes])
+    def in_use(tags: Tags) -> list[str]:
+        tell_unreadable(console, tags.unreadable)
+        return [each.tag for each in tags.uses if each.notes]
+
+    wanted: Result[list[str], Error] = memory.tags.list().map(in_use) if arguments.all else Success(arguments.tags)
     return _told(wanted.bind(memory.tags.accept), console, show)
 
 
