@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from pathlib import Path
@@ -257,6 +258,32 @@ class TestOnDisk:
         log = RunLogFiles(tmp_path)
         with failing_at(1, 5, once=False):
             assert isinstance(log.runs().failure(), StoreIo)
+
+    def test_a_run_that_cannot_be_looked_at_is_unreadable_and_not_missing_p6(self, tmp_path: Path) -> None:
+        log = RunLogFiles(tmp_path)
+        log.put_report(run(FIRST)).unwrap()
+        Kept(log, tmp_path).leave(SECOND, NOTE)
+        whole = log.runs().unwrap()
+        assert [each.result for each in whole] == ["unfinished", "completed"]
+        told = 0
+        for k in range(1, 100):
+            with failing_at(k, errno.EIO, once=True) as counter:
+                found = log.runs()
+            if not counter.struck:
+                break
+            runs = found.value_or(())
+            assert isinstance(found, Failure) or [each.run_id for each in runs] == [SECOND, FIRST], k
+            assert all(each.problems or each == known for each, known in zip(runs, whole, strict=False)), k
+            told += any(each.result == "unreadable" for each in runs)
+        assert told > 4
+
+    def test_what_cannot_be_looked_at_is_not_undone_p6(self, tmp_path: Path) -> None:
+        log = RunLogFiles(tmp_path)
+        Kept(log, tmp_path).leave(FIRST, NOTE)
+        (tmp_path / f"runs/{FIRST}/pruned").touch()
+        assert log.footprint(FIRST) == Failure(RunNotFound(FIRST))
+        with failing_at(1, errno.EIO, once=True):
+            assert isinstance(log.footprint(FIRST).failure(), StoreIo)
 
     def test_files_are_private_p22(self, tmp_path: Path) -> None:
         earlier = os.umask(0)

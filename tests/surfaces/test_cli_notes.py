@@ -306,7 +306,7 @@ class TestJson:
             "hookProblems", "agent", "spend", "problems", "deliveries", "schedule",
         }  # fmt: skip
         assert set(memory("search", "ports", "--json").document) == {"query", "mode", "matched", "notices", "entries"}
-        assert set(memory("tags", "--json").document) == {"tags", "renamed"}
+        assert set(memory("tags", "--json").document) == {"tags", "renamed", "unreadable"}
         assert set(memory("config", "--json").document) == {"config", "sources"}
         assert set(memory("trust", "--list", "--json").document) == {"trusted"}
 

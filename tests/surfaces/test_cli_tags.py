@@ -42,10 +42,22 @@ def test_the_tags_in_use_and_which_look_alike(memory: Memory) -> None:
             {"tag": "topic__deployments", "notes": 1, "standing": "free", "like": ["topic__deploy"]},
         ],
         "renamed": {},
+        "unreadable": [],
     }
     (symptom,) = (each for each in memory("doctor", "--json").document["symptoms"] if each["code"] == "tag-alike")
     assert symptom["severity"] == "note"
     assert "`memory tags rename topic__deployments topic__deploy` makes them one" in str(symptom)
+
+
+def test_notes_whose_tags_are_not_known_are_told_p6(memory: Memory) -> None:
+    noted(memory)
+    path = next((memory.root / "topics").glob("Two*.md"))
+    path.write_bytes(b"\xff\xfe")
+    done = memory("tags", "--json")
+    assert [each["path"] for each in done.document["unreadable"]] == [f"topics/{path.name}"]
+    for words in (("tags",), ("tags", "accept", "--all")):
+        told = memory(*words)
+        assert (told.code, told.err.count(path.name)) == (0, 1), told
 
 
 def test_what_is_accepted_makes_the_others_proposed_and_nothing_is_dropped(memory: Memory) -> None:
