@@ -29,7 +29,7 @@ from agent_memory.adapters.index.index_database import (
     open_index,
 )
 from agent_memory.adapters.index.segments import Segments
-from agent_memory.adapters.index.shelf_state import ShelfState, shelf_state
+from agent_memory.adapters.index.shelf_state import known_files, shelf_state
 from agent_memory.adapters.index.term_matching import TermMatching, best_of
 from agent_memory.domain.results import sealed
 from agent_memory.domain.searching.indexed_note import IndexedNote, NearNote, NoteLink, Place, Refreshed, Vectors
@@ -58,11 +58,16 @@ class IndexFiles:
     def refresh(self, patience_seconds: float | None = None) -> Result[Refreshed, Error]:
         """See the port."""
         with self._lock:
-            match sealed(shelf_state(self._root)):
+            state = shelf_state(self._root)
+            match sealed(self._recovered(lambda: self._if_current(state))):
                 case Failure(error):
                     return Failure(error)
-                case Success(state):
-                    return self._recovered(lambda: self._refreshed(state, patience_seconds))
+                case Success(Refreshed() as current):
+                    return Success(current)
+                case Success(_):
+                    return known_files(self._root).bind(
+                        lambda looks: self._recovered(lambda: self._refreshed(looks, state, patience_seconds))
+                    )
 
     def match(
         self, words: Sequence[QueryWord], weights: TermWeights, limit: int, among: NoteFilter
@@ -137,22 +142,24 @@ class IndexFiles:
                 self._database.close()
             self._database, self._segments, self._last = None, Segments(), None
 
-    def _refreshed(self, state: ShelfState, patience_seconds: float | None) -> Refreshed:
+    def _if_current(self, state: bytes | None) -> Refreshed | None:
         database = self._opened()
-        notices = _notices(database)
         known = _notes_if_current(database, state)
-        if known is not None:
-            return Refreshed(known, notices=notices)
+        return None if known is None else Refreshed(known, notices=_notices(database))
+
+    def _refreshed(self, looks: Mapping[str, bytes], state: bytes | None, patience_seconds: float | None) -> Refreshed:
         # Most calls find nothing changed, and need none of it.
         from agent_memory.adapters.index.refreshing import Refreshing, changed_paths, count_notes
 
+        database = self._opened()
+        notices = _notices(database)
         refreshing = Refreshing(self._root, database, self._segments, patience_seconds)
         try:
-            done = refreshing.run(state)
+            done = refreshing.run(looks, state)
         except sqlite3.Error as error:
             if not is_busy(error):
                 raise
-            left, _ = changed_paths(database, state.known_by())
+            left, _ = changed_paths(database, looks)
             done = Refreshed(
                 count_notes(database.connection),
                 refreshing.read_count,
@@ -221,10 +228,12 @@ class IndexFiles:
         return self._database
 
 
-def _notes_if_current(database: IndexDatabase, state: ShelfState) -> int | None:
+def _notes_if_current(database: IndexDatabase, state: bytes | None) -> int | None:
     """How many notes are in the index, if it holds exactly what the files look like now."""
-    known = dict(database.connection.execute("SELECT name, value FROM about WHERE name IN ('fingerprint', 'notes')"))
-    return int(known["notes"]) if known.get("fingerprint") == state.fingerprint else None
+    if state is None:
+        return None
+    known = dict(database.connection.execute("SELECT name, value FROM about WHERE name IN ('state', 'notes')"))
+    return int(known["notes"]) if known.get("state") == state else None
 
 
 def _filtered(connection: sqlite3.Connection, scores: dict[int, float], among: NoteFilter) -> dict[int, float]:

@@ -1,7 +1,7 @@
 """Bringing the index into line with the files: only what looks different is read, a batch at a time.
 
 Each batch is one transaction: whoever is killed leaves what was committed, and the next one goes on from there. The
-fingerprint of all files is kept only once every one of them is in, and had rested when it was read.
+state of all files is kept only once every one of them is in, and had rested when it was read.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from agent_memory.adapters.index.file_batch import FileBatch
 from agent_memory.adapters.index.index_database import IndexDatabase
 from agent_memory.adapters.index.segment_writing import merge_some
 from agent_memory.adapters.index.segments import Segments
-from agent_memory.adapters.index.shelf_state import ShelfState
 from agent_memory.domain.searching.indexed_note import Refreshed
 from agent_memory.values import define
 
@@ -53,10 +52,10 @@ class Refreshing:
     removed_count: int = 0
     unreadable_count: int = 0
 
-    def run(self, state: ShelfState) -> Refreshed:
-        """As far as time allows. sqlite3.Error where another process is at work, or the disk is full."""
+    def run(self, looks: Mapping[str, bytes], state: bytes | None) -> Refreshed:
+        """As far as time allows: `looks` is what all files are known by, `state` that of the shelves before they were looked
+        at. sqlite3.Error where another process is at work, or the disk is full."""
         deadline = math.inf if self.patience_seconds is None else time.monotonic() + self.patience_seconds
-        looks = state.known_by()
         left, known = changed_paths(self.database, looks)
         while left and time.monotonic() < deadline:
             with self.database.writing() as connection:
@@ -67,7 +66,7 @@ class Refreshing:
             self.unreadable_count += batch.unreadable_count
             self._merge(deadline)
         notes = count_notes(self.database.connection)
-        self._keep_fingerprint(state.fingerprint if not left and known == looks else None, notes)
+        self._keep_state(state if not left and known == looks else None, notes)
         return Refreshed(notes, self.read_count, self.removed_count, len(left), self.unreadable_count)
 
     def _merge(self, deadline: float) -> None:
@@ -77,11 +76,9 @@ class Refreshing:
             with self.database.writing() as connection:
                 is_due = merge_some(connection, self.segments.all(connection), most)
 
-    def _keep_fingerprint(self, fingerprint: bytes | None, notes: int) -> None:
-        kept = self.database.connection.execute("SELECT value FROM about WHERE name = 'fingerprint'").fetchone()
-        if (kept and kept[0]) == fingerprint:
+    def _keep_state(self, state: bytes | None, notes: int) -> None:
+        kept = self.database.connection.execute("SELECT value FROM about WHERE name = 'state'").fetchone()
+        if (kept and kept[0]) == state:
             return
         with self.database.writing() as connection:
-            connection.execute(
-                "INSERT OR REPLACE INTO about VALUES ('fingerprint', ?), ('notes', ?)", (fingerprint, notes)
-            )
+            connection.execute("INSERT OR REPLACE INTO about VALUES ('state', ?), ('notes', ?)", (state, notes))

@@ -128,7 +128,7 @@ def _write_anew(connection: sqlite3.Connection, run: Sequence[Segment], dead: Se
 def _merged_rows(
     connection: sqlite3.Connection, id: int, run: Sequence[Segment], moved: Sequence[Sequence[int]]
 ) -> Iterator[tuple[int, str, int, bytes]]:
-    rows = (
+    rows: Iterator[Iterable[tuple[str, int, bytes]]] = (
         connection.execute("SELECT term, ?, fields FROM postings WHERE segment = ? ORDER BY term", (at, segment.id))
         for at, segment in enumerate(run)
     )

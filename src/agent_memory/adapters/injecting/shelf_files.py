@@ -13,6 +13,7 @@ import os
 import stat
 from _blake2 import blake2b
 
+from agent_memory.adapters.disk.directory_state import directory_state
 from agent_memory.adapters.disk.durable import DIRECTORY_MODE, close_quietly, replace_loosely
 from agent_memory.domain.injecting.passage import Passage
 
@@ -73,33 +74,10 @@ def looks_of(root: str, place: str, others: "Iterable[str]", version: str) -> Lo
             continue
         seen.append(f"{path} {status.st_mtime_ns} {status.st_ctime_ns} {status.st_size} {status.st_ino}")
         touched_ns = max(touched_ns, status.st_mtime_ns, status.st_ctime_ns)
-    state, newest_ns = _state_of_notes(f"{root}/topics")
+    state, newest_ns = directory_state(f"{root}/topics")
     seen.append(str(state))
     key = blake2b("\n".join(seen).encode("utf-8", "surrogateescape"), digest_size=_DIGEST_BYTES)
     return Looks(place, key.digest(), max(touched_ns, newest_ns))
-
-
-def _state_of_notes(path: str) -> tuple[int, int]:
-    """What tells one state of all files from another, and when the last one was touched. A new name is a new time of change
-    (`st_ctime`), so names need not be looked at; and since a sum has no order, nothing need be sorted."""
-    state = newest_ns = 0
-    try:
-        # Through its descriptor each `stat` looks up one name, and not the whole path again.
-        descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
-    except FileNotFoundError:
-        return 0, 0
-    try:
-        directory = os.fstat(descriptor)
-        with os.scandir(descriptor) as found:
-            for entry in found:
-                status = entry.stat(follow_symlinks=False)
-                # The hash of whole numbers is the same in every process, other than that of texts.
-                state += hash((status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino, status.st_mode))
-                if status.st_ctime_ns > newest_ns:
-                    newest_ns = status.st_ctime_ns
-    finally:
-        close_quietly(descriptor)
-    return state + hash((directory.st_mtime_ns, directory.st_ino)), max(newest_ns, directory.st_mtime_ns)
 
 
 def read_shelf(root: str, looks: Looks, now_ms: int) -> Shelf | None:
