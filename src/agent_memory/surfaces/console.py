@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable
 from typing import Any, TextIO
 
+from agent_memory.domain.json_shape import is_object, is_row
 from agent_memory.errors import Error
 from agent_memory.surfaces.progress_line import ProgressLine
 from agent_memory.values import field, frozen
@@ -87,15 +88,13 @@ def _json(document: dict[str, Any], stream: TextIO) -> str:
 
 
 def _without_secrets(value: Any, safe: Callable[[str], str]) -> Any:
-    match value:
-        case str():
-            return safe(value)
-        case dict():
-            return {key: _without_secrets(each, safe) for key, each in value.items()}
-        case list() | tuple():
-            return [_without_secrets(each, safe) for each in value]
-        case _:
-            return value
+    if isinstance(value, str):
+        return safe(value)
+    if is_object(value):
+        return {key: _without_secrets(each, safe) for key, each in value.items()}
+    if is_row(value):
+        return [_without_secrets(each, safe) for each in value]
+    return value
 
 
 def _camel(name: str) -> str:

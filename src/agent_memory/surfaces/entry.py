@@ -46,7 +46,9 @@ def _collect_less_often() -> None:
 def _go_on_in_utf_8() -> None:
     """Starts again in Python's UTF-8 mode where the locale is another: no title would fit into a file's name, and two
     people's locales would read one store differently. The arguments mean what they meant; the terminal keeps its own."""
-    if sys.getfilesystemencoding() == "utf-8" or "utf8" in sys._xoptions or not sys.executable:
+    # Documented for CPython, and nothing else tells of a `-X utf8=0`.
+    is_chosen = "utf8" in sys._xoptions  # pyright: ignore[reportPrivateUsage]
+    if sys.getfilesystemencoding() == "utf-8" or is_chosen or not sys.executable:
         return
     words = [sys.executable, "-X", "utf8", *sys.orig_argv[1:]]
     shown = sys.stdout.encoding if sys.stdout is not None else "utf-8"

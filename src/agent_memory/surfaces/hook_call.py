@@ -11,6 +11,7 @@ import time
 from agent_memory.adapters.disk.durable import close_quietly
 from agent_memory.adapters.disk.json_lite import scan_json, scan_members
 from agent_memory.adapters.surroundings.root import ROOT_VARIABLE, config_path, home_of, storage_root
+from agent_memory.domain.json_shape import is_object
 from agent_memory.domain.queueing.session_event import PAYLOAD_KEYS, SHAPES
 
 TYPE_CHECKING = False
@@ -174,8 +175,8 @@ def _configured_root(path: str) -> str | None:
         raise HookProblem("config-unreadable", f"{path} cannot be read: {error.strerror}") from None
     except (ValueError, RecursionError):
         raise HookProblem("config-invalid", f"{path} is not JSON") from None
-    storage = config.get("storage", {}) if isinstance(config, dict) else None
-    root = storage.get("root") if isinstance(storage, dict) else 0
+    storage = config.get("storage", {}) if is_object(config) else None
+    root = storage.get("root") if is_object(storage) else 0
     if root is None or (isinstance(root, str) and root and "\0" not in root):
         return root
     raise HookProblem("config-invalid", f"storage.root in {path} is not a path")

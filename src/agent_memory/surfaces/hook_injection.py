@@ -20,7 +20,7 @@ from agent_memory.surfaces.hook_call import HookProblem, current_directory
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from typing import Any
 
     from returns.result import Result
@@ -82,8 +82,7 @@ class HookInjection:
         if self.home is None:
             return frozenset()
         groups = read_files(self.moment.harness, self.home, self.environ, work_tree_above(self.directory))
-        texts = (next(filter(None, map(_text_of, group)), "") for group in groups)
-        return frozenset(id for text in texts for id in shown_whole(text))
+        return frozenset(id for group in groups for id in shown_whole(_first_text(group)))
 
     # -- at the start of a session ------------------------------------------------------------------------------------
 
@@ -169,6 +168,13 @@ def _within(seconds: float, act: "Callable[[], tuple[Passage, ...]]") -> "tuple[
     thread.start()
     thread.join(seconds)
     return tuple(found)
+
+
+def _first_text(paths: "Iterable[str]") -> str:
+    for path in paths:
+        if text := _text_of(path):
+            return text
+    return ""
 
 
 def _text_of(path: str) -> str:

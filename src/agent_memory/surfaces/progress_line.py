@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-import shutil
 from typing import TextIO
+
+from agent_memory.surfaces.terminal_columns import terminal_columns
 
 _ERASE = "\r\x1b[K"
 
@@ -21,7 +22,7 @@ class ProgressLine:
         from agent_memory.domain.text.plain_text import one_line
         from agent_memory.surfaces.cells import cut
 
-        columns = shutil.get_terminal_size().columns
+        columns = terminal_columns()
         line = one_line(text, 4 * columns)
         if can_erase(stream):
             stream.write(f"{_ERASE}{cut(line, max(columns - 1, 1))}\r")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterable
 
 from agent_memory.domain.instants import iso_of
@@ -12,6 +11,7 @@ from agent_memory.domain.text.plain_text import one_line
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE
 from agent_memory.surfaces.marked_text import marked_lines
 from agent_memory.surfaces.periods import age_of
+from agent_memory.surfaces.terminal_columns import terminal_columns
 
 _BOLD, _DIM, _PLAIN = "\x1b[1m", "\x1b[2m", "\x1b[0m"
 _INDENT = "   "
@@ -73,7 +73,7 @@ def lines_of(text: str, width_cells: int | None = None) -> list[str]:
 
 
 def _room(width_cells: int | None, indent: int) -> int:
-    line_cells = width_cells if width_cells is not None else shutil.get_terminal_size().columns
+    line_cells = width_cells if width_cells is not None else terminal_columns()
     return max(min(line_cells, _MOST_CELLS) - indent, _LEAST_CELLS)
 
 

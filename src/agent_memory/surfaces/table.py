@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Sequence
 
 from agent_memory.surfaces.cells import cells_of, cut, padded
+from agent_memory.surfaces.terminal_columns import terminal_columns
 
 GAP = "  "
 _ENOUGH_CELLS = 36
@@ -31,7 +31,7 @@ def table_lines(
 ) -> list[str]:
     """The same as a list: the headings, then one text a row. On a narrow line the columns with these headings are left out,
     one after the other, until the last column has room."""
-    line_cells = width_cells if width_cells is not None else shutil.get_terminal_size().columns
+    line_cells = width_cells if width_cells is not None else terminal_columns()
     columns = list(zip(headings, *rows, strict=True))
     for heading in give_way:
         if _room(columns, line_cells) >= min(_ENOUGH_CELLS, _cells_of_column(columns[-1])):

@@ -8,7 +8,6 @@ are never removed: a lock file that is unlinked lets two processes hold "the" lo
 from __future__ import annotations
 
 import fcntl
-import hashlib
 import os
 import threading
 import time
@@ -22,6 +21,7 @@ from agent_memory.adapters.disk.durable import FILE_MODE, make_directories
 from agent_memory.adapters.disk.io_errors import store_io
 from agent_memory.adapters.disk.paths import close_quietly, real_root
 from agent_memory.adapters.surroundings.root import home_of, local_state_directory
+from agent_memory.digests import sha256
 from agent_memory.domain.results import sealed
 from agent_memory.errors import Busy, Error, HomeUnknown
 
@@ -36,7 +36,7 @@ class KernelLocks:
     def __init__(
         self, root: Path, environ: Mapping[str, str] = os.environ, *, write_limit_seconds: float = WRITE_LIMIT_SECONDS
     ) -> None:
-        self._key = hashlib.sha256(os.fsencode(real_root(root))).hexdigest()[:24]
+        self._key = sha256(os.fsencode(real_root(root))).hexdigest()[:24]
         self._environ = environ
         self._limit_seconds = write_limit_seconds
         self._turn = threading.RLock()

@@ -7,7 +7,6 @@ not touch the journal of its successor. Where the file cannot be written, what i
 
 from __future__ import annotations
 
-import hashlib
 import os
 import sqlite3
 import stat
@@ -20,6 +19,7 @@ from returns.result import Failure, Success
 
 from agent_memory.adapters.disk.durable import make_directories
 from agent_memory.adapters.disk.paths import close_quietly, directory_inside, open_regular
+from agent_memory.digests import sha256
 from agent_memory.domain.results import sealed
 from agent_memory.domain.searching.terms import TERMS_VERSION
 from agent_memory.formats.listed_json import LISTED_LAYOUT
@@ -31,7 +31,7 @@ JOURNAL = "index.db-journal"
 WAIT_SECONDS = 1.0
 """No search waits longer for another process."""
 
-_LAYOUT_VERSION = 2
+_LAYOUT_VERSION = 3
 _PAGE_BYTES = 16_384
 """The postings of a frequent word are a few pages, each a system call: of SQLite's usual 4,096 bytes there are too many."""
 _CACHE_KIB = 32_768
@@ -60,14 +60,17 @@ _SCHEMA = """
     CREATE INDEX links_to ON links (target);
     CREATE TABLE vectors (model TEXT, number INTEGER, row BLOB NOT NULL, PRIMARY KEY (model, number)) WITHOUT ROWID;
     CREATE INDEX vectors_of ON vectors (number);
-    CREATE TABLE segments (id INTEGER PRIMARY KEY, numbers BLOB NOT NULL, lengths BLOB NOT NULL);
+    CREATE TABLE segments (
+        id INTEGER PRIMARY KEY, first INTEGER NOT NULL, notes INTEGER NOT NULL, numbers BLOB, lengths BLOB NOT NULL,
+        length_sums TEXT NOT NULL
+    );
     CREATE TABLE postings (
-        segment INTEGER, term TEXT, df INTEGER NOT NULL, fields BLOB NOT NULL, PRIMARY KEY (segment, term)
+        segment INTEGER, term TEXT, df INTEGER NOT NULL, grouped BLOB NOT NULL, PRIMARY KEY (segment, term)
     ) WITHOUT ROWID;
     CREATE TABLE dead (number INTEGER PRIMARY KEY);
 """
 
-_SIGNATURE = hashlib.sha256(
+_SIGNATURE = sha256(
     repr((_LAYOUT_VERSION, _SCHEMA, TERMS_VERSION, LISTED_LAYOUT, sys.byteorder, unicodedata.unidata_version)).encode()
 ).hexdigest()
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
-
+from agent_memory.digests import sha256
 from agent_memory.values import frozen
 
 
@@ -19,12 +18,12 @@ class TrustedConfig:
 
     def is_of(self, content: bytes) -> bool:
         """Whether these are the bytes."""
-        return self.sha256 == hashlib.sha256(content).hexdigest()
+        return self.sha256 == sha256(content).hexdigest()
 
 
 def trusted_now(path: str, content: bytes, at_ms: int) -> TrustedConfig:
     """The record of a person's word for this content at this real path."""
-    return TrustedConfig(path, hashlib.sha256(content).hexdigest(), at_ms)
+    return TrustedConfig(path, sha256(content).hexdigest(), at_ms)
 
 
 def vouches_for(trusted: tuple[TrustedConfig, ...], path: str, content: bytes) -> bool:

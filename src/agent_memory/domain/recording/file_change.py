@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
-
+from agent_memory.digests import sha256
 from agent_memory.values import frozen
 
 
@@ -27,7 +26,7 @@ class FileChange:
 
 def content_hash(data: bytes) -> str:
     """SHA-256, hex: what tells one content of an entry's file from another (P8)."""
-    return hashlib.sha256(data).hexdigest()
+    return sha256(data).hexdigest()
 
 
 def hash_of(state: FileState | None) -> str | None:

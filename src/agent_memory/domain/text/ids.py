@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 import unicodedata
 from collections.abc import Container
 from itertools import count
 
 import base58
+
+from agent_memory.digests import sha256
 
 ID_PATTERN = r"id__[1-9A-HJ-NP-Za-km-z]{6}"
 """An id, as a regular expression without groups or anchors (Bitcoin's base58 alphabet: no `0 O I l`)."""
@@ -35,5 +36,5 @@ def mint_id(title: str, created_at_ms: int, taken: Container[str]) -> str:
 
 def _id_of(text: str) -> str:
     # "surrogatepass" makes this total: a title from a foreign program may hold what UTF-8 cannot.
-    number = int.from_bytes(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest(), "big")
+    number = int.from_bytes(sha256(text.encode("utf-8", "surrogatepass")).digest(), "big")
     return "id__" + base58.b58encode_int(number % 58**_DIGITS).decode("ascii").rjust(_DIGITS, "1")

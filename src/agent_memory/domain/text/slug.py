@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
+
+from agent_memory.digests import sha256
 
 _SAFE = re.compile(r"(?:T-)?[a-z0-9][a-z0-9._-]{0,99}", re.ASCII)
 _READABLE_CHARS = 80
@@ -19,7 +20,7 @@ def slug_of(text: str) -> str:
     if _SAFE.fullmatch(text):
         return text
     readable = _UNSAFE_RUN.sub("-", text).strip("-._")[:_READABLE_CHARS] or "x"
-    return f"{readable}-{hashlib.sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()[:12]}"
+    return f"{readable}-{sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()[:12]}"
 
 
 def slug_beginning(text: str) -> str:

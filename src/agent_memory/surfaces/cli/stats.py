@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import shutil
 
 from returns.result import Failure, Success
 
@@ -16,6 +15,7 @@ from agent_memory.surfaces.cli.opening import with_memory
 from agent_memory.surfaces.console import Console
 from agent_memory.surfaces.plots import ink_for
 from agent_memory.surfaces.statistics_page import Sheet, plain_lines, statistics_lines
+from agent_memory.surfaces.terminal_columns import terminal_columns
 
 DEFAULT_DAYS = 90
 
@@ -48,9 +48,7 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
                 if console.json:
                     console.document(statistics_document(found))
                 elif console.is_terminal:
-                    sheet = Sheet(
-                        shutil.get_terminal_size().columns, ink_for(console.stdout.encoding), colour=console.colour
-                    )
+                    sheet = Sheet(terminal_columns(), ink_for(console.stdout.encoding), colour=console.colour)
                     console.out("\n".join(statistics_lines(found, sheet)))
                 else:
                     console.out("\n".join(plain_lines(found)))

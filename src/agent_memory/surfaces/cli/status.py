@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import shutil
 from typing import Any
 
 from returns.result import Failure, Success
@@ -16,6 +15,7 @@ from agent_memory.domain.scheduling.scheduled_run import JobHealth
 from agent_memory.surfaces.cli.opening import with_memory
 from agent_memory.surfaces.console import Console
 from agent_memory.surfaces.health_page import health_lines
+from agent_memory.surfaces.terminal_columns import terminal_columns
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -32,7 +32,7 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
                 return console.fail(error)
             case Success(health):
                 console.document(_document(health))
-                width = shutil.get_terminal_size().columns if console.is_terminal else None
+                width = terminal_columns() if console.is_terminal else None
                 console.out("\n".join(health_lines(health, width, colour=console.colour)))
                 return 1 if health.problems else 0
 

@@ -98,6 +98,8 @@ class Unanswered:
                 self._settle(id)
             case wire.JSONRPCError(id=str() | int() as id):
                 self._settle(id)
+            case wire.JSONRPCNotification() | wire.JSONRPCError():
+                return  # about no request that waits
 
     async def until_few(self) -> None:
         """Wait while there are more than may wait: a client that asks on and on and reads nothing must wait, too."""
