@@ -30,12 +30,12 @@ from agent_memory.domain.entry import Listed, Listing, MemoryEntry, StoredEntry
 from agent_memory.domain.results import sealed
 from agent_memory.domain.text.file_name import id_in_name
 from agent_memory.errors import EntryChanged, EntryNotFound, EntryUnreadable, Error
-from agent_memory.ports import Locks
 
 if TYPE_CHECKING:
     from agent_memory.adapters.store.store_batches import Batches, Decided
     from agent_memory.domain.footprint import Footprint
     from agent_memory.domain.tiers import TierList
+    from agent_memory.ports import Locks
 
 _ATTEMPTS = 5
 """How often a read begins anew because somebody renames the same file at this very moment."""

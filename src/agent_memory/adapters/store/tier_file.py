@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.store.entry_files import read_image
-from agent_memory.adapters.store.store_draft import Draft
 from agent_memory.domain.recording.file_change import FileState
 from agent_memory.domain.tiers import TIERS_FILE, TierList
 from agent_memory.errors import EntryInvalid, Error
 from agent_memory.formats.tiers_json import parse_tiers, render_tiers
+
+if TYPE_CHECKING:
+    from agent_memory.adapters.store.store_draft import Draft
 
 
 def read_tiers(root: str) -> Result[TierList, Error]:
