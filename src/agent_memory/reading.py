@@ -106,24 +106,24 @@ class Reading:
                 entries = tuple(
                     ShownEntry(each, usage_of(each.meta, totals.get(each.meta.id)), tier) for each, tier in chosen
                 )
-                return ListedEntries(
-                    tuple(self._open_ones(entries)) if wanted.is_open else entries, listing.unreadable, untiered
-                )
+                unread: list[UnreadableFile] = []
+                shown = tuple(self._open_ones(entries, unread.append)) if wanted.is_open else entries
+                return ListedEntries(shown, (*listing.unreadable, *unread), untiered)
 
             return self.ledger.totals().map(with_usage)
 
         return self.store.list(archived=archived).bind(shown)
 
-    def _open_ones(self, entries: Iterable[ShownEntry]) -> Iterator[ShownEntry]:
+    def _open_ones(self, entries: Iterable[ShownEntry], tell: Callable[[UnreadableFile], None]) -> Iterator[ShownEntry]:
         """Those that have something to be done, with what it is. What is secret is shown by `read --secret` alone, and so
-        left out, as is what cannot be read just now."""
+        left out; what cannot be read just now is told."""
         from agent_memory.domain.text.check_boxes import check_boxes
 
         for each in (each for each in entries if each.listed.meta.sensitivity is not Sensitivity.SECRET):
-            found = self.store.read(each.listed.meta.id, archived=each.listed.archived)
-            if not isinstance(found, Success):
+            stored = self._read_now(each.listed, tell)
+            if stored is None:
                 continue
-            boxes = check_boxes(found.unwrap().body)
+            boxes = check_boxes(stored.body)
             if boxes.open or (each.listed.meta.kind is Kind.TASK and not boxes.done):
                 yield evolve(each, open_boxes=boxes.open)
 
@@ -162,13 +162,14 @@ class Reading:
         def tied(stored: StoredEntry) -> Result[tuple[StoredEntry, LinkSheet], Error]:
             if not self._may_see(stored.meta):
                 return Failure(EntryProtected(id, "reading by an agent", "secret"))
+
+            def sheet(live: Listing, archive: Listing) -> LinkSheet:
+                unread: list[UnreadableFile] = []
+                links = links_of(stored, self._bodies(live, unread.append), self._seen(live), self._seen(archive))
+                return evolve(links, unreadable=(*live.unreadable, *archive.unreadable, *unread))
+
             return self.store.list().bind(
-                lambda live: self.store.list(archived=True).map(
-                    lambda archive: (
-                        stored,
-                        links_of(stored, self._bodies(live), self._seen(live), self._seen(archive)),
-                    )
-                )
+                lambda live: self.store.list(archived=True).map(lambda archive: (stored, sheet(live, archive)))
             )
 
         return self.store.read(id).lash(lambda error: self._archived(id, error)).bind(tied)
@@ -178,12 +179,23 @@ class Reading:
             return self.store.read(id, archived=True)
         return Failure(error)
 
-    def _bodies(self, live: Listing) -> Iterator[StoredEntry]:
-        """Those that may be seen and can be read just now, one after the other."""
-        for each in self._seen(live).entries:
-            found = self.store.read(each.meta.id)
-            if isinstance(found, Success):
-                yield found.unwrap()
+    def _bodies(self, live: Listing, tell: Callable[[UnreadableFile], None]) -> Iterator[StoredEntry]:
+        """Those that may be seen, one after the other; what cannot be read just now is told."""
+        read = (self._read_now(each, tell) for each in self._seen(live).entries)
+        return (each for each in read if each is not None)
+
+    def _read_now(self, listed: Listed, tell: Callable[[UnreadableFile], None]) -> StoredEntry | None:
+        """The whole entry; None where it is gone since it was listed, or cannot be read, which is told (P6)."""
+        from agent_memory.wording import describe
+
+        match sealed(self.store.read(listed.meta.id, archived=listed.archived)):
+            case Success(stored):
+                return stored
+            case Failure(EntryNotFound()):
+                return None
+            case Failure(error):
+                tell(UnreadableFile(listed.path, (describe(error),)))
+                return None
 
     def _seen(self, listing: Listing) -> Listing:
         return Listing(tuple(each for each in listing.entries if self._may_see(each.meta)))

@@ -277,6 +277,13 @@ class TestOnDisk:
             told += any(each.result == "unreadable" for each in runs)
         assert told > 4
 
+    def test_other_directories_beside_them_are_no_runs(self, tmp_path: Path) -> None:
+        log = RunLogFiles(tmp_path)
+        log.put_report(run(FIRST)).unwrap()
+        (tmp_path / "runs/deliveries").mkdir()
+        (tmp_path / "runs/deliveries/report.json").write_text("no report")
+        assert log.runs() == Success((run(FIRST),))
+
     def test_what_cannot_be_looked_at_is_not_undone_p6(self, tmp_path: Path) -> None:
         log = RunLogFiles(tmp_path)
         Kept(log, tmp_path).leave(FIRST, NOTE)

@@ -33,7 +33,18 @@ def test_both_directions_with_titles(memory: Memory) -> None:
         "supersedes": [],
         "supersededBy": [],
         "aliases": [],
+        "unreadable": [],
     }
+
+
+def test_what_cannot_be_read_might_link_and_is_told_p6(memory: Memory) -> None:
+    ports = memory.remembered("The api listens on 8080.", "--title", "Ports")
+    memory.remembered(f"From main only, see [[{ports}]].", "--title", "Deploys")
+    (path,) = (memory.root / "topics").glob("Deploys*.md")
+    path.write_bytes(b"\xff\xfe")
+    told = memory("links", ports, "--json")
+    assert [each["path"] for each in told.document["unreadable"]] == [f"topics/{path.name}"]
+    assert memory("links", ports).err.count(path.name) == 1
 
 
 def test_archived_notes_are_named_and_can_be_asked_for(memory: Memory) -> None:

@@ -125,6 +125,20 @@ class TestAnEntry:
         story = memory("why", id, "--json").document
         assert (story["history"], story["origin"]) == ([], "user")
 
+    def test_notes_that_cannot_be_read_are_named_p6(self, memory: Memory) -> None:
+        id = learnt(memory)
+        assert memory("why", id, "--json").document["unread"] == []
+        damaged = memory.root / "topics" / "damaged.md"
+        damaged.write_bytes(b"\xff\xfe")
+        captured = memory.root / "inbox" / ".processed" / "2026-02-13T14-30-05.123Z_amp_k3J9xQ.json"
+        captured.symlink_to(damaged)
+        for words in (("why", id), ("why", "--session", "5f2c-11")):
+            (*others, unread) = memory(*words, "--json").document["unread"]
+            assert damaged.name in unread
+            assert bool(others) == ("--session" in words)
+            assert all(captured.name in each for each in others)
+            assert memory(*words).err.count(damaged.name) == 1
+
     def test_without_git_and_without_runs_the_rest_is_told(self, memory: Memory) -> None:
         memory.configure(storage={"autoCommit": False})
         id = memory.remembered("We store money as integer cents.")

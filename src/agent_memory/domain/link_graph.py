@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
 
-from agent_memory.domain.entry import Listed, Listing, StoredEntry
+from agent_memory.domain.entry import Listed, Listing, StoredEntry, UnreadableFile
 from agent_memory.domain.text.links import find_links
 from agent_memory.values import field, frozen
 
@@ -62,6 +62,8 @@ class LinkSheet:
     supersedes: tuple[Reference, ...] = ()
     superseded_by: tuple[Reference, ...] = ()
     aliases: tuple[str, ...] = ()
+    unreadable: tuple[UnreadableFile, ...] = ()
+    """Notes of which it is not known what they link to (P6)."""
 
 
 @frozen

@@ -55,6 +55,7 @@ def sessions_document(asked: str, found: FoundSessions) -> dict[str, Any]:
         "asked": asked,
         "sessions": [_session(each) for each in found.traces],
         "unopenedInboxFiles": found.unopened,
+        "unread": list(found.unread),
     }
 
 

@@ -10,6 +10,7 @@ from returns.result import Failure, Result, Success
 from agent_memory.domain.entry import Listed, Meta, StoredEntry, Usage
 from agent_memory.domain.explaining.entry_story import Chapter, EntryStory, Revision, chapters_of
 from agent_memory.domain.explaining.tier_reason import TierStanding
+from agent_memory.domain.explaining.unread import unread_notes, unread_runs
 from agent_memory.domain.note_draft import Caller
 from agent_memory.domain.results import sealed
 from agent_memory.domain.run_log import LoggedRun
@@ -40,6 +41,7 @@ class _Shelf:
     archive: Mapping[str, Listed]
     totals: Mapping[str, Usage]
     tiers: TierList
+    unread: tuple[str, ...]
 
     @property
     def everything(self) -> Iterable[Listed]:
@@ -63,7 +65,7 @@ class EntryStories:
 
     def story(self, id: str) -> Result[EntryStory, Error]:
         """The story of the live entry with this id or alias, else of the archived one. EntryProtected where an agent asks
-        for what is secret. A run log or a repository that cannot be read takes its part of the story away, and is named."""
+        for what is secret. A run log or a repository that cannot be read takes its part of the story away, and is named, as is each note and run that cannot be."""
         return self._stored(id).bind(
             lambda stored: self._permitted(id, stored).bind(
                 lambda _: self._shelf().map(lambda shelf: self._told(id, stored, shelf))
@@ -83,7 +85,7 @@ class EntryStories:
 
     def _shelf(self) -> Result[_Shelf, Error]:
         return Result.do(
-            _Shelf(_by_id(live.entries), _by_id(archive.entries), totals, tiers)
+            _Shelf(_by_id(live.entries), _by_id(archive.entries), totals, tiers, unread_notes(live, archive))
             for live in self.store.list()
             for archive in self.store.list(archived=True)
             for totals in self.ledger.totals()
@@ -105,7 +107,7 @@ class EntryStories:
             merged=tuple(shelf.archive[id] for id in meta.aliases if id in shelf.archive),
             supersedes=tuple(each for each in shelf.everything if each.meta.id in meta.supersedes),
             superseded_by=tuple(each for each in shelf.everything if meta.id in each.meta.supersedes),
-            unread=(*no_runs, *no_revisions),
+            unread=(*no_runs, *no_revisions, *unread_runs(runs), *shelf.unread),
         )
 
     def _standing(self, stored: StoredEntry, shelf: _Shelf, since: bool | None, *, known: bool) -> TierStanding:

@@ -14,6 +14,7 @@ from agent_memory.adapters.records.session_marks_files import SessionMarksFiles
 from agent_memory.domain.change import Change, Create, Replace
 from agent_memory.domain.entry import Listed, Meta
 from agent_memory.domain.explaining.session_trace import Capture, FoundSessions, SeenByRun, SessionTrace
+from agent_memory.domain.explaining.unread import unread_notes, unread_runs
 from agent_memory.domain.history import SessionMark
 from agent_memory.domain.note_draft import Caller
 from agent_memory.domain.run_log import LoggedRun
@@ -39,6 +40,7 @@ class _Gathered:
     entries: tuple[Listed, ...]
     seen: Mapping[Key, Sequence[SeenByRun]]
     deferred: tuple[Change, ...]
+    unread: tuple[str, ...]
 
     def keys(self, session_id: str) -> list[Key]:
         noted = (key for each in self.entries for key in _keys_of(each.meta) if key[1].startswith(session_id))
@@ -94,6 +96,7 @@ class SessionTraces:
                 entries=tuple(each for each in (*live.entries, *archive.entries) if self._may_see(each.meta)),
                 seen=_seen(runs, session_id),
                 deferred=deferred,
+                unread=(*captures.unread, *unread_notes(live, archive), *unread_runs(runs)),
             )
             for captures in captures_beginning_with(str(self.root), session_id)
             for marks in self.marks.beginning_with(session_id, MOST_MARKS)
@@ -112,7 +115,7 @@ class SessionTraces:
             count = f"{'at least ' if gathered.unopened else ''}{len(ids):,}"
             problem = f"{session_id} begins the ids of {count} sessions: {', '.join(ids[:_MOST_NAMED])}{more}"
             return Failure(UsageInvalid(problem, "Give more of it."))
-        return Success(FoundSessions(tuple(map(gathered.trace, sorted(chosen))), gathered.unopened))
+        return Success(FoundSessions(tuple(map(gathered.trace, sorted(chosen))), gathered.unopened, gathered.unread))
 
     def _may_see(self, meta: Meta) -> bool:
         """What is secret is not even named to an agent."""

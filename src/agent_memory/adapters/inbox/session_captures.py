@@ -9,7 +9,7 @@ from itertools import islice
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.io_errors import store_io
-from agent_memory.adapters.disk.paths import directory_inside, read_file
+from agent_memory.adapters.disk.paths import FileImage, directory_inside, read_file
 from agent_memory.adapters.inbox.inbox_exit import FAILED, PROCESSED
 from agent_memory.adapters.inbox.inbox_files import is_entry_name
 from agent_memory.adapters.inbox.inbox_put import INBOX
@@ -23,6 +23,7 @@ from agent_memory.domain.results import sealed
 from agent_memory.errors import Error
 from agent_memory.formats.inbox_json import parse_inbox_entry, parse_retired_entry
 from agent_memory.values import frozen
+from agent_memory.wording import describe
 
 MOST_OPENED = 100_000
 """Files of each directory, the newest first: what is older is told by the session's mark, its notes and the runs."""
@@ -39,6 +40,8 @@ class FoundCaptures:
 
     captures: tuple[Capture, ...]
     unopened: int
+    unread: tuple[str, ...] = ()
+    """What could not be read, one sentence each."""
 
 
 def captures_beginning_with(root: str, session_id: str) -> Result[FoundCaptures, Error]:
@@ -46,6 +49,7 @@ def captures_beginning_with(root: str, session_id: str) -> Result[FoundCaptures,
 
     def found(troubles: Mapping[str, Trouble]) -> Result[FoundCaptures, Error]:
         captures: list[Capture] = []
+        unread: list[str] = []
         unopened = 0
         for relative, place in _PLACES.items():
             match sealed(_names_in(root, relative)):
@@ -57,10 +61,17 @@ def captures_beginning_with(root: str, session_id: str) -> Result[FoundCaptures,
                         if len(captures) == MOST_KEPT:
                             break
                         opened += 1
-                        capture = _capture(f"{root}/{relative}", name, place, session_id, troubles)
+                        image: FileImage | None = None
+                        match sealed(read_file(f"{root}/{relative}/{name}", MAX_RETIRED_BYTES)):
+                            case Success(there):
+                                image = there
+                            case Failure(error):
+                                unread.append(describe(error))
+                        capture = _capture(image, name, place, session_id, troubles)
                         captures += [] if capture is None else [capture]
                     unopened += len(names) - opened
-        return Success(FoundCaptures(tuple(sorted(captures, key=lambda each: (-each.at_ms, each.name))), unopened))
+        newest_first = tuple(sorted(captures, key=lambda each: (-each.at_ms, each.name)))
+        return Success(FoundCaptures(newest_first, unopened, tuple(unread)))
 
     return QueueTroubles(root).read().bind(found)
 
@@ -80,10 +91,9 @@ def _names_in(root: str, relative: str) -> Result[list[str], Error]:
 
 
 def _capture(
-    directory: str, name: str, place: Place, session_id: str, troubles: Mapping[str, Trouble]
+    image: FileImage | None, name: str, place: Place, session_id: str, troubles: Mapping[str, Trouble]
 ) -> Capture | None:
     """The capture in a file; None for one of another session, and for what is no entry: `memory status` tells of those."""
-    image = read_file(f"{directory}/{name}", MAX_RETIRED_BYTES).value_or(None)
     if image is None or session_id.encode("utf-8", "backslashreplace") not in image.data:
         return None
     entry, outcome = _understood(image.data.decode("utf-8", "replace"), place)

@@ -44,6 +44,9 @@ FORGOTTEN_MARK = "forgotten.json"
 
 MAX_REPORT_BYTES = 16 << 20
 _MAX_FOOTPRINT_BYTES = 1 << 30
+_RUN_ID = re.compile(r"\d{4}-\d\d-\d\dT", re.ASCII)
+"""How the name of a run begins: there are other directories beside those of runs."""
+
 _FOOTPRINT = re.compile(r"footprint-([1-9]\d{0,8})\.json", re.ASCII)
 
 
@@ -139,7 +142,7 @@ class RunLogFiles:
             return Success(())
         except OSError as error:
             return Failure(store_io(error, "list", f"{self._root}/{RUNS}"))
-        return Success(tuple(sorted(filter(is_plain_name, names), reverse=True)))
+        return Success(tuple(sorted(filter(_RUN_ID.match, filter(is_plain_name, names)), reverse=True)))
 
     def _logged(self, names: Iterator[str] | Sequence[str], marks: Mapping[str, UndoneMark]) -> Iterator[LoggedRun]:
         undone = undone_by(marks)

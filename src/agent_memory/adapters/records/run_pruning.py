@@ -11,7 +11,7 @@ from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.durable import fsync_directory, replace_file
 from agent_memory.adapters.disk.io_errors import store_io
-from agent_memory.adapters.disk.paths import directory_inside, real_root
+from agent_memory.adapters.disk.paths import directory_inside, is_there, real_root
 from agent_memory.adapters.records.run_log_files import DEFRAG_CHECKPOINT, PRUNED, RUNS, RunLogFiles
 from agent_memory.domain.instants import ms_of
 from agent_memory.domain.results import sealed
@@ -76,7 +76,8 @@ class RunPruning:
 
     def _is_unfinished(self, name: str, at_work: frozenset[str]) -> bool:
         directory = f"{self._root}/{RUNS}/{name}"
-        return name in at_work or any(os.path.lexists(f"{directory}/{each}") for each in _CHECKPOINTS)
+        seen = (is_there(f"{directory}/{each}") for each in _CHECKPOINTS)
+        return name in at_work or any(found != Success(False) for found in seen)
 
     def _without(self, run_id: str, *, keep_report: bool) -> Result[bool, Error]:
         directory = f"{self._root}/{RUNS}/{run_id}"

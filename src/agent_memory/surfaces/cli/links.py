@@ -15,6 +15,7 @@ from agent_memory.domain.results import sealed
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.surfaces.cli.opening import add_id, with_memory
 from agent_memory.surfaces.console import Console
+from agent_memory.surfaces.unreadable_notes import tell_unreadable, unreadable_documents
 
 _TITLE_CHARS = 200
 
@@ -32,6 +33,7 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
             case Success((stored, sheet)):
                 console.document(_document(stored, sheet))
                 console.out(_text(stored, sheet))
+                tell_unreadable(console, sheet.unreadable)
                 return 0
 
     return with_memory(console, show)
@@ -100,6 +102,7 @@ def _document(stored: StoredEntry, sheet: LinkSheet) -> dict[str, Any]:
         "supersedes": _references(sheet.supersedes),
         "supersededBy": _references(sheet.superseded_by),
         "aliases": list(sheet.aliases),
+        "unreadable": unreadable_documents(sheet.unreadable),
     }
 
 

@@ -139,6 +139,8 @@ def _show_session(console: Console, memory: Memory, session_id: str) -> int:
         case Success(found):
             console.document(sessions_document(session_id, found))
             console.out("\n".join(_found_lines(session_id, found)))
+            for words in found.unread:
+                console.err(f"memory: {words}")
             return 0
 
 
