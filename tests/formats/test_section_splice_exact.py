@@ -66,6 +66,26 @@ def test_a_fence_behind_a_byte_order_mark_is_one() -> None:
     assert section_in(f"\ufeff```\n{START}\n```\n".encode()).unwrap() is None
 
 
+def test_a_blank_line_behind_a_byte_order_mark_is_blank_enough() -> None:
+    assert spliced("\ufeff\n".encode()) == f"\ufeff\n{SECTION}\n".encode()
+
+
+@pytest.mark.parametrize("end", ["X", "\f", "\v", "\x85"])
+def test_a_marker_with_anything_but_blanks_behind_it_is_ambiguous(end: str) -> None:
+    text = f"a\n{START}{end}\n{END}\n"
+    assert splice_section(text.encode(), SECTION) == Failure("a marker shares its line with other text")
+    assert section_in(text.replace(end, " \t").encode()).unwrap() is not None
+
+
+def test_a_marker_behind_the_opening_of_a_fence_is_documentation() -> None:
+    assert section_in(f"~~~ {START}\ncode\n~~~\n".encode()).unwrap() is None
+
+
+@pytest.mark.parametrize("line", ["X```", "```X", "~~~", "``"])
+def test_what_only_looks_like_the_end_of_a_fence_is_none(line: str) -> None:
+    assert section_in(f"```\n{line}\n{START}\n```\n".encode()).unwrap() is None
+
+
 def test_an_open_fence_below_the_section_does_not_hide_it() -> None:
     assert section_in(f"{SECTION}\n\n```\ncode\n".encode()).unwrap() == SECTION
 

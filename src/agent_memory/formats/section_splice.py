@@ -80,11 +80,11 @@ def restore_section(data: bytes, change: SectionChange) -> Result[bytes, str]:
             return Success(data)
         if current != change.after:
             return Failure("its managed section was changed since")
-        if change.before is None and found is not None:
-            return Success(_cut(data, found, change.separator.encode("utf-8", "surrogateescape")))
         if found is None:
             return splice_section(data, change.before).map(lambda spliced: spliced.data)
-        return Success(data[: found.start] + _bytes(change.before or "") + data[found.end :])
+        if change.before is None:
+            return Success(_cut(data, found, _bytes(change.separator)))
+        return Success(data[: found.start] + _bytes(change.before) + data[found.end :])
 
     return _find(data).bind(restored)
 
