@@ -119,7 +119,8 @@ def _check(opens: Opens, name: str, data: bytes) -> None:
     if history is None:
         return
     check_history(history)
-    for turn in history.turns[:: max(1, len(history.turns) // 3)]:
+    if history.turns:
+        turn = history.turns[len(data) % len(history.turns)]
         mark = SessionMark(
             history.harness, history.session_id, turn.record_id, turn.at_ms, turn.number, False, "builtin"
         )

@@ -40,7 +40,10 @@ from agent_memory.values import evolve
 
 Value = TypeVar("Value")
 
-_RUINED = (sqlite3.DatabaseError, RuinedIndexError, ValueError, TypeError, IndexError, struct.error, OverflowError)
+_RUINED = (
+    *(sqlite3.DatabaseError, RuinedIndexError, ValueError, TypeError, LookupError, AttributeError, struct.error),
+    *(OverflowError, MemoryError),
+)
 """What reading a damaged index may end in. `sqlite3.DatabaseError` is told apart by its code."""
 _RUINED_STILL = "its file is damaged and cannot be replaced"
 

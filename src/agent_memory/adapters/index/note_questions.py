@@ -186,4 +186,5 @@ def _asked(connection: sqlite3.Connection, sql: str, values: Sequence[int] | Seq
     """The rows for these values, some at a time; `{marks}` is where they go."""
     for start in range(0, len(values), _NUMBERS_AT_ONCE):
         some = values[start : start + _NUMBERS_AT_ONCE]
-        yield from connection.execute(sql.format(marks=_marks(some)), some)
+        # All of them at once: a cursor that is left halfway would outlive the connection of a ruined index.
+        yield from connection.execute(sql.format(marks=_marks(some)), some).fetchall()
