@@ -21,11 +21,11 @@ from agent_memory.adapters.surroundings.system_clock import DictClock
 from agent_memory.domain.entry import Listed, MemoryEntry, Meta, Source, StoredEntry
 from agent_memory.domain.note_draft import Caller
 from agent_memory.domain.searching.search_answer import SearchAnswer
-from agent_memory.domain.searching.search_request import Mode, SearchRequest
+from agent_memory.domain.searching.search_request import MAX_HITS, Mode, SearchRequest
 from agent_memory.domain.text.ids import mint_id
 from agent_memory.domain.vocabulary import Harness, Kind, Sensitivity
 from agent_memory.errors import EntryNotFound, Error, StoreIo, UsageInvalid
-from agent_memory.searching import MAX_HITS, Searching
+from agent_memory.searching import Searching
 
 NOW_MS = 1_770_000_000_000
 AGENT = Caller(Harness.CODEX, "CODEX_CHILD")

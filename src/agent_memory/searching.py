@@ -29,11 +29,10 @@ from agent_memory.domain.searching.ranking import (
     with_successors,
 )
 from agent_memory.domain.searching.ranking_weights import WEIGHTS, RankingWeights
-from agent_memory.domain.searching.search_answer import ScorePart, SearchAnswer, SearchHit, Snippet
-from agent_memory.domain.searching.search_request import Mode, SearchRequest
+from agent_memory.domain.searching.search_answer import ScorePart, SearchAnswer, SearchHit, Snippet, with_words
+from agent_memory.domain.searching.search_request import Mode, SearchRequest, filter_of, problem_of
 from agent_memory.domain.searching.snippet import snippet_of
 from agent_memory.domain.searching.strength import strength_of
-from agent_memory.domain.text.tags import normal_tags
 from agent_memory.domain.tiering.standing import standing_tiers
 from agent_memory.domain.tiers import Tier, TierList
 from agent_memory.domain.vocabulary import Sensitivity
@@ -45,7 +44,6 @@ if TYPE_CHECKING:
     from agent_memory.domain.note_draft import Caller
     from agent_memory.ports import Clock, Index, Meanings, Store, UsageLedger
 
-MAX_HITS = 1_000
 PATIENCE_SECONDS = 1.0
 """How long a search waits for the index to take in what has changed."""
 _CANDIDATES = 1_000
@@ -56,7 +54,6 @@ _NEAREST = 100
 """Entries that are looked at for their meaning alone."""
 _WEIGHED = 100
 """Entries whose frontmatter is looked at."""
-_TOLD_WORDS = 8
 
 
 @frozen
@@ -106,14 +103,14 @@ class Searching:
         alone, who is shown that it is there and nothing of its text (P20). UsageInvalid for a limit that is not from 1 to
         `MAX_HITS`, and for a least score that is not from 0 to 1.
         """
-        if problem := _problem(request):
+        if problem := problem_of(request):
             return Failure(UsageInvalid(problem))
         now_ms = self.clock.now_ms()
         begun = _Search(
             request,
             hints_of(request.query, now_ms),
             query_words(request.query),
-            _among(request),
+            filter_of(request),
             Asker(now_ms, request.here),
         )
         return (
@@ -253,7 +250,7 @@ class Searching:
             score,
             snippet_of((stored.meta.description, stored.body), _worth(search, said)),
             search.tiers.get(stored.meta.id, Tier.COLD),
-            _told(ranked.parts, said),
+            with_words(ranked.parts, said),
             successor.meta.id if successor is not None and shown else None,
         )
 
@@ -286,30 +283,6 @@ class Searching:
         return self.ledger.totals().value_or(dict[str, Usage]())
 
 
-def _problem(request: SearchRequest) -> str | None:
-    if not 1 <= request.limit <= MAX_HITS:
-        return f"The limit of hits is {request.limit}, expected a number from 1 to {MAX_HITS:,}"
-    if request.min_score is not None and not 0 <= request.min_score <= 1:
-        return f"The least score is {request.min_score:g}, expected a number from 0 to 1"
-    return None
-
-
-def _among(request: SearchRequest) -> NoteFilter:
-    scopes = request.scopes
-    if request.scope is not None:
-        wanted = frozenset({request.scope})
-        scopes = wanted if scopes is None else scopes & wanted
-    tags = tuple(dict.fromkeys(tag for each in request.tags for tag in _wanted_tags(each)))
-    return NoteFilter(
-        request.kind, tags, scopes, request.since_ms, request.session, request.agent, archived=request.archived
-    )
-
-
-def _wanted_tags(tag: str) -> tuple[str, ...]:
-    """As notes bear it; without its prefix where it was asked for without."""
-    return tuple(each if "__" in tag else each.partition("__")[2] for each in normal_tags([tag])) or (tag,)
-
-
 def _with_near(scores: Mapping[int, float], near: Mapping[int, Sequence[NearNote]]) -> tuple[int, ...]:
     return tuple(dict.fromkeys((*scores, *(other.number for each in near.values() for other in each))))
 
@@ -319,13 +292,3 @@ def _worth(search: _Search, said: Sequence[TermPart]) -> dict[str, float]:
     worth = {word.term: word.idf for word in search.matches.words}
     worth.update({part.found: worth.get(part.term, 1.0) for part in said})
     return worth or {word.term: 1.0 for word in search.words}
-
-
-def _told(parts: Sequence[ScorePart], said: Sequence[TermPart]) -> tuple[ScorePart, ...]:
-    """The parts, that of the words with the words themselves."""
-    best = sorted(said, key=lambda part: -part.value)
-    words = [part.found if part.found == part.term else f"{part.found} for {part.term}" for part in best]
-    detail = ", ".join(words[:_TOLD_WORDS]) + (
-        f" and {len(words) - _TOLD_WORDS} more" if len(words) > _TOLD_WORDS else ""
-    )
-    return tuple(evolve(part, detail=detail) if part.name == "words" else part for part in parts)

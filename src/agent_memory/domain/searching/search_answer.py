@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from agent_memory.domain.entry import Listed
+from agent_memory.domain.searching.matching import TermPart
 from agent_memory.domain.searching.search_request import Mode
 from agent_memory.domain.tiers import Tier
-from agent_memory.values import frozen
+from agent_memory.values import evolve, frozen
+
+_TOLD_WORDS = 8
 
 
 @frozen
@@ -51,3 +56,13 @@ class SearchAnswer:
     """What the reader should know of it, a sentence each: another mode answered, the index could not be kept."""
     matched: int = 0
     """Entries that had something of the query, before `limit`."""
+
+
+def with_words(parts: Sequence[ScorePart], said: Sequence[TermPart]) -> tuple[ScorePart, ...]:
+    """The parts, that of the words with the words themselves, those worth most first."""
+    best = sorted(said, key=lambda part: -part.value)
+    words = [part.found if part.found == part.term else f"{part.found} for {part.term}" for part in best]
+    detail = ", ".join(words[:_TOLD_WORDS]) + (
+        f" and {len(words) - _TOLD_WORDS} more" if len(words) > _TOLD_WORDS else ""
+    )
+    return tuple(evolve(part, detail=detail) if part.name == "words" else part for part in parts)

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from enum import StrEnum
 
+from agent_memory.domain.searching.matching import NoteFilter
+from agent_memory.domain.text.tags import normal_tags
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Harness, Kind
 from agent_memory.values import frozen
+
+MAX_HITS = 1_000
+"""The most that can be asked for at once."""
 
 
 class Mode(StrEnum):
@@ -43,3 +48,29 @@ class SearchRequest:
     scopes: frozenset[str] | None = None
     """Only entries of these scopes; for what is shown unasked."""
     asked_by: Harness | None = None
+
+
+def problem_of(request: SearchRequest) -> str | None:
+    """What is wrong with its numbers, as a sentence without its full stop."""
+    if not 1 <= request.limit <= MAX_HITS:
+        return f"The limit of hits is {request.limit}, expected a number from 1 to {MAX_HITS:,}"
+    if request.min_score is not None and not 0 <= request.min_score <= 1:
+        return f"The least score is {request.min_score:g}, expected a number from 0 to 1"
+    return None
+
+
+def filter_of(request: SearchRequest) -> NoteFilter:
+    """The entries that it asks for."""
+    scopes = request.scopes
+    if request.scope is not None:
+        wanted = frozenset({request.scope})
+        scopes = wanted if scopes is None else scopes & wanted
+    tags = tuple(dict.fromkeys(tag for each in request.tags for tag in _wanted_tags(each)))
+    return NoteFilter(
+        request.kind, tags, scopes, request.since_ms, request.session, request.agent, archived=request.archived
+    )
+
+
+def _wanted_tags(tag: str) -> tuple[str, ...]:
+    """As notes bear it; without its prefix where it was asked for without."""
+    return tuple(each if "__" in tag else each.partition("__")[2] for each in normal_tags([tag])) or (tag,)

@@ -10,7 +10,7 @@ from agent_memory.bootstrap import Memory
 from agent_memory.domain.entry import Usage
 from agent_memory.domain.results import sealed
 from agent_memory.domain.searching.search_answer import SearchAnswer
-from agent_memory.domain.searching.search_request import Mode, SearchRequest
+from agent_memory.domain.searching.search_request import MAX_HITS, Mode, SearchRequest
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.domain.text.tags import normal_tag, split_tags
 from agent_memory.domain.vocabulary import Kind
@@ -24,7 +24,6 @@ from agent_memory.surfaces.texts import text_of
 from agent_memory.wording import describe
 
 DEFAULT_HITS = 10
-MAX_HITS = 1_000
 _QUERY_CHARS = 60
 
 
