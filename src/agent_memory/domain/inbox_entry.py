@@ -109,8 +109,10 @@ def retrieval_of(harness: Harness, session_id: str, session_path: str | None = N
         return AmpThread(session_id)
     if harness is Harness.OPENCODE:
         return OpencodeSession(session_id)
-    method = next((each for each in SESSION_METHODS if each == f"{harness}-session"), None)
-    return None if method is None else SessionFile(method, session_id, session_path)
+    for method in SESSION_METHODS:
+        if method.removesuffix("-session") == harness:
+            return SessionFile(method, session_id, session_path)
+    return None
 
 
 def session_id_of(entry: InboxEntry) -> str | None:

@@ -121,7 +121,7 @@ def parse_purge(data: bytes, path: str) -> Result[int, StateCorrupt]:
             return Failure(StateCorrupt(path, (f"it does not tell of a purge in version {VERSION}",)))
 
 
-def _is_history(value: Json) -> TypeGuard[list[str]]:
+def _is_history(value: object) -> TypeGuard[list[str]]:
     return is_texts(value) and len(value) == 2 and value[0] in tuple(Harness)
 
 

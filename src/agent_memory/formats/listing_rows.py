@@ -87,7 +87,7 @@ def parse_rows(data: bytes) -> dict[str, PackedRow] | None:
     """The rows by path; None for what is damaged or from another version."""
     whole = memoryview(data)
     end = len(whole) - _DIGEST_BYTES
-    if whole[:_DIGEST_BYTES] != _SIGNATURE or whole[end:] != hashlib.sha256(whole[:end]).digest():
+    if bytes(whole[:_DIGEST_BYTES]) != _SIGNATURE or bytes(whole[end:]) != hashlib.sha256(whole[:end]).digest():
         return None
     rows: dict[str, PackedRow] = {}
     at = _DIGEST_BYTES
@@ -112,10 +112,11 @@ def unpack(path: str, packed: PackedRow) -> Row:
     # Texts that recur in thousands of entries are kept once.
     meta[_SCOPE] = intern(meta[_SCOPE])
     meta[_TAGS] = tuple([intern(tag) for tag in meta[_TAGS]])
+    sources: tuple[tuple[int, str, str | None, str | None, *tuple[Any, ...]], ...] = meta[_SOURCES]
     meta[_SOURCES] = tuple(
         [
             Source(_HARNESSES[harness], thread_id, repo and intern(repo), cwd and intern(cwd), *rest)
-            for harness, thread_id, repo, cwd, *rest in meta[_SOURCES]
+            for harness, thread_id, repo, cwd, *rest in sources
         ]
     )
     return Row(known_by, Listed(Meta(*meta), path, *others))

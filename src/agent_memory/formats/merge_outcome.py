@@ -20,11 +20,11 @@ class Outcome:
     theirs: Tree
     contents: Contents
     forgotten: Forgotten
-    files: dict[str, Held] = field(factory=dict)
-    conflicts: list[Remark] = field(factory=list)
-    remarks: list[Remark] = field(factory=list)
+    files: dict[str, Held] = field(factory=dict[str, Held])
+    conflicts: list[Remark] = field(factory=list[Remark])
+    remarks: list[Remark] = field(factory=list[Remark])
     forgotten_count: int = 0
-    _taken: set[str] = field(factory=set)
+    _taken: set[str] = field(factory=set[str])
 
     def remark(self, subject: str, what: str) -> None:
         self.remarks.append(Remark(subject, what))

@@ -128,7 +128,7 @@ def _block(text: str) -> str:
 
 
 def _values(block: str) -> dict[str, Plain]:
-    return read_values(block).value_or({})
+    return read_values(block).value_or(dict[str, Plain]())
 
 
 def _each_once(order: tuple[str, ...]) -> tuple[str, ...]:

@@ -102,13 +102,15 @@ def _note(values: dict[str, Plain], body: str, path: str, mtime_ms: int) -> Resu
 def _meta(stated: dict[str, Any], body: str, name: str, mtime_ms: int) -> Meta:
     title = stated.get("title") or derive_title(body) or title_in_name(name) or UNTITLED
     created_at_ms = stated.get("created_at_ms", mtime_ms)
-    derived: dict[str, Any] = {
+    values: dict[str, Any] = {
         "id": id_in_name(name) or mint_id(title, created_at_ms, ()),
         "created_at_ms": created_at_ms,
         "updated_at_ms": created_at_ms,
+        **stated,
+        "title": title,
+        "description": stated.get("description") or derive_description(body),
     }
-    description = stated.get("description") or derive_description(body)
-    return Meta(**{**derived, **stated, "title": title, "description": description})
+    return Meta(**values)
 
 
 def _parts_of(previous: str | None) -> NoteParts:

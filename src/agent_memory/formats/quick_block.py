@@ -30,6 +30,7 @@ _PAIR = re.compile(rf"([A-Za-z]+): ({_FLOW_LIST}|{_FLOW_ITEM})")
 def read_quickly(text: str) -> dict[str, Plain] | None:
     """The values of a block, or None where it is not certain that ruamel would read the same."""
     values: dict[str, Plain] = {}
+    key = ""
     items: list[Plain] | None = None
     for line in text.removesuffix("\n").split("\n"):
         if found := _KEY_LINE.fullmatch(line):

@@ -92,7 +92,7 @@ def _set(text: str, entry: Member) -> str | None:
         node = document
         for key in entry.keys[:-1]:
             node = node[key]
-        table = tomlkit.inline_table()
+        table: Any = tomlkit.inline_table()
         table.update(entry.value)
         node[entry.keys[-1]] = table
         return tomlkit.dumps(document)

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any
 
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.instants import iso_of, ms_of
+from agent_memory.domain.json_shape import Json, is_texts
 from agent_memory.domain.undone import Undoing, UndoneMark
 from agent_memory.errors import StateCorrupt
 from agent_memory.formats.own_json import own_value
@@ -63,18 +63,17 @@ def parse_undoing(data: bytes, path: str) -> Result[Undoing, StateCorrupt]:
             return Failure(StateCorrupt(path, (f"it does not tell of an undo in version {VERSION}",)))
 
 
-def _document(data: bytes) -> Any:
+def _document(data: bytes) -> Json:
     try:
-        return own_value(data)
+        document: Json = own_value(data)
     except (ValueError, RecursionError):
         return None
+    return document
 
 
-def _mark(document: object) -> UndoneMark | None:
+def _mark(document: Json) -> UndoneMark | None:
     match document:
-        case {"by": str(by), "fingerprints": list(fingerprints)} if by and all(
-            isinstance(each, str) for each in fingerprints
-        ):
+        case {"by": str(by), "fingerprints": fingerprints} if by and is_texts(fingerprints):
             return UndoneMark(by, frozenset(fingerprints))
         case _:
             return None

@@ -14,6 +14,7 @@ from returns.result import Failure, Result, Success
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode
+from ruamel.yaml.tokens import AliasToken, AnchorToken
 
 from agent_memory.domain.installing.wanted import Member
 from agent_memory.domain.json_shape import is_list, is_object
@@ -27,7 +28,7 @@ def parse_yaml(text: str) -> Result[Any, str]:
     of them can stand for more than fits in memory."""
     try:
         for token in _yaml().scan(text):
-            if type(token).__name__ in ("AnchorToken", "AliasToken"):
+            if isinstance(token, AnchorToken | AliasToken):
                 return Failure("it uses anchors (& or *), with which we do not edit it")
         return Success(_yaml().load(text))
     except YAMLError as error:
@@ -175,14 +176,15 @@ def _yaml() -> YAML:
 
 
 def _composed(text: str) -> Node | None:
-    node: Node | None = _yaml().compose(StringIO(text))
-    return node
+    return _yaml().compose(StringIO(text))
 
 
 def _member(node: Node | None, key: str) -> tuple[Node, Node] | None:
     if not isinstance(node, MappingNode):
         return None
-    return next(((each, value) for each, value in node.value if each.value == key), None)
+    return next(
+        ((each, value) for each, value in node.value if isinstance(each, ScalarNode) and each.value == key), None
+    )
 
 
 def _first_good(candidates: tuple[str | None, ...], expected: Any) -> Result[str, str]:

@@ -63,7 +63,7 @@ def inject_hook(words: list[str], environ: "Mapping[str, str]") -> None:
 
 def _end_in_time(environ: "Mapping[str, str]", harness: str) -> None:
     # What `signal` is built on: that loads `enum`, which takes longer than all the rest.
-    import _signal  # type: ignore[import-not-found]
+    import _signal
 
     def end(*_: object) -> None:
         try:

@@ -6,6 +6,8 @@ writes.
 
 from _json import encode_basestring, make_scanner, scanstring
 
+from agent_memory.domain.json_shape import is_object, is_row
+
 WHITESPACE = " \t\n\r"
 
 TYPE_CHECKING = False
@@ -83,8 +85,8 @@ def json_object(members: "Mapping[str, object]") -> str:
 
 
 def _value(value: object) -> str:
-    if isinstance(value, dict):
+    if is_object(value):
         return json_object(value)
-    if isinstance(value, list | tuple):
+    if is_row(value):
         return f"[{', '.join(map(_value, value))}]"
     return encode_basestring(value) if isinstance(value, str) else str(value)

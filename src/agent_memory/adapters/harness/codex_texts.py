@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from agent_memory.adapters.harness.any_json import mapping_at, text_at
 from agent_memory.domain.json_shape import is_list, is_object
@@ -151,14 +151,8 @@ def _report(text: str) -> str:
         return body
     status = told.get("status") if is_object(told) else None
     if is_object(status):
-        return "\n".join(_texts_in(status.values()))
+        return "\n".join(text for text in status.values() if isinstance(text, str))
     return body if not isinstance(status, str) else status
-
-
-def _texts_in(values: object) -> Iterator[str]:
-    for value in values if isinstance(values, list | type({}.values())) else ():
-        if isinstance(value, str):
-            yield value
 
 
 def _printed_text(output: str) -> Printed:

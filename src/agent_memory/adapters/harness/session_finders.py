@@ -79,9 +79,10 @@ def _pi(path: str, names: tuple[str, ...]) -> str | None:
 
 def _copilot(path: str, names: tuple[str, ...]) -> str | None:
     """`<session id>/events.jsonl`, or `<session id>.jsonl` before 1.0.11."""
-    if names[-1] == EVENTS_FILE and len(names) > 1:
+    name = names[-1]
+    if name == EVENTS_FILE and len(names) > 1:
         return _uuid_in(names[-2])
-    return _uuid_in(names[-1].removesuffix(".jsonl")) if names[-1].endswith(".jsonl") else None
+    return _uuid_in(name.removesuffix(".jsonl")) if name.endswith(".jsonl") else None
 
 
 def _cursor(path: str, names: tuple[str, ...]) -> str | None:

@@ -51,7 +51,7 @@ _CAUSES = (
 class RemoteRefs:
     """The branches of a remote, and which of them is its first."""
 
-    branches: Mapping[str, str] = field(factory=dict)
+    branches: Mapping[str, str] = field(factory=dict[str, str])
     """Commit by name, without `refs/heads/`."""
     head: str | None = None
 

@@ -128,6 +128,8 @@ def _from_sentence(
             )
         case Sort() as sort:
             yield from _statement(sort, hit, sentences, position, asked, before)
+        case Signal():
+            return  # makes no note by itself
 
 
 def _must_last(sort: Sort | Signal, sentence: str) -> bool:

@@ -7,6 +7,7 @@
 """
 
 from agent_memory.domain.injecting.moment import COMPACTED
+from agent_memory.domain.json_shape import is_list, is_object
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -54,13 +55,13 @@ class Delivery:
 
 def delivery_of(members: object) -> Delivery | None:
     """The delivery that a line tells of; None for a line that tells of none."""
-    if not isinstance(members, dict):
+    if not is_object(members):
         return None
     harness, session, event, scope = (members.get(key) for key in ("harness", "session", "event", "scope"))
     at_ms, tokens, ids = (members.get(key) for key in ("at_ms", "tokens", "ids"))
     if not (isinstance(harness, str) and isinstance(session, str) and isinstance(event, str)):
         return None
-    if not (type(at_ms) is int and type(tokens) is int and isinstance(ids, list)):
+    if not (type(at_ms) is int and type(tokens) is int and is_list(ids)):
         return None
     return Delivery(
         at_ms, harness, session, event, tuple(each for each in ids if isinstance(each, str)), tokens, str(scope or "")

@@ -4,6 +4,7 @@ One parser for all harnesses, over the shapes of `queueing.session_event`. Pure 
 runs before every answer of every agent.
 """
 
+from agent_memory.domain.json_shape import is_object
 from agent_memory.domain.queueing.hook_events import plain_name
 from agent_memory.domain.queueing.session_event import SessionEvent, located_event, own_session_id
 
@@ -46,7 +47,7 @@ def moment_of(named: str, payload: object) -> "Moment | str | None":
     """The moment that a payload tells of; None where nothing is to be said (another event, a sub-agent); in words what is
     wrong with an unusable one. `named` is whose hook was called."""
     event = located_event(named, payload)
-    if not isinstance(event, SessionEvent) or not isinstance(payload, dict):
+    if not isinstance(event, SessionEvent) or not is_object(payload):
         return event if isinstance(event, str) else None
     kind = _EVENTS.get(plain_name(event.event or ""))
     if kind is None or _is_sub_agent(event, payload):

@@ -78,6 +78,11 @@ def _place_problem(path: str) -> str | None:
             return None if _STATE.fullmatch(path) else "it is no state of ours"
         case "usage":
             return None if _USAGE.fullmatch(path) else "it is no ledger of ours"
+        case _:
+            return _elsewhere_problem(folded)
+
+
+def _elsewhere_problem(folded: str) -> str | None:
     if folded.split("/")[0] in ("topics", "archive", "state", "usage"):
         return "its name differs from ours in case only"
     name = folded.rpartition("/")[2]

@@ -14,7 +14,7 @@ from agent_memory.values import field, frozen
 class Forgotten:
     """All tombstones of both sides."""
 
-    entries: Mapping[str, EntryTombstone] = field(factory=dict)
+    entries: Mapping[str, EntryTombstone] = field(factory=dict[str, EntryTombstone])
     sessions: tuple[SessionTombstone, ...] = ()
 
     def takes_id(self, id: str | None) -> bool:

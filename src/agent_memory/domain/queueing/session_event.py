@@ -7,6 +7,7 @@ What happens in a sub-agent belongs to the session that started it, by the paylo
 Whether a person took part is not decided here: the transcript tells it better (`History.automated`).
 """
 
+from agent_memory.domain.json_shape import is_list, is_object
 from agent_memory.domain.queueing.hook_events import says_nothing_new
 from agent_memory.domain.queueing.inbox_rules import id_problem, path_problem, shown, version_problem, word_problem
 from agent_memory.domain.queueing.session_path import keeper_of, root_session
@@ -170,7 +171,7 @@ def true_harness(named: str, payload: "dict[str, object]") -> str:
 
 def session_event(named: str, payload: object) -> "SessionEvent | str | None":
     """The event behind a payload; None for one that records nothing; in words what is wrong with an unusable one."""
-    if isinstance(payload, dict):
+    if is_object(payload):
         shape = SHAPES.get(true_harness(named, payload))
         event = None if shape is None else _event_name(payload, shape)
         if event is not None and says_nothing_new(event, payload.get("source"), payload.get("agent_type")):
@@ -180,7 +181,7 @@ def session_event(named: str, payload: object) -> "SessionEvent | str | None":
 
 def located_event(named: str, payload: object) -> "SessionEvent | str":
     """The event behind a payload, whether it records anything or not; in words what is wrong with an unusable one."""
-    if not isinstance(payload, dict):
+    if not is_object(payload):
         return f"the payload is {shown(payload)}, expected an object"
     harness = true_harness(named, payload)
     shape = SHAPES.get(harness)
@@ -229,7 +230,7 @@ def _root(payload: "dict[str, object]", shape: Shape, session_id: str, path: str
 def _first(payload: "dict[str, object]", keys: tuple[str, ...]) -> object:
     for key in keys:
         value = _at(payload, key)
-        if isinstance(value, list):  # several work spaces: the first is the session's own
+        if is_list(value):  # several work spaces: the first is the session's own
             value = value[0] if value else None
         if value is not None:
             return value
@@ -239,7 +240,7 @@ def _first(payload: "dict[str, object]", keys: tuple[str, ...]) -> object:
 def _at(payload: "dict[str, object]", key: str) -> object:
     value: object = payload
     for part in key.split("."):
-        if not isinstance(value, dict):
+        if not is_object(value):
             return None
         value = value.get(part)
     return value

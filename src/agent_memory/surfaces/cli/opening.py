@@ -47,7 +47,12 @@ def add_id(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("id", metavar="ID", type=entry_id, help="an entry: id__a1b2c3, a1b2c3, or its file")
 
 
-def add_choice(parser: argparse._ActionsContainer, option: str, words: type[StrEnum], meaning: str) -> None:
+def add_choice(
+    parser: argparse._ActionsContainer,  # pyright: ignore[reportPrivateUsage] - a parser, or a group of one
+    option: str,
+    words: type[StrEnum],
+    meaning: str,
+) -> None:
     """An option that takes one of a few words; its help lists them."""
     known = [each.value for each in words]
     metavar = option.removeprefix("--").upper()
