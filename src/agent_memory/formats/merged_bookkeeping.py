@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TypeVar
 
 from returns.result import Failure, Result, Success
 
+from agent_memory.domain.entry import Usage
 from agent_memory.domain.forgetting.tombstone import EntryTombstone
 from agent_memory.domain.history import SessionMark
 from agent_memory.domain.merging.three_way import chosen, united
 from agent_memory.domain.results import sealed
 from agent_memory.domain.tagging.tag_vocabulary import VOCABULARY_FILE, TagVocabulary
 from agent_memory.domain.tiers import TIERS_FILE, Tier, TierList
-from agent_memory.domain.usage import Base, Read, Total
+from agent_memory.domain.usage import Base, LedgerRecord, Total, day_reads, listed_reads, reads_and_bases
 from agent_memory.errors import Error
 from agent_memory.formats.forgetting_json import parse_purge, render_purge
 from agent_memory.formats.ledger_lines import parse_ledger_line, render_ledger_line
@@ -192,7 +193,7 @@ def merged_ledger(base: bytes, ours: bytes, theirs: bytes) -> bytes:
     """The ledger of one host, where two machines have that name: every read that either has counted, once.
 
     A side that still has all lines of the base has only added some: those are added to the other. Where both have compacted
-    the base away, of each entry the larger count stands.
+    the base away, of each entry, and of each reader's day, the larger count stands.
     """
     before, one, other = (Counter(data.splitlines(keepends=True)) for data in (base, ours, theirs))
     if not before - other:
@@ -203,27 +204,25 @@ def merged_ledger(base: bytes, ours: bytes, theirs: bytes) -> bytes:
 
 
 def _larger_counts(ours: bytes, theirs: bytes) -> bytes:
-    counts: list[dict[str, tuple[int, int]]] = []
-    bases: dict[str, Base] = {}
-    for data in (ours, theirs):
-        counted: dict[str, tuple[int, int]] = {}
-        for line in data.splitlines():
-            match parse_ledger_line(line):
-                case Read(id, at_ms, _):
-                    count, last = counted.get(id, (0, 0))
-                    counted[id] = (count + 1, max(last, at_ms))
-                case Total(id, count, last_at_ms):
-                    before, last = counted.get(id, (0, 0))
-                    counted[id] = (before + count, max(last, last_at_ms or 0))
-                case Base(id, count, _) as record:
-                    bases[id] = max(bases.get(id, record), record, key=lambda each: (each.count, each.last_at_ms or 0))
-                case None:
-                    continue
-        counts.append(counted)
-    ids = dict.fromkeys((*counts[0], *counts[1]))
-    totals = {id: max(side.get(id, (0, 0)) for side in counts) for id in ids}
-    lines = [render_ledger_line(Total(id, count, last or None)) for id, (count, last) in totals.items()]
-    return b"".join([*lines, *map(render_ledger_line, bases.values())])
+    one, other = (_records(data) for data in (ours, theirs))
+    read, their_read = (reads_and_bases(side)[0] for side in (one, other))
+    larger = {id: max(_counted(read, id), _counted(their_read, id)) for id in dict.fromkeys((*read, *their_read))}
+    days = (((each.day, each.reader), each.count) for side in (one, other) for each in day_reads(side))
+    records: tuple[LedgerRecord, ...] = (
+        *(Total(id, count, last_at_ms or None) for id, (count, last_at_ms) in larger.items()),
+        *(Base(id, each.count, each.last_at_ms) for id, each in reads_and_bases((*one, *other))[1].items()),
+        *listed_reads(dict(sorted(days))),  # of one key the larger comes last
+    )
+    return b"".join(map(render_ledger_line, records))
+
+
+def _records(data: bytes) -> tuple[LedgerRecord, ...]:
+    return tuple(record for line in data.splitlines() if (record := parse_ledger_line(line)) is not None)
+
+
+def _counted(read: Mapping[str, Usage], id: str) -> tuple[int, int]:
+    usage = read.get(id, Usage(0, None))
+    return usage.count, usage.last_at_ms or 0
 
 
 def _ended(data: bytes) -> bytes:
