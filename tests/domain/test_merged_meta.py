@@ -46,6 +46,12 @@ def test_merging_again_with_what_went_in_changes_nothing(one: MemoryEntry, other
     assert merged_meta(versions_of(other, merged, other)).tags == merged.meta.tags
 
 
+def test_the_order_of_the_side_that_alone_changed_the_tags_is_kept() -> None:
+    base, changed = _entry(tags=("topic__a", "topic__b")), _entry(tags=("topic__c", "topic__b", "topic__a"))
+    for one, other in ((base, changed), (changed, base)):
+        assert merged_meta(versions_of(base, one, other)).tags == changed.meta.tags
+
+
 @settings(max_examples=200)
 @given(st.none() | entries, entries, entries)
 def test_nothing_becomes_more_trusted_or_less_strict_than_one_side_had_it(

@@ -25,6 +25,9 @@ def chosen(base: T | None, ours: T, theirs: T, both: Callable[[T, T], T], *, has
 
 def united(base: Collection[H], first: Sequence[H], second: Sequence[H]) -> tuple[H, ...]:
     """Everything that either side holds, but for what was in the base and is gone from one of them; each once, in the order
-    of `first`, then what `second` adds."""
+    of `first`, then what `second` adds. Where only one side changed anything, its order is kept."""
+    for unchanged, changed in ((first, second), (second, first)):
+        if tuple(unchanged) == tuple(base):
+            return tuple(dict.fromkeys(changed))
     there = dict.fromkeys((*first, *second))
     return tuple(each for each in there if each not in base or (each in first and each in second))
