@@ -225,7 +225,7 @@ def of_another_program(path: Path) -> None:
 
 def bad_postings(path: Path) -> None:
     with sqlite3.connect(path) as connection:
-        connection.execute("UPDATE postings SET fields = x'0105000000'")
+        connection.execute("UPDATE postings SET grouped = x'0105000000'")
     connection.close()
 
 

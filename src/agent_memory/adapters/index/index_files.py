@@ -28,7 +28,7 @@ from agent_memory.adapters.index.index_database import (
     is_unwritable,
     open_index,
 )
-from agent_memory.adapters.index.segments import Segments
+from agent_memory.adapters.index.segments import Segment, Segments
 from agent_memory.adapters.index.shelf_state import known_files, shelf_state
 from agent_memory.adapters.index.term_matching import TermMatching, best_of
 from agent_memory.domain.results import sealed
@@ -80,8 +80,9 @@ class IndexFiles:
         def asked(connection: sqlite3.Connection) -> Matches:
             matching = self._matching(connection, weights)
             plans = matching.plan(words)
-            found = _filtered(connection, matching.total(plans), among)
-            return Matches(best_of(found, limit), len(found), tuple(plan.matched for plan in plans))
+            found = _filtered(connection, matching.segments, matching.totals(plans), among)
+            best = best_of(matching.segments, found, limit)
+            return Matches(best, sum(map(len, found)), tuple(plan.matched for plan in plans))
 
         return self._asked(asked)
 
@@ -239,14 +240,27 @@ def _notes_if_current(database: IndexDatabase, state: bytes | None) -> int | Non
     return int(known["notes"]) if known.get("state") == state else None
 
 
-def _filtered(connection: sqlite3.Connection, scores: dict[int, float], among: NoteFilter) -> dict[int, float]:
+def _filtered(
+    connection: sqlite3.Connection, segments: Sequence[Segment], totals: Sequence[dict[int, float]], among: NoteFilter
+) -> Sequence[dict[int, float]]:
     kept_back = note_questions.kept_back(connection, among)
     if kept_back is None:
-        let_through = note_questions.let_through(connection, among)
-        return {number: score for number, score in scores.items() if number in let_through}
-    for number in kept_back & scores.keys():
-        del scores[number]
-    return scores
+        through = sorted(note_questions.let_through(connection, among))
+        return [
+            {ordinal: scores[ordinal] for ordinal in segment.ordinals_of(through) & scores.keys()}
+            for segment, scores in zip(segments, totals, strict=True)
+        ]
+    if not kept_back:
+        return totals
+    out = sorted(kept_back)
+    return [_without(scores, segment.ordinals_of(out)) for segment, scores in zip(segments, totals, strict=True)]
+
+
+def _without(scores: dict[int, float], out: frozenset[int]) -> dict[int, float]:
+    kept = dict(scores)
+    for ordinal in out & kept.keys():
+        del kept[ordinal]
+    return kept
 
 
 def _pending_notice(pending: int) -> str:

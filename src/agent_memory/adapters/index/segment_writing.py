@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sqlite3
 from array import array
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from heapq import merge
 from itertools import groupby
 from operator import itemgetter
 
-from agent_memory.adapters.index.postings import FieldPostings, note_count, parse_postings, render_postings
-from agent_memory.adapters.index.segments import Segment, dead_numbers
+from agent_memory.adapters.index.postings import moved, parse_postings, render_group, width_of
+from agent_memory.adapters.index.segments import Segment, dead_numbers, put_segment
 from agent_memory.domain.searching.matching import FIELDS
 from agent_memory.domain.searching.note_terms import FieldTerms
 from agent_memory.values import define, field
@@ -20,47 +21,62 @@ FAN = 4
 DEAD_PART = 0.25
 _ROWS_AT_ONCE = 5_000
 _GONE = -1
+_BITS = 8
+"""Of a count."""
 
 _INSERT = "INSERT INTO postings VALUES (?, ?, ?, ?)"
+
+_Row = tuple[int, str, int, bytes]
+_Groups = defaultdict[int, defaultdict[str, list[int]]]
+
+
+def _no_groups() -> _Groups:
+    return defaultdict(lambda: defaultdict(list))
 
 
 @define
 class SegmentDraft:
     """The postings of a segment to be, gathered note by note."""
 
-    numbers: array[int] = field(factory=lambda: array("Q"))
-    lengths: tuple[array[int], ...] = field(factory=lambda: tuple(array("I") for _ in FIELDS))
-    _fields: tuple[dict[str, tuple[array[int], bytearray]], ...] = field(factory=lambda: tuple({} for _ in FIELDS))
+    numbers: list[int] = field(factory=list[int])
+    lengths: tuple[list[int], ...] = field(factory=lambda: tuple(list[int]() for _ in FIELDS))
+    _groups: _Groups = field(factory=_no_groups)
+    """Ordinals by the counts of all fields, as one number, and by term."""
 
     def add(self, number: int, terms: Sequence[FieldTerms]) -> None:
         """One note more; numbers ascend."""
         ordinal = len(self.numbers)
         self.numbers.append(number)
-        for lengths, postings, each in zip(self.lengths, self._fields, terms, strict=True):
+        counted: dict[str, int] = {}
+        for at, (lengths, each) in enumerate(zip(self.lengths, terms, strict=True)):
             lengths.append(each.length)
+            shift = _BITS * at
             for term, count in each.counts.items():
-                found = postings.get(term)
-                if found is None:
-                    found = postings[term] = (array("I"), bytearray())
-                found[0].append(ordinal)
-                found[1].append(count)
+                counted[term] = counted.get(term, 0) + (count << shift)
+        groups = self._groups
+        for term, counts in counted.items():
+            groups[counts][term].append(ordinal)
 
-    def rows(self, segment: int) -> Iterator[tuple[int, str, int, bytes]]:
+    def rows(self, segment: int) -> Iterator[_Row]:
         """The rows of `postings`, by term."""
-        for term in sorted(set[str]().union(*self._fields)):
-            fields = [
-                FieldPostings(at, *found)
-                for at, postings in enumerate(self._fields)
-                if (found := postings.get(term)) is not None
-            ]
-            yield segment, term, note_count(fields, frozenset()), render_postings(fields)
+        width = width_of(len(self.numbers))
+        blobs: defaultdict[str, list[bytes]] = defaultdict(list)
+        df: dict[str, int] = {}
+        for counts, by_term in sorted(
+            (each.to_bytes(len(FIELDS), "little"), some) for each, some in self._groups.items()
+        ):
+            for term, ordinals in by_term.items():
+                blobs[term].append(render_group(counts, array(width, ordinals)))
+                df[term] = df.get(term, 0) + len(ordinals)
+        for term in sorted(blobs):
+            yield segment, term, df[term], b"".join(blobs[term])
 
 
 def write_segment(connection: sqlite3.Connection, draft: SegmentDraft) -> None:
     """Add it as the last segment."""
     if draft.numbers:
         id = _next_id(connection)
-        _put_segment(connection, id, draft.numbers, draft.lengths)
+        put_segment(connection, id, draft.numbers, draft.lengths)
         connection.executemany(_INSERT, draft.rows(id))
 
 
@@ -77,8 +93,7 @@ def merge_some(connection: sqlite3.Connection, segments: Sequence[Segment], most
 def _due(segments: Sequence[Segment], dead: Sequence[int]) -> Iterator[Sequence[Segment]]:
     """Runs of neighbours: one with too many dead, and the last ones once there are enough of one size among them."""
     for segment in segments:
-        gone = sum(segment.ordinal_of(number) is not None for number in dead)
-        if gone > DEAD_PART * len(segment.numbers):
+        if len(segment.ordinals_of(dead)) > DEAD_PART * len(segment.numbers):
             yield (segment,)
     sizes = [_size(segment) for segment in segments]
     for size in range(max(sizes, default=0) + 1):
@@ -95,76 +110,78 @@ def _size(segment: Segment) -> int:
 
 
 def _write_anew(connection: sqlite3.Connection, run: Sequence[Segment], dead: Sequence[int]) -> None:
-    gone = {number for number in dead if any(segment.ordinal_of(number) is not None for segment in run)}
-    numbers = array("Q")
-    lengths = tuple(array("I") for _ in FIELDS)
-    moved: list[Sequence[int]] = []
+    numbers: list[int] = []
+    lengths = tuple(list[int]() for _ in FIELDS)
+    places: list[Sequence[int]] = []
+    gone_numbers: list[int] = []
     for segment in run:
-        if gone.isdisjoint(segment.numbers):
-            moved.append(range(len(numbers), len(numbers) + len(segment.numbers)))
-            numbers.extend(segment.numbers)
-            for kept, known in zip(lengths, segment.lengths, strict=True):
-                kept.extend(known)
-            continue
-        places = array("q")
-        for ordinal, number in enumerate(segment.numbers):
-            places.append(_GONE if number in gone else len(numbers))
-            if number not in gone:
-                numbers.append(number)
-                for kept, known in zip(lengths, segment.lengths, strict=True):
-                    kept.append(known[ordinal])
-        moved.append(places)
+        gone = segment.ordinals_of(dead)
+        gone_numbers += [segment.numbers[at] for at in gone]
+        places.append(_places(len(numbers), len(segment.numbers), gone))
+        kept = [at for at in range(len(segment.numbers)) if at not in gone] if gone else None
+        numbers += segment.numbers if kept is None else [segment.numbers[at] for at in kept]
+        for column, known in zip(lengths, segment.lengths, strict=True):
+            column += known if kept is None else [known[at] for at in kept]
     id = _next_id(connection)
     if numbers:
-        for some in _chunks(_merged_rows(connection, id, run, moved)):
+        for some in _chunks(_merged_rows(connection, id, run, places, width_of(len(numbers)))):
             connection.executemany(_INSERT, some)
-        _put_segment(connection, id, numbers, lengths)
+        put_segment(connection, id, numbers, lengths)
     for segment in run:
         connection.execute("DELETE FROM postings WHERE segment = ?", (segment.id,))
         connection.execute("DELETE FROM segments WHERE id = ?", (segment.id,))
-    connection.executemany("DELETE FROM dead WHERE number = ?", [(number,) for number in gone])
+    connection.executemany("DELETE FROM dead WHERE number = ?", [(number,) for number in gone_numbers])
+
+
+def _places(start: int, size: int, gone: frozenset[int]) -> Sequence[int]:
+    """Where each ordinal goes: a range where none is gone."""
+    if not gone:
+        return range(start, start + size)
+    places = array("q")
+    for ordinal in range(size):
+        places.append(_GONE if ordinal in gone else start)
+        start += ordinal not in gone
+    return places
 
 
 def _merged_rows(
-    connection: sqlite3.Connection, id: int, run: Sequence[Segment], moved: Sequence[Sequence[int]]
-) -> Iterator[tuple[int, str, int, bytes]]:
-    rows: Iterator[Iterable[tuple[str, int, bytes]]] = (
-        connection.execute("SELECT term, ?, fields FROM postings WHERE segment = ? ORDER BY term", (at, segment.id))
+    connection: sqlite3.Connection, id: int, run: Sequence[Segment], places: Sequence[Sequence[int]], width: str
+) -> Iterator[_Row]:
+    rows = (
+        connection.execute("SELECT term, ?, grouped FROM postings WHERE segment = ? ORDER BY term", (at, segment.id))
         for at, segment in enumerate(run)
     )
     for term, group in groupby(merge(*rows, key=itemgetter(0, 1)), key=itemgetter(0)):
-        fields: tuple[tuple[list[int], list[int]], ...] = tuple(([], []) for _ in FIELDS)
+        merged: dict[bytes, array[int]] = {}
         for _, position, blob in group:
-            places = moved[position]
-            for field_at, ordinals, counts in parse_postings(blob):
-                if isinstance(places, range):  # none of its notes is dead: all move by as much
-                    by = places[ordinals[-1]] - ordinals[-1]
-                    fields[field_at][0].extend([ordinal + by for ordinal in ordinals])
-                    fields[field_at][1].extend(counts)
-                    continue
-                for ordinal, count in zip(ordinals, counts, strict=True):
-                    if (place := places[ordinal]) != _GONE:
-                        fields[field_at][0].append(place)
-                        fields[field_at][1].append(count)
-        kept = [FieldPostings(at, *each) for at, each in enumerate(fields) if each[0]]
-        if kept:
-            yield id, term, note_count(kept, frozenset()), render_postings(kept)
+            for counts, ordinals in parse_postings(blob, run[position].width):
+                found = _placed(ordinals, places[position], width)
+                if (known := merged.get(counts)) is None:
+                    merged[counts] = found
+                else:
+                    known += found
+        df = sum(map(len, merged.values()))
+        if df:
+            yield id, term, df, b"".join(render_group(each, merged[each]) for each in sorted(merged) if merged[each])
 
 
-def _chunks(rows: Iterator[tuple[int, str, int, bytes]]) -> Iterable[list[tuple[int, str, int, bytes]]]:
+def _placed(ordinals: array[int], places: Sequence[int], width: str) -> array[int]:
+    if isinstance(places, range):  # none of its notes is gone: all move by as much
+        if ordinals[-1] >= len(places):
+            raise IndexError("a posting beyond its segment")
+        return moved(ordinals, places.start, width)
+    return array(width, [place for ordinal in ordinals if (place := places[ordinal]) != _GONE])
+
+
+def _chunks(rows: Iterator[_Row]) -> Iterable[list[_Row]]:
     # So that a large merge is never in memory as a whole.
-    some: list[tuple[int, str, int, bytes]] = []
+    some: list[_Row] = []
     for row in rows:
         some.append(row)
         if len(some) == _ROWS_AT_ONCE:
             yield some
             some = []
     yield some
-
-
-def _put_segment(connection: sqlite3.Connection, id: int, numbers: array[int], lengths: Sequence[array[int]]) -> None:
-    joined = b"".join(each.tobytes() for each in lengths)
-    connection.execute("INSERT INTO segments VALUES (?, ?, ?)", (id, numbers.tobytes(), joined))
 
 
 def _next_id(connection: sqlite3.Connection) -> int:

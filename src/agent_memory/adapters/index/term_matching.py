@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 import sqlite3
-from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
+from array import array
+from bisect import bisect_left, bisect_right
+from collections.abc import Mapping, Sequence
 from itertools import chain
 
-from agent_memory.adapters.index.postings import FieldPostings, note_count, parse_postings
+from agent_memory.adapters.index.group_scoring import GroupScoring
+from agent_memory.adapters.index.postings import live_count, parse_postings
 from agent_memory.adapters.index.segments import Segment, Segments, dead_numbers
 from agent_memory.domain.searching import bm25f
 from agent_memory.domain.searching.matching import FIELDS, MatchedWord, TermPart, TermWeights
@@ -20,6 +23,11 @@ _MOST_BEGUN = 512
 _MOST_ALIKE = 20_000
 """So many terms of each segment are compared with a word that nobody wrote."""
 _AFTER_ALL = "\U0010ffff"
+_FEW = 16
+"""Looking for one ordinal takes as long as reading so many."""
+
+_Place = tuple[int, int]
+"""The position of a segment, and an ordinal in it."""
 
 
 @frozen
@@ -49,10 +57,14 @@ class WordPlan:
     def matched(self) -> MatchedWord:
         return MatchedWord(self.word.term, self.hits.df, self.idf, tuple(term for term, _, _ in self.others))
 
-    @property
-    def postings_bytes(self) -> int:
-        """About how much work it is."""
-        return sum(len(blob) for blob in self.hits.by_segment.values())
+
+@frozen
+class WordScores:
+    """What one word adds to the scores of notes, by segment and ordinal."""
+
+    by_segment: Sequence[dict[int, float]]
+    found: Sequence[Mapping[int, str]]
+    """Of notes that only have another term, which."""
 
 
 @define
@@ -65,11 +77,9 @@ class TermMatching:
     gone: Sequence[frozenset[int]]
     """Ordinals of the dead, by segment."""
     note_total: int
-    norms: Sequence[bm25f.Norm]
+    scoring: GroupScoring
     _known: dict[str, TermHits] = field(factory=dict[str, TermHits])
-    _scored: dict[QueryWord, tuple[dict[int, float], dict[int, str]]] = field(
-        factory=dict[QueryWord, tuple[dict[int, float], dict[int, str]]]
-    )
+    _scored: dict[QueryWord, WordScores] = field(factory=dict[QueryWord, "WordScores"])
     _planned: tuple[tuple[QueryWord, ...], list[WordPlan]] | None = None
 
     @classmethod
@@ -77,9 +87,7 @@ class TermMatching:
         """What every question begins with: how many notes there are, and how long."""
         loaded = segments.all(connection)
         dead = dead_numbers(connection)
-        gone = [
-            frozenset(at for number in dead if (at := segment.ordinal_of(number)) is not None) for segment in loaded
-        ]
+        gone = [segment.ordinals_of(dead) for segment in loaded]
         notes = sum(len(segment.numbers) - len(out) for segment, out in zip(loaded, gone, strict=True))
         sums = [
             sum(
@@ -88,7 +96,9 @@ class TermMatching:
             )
             for at in range(len(FIELDS))
         ]
-        return cls(connection, loaded, weights, gone, notes, bm25f.norms_of(weights, notes, sums))
+        return cls(
+            connection, loaded, weights, gone, notes, GroupScoring(bm25f.norms_of(weights, notes, sums), weights.k1)
+        )
 
     def plan(self, words: Sequence[QueryWord]) -> list[WordPlan]:
         """The words that are looked for: those that some note has, or that others stand for; of many the rarest."""
@@ -112,87 +122,90 @@ class TermMatching:
             for word in bm25f.rarest(counted)
         ]
 
-    def total(self, plans: Sequence[WordPlan]) -> dict[int, float]:
-        """The score of each note that has any of the words."""
-        total: dict[int, float] = {}
+    def totals(self, plans: Sequence[WordPlan]) -> list[dict[int, float]]:
+        """The score of each note that has any of the words, by segment and ordinal."""
+        totals: list[dict[int, float]] = [{} for _ in self.segments]
         for plan in plans:
-            scores, _ = self.scores(plan)
-            if not total:
-                total = dict(scores)
-            else:
-                for number, score in scores.items():
-                    total[number] = total.get(number, 0.0) + score
-        return total
+            for at, scores in enumerate(self.scores(plan).by_segment):
+                totals[at] = _sums(totals[at], scores) if totals[at] and scores else scores or totals[at]
+        return totals
 
     def parts(self, plans: Sequence[WordPlan], numbers: Sequence[int]) -> dict[int, list[TermPart]]:
         """What each word adds to the scores of these notes, in the order of the words."""
         parts: dict[int, list[TermPart]] = {number: [] for number in numbers}
+        places = self._places(numbers)
         for plan in plans:
-            scores, found = self.scores(plan)
+            scores = self.scores(plan)
             by_term: dict[str, list[int]] = {}
-            for number in parts:
-                if number in scores:
-                    by_term.setdefault(found.get(number, plan.word.term), []).append(number)
+            for number, (at, ordinal) in places.items():
+                if ordinal in scores.by_segment[at]:
+                    by_term.setdefault(scores.found[at].get(ordinal, plan.word.term), []).append(number)
             for term, some in by_term.items():
-                for number, counts in self.counts(term, some).items():
-                    parts[number].append(TermPart(plan.word.term, term, scores[number], counts))
+                for number, counts in self.counts(term, {number: places[number] for number in some}).items():
+                    at, ordinal = places[number]
+                    parts[number].append(TermPart(plan.word.term, term, scores.by_segment[at][ordinal], counts))
         return parts
 
-    def scores(self, plan: WordPlan) -> tuple[dict[int, float], dict[int, str]]:
-        """What the word adds to each note's score; for notes that only have another term, which."""
+    def _places(self, numbers: Sequence[int]) -> dict[int, _Place]:
+        """The segment and the ordinal of each of these notes."""
+        firsts = [segment.numbers[0] for segment in self.segments]
+        found: dict[int, _Place] = {}
+        for number in numbers:
+            at = bisect_right(firsts, number) - 1
+            ordinal = self.segments[at].ordinal_of(number) if at >= 0 else None
+            if ordinal is not None:
+                found[number] = at, ordinal
+        return found
+
+    def scores(self, plan: WordPlan) -> WordScores:
+        """What the word adds to the scores of notes."""
         known = self._scored.get(plan.word)
         if known is None:
             known = self._scored[plan.word] = self._scores(plan)
         return known
 
-    def _scores(self, plan: WordPlan) -> tuple[dict[int, float], dict[int, str]]:
+    def _scores(self, plan: WordPlan) -> WordScores:
         worth = plan.idf * plan.word.weight
-        scores = {number: worth * count for number, count in self._saturated(plan.hits)}
-        least = bm25f.least_of(scores.values()) if plan.others else 0.0
-        best: dict[int, float] = {}
-        found: dict[int, str] = {}
+        scores = [self._earned(at, plan.hits, worth) for at in range(len(self.segments))]
+        found: list[dict[int, str]] = [{} for _ in self.segments]
+        if not plan.others:
+            return WordScores(scores, found)
+        least = bm25f.least_of(chain.from_iterable(each.values() for each in scores))
+        best: list[dict[int, float]] = [{} for _ in self.segments]
         for term, factor, hits in plan.others:
             most = factor * min(bm25f.idf(hits.df, self.note_total) * plan.word.weight, least)
-            for number, count in self._saturated(hits):
-                if number not in scores and most * count > best.get(number, 0.0):
-                    best[number], found[number] = most * count, term
-        scores.update(best)
-        return scores, found
+            for at in hits.by_segment:
+                known = best[at]
+                for ordinal, score in self._earned(at, hits, most).items():
+                    if ordinal not in scores[at] and score > known.get(ordinal, 0.0):
+                        known[ordinal], found[at][ordinal] = score, term
+        for at, known in enumerate(best):
+            scores[at].update(known)
+        return WordScores(scores, found)
 
-    def counts(self, term: str, numbers: Sequence[int]) -> dict[int, tuple[int, int, int, int]]:
+    def _earned(self, at: int, hits: TermHits, worth: float) -> dict[int, float]:
+        """What a term adds to the scores of a segment's notes, where it is worth so much; by ordinal."""
+        blob = hits.by_segment.get(at)
+        if blob is None:
+            return {}
+        segment, earned = self.segments[at], dict[int, float]()
+        for group in parse_postings(blob, segment.width):
+            saturated = self.scoring.of(group, segment.lengths)
+            earned.update(zip(group.ordinals, [worth * each for each in saturated], strict=True))
+        for ordinal in self.gone[at] & earned.keys():
+            del earned[ordinal]
+        return earned
+
+    def counts(self, term: str, places: Mapping[int, _Place]) -> dict[int, tuple[int, int, int, int]]:
         """How often those of these notes that have the term have it, in each field."""
-        found: dict[int, list[int]] = {}
+        found: dict[int, tuple[int, int, int, int]] = {}
         for at, blob in self._hits(term).by_segment.items():
-            wanted = {o: number for number in numbers if (o := self.segments[at].ordinal_of(number)) is not None}
-            for field_at, ordinals, counts in parse_postings(blob) if wanted else ():
-                for ordinal, number in wanted.items():
-                    place = bisect_left(ordinals, ordinal)
-                    if place < len(ordinals) and ordinals[place] == ordinal:
-                        found.setdefault(number, [0] * len(FIELDS))[field_at] = counts[place]
-        return {number: (one, two, three, four) for number, (one, two, three, four) in found.items()}
-
-    def _saturated(self, hits: TermHits) -> Iterator[tuple[int, float]]:
-        k1 = self.weights.k1
-        for at, blob in hits.by_segment.items():
-            numbers, gone = self.segments[at].numbers, self.gone[at]
-            for ordinal, weighted in self._weighted(at, list(parse_postings(blob))).items():
-                if weighted > 0.0 and ordinal not in gone:
-                    yield numbers[ordinal], weighted / (k1 + weighted)
-
-    def _weighted(self, segment: int, postings: Sequence[FieldPostings]) -> dict[int, float]:
-        """By ordinal. The same operations, in the same order, as `bm25f.weighted_count`."""
-        all_lengths = self.segments[segment].lengths
-        totals: dict[int, float] = {}
-        for at, ordinals, counts in postings:
-            norm, lengths = self.norms[at], all_lengths[at]
-            weight, base, slope = norm.weight, norm.base, norm.slope
-            pairs = zip(ordinals, counts, strict=True)
-            if not totals:
-                totals = {o: weight * count / (base + slope * lengths[o]) for o, count in pairs}
-            else:
-                for o, count in pairs:
-                    totals[o] = totals.get(o, 0.0) + weight * count / (base + slope * lengths[o])
-        return totals
+            wanted = {ordinal: number for number, (place, ordinal) in places.items() if place == at}
+            for counts, ordinals in parse_postings(blob, self.segments[at].width) if wanted else ():
+                for ordinal in _those_in(ordinals, wanted):
+                    one, two, three, four = counts
+                    found[wanted[ordinal]] = one, two, three, four
+        return found
 
     def _hits(self, term: str) -> TermHits:
         return self._known.get(term, _NO_HITS)
@@ -203,12 +216,12 @@ class TermMatching:
         found: dict[str, dict[int, bytes]] = {}
         df: dict[str, int] = {}
         marks = ",".join("?" * len(wanted))
-        sql = f"SELECT term, df, fields FROM postings WHERE segment = ? AND term IN ({marks})"
+        sql = f"SELECT term, df, grouped FROM postings WHERE segment = ? AND term IN ({marks})"
         for at, segment in enumerate(self.segments):
             gone = self.gone[at]
             for term, count, blob in self.connection.execute(sql, (segment.id, *wanted)):
                 found.setdefault(term, {})[at] = blob
-                df[term] = df.get(term, 0) + (note_count(parse_postings(blob), gone) if gone else count)
+                df[term] = df.get(term, 0) + (live_count(parse_postings(blob, segment.width), gone) if gone else count)
         for term in wanted:
             self._known[term] = TermHits(df.get(term, 0), found.get(term, {}))
 
@@ -238,12 +251,33 @@ class TermMatching:
         return slips_of(term, {each for (each,) in chain.from_iterable(rows)})[: 4 * bm25f.MAX_OTHERS]
 
 
-def best_of(scores: Mapping[int, float], limit: int) -> dict[int, float]:
-    """The best, in order; of equals the newer first."""
-    items = list(scores.items())
-    if limit < len(items):
+def _sums(one: dict[int, float], other: dict[int, float]) -> dict[int, float]:
+    sums = one | other
+    for ordinal in one.keys() & other.keys():
+        sums[ordinal] = one[ordinal] + other[ordinal]
+    return sums
+
+
+def _those_in(ordinals: array[int], wanted: Mapping[int, object]) -> list[int]:
+    """Those of the wanted ordinals that are among these ascending ones."""
+    if len(ordinals) < _FEW * len(wanted):
+        return [ordinal for ordinal in ordinals if ordinal in wanted]
+    places = ((bisect_left(ordinals, ordinal), ordinal) for ordinal in wanted)
+    return [ordinal for place, ordinal in places if place < len(ordinals) and ordinals[place] == ordinal]
+
+
+def best_of(segments: Sequence[Segment], totals: Sequence[Mapping[int, float]], limit: int) -> dict[int, float]:
+    """The best notes by their numbers, in order; of equals the newer first."""
+    bar = -math.inf
+    if limit < sum(map(len, totals)):
         # Sorting the bare figures first is many times faster than sorting pairs.
-        bar = sorted(scores.values(), reverse=True)[limit - 1] if limit > 0 else float("inf")
-        items = [item for item in items if item[1] >= bar]
+        every = chain.from_iterable(scores.values() for scores in totals)
+        bar = sorted(every, reverse=True)[limit - 1] if limit > 0 else math.inf
+    items = [
+        (segment.numbers[ordinal], score)
+        for segment, scores in zip(segments, totals, strict=True)
+        for ordinal, score in scores.items()
+        if score >= bar
+    ]
     items.sort(key=lambda item: (-item[1], -item[0]))
     return dict(items[: max(limit, 0)])
