@@ -396,6 +396,16 @@ class TestBadCalls:
             assert not said.is_error or not text.strip()
         assert memory.store.list().unwrap().unreadable == ()
 
+    def test_a_read_that_cannot_be_counted_is_told_to_who_runs_the_server_p6(self, root: Path) -> None:
+        warnings: list[str] = []
+        with served(warnings) as (_, tools):
+            id = tools.written("Ports", "The api listens on 8080.")
+            (root / "usage").write_text("no directory")
+            said = tools("read_context", id=id)
+        assert not said.is_error
+        assert "The api listens on 8080." in said.text
+        assert sum(each.startswith("This read is not counted.") for each in warnings) == 1
+
     def test_what_git_refused_is_told_in_the_end(self, root: Path) -> None:
         warnings: list[str] = []
         with served(warnings) as (memory, tools):

@@ -15,6 +15,7 @@ from agent_memory.domain.defragging.subjects import subject_of
 from agent_memory.domain.entry import Listing, Meta, StoredEntry, Usage
 from agent_memory.domain.findings import Analysis, Profile
 from agent_memory.domain.planning.taken_ids import taken_ids
+from agent_memory.domain.text.file_name import id_in_name
 from agent_memory.domain.tidying.due import due_archivings
 from agent_memory.domain.tiering.eligibility import is_directive_entry
 from agent_memory.domain.tiering.resolve import resolve_tiers
@@ -59,21 +60,31 @@ def _at_hand(io: DefragIo, ids: tuple[str, ...]) -> dict[str, StoredEntry]:
 def still_possible(run: DefragRun, live: Listing) -> DefragRun:
     """The run without the actions on entries that are not what the plan was made from (P8)."""
     now = {each.meta.id: each.content_hash for each in live.entries}
-    kept = tuple(each for each in run.plan.actions if _is_possible(each, now))
-    gone = tuple(each for each in run.plan.actions if each not in kept)
-    if not gone:
+    unread = {id_in_name(each.path): each.problems for each in live.unreadable}
+    checked = [(each, _stale_ids(each, now)) for each in run.plan.actions]
+    kept = tuple(each for each, stale in checked if not stale)
+    if len(kept) == len(checked):
         return run
-    dropped = tuple(Dropped(subject_of(each.action), _CHANGED) for each in gone)
+    dropped = tuple(
+        Dropped(subject_of(each.action), next((_unread(unread[id]) for id in stale if id in unread), _CHANGED))
+        for each, stale in checked
+        if stale
+    )
     return evolve(run, plan=evolve(run.plan, actions=kept, dropped=(*run.plan.dropped, *dropped)))
 
 
-def _is_possible(planned: PlannedAction, now: dict[str, str]) -> bool:
-    for change in planned.changes:
-        if isinstance(change, Replace) and now.get(change.entry.meta.id) != change.expected_hash:
-            return False
-        if isinstance(change, Retire) and now.get(change.id) != change.expected_hash:
-            return False
-    return True
+def _stale_ids(planned: PlannedAction, now: Mapping[str, str]) -> tuple[str, ...]:
+    """The entries that an action takes from or changes, and that are not what it was made from."""
+    needed = (
+        (change.entry.meta.id if isinstance(change, Replace) else change.id, change.expected_hash)
+        for change in planned.changes
+        if isinstance(change, Replace | Retire)
+    )
+    return tuple(id for id, content_hash in needed if now.get(id) != content_hash)
+
+
+def _unread(problems: tuple[str, ...]) -> tuple[str, ...]:
+    return (f"it could not be read when the plan was to be applied: {'; '.join(problems)}",)
 
 
 def with_tiers(io: DefragIo, run: DefragRun, scan: Scan) -> DefragRun:

@@ -18,7 +18,7 @@ from agent_memory.domain.searching.search_answer import SearchAnswer, SearchHit
 from agent_memory.domain.searching.search_request import SearchRequest
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE
 from agent_memory.errors import Error
-from agent_memory.reading import ListedEntries, ListFilter
+from agent_memory.reading import ListedEntries, ListFilter, ReadEntry
 from agent_memory.surfaces.mcp import answers
 from agent_memory.surfaces.mcp.asked import (
     AskedId,
@@ -31,6 +31,7 @@ from agent_memory.surfaces.mcp.asked import (
     AskedWrite,
     Scope,
 )
+from agent_memory.wording import describe
 
 Told = Result[str, Error]
 
@@ -80,7 +81,13 @@ def update_context(memory: Memory, asked: AskedUpdate) -> Told:
 
 def read_context(memory: Memory, asked: AskedId) -> Told:
     """The whole entry, and one more read in the ledger."""
-    return memory.reading.read(asked.id).map(lambda entry: answers.read_text(entry.stored, memory.scope_here()))
+
+    def told(entry: ReadEntry) -> str:
+        if entry.uncounted is not None:  # no matter for the agent: it is told to whoever runs the server
+            memory.warn(f"This read is not counted. {describe(entry.uncounted)}")
+        return answers.read_text(entry.stored, memory.scope_here())
+
+    return memory.reading.read(asked.id).map(told)
 
 
 def list_context(memory: Memory, asked: AskedList) -> Told:

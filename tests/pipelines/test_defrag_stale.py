@@ -1,0 +1,42 @@
+"""What of a plan is still possible once the agent has answered (P6, P8)."""
+
+from __future__ import annotations
+
+from agent_memory.domain.actions import Archive
+from agent_memory.domain.change import Retire
+from agent_memory.domain.defrag_plan import DefragPlan, PlannedAction
+from agent_memory.domain.defrag_run import DefragRun
+from agent_memory.domain.entry import Listed, Listing, Meta, UnreadableFile
+from agent_memory.pipelines.defrag_planning import still_possible
+
+IDS = tuple(f"id__{letter * 6}" for letter in "abcd")
+RUN = DefragRun(
+    "2026-02-13T14-30-05.123Z_3dbfbe",
+    1_770_993_005_123,
+    plan=DefragPlan(tuple(PlannedAction(Archive(id, "done"), (Retire(id, f"hash {id}"),), id) for id in IDS)),
+)
+
+
+def listed(id: str, content_hash: str) -> Listed:
+    return Listed(Meta(id, "Note", 1, 2), f"topics/Note {id}.md", content_hash)
+
+
+def test_each_action_that_cannot_be_done_any_more_says_why() -> None:
+    same, changed, unread, _ = IDS
+    live = Listing(
+        (listed(same, f"hash {same}"), listed(changed, "other")),
+        (UnreadableFile(f"topics/Note {unread}.md", ("Input/output error",)),),
+    )
+    plan = still_possible(RUN, live).plan
+    assert [each.action for each in plan.actions] == [Archive(same, "done")]
+    reasons = [each.reasons[0] for each in plan.dropped]
+    assert reasons == [
+        "it was changed while the agent thought",
+        "it could not be read when the plan was to be applied: Input/output error",
+        "it was changed while the agent thought",
+    ]
+    assert len({each.subject for each in plan.dropped}) == 3
+
+
+def test_a_plan_of_which_nothing_is_stale_stays_as_it_is() -> None:
+    assert still_possible(RUN, Listing(tuple(listed(id, f"hash {id}") for id in IDS))) is RUN
