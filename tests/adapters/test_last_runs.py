@@ -38,12 +38,14 @@ def test_a_pause_that_the_next_run_made_good_is_past(root: Path) -> None:
     assert health(root, evolve(RUN, result="paused"), RUN).problems == ()
 
 
-def test_a_damaged_report_hides_no_other(root: Path) -> None:
-    health(root, RUN, RUN)
+def test_a_damaged_report_hides_no_other_and_is_told_p6(root: Path) -> None:
+    assert health(root, RUN, RUN).problems == ()
     (root / "runs/2026-02-13T14-30-01.123Z_dbfbe1/report.json").write_text("{")
-    last = health(root).last_run
-    assert last is not None
-    assert last.run_id.endswith("_dbfbe0")
+    found = health(root)
+    assert found.last_run is not None
+    assert found.last_run.run_id.endswith("_dbfbe0")
+    (problem,) = found.problems
+    assert "_dbfbe1/report.json cannot be understood" in problem
 
 
 def test_a_damaged_list_of_undone_runs_is_told(root: Path) -> None:

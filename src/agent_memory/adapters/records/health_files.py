@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from attrs import evolve, frozen
-from returns.result import Failure, Result
+from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.inbox.failed_entries import failed_entries
 from agent_memory.adapters.inbox.hook_log import FILE_NAME, PREVIOUS_NAME, hook_log_directories
@@ -23,9 +23,10 @@ from agent_memory.domain.health import FailedEntry, Health, HookProblem, LastRun
 from agent_memory.domain.instants import ms_of
 from agent_memory.domain.json_shape import is_list, is_object
 from agent_memory.domain.queue import Trouble
+from agent_memory.domain.results import sealed
 from agent_memory.domain.run_log import LoggedRun
 from agent_memory.domain.spend import Spend, day_of, spend_on
-from agent_memory.errors import Error
+from agent_memory.errors import Error, StateCorrupt
 from agent_memory.formats.report_json import RESULTS
 from agent_memory.ports import Clock, SpendLedger, Store
 from agent_memory.wording import describe
@@ -83,8 +84,8 @@ class HealthFiles:
         days: Spend,
         warnings: tuple[str, ...],
     ) -> Health:
-        last_runs = self._last_runs()
-        runs = last_runs.value_or(())
+        recent = RunLogFiles(self.root).runs(RECENT_RUNS)
+        runs = _last_runs(recent.value_or(()))
         since = next((each.ended_at_ms for each in runs if each.machine == "consolidate"), None) or 0
         return Health(
             root=str(self.root),
@@ -104,20 +105,7 @@ class HealthFiles:
             max_calls_per_day=self.max_calls_per_day,
             agent=self.agent,
             unrecorded=unrecorded_writes(self.root),
-            warnings=(*warnings, *((describe(last_runs.failure()),) if isinstance(last_runs, Failure) else ())),
-        )
-
-    def _last_runs(self) -> Result[tuple[LastRun, ...], Error]:
-        """The newest run of each machine, newest first; a damaged report hides no other."""
-        return (
-            RunLogFiles(self.root)
-            .runs(RECENT_RUNS)
-            .map(
-                lambda runs: tuple(
-                    {run.machine: _last_run(run) for run in reversed(runs) if run.result in RESULTS}.values()
-                )
-            )
-            .map(lambda last: tuple(sorted(last, key=lambda each: each.run_id, reverse=True)))
+            warnings=(*warnings, *_run_warnings(self.root, recent)),
         )
 
 
@@ -148,6 +136,23 @@ def stamp_of(name: str) -> int | None:
 def _concerns(named: object, root: str) -> bool:
     """Whether a problem that a hook had with the root it was given is one of this root, whose path is the real one."""
     return named is None or (isinstance(named, str) and os.path.realpath(named) == os.path.realpath(root))
+
+
+def _last_runs(runs: Sequence[LoggedRun]) -> tuple[LastRun, ...]:
+    """The newest run of each machine, newest first; a damaged report hides no other."""
+    last = {run.machine: _last_run(run) for run in reversed(runs) if run.result in RESULTS}
+    return tuple(sorted(last.values(), key=lambda each: each.run_id, reverse=True))
+
+
+def _run_warnings(root: Path, recent: Result[tuple[LoggedRun, ...], Error]) -> tuple[str, ...]:
+    """Why the last run may not be the last: nobody can tell what became of a run whose report is damaged (P6)."""
+    match sealed(recent):
+        case Failure(error):
+            return (describe(error),)
+        case Success((LoggedRun(problems=(_, *_) as problems) as newest, *_)):
+            return (describe(StateCorrupt(f"{root}/runs/{newest.run_id}/report.json", problems)),)
+        case Success(_):
+            return ()
 
 
 def _last_run(run: LoggedRun) -> LastRun:
