@@ -63,7 +63,7 @@ def inject_hook(words: list[str], environ: "Mapping[str, str]") -> None:
 
 def _end_in_time(environ: "Mapping[str, str]", harness: str) -> None:
     # What `signal` is built on: that loads `enum`, which takes longer than all the rest.
-    import _signal
+    import _signal  # pyright: ignore[reportMissingModuleSource] - built into the interpreter
 
     def end(*_: object) -> None:
         try:
