@@ -20,8 +20,7 @@ check: $(VENV)/.development ## format, lint, types, import contracts, generated 
 	$(BIN)/lint-imports
 	$(BIN)/python docs/generate.py --check
 
-types: $(VENV)/.development ## a second opinion on the types: pyright, strict
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --group types
+types: $(VENV)/.types ## a second opinion on the types: pyright, strict
 	$(BIN)/pyright
 
 docs: $(VENV)/.development ## write the generated pages anew
@@ -66,6 +65,10 @@ $(VENV)/.development: pyproject.toml | $(BIN)/python
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable . --group dev
 	@touch $@ $(VENV)/.runtime
+
+$(VENV)/.types: pyproject.toml | $(VENV)/.development
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --group types
+	@touch $@
 
 $(VENV)/.site: pyproject.toml | $(VENV)/.development
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --group docs
