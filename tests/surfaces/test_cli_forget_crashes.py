@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 
@@ -22,6 +23,8 @@ def template(tmp_path: Path) -> Memory:
     assert memory("consolidate").code == 0
     talk(memory, OTHER, "Remember that ruff runs before every commit in this project.")
     assert memory("consolidate").code == 0
+    hot = [each["id"] for each in memory.notes()]
+    (memory.root / "state/tiers.json").write_text(json.dumps({"hot": hot, "warm": []}))
     return memory
 
 
@@ -50,6 +53,8 @@ def test_a_killed_forgetting_is_finished_and_nothing_else_is_lost(template: Memo
         assert again.code == 0, (number, again)
         assert holders(crashed.root, SECRET_WORD) == [], number
         assert kept in [each["id"] for each in crashed.notes()]
+        tiers = json.loads((crashed.root / "state/tiers.json").read_text())
+        assert {*tiers["hot"]} < {each["id"] for each in crashed.notes()}
         assert len(crashed.notes()) == 2
         assert len(crashed.log()) >= commits
         assert not (crashed.root / "runs/purge").exists()

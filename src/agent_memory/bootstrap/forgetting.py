@@ -39,7 +39,6 @@ def forgetter(memory: Memory) -> Forgetter:
     """What forgets, and carries on where a forgetting crashed."""
     return Forgetter(
         root=memory.root,
-        store=memory.store,
         histories=memory.kept_histories,
         recorder=memory.recorder,
         locks=memory.locks,

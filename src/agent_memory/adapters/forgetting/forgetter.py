@@ -13,7 +13,7 @@ from pathlib import Path
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.file_in_root import drop_file
-from agent_memory.adapters.disk.paths import real_root
+from agent_memory.adapters.disk.paths import FileImage, real_root
 from agent_memory.adapters.forgetting.forgetting_files import ForgettingFiles
 from agent_memory.adapters.forgetting.forgetting_look import ForgettingLook, Found, newest_of_each
 from agent_memory.adapters.forgetting.inbox_traces import inbox_of_session
@@ -21,15 +21,19 @@ from agent_memory.adapters.forgetting.note_traces import NoteTraces, traces_of_e
 from agent_memory.adapters.forgetting.run_traces import RunTraces, remove_directory_below
 from agent_memory.adapters.forgetting.tombstone_files import TombstoneFiles
 from agent_memory.adapters.inbox.queue_troubles import QueueTroubles
+from agent_memory.adapters.store.entry_files import read_image
+from agent_memory.adapters.store.tier_file import tiers_in
 from agent_memory.adapters.store.transaction import Transactions
 from agent_memory.domain.forgetting.forgetting import ForgetTarget, Forgetting
 from agent_memory.domain.forgetting.statements import statement_hashes
 from agent_memory.domain.forgetting.tombstone import EntryTombstone, SessionTombstone
+from agent_memory.domain.recording.file_change import FileChange, FileState
 from agent_memory.domain.results import sealed
 from agent_memory.domain.tiers import TIERS_FILE, TierList
 from agent_memory.errors import EntryChanged, EntryNotFound, Error
 from agent_memory.formats.forgetting_json import ForgettingAtWork
-from agent_memory.ports import Clock, KeptHistories, Locks, Recorder, Store
+from agent_memory.formats.tiers_json import render_tiers
+from agent_memory.ports import Clock, KeptHistories, Locks, Recorder
 from agent_memory.values import frozen
 
 _ATTEMPTS = 5
@@ -43,7 +47,6 @@ class Forgetter:
     """Forgets in one root. The caller holds the run lock, and has finished whatever a crash left half done."""
 
     root: Path
-    store: Store
     histories: KeptHistories
     recorder: Recorder
     locks: Locks
@@ -138,11 +141,15 @@ class Forgetter:
                 return traces
             if not {file.path for file in traces.unwrap().removed} <= set(found.told.paths):
                 return Failure(EntryChanged(found.told.target.id or next(iter(found.told.ids), "")))
-            committed = transactions.commit(traces.unwrap().changes)
+            notes = traces.unwrap().changes
+            tiers = self._tier_change(found.work.words.ids)
+            if isinstance(tiers, Failure):
+                return tiers
+            committed = transactions.commit((*notes, *tiers.unwrap()))
             if isinstance(committed, Failure):
                 return committed.map(lambda _: None)
             if committed.unwrap():
-                return self._without_tiers(found.work.words.ids)
+                return Success(None)
         return Failure(EntryChanged(found.told.target.id or ""))
 
     def _traces_now(self, found: Found) -> Result[NoteTraces, Error]:
@@ -154,14 +161,23 @@ class Forgetter:
             lambda inbox: traces_of_session(self._real, session, inbox.entry_ids)
         )
 
-    def _without_tiers(self, ids: frozenset[str]) -> Result[None, Error]:
-        def without(tiers: TierList) -> Result[None, Error]:
-            kept = TierList(
-                tuple(id for id in tiers.hot if id not in ids), tuple(id for id in tiers.warm if id not in ids)
-            )
-            return Success(None) if kept == tiers else self.store.apply((), tiers=kept).map(lambda _: None)
+    def _tier_change(self, ids: frozenset[str]) -> Result[tuple[FileChange, ...], Error]:
+        """What becomes of the tier list when these are gone; StateCorrupt for a damaged one, which is not replaced."""
 
-        return self.store.tiers().bind(without)
+        def without(data: bytes, tiers: TierList) -> tuple[FileChange, ...]:
+            hot, warm = (tuple(id for id in tier if id not in ids) for tier in (tiers.hot, tiers.warm))
+            after = render_tiers(TierList(hot, warm))
+            return (
+                (FileChange(TIERS_FILE, FileState(data), FileState(after)),)
+                if (hot, warm) != (tiers.hot, tiers.warm)
+                else ()
+            )
+
+        def changed(image: FileImage | None) -> Result[tuple[FileChange, ...], Error]:
+            data = None if image is None else image.data
+            return tiers_in(self._real, data).map(lambda tiers: without(data or b"", tiers))
+
+        return read_image(self._real, TIERS_FILE).bind(changed)
 
     def _finish(self, work: ForgettingAtWork) -> Result[None, Error]:
         """All that comes after the notes; doing any of it twice is harmless."""
