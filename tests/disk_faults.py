@@ -20,6 +20,7 @@ from attrs import frozen
 
 from forked_program import ForkingServer
 from memory_process import LIMIT_SECONDS, NOTHING, Done, Memory
+from swept_scenes import Scene
 
 SOURCE = Path(__file__).with_name("disk_faults.c")
 ERRORS = ("ENOSPC", "EIO", "EACCES", "EROFS", "EMFILE", "EINTR", "EDQUOT")
@@ -58,22 +59,22 @@ def preloaded_library() -> Path:
     return _libraries[0]
 
 
-def struck(memory: Memory, fault: Fault, words: tuple[str, ...], data: bytes = b"", **environ: str) -> Done:
-    """A call of `memory` with that fault in it."""
+def struck(memory: Memory, fault: Fault, scene: Scene, **environ: str) -> Done:
+    """The scene's call of `memory` with that fault in it."""
     if not _servers:
         _servers.append(ForkingServer({"LD_PRELOAD": str(preloaded_library())}))
         atexit.register(_servers[0].stop)
-    variables = memory.environment({**fault.variables(memory.home), **environ})
-    finished = _servers[0].run(words, data, memory.home, variables, LIMIT_SECONDS)
+    variables = memory.environment({**fault.variables(memory.home), **scene.variables(memory.home), **environ})
+    finished = _servers[0].run(scene.words, scene.data(memory.home), memory.home, variables, LIMIT_SECONDS)
     return Done(finished.returncode, finished.stdout.decode(), finished.stderr.decode())
 
 
-def calls_of(memory: Memory, words: tuple[str, ...], data: bytes = b"") -> list[str]:
-    """The disk calls of a call of `memory` to which nothing happens, in turn: `name path`, relative to the home."""
+def calls_of(memory: Memory, scene: Scene) -> list[str]:
+    """The disk calls of a scene to which nothing happens, in turn: `name path`, relative to the home."""
     log = memory.home.with_name(f"{memory.home.name}.calls")
     log.unlink(missing_ok=True)
-    done = struck(memory, Fault(0, NONE), words, data, DISK_CALLS=str(log))
-    assert done.code == 0, done
+    done = struck(memory, Fault(0, NONE), scene, DISK_CALLS=str(log))
+    assert done.code in scene.ends, done
     return log.read_text(errors="replace").replace(f"{memory.home}/", "").splitlines()
 
 

@@ -48,6 +48,7 @@ class Sweep:
     home: Path
     scene: Scene
     outcomes: Counter[str] = field(factory=Counter)
+    _prepared: Path | None = None
     _before: object = field(init=False)
     _after: object = field(init=False)
     _said: object = field(init=False)
@@ -57,12 +58,12 @@ class Sweep:
     def complaints(self, every: int, first: int = 0) -> list[str]:
         """What went wrong, with every n-th fault from one on; `outcomes` counts how the calls ended."""
         memory = self.fresh()
-        calls = calls_of(memory, self.scene.words, self.scene.data(memory.home))
+        calls = calls_of(memory, self.scene)
         chosen = list(faults(calls))[first::every]
         self._before = self.scene.seen(self.fresh())
         straight = self.fresh()
         done = self._strike(straight, Fault(0, NONE))
-        assert done.code == 0, done
+        assert done.code in self.scene.ends, done
         self._after = self.scene.seen(straight)
         self._said = self.scene.said(done) if self.scene.said else None
         self._answered = done.out
@@ -72,24 +73,44 @@ class Sweep:
     def fresh(self) -> Memory:
         """The home, put back and prepared."""
         shutil.rmtree(self.home, ignore_errors=True)
-        shutil.copytree(self.kept, self.home, symlinks=True)
+        shutil.copytree(self._prepared or self.kept, self.home, symlinks=True)
         memory = Memory(self.home)
-        if self.scene.prepare is not None:
+        if self.scene.prepare is not None and self._prepared is None:
             self.scene.prepare(memory)
+            prepared = self.home.with_name(f"{self.home.name}-prepared")
+            shutil.rmtree(prepared, ignore_errors=True)
+            self._prepared = Path(shutil.copytree(self.home, prepared, symlinks=True))
         return memory
 
     def _strike(self, memory: Memory, fault: Fault) -> Done:
-        return struck(memory, fault, self.scene.words, self.scene.data(memory.home), **FAST)
+        return struck(memory, fault, self.scene, **FAST)
 
     def _wrong(self, fault: Fault) -> list[str]:
         memory = self.fresh()
-        before = snapshot(memory.root)
+        before = _kept_in(memory.home)
         done = self._strike(memory, fault)
-        self.outcomes["died" if done.code < 0 else "well" if done.code == 0 else "one error"] += 1
+        self.outcomes["died" if done.code < 0 else "well" if self._is_well(done) else "one error"] += 1
         wrong = [*self._answer(fault, done, memory), *_torn(memory)]
         if wrong:
             return wrong
-        return [*self._afterwards(done, memory, before, is_lasting=fault.is_lasting)]
+        if _kept_in(memory.home) == before:
+            return [*self._untouched(done, memory)]
+        return [*self._afterwards(done, memory, _below(memory, before), is_lasting=fault.is_lasting)]
+
+    def _untouched(self, done: Done, memory: Memory) -> Iterator[str]:
+        """Where nothing but what is derived can have changed: whether it was the end, and whether the next call knows all."""
+        if self._is_well(done) and self._before != self._after and not self.scene.is_hook and not self._admits(done):
+            yield f"it said that it was done: {done}"
+        again = self._again(memory)
+        if not self._is_well(again):
+            yield f"not the next time either: {done}, {again}"
+        elif self.scene.said and self.scene.said(again) != self._said:
+            yield f"it answers otherwise the next time: {again}"
+
+    def _again(self, memory: Memory) -> Done:
+        """The scene's call once more, with nothing in its way."""
+        data, environ = self.scene.data(memory.home), self.scene.variables(memory.home)
+        return memory(*self.scene.words, data=data, environ=environ)
 
     def _answer(self, fault: Fault, done: Done, memory: Memory) -> Iterator[str]:
         if fault.what == KILL:
@@ -105,12 +126,18 @@ class Sweep:
                 yield f"half a document: {done.out[-80:]!r}"
             elif self._answered and not done.out and not fault.is_lasting and not _told(memory):
                 yield "nothing was said, and nothing told"
-        elif done.code not in EXIT_CODES:
+        elif done.code not in (*EXIT_CODES, *self.scene.ends):
             yield f"exit code {done.code}: {done.err}"
-        elif done.code and "--json" in self.scene.words and not done.out and not _is_error(done.err):
+        elif not self._is_well(done) and "--json" in self.scene.words and not done.out and not _is_error(done.err):
             yield f"no error value: {done}"
-        elif done.code == 0 and self.scene.said and self.scene.said(done) != self._said and not _admits(done):
+        elif self._is_well(done) and self.scene.said and self.scene.said(done) != self._said and not self._admits(done):
             yield f"it answered otherwise: {done.out[:3000]} {done.err}"
+
+    def _is_well(self, done: Done) -> bool:
+        return done.code in self.scene.ends
+
+    def _admits(self, done: Done) -> bool:
+        return (self.scene.admits or _admits)(done)
 
     def _afterwards(self, done: Done, memory: Memory, before: dict[str, bytes], *, is_lasting: bool) -> Iterator[str]:
         _age(memory)
@@ -124,18 +151,29 @@ class Sweep:
         seen = self.scene.seen(memory)
         if seen not in (self._before, self._after):
             yield f"neither as before nor as after: {done} {_difference(seen, self._before, self._after)}"
-        if done.code == 0 and seen != self._after and not self.scene.is_hook and not _admits(done):
+        if self._is_well(done) and seen != self._after and not self.scene.is_hook and not self._admits(done):
             yield f"it said that it was done: {done}"
         if not self.scene.takes_away and (lost := violations(before, snapshot(memory.root))):
             yield f"lost: {lost} {done}"
-        if self.scene.is_hook and seen != self._after and not is_lasting and done.code == 0 and not _told(memory):
+        if self.scene.is_hook and seen != self._after and not is_lasting and self._is_well(done) and not _told(memory):
             yield "not captured, and nothing told"
-        if done.code and seen == self._before:
-            again = memory(*self.scene.words, data=self.scene.data(memory.home))
-            if again.code:
+        if not self._is_well(done) and seen == self._before:
+            again = self._again(memory)
+            if not self._is_well(again):
                 yield f"not the next time either: {done}, {again}"
             elif (now := self.scene.seen(memory)) != self._after and not (now == self._before and _waits(again)):
                 yield f"another end the next time: {done}, {again} {_difference(now, self._after)}"
+
+
+def _kept_in(home: Path) -> dict[str, bytes]:
+    """Bytes of every file of a home that is not derived, by relative path."""
+    return {path: data for path, data in snapshot(home).items() if "/.cache/" not in path}
+
+
+def _below(memory: Memory, files: dict[str, bytes]) -> dict[str, bytes]:
+    """Those below the root, relative to it."""
+    place = f"{memory.root.relative_to(memory.home)}/"
+    return {path.removeprefix(place): data for path, data in files.items() if path.startswith(place)}
 
 
 def _told(memory: Memory) -> bool:
@@ -168,7 +206,7 @@ def _symptoms_of(done: Done) -> list[str]:
 def _admits(done: Done) -> bool:
     """Whether an answer tells that it is not all: what could not be read, what was done without, what was refused."""
     document = done.document
-    told = ("notices", "unreadable", "refused")
+    told = ("notices", "unreadable", "unread", "refused", "notFixed")
     return bool(done.err or any(document.get(each) for each in told) or document.get("mode") == "bm25")
 
 

@@ -1,9 +1,9 @@
-"""What the fault sweeps do: a home in which much has happened, and one call of each command that touches the disk."""
+"""Where the fault sweeps happen: a home in which much has happened, and what one call in it may do (`swept_calls`)."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from pathlib import Path
 
 from attrs import frozen
@@ -28,16 +28,16 @@ def busy_home(home: Path) -> Memory:
     write_notes(memory)
     (home / CODEX).write_bytes(RULES)
     (home / "talk.md").write_text("# What was said\n\nRemember that the weir opens at 3.2 m.\n")
-    _talk(memory, FORGOTTEN, "Remember that the zanzibar deploys run from the release branch only.")
-    _succeed(memory, "consolidate")
-    _succeed(memory, "defrag")
-    _succeed(memory, "state", "set", "lamp.level", '"low"')
-    _talk(memory, LEARNT, "Remember that ruff runs before every commit in the lamp project.")
-    _succeed(memory, "consolidate")
-    _succeed(memory, "search", "deploys")
-    _succeed(memory, "inject", "--harness", "claude-code", "--hook", data=_payload("UserPromptSubmit", "s-0", home))
-    _talk(memory, PENDING, "Remember that the pier is 120 m long and has 14 lamps, see docs/pier.md.")
-    _succeed(memory, "remember", "The tide table is in docs/tides.csv, and never in the wiki.")
+    talk(memory, FORGOTTEN, "Remember that the zanzibar deploys run from the release branch only.")
+    succeed(memory, "consolidate")
+    succeed(memory, "defrag")
+    succeed(memory, "state", "set", "lamp.level", '"low"')
+    talk(memory, LEARNT, "Remember that ruff runs before every commit in the lamp project.")
+    succeed(memory, "consolidate")
+    succeed(memory, "search", "deploys")
+    succeed(memory, "inject", "--harness", "claude-code", "--hook", data=payload_of("UserPromptSubmit", "s-0", home))
+    talk(memory, PENDING, "Remember that the pier is 120 m long and has 14 lamps, see docs/pier.md.")
+    succeed(memory, "remember", "The tide table is in docs/tides.csv, and never in the wiki.")
     return memory
 
 
@@ -48,19 +48,19 @@ def with_twins(memory: Memory) -> None:
     (memory.root / "topics" / "Twin -- id__twinxx.md").write_text(twin)
 
 
-def _talk(memory: Memory, session: str, said: str) -> None:
+def talk(memory: Memory, session: str, said: str) -> None:
     conversation = Conversation(session)
     conversation.user(said)
     conversation.agent("Understood.")
     memory.session(session, b"\n".join(conversation.lines) + b"\n")
 
 
-def _succeed(memory: Memory, *words: str, data: bytes = b"") -> None:
+def succeed(memory: Memory, *words: str, data: bytes = b"") -> None:
     done = memory(*words, data=data)
     assert done.code == 0, (words, done)
 
 
-def _payload(event: str, session: str, home: Path) -> bytes:
+def payload_of(event: str, session: str, home: Path) -> bytes:
     path = home / ".claude/projects/lamp" / f"{session}.jsonl"
     known = {"session_id": session, "transcript_path": str(path), "cwd": str(home), "hook_event_name": event}
     return json.dumps({**known, "source": "startup", "reason": "other", "prompt": ASKED}).encode()
@@ -114,6 +114,9 @@ def ids_in(done: Done) -> Hashable:
     return tuple(each["id"] for each in done.document["entries"])
 
 
+NOTHING: Mapping[str, str] = {}
+
+
 @frozen
 class Scene:
     """One call, what of the home it may change, and what it says."""
@@ -128,54 +131,21 @@ class Scene:
     """The event of a hook's payload on stdin; the call is a hook's."""
     takes_away: bool = False
     """What was there may be gone afterwards."""
+    stdin: bytes = b""
+    ends: tuple[int, ...] = (0,)
+    """Exit codes of a call that ended well."""
+    environ: Mapping[str, str] = NOTHING
+    """`~` in a value is the home."""
+    admits: Callable[[Done], bool] | None = None
+    """Whether an answer that is no JSON document tells that it is not all."""
 
     @property
     def is_hook(self) -> bool:
         return bool(self.payload)
 
     def data(self, home: Path) -> bytes:
-        return _payload(self.payload, HOOKED, home) if self.payload else b""
+        return payload_of(self.payload, HOOKED, home) if self.payload else self.stdin
 
-
-INJECT = ("inject", "--harness", "claude-code", "--hook")
-
-
-def _without_section(memory: Memory) -> None:
-    """The harness has not read by itself what is hot, so there is something to tell it."""
-    (memory.home / ".claude/CLAUDE.md").unlink()
-
-
-def _cold(memory: Memory) -> None:
-    """Without anything derived, as after a clone."""
-    for path in sorted((memory.root / ".cache").rglob("*"), reverse=True):
-        path.rmdir() if path.is_dir() else path.unlink()
-    _without_section(memory)
-
-
-SCENES = {
-    "capture by a hook": Scene(("capture", "--harness", "claude-code", "--hook"), queue_of, payload="SessionEnd"),
-    "capture": Scene(("capture", "--title", "Tides", "--body", "High at 6.", "--json"), queue_of),
-    "capture a file": Scene(("capture", "--file", "talk.md", "--json"), queue_of),
-    "read": Scene(("read", id_of(DEPLOYS), "--json"), uses_of, lambda done: done.document["body"]),
-    "list": Scene(("list", "--json"), said=ids_in),
-    "search": Scene(("search", "deploys", "--json"), said=ids_in),
-    "search at first": Scene(("search", "deploys", "--json"), said=ids_in, prepare=_cold),
-    "inject by a hook": Scene(INJECT, payload="UserPromptSubmit"),
-    "inject at a start": Scene(INJECT, payload="SessionStart", prepare=_without_section),
-    "inject at first": Scene(INJECT, payload="SessionStart", prepare=_cold),
-    "inject": Scene(("inject", "--query", "deploys", "--json")),
-    "remember": Scene(("remember", "The quay has 7 cranes, `crane-7` is out of order.", "--json"), live_notes_of),
-    "pin": Scene(("pin", id_of(DEPLOYS), "--json"), live_notes_of),
-    "archive": Scene(("archive", id_of(DEPLOYS), "--json"), live_notes_of),
-    "consolidate": Scene(("consolidate", "--json"), notes_and_queue_of),
-    "defrag": Scene(("defrag", "--json"), live_notes_of, prepare=with_twins),
-    "undo": Scene(("undo", "--json"), live_notes_of, takes_away=True),
-    "forget": Scene(("forget", "--session", FORGOTTEN, "--yes", "--json"), live_notes_of, takes_away=True),
-    "generate-agents-md": Scene(("generate-agents-md", "--json"), sections_of),
-    "state set": Scene(("state", "set", "lamp.level", '"high"', "--json"), state_of),
-    "state get": Scene(("state", "get", "lamp.level", "--json"), state_of, lambda done: str(done.document)),
-    "log": Scene(("log", "--json"), said=lambda done: len(done.document["runs"])),
-    "tags": Scene(("tags", "--json"), said=lambda done: str(done.document)),
-    "why": Scene(("why", id_of(DEPLOYS), "--json")),
-    "handoff": Scene(("handoff", "--json")),
-}
+    def variables(self, home: Path) -> dict[str, str]:
+        """Of the environment, besides those of the home."""
+        return {name: value.replace("~", str(home)) for name, value in self.environ.items()}

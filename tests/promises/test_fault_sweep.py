@@ -12,7 +12,8 @@ import pytest
 
 from disk_faults import KILL, NONE, Fault, preloaded_library, struck
 from fault_sweep import Sweep
-from swept_scenes import FORGOTTEN, SCENES, Scene, busy_home, notes_of
+from swept_calls import SCENES
+from swept_scenes import FORGOTTEN, Scene, busy_home, notes_of
 
 SOME = {
     "capture by a hook": 31,
@@ -62,7 +63,7 @@ def test_the_sweep_sees_a_store_that_lost_something(kept: Path) -> None:
 def test_a_fault_strikes_the_call_it_is_meant_for(kept: Path) -> None:
     sweep = Sweep(kept, kept.with_name("home"), SCENES["capture"])
     memory = sweep.fresh()
-    capture = SCENES["capture"].words
+    capture = SCENES["capture"]
     assert struck(memory, Fault(1, KILL), capture).code == -9
     assert struck(memory, Fault(0, NONE), capture).code == 0
     failed = [struck(memory, Fault(at, "EIO"), capture) for at in range(28, 36)]

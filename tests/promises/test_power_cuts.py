@@ -18,7 +18,8 @@ from fault_sweep import LITTER
 from faults import snapshot
 from loop_disk import LoopDisk
 from memory_process import Done, Memory
-from swept_scenes import SCENES, Scene, busy_home
+from swept_calls import SCENES
+from swept_scenes import Scene, busy_home
 
 pytestmark = pytest.mark.sweep
 
@@ -54,7 +55,7 @@ class Cuts:
         """What went wrong, with every n-th moment, and with the moment after a call that ended well."""
         memory = self._fresh()
         self._before = self.scene.seen(memory)
-        calls = calls_of(memory, self.scene.words, self.scene.data(memory.home))
+        calls = calls_of(memory, self.scene)
         self._after = self.scene.seen(memory)
         moments = [at for at, call in enumerate(calls, 1) if call.split()[0] in CHANGING]
         faults = [Fault(0, NONE), *(Fault(at, KILL) for at in moments[every // 2 :: every])]
@@ -71,7 +72,7 @@ class Cuts:
     def _wrong(self, fault: Fault) -> list[str]:
         memory = self._fresh()
         before = snapshot(memory.root)
-        done = struck(memory, fault, self.scene.words, self.scene.data(memory.home), **self.variables)
+        done = struck(memory, fault, self.scene, **self.variables)
         self.disk.cut_power()
         self.outcomes["acknowledged" if done.code == 0 else "killed"] += 1
         try:

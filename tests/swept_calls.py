@@ -1,0 +1,201 @@
+"""One call of each command that touches the disk, for the fault sweeps: a new command is one line in `SCENES`."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Hashable
+from typing import Any
+
+from memory_process import Done, Memory
+from swept_scenes import (
+    FORGOTTEN,
+    LEARNT,
+    Scene,
+    ids_in,
+    live_notes_of,
+    notes_and_queue_of,
+    queue_of,
+    sections_of,
+    state_of,
+    succeed,
+    uses_of,
+    with_twins,
+)
+from tidying_homes import DEPLOYING, DEPLOYS, MINOR, PINNED, TWO, id_of
+
+INJECT = ("inject", "--harness", "claude-code", "--hook")
+CRONTAB = """#!/bin/sh
+case "$1" in
+  -l) if [ -e "$HOME/table" ]; then cat "$HOME/table"; else echo "no crontab for me" >&2; exit 1; fi ;;
+  -r) rm "$HOME/table" ;;
+  -) cat > "$HOME/table.new" && mv "$HOME/table.new" "$HOME/table" ;;
+esac
+"""
+
+
+# -- what is there before ---------------------------------------------------------------------------------------------
+
+
+def _without_section(memory: Memory) -> None:
+    """The harness has not read by itself what is hot, so there is something to tell it."""
+    (memory.home / ".claude/CLAUDE.md").unlink()
+
+
+def _cold(memory: Memory) -> None:
+    """Without anything derived, as after a clone."""
+    for path in sorted((memory.root / ".cache").rglob("*"), reverse=True):
+        path.rmdir() if path.is_dir() else path.unlink()
+    _without_section(memory)
+
+
+def _with_archived(memory: Memory) -> None:
+    succeed(memory, "archive", id_of(DEPLOYS))
+
+
+def _with_crontab(memory: Memory) -> None:
+    """A table of the person's own, and a `crontab` that keeps it in the home."""
+    programs = memory.home / "bin"
+    programs.mkdir()
+    (programs / "crontab").write_text(CRONTAB)
+    (programs / "crontab").chmod(0o755)
+    (memory.home / "table").write_text("# mine\n5 5 * * * true\n")
+
+
+def _damaged(memory: Memory) -> None:
+    """A note without an id, a tier list with an id that nobody has, and a write that was broken off."""
+    (memory.root / "topics" / "By hand.md").write_text("# The lock\n\nThe lock keeper lives at 4, Canal Row.\n")
+    tiers = memory.root / "state" / "tiers.json"
+    document = json.loads(tiers.read_text())
+    tiers.write_text(json.dumps({**document, "warm": [*document["warm"], "id__gonexx"]}))
+    (memory.root / "topics" / ".tmp-gone").write_text("half")
+    os.utime(memory.root / "topics" / ".tmp-gone", (0, 0))
+
+
+def _shared(memory: Memory) -> None:
+    """Another machine and a remote; both machines have written since they met."""
+    remote = memory.home / "remote.git"
+    subprocess.run(["git", "init", "-q", "--bare", "-b", "main", str(remote)], check=True)
+    other = Memory(memory.home / "other")
+    other.home.mkdir()
+    for each in (memory, other):
+        succeed(each, "sync", "--remote", str(remote))
+    succeed(other, "edit", id_of(DEPLOYS), "--body", "Deploys run from `main` at 07:15, the api on port 9090.")
+    succeed(other, "remember", "The boathouse key hangs behind BOATHOUSE_7.")
+    succeed(other, "archive", id_of(MINOR[0]))
+    succeed(other, "sync")
+    succeed(memory, "edit", id_of(TWO), "--title", "Two things")
+
+
+# -- what is seen and said --------------------------------------------------------------------------------------------
+
+
+def _table_of(memory: Memory) -> Hashable:
+    return (memory.home / "table").read_bytes()
+
+
+def _links_in(done: Done) -> Hashable:
+    return tuple(str(done.document[key]) for key in ("outgoing", "incoming", "supersedes", "supersededBy"))
+
+
+def _story_in(done: Done) -> Hashable:
+    document = done.document
+    return tuple(len(document[key]) for key in ("history", "commits", "merged", "supersededBy", "sources"))
+
+
+def _traces_in(done: Done) -> Hashable:
+    return tuple(str(each) for each in done.document["sessions"])
+
+
+def _shown_in(done: Done) -> Hashable:
+    return len(done.document["files"])
+
+
+# -- a client of the MCP server ---------------------------------------------------------------------------------------
+
+
+def _asking(tool: str, **arguments: object) -> bytes:
+    """What a client sends that calls one tool and hangs up."""
+    client = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "sweep", "version": "1"}}
+    calls: tuple[dict[str, object], ...] = (
+        {"id": 1, "method": "initialize", "params": client},
+        {"method": "notifications/initialized"},
+        {"id": 2, "method": "tools/call", "params": {"name": tool, "arguments": arguments}},
+    )
+    return b"".join(json.dumps({"jsonrpc": "2.0", **each}).encode() + b"\n" for each in calls)
+
+
+def _result_in(done: Done) -> dict[str, Any]:
+    answers = [json.loads(line) for line in done.out.splitlines()]
+    (result,) = (each["result"] for each in answers if each.get("id") == 2)
+    return dict(result)
+
+
+def _told(done: Done) -> Hashable:
+    return str(_result_in(done)["content"])
+
+
+def _says_why(done: Done) -> bool:
+    result = _result_in(done)
+    return bool(result.get("isError") or done.err or "could not" in str(result).casefold())
+
+
+SCENES = {
+    "capture by a hook": Scene(("capture", "--harness", "claude-code", "--hook"), queue_of, payload="SessionEnd"),
+    "capture": Scene(("capture", "--title", "Tides", "--body", "High at 6.", "--json"), queue_of),
+    "capture a file": Scene(("capture", "--file", "talk.md", "--json"), queue_of),
+    "read": Scene(("read", id_of(DEPLOYS), "--json"), uses_of, lambda done: done.document["body"]),
+    "list": Scene(("list", "--json"), said=ids_in),
+    "list --open": Scene(("list", "--open", "--json"), said=ids_in),
+    "search": Scene(("search", "deploys", "--json"), said=ids_in),
+    "search at first": Scene(("search", "deploys", "--json"), said=ids_in, prepare=_cold),
+    "inject by a hook": Scene(INJECT, payload="UserPromptSubmit"),
+    "inject at a start": Scene(INJECT, payload="SessionStart", prepare=_without_section),
+    "inject at first": Scene(INJECT, payload="SessionStart", prepare=_cold),
+    "inject": Scene(("inject", "--query", "deploys", "--json")),
+    "remember": Scene(("remember", "The quay has 7 cranes, `crane-7` is out of order.", "--json"), live_notes_of),
+    "edit": Scene(("edit", id_of(DEPLOYS), "--body", "Deploys run from `main`, port 9090.", "--json"), live_notes_of),
+    "pin": Scene(("pin", id_of(DEPLOYS), "--json"), live_notes_of),
+    "unpin": Scene(("unpin", id_of(PINNED), "--json"), live_notes_of),
+    "promote": Scene(("promote", id_of(DEPLOYS), "--json"), live_notes_of),
+    "archive": Scene(("archive", id_of(DEPLOYS), "--json"), live_notes_of),
+    "restore": Scene(("restore", id_of(DEPLOYS), "--json"), live_notes_of, prepare=_with_archived),
+    "consolidate": Scene(("consolidate", "--json"), notes_and_queue_of),
+    "defrag": Scene(("defrag", "--json"), live_notes_of, prepare=with_twins),
+    "run-scheduled": Scene(("run-scheduled", "consolidate", "--json"), notes_and_queue_of),
+    "undo": Scene(("undo", "--json"), live_notes_of, takes_away=True),
+    "diff": Scene(("diff", "--json"), said=_shown_in),
+    "forget": Scene(("forget", "--session", FORGOTTEN, "--yes", "--json"), live_notes_of, takes_away=True),
+    "forget a note": Scene(("forget", id_of(DEPLOYING), "--yes", "--json"), live_notes_of, takes_away=True),
+    "generate-agents-md": Scene(("generate-agents-md", "--json"), sections_of),
+    "state set": Scene(("state", "set", "lamp.level", '"high"', "--json"), state_of),
+    "state get": Scene(("state", "get", "lamp.level", "--json"), state_of, lambda done: str(done.document)),
+    "log": Scene(("log", "--json"), said=lambda done: len(done.document["runs"])),
+    "tags": Scene(("tags", "--json"), said=lambda done: str(done.document)),
+    "links": Scene(("links", id_of(DEPLOYS), "--json"), said=_links_in),
+    "why": Scene(("why", id_of(DEPLOYS), "--json"), said=_story_in),
+    "why a session": Scene(("why", "--session", LEARNT, "--json"), said=_traces_in),
+    "handoff": Scene(("handoff", "--json")),
+    "status": Scene(("status", "--json"), ends=(0, 1)),
+    "stats": Scene(("stats", "--json"), said=lambda done: str(done.document["notes"])),
+    "doctor": Scene(("doctor", "--json"), prepare=_damaged, ends=(0, 1)),
+    "doctor --fix": Scene(("doctor", "--fix", "--json"), live_notes_of, prepare=_damaged, ends=(0, 1)),
+    "install-cron": Scene(
+        ("install-cron", "--system", "cron", "--yes", "--json"),
+        _table_of,
+        prepare=_with_crontab,
+        environ={"PATH": f"~/bin:{os.environ.get('PATH', os.defpath)}"},
+    ),
+    "sync": Scene(("sync", "--json"), live_notes_of, prepare=_shared),
+    "backfill": Scene(("backfill", "--yes", "--json"), queue_of),
+    "mcp read": Scene(("mcp",), uses_of, _told, stdin=_asking("read_context", id=id_of(DEPLOYS)), admits=_says_why),
+    "mcp search": Scene(("mcp",), said=_told, stdin=_asking("search_context", query="deploys"), admits=_says_why),
+    "mcp write": Scene(
+        ("mcp",),
+        live_notes_of,
+        _told,
+        stdin=_asking("write_context", topic="The quay", content="It has 7 cranes."),
+        admits=_says_why,
+    ),
+}
