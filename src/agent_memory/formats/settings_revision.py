@@ -24,8 +24,6 @@ class Revision:
     after: bytes | None
     baseline: bytes | None
     placed: tuple[Placed, ...]
-    already_there: tuple[Placed, ...] = ()
-    """What was wanted and somebody else has put there before."""
     set_aside: bool = False
     """A file of ours that somebody has edited is replaced or removed: its bytes are to be kept."""
 
@@ -137,19 +135,16 @@ def _filled(
 ) -> Result[Revision, str]:
     original = None if baseline is None else baseline.decode("utf-8", "replace")
     placed = list(earlier)
-    theirs: list[Placed] = []
     now = text or ""
     for each in wanted:
         match sealed(_one_in(now, each, syntax, placed, original)):
             case Failure(problem):
                 return Failure(problem)
             case Success(changed):
-                if changed is None:
-                    theirs.append(each)
-                else:
+                if changed is not None:  # else somebody has put it there before
                     now, placed = changed
     after = None if text is None and now == "" else now.encode()
-    return Success(Revision(after, baseline, tuple(placed), tuple(theirs)))
+    return Success(Revision(after, baseline, tuple(placed)))
 
 
 def _one_in(
@@ -202,7 +197,7 @@ def _whole(
         placed = _united(each, placed)
     text = placed.entry.text.encode() if isinstance(placed.entry, Whole) else b""
     if current == text and record is None:
-        return Success(Revision(current, current, (), wanted))
+        return Success(Revision(current, current, ()))
     if current is None or current == text or record is not None:
         edited = (
             current is not None and record is not None and sha256_of(current) not in (record.after, sha256_of(text))

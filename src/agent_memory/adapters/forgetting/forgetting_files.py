@@ -70,10 +70,6 @@ class ForgettingFiles:
         """Note that the history is about to be rewritten."""
         return put_file(self._real, PURGE_MARK, render_purge(at_ms))
 
-    def clear_purge(self) -> Result[None, Error]:
-        """Every other copy was dealt with: `memory sync --after-purge`."""
-        return drop_file(self._real, PURGE_MARK).alt(_as_error)
-
     @property
     def _real(self) -> str:
         return real_root(self.root)

@@ -32,8 +32,6 @@ class Meeting:
     ours_is_ahead: bool
     """Ours has all of theirs in its history."""
     theirs_is_ahead: bool
-    our_purge_ms: int | None
-    their_purge_ms: int | None
     our_purge_is_news: bool
     """We have purged, and the remote does not know."""
     their_purge_is_news: bool
@@ -114,8 +112,6 @@ def _related(
                 base_tree=None if base is None else tree,
                 ours_is_ahead=is_ahead,
                 theirs_is_ahead=is_behind,
-                our_purge_ms=purges[0],
-                their_purge_ms=purges[1],
                 our_purge_is_news=our_news,
                 their_purge_is_news=their_news,
                 is_rewritten=not is_kept and not is_ahead,

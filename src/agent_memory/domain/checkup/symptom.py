@@ -54,8 +54,3 @@ class Ailment:
         """One case of it; with another severity, or beyond repair (`fixed=False`), where the case calls for that."""
         fix = self.fix if fixed else None
         return Symptom(self.code, self.area, severity or self.severity, subject, sentence, fix)
-
-
-def problems_among(symptoms: tuple[Symptom, ...]) -> tuple[Symptom, ...]:
-    """Those that count for the exit code."""
-    return tuple(each for each in symptoms if each.severity is Severity.PROBLEM)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 
 from agent_memory.domain.defragging.kept_lines import Line
 from agent_memory.domain.forgetting.statements import holds_some
@@ -71,16 +70,3 @@ def forgetful_message(message: str, words: TraceWords, *, touched: bool) -> str:
 def _subject(line: str) -> str:
     verb = _VERB.match(line)
     return f"{verb[0]}: {FORGOTTEN}" if verb else FORGOTTEN
-
-
-def joined_words(parts: Iterable[TraceWords]) -> TraceWords:
-    """All of them together; the session is that of the last one that has any."""
-    ids: frozenset[str] = frozenset()
-    titles: frozenset[str] = frozenset()
-    session_id: str | None = None
-    statements: tuple[Line, ...] = ()
-    for part in parts:
-        ids, titles = ids | part.ids, titles | part.titles
-        session_id = part.session_id or session_id
-        statements = (*statements, *part.statements)
-    return TraceWords(ids, session_id, titles, statements)

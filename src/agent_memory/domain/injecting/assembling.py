@@ -7,7 +7,7 @@ each section is first held to its share; then the sections give way in `TRIM_ORD
 
 from agent_memory.domain.injecting.passage import NOTHING, Injection, Passage
 from agent_memory.domain.injecting.profiles import SECTIONS, TRIM_ORDER, Profile
-from agent_memory.domain.injecting.tokens import UNITS_PER_TOKEN, token_units
+from agent_memory.domain.injecting.tokens import UNITS_PER_TOKEN, token_units, tokens_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ class _Draft:
         return Injection(
             text=text,
             ids=tuple(each.passage.id for each in shown),
-            tokens=-(-token_units(text) // UNITS_PER_TOKEN),
+            tokens=tokens_in(text),
             budget=profile.budget,
             profile=profile.name,
             shortened=sum(bool(each.passage.whole) and not each.is_whole for each in shown),

@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from agent_memory.domain.searching.matching import NoteFilter
 from agent_memory.domain.text.tags import normal_tags
-from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Harness, Kind
+from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Kind
 from agent_memory.values import frozen
 
 MAX_HITS = 1_000
@@ -47,7 +47,6 @@ class SearchRequest:
     """The scope of whoever asks: its entries come first where others are as good."""
     scopes: frozenset[str] | None = None
     """Only entries of these scopes; for what is shown unasked."""
-    asked_by: Harness | None = None
 
 
 def problem_of(request: SearchRequest) -> str | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from agent_memory.domain.text.code_spans import find_code
 from agent_memory.domain.text.ids import ID_PATTERN
@@ -36,16 +36,6 @@ def find_links(body: str) -> tuple[Link, ...]:
         return ()
     code = find_code(body).ranges
     return tuple(link for link in found if not _inside(link.start, code))
-
-
-def rewrite_links(body: str, mapping: Mapping[str, str]) -> str:
-    """The body with the target of each link replaced as `mapping` says; labels, other links and code stay as they are."""
-    parts, position = list[str](), 0
-    for link in find_links(body):
-        start = link.start + len("[[")
-        parts += [body[position:start], mapping.get(link.target, link.target)]
-        position = start + len(link.target)
-    return "".join((*parts, body[position:]))
 
 
 def append_see_also(body: str, ids: Iterable[str]) -> str:

@@ -92,7 +92,6 @@ def _request(arguments: argparse.Namespace, memory: Memory) -> Result[SearchRequ
             min_score=arguments.min_score,
             archived=arguments.archived,
             here=memory.scope_here(),
-            asked_by=memory.caller.harness,
         )
 
     return text_of(" ".join(arguments.query)).bind(lambda query: since.map(lambda since_ms: asked(query, since_ms)))

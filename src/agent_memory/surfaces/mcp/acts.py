@@ -47,7 +47,6 @@ def search_context(memory: Memory, asked: AskedSearch) -> Told:
         agent=asked.agent and stored_agent(asked.agent),
         min_score=asked.min_score,
         here=here,
-        asked_by=memory.caller.harness,
     )
 
     def told(answer: SearchAnswer) -> str:
