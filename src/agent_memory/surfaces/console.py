@@ -15,14 +15,24 @@ from agent_memory.values import field, frozen
 from agent_memory.wording import describe
 
 
+class Held:
+    """What a call with `--json` is going to say on stderr when it ends."""
+
+    def __init__(self) -> None:
+        self.remarks: list[str] = []
+        self.failure: dict[str, Any] | None = None
+
+
 @frozen
 class Console:
-    """Two streams and the choice between text and JSON."""
+    """Two streams and the choice between text and JSON. One that holds what goes to stderr until it is closed can say it as
+    one JSON document where the call fails: `{"error": …}`, with `"warnings"` where there were remarks."""
 
     stdout: TextIO
     stderr: TextIO
     json: bool = False
     line: ProgressLine = field(factory=ProgressLine, repr=False)
+    held: Held | None = None
 
     def out(self, text: str) -> None:
         """Print for people; with `--json` nothing but the document goes to stdout."""
@@ -32,6 +42,9 @@ class Console:
 
     def err(self, text: str) -> None:
         """Print a remark on stderr."""
+        if self.held is not None:
+            self.held.remarks.append(text)
+            return
         self.line.clear(self.stderr)
         print(text, file=self.stderr)
 
@@ -50,11 +63,30 @@ class Console:
             from attrs import asdict
 
             details = {_camel(key): value for key, value in asdict(error).items()}
-            document = {"error": {"code": error.code, "message": describe(error), "details": details}}
-            print(_json(_without_secrets(document, lambda text: redact(text).text), self.stderr), file=self.stderr)
+            failure = {"error": {"code": error.code, "message": describe(error), "details": details}}
+            document = _without_secrets(failure, lambda text: redact(text).text)
+            if self.held is not None:
+                self.held.failure = document
+            else:
+                print(_json(document, self.stderr), file=self.stderr)
         else:
             print(f"memory: {redact(describe(error)).text}", file=self.stderr)
         return error.exit_code
+
+    def close(self) -> None:
+        """Say what was held: one document where the call failed, else the remarks as lines."""
+        if self.held is None:
+            return
+        failure, remarks = self.held.failure, self.held.remarks
+        if failure is not None:
+            document = (
+                {**failure, "warnings": [each.removeprefix("memory: ") for each in remarks]} if remarks else failure
+            )
+            print(_json(document, self.stderr), file=self.stderr)
+        else:
+            for each in remarks:
+                print(each, file=self.stderr)
+        self.held.failure, self.held.remarks = None, []
 
     def progress(self, text: str) -> None:
         """Show what long work is at, on a terminal only: in place of what was shown before, until something is printed."""
@@ -76,9 +108,9 @@ class Console:
         return f"\x1b[1m{text}\x1b[0m" if self.colour else text
 
 
-def standard_console(*, as_json: bool) -> Console:
+def standard_console(*, as_json: bool, held: Held | None = None) -> Console:
     """The process's own streams."""
-    return Console(sys.stdout, sys.stderr, as_json)
+    return Console(sys.stdout, sys.stderr, as_json, held=held)
 
 
 def _json(document: dict[str, Any], stream: TextIO) -> str:

@@ -12,7 +12,7 @@ from typing import NoReturn, Protocol, cast
 
 from agent_memory import __version__
 from agent_memory.errors import Defect, StoreIo, UsageInvalid
-from agent_memory.surfaces.console import Console, standard_console
+from agent_memory.surfaces.console import Console, Held, standard_console
 from agent_memory.surfaces.progress_line import erase_line
 from agent_memory.surfaces.streams import guarded_streams
 from agent_memory.surfaces.texts import is_text
@@ -129,6 +129,10 @@ _SILENT = frozenset({"capture", "inject", "mcp", "run-scheduled", "merge-driver"
 """Commands that no person reads: they leave it to others to tell of what went wrong in the background."""
 
 
+_GO_ON = frozenset({"mcp", "run-scheduled", "watch"})
+"""Commands that say what there is to say when it happens."""
+
+
 class Parser(argparse.ArgumentParser):
     """Errors become one sentence on stderr and exit code 2. Paragraphs of an epilog without line breaks are set in lines of
     80."""
@@ -210,10 +214,14 @@ def run_command(argv: Sequence[str]) -> int:
     if mute := next((word for word in words[1:] if word.startswith("--") and word.endswith("=--")), None):
         parser.error(f"argument {mute.removesuffix('=--')}: -- is no value")  # over which argparse itself would stumble
     arguments = parser.parse_args(words[1:])
-    console = standard_console(as_json=as_json or arguments.json)
+    is_json = as_json or arguments.json
+    console = standard_console(as_json=is_json, held=Held() if is_json and name not in _GO_ON else None)
     if name not in _SILENT and not console.json:
         _tell_of_schedule(console)
-    return command.run(arguments, console)
+    try:
+        return command.run(arguments, console)
+    finally:
+        console.close()
 
 
 def _tell_of_schedule(console: Console) -> None:
