@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 
 from returns.result import Failure, Result, Success
 
-from agent_memory.adapters.disk.io_errors import store_io
-from agent_memory.adapters.disk.paths import directory_inside, read_file
+from agent_memory.adapters.disk.listed_names import names_inside
+from agent_memory.adapters.disk.paths import read_file
 from agent_memory.adapters.inbox.inbox_exit import FAILED, PROCESSED
 from agent_memory.adapters.inbox.inbox_put import INBOX
 from agent_memory.adapters.inbox.inbox_quarantine import REASON_ENDING
@@ -91,17 +91,10 @@ def _found(root: str, is_meant: Callable[[_File], bool]) -> Result[InboxTraces, 
 
 def _files(root: str) -> Iterator[Result[_File, Error]]:
     for place in _PLACES:
-        match sealed(directory_inside(root, place)):
+        match sealed(names_inside(root, place, _may_be_entry)):
             case Failure(refused):
                 yield Failure(refused)
-            case Success(directory):
-                try:
-                    names = sorted(name for name in os.listdir(directory) if _may_be_entry(name))
-                except FileNotFoundError:
-                    continue
-                except OSError as error:
-                    yield Failure(store_io(error, "list", directory))
-                    continue
+            case Success(names):
                 for name in names:
                     yield from _read(root, place, name)
 

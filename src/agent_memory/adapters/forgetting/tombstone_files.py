@@ -6,13 +6,12 @@ never write the same file.
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.file_in_root import put_file
-from agent_memory.adapters.disk.io_errors import store_io
+from agent_memory.adapters.disk.listed_names import listed_names
 from agent_memory.adapters.disk.paths import inside, read_file, real_root
 from agent_memory.domain.forgetting.tombstone import EntryTombstone, SessionTombstone
 from agent_memory.domain.results import sealed
@@ -53,12 +52,9 @@ class TombstoneFiles:
 
     def of_entries(self) -> Result[tuple[EntryTombstone, ...], Error]:
         """See the port; by id."""
-        try:
-            names = sorted(name for name in os.listdir(f"{self._real}/{FORGOTTEN}") if _is_of_entry(name))
-        except FileNotFoundError:
-            return Success(())
-        except OSError as refused:
-            return Failure(store_io(refused, "list", f"{self._real}/{FORGOTTEN}"))
+        return listed_names(f"{self._real}/{FORGOTTEN}", _is_of_entry).bind(self._of_entries)
+
+    def _of_entries(self, names: tuple[str, ...]) -> Result[tuple[EntryTombstone, ...], Error]:
         found: list[EntryTombstone] = []
         for name in names:
             match sealed(self._read(f"{FORGOTTEN}/{name}")):

@@ -10,8 +10,7 @@ from pathlib import Path
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.file_in_root import drop_file
-from agent_memory.adapters.disk.io_errors import store_io
-from agent_memory.adapters.disk.paths import directory_inside
+from agent_memory.adapters.disk.listed_names import names_inside
 from agent_memory.adapters.inbox.inbox_exit import FAILED, PROCESSED, bring_back, is_retired, leave, put_entry
 from agent_memory.adapters.inbox.inbox_put import INBOX
 from agent_memory.adapters.inbox.inbox_quarantine import REASON_ENDING, Quarantine
@@ -114,11 +113,10 @@ class InboxFiles:
         return leave(str(self.root), pending, outcome, target).bind(lambda _: self._troubles.clear((key,)))
 
     def _listed(self, relative: str) -> Result[tuple[str, ...], Error]:
-        match sealed(directory_inside(str(self.root), relative)):
-            case Success(directory):
-                return _names_in(directory)
-            case Failure(error):
-                return Failure(error)
+        directory = f"{self.root}/{relative}"
+        return names_inside(str(self.root), relative, is_entry_name).map(
+            lambda names: tuple(sorted(names, key=lambda name: (_stamp(directory, name), name)))
+        )
 
     def _loaded(
         self, names: tuple[str, ...], troubles: Mapping[str, Trouble], limit: int | None, now_ms: int
@@ -165,16 +163,6 @@ class InboxFiles:
 
     def _scope_of(self, cwd: str) -> str:
         return read_repository(cwd, self.environ, home_of(self.environ)).scope
-
-
-def _names_in(directory: str) -> Result[tuple[str, ...], Error]:
-    try:
-        names = [name for name in os.listdir(directory) if is_entry_name(name)]
-    except FileNotFoundError:
-        return Success(())
-    except OSError as error:
-        return Failure(store_io(error, "list", directory))
-    return Success(tuple(sorted(names, key=lambda name: (_stamp(directory, name), name))))
 
 
 def is_entry_name(name: str) -> bool:

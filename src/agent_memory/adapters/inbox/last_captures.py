@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterable, Mapping
 
 from returns.result import Failure, Result, Success
 
-from agent_memory.adapters.disk.io_errors import store_io
-from agent_memory.adapters.disk.paths import directory_inside
+from agent_memory.adapters.disk.listed_names import names_inside
 from agent_memory.adapters.inbox.inbox_exit import FAILED, PROCESSED
 from agent_memory.adapters.inbox.inbox_put import INBOX
 from agent_memory.domain.instants import ms_of
@@ -36,7 +34,7 @@ def all_captures(root: str) -> Result[list[Capture], Error]:
     """Every entry, in no order: waiting, worked on or given up."""
     captures: list[Capture] = []
     for relative in (INBOX, PROCESSED, FAILED):
-        match sealed(_names(root, relative)):
+        match sealed(names_inside(root, relative)):
             case Failure(error):
                 return Failure(error)
             case Success(names):
@@ -48,16 +46,3 @@ def _capture(name: str) -> Capture | None:
     found = _NAME.fullmatch(name)
     at_ms = ms_of(f"{found[1]}{found[2]}:{found[3]}:{found[4]}") if found else None
     return Capture(found[5], at_ms) if found and at_ms is not None else None
-
-
-def _names(root: str, relative: str) -> Result[list[str], Error]:
-    match sealed(directory_inside(root, relative)):
-        case Failure(refused):
-            return Failure(refused)
-        case Success(path):
-            try:
-                return Success(os.listdir(path))
-            except FileNotFoundError:
-                return Success([])
-            except OSError as error:
-                return Failure(store_io(error, "list", path))

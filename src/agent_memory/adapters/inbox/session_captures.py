@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from itertools import islice
 
 from returns.result import Failure, Result, Success
 
-from agent_memory.adapters.disk.io_errors import store_io
-from agent_memory.adapters.disk.paths import FileImage, directory_inside, read_file
+from agent_memory.adapters.disk.listed_names import names_inside
+from agent_memory.adapters.disk.paths import FileImage, read_file
 from agent_memory.adapters.inbox.inbox_exit import FAILED, PROCESSED
 from agent_memory.adapters.inbox.inbox_files import is_entry_name
 from agent_memory.adapters.inbox.inbox_put import INBOX
@@ -76,18 +75,9 @@ def captures_beginning_with(root: str, session_id: str) -> Result[FoundCaptures,
     return QueueTroubles(root).read().bind(found)
 
 
-def _names_in(root: str, relative: str) -> Result[list[str], Error]:
+def _names_in(root: str, relative: str) -> Result[tuple[str, ...], Error]:
     """By name, the newest first: a name begins with the time of its capture."""
-    match sealed(directory_inside(root, relative)):
-        case Failure(error):
-            return Failure(error)
-        case Success(directory):
-            try:
-                return Success(sorted(filter(is_entry_name, os.listdir(directory)), reverse=True))
-            except FileNotFoundError:
-                return Success([])
-            except OSError as error:
-                return Failure(store_io(error, "list", directory))
+    return names_inside(root, relative, is_entry_name).map(lambda names: names[::-1])
 
 
 def _capture(

@@ -19,6 +19,7 @@ from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.durable import fsync_directory, make_directories, replace_file
 from agent_memory.adapters.disk.io_errors import store_io
+from agent_memory.adapters.disk.listed_names import listed_names
 from agent_memory.adapters.disk.paths import FileImage, directory_inside, read_file, real_root
 from agent_memory.domain.history import History, SessionMark
 from agent_memory.domain.kept_history import KeptPart, KeptSession, joined_history
@@ -67,14 +68,14 @@ class KeptHistoriesFiles:
     def fetch(self, harness: Harness, session_id: str, mark: SessionMark | None) -> Result[History | None, Error]:
         """See the port. StateCorrupt: a part that cannot be understood, or is another session's."""
 
-        def joined(names: list[str]) -> Result[History | None, Error]:
+        def joined(names: tuple[str, ...]) -> Result[History | None, Error]:
             parts = self._parts(names, harness, session_id)
             try:
                 return Success(joined_history(parts, mark))
             except _PartError as refused:
                 return Failure(refused.error)
 
-        return self._names(f"{_session_name(harness, session_id)}.").map(sorted).bind(joined)
+        return self._names(f"{_session_name(harness, session_id)}.").bind(joined)
 
     def sessions(self) -> Result[tuple[KeptSession, ...], Error]:
         """See the port."""
@@ -88,10 +89,10 @@ class KeptHistoriesFiles:
     def _directory(self) -> Result[str, Error]:
         return directory_inside(real_root(self.root), DIRECTORY)
 
-    def _names(self, beginning: str) -> Result[list[str], Error]:
+    def _names(self, beginning: str) -> Result[tuple[str, ...], Error]:
         return self._directory().bind(lambda directory: _names_in(directory, beginning))
 
-    def _parts(self, names: list[str], harness: Harness, session_id: str) -> Iterator[KeptPart]:
+    def _parts(self, names: tuple[str, ...], harness: Harness, session_id: str) -> Iterator[KeptPart]:
         for name in names:
             path = f"{real_root(self.root)}/{DIRECTORY}/{name}"
             match sealed(read_file(path, _MAX_FILE_BYTES).bind(partial(_part_in, path))):
@@ -172,13 +173,8 @@ def _as_error(error: StateCorrupt) -> Error:
     return error
 
 
-def _names_in(directory: str, beginning: str) -> Result[list[str], Error]:
-    try:
-        return Success([name for name in os.listdir(directory) if name.startswith(beginning) and _is_part(name)])
-    except FileNotFoundError:
-        return Success([])
-    except OSError as error:
-        return Failure(store_io(error, "list", directory))
+def _names_in(directory: str, beginning: str) -> Result[tuple[str, ...], Error]:
+    return listed_names(directory, lambda name: name.startswith(beginning) and _is_part(name))
 
 
 def _is_part(name: str) -> bool:

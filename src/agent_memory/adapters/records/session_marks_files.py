@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,6 +9,7 @@ from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.durable import make_directories, replace_file
 from agent_memory.adapters.disk.io_errors import store_io
+from agent_memory.adapters.disk.listed_names import listed_names
 from agent_memory.adapters.disk.paths import directory_inside, inside, read_file, real_root
 from agent_memory.domain.history import SessionMark
 from agent_memory.domain.results import sealed
@@ -53,41 +53,35 @@ class SessionMarksFiles:
 
     def all(self) -> Iterator[Result[SessionMark, Error]]:
         """See the port."""
-        directory = f"{self._root}/{_SESSIONS}"
-        try:
-            names = sorted(name for name in os.listdir(directory) if name.endswith(_ENDING) and name[0] != ".")
-        except FileNotFoundError:
-            return
-        except OSError as refused:
-            yield Failure(store_io(refused, "list", directory))
-            return
-        for name in names:
-            match sealed(self._named(name)):
-                case Failure(error):
-                    yield Failure(error)
-                case Success(mark):
-                    if mark is not None:  # None: it was forgotten since it was listed
-                        yield Success(mark)
+        match sealed(listed_names(f"{self._root}/{_SESSIONS}", _is_mark)):
+            case Failure(refused):
+                yield Failure(refused)
+            case Success(names):
+                for name in names:
+                    match sealed(self._named(name)):
+                        case Failure(error):
+                            yield Failure(error)
+                        case Success(mark):
+                            if mark is not None:  # None: it was forgotten since it was listed
+                                yield Success(mark)
 
     def beginning_with(self, session_id: str, most: int) -> Result[tuple[SessionMark, ...], Error]:
         """The marks of all sessions, of any harness, whose id begins so: at most `most`, by file name."""
         beginnings = tuple(f"{harness}_{slug_beginning(session_id)}" for harness in Harness)
-        try:
-            names = sorted(name for name in os.listdir(f"{self._root}/{_SESSIONS}") if name.startswith(beginnings))
-        except FileNotFoundError:
-            return Success(())
-        except OSError as refused:
-            return Failure(store_io(refused, "list", f"{self._root}/{_SESSIONS}"))
-        marks: list[SessionMark] = []
-        for name in names:
-            match sealed(self._named(name)):
-                case Failure(error):
-                    return Failure(error)
-                case Success(mark):
-                    marks += [mark] if mark is not None and mark.session_id.startswith(session_id) else []
-            if len(marks) == most:
-                break
-        return Success(tuple(marks))
+
+        def first_of(names: tuple[str, ...]) -> Result[tuple[SessionMark, ...], Error]:
+            marks: list[SessionMark] = []
+            for name in names:
+                match sealed(self._named(name)):
+                    case Failure(error):
+                        return Failure(error)
+                    case Success(mark):
+                        marks += [mark] if mark is not None and mark.session_id.startswith(session_id) else []
+                if len(marks) == most:
+                    break
+            return Success(tuple(marks))
+
+        return listed_names(f"{self._root}/{_SESSIONS}", lambda name: name.startswith(beginnings)).bind(first_of)
 
     def _named(self, name: str) -> Result[SessionMark | None, Error]:
         path = f"{_SESSIONS}/{name}"
@@ -118,6 +112,10 @@ class SessionMarksFiles:
 
 def _path_of(harness: Harness, session_id: str) -> str:
     return f"{_SESSIONS}/{harness}_{slug_of(session_id)}{_ENDING}"
+
+
+def _is_mark(name: str) -> bool:
+    return name.endswith(_ENDING) and not name.startswith(".")
 
 
 def _as_known(mark: SessionMark) -> SessionMark | None:

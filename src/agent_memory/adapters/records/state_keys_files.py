@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.file_in_root import drop_file, put_file
-from agent_memory.adapters.disk.io_errors import store_io
-from agent_memory.adapters.disk.paths import FileImage, directory_inside, inside, read_file, real_root
+from agent_memory.adapters.disk.listed_names import names_inside
+from agent_memory.adapters.disk.paths import FileImage, inside, read_file, real_root
 from agent_memory.domain.results import sealed
 from agent_memory.domain.state_value import StateValue
 from agent_memory.domain.text.slug import slug_of
@@ -53,27 +52,17 @@ class StateKeysFiles:
 
     def all(self) -> Iterator[Result[StateValue, Error]]:
         """See the port."""
-        match sealed(directory_inside(self._root, KEYS)):
-            case Failure(error):
-                yield Failure(error)
-            case Success(directory):
-                yield from self._in(directory)
-
-    def _in(self, directory: str) -> Iterator[Result[StateValue, Error]]:
-        try:
-            names = sorted(name for name in os.listdir(directory) if name.endswith(_ENDING) and name[0] != ".")
-        except FileNotFoundError:
-            return
-        except OSError as refused:
-            yield Failure(store_io(refused, "list", directory))
-            return
-        for name in names:
-            match sealed(self._read(f"{KEYS}/{name}", name.removesuffix(_ENDING))):
-                case Failure(error):
-                    yield Failure(error)
-                case Success(found):
-                    if found is not None:  # None: it was deleted since it was listed
-                        yield Success(found)
+        match sealed(names_inside(self._root, KEYS, _is_value)):
+            case Failure(refused):
+                yield Failure(refused)
+            case Success(names):
+                for name in names:
+                    match sealed(self._read(f"{KEYS}/{name}", name.removesuffix(_ENDING))):
+                        case Failure(error):
+                            yield Failure(error)
+                        case Success(found):
+                            if found is not None:  # None: it was deleted since it was listed
+                                yield Success(found)
 
     def _read(self, path: str, key: str) -> Result[StateValue | None, Error]:
         def parsed(image: FileImage | None) -> Result[StateValue | None, Error]:
@@ -86,6 +75,10 @@ class StateKeysFiles:
 
 def _path_of(key: str) -> str:
     return f"{KEYS}/{slug_of(key)}{_ENDING}"
+
+
+def _is_value(name: str) -> bool:
+    return name.endswith(_ENDING) and not name.startswith(".")
 
 
 def _or_none(value: StateValue) -> StateValue | None:

@@ -19,6 +19,7 @@ from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.durable import FILE_MODE, make_directories, replace_file
 from agent_memory.adapters.disk.io_errors import store_io
+from agent_memory.adapters.disk.listed_names import listed_names
 from agent_memory.adapters.disk.locks import lock_within, release
 from agent_memory.adapters.disk.paths import directory_inside, open_regular, real_root
 from agent_memory.domain.entry import Usage
@@ -143,13 +144,8 @@ def _made(directory: str) -> Result[str, Error]:
 
 
 def _ledger_paths(directory: str) -> Result[tuple[str, ...], Error]:
-    try:
-        names = sorted(name for name in os.listdir(directory) if name.endswith(_ENDING) and not name.startswith("."))
-    except FileNotFoundError:
-        return Success(())
-    except OSError as error:
-        return Failure(store_io(error, "list", directory))
-    return Success(tuple(f"{directory}/{name}" for name in names))
+    names = listed_names(directory, lambda name: name.endswith(_ENDING) and not name.startswith("."))
+    return names.map(lambda found: tuple(f"{directory}/{name}" for name in found))
 
 
 def _read_ledgers(paths: Sequence[str]) -> Result[tuple[_Ledger, ...], Error]:

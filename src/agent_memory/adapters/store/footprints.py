@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Sequence
 
 from returns.result import Failure, Result, Success
 
-from agent_memory.adapters.disk.io_errors import store_io
-from agent_memory.adapters.disk.paths import directory_inside, is_plain_name
+from agent_memory.adapters.disk.listed_names import names_inside
+from agent_memory.adapters.disk.paths import is_plain_name
 from agent_memory.adapters.store.entry_files import RUNS
 from agent_memory.domain.footprint import Footprint
 from agent_memory.domain.recording.file_change import FileChange, FileState
-from agent_memory.domain.results import sealed
 from agent_memory.errors import Error, PathRefused
 from agent_memory.formats.footprint_json import render_footprint
 
@@ -40,14 +38,6 @@ def with_footprint(
 
 
 def _next_number(root: str, directory: str) -> Result[int, Error]:
-    match sealed(directory_inside(root, directory)):
-        case Failure(refused):
-            return Failure(refused)
-        case Success(path):
-            try:
-                found = [int(name[1]) for name in map(_NAME.fullmatch, os.listdir(path)) if name]
-            except FileNotFoundError:
-                found = []
-            except OSError as error:
-                return Failure(store_io(error, "list", path))
-            return Success(max(found, default=0) + 1)
+    return names_inside(root, directory).map(
+        lambda names: max((int(found[1]) for found in map(_NAME.fullmatch, names) if found), default=0) + 1
+    )
