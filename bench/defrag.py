@@ -16,7 +16,6 @@ import argparse
 import json
 import shlex
 import shutil
-import statistics
 import sys
 import sysconfig
 import tempfile
@@ -24,7 +23,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from bench.analysis import REPOSITORY, invented, write_store
-from bench.measure import Took, alternating, median_ms, peak_mb, print_table, run, scratch_environment
+from bench.measure import Took, alternating, cpu_seconds, median_ms, peak_mb, print_table, run, scratch_environment
 
 GOAL = 150.0
 LEAST_SECONDS = 5.0
@@ -123,11 +122,6 @@ def measure(memory: str, count: int, runs: int, work: Path) -> bool:
     peak = max(map(peak_mb, took.values()))
     within_time = slowest_seconds <= max(GOAL * base_seconds, LEAST_SECONDS)
     return within_time and peak <= LIMIT_MB and stores.prompt_chars <= MAX_PROMPT_CHARS
-
-
-def cpu_seconds(took: Sequence[Took]) -> float:
-    """The median of the CPU times, children included."""
-    return statistics.median(each.cpu_seconds for each in took)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -11,10 +11,11 @@ import os
 import statistics
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 
 from attrs import frozen
+from bench.results import keep_table
 
 MEGA = 1_000_000
 SHARED = Path(__file__).resolve().parents[2] / "shared"
@@ -56,9 +57,15 @@ class Took:
 
 
 def run(
-    command: Sequence[str], *, environ: Mapping[str, str] | None = None, cwd: Path | None = None, input: bytes = b""
+    command: Sequence[str],
+    *,
+    environ: Mapping[str, str] | None = None,
+    cwd: Path | None = None,
+    input: bytes = b"",
+    ends_well: Collection[int] = (0,),
 ) -> Took:
-    """One process from start to end. SystemExit where it fails: a figure of a failure is none."""
+    """One process from start to end. SystemExit where it fails: a figure of a failure is none. A command whose exit code
+    tells what it found has several that are no failure."""
     reading, writing = os.pipe()
     try:
         done = subprocess.run(
@@ -74,7 +81,7 @@ def run(
         os.close(writing)
     with os.fdopen(reading) as figures:
         words = figures.read().split()
-    if done.returncode or int(words[3]):
+    if done.returncode or int(words[3]) not in ends_well:
         raise SystemExit(f"{' '.join(command)} failed: {(done.stderr or done.stdout).decode('utf-8', 'replace')}")
     return Took(float(words[0]), float(words[1]), int(words[2]) * _MAXRSS_UNIT_BYTES, done.stdout, done.stderr)
 
@@ -95,13 +102,19 @@ def median_ms(took: Sequence[Took]) -> float:
     return statistics.median(each.ms for each in took)
 
 
+def cpu_seconds(took: Sequence[Took]) -> float:
+    """The median of the CPU times, children included."""
+    return statistics.median(each.cpu_seconds for each in took)
+
+
 def peak_mb(took: Sequence[Took]) -> float:
     """The highest of the peaks, in megabytes."""
     return max(each.peak_mb for each in took)
 
 
 def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """One table on stdout, figures to the right of what they belong to."""
+    """One table on stdout, figures to the right of what they belong to; kept where someone asked for it."""
+    keep_table(title, columns, rows)
     lines = [columns, *rows]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     print(title)

@@ -29,6 +29,7 @@ from typing import Any
 
 from attrs import evolve, frozen
 from bench.measure import SHARED, print_table
+from bench.results import Figure, keep
 from returns.result import Failure
 
 from agent_memory.adapters.embedding.indexed_meanings import IndexedMeanings
@@ -116,6 +117,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     found = measured(corpora, modes, leave_out=chosen.leave_out)
     rows = [(group, name, *quality.row()) for (group, name), quality in found.items()]
     print_table("Retrieval, in percent", ("data", "search", "questions", "R@1", "R@5", "R@10", "nDCG@10", "MRR"), rows)
+    for (group, name), quality in found.items():
+        of, measures = f"{group}, {name}", ("recall_1", "recall_5", "recall_10", "ndcg_10", "mrr")
+        keep(*(Figure(of, f"{each}_percent", round(getattr(quality, each), 2)) for each in measures))
+        keep(Figure(of, "questions", quality.questions))
     if chosen.json is not None:
         document = [
             {"data": group, "search": name, **{each: getattr(quality, each) for each in Quality.__annotations__}}

@@ -1,154 +1,119 @@
-"""Sizes that nobody should have and somebody will: time and peak memory of whole processes (P25).
+"""What a store of this size costs each command, and what one changed note in it costs: whole processes, CPU time and peak memory.
 
-    python -m bench.scale [--full]
+    python -m bench.scale [--notes 1000 10000]
 
-A long transcript, and one that is a single line, go through capture and consolidate; an inbox full of sessions and notes
-is counted (`memory status`) and one entry of it consolidated (`--limit 1`); a store full of notes is listed, read from
-and added to. By default a fiftieth of the sizes that are promised; with `--full` the promised ones, which take some
-minutes and 3 GB of disk. Exits 1 where a peak reaches LIMIT_MB.
+Three rows of figures: the *first* time, when nothing is recorded, indexed or cached; *again*, with nothing changed; and after
+*one* note was changed by hand, a different one before each command. Cost should grow with what changed and not with what is
+stored; what must look at everything (doctor, the analysis before a defrag) stands beside a process that only reads every note.
+Exits 1 where a peak of `capture` or `consolidate` reaches LIMIT_MB (P25).
 """
 
 from __future__ import annotations
 
 import argparse
+import statistics
 import sys
 import sysconfig
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from attrs import frozen
-from bench.histories import SESSION, one_long_line, working_session
-from bench.listing import fill
-from bench.measure import BARE, MEGA, Took, print_table, run, scratch_environment
+from bench.commands import light_commands
+from bench.engines import SETTLED_SECONDS
+from bench.measure import BARE, Took, print_table, run
+from bench.populated_home import PopulatedHome
+from bench.results import Figure, keep
 
-from agent_memory.domain.inbox_entry import Context, InboxEntry, InlineNote, SessionFile
-from agent_memory.domain.instants import iso_of
-from agent_memory.domain.vocabulary import Harness
-from agent_memory.formats.inbox_json import render_inbox_entry
-
+SIZES = (1_000, 10_000)
 LIMIT_MB = 200
-FIRST_MS = 1_770_000_000_000
-MINUTE_MS = 60_000
-EVENTS_A_SESSION = 20
-"""A session leaves an entry after every turn."""
-
-Measured = tuple[str, str, Took]
-"""What was done, on what, and what it took."""
+TIMES = ("first", "again", "one changed")
+RUNS = {"first": 1, "again": 3, "one changed": 3}
+CONSOLIDATE = "consolidate one session"
+READ_ALL = "read every note"
 
 
 @frozen
-class Sizes:
-    transcript_bytes: int
-    line_bytes: int
-    inbox_entries: int
-    topics: int
+class Measured:
+    """The CPU seconds of each run, and the highest peak."""
+
+    cpu_seconds: Sequence[float]
+    peak_mb: float
+
+    @classmethod
+    def of(cls, took: Sequence[Took]) -> Measured:
+        return cls([each.cpu_seconds for each in took], max(each.peak_mb for each in took))
+
+    @property
+    def median_seconds(self) -> float:
+        return statistics.median(self.cpu_seconds)
 
 
-PROMISED = Sizes(1024 * MEGA, 100 * MEGA, 100_000, 50_000)
-SMALL = Sizes(20 * MEGA, 100 * MEGA, 2_000, 1_000)
-
-
-@frozen
-class Bench:
-    """Runs `memory` in a scratch home, a new one for each subject."""
-
-    memory: str
-    work: Path
-
-    def environ(self, name: str) -> Mapping[str, str]:
-        (self.work / name).mkdir(exist_ok=True)
-        return scratch_environment(self.work / name)
-
-    def call(self, name: str, *words: str) -> Took:
-        return run([self.memory, *words], environ=self.environ(name), cwd=self.work / name)
-
-
-def transcripts(bench: Bench, sizes: Sizes) -> Iterator[Measured]:
-    """Capture and consolidate of one session each."""
-    subjects = {
-        f"a transcript of {sizes.transcript_bytes // MEGA:,} MB": working_session(sizes.transcript_bytes),
-        f"a line of {sizes.line_bytes // MEGA:,} MB": one_long_line(sizes.line_bytes),
+def commands(home: PopulatedHome) -> Mapping[str, tuple[Callable[[], Took], bool]]:
+    """By name, and whether it takes too long to be run three times."""
+    light = {name: (command, False) for name, command in light_commands(home).items()}
+    note = "The lock gate opens at half tide, never earlier."
+    return {
+        "python -c pass": (lambda: run(BARE), False),
+        READ_ALL: (home.read_all, False),
+        **light,
+        "remember": (lambda: home.call("remember", f"{note} Seen on day {home.new_session()[:8]}."), False),
+        CONSOLIDATE: (home.consolidate_session, False),
+        "generate-agents-md": (lambda: home.call("generate-agents-md"), False),
+        "defrag --dry-run": (lambda: home.call("defrag", "--dry-run"), True),
+        "doctor": (home.examine, True),
     }
-    for number, (subject, lines) in enumerate(subjects.items()):
-        name = f"transcript-{number}"
-        bench.environ(name)
-        path = bench.work / name / ".claude" / "projects" / "-work-harbour" / f"{SESSION}.jsonl"
-        path.parent.mkdir(parents=True)
-        with path.open("wb") as file:
-            file.writelines(lines)
-        session = ("--harness", "claude-code", "--session", SESSION, "--transcript", str(path))
-        yield "capture", subject, bench.call(name, "capture", *session)
-        yield "consolidate", subject, bench.call(name, "consolidate")
-        path.unlink()
 
 
-def inbox(bench: Bench, entries: int) -> Iterator[Measured]:
-    """Counting a full inbox, and working on one entry of it."""
-    directory = Path(bench.environ("inbox")["AGENT_MEMORY_ROOT"]) / "inbox"
-    directory.mkdir(parents=True)
-    for number in range(entries):
-        each = inbox_entry(number, str(bench.work))
-        name = f"{iso_of(each.at_ms).replace(':', '-')}_{each.harness}_{number:06d}.json"
-        (directory / name).write_text(render_inbox_entry(each))
-    subject = f"{entries:,} inbox entries"
-    yield "status", subject, bench.call("inbox", "status")
-    yield "consolidate --limit 1", subject, bench.call("inbox", "consolidate", "--limit", "1")
+def measured(home: PopulatedHome) -> Mapping[str, Mapping[str, Measured]]:
+    """By command, and by the three times."""
+    found: dict[str, dict[str, Measured]] = {}
+    for at in TIMES:
+        for name, (command, is_slow) in commands(home).items():
+            took = []
+            for _ in range(1 if is_slow else RUNS[at]):
+                if at == "one changed":
+                    home.change_one()
+                took.append(command())
+            found.setdefault(name, {})[at] = Measured.of(took)
+        if at == "first":
+            home.build_index()
+            time.sleep(SETTLED_SECONDS)
+            for command, is_slow in commands(home).values():
+                if not is_slow:  # takes in what has been written meanwhile
+                    command()
+    return found
 
 
-def inbox_entry(number: int, cwd: str) -> InboxEntry:
-    """Mostly the turns of sessions, and now and then a note; the oldest is a note."""
-    at_ms = FIRST_MS + number * MINUTE_MS
-    if number % EVENTS_A_SESSION == 0:
-        note = InlineNote(f"Berth {number} is dredged", f"Berth {number} takes a draught of 9 m since it was dredged.")
-        return InboxEntry(at_ms, Harness.MANUAL, note)
-    session = f"{number // EVENTS_A_SESSION:08x}-0000-4000-8000-000000000000"
-    path = f"/home/ada/.claude/projects/-work-harbour/{session}.jsonl"
-    context = Context(cwd=cwd, branch="main", commit=f"{number:040x}", event="Stop")
-    return InboxEntry(at_ms, Harness.CLAUDE_CODE, SessionFile("claude-code-session", session, path), context)
-
-
-def topics(bench: Bench, entries: int) -> Iterator[Measured]:
-    """Listing a full store, reading from it and adding to it."""
-    fill(Path(bench.environ("topics")["AGENT_MEMORY_ROOT"]), entries)
-    subject = f"{entries:,} topics"
-    yield "list, cold", subject, bench.call("topics", "list")
-    bench.call("topics", "list")  # what was written less than two seconds ago is read again
-    warm = bench.call("topics", "list")
-    yield "list, warm", subject, warm
-    yield "read ID", subject, bench.call("topics", "read", warm.stdout.split()[0].decode())
-    yield "remember", subject, bench.call("topics", "remember", "The lock gate opens at half tide, never earlier.")
-    note = ("--title", "Half tide", "--body", "The lock gate of the north basin opens at half tide.")
-    yield "capture", subject, bench.call("topics", "capture", *note)
-    yield "consolidate, first", subject, bench.call("topics", "consolidate")
-    bench.call(
-        "topics", "capture", "--title", "Full tide", "--body", "The lock gate of the south basin opens at full tide."
-    )
-    yield "consolidate, second", subject, bench.call("topics", "consolidate")
+def show(found: Mapping[str, Mapping[str, Measured]], notes: int) -> None:
+    base_seconds = found["python -c pass"]["again"].median_seconds
+    rows = []
+    for name, by_time in found.items():
+        for at, each in by_time.items():
+            what = f"{at.replace(' ', '_')}_cpu_seconds"
+            keep(Figure(name, what, round(each.median_seconds, 4), notes))
+        peak = max(each.peak_mb for each in by_time.values())
+        keep(Figure(name, "peak_mb", round(peak, 2), notes))
+        seconds = [by_time[at].median_seconds for at in TIMES]
+        ratio = by_time["again"].median_seconds / base_seconds
+        rows.append((name, *(f"{each:,.2f} s" for each in seconds), f"{ratio:,.1f}", f"{peak:,.0f} MB"))
+    print_table(f"{notes:,} notes: CPU", ("", *TIMES, "again, ratio", "peak memory"), rows)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--full", action="store_true", help="the promised sizes")
+    parser.add_argument("--notes", type=int, nargs="+", default=SIZES, metavar="N")
     parser.add_argument("--memory", default=f"{sysconfig.get_path('scripts')}/memory", help="the command to measure")
     arguments = parser.parse_args(argv)
-    sizes = PROMISED if arguments.full else SMALL
-    with tempfile.TemporaryDirectory(prefix="agent-memory-bench-") as directory:
-        bench = Bench(arguments.memory, Path(directory))
-        bare = [run(BARE) for _ in range(5)]
-        bare_seconds = sorted(each.seconds for each in bare)[2]
-        measured: list[Measured] = [("python -c pass", "", bare[2])]
-        for part in (transcripts(bench, sizes), inbox(bench, sizes.inbox_entries), topics(bench, sizes.topics)):
-            measured.extend(part)
-    print_table(
-        "Whole processes, once each",
-        ("on", "did", "seconds", "ratio", "peak memory"),
-        [
-            (subject, did, f"{took.seconds:,.2f} s", f"{took.seconds / bare_seconds:,.0f}", f"{took.peak_mb:,.0f} MB")
-            for did, subject, took in measured
-        ],
-    )
-    return 1 if max(took.peak_mb for _, _, took in measured) >= LIMIT_MB else 0
+    is_within = True
+    for notes in arguments.notes:
+        with tempfile.TemporaryDirectory(prefix="agent-memory-bench-") as directory:
+            found = measured(PopulatedHome(Path(directory), arguments.memory, notes))
+        show(found, notes)
+        peaks = [each.peak_mb for name in ("capture --hook", CONSOLIDATE) for each in found[name].values()]
+        is_within &= max(peaks) < LIMIT_MB
+    return 0 if is_within else 1
 
 
 if __name__ == "__main__":

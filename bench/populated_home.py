@@ -1,0 +1,108 @@
+"""A home in which somebody has worked for years: a store of many notes under git, a target, a project, and new sessions.
+
+What is run in it is the installed command, as a process from start to end.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Collection, Iterator
+from pathlib import Path
+
+from bench.capture import repository
+from bench.histories import SESSION, record, text_message, working_session
+from bench.invented_notes import Texts, add_line, write_notes
+from bench.measure import Took, run, scratch_environment
+
+SESSION_BYTES = 200_000
+REPOSITORY = Path(__file__).resolve().parents[1]
+READ_ALL = """
+import os, sys
+total = 0
+with os.scandir(sys.argv[1]) as found:
+    for each in found:
+        with open(each.path, "rb") as file:
+            total += len(file.read())
+"""
+
+
+class PopulatedHome:
+    """`count` notes, nothing of them recorded, indexed or tidied yet."""
+
+    def __init__(self, work: Path, memory: str, count: int) -> None:
+        self.work, self.memory, self.root = work, memory, work / "store"
+        self.environ = scratch_environment(work)
+        texts = Texts.new()
+        write_notes(self.root, texts.entries(count))
+        self.query = " ".join(texts.queries(1)[0])
+        self.project = repository(work / "harbour")
+        config = work / ".config" / "agent-memory" / "config.json"
+        config.parent.mkdir(parents=True)
+        config.write_text(json.dumps({"agentsMd": {"targets": ["~/AGENTS.md"]}}))
+        self._notes: Iterator[Path] = iter(sorted((self.root / "topics").iterdir()))
+        self._sessions = 0
+
+    def call(self, *words: str, input: bytes = b"", ends_well: Collection[int] = (0,)) -> Took:
+        """One `memory` process."""
+        command = [self.memory, *words]
+        return run(command, environ=self.environ, cwd=self.project, input=input, ends_well=ends_well)
+
+    def examine(self) -> Took:
+        """`memory doctor`; it exits 1 where it found something."""
+        return self.call("doctor", ends_well=(0, 1))
+
+    def hook(self, command: str, event: str, **members: object) -> Took:
+        """What Claude Code calls at an event, of a session that has not been seen before."""
+        session = self.new_session()
+        payload = {
+            "session_id": session,
+            "transcript_path": str(self.transcript(session)),
+            "cwd": str(self.project),
+            "hook_event_name": event,
+            **members,
+        }
+        return self.call(command, "--hook", "--harness", "claude-code", input=json.dumps(payload).encode())
+
+    def read_all(self) -> Took:
+        """A process that reads every note, and does nothing with it."""
+        return run((sys.executable, "-c", READ_ALL, str(self.root / "topics")))
+
+    def id_of_first(self) -> str:
+        """The id of some note."""
+        return next((self.root / "topics").iterdir()).stem.rpartition(" ")[2]
+
+    def change_one(self) -> None:
+        """A line more, by hand, in a note that was not changed before."""
+        add_line(next(self._notes))
+
+    def build_index(self) -> None:
+        """All of it: a search takes in a second's worth."""
+        command = (sys.executable, "-m", "bench.engines", "build", "index", str(self.work))
+        run(command, environ=self.environ, cwd=REPOSITORY)
+
+    def new_session(self) -> str:
+        """An id that no session had before."""
+        self._sessions += 1
+        return f"{self._sessions:08x}{SESSION[8:]}"
+
+    def transcript(self, session: str) -> Path:
+        return self.work / ".claude" / "projects" / "-harbour" / f"{session}.jsonl"
+
+    def capture_session(self) -> None:
+        """A session of ordinary length in the inbox, in which the person asks for one thing to be remembered."""
+        session = self.new_session()
+        path = self.transcript(session)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        asked = f"Remember that berth {self._sessions} of the north basin takes a draught of {self._sessions} metres."
+        lines = [*working_session(SESSION_BYTES), record(900_000, "user", text_message("user", asked))]
+        path.write_bytes(b"".join(lines).replace(SESSION.encode(), session.encode()))
+        self.call("capture", "--harness", "claude-code", "--session", session, "--transcript", str(path))
+
+    def consolidate_session(self) -> Took:
+        """`memory consolidate` of one new session."""
+        self.capture_session()
+        took = self.call("consolidate")
+        if b"1 session processed" not in took.stdout:
+            raise SystemExit(f"the session was not consolidated: {took.stdout.decode()}")
+        return took
