@@ -34,9 +34,21 @@ def _check_section(data: bytes) -> None:
     for spliced, earlier in ((second, first.data), (first, data)):
         change = SectionChange("AGENTS.md", spliced.before, spliced.after, spliced.separator)
         assert restore_section(spliced.data, change).unwrap() == earlier, "undo does not give the bytes back"
+    _check_written_on(data, first)
     gone = splice_section(first.data, None).unwrap()
     # Where the file ends inside a fence, nothing may be put in again.
     assert section_in(gone.data).value_or(None) is None
+
+
+def _check_written_on(data: bytes, first: Spliced) -> None:
+    """What the person writes below our section stays on lines of its own, with all that was there, when it goes again."""
+    written_on = first.data + b"\n" * (not first.data.endswith(b"\n")) + b"More.\n"
+    change = SectionChange("AGENTS.md", first.before, first.after, first.separator)
+    if first.before is not None:
+        return
+    for left in (restore_section(written_on, change).unwrap(), splice_section(written_on, None).unwrap().data):
+        assert left.startswith(data.rstrip(b"\r\n")), "a byte above the section went with it"
+        assert left.removesuffix(b"More.\n").endswith(b"\n") or left == b"More.\n", "two lines became one"
 
 
 def _may_become(data: bytes, spliced: Spliced) -> bool:

@@ -1,0 +1,299 @@
+"""Files of a store that somebody else made: each command says in a sentence what it cannot read, and loses nothing (P6, P9).
+
+A few documents always; the published suites of JSON and YAML where they are at hand.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+from ruamel.yaml import YAML
+
+from memory_process import Done, Memory
+
+Documents = Sequence[bytes]
+
+JSONS: Documents = (
+    b"", b"{", b"[]", b"null", b"3", b'"x"', b"{}", b'{"a":1,"a":2}', b"[" * 10_000, b'{"a":' * 10_000, b"\xff\xfe{\x00}\x00",
+    b"\xef\xbb\xbf{}", b"NaN", b"1e999", b"9" * 400, b'["\\ud800"]', b'{"version":1}', b'{"version":1,"path":"../../x"}', b"{}{}", b"\x00",
+)  # fmt: skip
+BLOCKS: Documents = (
+    b"", b"- a", b"x", b"{", b"a: *b", b"a: &a [*a]", b"!!python/object:os.system x", b"id: id__aaaaaa\nid: id__bbbbbb", b"title: [1, 2]",
+    b"tags: {a: b}", b"? [a]\n: b", b"createdAt: 1e999", b"a: \xff", b"a:\tb", b"%YAML 9.9\n---\na: b", b"id: ../../x", b"<<: {id: id__aaaaaa}",
+)  # fmt: skip
+SIGNS = (("␣", " "), ("»", "\t"), ("—", ""), ("←", "\r"), ("⇔", "\ufeff"), ("↵", ""), ("∎", ""))
+"""How the YAML suite writes what cannot be seen."""
+
+WORDS = {0, 1, 2, 10, 20, 30, 40, 50, 60, 70}
+"""Exit codes of calls that went as documented; 3 is a bug."""
+
+
+@pytest.fixture
+def memory(home: Path) -> Memory:
+    memory = Memory(home)
+    memory.configure(storage={"autoCommit": False})
+    memory.remembered("The lamp is lit from port 8080.")
+    return memory
+
+
+def json_suite(shared: Path) -> Documents:
+    found = [path.read_bytes() for path in sorted((shared / "corpora/json-test-suite").glob("*.json"))]
+    assert len(found) > 300
+    return found
+
+
+def yaml_suite(shared: Path) -> Documents:
+    found = []
+    for path in sorted((shared / "corpora/yaml-test-suite").glob("*.yaml")):
+        for case in YAML(typ="safe", pure=True).load(path.read_text()):
+            block = case.get("yaml", "")
+            for sign, meant in SIGNS:
+                block = block.replace(sign, meant)
+            found.append(block.encode())
+    assert len(found) > 300
+    return found
+
+
+def whole(done: Done) -> Done:
+    """The call, which did not crash: nothing but sentences on standard error."""
+    assert done.code in WORDS, done
+    assert "Traceback" not in done.err + done.out, done
+    for line in filter(None, done.err.split("\n")):
+        assert re.match(r"memory: \S|\{|\}| ", line), line
+    return done
+
+
+def still_works(memory: Memory) -> None:
+    """The note that is well is found by every road."""
+    assert "8080" in whole(memory("search", "lamp")).out
+    assert [each["title"] for each in whole(memory("list", "--json")).document["entries"]].count(
+        "The lamp is lit from port 8080."
+    ) == 1
+    whole(memory("status"))
+    whole(memory("doctor"))
+
+
+def kept(directory: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in directory.iterdir() if path.is_file()}
+
+
+# -- inbox ------------------------------------------------------------------------------------------------------------
+
+
+def as_inbox_files(memory: Memory, documents: Documents) -> None:
+    inbox = memory.root / "inbox"
+    inbox.mkdir(exist_ok=True)
+    names = [f"2026-02-13T14-30-05.{number:03}Z_amp_{number:06}.json" for number in range(len(documents))]
+    for name, document in zip(names, documents, strict=True):
+        (inbox / name).write_bytes(document)
+    memory.captured("Ports of the api", "The api listens on 9090.")
+    said = whole(memory("consolidate"))
+    assert said.code == 0
+    assert memory.pending() == []
+    aside = kept(inbox / ".failed")
+    for name, document in zip(names, documents, strict=True):
+        assert aside[name] == document
+        assert json.loads(aside[f"{name}.reason.json"])
+        assert name in said.err
+    assert "Ports of the api" in memory.titles()
+    still_works(memory)
+
+
+# -- notes ------------------------------------------------------------------------------------------------------------
+
+
+def as_notes(memory: Memory, documents: Documents) -> None:
+    topics = memory.root / "topics"
+    for number, document in enumerate(documents):
+        (topics / f"hostile {number:04}.md").write_bytes(b"---\n" + document + b"\n---\nA lighthouse.\n")
+    before = kept(topics)
+    listed = whole(memory("list", "--json"))
+    for words in (
+        ("search", "lighthouse"),
+        ("stats",),
+        ("read", "id__zzzzzz"),
+        ("generate-agents-md",),
+        ("inject",),
+        ("tags",),
+    ):
+        whole(memory(*words))
+    assert kept(topics) == before
+    still_works(memory)
+    unread = {path.name for path in topics.iterdir()} - {Path(each["path"]).name for each in listed.document["entries"]}
+    whole(memory("doctor", "--fix"))
+    whole(memory("defrag"))
+    # What cannot be understood nobody touches.
+    assert {name: data for name, data in kept(topics).items() if name in unread} == {
+        name: before[name] for name in unread
+    }
+    assert unread
+    archived = b"".join(path.read_bytes() for path in (memory.root / "archive").rglob("*.md"))
+    assert sum(data.count(b"A lighthouse.") for data in kept(topics).values()) + archived.count(b"A lighthouse.") >= 1
+    still_works(memory)
+
+
+# -- state ------------------------------------------------------------------------------------------------------------
+
+
+def as_state_values(memory: Memory, documents: Documents) -> None:
+    keys = memory.root / "state" / "keys"
+    keys.mkdir(parents=True)
+    for number, document in enumerate(documents):
+        (keys / f"k{number}.json").write_bytes(document)
+    before = kept(keys)
+    listed = whole(memory("state", "list", "--json"))
+    known = {each["key"] for each in listed.document["state"]}
+    for number in range(len(documents)):
+        assert (f"k{number}" in known) != (f"keys/k{number}.json cannot be understood" in listed.err), number
+    for number in range(0, len(documents), max(1, len(documents) // 20)):
+        got = whole(memory("state", "get", f"k{number}", "--json"))
+        assert got.code == (0 if f"k{number}" in known else 20)
+    assert kept(keys) == before
+    still_works(memory)
+
+
+# -- runs -------------------------------------------------------------------------------------------------------------
+
+
+def as_run_reports(memory: Memory, documents: Documents) -> None:
+    assert whole(memory("defrag")).code == 0
+    for number, document in enumerate(documents):
+        run = memory.root / "runs" / f"2099-02-13T14-30-05.{number:03}Z_{number + 1:06x}"
+        run.mkdir(parents=True)
+        for name in ("report.json", "footprint-1.json", "plan.json", "run.json"):
+            (run / name).write_bytes(document)
+    logged = whole(memory("log", "-n", "1000", "--json")).document["runs"]
+    assert len(logged) == len(documents) + 1
+    assert "cannot be understood" in memory("status").out
+    for words in (("log",), ("undo",), ("diff",), ("stats",), ("consolidate",), ("defrag",), ("why", "id__zzzzzz")):
+        whole(memory(*words))
+    still_works(memory)
+
+
+# -- files that there is one of ---------------------------------------------------------------------------------------
+
+SINGLE = {
+    "tiers": ("memories/state/tiers.json", (("list", "--json"), ("generate-agents-md",), ("defrag",))),
+    "tags": ("memories/state/project_tags.json", (("tags",), ("remember", "A new note on tags.", "--tags", "lamp"))),
+    "usage": ("memories/usage/elsewhere.jsonl", (("list", "--json"), ("stats",))),
+    "troubles": ("memories/inbox/.queue.json", (("consolidate",), ("status",))),
+    "spend": ("memories/runs/spend.json", (("consolidate",), ("status",))),
+    "undone": ("memories/runs/undone.json", (("log",), ("undo",), ("defrag",))),
+    "undoing": ("memories/runs/undoing.json", (("undo",), ("defrag",))),
+    "forgetting": ("memories/runs/forgetting.json", (("forget", "--session", "s", "--yes"), ("consolidate",))),
+    "owed": ("memories/runs/owed.json", (("consolidate",), ("status",))),
+    "tiering": ("memories/runs/tiering.json", (("defrag",),)),
+    "deferred actions": ("memories/runs/deferred-actions.json", (("defrag",), ("status",))),
+    "checkpoint": ("memories/runs/2026-02-13T14-30-05.123Z_dbfbe1/checkpoint.json", (("consolidate",), ("status",))),
+    "tidying": ("memories/runs/2026-02-13T14-30-05.123Z_dbfbe1/defrag.json", (("defrag",), ("status",))),
+    "mark": ("memories/state/sessions/claude-code_s1.json", (("status",), ("consolidate",), ("backfill", "--dry-run"))),
+    "journal": ("memories/.transaction/journal.json", (("list",), ("remember", "Not now."), ("doctor",))),
+    "purge": ("memories/state/purge.json", (("sync",), ("doctor",))),
+    "config": (".config/agent-memory/config.json", (("config", "--json"), ("search", "lamp"))),
+    "local config": ("memory.config.json", (("config", "--json"), ("search", "lamp"))),
+}
+
+
+def as_the_file(memory: Memory, where: str, documents: Documents) -> None:
+    path, calls = SINGLE[where]
+    file = memory.home / path
+    file.parent.mkdir(parents=True, exist_ok=True)
+    before = file.read_bytes() if file.exists() else None
+    for number, document in enumerate(documents):
+        file.write_bytes(document)
+        whole(memory(*calls[number % len(calls)]))
+    if before is None:
+        file.unlink(missing_ok=True)
+    else:
+        file.write_bytes(before)
+    still_works(memory)
+
+
+# -- replies ----------------------------------------------------------------------------------------------------------
+
+NEXT = """
+import pathlib, sys
+prompt = sys.stdin.buffer.read()
+directory = pathlib.Path(sys.argv[1])
+(first, *_) = sorted(directory.glob("*.reply"))
+sys.stdout.buffer.write(first.read_bytes())
+first.rename(first.with_suffix(".said"))
+"""
+
+
+def as_replies(memory: Memory, documents: Documents, tmp_path: Path) -> None:
+    """One for each session of a run, and then one for a tidying."""
+    said = tmp_path / "replies"
+    said.mkdir()
+    for number, document in enumerate((*documents, *documents[:1])):
+        (said / f"{number:04}.reply").write_bytes(document)
+    memory.configure(
+        storage={"autoCommit": False},
+        llm={"command": shlex.join([sys.executable, "-c", NEXT, str(said)]), "maxCallsPerDay": 10_000},
+    )
+    for number in range(len(documents)):
+        memory.captured(f"Port of service {number}", f"Service {number} listens on {number + 9000}.")
+    before = memory.snapshot()
+    done = whole(memory("consolidate"))
+    assert done.code == 50
+    assert memory.snapshot() == before
+    assert len(memory.pending()) == len(documents)
+    assert len(list(said.glob("*.said"))) == len(documents)
+    assert whole(memory("defrag")).code == 50
+    assert memory.snapshot() == before
+    still_works(memory)
+
+
+# -- the tests --------------------------------------------------------------------------------------------------------
+
+SHELVES: dict[str, tuple[Callable[[Memory, Documents], None], Documents, Callable[[Path], Documents]]] = {
+    "inbox": (as_inbox_files, JSONS, json_suite),
+    "notes": (as_notes, BLOCKS, yaml_suite),
+    "notes of JSON": (as_notes, JSONS, json_suite),
+    "state": (as_state_values, JSONS, json_suite),
+    "runs": (as_run_reports, JSONS, json_suite),
+}
+
+
+@pytest.mark.parametrize("shelf", SHELVES)
+def test_hostile_documents_end_in_sentences_and_lose_nothing_p6(memory: Memory, shelf: str) -> None:
+    put, ours, _ = SHELVES[shelf]
+    put(memory, ours)
+
+
+@pytest.mark.slow
+@pytest.mark.shared
+@pytest.mark.parametrize("shelf", SHELVES)
+def test_a_whole_suite_of_them_ends_in_sentences_and_loses_nothing_p6(memory: Memory, shared: Path, shelf: str) -> None:
+    put, _, suite = SHELVES[shelf]
+    put(memory, suite(shared))
+
+
+@pytest.mark.parametrize("where", SINGLE)
+def test_one_hostile_file_ends_in_a_sentence_p6(memory: Memory, where: str) -> None:
+    as_the_file(memory, where, JSONS[::4])
+
+
+@pytest.mark.slow
+@pytest.mark.shared
+@pytest.mark.parametrize("where", SINGLE)
+def test_each_of_a_suite_in_its_place_ends_in_a_sentence_p6(memory: Memory, shared: Path, where: str) -> None:
+    as_the_file(memory, where, json_suite(shared))
+
+
+def test_hostile_replies_are_refused_and_change_nothing_p9(memory: Memory, tmp_path: Path) -> None:
+    as_replies(memory, JSONS[::3], tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.shared
+def test_a_whole_suite_of_replies_is_refused_and_changes_nothing_p9(
+    memory: Memory, shared: Path, tmp_path: Path
+) -> None:
+    as_replies(memory, json_suite(shared), tmp_path)
