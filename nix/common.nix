@@ -1,12 +1,19 @@
-# What all three modules offer.
+# What all three modules offer, and what they make of what was chosen.
 self:
-{ lib, pkgs }:
+{
+  config,
+  lib,
+  pkgs,
+}:
 let
-  config = import ./options.nix { inherit lib; };
+  cfg = config.services.agent-memory;
+  settings = import ./options.nix { inherit lib; };
 in
 {
-  inherit config;
-  inherit (import ./jobs.nix { inherit lib; }) jobs;
+  inherit cfg;
+  jobs = (import ./jobs.nix { inherit lib; }).jobs cfg.settings "${cfg.package}/bin/memory";
+  document = pkgs.writeText "agent-memory-config.json" (settings.document cfg.settings);
+  isConfigured = !settings.isDefault cfg.settings;
 
   options = {
     enable = lib.mkEnableOption "agent-memory, the memory that your coding agents share";
@@ -25,7 +32,7 @@ in
     };
 
     settings = lib.mkOption {
-      type = lib.types.submodule { inherit (config) options; };
+      type = lib.types.submodule { inherit (settings) options; };
       default = { };
       description = "The config, as `~/.config/agent-memory/config.json` holds it; what is left at its default is not written.";
     };

@@ -7,10 +7,8 @@ self:
   ...
 }:
 let
-  common = import ./common.nix self { inherit lib pkgs; };
-  cfg = config.services.agent-memory;
-  jobs = common.jobs cfg.settings "${cfg.package}/bin/memory";
-  document = pkgs.writeText "agent-memory-config.json" (common.config.document cfg.settings);
+  common = import ./common.nix self { inherit config lib pkgs; };
+  inherit (common) cfg jobs document;
   user = config.system.primaryUser;
   home = config.users.users.${user}.home;
 in
@@ -34,7 +32,7 @@ in
     );
 
     # nix-darwin has no files of a person's home.
-    system.activationScripts.postActivation.text = lib.mkIf (!common.config.isDefault cfg.settings) ''
+    system.activationScripts.postActivation.text = lib.mkIf common.isConfigured ''
       sudo --user=${lib.escapeShellArg user} -- mkdir -p ${lib.escapeShellArg "${home}/.config/agent-memory"}
       sudo --user=${lib.escapeShellArg user} -- ln -sfn ${document} ${lib.escapeShellArg "${home}/.config/agent-memory/config.json"}
     '';

@@ -7,9 +7,8 @@ self:
   ...
 }:
 let
-  common = import ./common.nix self { inherit lib pkgs; };
-  cfg = config.services.agent-memory;
-  jobs = common.jobs cfg.settings "${cfg.package}/bin/memory";
+  common = import ./common.nix self { inherit config lib pkgs; };
+  inherit (common) cfg jobs document;
   path = lib.concatStringsSep ":" [
     "${config.home.profileDirectory}/bin"
     "/run/wrappers/bin"
@@ -30,8 +29,8 @@ in
     lib.mkMerge [
       {
         home.packages = [ cfg.package ];
-        home.file = lib.mkIf (!common.config.isDefault cfg.settings) {
-          ".config/agent-memory/config.json".text = common.config.document cfg.settings;
+        home.file = lib.mkIf common.isConfigured {
+          ".config/agent-memory/config.json".source = document;
         };
       }
       (lib.mkIf (cfg.schedule.enable && !isDarwin) {

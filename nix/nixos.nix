@@ -7,10 +7,8 @@ self:
   ...
 }:
 let
-  common = import ./common.nix self { inherit lib pkgs; };
-  cfg = config.services.agent-memory;
-  jobs = common.jobs cfg.settings "${cfg.package}/bin/memory";
-  document = pkgs.writeText "agent-memory-config.json" (common.config.document cfg.settings);
+  common = import ./common.nix self { inherit config lib pkgs; };
+  inherit (common) cfg jobs document;
   # Any of them may be the one whose systemd it is.
   condition = map (user: "|${user}") cfg.users;
   byName = make: lib.mapAttrs' (_: job: make job) jobs;
@@ -27,7 +25,7 @@ in
   config = lib.mkIf cfg.enable {
     environment.systemPackages = [ cfg.package ];
 
-    systemd.user.tmpfiles.users = lib.mkIf (!common.config.isDefault cfg.settings) (
+    systemd.user.tmpfiles.users = lib.mkIf common.isConfigured (
       lib.genAttrs cfg.users (_: {
         rules = [ "L+ %h/.config/agent-memory/config.json - - - - ${document}" ];
       })

@@ -159,3 +159,43 @@ def test_the_flake_names_every_file_that_the_package_is_made_of() -> None:
     shipped = set(pyproject["tool"]["hatch"]["build"]["targets"]["sdist"]["include"]) - {"flake.nix", "nix"}
     named = set(re.findall(r"^ +\.\./([\w.]+)$", package, flags=re.MULTILINE))
     assert shipped | {"pyproject.toml"} == named
+
+
+@needs_nix
+@pytest.mark.parametrize("module", ["darwin", "home-manager", "nixos"])
+def test_what_a_module_makes_of_what_was_chosen(nix: Any, module: str) -> None:
+    """Every part of it, with the settings in a file and both jobs as often as they say; nothing once it is off."""
+    chosen = """{
+      services.agent-memory = {
+        inherit enable;
+        package = "/package";
+        schedule.enable = true;
+        users = [ "ada" ];
+        settings = { schedule = { consolidateIntervalHours = 3; defragIntervalHours = 24; }; llm.preset = "claude"; };
+      };
+      system.primaryUser = "ada";
+      users.users.ada.home = "/Users/ada";
+      home = { profileDirectory = "/profile"; homeDirectory = "/Users/ada"; };
+    }"""
+
+    def made(enable: str) -> str:
+        return json.dumps(
+            evaluated(
+                nix,
+                f"""let
+                  lib = import {STUB}/lib.nix;
+                  enable = {enable};
+                  pkgs = {{
+                    writeText = name: text: "/store/${{text}}";
+                    stdenv.hostPlatform = {{ system = "x86_64-linux"; isDarwin = false; }};
+                  }};
+                in (import {PROJECT}/nix/{module}.nix {{ }} {{ config = {chosen}; inherit lib pkgs; }}).config""",
+            )
+        )
+
+    on = made("true").replace("\\", "")
+    assert '{"llm":{"preset":"claude"},"schedule":{"consolidateIntervalHours":3}}' in on
+    assert "/package/bin/memory" in on
+    assert "agent-memory-consolidate" in on
+    assert "agent-memory-defrag" in on
+    assert "agent-memory" not in made("false")
