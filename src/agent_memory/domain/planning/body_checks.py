@@ -70,7 +70,7 @@ def is_looping(text: str) -> bool:
     words = text.lower().split()
     phrases = Counter(tuple(words[at : at + _PHRASE_WORDS]) for at in range(len(words) - _PHRASE_WORDS + 1))
     repeated = sum(count for count in phrases.values() if count >= _MOST_REPEATS)
-    return repeated > _LOOPING_SHARE * max(len(words), 1) or _has_one_line(text)
+    return repeated > _LOOPING_SHARE * len(words) or _has_one_line(text)
 
 
 def _has_one_line(text: str) -> bool:

@@ -68,8 +68,8 @@ def origin_of(claim: Claim, cited: Iterable[int], window: History) -> Origin:
     """The origin of a claim that cites these turns of the window; numbers that the window does not have are ignored.
 
     `user` if the cited user turns share its salient content and support every directive in it; `external` if only tool
-    turns are cited, or if it is directive, no user turn supports that, and a tool had answered before the last cited
-    turn; else `agent`. Without a cited turn it is `agent`: the caller keeps such an entry from the hot tier.
+    turns are cited, or if it is directive, no user turn supports that, and a tool had answered by the last cited turn,
+    which may be that answer; else `agent`. Without a cited turn it is `agent`: the caller keeps such an entry from the hot tier.
     """
     numbers = frozenset(cited)
     turns = tuple(turn for turn in window.turns if turn.number in numbers)
@@ -79,7 +79,7 @@ def origin_of(claim: Claim, cited: Iterable[int], window: History) -> Origin:
         return Origin.EXTERNAL
     if is_said_by(claim, words_of_person(turn.text for turn in turns if turn.role is Role.USER)):
         return Origin.USER
-    if _commands(claim) and _tools_answered_before(turns[-1], window) and not _is_supported(claim, _person_in(window)):
+    if _commands(claim) and _a_tool_answered_by(turns[-1], window) and not _is_supported(claim, _person_in(window)):
         return Origin.EXTERNAL
     return Origin.AGENT
 
@@ -130,7 +130,7 @@ def _supports(words: str, directive: str, place: str) -> bool:
     ]
     shared = sum(len(terms & (denied if negated else affirmed)) for terms, negated in clauses)
     total = sum(len(terms) for terms, _ in clauses)
-    return shared >= _ENOUGH_OF_DIRECTIVE * total if total else True
+    return shared >= _ENOUGH_OF_DIRECTIVE * total
 
 
 def _terms_by_polarity(words: str) -> tuple[frozenset[str], frozenset[str]]:
@@ -151,9 +151,9 @@ def _person_in(window: History) -> str:
     return words_of_person(turn.text for turn in window.turns if turn.role is Role.USER)
 
 
-def _tools_answered_before(last_cited: Turn, window: History) -> bool:
+def _a_tool_answered_by(last_cited: Turn, window: History) -> bool:
     return window.tools_answered_before or any(
-        turn.role is Role.TOOL and turn.number < last_cited.number for turn in window.turns
+        turn.role is Role.TOOL and turn.number <= last_cited.number for turn in window.turns
     )
 
 
