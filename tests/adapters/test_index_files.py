@@ -416,7 +416,7 @@ IndexFiles(Path(sys.argv[1])).refresh().unwrap()
 
 
 @pytest.mark.parametrize(
-    ("at", "where"), [(1, "put_note"), (13, "put_note"), (2, "write_segment"), (4, "merge_some")], ids=str
+    ("at", "where"), [(1, "note_terms"), (13, "note_terms"), (2, "write_segment"), (4, "merge_some")], ids=str
 )
 def test_a_process_that_is_killed_leaves_an_index_to_go_on_from(root: Path, topics: Path, at: int, where: str) -> None:
     ids = [f"id__{number:06d}".replace("0", "z") for number in range(20)]

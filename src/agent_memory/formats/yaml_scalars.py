@@ -11,6 +11,7 @@ Plain = Scalar | list["Plain"] | dict[str, "Plain"]
 
 _NULLS = frozenset(("", "~", "null", "Null", "NULL"))
 _BOOLEANS = {word: word.lower() == "true" for word in ("true", "True", "TRUE", "false", "False", "FALSE")}
+_FIRST_OF_NUMBERS = frozenset("+-.0123456789")
 _INTEGER = re.compile(r"[-+]?[0-9]{1,40}")
 _OCTAL = re.compile(r"0o[0-7]{1,40}")
 _HEXADECIMAL = re.compile(r"0x[0-9a-fA-F]{1,40}")
@@ -35,6 +36,8 @@ def plain_value(text: str) -> Scalar:
         return None
     if text in _BOOLEANS:
         return _BOOLEANS[text]
+    if text[0] not in _FIRST_OF_NUMBERS:
+        return text
     if _INTEGER.fullmatch(text):
         return int(text)
     if _OCTAL.fullmatch(text) or _HEXADECIMAL.fullmatch(text):

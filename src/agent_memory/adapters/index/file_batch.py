@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from returns.result import Failure, Success
 
 from agent_memory.adapters.index.note_questions import ID
-from agent_memory.adapters.index.note_rows import put_note, remove_note
+from agent_memory.adapters.index.note_rows import NewNotes, remove_note
 from agent_memory.adapters.index.segment_writing import SegmentDraft, write_segment
 from agent_memory.adapters.store.entry_files import read_image, understand
 from agent_memory.adapters.store.listing_cache import NEVER, believed_by
-from agent_memory.adapters.store.shelves import standing
+from agent_memory.adapters.store.shelves import keeping_all, standing
 from agent_memory.domain.entry import Listed, StoredEntry
 from agent_memory.domain.recording.file_change import content_hash
 from agent_memory.domain.results import sealed
@@ -22,7 +22,7 @@ from agent_memory.domain.vocabulary import Sensitivity
 from agent_memory.formats.listed_json import parse_listed, render_listed
 from agent_memory.values import define, field, frozen
 
-_FILES = 4_000
+_FILES = 10_000
 _BYTES = 16 << 20
 """A batch is full with so many files, or so many bytes of them: the larger the segments that it writes, the fewer times each
 posting is written anew. What it changes fits into the cache of `index_database`."""
@@ -66,19 +66,22 @@ class FileBatch:
     _bytes: int = 0
     _draft: SegmentDraft = field(factory=SegmentDraft)
     _last_number: int = 0
+    _new: NewNotes = field(factory=NewNotes)
 
     def take(self, paths: Sequence[str], deadline: float) -> list[str]:
         """Bring the first of these into the index; those that are left. At least one is taken."""
         left = list(reversed(paths))
         taken = 0
-        while left and taken < _FILES and self._bytes < _BYTES:
-            left.extend(self._file(left.pop()))
-            taken += 1
-            if time.monotonic() >= deadline:
-                break
-        if self._last_number:
-            self.connection.execute("INSERT OR REPLACE INTO about VALUES ('number', ?)", (self._last_number,))
-        write_segment(self.connection, self._draft)
+        with keeping_all():
+            while left and taken < _FILES and self._bytes < _BYTES:
+                left.extend(self._file(left.pop()))
+                taken += 1
+                if time.monotonic() >= deadline:
+                    break
+            self._new.write(self.connection)
+            if self._last_number:
+                self.connection.execute("INSERT OR REPLACE INTO about VALUES ('number', ?)", (self._last_number,))
+            write_segment(self.connection, self._draft)
         return list(reversed(left))
 
     def _file(self, path: str) -> list[str]:
@@ -115,11 +118,14 @@ class FileBatch:
                 return freed
 
     def _known(self, path: str) -> _Known:
+        if path not in self.known_by:
+            return _Known()
         row = self.connection.execute("SELECT content_hash, mtime_ns, number FROM files WHERE path = ?", (path,))
         return _Known(*(row.fetchone() or ()))
 
     def _says_the_same(self, listed: Listed, number: int) -> bool:
         """Whether the file was only touched: the body is part of the hash, and the instants may come from the file's."""
+        self._new.write(self.connection)
         row = self.connection.execute("SELECT listed FROM sheets WHERE number = ?", (number,)).fetchone()
         return row is not None and row[0] == render_listed(listed)
 
@@ -140,6 +146,8 @@ class FileBatch:
         """Take the note in, unless another file with its id stands above it."""
         listed = stored.listed
         shadow = f"{listed.archived:d} {listed.meta.id}"
+        if listed.meta.id in self._new.ids:
+            self._new.write(self.connection)
         row = self.connection.execute(_OF_ID, (listed.meta.id, ID, listed.archived)).fetchone()
         if row is not None:
             rival = parse_listed(row[1])
@@ -153,7 +161,7 @@ class FileBatch:
         number = self._next_number()
         terms = note_terms(stored)
         self._draft.add(number, terms)
-        put_note(self.connection, number, stored, [each.length for each in terms])
+        self._new.put(number, stored, [each.length for each in terms])
         self._remember(file, number)
 
     def _remember(self, file: _Read, number: int | None, shadowed_by: str | None = None) -> None:
@@ -167,6 +175,7 @@ class FileBatch:
         """Take the note out that a file held; the files that it stood above."""
         if known.number is None:
             return []
+        self._new.write(self.connection)
         row = self.connection.execute("SELECT id, archived FROM notes WHERE number = ?", (known.number,)).fetchone()
         self._remove(known.number)
         if row is None:

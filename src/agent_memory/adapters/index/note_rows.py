@@ -10,38 +10,60 @@ from agent_memory.domain.entry import StoredEntry
 from agent_memory.domain.searching.indexed_note import Relation
 from agent_memory.domain.text.links import find_links
 from agent_memory.formats.listed_json import render_listed
+from agent_memory.values import define, field
 
 _MOST = (1 << 63) - 1
+_INSERTS = {
+    "notes": "INSERT INTO notes VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    "sheets": "INSERT INTO sheets VALUES (?, ?)",
+    "names": "INSERT OR IGNORE INTO names VALUES (?, ?, ?)",
+    "labels": "INSERT OR IGNORE INTO labels VALUES (?, ?, ?)",
+    "turns": "INSERT OR IGNORE INTO turns VALUES (?, ?, ?)",
+    "links": "INSERT OR IGNORE INTO links VALUES (?, ?, ?)",
+}
 _TABLES = ("notes", "sheets", "names", "labels", "turns", "vectors")
 
 
-def put_note(connection: sqlite3.Connection, number: int, stored: StoredEntry, lengths: Iterable[int]) -> None:
-    """Everything of a new note but its postings."""
-    listed, meta = stored.listed, stored.meta
-    connection.execute(
-        "INSERT INTO notes VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (
-            *(number, listed.path, meta.id, listed.archived, meta.kind, meta.scope, meta.sensitivity),
-            max(-_MOST, min(meta.updated_at_ms, _MOST)),
-            " ".join(map(str, lengths)),
-        ),
-    )
-    connection.execute("INSERT INTO sheets VALUES (?, ?)", (number, render_listed(listed)))
-    names = [(meta.id, ID, number), *((alias, ALIAS, number) for alias in meta.aliases)]
-    connection.executemany("INSERT OR IGNORE INTO names VALUES (?, ?, ?)", names)
-    labels = [(sort, label, number) for sort, label in _labels(stored)]
-    connection.executemany("INSERT OR IGNORE INTO labels VALUES (?, ?, ?)", labels)
-    turns = [
-        (source.thread_id, turn, number)
-        for source in meta.sources
-        if source.thread_id is not None
-        for turn in (source.turns or (NO_TURN,))
-        if abs(turn) <= _MOST
-    ]
-    connection.executemany("INSERT OR IGNORE INTO turns VALUES (?, ?, ?)", turns)
-    links = [(number, link.target, Relation.LINKS) for link in find_links(stored.body)]
-    links += [(number, id, Relation.SUPERSEDES) for id in meta.supersedes]
-    connection.executemany("INSERT OR IGNORE INTO links VALUES (?, ?, ?)", links)
+@define
+class NewNotes:
+    """Rows of new notes, gathered: SQLite takes many at once in half the time."""
+
+    ids: set[str] = field(factory=set[str])
+    """Of notes that are not written yet."""
+    _rows: dict[str, list[tuple[object, ...]]] = field(factory=lambda: {table: [] for table in _INSERTS})
+
+    def put(self, number: int, stored: StoredEntry, lengths: Iterable[int]) -> None:
+        """Everything of a new note but its postings."""
+        listed, meta, rows = stored.listed, stored.meta, self._rows
+        self.ids.add(meta.id)
+        rows["notes"].append(
+            (
+                *(number, listed.path, meta.id, listed.archived, meta.kind, meta.scope, meta.sensitivity),
+                max(-_MOST, min(meta.updated_at_ms, _MOST)),
+                " ".join(map(str, lengths)),
+            )
+        )
+        rows["sheets"].append((number, render_listed(listed)))
+        rows["names"].append((meta.id, ID, number))
+        rows["names"] += [(alias, ALIAS, number) for alias in meta.aliases]
+        rows["labels"] += [(sort, label, number) for sort, label in _labels(stored)]
+        rows["turns"] += [
+            (source.thread_id, turn, number)
+            for source in meta.sources
+            if source.thread_id is not None
+            for turn in (source.turns or (NO_TURN,))
+            if abs(turn) <= _MOST
+        ]
+        rows["links"] += [(number, link.target, Relation.LINKS) for link in find_links(stored.body)]
+        rows["links"] += [(number, id, Relation.SUPERSEDES) for id in meta.supersedes]
+
+    def write(self, connection: sqlite3.Connection) -> None:
+        """All that was gathered since the last time."""
+        for table, sql in _INSERTS.items():
+            if rows := self._rows[table]:
+                connection.executemany(sql, rows)
+                rows.clear()
+        self.ids.clear()
 
 
 def remove_note(connection: sqlite3.Connection, number: int) -> None:

@@ -110,7 +110,7 @@ class _Reading:
     def files(self, shelf: str, found: Sequence[FoundName]) -> list[Seen]:
         """What is to be said about the names on a shelf, in no order."""
         notes = [(f"{shelf}/{each.name}", each.looks) for each in found if each.looks is not None]
-        with _keeping_all():
+        with keeping_all():
             seen = [self._known(path, looks) for path, looks in notes]
         unknown = [path for (path, _), each in zip(notes, seen, strict=True) if each is _UNKNOWN]
         return [
@@ -187,7 +187,7 @@ def version_ms(path: str) -> int:
 
 
 @contextmanager
-def _keeping_all() -> Generator[None, None, None]:
+def keeping_all() -> Generator[None, None, None]:
     """Without the cyclic collector: it would look again and again through many small values, all of which are kept.
 
     They end in its oldest generation without having been looked at (freezing and thawing moves lists, nothing else).
@@ -214,7 +214,7 @@ def scan_shelf(root: str, directory: str) -> Result[tuple[FoundName, ...], Error
                 # Through its descriptor each `stat` looks up one name, and not the whole path again.
                 descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
                 try:
-                    with _keeping_all(), os.scandir(descriptor) as found:
+                    with keeping_all(), os.scandir(descriptor) as found:
                         return Success(tuple(map(_found, found)))
                 finally:
                     close_quietly(descriptor)

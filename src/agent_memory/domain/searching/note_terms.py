@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from functools import lru_cache
 
 from agent_memory.domain.entry import StoredEntry
 from agent_memory.domain.searching.terms import chunk_terms, chunks_of, folded
@@ -13,6 +12,8 @@ from agent_memory.values import frozen
 MAX_COUNT = 255
 """More of one term in one field is no more."""
 _REMEMBERED_CHARS = 64
+_MOST_REMEMBERED = 1 << 16
+"""Some 15 MB: about as many different words as 50,000 notes have."""
 
 
 @frozen
@@ -52,8 +53,9 @@ def field_terms(text: str) -> FieldTerms:
     """The terms of one text."""
     counts: dict[str, int] = {}
     length = 0
+    remembered = _REMEMBERED
     for chunk, times in Counter(chunks_of(text)).items():
-        parts, terms = _remembered(chunk) if len(chunk) <= _REMEMBERED_CHARS else _counted(chunk)
+        parts, terms = remembered[chunk]
         length += parts * times
         for term in terms:
             counts[term] = counts.get(term, 0) + times
@@ -62,15 +64,23 @@ def field_terms(text: str) -> FieldTerms:
     return FieldTerms(counts, length)
 
 
-def _counted(chunk: str) -> tuple[int, tuple[str, ...]]:
-    terms = chunk_terms(chunk)
-    return len(terms.parts), terms.all
+class _Remembered(dict[str, tuple[int, tuple[str, ...]]]):
+    """Of each chunk the number of its parts, and its terms: notes of one store have most of their words in common."""
+
+    def __missing__(self, chunk: str) -> tuple[int, tuple[str, ...]]:
+        terms = chunk_terms(chunk)
+        found = len(terms.parts), terms.all
+        if len(chunk) <= _REMEMBERED_CHARS:
+            if len(self) >= _MOST_REMEMBERED:
+                self.clear()
+            self[chunk] = found
+        return found
 
 
-_remembered = lru_cache(maxsize=1 << 15)(_counted)
+_REMEMBERED = _Remembered()
 
 
 def _id_terms(ids: tuple[str, ...]) -> dict[str, int]:
     """Whole and without prefix, but not its parts: they would be in every note."""
-    bare = (folded(id.removeprefix("id__")) for id in ids)
-    return dict.fromkeys([*(whole for id in ids for whole in chunk_terms(id).wholes), *bare], 1)
+    bare = [folded(id.removeprefix("id__")) for id in ids]
+    return dict.fromkeys([*(f"id{each}" for each in bare), *bare], 1)
