@@ -13,7 +13,7 @@ from returns.result import Failure, Success
 from agent_memory.bootstrap import Memory as Opened, open_memory
 from agent_memory.domain.note_draft import NoteDraft
 from agent_memory.domain.vocabulary import Harness
-from agent_memory.errors import EntryInvalid, InboxEntryInvalid, UsageInvalid
+from agent_memory.errors import EntryInvalid, InboxEntryInvalid, StateInvalid, UsageInvalid
 from agent_memory.formats.note import parse_note
 from agent_memory.surfaces.capturing import Captor, Note, capture_inline
 from memory_process import Memory
@@ -98,6 +98,40 @@ def captured_and_consolidated(memory: Memory, texts: list[str]) -> None:
     assert {path.name for path in memory.root.iterdir()} <= OURS
 
 
+def kept_as_state(memory: Memory, texts: list[str]) -> None:
+    """Each as a key, and as a value under a key that is well."""
+    state = opened(memory).state
+    keys = memory.root / "state" / "keys"
+    accepted = 0
+    for number, text in enumerate(texts):
+        match state.set(text, number):
+            case Success(kept):
+                accepted += 1
+                assert kept.key == text
+                got = opened(memory).state.get(text).unwrap()
+                assert got is not None
+                assert got.json == str(number)
+            case Failure(error):
+                assert isinstance(error, StateInvalid), (text, error)
+                assert isinstance(state.get(text), Failure)
+        match state.set("value", text):
+            case Success(_):
+                got = state.get("value").unwrap()
+                assert got is not None
+                assert json.loads(got.json) == text
+            case Failure(error):
+                assert isinstance(error, StateInvalid), (text, error)
+    assert accepted
+    assert {path for path in (memory.root / "state").rglob("*") if path.is_file()} == set(keys.iterdir())
+    assert len(list(keys.iterdir())) <= accepted + 1
+    assert {path.name for path in memory.root.iterdir()} <= OURS
+    assert not Path("/tmp/pwn").exists()
+
+
+def test_our_own_strings_as_state(memory: Memory) -> None:
+    kept_as_state(memory, list(OWN))
+
+
 def test_our_own_strings_through_remember(memory: Memory) -> None:
     stored_and_read_back(memory, list(OWN))
 
@@ -121,6 +155,12 @@ def test_as_a_process(memory: Memory, text: str) -> None:
 def test_an_empty_or_invisible_body_is_refused(memory: Memory) -> None:
     for text in ("", " ", "\u200b\u2060", "\x00"):
         assert isinstance(opened(memory).service.remember(NoteDraft(text)).failure(), EntryInvalid)
+
+
+@pytest.mark.shared
+@pytest.mark.slow
+def test_the_corpora_as_state(memory: Memory, shared: Path) -> None:
+    kept_as_state(memory, list(corpus(shared)))
 
 
 @pytest.mark.shared
