@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable
 from typing import Any
 
 from returns.result import Failure, Result, Success
 
 from agent_memory.bootstrap import Memory
 from agent_memory.domain.instants import iso_of
-from agent_memory.domain.results import sealed
 from agent_memory.domain.state_value import StateValue
 from agent_memory.domain.text.plain_text import clean_text, one_line
 from agent_memory.errors import Error, StateNotFound, UsageInvalid
+from agent_memory.surfaces.cli.ending import told
 from agent_memory.surfaces.cli.opening import with_memory
 from agent_memory.surfaces.console import Console
 from agent_memory.surfaces.texts import text_of
@@ -67,7 +66,7 @@ def _get(memory: Memory, arguments: argparse.Namespace, console: Console) -> int
         console.document(_document(value))
         console.out(_shown(value))
 
-    return _told(wanted, console, show)
+    return told(wanted, console, show)
 
 
 def _set(memory: Memory, arguments: argparse.Namespace, console: Console) -> int:
@@ -76,7 +75,7 @@ def _set(memory: Memory, arguments: argparse.Namespace, console: Console) -> int
         console.out(f"Set {value.key}")
 
     text = text_of(arguments.value)
-    return _told(text.bind(lambda text: memory.state.set(arguments.key, _value(text, arguments))), console, show)
+    return told(text.bind(lambda text: memory.state.set(arguments.key, _value(text, arguments))), console, show)
 
 
 def _delete(memory: Memory, arguments: argparse.Namespace, console: Console) -> int:
@@ -84,7 +83,7 @@ def _delete(memory: Memory, arguments: argparse.Namespace, console: Console) -> 
         console.document(_document(value))
         console.out(f"Deleted {value.key}; git keeps what it held")
 
-    return _told(memory.state.delete(arguments.key), console, show)
+    return told(memory.state.delete(arguments.key), console, show)
 
 
 def _list(memory: Memory, _arguments: argparse.Namespace, console: Console) -> int:
@@ -108,15 +107,6 @@ def _list(memory: Memory, _arguments: argparse.Namespace, console: Console) -> i
     for error in kept.unreadable:
         console.err(f"memory: {describe(error)}")
     return 0
-
-
-def _told(done: Result[StateValue, Error], console: Console, show: Callable[[StateValue], None]) -> int:
-    match sealed(done):
-        case Failure(error):
-            return console.fail(error)
-        case Success(value):
-            show(value)
-            return 0
 
 
 def _value(text: str, arguments: argparse.Namespace) -> object:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
 from typing import Any, TypeVar
 
-from returns.result import Failure, Result, Success
+from returns.result import Result, Success
 
 from agent_memory.bootstrap import Memory
-from agent_memory.domain.results import sealed
 from agent_memory.domain.tagging.tag_survey import TagUse
 from agent_memory.domain.tagging.tag_vocabulary import Standing, TagVocabulary
 from agent_memory.errors import Error, UsageInvalid
+from agent_memory.surfaces.cli.ending import told
 from agent_memory.surfaces.cli.opening import with_memory
 from agent_memory.surfaces.console import Console
 from agent_memory.surfaces.unreadable_notes import tell_unreadable, unreadable_documents
@@ -79,7 +78,7 @@ def _list(memory: Memory, _arguments: argparse.Namespace, console: Console) -> i
             console.out("No tags yet. `memory remember TEXT --tags a,b` gives a note some.")
         tell_unreadable(console, tags.unreadable)
 
-    return _told(memory.tags.list(), console, show)
+    return told(memory.tags.list(), console, show)
 
 
 def _accept(memory: Memory, arguments: argparse.Namespace, console: Console) -> int:
@@ -95,7 +94,7 @@ def _accept(memory: Memory, arguments: argparse.Namespace, console: Console) -> 
         return [each.tag for each in tags.uses if each.notes]
 
     wanted: Result[list[str], Error] = memory.tags.list().map(in_use) if arguments.all else Success(arguments.tags)
-    return _told(wanted.bind(memory.tags.accept), console, show)
+    return told(wanted.bind(memory.tags.accept), console, show)
 
 
 def _rename(memory: Memory, arguments: argparse.Namespace, console: Console) -> int:
@@ -113,16 +112,7 @@ def _rename(memory: Memory, arguments: argparse.Namespace, console: Console) -> 
         for each in done.left:
             console.err(f"memory: {each.subject} was left as it is: {'; '.join(each.reasons)}.")
 
-    return _told(memory.tags.rename(*arguments.tags), console, show)
-
-
-def _told(done: Result[T, Error], console: Console, show: Callable[[T], None]) -> int:
-    match sealed(done):
-        case Failure(error):
-            return console.fail(error)
-        case Success(value):
-            show(value)
-            return 0
+    return told(memory.tags.rename(*arguments.tags), console, show)
 
 
 def _cells(use: TagUse) -> tuple[str, ...]:
