@@ -121,6 +121,13 @@ def test_a_claim_that_becomes_a_negation_is_lost_too() -> None:
     )
 
 
+def test_a_claim_at_the_end_of_one_source_has_nothing_to_do_with_the_next() -> None:
+    sources = ("The worker retries failed jobs", "Ana runs the platform team")
+    assert lost_content(sources, "The worker never retries failed jobs. Ana runs the platform team.") == (
+        "The worker retries failed jobs",
+    )
+
+
 def test_a_correction_may_turn_a_claim_that_it_names() -> None:
     before, after = "Never use npm here.", "Use npm here since the move."
     assert lost_content((before,), after)
@@ -234,6 +241,21 @@ def test_a_split_keeps_all_of_its_source_between_its_parts() -> None:
     parts = (entry("Server one", STAGING.body[:at]), entry("Server two", STAGING.body[at:]))
     assert information_problems((STAGING,), parts) == ()
     assert information_problems((STAGING,), parts[:1])
+
+
+def test_a_number_at_the_end_of_a_part_is_kept() -> None:
+    source = entry("Two ports", "The server listens on port 8080\n9090 is the port of its dashboard", "Both.")
+    parts = (
+        entry("Server", "The server listens on port 8080", "One."),
+        entry("9090", "9090 is the port of its dashboard", "Two."),
+    )
+    assert information_problems((source,), parts, ("Both",)) == ()
+
+
+def test_the_reason_names_what_is_lost() -> None:
+    assert loss_problems(("Use `make x`.",), "Nothing.") == ("it would lose 'make x', and its drops do not name that",)
+    (twelve,) = loss_problems((" ".join(f"`t{n}x`" for n in range(12)),), "Nothing.")
+    assert " more" not in twelve
 
 
 def test_the_reasons_name_a_dozen_of_what_is_lost() -> None:
