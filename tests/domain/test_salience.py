@@ -134,7 +134,7 @@ def test_a_negation_is_about_the_next_words_or_those_before_it() -> None:
     assert said("Never push tags to the main branch.") == [("Never push tags to", frozenset({"push", "tag", "main"}))]
     assert said("Push to main, never.") == [("never", frozenset({"push", "main"}))]
     assert said("Push to main, never " + "it " * 200) == [("never it it it", frozenset({"push", "main"}))]
-    assert said("Never use UNIX.") == [("Never use UNIX", frozenset({"use", "unix"}))]
+    assert said("Never use UNIX.") == [("Never use UNIX", frozenset({"unix"}))]
 
 
 @pytest.mark.parametrize(("text", "negated"), [("Never push.", True), ("Sem testes.", True), ("Push it now.", False)])
