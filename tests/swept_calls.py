@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 from collections.abc import Hashable
 from typing import Any
@@ -136,6 +137,14 @@ def _told(done: Done) -> Hashable:
     return str(_result_in(done)["content"])
 
 
+def _ids_told(done: Done) -> Hashable:
+    return tuple(re.findall(r"\*\*id:\*\* `(id__\w+)`", _result_in(done)["content"][0]["text"]))
+
+
+def _is_saved(done: Done) -> Hashable:
+    return str(_told(done)).count("Chunk saved")
+
+
 def _says_why(done: Done) -> bool:
     result = _result_in(done)
     return bool(result.get("isError") or done.err or "could not" in str(result).casefold())
@@ -190,11 +199,11 @@ SCENES = {
     "sync": Scene(("sync", "--json"), live_notes_of, prepare=_shared),
     "backfill": Scene(("backfill", "--yes", "--json"), queue_of),
     "mcp read": Scene(("mcp",), uses_of, _told, stdin=_asking("read_context", id=id_of(DEPLOYS)), admits=_says_why),
-    "mcp search": Scene(("mcp",), said=_told, stdin=_asking("search_context", query="deploys"), admits=_says_why),
+    "mcp search": Scene(("mcp",), said=_ids_told, stdin=_asking("search_context", query="deploys"), admits=_says_why),
     "mcp write": Scene(
         ("mcp",),
         live_notes_of,
-        _told,
+        _is_saved,
         stdin=_asking("write_context", topic="The quay", content="It has 7 cranes."),
         admits=_says_why,
     ),

@@ -91,7 +91,15 @@ def small_disk(place: Path, options: str) -> Iterator[None]:
 def test_names_that_fold_name_different_notes(folding: Path) -> None:
     """P15"""
     assert_folds(folding)
-    memory = Memory(folding / "home")
+    check_names(Memory(folding / "home"))
+
+
+def test_long_names_in_all_scripts_name_different_notes(tmp_path: Path) -> None:
+    """P15, on the disk at hand"""
+    check_names(Memory(tmp_path / "home"))
+
+
+def check_names(memory: Memory) -> None:
     memory.home.mkdir()
     ids = {
         memory.remembered(f"Note {number} holds WORD_{number}.", "--title", title): number

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from returns.result import Failure, Result, Success
 
+from agent_memory.adapters.disk.paths import is_there
 from agent_memory.adapters.injecting.delivery_files import DeliveryLog
 from agent_memory.adapters.injecting.shelf_files import Shelf
 from agent_memory.adapters.surroundings.repository import work_tree_above
@@ -99,7 +100,8 @@ def prepare(memory: Memory) -> Result[Shelf, Error]:
         passages = tuple(passage for passage in map(passage_of, found) if passage is not None)
         return Shelf(passages, config.token_budget, config.profiles, good_until_ms(live.entries, around))
 
-    return memory.store.list().map(shelf) if memory.root.exists() else Success(shelf(Listing(())))
+    found = is_there(str(memory.root))
+    return found.bind(lambda is_found: memory.store.list().map(shelf) if is_found else Success(shelf(Listing(()))))
 
 
 def find_passages(memory: Memory, query: str, mode: Mode, *, floor: bool = False) -> Result[tuple[Passage, ...], Error]:

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 from returns.result import Failure, Result, Success
 
+from agent_memory.adapters.disk.paths import is_there
+from agent_memory.adapters.records.run_files import some_run_has
 from agent_memory.errors import Error
 from agent_memory.wording import describe
 
@@ -51,24 +53,28 @@ def finish_runs(memory: Memory) -> Result[object, Error]:
 def finish_consolidate(memory: Memory) -> Result[object, Error]:
     """Carry out the rest of a consolidation that crashed: its writes are not a person's, and nobody may take them for
     that."""
-    if not any(memory.root.glob("runs/*/checkpoint.json")):
-        return Success(None)
-    from agent_memory.adapters.agent.builtin_agent import BuiltinAgent
-    from agent_memory.bootstrap.consolidating import consolidate_io
-    from agent_memory.pipelines.consolidate import finish_interrupted
 
-    return consolidate_io(memory, BuiltinAgent(), lambda _: None).bind(finish_interrupted)
+    def finished() -> Result[object, Error]:
+        from agent_memory.adapters.agent.builtin_agent import BuiltinAgent
+        from agent_memory.bootstrap.consolidating import consolidate_io
+        from agent_memory.pipelines.consolidate import finish_interrupted
+
+        return consolidate_io(memory, BuiltinAgent(), lambda _: None).bind(finish_interrupted)
+
+    return _where(some_run_has(memory.root, "checkpoint.json"), finished)
 
 
 def finish_defrag(memory: Memory) -> Result[object, Error]:
     """The same of a defrag."""
-    if not any(memory.root.glob("runs/*/defrag.json")):
-        return Success(None)
-    from agent_memory.adapters.agent.builtin_agent import BuiltinAgent
-    from agent_memory.bootstrap.defragging import defrag_io
-    from agent_memory.pipelines.defrag import finish_interrupted
 
-    return defrag_io(memory, BuiltinAgent(), lambda _: None).bind(finish_interrupted)
+    def finished() -> Result[object, Error]:
+        from agent_memory.adapters.agent.builtin_agent import BuiltinAgent
+        from agent_memory.bootstrap.defragging import defrag_io
+        from agent_memory.pipelines.defrag import finish_interrupted
+
+        return defrag_io(memory, BuiltinAgent(), lambda _: None).bind(finish_interrupted)
+
+    return _where(some_run_has(memory.root, "defrag.json"), finished)
 
 
 def finish_undo(memory: Memory) -> Result[object, Error]:
@@ -88,20 +94,29 @@ def finish_undo(memory: Memory) -> Result[object, Error]:
 
 def finish_sync(memory: Memory) -> Result[object, Error]:
     """Carry out the rest of a merge of a sync that crashed: what it brought is nobody's hand edit."""
-    if not (memory.root / "runs" / "syncing.json").exists():
-        return Success(None)
-    from agent_memory.bootstrap.syncing import finish_merge
 
-    return finish_merge(memory)
+    def finished() -> Result[object, Error]:
+        from agent_memory.bootstrap.syncing import finish_merge
+
+        return finish_merge(memory)
+
+    return _where(is_there(f"{memory.root}/runs/syncing.json"), finished)
 
 
 def finish_forgetting(memory: Memory) -> Result[object, Error]:
     """Carry out the rest of a forgetting that crashed."""
-    if not (memory.root / "runs" / "forgetting.json").exists():
-        return Success(None)
-    from agent_memory.bootstrap.forgetting import forgetter
 
-    return forgetter(memory).resume()
+    def finished() -> Result[object, Error]:
+        from agent_memory.bootstrap.forgetting import forgetter
+
+        return forgetter(memory).resume()
+
+    return _where(is_there(f"{memory.root}/runs/forgetting.json"), finished)
+
+
+def _where(left: Result[bool, Error], finished: Callable[[], Result[object, Error]]) -> Result[object, Error]:
+    """Carry it out where a crash left it; that this cannot be told is an error (P6)."""
+    return left.bind(lambda is_left: finished() if is_left else Success(None))
 
 
 def tolerated(memory: Memory, done: Result[object, Error]) -> Result[None, Error]:

@@ -75,7 +75,7 @@ def directory_inside(root: str, relative: str) -> Result[str, Error]:
     return inside(root, f"{relative}/.d").map(os.path.dirname)
 
 
-def is_there(path: str) -> Result[bool, StoreIo]:
+def is_there(path: str) -> Result[bool, Error]:
     """Whether something has this name, a dangling link included. Unlike `os.path.lexists` an error is never "no" (P6)."""
     try:
         os.lstat(path)

@@ -9,7 +9,9 @@ from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.durable import fsync_directory, move_file
 from agent_memory.adapters.disk.io_errors import store_io
+from agent_memory.adapters.disk.paths import is_there
 from agent_memory.adapters.records.replies_files import RepliesFiles
+from agent_memory.adapters.records.run_files import files_of_runs
 from agent_memory.domain.defrag_plan import Deferred
 from agent_memory.domain.defrag_report import is_worth_a_report, leaves_something_half_done, logged
 from agent_memory.domain.defrag_run import DefragRun, TieringMemo
@@ -46,7 +48,7 @@ class DefragRecordsFiles(RepliesFiles):
         """See the port. A checkpoint that cannot be understood is moved aside: the store's transaction is whole or
         undone, and the next run decides everything anew."""
         try:
-            paths = sorted(self._runs.glob(f"*/{CHECKPOINT}"))
+            paths = files_of_runs(self._runs, CHECKPOINT)
             if not paths:
                 return Success(None)
             text = paths[0].read_bytes().decode("utf-8", "replace")
@@ -99,9 +101,10 @@ class DefragRecordsFiles(RepliesFiles):
     def put_deferred(self, deferred: Sequence[Deferred]) -> Result[None, Error]:
         """See the port."""
         path = self._runs / "deferred-actions.json"
-        if not deferred and not path.exists():
-            return Success(None)
-        return self._put(path, render_deferred(deferred))
+        if deferred:
+            return self._put(path, render_deferred(deferred))
+        kept = is_there(str(path))
+        return kept.bind(lambda is_kept: self._put(path, render_deferred(())) if is_kept else Success(None))
 
     def tiering(self) -> Result[TieringMemo, Error]:
         """See the port."""

@@ -9,6 +9,7 @@ from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.durable import fsync_directory, make_directories, move_file, replace_file
 from agent_memory.adapters.disk.io_errors import store_io
+from agent_memory.adapters.records.run_files import files_of_runs
 from agent_memory.domain.results import sealed
 from agent_memory.domain.run import KeptReply
 from agent_memory.errors import Error
@@ -24,7 +25,7 @@ class RepliesFiles:
     def find_reply(self, key: str) -> Result[KeptReply | None, Error]:
         """See the port. The newest, should there be several."""
         try:
-            paths = sorted(self._runs.glob(f"*/replies/{_slug(key)}.json"))
+            paths = files_of_runs(self._runs, f"replies/{_slug(key)}.json")
             if not paths:
                 return Success(None)
             text = paths[-1].read_bytes().decode("utf-8", "replace")
@@ -43,7 +44,7 @@ class RepliesFiles:
     def spend_reply(self, key: str) -> Result[None, Error]:
         """See the port: the file becomes `<key>.spent.json`."""
         try:
-            for path in self._runs.glob(f"*/replies/{_slug(key)}.json"):
+            for path in files_of_runs(self._runs, f"replies/{_slug(key)}.json"):
                 move_file(str(path), str(path.with_suffix(".spent.json")))
         except OSError as error:
             return Failure(store_io(error, "move", str(self._runs)))
@@ -53,7 +54,7 @@ class RepliesFiles:
         """See the port."""
         try:
             for ending in (".json", ".spent.json"):
-                for path in self._runs.glob(f"*/replies/{_slug(key)}{ending}"):
+                for path in files_of_runs(self._runs, f"replies/{_slug(key)}{ending}"):
                     path.unlink(missing_ok=True)
                     fsync_directory(str(path.parent))
         except OSError as error:

@@ -177,7 +177,7 @@ class RunLogFiles:
         return changed.bind(lambda is_changed: gone.map(lambda is_gone: is_changed and not is_gone))
 
     def _has(self, run_id: str, name: str) -> Result[bool, Error]:
-        return is_there(f"{self._root}/{RUNS}/{run_id}/{name}").alt(lambda error: error)
+        return is_there(f"{self._root}/{RUNS}/{run_id}/{name}")
 
     def _unfinished(self, run_id: str) -> LoggedRun:
         run = _blank(run_id, "unfinished")

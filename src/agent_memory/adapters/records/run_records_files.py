@@ -10,7 +10,9 @@ from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.durable import move_file
 from agent_memory.adapters.disk.io_errors import store_io
+from agent_memory.adapters.disk.paths import is_there
 from agent_memory.adapters.records.replies_files import RepliesFiles
+from agent_memory.adapters.records.run_files import files_of_runs
 from agent_memory.adapters.records.run_log_files import RunLogFiles
 from agent_memory.domain.change import Change
 from agent_memory.domain.footprint_fold import fold_files
@@ -53,7 +55,7 @@ class RunRecordsFiles(RepliesFiles):
     def unfinished(self) -> Result[tuple[str, Run] | None, Error]:
         """See the port."""
         try:
-            paths = sorted(self._runs.glob("*/checkpoint.json"))
+            paths = files_of_runs(self._runs, "checkpoint.json")
             if not paths:
                 return Success(None)
             text = paths[0].read_bytes().decode("utf-8", "replace")
@@ -87,9 +89,10 @@ class RunRecordsFiles(RepliesFiles):
     def put_deferred(self, changes: Sequence[Change]) -> Result[None, Error]:
         """See the port."""
         path = self._runs / "deferred.json"
-        if not changes and not path.exists():
-            return Success(None)
-        return self.write(path, render_changes(changes))
+        if changes:
+            return self.write(path, render_changes(changes))
+        kept = is_there(str(path))
+        return kept.bind(lambda is_kept: self.write(path, render_changes(())) if is_kept else Success(None))
 
     def finish(self, run: Run, error: Error | None) -> Result[None, Error]:
         """See the port. A run that did nothing at all leaves no report."""
