@@ -1,8 +1,8 @@
 """One target, for so many seconds: `python -m fuzz.engine NAME SECONDS DIRECTORY`.
 
 By atheris where it is installed (`pip install atheris`, on Linux), which follows the branches that an input takes; else by
-mutations of the seeds alone. An input that breaks the target is left in DIRECTORY as `crash-…`, and the process ends with 1.
-What atheris found interesting stays in DIRECTORY/corpus, where the next run begins.
+mutations of the seeds, and of what reached a line that they do not. An input that breaks the target is left in DIRECTORY as
+`crash-…`, and the process ends with 1. What reached further stays in DIRECTORY/corpus, where the next run begins.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import traceback
 from pathlib import Path
 
 from fuzz.mutation import MAX_BYTES, mutated
+from fuzz.reached import ReachedLines
 from fuzz.target import CASES, SEEDS, Target
 
 MAX_SECONDS_AN_INPUT = 30
@@ -63,23 +64,47 @@ def _target(name: str) -> Target:
 
 
 def _mutate_seeds(target: Target, seconds: int, directory: Path) -> int:
-    inputs = [*target.seeds(), *target.cases()]
+    """Each input that reaches a line for the first time is changed in its turn; a few of any are, too."""
+    inputs = [*target.seeds(), *target.cases(), *_contents(directory / "corpus")]
+    lines, broken, runs = ReachedLines(), set[str](), 0
+    for data in inputs:
+        lines.reached_more(target.check, data)
+    known = len(inputs)
     chance = random.Random(os.urandom(8))
     ends = time.monotonic() + seconds
-    runs = 0
     while time.monotonic() < ends:
-        data = mutated(chance.choice(inputs), chance, target.words)
-        try:
-            target.check(data)
-        except Exception:  # noqa: BLE001 - whatever it raises is what is looked for
-            traceback.print_exc()
-            path = directory / f"crash-{hashlib.sha1(data).hexdigest()}"
-            path.write_bytes(data)
-            print(f"{target.name} is broken by {path}", file=sys.stderr)
-            return 1
+        newest = inputs[known:] if len(inputs) > known and chance.random() < 0.5 else inputs
+        data = mutated(chance.choice(newest), chance, target.words)
         runs += 1
-    print(f"{target.name}: {runs:,} inputs", file=sys.stderr)
-    return 0
+        try:
+            is_further = lines.reached_more(target.check, data)
+        except Exception as error:  # noqa: BLE001 - whatever it raises is what is looked for
+            # One bug must not hide the others: what breaks at another place is another.
+            if (place := _place_of(error)) not in broken:
+                broken.add(place)
+                traceback.print_exc()
+                print(f"{target.name} is broken by {_kept(directory, 'crash-', data)}", file=sys.stderr)
+            continue
+        if is_further:
+            inputs.append(data)
+            _kept(directory / "corpus", "", data)
+    print(f"{target.name}: {runs:,} inputs, {len(inputs) - known:,} of them reached further", file=sys.stderr)
+    return 1 if broken else 0
+
+
+def _place_of(error: BaseException) -> str:
+    *_, last = traceback.extract_tb(error.__traceback__)
+    return f"{type(error).__name__} at {last.filename}:{last.lineno}"
+
+
+def _kept(directory: Path, prefix: str, data: bytes) -> Path:
+    path = directory / f"{prefix}{hashlib.sha1(data).hexdigest()}"
+    path.write_bytes(data)
+    return path
+
+
+def _contents(directory: Path) -> list[bytes]:
+    return [path.read_bytes() for path in sorted(directory.iterdir())]
 
 
 if __name__ == "__main__":

@@ -99,7 +99,8 @@ def _changed(root: Any, chance: random.Random, words: Sequence[str]) -> Any:
             other, other_key = chance.choice(places)
             holder[key] = json.loads(json.dumps(other[other_key]))
         case 2:
-            holder[key] = [old] if chance.random() < 0.5 else {"text": old, "type": "text"}
+            wrapped = {"text": old, "type": "text"}, {chance.choice(words) if words else "x": old}
+            holder[key] = [old] if chance.random() < 0.3 else chance.choice(wrapped)
         case 3 if isinstance(old, str):
             at = chance.randrange(len(old) + 1)
             holder[key] = old[:at] + (chance.choice(words) if words else "\n") + old[at:]

@@ -36,6 +36,7 @@ from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import Error, HistoryUnavailable, HistoryUnreadable, StoreIo, TranscriptRefused
 from agent_memory.formats.history_lines import parse_history_lines, render_history_lines
 from agent_memory.ports import HistorySource
+from fuzz.source_words import words_in
 from fuzz.target import Target
 
 NOON_MS = 1_770_984_000_000
@@ -165,7 +166,8 @@ def check_history(history: History) -> None:
 
 
 def _target(name: str, opens: Opens) -> Target:
-    return Target(name, lambda data: _check(opens, name, data), _WORDS)
+    modules = f"adapters/harness/{name.partition('-')[0]}*.py"
+    return Target(name, lambda data: _check(opens, name, data), (*_WORDS, *words_in(modules)))
 
 
 TRANSCRIPTS: tuple[Target, ...] = (
