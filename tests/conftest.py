@@ -6,11 +6,16 @@ import os
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 # Time is never what a test is about, and the machine may be busy.
 # In continuous integration the same cases every time: a new find must not look like the fault of the change at hand.
-settings.register_profile("untimed", deadline=None, derandomize=bool(os.environ.get("CI")))
+settings.register_profile(
+    "untimed",
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    derandomize=bool(os.environ.get("CI")),
+)
 settings.load_profile("untimed")
 
 NO_HOME = "/dev/null/choose-a-home"

@@ -6,16 +6,17 @@ import atexit
 import json
 import os
 import socket
-import struct
 import subprocess
 import sys
 import tempfile
 import threading
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
+from running_call import INT32, RunningCall, exit_code
+
 PROGRAM = ("-c", "import sys; from agent_memory.surfaces.entry import main; sys.exit(main())")
-INT32 = struct.Struct("!i")
 LOOKED_AT_ON_STARTING = ("PYTHON", "LC_", "LANG", "COVERAGE_", "LD_")
 """Variables that a process obeys before its first line runs begin so; but PYTHONPATH can be obeyed later."""
 
@@ -36,6 +37,14 @@ def run_program(
             check=False,
         )
     return _server().run(decoded, data, cwd, environ, limit_seconds)
+
+
+def start_program(
+    words: Sequence[str], cwd: Path, environ: Mapping[str, str], *, has_stdin: bool = False
+) -> RunningCall:
+    """A call of `memory` that goes on beside the test; without `has_stdin` it reads nothing."""
+    assert _starting(environ) == _starting(os.environ), "a forked call cannot begin so: use subprocess"
+    return _server().start(words, cwd, environ, has_stdin=has_stdin)
 
 
 def _starting(environ: Mapping[str, str]) -> dict[str, str]:
@@ -66,32 +75,52 @@ class ForkingServer:
         with tempfile.TemporaryFile() as asked, tempfile.TemporaryFile() as said, tempfile.TemporaryFile() as told:
             asked.write(data)
             asked.seek(0)
-            wanted = {"words": list(words), "program": PROGRAM, "cwd": str(cwd), "environ": dict(environ)}
-            code = self.call([asked.fileno(), said.fileno(), told.fileno()], wanted, limit_seconds)
+            code = self.call(
+                [asked.fileno(), said.fileno(), told.fileno()], _wanted(words, cwd, environ), limit_seconds
+            )
             for each in (said, told):
                 each.seek(0)
             return subprocess.CompletedProcess(words, code, said.read(), told.read())
 
+    def start(
+        self, words: Sequence[str], cwd: Path, environ: Mapping[str, str], *, has_stdin: bool = False
+    ) -> RunningCall:
+        """One call of `memory` that goes on beside the test."""
+        with ExitStack() as theirs:
+            said, told, asked = os.pipe(), os.pipe(), os.pipe() if has_stdin else (os.open(os.devnull, os.O_RDONLY), -1)
+            for each in (asked[0], said[1], told[1]):
+                theirs.callback(os.close, each)
+            pid, answers = self._begun([asked[0], said[1], told[1]], _wanted(words, cwd, environ))
+        stdin = open(asked[1], "wb") if has_stdin else None  # noqa: SIM115 - closed by the call
+        return RunningCall(pid, answers, stdin, open(said[0], "rb"), open(told[0], "rb"))
+
     def call(self, streams: Sequence[int], wanted: Mapping[str, object], limit_seconds: float) -> int:
         """The exit code of a call; of one that a signal ended, minus its number."""
-        ours, theirs = socket.socketpair()
-        with ours, ours.makefile("rb") as answers:
-            with theirs, self._lock:
-                socket.send_fds(self._control, [b"c"], [*streams, theirs.fileno()])
-            ours.sendall(json.dumps(wanted).encode("utf-8", "surrogatepass"))
-            ours.shutdown(socket.SHUT_WR)
-            (child,) = INT32.unpack(answers.read(INT32.size))
-            ours.settimeout(limit_seconds)
+        child, answers = self._begun(streams, wanted)
+        with answers:
             try:
-                (code,) = INT32.unpack(answers.read(INT32.size))
+                return exit_code(answers, limit_seconds)
             except TimeoutError:
                 os.kill(child, 9)
                 raise
-        return int(code)
+
+    def _begun(self, streams: Sequence[int], wanted: Mapping[str, object]) -> tuple[int, socket.socket]:
+        """The process id of a call that has these streams, and where the server will say how it ended."""
+        ours, theirs = socket.socketpair()
+        with theirs, self._lock:
+            socket.send_fds(self._control, [b"c"], [*streams, theirs.fileno()])
+        ours.sendall(json.dumps(wanted).encode("utf-8", "surrogatepass"))
+        ours.shutdown(socket.SHUT_WR)
+        (child,) = INT32.unpack(ours.recv(INT32.size, socket.MSG_WAITALL))
+        return child, ours
 
     def stop(self) -> None:
         self._control.close()
         self._process.wait()
+
+
+def _wanted(words: Sequence[str], cwd: Path, environ: Mapping[str, str]) -> dict[str, object]:
+    return {"words": list(words), "program": PROGRAM, "cwd": str(cwd), "environ": dict(environ)}
 
 
 _servers: list[ForkingServer] = []

@@ -13,7 +13,8 @@ from typing import Any
 
 from attrs import field, frozen
 
-from forked_program import run_program
+from forked_program import run_program, start_program
+from running_call import RunningCall
 
 PROGRAM = [sys.executable, "-c", "import sys; from agent_memory.surfaces.entry import main; sys.exit(main())"]
 LIMIT_SECONDS = 120
@@ -62,16 +63,9 @@ class Memory:
         finished = run_program(words, data, cwd or self.home, self.environment(environ), LIMIT_SECONDS)
         return Done(finished.returncode, finished.stdout.decode(), finished.stderr.decode())
 
-    def start(self, *words: str, environ: Mapping[str, str] = NOTHING) -> subprocess.Popen[bytes]:
+    def start(self, *words: str, environ: Mapping[str, str] = NOTHING, has_stdin: bool = False) -> RunningCall:
         """A call that goes on beside the test."""
-        return subprocess.Popen(
-            [*PROGRAM, *words],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            cwd=self.home,
-            env=self.environment(environ),
-        )
+        return start_program(words, self.home, self.environment(environ), has_stdin=has_stdin)
 
     def environment(self, environ: Mapping[str, str] = NOTHING) -> dict[str, str]:
         ours = {"HOME": str(self.home), "AGENT_MEMORY_ROOT": str(self.root), **self.environ, **environ}

@@ -10,20 +10,13 @@ import pytest
 
 from agent_memory.domain.inbox_entry import AmpThread, FileSnapshot, InlineNote, SessionFile
 from agent_memory.domain.vocabulary import Harness, Kind
+from forked_program import run_program
 from hook_calls import inbox_of, payload
-
-MAIN = "import sys; from agent_memory.surfaces.entry import main; sys.exit(main())"
 
 
 def memory(*words: str, data: bytes = b"", **environ: str) -> subprocess.CompletedProcess[str]:
-    finished = subprocess.run(
-        [sys.executable, "-c", MAIN, "capture", *words],
-        input=data,
-        capture_output=True,
-        env={**os.environ, **environ},
-        check=False,
-    )
-    return subprocess.CompletedProcess(words, finished.returncode, finished.stdout.decode(), finished.stderr.decode())
+    done = run_program(["capture", *words], data, Path.cwd(), {**os.environ, **environ}, 60)
+    return subprocess.CompletedProcess(words, done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
 def test_the_documented_note(root: Path) -> None:

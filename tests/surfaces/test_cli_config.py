@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-MEMORY = "from agent_memory.surfaces.entry import main; raise SystemExit(main())"
+from forked_program import run_program
 
 
 @pytest.fixture
@@ -21,15 +20,8 @@ def project(home: Path) -> Path:
 
 
 def memory(cwd: Path, *arguments: str, **environ: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-c", MEMORY, *arguments],
-        cwd=cwd,
-        env={**os.environ, **environ},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    done = run_program(arguments, b"", cwd, {**os.environ, **environ}, 60)
+    return subprocess.CompletedProcess(arguments, done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
 def write_own(home: Path, document: object) -> Path:

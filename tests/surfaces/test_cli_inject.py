@@ -15,7 +15,7 @@ import pytest
 from agent_memory.domain.injecting.tokens import tokens_in
 from agent_memory.domain.transcripts.own_marks import CONTEXT_END, CONTEXT_START
 from claude_transcripts import Conversation, calls
-from memory_process import NOTHING, PROGRAM, Done, Memory
+from memory_process import NOTHING, Done, Memory
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "hook-payloads"
 ZEBRA = "The zebra migration deadlocks unless the lock table is emptied first."
@@ -203,13 +203,12 @@ class TestOnce:
         """P7: Cursor runs the hooks of Claude Code beside its own."""
         memory.remembered(ZEBRA, "--kind", "lesson")
         data = recorded(memory, "cursor-session-start")
-        command = [*PROGRAM, "inject", "--hook", "--harness"]
         harnesses = ("cursor", "claude-code", "cursor", "claude-code")
         with ThreadPoolExecutor(len(harnesses)) as together:
-            running = [together.submit(_answer, [*command, each], data, memory) for each in harnesses]
+            running = [together.submit(hook, memory, data, each) for each in harnesses]
             answers = [each.result() for each in running]
-        assert sum(ZEBRA.encode() in answer for answer in answers) == 1
-        assert sum(bool(answer) for answer in answers) == 1
+        assert sum(ZEBRA in answer.out for answer in answers) == 1
+        assert sum(bool(answer.out) for answer in answers) == 1
 
     def test_what_the_harness_shows_by_itself_is_not_repeated(self, memory: Memory) -> None:
         id = memory.remembered(ZEBRA, "--kind", "lesson")
@@ -255,10 +254,6 @@ class TestOnce:
             ready.write_bytes(damaged)
             assert start(memory, session=f"s-{len(damaged)}-{damaged[-1:].hex()}") == first
         assert ready.stat().st_mode & 0o777 == 0o600
-
-
-def _answer(command: list[str], data: bytes, memory: Memory) -> bytes:
-    return subprocess.run(command, input=data, stdout=subprocess.PIPE, env=memory.environment(), check=True).stdout
 
 
 def _rested(memory: Memory) -> None:

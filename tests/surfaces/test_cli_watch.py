@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import signal
-import subprocess
 import threading
 import time
 from collections.abc import Iterator
@@ -15,6 +14,7 @@ import pytest
 
 from claude_transcripts import Conversation
 from memory_process import LIMIT_SECONDS, Memory
+from running_call import RunningCall
 
 ONE = "11111111-2222-4333-8444-555555555555"
 OWN = "99999999-2222-4333-8444-555555555555"
@@ -42,7 +42,7 @@ def talk(session_id: str, *said: str) -> Conversation:
 class Watched:
     """A watch at work; its lines are read as they come."""
 
-    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+    def __init__(self, process: RunningCall) -> None:
         self.process = process
         self.lines: list[str] = []
         self._came = threading.Condition()
@@ -50,7 +50,6 @@ class Watched:
         self.reader.start()
 
     def _read(self) -> None:
-        assert self.process.stdout is not None
         for line in self.process.stdout:
             with self._came:
                 self.lines.append(line.decode().rstrip("\n"))
@@ -74,7 +73,6 @@ class Watched:
     def end(self, number: signal.Signals = signal.SIGTERM) -> tuple[int, str]:
         """Its exit code and what it said on stderr."""
         self.process.send_signal(number)
-        assert self.process.stderr is not None
         error = self.process.stderr.read().decode()
         return self.process.wait(LIMIT_SECONDS), error
 

@@ -6,7 +6,6 @@ import asyncio
 import http.client
 import json
 import socket
-import subprocess
 import threading
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -20,7 +19,8 @@ from attrs import frozen
 from mcp import Client
 
 from mcp_clients import CLIENT, called
-from memory_process import NOTHING, PROGRAM, Memory
+from memory_process import NOTHING, Memory
+from running_call import RunningCall
 
 LIMIT_SECONDS = 60
 HELLO = {
@@ -36,7 +36,7 @@ class Served:
     """A server that listens."""
 
     memory: Memory
-    process: subprocess.Popen[bytes]
+    process: RunningCall
     address: str
     token: str
 
@@ -68,19 +68,11 @@ class Served:
             connection.close()
 
 
-def started(memory: Memory, *words: str) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(
-        [*PROGRAM, "mcp", "--http", "--port", "0", *words],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        cwd=memory.home,
-        env=memory.environment(),
-    )
+def started(memory: Memory, *words: str) -> RunningCall:
+    return memory.start("mcp", "--http", "--port", "0", *words)
 
 
-def lines_of(process: subprocess.Popen[bytes], count: int) -> list[str]:
-    assert process.stdout is not None
+def lines_of(process: RunningCall, count: int) -> list[str]:
     watchdog = threading.Timer(LIMIT_SECONDS, process.kill)
     watchdog.start()
     try:
@@ -89,7 +81,7 @@ def lines_of(process: subprocess.Popen[bytes], count: int) -> list[str]:
         watchdog.cancel()
 
 
-def ended(process: subprocess.Popen[bytes]) -> tuple[int, str]:
+def ended(process: RunningCall) -> tuple[int, str]:
     process.terminate()
     _, err = process.communicate(timeout=LIMIT_SECONDS)
     return process.returncode, err.decode()
