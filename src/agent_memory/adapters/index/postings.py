@@ -44,7 +44,7 @@ def parse_postings(blob: bytes, width: str) -> list[Group]:
     at, found = 0, list[Group]()
     while at < len(blob):
         counts, size = _HEADER.unpack_from(blob, at)
-        ordinals = array(width)
+        ordinals: array[int] = array(width)
         start = at + _HEADER.size
         at = start + size * ordinals.itemsize
         if at > len(blob):
@@ -69,6 +69,6 @@ def moved(ordinals: array[int], by: int, width: str) -> array[int]:
     # As one large integer, whose digits are the ordinals: several times faster than one by one.
     run = wide.tobytes()
     ones = int.from_bytes((b"\1" + bytes(wide.itemsize - 1)) * len(wide), "little")
-    found = array(width)
+    found: array[int] = array(width)
     found.frombytes((int.from_bytes(run, "little") + ones * by).to_bytes(len(run), "little"))
     return found

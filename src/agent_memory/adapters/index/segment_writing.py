@@ -144,13 +144,15 @@ def _places(start: int, size: int, gone: frozenset[int]) -> Sequence[int]:
     return places
 
 
+def _rows_of(connection: sqlite3.Connection, at: int, segment: Segment) -> Iterable[tuple[str, int, bytes]]:
+    """The terms of a segment in order, each with the segment's place in the run and its postings."""
+    return connection.execute("SELECT term, ?, grouped FROM postings WHERE segment = ? ORDER BY term", (at, segment.id))
+
+
 def _merged_rows(
     connection: sqlite3.Connection, id: int, run: Sequence[Segment], places: Sequence[Sequence[int]], width: str
 ) -> Iterator[_Row]:
-    rows = (
-        connection.execute("SELECT term, ?, grouped FROM postings WHERE segment = ? ORDER BY term", (at, segment.id))
-        for at, segment in enumerate(run)
-    )
+    rows = (_rows_of(connection, at, segment) for at, segment in enumerate(run))
     for term, group in groupby(merge(*rows, key=itemgetter(0, 1)), key=itemgetter(0)):
         merged: dict[bytes, array[int]] = {}
         for _, position, blob in group:

@@ -89,7 +89,7 @@ def load_segment(connection: sqlite3.Connection, id: int) -> Segment:
 def _columns(run: bytes, size: int) -> Iterator[array[int]]:
     at = 0
     while at < len(run):
-        column = array(_WIDTHS[_WIDTHS.index(chr(run[at]))])
+        column: array[int] = array(_WIDTHS[_WIDTHS.index(chr(run[at]))])
         end = at + 1 + size * column.itemsize
         column.frombytes(run[at + 1 : end])
         yield column
