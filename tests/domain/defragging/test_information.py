@@ -146,7 +146,12 @@ def test_at_most_a_tenth_of_the_lines_may_go() -> None:
     source = entry("Ten", "\n".join(lines))
     assert information_problems((source,), (entry("Ten", "\n".join(lines[:9])),)) == ()
     problems = information_problems((source,), (entry("Ten", "\n".join(lines[:8])),))
-    assert "it would lose 2 of 10 lines, for example" in problems[0]
+    assert problems == (f"it would lose 2 of 10 lines, for example {lines[8][:80]!r}, and its drops do not name them",)
+    long = entry("Ten", "\n".join(f"{line} {' '.join(WORDS)}" for line in lines))
+    assert (
+        f"for example '{lines[0]} alpha bravo charlie delta', and"
+        in information_problems((long,), (entry("Ten", "Ten."),))[0]
+    )
     named = entry("Ten", "\n".join(lines[:5]))
     assert information_problems((source,), (named,), lines[5:]) == ()
 
@@ -167,6 +172,20 @@ def test_the_result_is_neither_blown_up_nor_a_stub() -> None:
     assert "more than 110 %" in too_much[0]
     stub = information_problems((source,), (entry("Ten", "One line."),), (body,))
     assert "less than 25 %" in stub[0]
+
+
+def test_a_tenth_more_and_a_quarter_are_within_the_limits() -> None:
+    source = entry("Ten", "alpha bravo charlie delta echo foxtro")  # with its title, 40 characters
+    assert information_problems((source,), (entry("Ten", f"{source.body}\n{'x' * 7}"),)) == ()
+    assert information_problems((source,), (entry("Ten", f"{source.body}\n{'x' * 8}"),)) == (
+        "its text has 45 characters, more than 110 % of the 37 that it is made from",
+    )
+    source = entry("Ten", "alpha bravo charlie delta echo foxtrot x")
+    drops = (source.body,)
+    assert information_problems((source,), (entry("Ten", "alpha brav"),), drops) == ()
+    assert information_problems((source,), (entry("Ten", "alpha bra"),), drops) == (
+        "its text has 9 characters, less than 25 % of the 40 that it is made from",
+    )
 
 
 # -- what is no loss --------------------------------------------------------------------------------------------------

@@ -18,15 +18,13 @@ _MOST_PHRASE_CHARS = 80
 
 def turned_claims(before: str, after: str, drops: Iterable[str] = ()) -> tuple[str, ...]:
     """The clauses of `before` that `after` holds with the opposite polarity only, unless `drops` names them."""
-    named = "\n".join(drops)
-    dropped_terms = content_terms(named)
+    dropped_terms = content_terms("\n".join(drops))
     old = _once(clause for clause in clauses_of(before) if clause.is_claim)
     new = _once((*clauses_of(after), *denying_sentences(after)))
     turned = (
         clause.text[:_MOST_PHRASE_CHARS]
         for clause in old.values()
-        if not clause.terms & dropped_terms and clause.text.lower() not in named.lower()
-        if _is_turned(clause, old, new)
+        if not clause.terms & dropped_terms and _is_turned(clause, old, new)
     )
     return tuple(dict.fromkeys(turned))
 
