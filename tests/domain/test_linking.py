@@ -40,7 +40,9 @@ def test_an_entry_does_not_link_to_itself() -> None:
 
 
 def test_missing_links_are_appended_once() -> None:
-    assert linked("Text.", "ref:b", "b", KNOWN, f"[[{KNOWN}]]").body == f"Text.\n\nSee also: [[{KNOWN}]]"
+    assert linked("Text.", "ref:b", "b", KNOWN, f"[[{KNOWN}]] ") == Linked(f"Text.\n\nSee also: [[{KNOWN}]]")
+    by_letter = link_body("Text.", ("X",), Targets({"X": KNOWN}, {}, frozenset()), OWN)
+    assert by_letter == Linked(f"Text.\n\nSee also: [[{KNOWN}]]")
     assert linked("See [[ref:b]].", "ref:b").body == f"See [[{KNOWN}]]."
     assert linked("Text.", "ref:x").unknown == ("ref:x",)
 

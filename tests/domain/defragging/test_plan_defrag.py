@@ -395,3 +395,24 @@ def test_what_was_deferred_may_have_to_wait_again() -> None:
 def test_the_plan_of_nothing_is_empty() -> None:
     plan = planned(facts_of(PORT))
     assert (plan.actions, plan.dropped, plan.deferred) == ((), (), ())
+
+
+def test_everything_that_was_put_off_is_waited_for() -> None:
+    notes = [note(letter, f"About {letter}", f"Text of {letter} here.") for letter in "abcdefgh"]
+    renames = [Rename(each.meta.id, f"{each.meta.title} again") for each in notes[:6]]
+    again = [Archive(notes[n].meta.id, "old") for n in (0, 3, 5)]
+    plan = planned(facts_of(*notes, live_at_start=12), *renames, *again)
+    assert [each.action for each in plan.deferred] == renames[3:]
+    once, waits = "another action of this run changes it already", "another change of it waits for the next run"
+    assert [each.reasons for each in plan.dropped] == [(once,), (waits,), (waits,)]
+
+
+def test_an_action_on_as_many_entries_as_a_run_may_change_is_not_too_large() -> None:
+    """P14"""
+    notes = [note(letter, f"Twin {letter}", "The staging server listens on port 8080.") for letter in "abcd"]
+    ids = tuple(each.meta.id for each in notes)
+    drops = ("Twin",)
+    facts = facts_of(*notes, live_at_start=12)
+    assert retired(planned(facts, Merge(ids[:3], "Twin a", notes[0].body, drops=drops))) == list(ids[:3])
+    too_large = planned(facts, Merge(ids, "Twin a", notes[0].body, drops=drops))
+    assert "it changes 4 entries, and one run may change 3" in reasons(too_large)

@@ -67,7 +67,7 @@ def updated(
 
 def with_links(entry: MemoryEntry, before: MemoryEntry, targets: Targets) -> tuple[MemoryEntry, Linked]:
     """The entry with its links resolved; links that the earlier version held already are left alone."""
-    kept = {link.casefold(): link for link in _ids_in(before.body)}
+    kept = {link.target.casefold(): link.target for link in find_links(before.body)}
     own = evolve(targets, live={**kept, **targets.live})
     linked = link_body(entry.body, (), own, entry.meta.id)
     return evolve(entry, body=linked.body), linked
@@ -118,7 +118,3 @@ def _losses(before: str, after: str, drops: tuple[str, ...]) -> Reasons:
 
 def _text(meta: Meta, body: str) -> str:
     return f"{meta.title}\n{meta.description}\n{body}"
-
-
-def _ids_in(body: str) -> tuple[str, ...]:
-    return tuple(link.target for link in find_links(body) if not link.target.startswith("ref:"))
