@@ -458,6 +458,11 @@ REFUSED = {
 CLEANED = {
     "sentinel-end", "frontmatter-break", "path-traversal", "secret-echo", "tag-chars", "import-directive",
 }  # fmt: skip
+PLANS = {
+    "wipe-archive-all", "wipe-merge-all", "split-to-nothing", "merge-self", "unknown-ids", "rename-collision",
+    "everything-hot", "unknown-action",
+}  # fmt: skip
+"""What a tidying may be answered, and no session."""
 
 
 OURS = {
@@ -483,7 +488,7 @@ class TestHostileCommands:
             [sys.executable, shared / "tools" / "fake_llm.py", "--list"], capture_output=True, text=True, check=True
         )
         modes = listed.stdout.split()
-        assert set(modes[: modes.index("wipe-archive-all")]) == GOOD | PAUSING | REFUSED | CLEANED
+        assert set(modes) == GOOD | PAUSING | REFUSED | CLEANED | PLANS
 
     @pytest.mark.parametrize("mode", sorted(PAUSING | REFUSED))
     def test_what_is_no_reply_changes_nothing_and_says_why(self, memory: Memory, shared: Path, mode: str) -> None:
@@ -495,6 +500,16 @@ class TestHostileCommands:
         status = memory("status")
         assert status.code == (1 if mode in PAUSING else 0)
         assert ("the last run paused: " if mode in PAUSING else "The agent's reply was refused: ") in status.out
+
+    @pytest.mark.parametrize("mode", sorted(PLANS))
+    def test_a_plan_for_the_store_is_no_reply_about_a_session(self, memory: Memory, shared: Path, mode: str) -> None:
+        memory.remembered("Never push to `release` without the tag v2.x.")
+        before = memory.snapshot()
+        code, said = self.consolidated(memory, shared, mode)
+        assert code == 50
+        assert memory.snapshot() == before
+        assert len(memory.pending()) == 2
+        assert "2 waiting (" in said
 
     @pytest.mark.parametrize("mode", sorted(GOOD))
     def test_a_good_reply_is_written_and_nothing_else(self, memory: Memory, shared: Path, mode: str) -> None:
