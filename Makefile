@@ -16,7 +16,7 @@ test: $(VENV)/.development ## run the tests
 check: $(VENV)/.development ## format, lint, types, import contracts, generated pages
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(BIN)/mypy src tests bench fuzz docs
+	$(BIN)/mypy src tests bench fuzz mutants docs
 	$(BIN)/lint-imports
 	$(BIN)/python docs/generate.py --check
 
@@ -44,9 +44,9 @@ promises: $(VENV)/.development ## every fault, power cut and crowd that was prom
 fuzz: $(VENV)/.development ## look for inputs that break a parser: make fuzz [MINUTES=60] [TARGETS="note section"]
 	@$(BIN)/python -m fuzz $(if $(MINUTES),--minutes $(MINUTES)) $(TARGETS)
 
-mutants: $(VENV)/.development ## change the code where it matters most, and see whether a test notices; see docs/testing.md
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check 'mutmut>=3.8,<4'
-	$(BIN)/mutmut run $(MUTANTS)
+mutants: $(VENV)/.development ## change the code where it matters most, and see whether a test notices: make mutants [SUBJECTS="ids splice"]
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check 'mutmut>=3.8,<3.9'
+	@$(BIN)/python -m mutants $(SUBJECTS)
 
 clean:
 	rm -rf $(VENV) dist .coverage* .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,0 +1,1 @@
+"""Mutants: one small change at a time where it matters most, and whether any test notices."""

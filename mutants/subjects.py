@@ -1,0 +1,55 @@
+"""What is changed, and which tests have to notice."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from attrs import frozen
+
+SOURCE = Path("src")
+PACKAGE = SOURCE / "agent_memory"
+
+
+@frozen
+class Subject:
+    """Some modules and their own tests: what everybody calls is not judged by everybody's tests."""
+
+    modules: tuple[str, ...]
+    """Patterns of paths below the package."""
+    tests: tuple[str, ...]
+    """Patterns of paths below `tests`."""
+
+    def sources(self) -> tuple[Path, ...]:
+        """The modules, in the order of their names."""
+        return tuple(sorted(path for pattern in self.modules for path in PACKAGE.glob(pattern)))
+
+    def test_files(self) -> tuple[Path, ...]:
+        """The files of tests, in the order of their names."""
+        return tuple(sorted(path for pattern in self.tests for path in Path("tests").glob(pattern)))
+
+
+_PLANNING = (
+    "body_checks directives drafts entry_updates known_subjects linking linking_exact new_entries origin plan_targets planned_store planning "
+    "planning_exact planning_properties protection provenance related replacements run_limits salience same_body statements"
+)
+
+SUBJECTS: Mapping[str, Subject] = {
+    "ids": Subject(
+        ("domain/text/ids.py", "domain/text/id_set.py", "domain/text/file_name.py"),
+        ("domain/test_id*.py", "domain/test_file_name*.py"),
+    ),
+    "splice": Subject(("formats/section_splice.py",), ("formats/test_section_splice*.py",)),
+    "consolidate": Subject(
+        ("domain/planning/*.py",),
+        (*(f"domain/test_{name}.py" for name in _PLANNING.split()), "domain/planning/test_*.py"),
+    ),
+    "defrag": Subject(
+        ("domain/defragging/*.py",),
+        ("domain/defragging/test_*.py", "domain/tidying/test_due.py", "domain/tidying/test_surplus.py"),
+    ),
+    "redaction": Subject(
+        ("domain/redaction.py", "domain/redacting/*.py"), ("domain/test_redact*.py", "domain/redacting/test_*.py")
+    ),
+}
+"""By the name that is given to `make mutants`."""
