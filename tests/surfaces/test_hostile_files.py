@@ -283,8 +283,8 @@ def test_one_hostile_file_ends_in_a_sentence_p6(memory: Memory, where: str) -> N
 @pytest.mark.slow
 @pytest.mark.shared
 @pytest.mark.parametrize("where", SINGLE)
-def test_each_of_a_suite_in_its_place_ends_in_a_sentence_p6(memory: Memory, shared: Path, where: str) -> None:
-    as_the_file(memory, where, json_suite(shared))
+def test_a_third_of_a_suite_in_each_place_ends_in_sentences_p6(memory: Memory, shared: Path, where: str) -> None:
+    as_the_file(memory, where, json_suite(shared)[list(SINGLE).index(where) % 3 :: 3])
 
 
 def test_hostile_replies_are_refused_and_change_nothing_p9(memory: Memory, tmp_path: Path) -> None:
