@@ -62,15 +62,18 @@ class ListFilter:
 
     def accepts(self, meta: Meta, tier: Tier = Tier.COLD) -> bool:
         """Whether it does by all that is known without the body."""
-        text = f"{meta.id} {meta.title} {meta.description} {' '.join(meta.tags)}".casefold()
         return (
             (self.status is None or status_shown(meta, tier) is self.status)
             and (self.kind is None or meta.kind is self.kind)
             and (self.tag is None or bool(set(normal_tags([self.tag])) & set(meta.tags)))
             and (self.scope is None or meta.scope == self.scope)
             and (self.expired_by_ms is None or (meta.expires_at_ms or math.inf) <= self.expired_by_ms)
-            and all(word in text for word in (self.query or "").casefold().split())
+            and (self.query is None or self._is_said(meta))
         )
+
+    def _is_said(self, meta: Meta) -> bool:
+        text = f"{meta.id} {meta.title} {meta.description} {' '.join(meta.tags)}".casefold()
+        return all(word in text for word in (self.query or "").casefold().split())
 
 
 @frozen

@@ -111,7 +111,7 @@ def unpack(path: str, packed: PackedRow) -> Row:
     meta[_SENSITIVITY] = _SENSITIVITIES[meta[_SENSITIVITY]]
     # Texts that recur in thousands of entries are kept once.
     meta[_SCOPE] = intern(meta[_SCOPE])
-    meta[_TAGS] = tuple([intern(tag) for tag in meta[_TAGS]])
+    meta[_TAGS] = tuple(map(intern, meta[_TAGS]))
     sources: tuple[tuple[int, str, str | None, str | None, *tuple[Any, ...]], ...] = meta[_SOURCES]
     meta[_SOURCES] = tuple(
         [

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 from returns.result import Failure, Success
 
 from agent_memory.bootstrap import Memory
-from agent_memory.domain.instants import iso_of
+from agent_memory.domain.instants import DAY_MS, iso_of
 from agent_memory.domain.results import sealed
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.domain.tiers import Tier
@@ -72,10 +74,8 @@ def _print(console: Console, found: ListedEntries, wanted: ListFilter, now_ms: i
     elif console.is_terminal:
         _print_table(console, found.entries, wanted, now_ms)
     else:
-        for each in found.entries:
-            console.out("\t".join(_plain_cells(each)))
-            for box in each.open_boxes:
-                console.out(f"\t- [ ] {box}")
+        if lines := list(_plain_lines(found.entries)):
+            console.out("\n".join(lines))  # at once: ten thousand calls of `print` take as long as reading the store
     if found.untiered is not None:
         console.err(f"memory: The tiers are not known. {describe(found.untiered)}")
     tell_unreadable(console, found.unreadable)
@@ -86,6 +86,13 @@ def _entry_document(entry: ShownEntry, wanted: ListFilter) -> dict[str, Any]:
     return {**document, "open": list(entry.open_boxes)} if wanted.is_open else document
 
 
+def _plain_lines(entries: tuple[ShownEntry, ...]) -> Iterator[str]:
+    for each in entries:
+        yield "\t".join(_plain_cells(each))
+        for box in each.open_boxes:
+            yield f"\t- [ ] {box}"
+
+
 def _plain_cells(entry: ShownEntry) -> tuple[str, ...]:
     meta = entry.listed.meta
     return (
@@ -93,11 +100,17 @@ def _plain_cells(entry: ShownEntry) -> tuple[str, ...]:
         meta.kind.value,
         status_shown(meta, entry.tier).value,
         meta.origin.value,
-        iso_of(meta.updated_at_ms)[:10],
+        _day_shown(meta.updated_at_ms // DAY_MS),
         str(entry.usage.count),
         one_line(meta.title, _TITLE_CHARS),
         " ".join(meta.tags),
     )
+
+
+@lru_cache(maxsize=4_096)
+def _day_shown(day: int) -> str:
+    """The date of a day since 1970."""
+    return iso_of(day * DAY_MS)[:10]
 
 
 def _print_table(console: Console, entries: tuple[ShownEntry, ...], wanted: ListFilter, now_ms: int) -> None:
