@@ -3,11 +3,24 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
+from agent_memory.domain.forgetting.tombstone import EntryTombstone, SessionTombstone
+from agent_memory.domain.history import SessionMark
+from agent_memory.domain.state_value import StateValue
+from agent_memory.domain.tagging.tag_vocabulary import VOCABULARY_FILE, TagVocabulary
+from agent_memory.domain.tiers import TIERS_FILE, TierList
 from agent_memory.domain.usage import Base, DayReads, LedgerRecord, Read, Total, day_reads, totals_of
+from agent_memory.domain.vocabulary import Harness
+from agent_memory.formats.forgetting_json import parse_purge, render_purge
 from agent_memory.formats.ledger_lines import parse_ledger_line, render_ledger_line
-from agent_memory.formats.merged_bookkeeping import merged_ledger
+from agent_memory.formats.merged_bookkeeping import FORGOTTEN, PURGE_FILE, merged_bookkeeping, merged_ledger
+from agent_memory.formats.session_mark_json import parse_session_mark, render_session_mark
+from agent_memory.formats.state_value_json import render_state_value
+from agent_memory.formats.tag_vocabulary_json import parse_tag_vocabulary, render_tag_vocabulary
+from agent_memory.formats.tiers_json import parse_tiers, render_tiers
+from agent_memory.formats.tombstone_json import Tombstone, parse_tombstone, render_tombstone
+from agent_memory.values import evolve
 
-A, B = "id__aaaaaa", "id__bbbbbb"
+A, B, C = "id__aaaaaa", "id__bbbbbb", "id__cccccc"
 DAY = 20_000
 AT_MS = DAY * 86_400_000 + 5_000
 
@@ -69,3 +82,125 @@ def test_a_ledger_whose_last_line_has_no_end_loses_nothing(end: bytes) -> None:
     base = ledger(Read(A, AT_MS, "codex"))
     merged = merged_ledger(base, base.rstrip(b"\n") + end, base + ledger(Read(B, AT_MS, "amp")))
     assert set(totals_of(records_of(merged))) == {A, B}
+
+
+def tiers(base: TierList | None, ours: TierList, theirs: TierList) -> TierList:
+    sides = (None if base is None else render_tiers(base), render_tiers(ours), render_tiers(theirs))
+    merged = merged_bookkeeping(TIERS_FILE, *sides)
+    assert merged is not None
+    return parse_tiers(merged, TIERS_FILE).unwrap()
+
+
+class TestTiers:
+    def test_an_entry_is_where_the_side_that_moved_it_has_it(self) -> None:
+        base = TierList((A, B), (C,))
+        assert tiers(base, TierList((B,), (A, C)), base) == TierList((B,), (A, C))
+        assert tiers(base, base, TierList((A, B, C), ())) == TierList((A, B, C), ())
+
+    def test_where_both_moved_it_the_nearer_tier_holds(self) -> None:
+        assert tiers(TierList((A,), ()), TierList((), (A,)), TierList((), ())) == TierList((), (A,))
+
+    def test_without_a_base_nothing_is_taken_out(self) -> None:
+        assert tiers(None, TierList((A,), ()), TierList((B,), (C,))) == TierList((A, B), (C,))
+
+
+def tombstone(ours: Tombstone, theirs: Tombstone) -> Tombstone:
+    path = f"{FORGOTTEN}some.json"
+    merged = merged_bookkeeping(path, None, render_tombstone(ours).encode(), render_tombstone(theirs).encode())
+    assert merged is not None
+    return parse_tombstone(merged, path).unwrap()
+
+
+class TestWhatWasForgotten:
+    """P28."""
+
+    def test_a_note_forgotten_twice_stays_forgotten_by_all_it_said(self) -> None:
+        one, other = EntryTombstone(A, 1_000, frozenset({"1" * 16})), EntryTombstone(A, 2_000, frozenset({"2" * 16}))
+        both = EntryTombstone(A, 2_000, one.statements | other.statements)
+        assert tombstone(one, other) == tombstone(other, one) == both
+
+    def test_a_session_forgotten_twice_was_forgotten_when_it_was_last(self) -> None:
+        one, other = (SessionTombstone("s-1", Harness.CODEX, at_ms) for at_ms in (1_000, 2_000))
+        assert tombstone(one, other) == tombstone(other, one) == other
+
+    def test_the_later_purge_counts(self) -> None:
+        merged = merged_bookkeeping(PURGE_FILE, None, render_purge(1_000).encode(), render_purge(2_000).encode())
+        assert merged is not None
+        assert parse_purge(merged, PURGE_FILE).unwrap() == 2_000
+
+
+MARK = SessionMark(Harness.CODEX, "s-1", "r-9", AT_MS, 9, tools_answered=False, agent_name="builtin", entry_ids=(A,))
+MARK_FILE = "state/sessions/codex_s-1.json"
+
+
+def marks(ours: SessionMark, theirs: SessionMark) -> SessionMark:
+    sides = (render_session_mark(ours).encode(), render_session_mark(theirs).encode())
+    merged = merged_bookkeeping(MARK_FILE, None, *sides)
+    assert merged is not None
+    return parse_session_mark(merged.decode(), MARK_FILE).unwrap()
+
+
+def test_of_two_marks_of_a_session_the_further_one_holds_with_what_both_made() -> None:
+    other = evolve(MARK, last_record_id="r-12", turns_seen=12, tools_answered=True, entry_ids=(B,), handoff_id=None)
+    ours = evolve(MARK, handoff_id=C, used_ids=(C,))
+    merged = marks(ours, other)
+    assert merged == marks(other, ours)
+    assert (merged.last_record_id, merged.turns_seen, merged.tools_answered) == ("r-12", 12, True)
+    assert (set(merged.entry_ids), merged.used_ids, merged.handoff_id) == ({A, B}, (C,), C)
+
+
+def vocabulary(base: TagVocabulary | None, ours: TagVocabulary, theirs: TagVocabulary) -> TagVocabulary:
+    sides = (None if base is None else render_tag_vocabulary(base), *map(render_tag_vocabulary, (ours, theirs)))
+    merged = merged_bookkeeping(VOCABULARY_FILE, *(None if side is None else side.encode() for side in sides))  # type: ignore[arg-type]
+    assert merged is not None
+    return parse_tag_vocabulary(merged, VOCABULARY_FILE).unwrap()
+
+
+class TestTags:
+    def test_what_either_accepts_is_accepted_and_what_one_took_out_is_not(self) -> None:
+        base = TagVocabulary(frozenset({"topic__a", "topic__b"}))
+        ours, theirs = TagVocabulary(frozenset({"topic__a"})), base.with_accepted(["topic__c"])
+        assert vocabulary(base, ours, theirs).accepted == {"topic__a", "topic__c"}
+
+    def test_renamings_of_both_are_followed_to_their_ends(self) -> None:
+        base = TagVocabulary(frozenset({"topic__a", "topic__b"}))
+        ours, theirs = base.with_renamed("topic__a", "topic__b"), base.with_renamed("topic__b", "topic__c")
+        for merged in (vocabulary(base, ours, theirs), vocabulary(base, theirs, ours)):
+            assert merged.renamed == {"topic__a": "topic__c", "topic__b": "topic__c"}
+            assert merged.accepted == {"topic__c"}
+
+    def test_two_tags_that_were_renamed_into_each_other_are_one(self) -> None:
+        base = TagVocabulary(frozenset({"topic__a", "topic__b"}))
+        ours, theirs = base.with_renamed("topic__a", "topic__b"), base.with_renamed("topic__b", "topic__a")
+        merged = vocabulary(base, ours, theirs)
+        assert merged.accepted == {"topic__a"}
+        assert merged.renamed == {"topic__b": "topic__a"}
+
+
+KEY_FILE = "state/keys/colour.json"
+OLDER, NEWER = (
+    render_state_value(StateValue("colour", json, at_ms)).encode() for json, at_ms in (('"red"', 1), ("7", 2))
+)
+
+
+class TestValuesByKey:
+    def test_the_one_that_was_set_later_holds(self) -> None:
+        assert merged_bookkeeping(KEY_FILE, None, OLDER, NEWER) == NEWER
+        assert merged_bookkeeping(KEY_FILE, None, NEWER, OLDER) == NEWER
+
+    def test_one_that_cannot_be_read_yields_to_one_that_can(self) -> None:
+        assert merged_bookkeeping(KEY_FILE, None, OLDER, b"{") == OLDER
+        assert merged_bookkeeping(KEY_FILE, None, b"{", OLDER) == OLDER
+        assert merged_bookkeeping(KEY_FILE, None, b"{", b"[") is None
+
+
+@pytest.mark.parametrize("path", [TIERS_FILE, VOCABULARY_FILE, PURGE_FILE, f"{FORGOTTEN}x.json", MARK_FILE])
+def test_a_side_that_cannot_be_understood_is_left_to_a_person(path: str) -> None:
+    """P6."""
+    assert merged_bookkeeping(path, None, b"{", b"{") is None
+
+
+def test_other_files_are_none_of_it_and_a_ledger_is() -> None:
+    assert merged_bookkeeping("topics/a.md", b"", b"x", b"y") is None
+    line = ledger(Read(A, AT_MS, "codex"))
+    assert merged_bookkeeping("usage/here.jsonl", None, line, b"") == line

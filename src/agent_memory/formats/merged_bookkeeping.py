@@ -147,7 +147,9 @@ def _tags(base: TagVocabulary | None, ours: TagVocabulary, theirs: TagVocabulary
     """All that is accepted on either side, but for what one of them took out; the renamings of both, ours first, followed
     to their ends."""
     before = base or TagVocabulary()
-    accepted = frozenset(united(before.accepted, sorted(ours.accepted), sorted(theirs.accepted)))
+    # A tag that goes by another name is not taken out.
+    sides = (side.accepted | (before.accepted & side.renamed.keys()) for side in (ours, theirs))
+    accepted = frozenset(united(before.accepted, *map(sorted, sides)))
     step = {**theirs.renamed, **ours.renamed}
     renamed = {old: _end_of(old, step) for old in step}
     earlier = frozenset(old for old, new in renamed.items() if old != new)
