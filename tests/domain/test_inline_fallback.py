@@ -1,0 +1,90 @@
+"""An inline note that is stored whole: nobody's judgement stands between it and the store."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from agent_memory.domain.change import Create, Dropped
+from agent_memory.domain.change_set import ChangeSet
+from agent_memory.domain.entry import Listed, MemoryEntry, Meta
+from agent_memory.domain.history import History, Role, Turn
+from agent_memory.domain.inbox_entry import InboxEntry, InlineNote
+from agent_memory.domain.plan import Plan, PlanFacts
+from agent_memory.domain.planning.plan_window import plan_inline_fallback, plan_window
+from agent_memory.domain.planning.same_body import body_hash
+from agent_memory.domain.vocabulary import Harness, Kind, Origin, Status
+
+
+def facts(title: str, body: str, harness: Harness = Harness.MANUAL, **more: Any) -> PlanFacts:
+    note = more.pop("note", InlineNote(title, body))
+    known: dict[str, Any] = {
+        "entry": InboxEntry(9, harness, note),
+        "session_id": "n",
+        "window": History(harness, "n", (Turn(1, Role.USER, f"{title}\n\n{body}", "r"),)),
+        "scope": "global",
+        "live": (),
+        "taken_ids": frozenset(),
+        "shown": {},
+        "status": Status.CONSOLIDATED,
+        "now_ms": 9,
+    }
+    return PlanFacts(**{**known, **more})
+
+
+def whole(known: PlanFacts) -> MemoryEntry:
+    plan = plan_inline_fallback(known)
+    (change,) = plan.changes
+    assert isinstance(change, Create)
+    return change.entry
+
+
+@pytest.mark.parametrize(
+    ("title", "body", "stored_title", "stored_body"),
+    [
+        ("Deploys", "Never on Fridays. Ask Ana.", "Deploys", "Never on Fridays. Ask Ana."),
+        ("\u200b", "Never on Fridays.\nAsk Ana.", "Never on Fridays.", "Never on Fridays.\nAsk Ana."),
+        ("Never on Fridays", "\u200b\n", "Never on Fridays", "Never on Fridays"),
+        ("\u200b", "---", "untitled note", "---"),
+    ],
+)
+def test_a_note_has_a_title_and_a_body_whatever_it_lacks(
+    title: str, body: str, stored_title: str, stored_body: str
+) -> None:
+    entry = whole(facts(title, body))
+    assert (entry.meta.title, entry.body) == (stored_title, stored_body)
+
+
+def test_it_is_a_fact_unless_it_says_so_and_captured() -> None:
+    assert (whole(facts("A", "B c.")).meta.kind, whole(facts("A", "B c.")).meta.status) == (Kind.FACT, Status.CAPTURED)
+    lesson = InlineNote("A", "B c.", ("Ops",), Kind.LESSON)
+    assert whole(facts("A", "B c.", note=lesson)).meta.kind is Kind.LESSON
+    assert whole(facts("A", "B c.", note=lesson)).meta.tags == ("topic__ops",)
+
+
+def test_what_a_person_writes_is_theirs_and_what_an_agent_writes_the_agents() -> None:
+    assert whole(facts("Be", "It is so.")).meta.origin is Origin.USER
+    assert whole(facts("Be", "It is so.", Harness.AMP)).meta.origin is Origin.AGENT
+    assert whole(facts("Ports", "It listens on 8080.", agent_writes=True)).meta.origin is Origin.AGENT
+
+
+def test_a_link_to_nowhere_is_plain_text_in_it() -> None:
+    live = Listed(Meta("id__aaaaaa", "Port", 1, 1), "topics/a.md", "h", body_hash="x")
+    entry = whole(facts("A", "See [[id__aaaaaa]] and [[id__zzzzzz]].", live=(live,)))
+    assert entry.body == "See [[id__aaaaaa]] and id__zzzzzz."
+
+
+def test_a_body_that_lives_already_is_told_once() -> None:
+    live = Listed(Meta("id__aaaaaa", "Port", 1, 1), "topics/a.md", "h", body_hash=body_hash("It listens on 8080."))
+    known = facts("Port again", "It listens on 8080.", live=(live,))
+    plan = plan_inline_fallback(known, Plan(skipped="nothing"))
+    assert plan == Plan(dropped=(Dropped("Port again", ("it is already stored as id__aaaaaa",)),), skipped="nothing")
+    assert plan_inline_fallback(known, plan) == plan
+
+
+def test_why_nothing_was_kept_is_told_in_a_few_words() -> None:
+    said = plan_window(ChangeSet(skipped="small talk " * 100), facts("A", "B c.", Harness.AMP)).skipped
+    assert said is not None
+    assert said.startswith("small talk small talk")
+    assert len(said) <= 500
