@@ -5,18 +5,49 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 
-from attrs import define, field
+from attrs import define, field, frozen
 
 from claude_transcripts import Conversation
 from memory_process import Memory
 
 DONE, LATE, BUSY = 0, 20, 75
 NOTES = 12
+ACTS = (
+    "captures_a_session",
+    "captures_a_note",
+    "reads_a_note",
+    "remembers",
+    "edits_by_hand",
+    "writes_by_hand",
+    "searches",
+    "consolidates",
+    "tidies",
+    "sets_state",
+    "pins",
+)
+_WORD = re.compile(r"\b(?:SESSION|INLINE|REMEMBERED|HAND|FIXED)_\w+")
+OFTEN = ("captures_a_session", "reads_a_note")
+"""What is done twice as often, where chance decides."""
+
+
+@frozen
+class Step:
+    """What one worker does next."""
+
+    act: str
+    after_seconds: float
+    chance: int
+    """Decides all that the act leaves open."""
+
+
+Schedule = Sequence[Sequence[Step]]
+"""Of each worker, what it does, in turn."""
 
 
 @define
@@ -29,16 +60,25 @@ class Crowd:
     reads: Counter[str] = field(factory=Counter)
     acts: Counter[str] = field(factory=Counter)
     complaints: list[str] = field(factory=list)
+    captured: int = 0
+    """Acknowledged captures, each of another session or note."""
     _ids: list[str] = field(factory=list)
     _lock: threading.Lock = field(factory=threading.Lock)
 
     def gather(self, workers: int, seconds: float, seed: int) -> None:
         """Let so many work for so long, each by a schedule of its own that the seed decides; then let the queue run dry."""
-        self._ids = [self.memory.remembered(f"Fixed note {number} holds FIXED_{number}.") for number in range(NOTES)]
         end = time.monotonic() + seconds
+        chances = [random.Random(f"{seed} {number}") for number in range(workers)]
+        self._let_work([_endless(chance, end) for chance in chances])
+
+    def follow(self, schedule: Schedule) -> None:
+        """Let each worker do what the schedule says, all at once; then let the queue run dry."""
+        self._let_work([iter(steps) for steps in schedule])
+
+    def _let_work(self, workers: Sequence[Iterator[Step]]) -> None:
+        self._ids = [self.memory.remembered(f"Fixed note {number} holds FIXED_{number}.") for number in range(NOTES)]
         threads = [
-            threading.Thread(target=self._work, args=(f"w{number}", random.Random(f"{seed} {number}"), end))
-            for number in range(workers)
+            threading.Thread(target=self._work, args=(f"w{number}", steps)) for number, steps in enumerate(workers)
         ]
         for each in threads:
             each.start()
@@ -47,16 +87,13 @@ class Crowd:
         while self.memory.pending() and not self.complaints:
             self._call("consolidate", "consolidate", "--limit", "10", "--json")
 
-    def _work(self, name: str, chance: random.Random, end: float) -> None:
-        acts: list[Callable[[str, random.Random], None]] = [
-            *(self.captures_a_session, self.captures_a_session, self.captures_a_note, self.reads_a_note),
-            *(self.reads_a_note, self.remembers, self.edits_by_hand, self.writes_by_hand, self.searches),
-            *(self.consolidates, self.tidies, self.sets_state, self.pins),
-        ]
-        number = 0
-        while time.monotonic() < end and not self.complaints:
-            number += 1
-            chance.choice(acts)(f"{name}n{number}", chance)
+    def _work(self, name: str, steps: Iterator[Step]) -> None:
+        for number, step in enumerate(steps, 1):
+            if self.complaints:
+                return
+            time.sleep(step.after_seconds)
+            act: Callable[[str, random.Random], None] = getattr(self, step.act)
+            act(f"{name}n{number}", random.Random(f"{name}n{number} {step.chance}"))  # no two have the same session
 
     def _call(self, act: str, *words: str, data: bytes = b"") -> bool:
         """Whether it was done; the other answers are that somebody else is at it, or was faster."""
@@ -67,6 +104,11 @@ class Crowd:
             if done.code not in (DONE, BUSY) and not was_late:
                 self.complaints.append(f"{words}: {done}")
         return done.code == DONE
+
+    def _is_captured(self, word: str) -> None:
+        with self._lock:
+            self.told.append(word)
+            self.captured += 1
 
     def _must_be_found(self, word: str) -> None:
         with self._lock:
@@ -84,12 +126,12 @@ class Crowd:
         path.write_bytes(b"\n".join(conversation.lines) + b"\n")
         known = {"session_id": session, "transcript_path": str(path), "cwd": str(self.memory.home)}
         data = json.dumps({**known, "hook_event_name": "SessionEnd", "reason": "other"}).encode()
-        self._call("capture by a hook", "capture", "--harness", "claude-code", "--hook", data=data)
-        self._must_be_found(f"SESSION_{name}")
+        if self._call("capture by a hook", "capture", "--harness", "claude-code", "--hook", data=data):
+            self._is_captured(f"SESSION_{name}")
 
     def captures_a_note(self, name: str, chance: random.Random) -> None:
         if self._call("capture", "capture", "--title", f"Note {name}", "--body", f"It holds INLINE_{name}."):
-            self._must_be_found(f"INLINE_{name}")
+            self._is_captured(f"INLINE_{name}")
 
     def reads_a_note(self, name: str, chance: random.Random) -> None:
         id = chance.choice(self._ids)
@@ -143,7 +185,26 @@ class Crowd:
         there = "\n".join(texts)
         return [word for word in self.told if f"{word} " not in there and f"{word}." not in there]
 
+    def doubled(self) -> list[str]:
+        """Words that more than one live note states; a handoff repeats what was asked."""
+        bodies = [each["body"] for each in self.memory.notes() if each["kind"] != "handoff"]
+        counts = Counter(word for body in bodies for word in {*_WORD.findall(body)})
+        return sorted(word for word, count in counts.items() if count > 1)
+
+    def misplaced(self) -> list[str]:
+        """What is wrong with the records of captures: each is once in the inbox, among those done, or those given up."""
+        inbox = self.memory.root / "inbox"
+        names = [path.name for place in (".", ".processed", ".failed") for path in (inbox / place).glob("[!.]*.json")]
+        twice = [f"{name} is there {count} times" for name, count in Counter(names).items() if count > 1]
+        return twice + ([] if len(names) == self.captured else [f"{len(names)} records of {self.captured} captures"])
+
     def miscounted(self) -> list[str]:
         """Notes whose uses are not the reads that were acknowledged."""
         used = {each["id"]: each["used"] for each in self.memory.notes()}
         return [f"{id}: {used.get(id)}, not {self.reads[id]}" for id in self._ids if used.get(id) != self.reads[id]]
+
+
+def _endless(chance: random.Random, end: float) -> Iterator[Step]:
+    """What chance decides, until the time has come."""
+    while time.monotonic() < end:
+        yield Step(chance.choice((*ACTS, *OFTEN)), 0, chance.getrandbits(32))

@@ -8,18 +8,14 @@ from __future__ import annotations
 
 import atexit
 import errno
-import shutil
-import subprocess
-import sys
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-import pytest
 from attrs import frozen
 
 from forked_program import ForkingServer
 from memory_process import LIMIT_SECONDS, NOTHING, Done, Memory
+from preloaded import compiled
 from swept_scenes import Scene
 
 SOURCE = Path(__file__).with_name("disk_faults.c")
@@ -46,17 +42,8 @@ class Fault:
 
 
 def preloaded_library() -> Path:
-    """The library, compiled once a process; the test is skipped where that cannot be done."""
-    if not _libraries:
-        compiler = shutil.which("cc")
-        if not sys.platform.startswith("linux") or compiler is None:
-            pytest.skip("disk calls are made to fail by a preloaded library: that takes Linux and a C compiler (cc)")
-        directory = tempfile.mkdtemp(prefix="disk-faults-")
-        atexit.register(shutil.rmtree, directory, ignore_errors=True)
-        library = Path(directory) / "disk_faults.so"
-        subprocess.run([compiler, "-shared", "-fPIC", "-O1", "-o", str(library), str(SOURCE), "-ldl"], check=True)
-        _libraries.append(library)
-    return _libraries[0]
+    """The library; the test is skipped where it cannot be compiled."""
+    return compiled(SOURCE)
 
 
 def struck(memory: Memory, fault: Fault, scene: Scene, **environ: str) -> Done:
@@ -84,5 +71,4 @@ def environment_of(memory: Memory, fault: Fault, further: Mapping[str, str] = NO
     return {**memory.environment({**fault.variables(memory.home), **further}), **preloaded}
 
 
-_libraries: list[Path] = []
 _servers: list[ForkingServer] = []

@@ -70,8 +70,9 @@ def _damaged(memory: Memory) -> None:
     tiers = memory.root / "state" / "tiers.json"
     document = json.loads(tiers.read_text())
     tiers.write_text(json.dumps({**document, "warm": [*document["warm"], "id__gonexx"]}))
-    (memory.root / "topics" / ".tmp-gone").write_text("half")
-    os.utime(memory.root / "topics" / ".tmp-gone", (0, 0))
+    half = memory.root / "topics" / ".tmp-0123456789abcdef"
+    half.write_text("half")
+    os.utime(half, (0, 0))
 
 
 def _shared(memory: Memory) -> None:
@@ -189,7 +190,9 @@ SCENES = {
     "status": Scene(("status", "--json"), ends=(0, 1)),
     "stats": Scene(("stats", "--json"), said=lambda done: str(done.document["notes"])),
     "doctor": Scene(("doctor", "--json"), prepare=_damaged, ends=(0, 1)),
-    "doctor --fix": Scene(("doctor", "--fix", "--json"), live_notes_of, prepare=_damaged, ends=(0, 1)),
+    "doctor --fix": Scene(
+        ("doctor", "--fix", "--json"), live_notes_of, prepare=_damaged, takes_away=True, ends=(0, 1)
+    ),  # the file that a person wrote gets a name
     "install-cron": Scene(
         ("install-cron", "--system", "cron", "--yes", "--json"),
         _table_of,
