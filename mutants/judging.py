@@ -1,4 +1,4 @@
-"""The tests of a subject, run against each of its mutants: `python -m mutants.judging SUBJECT [--jobs N] [PATTERN …]`.
+"""The tests of a subject, run against each of its mutants: `python -m mutants.judging SUBJECT [MODULE …]`.
 
 They are collected and run once as they are, which shows what each of them reaches. Then a process is forked for each
 mutant that runs the tests that reach it, quick ones first, until one fails. So a mutant takes milliseconds and not the
@@ -18,6 +18,7 @@ import sys
 import time
 from collections import Counter, defaultdict
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -35,6 +36,9 @@ _TIMES_SLOWER, _LEAST_SECONDS, _MEMORY_BYTES = 5, 3, 4 << 30
 """What a mutant may use, compared with the code as it is: one that never ends is noticed, too."""
 _SETTINGS = "_hypothesis_internal_use_settings"
 """Where Hypothesis keeps what `@settings` said of a test."""
+
+_QUICK = "not takes_time and not read_to_its_end"
+"""Tests of how long something takes say nothing here, and take long."""
 
 KILLED, SURVIVED, ENDLESS, UNREACHED = "killed", "survived", "endless", "unreached"
 _RESULT_OF = {0: SURVIVED, 1: KILLED}
@@ -185,18 +189,25 @@ def main() -> int:
         help="those of the subject whose file is called so; all of them by default",
     )
     parser.add_argument("--tests", metavar="WORD", help="only the files of tests that have this in their names")
+    parser.add_argument(
+        "--survivors", type=Path, metavar="FILE", help="only those of an earlier run, whose output it is"
+    )
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     arguments = parser.parse_args()
     os.dup2(2, 1)  # what pytest prints is none of the results
     subject = SUBJECTS[arguments.subject]
     mutants = make_mutants(subject, arguments.modules)
+    if arguments.survivors:
+        earlier = map(json.loads, arguments.survivors.read_text(encoding="utf-8").splitlines())
+        alive = {each["change"] for each in earlier if each["result"] in (SURVIVED, UNREACHED)}
+        mutants = tuple(each for each in mutants if each.change in alive)
     _switch_to("stats")
     sys.path.insert(0, str((TREE / "src").resolve()))
     options = ["-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-o", f"pythonpath={TREE / 'src'} tests ."]
     tests = [str(path) for path in subject.test_files() if (arguments.tests or "") in path.name]
     return int(
         pytest.main(
-            [*options, "-k", "not takes_time and not read_to_its_end", *tests],
+            [*options, "-m", "not slow and not sweep and not shared", "-k", _QUICK, *tests],
             plugins=[Trial(subject, mutants, arguments.jobs)],
         )
     )

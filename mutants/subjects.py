@@ -30,8 +30,8 @@ class Subject:
 
 
 _PLANNING = (
-    "body_checks directives drafts entry_updates known_subjects linking linking_exact new_entries origin plan_targets planned_store planning "
-    "planning_exact planning_properties protection provenance related replacements run_limits salience same_body statements"
+    "body_checks directives drafts entry_updates inline_fallback known_subjects linking new_entries origin plan_targets planned_store planning "
+    "planning_properties protection provenance related replacements run_limits salience same_body statements"
 )
 
 SUBJECTS: Mapping[str, Subject] = {
@@ -42,7 +42,7 @@ SUBJECTS: Mapping[str, Subject] = {
     "splice": Subject(("formats/section_splice.py",), ("formats/test_section_splice*.py",)),
     "consolidate": Subject(
         ("domain/planning/*.py",),
-        (*(f"domain/test_{name}.py" for name in _PLANNING.split()), "domain/planning/test_*.py"),
+        tuple(f"domain/test_{name}.py" for name in _PLANNING.split()),
     ),
     "defrag": Subject(
         ("domain/defragging/*.py",),

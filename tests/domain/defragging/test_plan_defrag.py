@@ -90,6 +90,14 @@ def test_an_entry_that_changed_since_it_was_shown_stays_as_it_is(action: Action)
     assert "it was changed since it was shown" in reasons(plan)
 
 
+def test_what_the_catalog_says_of_an_entry_must_be_what_was_shown_of_it() -> None:
+    """P8"""
+    facts = facts_of(PORT, OTHER)
+    assert planned(evolve(facts, hashes={}), EDIT).dropped == ()
+    plan = planned(evolve(facts, hashes={**facts.hashes, A: "older"}), EDIT)
+    assert reasons(plan) == f"edit of {A}: it was changed since it was shown"
+
+
 @pytest.mark.parametrize("action", ALL)
 def test_an_entry_that_is_gone_or_never_was_is_refused(action: Action) -> None:
     facts = facts_of(OTHER, TWIN, taken_ids=frozenset({A.casefold()}))
@@ -111,7 +119,7 @@ def test_the_catalog_is_enough_to_rename_and_retag() -> None:
     assert ids_to_read(DefragProposal((RENAME, RETAG, Archive(B, "old"))), (), facts.shown) == (A,)
     assert written(planned(evolve(facts, at_hand={A: PORT}), RENAME))[0].body == PORT.body
     assert "its text is not at hand" in reasons(planned(facts, RENAME))
-    assert "it was not shown" in reasons(planned(evolve(facts, hashes={}), RENAME))
+    assert reasons(planned(evolve(facts, hashes={}), RENAME)) == f"rename of {A}: it was not shown"
 
 
 def test_churning_entries_are_left_alone() -> None:
