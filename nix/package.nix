@@ -36,6 +36,7 @@ python3Packages.buildPythonApplication {
       ../docs
       ../fuzz
       ../mkdocs.yml
+      ../mutants
       ../plists
       ../prompts
       ../pyproject.toml
@@ -43,6 +44,7 @@ python3Packages.buildPythonApplication {
       ../skills
       ../src
       ../tests
+      ../typings
     ];
   };
 
