@@ -16,8 +16,8 @@ import time
 import traceback
 from pathlib import Path
 
+from fuzz.line_search import LineSearch
 from fuzz.mutation import MAX_BYTES, mutated
-from fuzz.reached import ReachedLines
 from fuzz.target import CASES, SEEDS, Target
 
 MAX_SECONDS_AN_INPUT = 30
@@ -30,7 +30,7 @@ def main(name: str, seconds: int, directory: Path) -> int:
     try:
         import atheris  # type: ignore[import-untyped, import-not-found, unused-ignore] # nobody needs it but for this
     except ImportError:
-        return _mutate_seeds(_target(name), seconds, directory)
+        return _search(_target(name), seconds, directory)
     with atheris.instrument_imports(include=["agent_memory"], enable_loader_override=False):
         target = _target(name)
         # What is only imported when it is needed is to be followed, too.
@@ -63,38 +63,23 @@ def _target(name: str) -> Target:
     return target
 
 
-def _mutate_seeds(target: Target, seconds: int, directory: Path) -> int:
-    """Each input that reaches a line for the first time is changed in its turn; a few of any are, too."""
-    inputs = [*target.seeds(), *target.cases(), *_contents(directory / "corpus")]
-    lines, broken, runs = ReachedLines(), set[str](), 0
-    for data in inputs:
-        lines.reached_more(target.check, data)
-    known = len(inputs)
-    chance = random.Random(os.urandom(8))
+def _search(target: Target, seconds: int, directory: Path) -> int:
+    search = LineSearch(target, random.Random(os.urandom(8)))
+    search.begin([*target.seeds(), *target.cases(), *_contents(directory / "corpus")])
+    runs = further = broken = 0
     ends = time.monotonic() + seconds
     while time.monotonic() < ends:
-        newest = inputs[known:] if len(inputs) > known and chance.random() < 0.5 else inputs
-        data = mutated(chance.choice(newest), chance, target.words)
+        tried = search.step()
         runs += 1
-        try:
-            is_further = lines.reached_more(target.check, data)
-        except Exception as error:  # noqa: BLE001 - whatever it raises is what is looked for
-            # One bug must not hide the others: what breaks at another place is another.
-            if (place := _place_of(error)) not in broken:
-                broken.add(place)
-                traceback.print_exc()
-                print(f"{target.name} is broken by {_kept(directory, 'crash-', data)}", file=sys.stderr)
-            continue
-        if is_further:
-            inputs.append(data)
-            _kept(directory / "corpus", "", data)
-    print(f"{target.name}: {runs:,} inputs, {len(inputs) - known:,} of them reached further", file=sys.stderr)
+        if tried.is_further:
+            further += 1
+            _kept(directory / "corpus", "", tried.data)
+        if tried.error is not None:
+            broken += 1
+            traceback.print_exception(tried.error)
+            print(f"{target.name} is broken by {_kept(directory, 'crash-', tried.data)}", file=sys.stderr)
+    print(f"{target.name}: {runs:,} inputs, {further:,} of them reached further", file=sys.stderr)
     return 1 if broken else 0
-
-
-def _place_of(error: BaseException) -> str:
-    *_, last = traceback.extract_tb(error.__traceback__)
-    return f"{type(error).__name__} at {last.filename}:{last.lineno}"
 
 
 def _kept(directory: Path, prefix: str, data: bytes) -> Path:

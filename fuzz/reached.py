@@ -23,11 +23,12 @@ class ReachedLines:
     def reached_more(self, check: Callable[[bytes], None], data: bytes) -> bool:
         """Whether the check of this input reached a line that none reached before; it raises what the check raises."""
         self._new = 0
+        before = sys.gettrace()
         sys.settrace(self._called)
         try:
             check(data)
         finally:
-            sys.settrace(None)
+            sys.settrace(before)
         return self._new > 0
 
     def _called(self, frame: FrameType, _event: str, _argument: object) -> Callable[..., Any] | None:
