@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -19,6 +20,10 @@ from running_call import INT32, RunningCall, exit_code
 PROGRAM = ("-c", "import sys; from agent_memory.surfaces.entry import main; sys.exit(main())")
 LOOKED_AT_ON_STARTING = ("PYTHON", "LC_", "LANG", "COVERAGE_", "LD_")
 """Variables that a process obeys before its first line runs begin so; but PYTHONPATH can be obeyed later."""
+
+MEASURED_CALLS = 8
+"""As many calls of a command with the same options are measured where coverage is: to measure one takes longer than to run
+it, and a ninth of the same sort reaches hardly anything new."""
 
 
 def run_program(
@@ -67,6 +72,7 @@ class ForkingServer:
                 env={**os.environ, **(further or {})},
             )
         self._lock = threading.Lock()
+        self._made: Counter[tuple[str, ...]] = Counter()
 
     def run(
         self, words: Sequence[str], data: bytes, cwd: Path, environ: Mapping[str, str], limit_seconds: float
@@ -76,7 +82,7 @@ class ForkingServer:
             asked.write(data)
             asked.seek(0)
             code = self.call(
-                [asked.fileno(), said.fileno(), told.fileno()], _wanted(words, cwd, environ), limit_seconds
+                [asked.fileno(), said.fileno(), told.fileno()], self._wanted(words, cwd, environ), limit_seconds
             )
             for each in (said, told):
                 each.seek(0)
@@ -90,7 +96,7 @@ class ForkingServer:
             said, told, asked = os.pipe(), os.pipe(), os.pipe() if has_stdin else (os.open(os.devnull, os.O_RDONLY), -1)
             for each in (asked[0], said[1], told[1]):
                 theirs.callback(os.close, each)
-            pid, answers = self._begun([asked[0], said[1], told[1]], _wanted(words, cwd, environ))
+            pid, answers = self._begun([asked[0], said[1], told[1]], self._wanted(words, cwd, environ))
         stdin = open(asked[1], "wb") if has_stdin else None  # noqa: SIM115 - closed by the call
         return RunningCall(pid, answers, stdin, open(said[0], "rb"), open(told[0], "rb"))
 
@@ -114,13 +120,20 @@ class ForkingServer:
         (child,) = INT32.unpack(ours.recv(INT32.size, socket.MSG_WAITALL))
         return child, ours
 
+    def _wanted(self, words: Sequence[str], cwd: Path, environ: Mapping[str, str]) -> dict[str, object]:
+        kind = (*words[:1], *sorted({word.partition("=")[0] for word in words if word.startswith("-")}))
+        self._made[kind] += 1
+        return {
+            "words": list(words),
+            "program": PROGRAM,
+            "cwd": str(cwd),
+            "environ": dict(environ),
+            "is_measured": self._made[kind] <= MEASURED_CALLS,
+        }
+
     def stop(self) -> None:
         self._control.close()
         self._process.wait()
-
-
-def _wanted(words: Sequence[str], cwd: Path, environ: Mapping[str, str]) -> dict[str, object]:
-    return {"words": list(words), "program": PROGRAM, "cwd": str(cwd), "environ": dict(environ)}
 
 
 _servers: list[ForkingServer] = []

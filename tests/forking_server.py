@@ -25,9 +25,12 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from importlib import import_module
-from typing import NoReturn, TextIO, cast
+from typing import TYPE_CHECKING, NoReturn, TextIO, cast
 
 import agent_memory
+
+if TYPE_CHECKING:
+    from coverage import Coverage
 
 LOADED = ("attrs", "cattrs", "json_repair", "returns.result", "ruamel.yaml", "sqlite3", "statemachine", "subprocess")
 INT32 = struct.Struct("!i")
@@ -85,6 +88,8 @@ def _become(streams: list[int], call: socket.socket) -> None:
     """This process is now as one that was started with the call's words, directory, environment and streams."""
     with call, call.makefile("rb") as asking:
         wanted = json.loads(asking.read())
+    if not wanted["is_measured"]:
+        _go_unmeasured()
     for number, file in enumerate(streams):
         os.dup2(file, number)
         os.close(file)
@@ -98,6 +103,22 @@ def _become(streams: list[int], call: socket.socket) -> None:
     sys.stdin = _like(sys.stdin, io.BufferedReader(io.FileIO(0, "r", closefd=False)))
     sys.stdout = _like(sys.stdout, io.BufferedWriter(io.FileIO(1, "w", closefd=False)))
     sys.stderr = _like(sys.stderr, io.BufferedWriter(io.FileIO(2, "w", closefd=False)))
+
+
+def _go_unmeasured() -> None:
+    measuring = _coverage()
+    if measuring is not None:
+        measuring._auto_save = False
+        measuring.stop()
+
+
+def _coverage() -> Coverage | None:
+    """What measures this process, if anything does."""
+    if "coverage" not in sys.modules:
+        return None
+    from coverage import Coverage
+
+    return Coverage.current()
 
 
 def _customize(python_path: str) -> None:
@@ -140,14 +161,11 @@ def load() -> None:
     for name in (*LOADED, *(module.name for module in ours)):
         with suppress(Exception):
             import_module(name)
-    if "coverage" in sys.modules:
-        from coverage import Coverage
-
-        measuring = Coverage.current()
-        if measuring is not None:  # what was covered so far is the server's: no call is to write it down once more
-            measuring.stop()
-            measuring.save()
-            measuring.start()
+    measuring = _coverage()
+    if measuring is not None:  # what was covered so far is the server's: no call is to write it down once more
+        measuring.stop()
+        measuring.save()
+        measuring.start()
     gc.collect()
 
 

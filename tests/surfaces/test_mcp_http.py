@@ -84,7 +84,7 @@ def lines_of(process: RunningCall, count: int) -> list[str]:
 def ended(process: RunningCall) -> tuple[int, str]:
     process.terminate()
     _, err = process.communicate(timeout=LIMIT_SECONDS)
-    return process.returncode, err.decode()
+    return process.wait(), err.decode()
 
 
 @pytest.fixture(scope="module")
