@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from returns.result import Result
+from returns.result import Result, Success
 
 from agent_memory.adapters.surroundings.config_files import load_config
 from agent_memory.bootstrap.parts import Parts, Warn
@@ -140,9 +140,12 @@ class Memory(Parts):
         at what the built-in consolidated; not in a dry run, since these sessions go through the inbox."""
         from agent_memory.bootstrap import consolidating
 
-        return consolidating.consolidate(
+        ended = consolidating.consolidate(
             self, limit=limit, dry_run=dry_run, retry_failed=retry_failed, upgrade=upgrade, progress=progress
         )
+        if isinstance(ended, Success) and not dry_run:
+            self.index_all(progress)
+        return ended
 
     def upgrades(self) -> Result[Upgrades, Error]:
         """The sessions that `consolidate(upgrade=True)` would hand to the configured command; none where that is the
@@ -157,7 +160,10 @@ class Memory(Parts):
         """One run under the run lock; `Busy` when another is at work."""
         from agent_memory.bootstrap import defragging
 
-        return defragging.defrag(self, dry_run=dry_run, force=force, progress=progress)
+        ended = defragging.defrag(self, dry_run=dry_run, force=force, progress=progress)
+        if isinstance(ended, Success) and not dry_run:
+            self.index_all(progress)
+        return ended
 
     def undo(self, name: str | None = None, *, dry_run: bool = False) -> Result[Undone, Error]:
         """Put everything back to what it was before a run. Refused where an agent is calling: it would take away what a
@@ -171,6 +177,13 @@ class Memory(Parts):
         from agent_memory.bootstrap import searching
 
         return searching.search(self, request)
+
+    def index_all(self, progress: Callable[[str], None] = lambda _: None) -> None:
+        """Bring the index of searches up to date, however long it takes: so that no search answers from half of it. Best
+        effort: an index that cannot be kept is made by the next search."""
+        from agent_memory.bootstrap import searching
+
+        searching.index_all(self, progress)
 
     def look_at_forgetting(self, target: ForgetTarget) -> Result[Found, Error]:
         """All that `forget` would do: nothing is changed. Refused where an agent is calling, as forgetting itself is."""

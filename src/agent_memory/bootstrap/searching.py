@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from returns.result import Failure, Result, Success
@@ -22,6 +23,16 @@ def search(memory: Memory, request: SearchRequest) -> Result[SearchAnswer, Error
     meanings, why = (None, "") if request.mode is Mode.BM25 else _meanings(memory)
     searching = Searching(memory.store, memory.index, meanings, memory.ledger, memory.clock, memory.caller, why)
     return searching.search(request)
+
+
+def index_all(memory: Memory, progress: Callable[[str], None]) -> None:
+    """As `Memory.index_all` has it. What comes of it, the next search says."""
+
+    def told(left: int) -> None:
+        notes = "one note" if left == 1 else f"{left:,} notes"
+        progress(f"Taking {notes} into the index of searches")
+
+    memory.index.refresh(left=told)
 
 
 def _meanings(memory: Memory) -> tuple[Meanings | None, str]:

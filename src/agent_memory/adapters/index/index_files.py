@@ -58,8 +58,10 @@ class IndexFiles:
         self._segments = Segments()
         self._last: tuple[tuple[int, int], TermMatching] | None = None
 
-    def refresh(self, patience_seconds: float | None = None) -> Result[Refreshed, Error]:
-        """See the port."""
+    def refresh(
+        self, patience_seconds: float | None = None, left: Callable[[int], None] | None = None
+    ) -> Result[Refreshed, Error]:
+        """See the port. `left` is told, before each batch, how many changed files are still to be taken in."""
         with self._lock:
             state = shelf_state(self._root)
             match sealed(self._recovered(lambda: self._if_current(state))):
@@ -69,7 +71,7 @@ class IndexFiles:
                     return Success(current)
                 case Success(_):
                     return known_files(self._root).bind(
-                        lambda looks: self._recovered(lambda: self._refreshed(looks, state, patience_seconds))
+                        lambda looks: self._recovered(lambda: self._refreshed(looks, state, patience_seconds, left))
                     )
 
     def match(
@@ -151,24 +153,30 @@ class IndexFiles:
         known = _notes_if_current(database, state)
         return None if known is None else Refreshed(known, notices=_notices(database))
 
-    def _refreshed(self, looks: Mapping[str, bytes], state: bytes | None, patience_seconds: float | None) -> Refreshed:
+    def _refreshed(
+        self,
+        looks: Mapping[str, bytes],
+        state: bytes | None,
+        patience_seconds: float | None,
+        left: Callable[[int], None] | None,
+    ) -> Refreshed:
         # Most calls find nothing changed, and need none of it.
         from agent_memory.adapters.index.refreshing import Refreshing, changed_paths, count_notes
 
         database = self._opened()
         notices = _notices(database)
-        refreshing = Refreshing(self._root, database, self._segments, patience_seconds)
+        refreshing = Refreshing(self._root, database, self._segments, patience_seconds, left)
         try:
             done = refreshing.run(looks, state)
         except sqlite3.Error as error:
             if not is_busy(error):
                 raise
-            left, _ = changed_paths(database, looks)
+            missing, _ = changed_paths(database, looks)
             done = Refreshed(
                 count_notes(database.connection),
                 refreshing.read_count,
                 refreshing.removed_count,
-                len(left),
+                len(missing),
                 refreshing.unreadable_count,
             )
         if done.pending:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import sqlite3
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from agent_memory.adapters.index.file_batch import FileBatch
 from agent_memory.adapters.index.index_database import IndexDatabase
@@ -48,6 +48,7 @@ class Refreshing:
     database: IndexDatabase
     segments: Segments
     patience_seconds: float | None = None
+    tell_left: Callable[[int], None] | None = None
     read_count: int = 0
     removed_count: int = 0
     unreadable_count: int = 0
@@ -58,6 +59,8 @@ class Refreshing:
         deadline = math.inf if self.patience_seconds is None else time.monotonic() + self.patience_seconds
         left, known = changed_paths(self.database, looks)
         while left and time.monotonic() < deadline:
+            if self.tell_left is not None:
+                self.tell_left(len(left))
             with self.database.writing() as connection:
                 batch = FileBatch(self.root, connection, known)
                 left = batch.take(left, deadline)

@@ -55,6 +55,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, console: Console) -> int:
     def search(memory: Memory) -> int:
+        if console.is_terminal:  # a person rather waits than searches half of the notes
+            memory.index_all(console.progress)
         match sealed(_request(arguments, memory).bind(lambda asked: _answered(memory, asked))):
             case Failure(error):
                 return console.fail(error)

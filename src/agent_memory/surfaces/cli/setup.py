@@ -62,8 +62,8 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     def planned(memory: Memory, installation: Installation) -> Result[InstallPlan, Error]:
         return _wish(arguments, memory, installation).bind(installation.plan)
 
-    def carried_out(_memory: Memory, installation: Installation, plan: InstallPlan) -> int:
-        return _go_on(arguments, console, installation, plan)
+    def carried_out(memory: Memory, installation: Installation, plan: InstallPlan) -> int:
+        return _go_on(arguments, console, memory, installation, plan)
 
     return run_installation("setup", arguments, console, planned, carried_out)
 
@@ -84,7 +84,9 @@ def _wish(arguments: argparse.Namespace, memory: Memory, installation: Installat
     return Success(Wish(harnesses, frozenset(parts), top))
 
 
-def _go_on(arguments: argparse.Namespace, console: Console, installation: Installation, plan: InstallPlan) -> int:
+def _go_on(
+    arguments: argparse.Namespace, console: Console, memory: Memory, installation: Installation, plan: InstallPlan
+) -> int:
     show_edits(console, plan)
     if arguments.dry_run:
         show_refused(console, plan)
@@ -99,10 +101,10 @@ def _go_on(arguments: argparse.Namespace, console: Console, installation: Instal
         if not is_agreed(console, "Write these changes?"):
             console.out("Nothing was written.")
             return 0
-    return _carry_out(console, installation, plan, told=bool(plan.edits and not arguments.yes))
+    return _carry_out(console, memory, installation, plan, told=bool(plan.edits and not arguments.yes))
 
 
-def _carry_out(console: Console, installation: Installation, plan: InstallPlan, *, told: bool) -> int:
+def _carry_out(console: Console, memory: Memory, installation: Installation, plan: InstallPlan, *, told: bool) -> int:
     match sealed(installation.install(plan)):
         case Failure(error):
             return console.fail(error)
@@ -113,6 +115,7 @@ def _carry_out(console: Console, installation: Installation, plan: InstallPlan, 
             if not plan.edits:
                 console.out("There is nothing to change.")
             played = installation.play(plan)
+            memory.index_all(console.progress)
             _show_played(console, played)
             _show_notes(console, plan)
             if not is_scheduled(installation):
