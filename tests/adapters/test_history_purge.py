@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import subprocess
 from pathlib import Path
@@ -12,7 +13,8 @@ from returns.result import Failure, Result, Success
 from agent_memory.adapters.git.history_purge import purge_history
 from agent_memory.adapters.git.purge_choice import PurgeRules
 from agent_memory.adapters.git.purge_swap import PURGE, finish_swap, new_repository, old_repository
-from agent_memory.errors import Error, PathRefused
+from agent_memory.errors import Error, PathRefused, StoreIo
+from faults import failing_at
 
 GONE = "topics/gone.md"
 WORD = "quuxword"
@@ -127,6 +129,16 @@ def test_a_repository_that_lies_elsewhere_is_refused(home: Path) -> None:
         case other:
             raise AssertionError(other)
     assert (root / ".git").read_text() == "gitdir: /somewhere/else\n"
+
+
+@pytest.mark.parametrize("call", [1, 2])
+def test_a_history_that_nobody_may_look_at_is_not_taken_for_none_p6_p28(repository: Repository, call: int) -> None:
+    with failing_at(call, errno.EACCES, once=True) as counter:
+        purged = repository.purge()
+    assert counter.struck
+    assert isinstance(purged.failure(), StoreIo)
+    assert repository.purge() == Success(None)
+    assert WORD not in repository.everything()
 
 
 def test_a_damaged_history_is_left_as_it_is(repository: Repository) -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import os
 import socket
 from pathlib import Path
@@ -7,7 +8,15 @@ from pathlib import Path
 import pytest
 from returns.result import Failure, Success
 
-from agent_memory.adapters.disk.paths import directory_inside, inside, is_plain_name, read_file, real_root
+from agent_memory.adapters.disk.paths import (
+    directory_inside,
+    inside,
+    is_directory,
+    is_plain_name,
+    is_there,
+    read_file,
+    real_root,
+)
 from agent_memory.errors import PathRefused, StoreIo
 
 
@@ -94,3 +103,27 @@ def test_a_read_error_is_not_a_missing_file_p6(tmp_path: Path, monkeypatch: pyte
 def test_plain_names() -> None:
     assert is_plain_name("a -- b.md")
     assert not any(map(is_plain_name, ["", ".", "..", "a/b", "\x00", "é" * 128]))
+
+
+def test_whether_something_is_there_and_a_directory(tmp_path: Path) -> None:
+    (tmp_path / "note.md").touch()
+    (tmp_path / "dangling").symlink_to("nowhere")
+    (tmp_path / "loop").symlink_to("loop")
+    (tmp_path / "link").symlink_to(tmp_path)
+    there = {
+        name: is_there(f"{tmp_path}/{name}").unwrap() for name in ("note.md", "dangling", "loop", "no", "note.md/x")
+    }
+    assert there == {"note.md": True, "dangling": True, "loop": True, "no": False, "note.md/x": False}
+    names = ("link", "note.md", "dangling", "loop", "note.md/x")
+    assert [is_directory(f"{tmp_path}/{name}").unwrap() for name in names] == [True, False, False, False, False]
+
+
+def test_what_cannot_be_looked_at_is_not_taken_for_missing_p6(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(path: str) -> os.stat_result:
+        raise OSError(errno.EIO, "Input/output error", path)
+
+    monkeypatch.setattr(os, "lstat", refuse)
+    monkeypatch.setattr(os, "stat", refuse)
+    found = [look(str(tmp_path)) for look in (is_there, is_directory)]
+    monkeypatch.undo()
+    assert found == [Failure(StoreIo(str(tmp_path), "look at", "EIO", "Input/output error"))] * 2

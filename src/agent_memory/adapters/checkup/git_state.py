@@ -9,6 +9,7 @@ from pathlib import Path
 
 from returns.result import Failure, Result, Success
 
+from agent_memory.adapters.disk.paths import is_directory, is_there
 from agent_memory.adapters.git.git_locks import stale_locks
 from agent_memory.adapters.git.git_process import GitOutput, GitProcess
 from agent_memory.adapters.git.git_repository import GitRepository
@@ -35,9 +36,11 @@ def read_git(root: Path, environ: Mapping[str, str], owed: int) -> GitFacts:
     """All that is known; `owed` are the writes that wait to be recorded."""
     git = GitProcess(root, environ)
     directory = git_directory(root, environ)
-    if not os.path.lexists(root / ".git"):
-        asked = git.run("--version") if root.is_dir() else Success(None)
-        return GitFacts(present=False, owed=owed, trouble=_trouble(asked))
+    present = is_there(str(root / ".git"))
+    if present == Success(False):
+        return GitFacts(present=False, owed=owed, trouble=_trouble(_asked(git)))
+    if isinstance(present, Failure):
+        return GitFacts(present=True, owed=owed, trouble=describe(present.failure()))
     if isinstance(directory, Failure):
         return GitFacts(present=True, owed=owed, trouble=describe(directory.failure()))
     where = directory.unwrap()
@@ -65,7 +68,13 @@ def git_directory(root: Path, environ: Mapping[str, str]) -> Result[Path, Error]
     return GitRepository(GitProcess(root, environ), time.time, lambda _: None).directory()
 
 
-def _trouble(asked: Result[GitOutput, Error] | Result[None, Error]) -> str:
+def _asked(git: GitProcess) -> Result[None, Error]:
+    """Whether git can be called at all, where there is something to record."""
+    there = is_directory(str(git.root))
+    return there.bind(lambda has_root: git.run("--version").map(lambda _: None) if has_root else Success(None))
+
+
+def _trouble(asked: Result[None, Error]) -> str:
     return describe(asked.failure()) if isinstance(asked, Failure) else ""
 
 

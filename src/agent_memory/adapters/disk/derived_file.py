@@ -7,7 +7,7 @@ from pathlib import Path
 from returns.result import Failure, Success
 
 from agent_memory.adapters.disk.durable import make_directories, replace_file
-from agent_memory.adapters.disk.paths import directory_inside, read_file, real_root
+from agent_memory.adapters.disk.paths import directory_inside, is_directory, read_file, real_root
 from agent_memory.domain.results import sealed
 
 CACHE = ".cache"
@@ -22,7 +22,7 @@ def read_derived(root: Path, name: str, max_bytes: int) -> bytes | None:
 
 def write_derived(root: Path, name: str, data: bytes) -> None:
     """Replace the file, if that can be done. A store that is not there yet is not made for it."""
-    if not root.is_dir():
+    if is_directory(str(root)) != Success(True):
         return
     match sealed(directory_inside(real_root(root), CACHE)):
         case Success(directory):

@@ -86,6 +86,16 @@ def is_there(path: str) -> Result[bool, Error]:
     return Success(True)
 
 
+def is_directory(path: str) -> Result[bool, Error]:
+    """Whether this is a directory, or a link to one. Unlike for `os.path.isdir` an error of the disk is never "no" (P6)."""
+    try:
+        return Success(stat.S_ISDIR(os.stat(path).st_mode))
+    except OSError as error:
+        if error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP):
+            return Success(False)
+        return Failure(store_io(error, "look at", path))
+
+
 def is_plain_name(name: str) -> bool:
     """Whether a name is that of something directly in a directory, on every file system we run on."""
     if name in ("", ".", "..") or "/" in name or "\x00" in name:

@@ -16,6 +16,7 @@ from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.durable import FILE_MODE
 from agent_memory.adapters.disk.io_errors import store_io
+from agent_memory.adapters.disk.paths import is_directory
 from agent_memory.adapters.git.git_identity import person
 from agent_memory.adapters.git.git_process import OURSELVES, GitOutput, GitProcess, Identity
 from agent_memory.adapters.git.git_repository import GitRepository
@@ -74,7 +75,12 @@ class GitRecorder:
 
     def adopt_hand_edits(self, among: Sequence[str] | None = None) -> Result[int, Error]:
         """See the port. A file that holds a secret stays uncommitted, and `warnings` names it."""
-        if not self._config.auto_commit or not self._root.is_dir() or not self._has_anything():
+        if not self._config.auto_commit:
+            return Success(0)
+        is_there = is_directory(str(self._root))
+        if isinstance(is_there, Failure):
+            return is_there
+        if not is_there.unwrap() or not self._has_anything():
             return Success(0)
 
         def adopted(changed: tuple[str, ...]) -> Result[int, Error]:

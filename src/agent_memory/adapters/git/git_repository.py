@@ -11,6 +11,7 @@ from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.durable import create_file, make_directories, move_file
 from agent_memory.adapters.disk.io_errors import store_io
+from agent_memory.adapters.disk.paths import is_directory, is_there
 from agent_memory.adapters.git.git_locks import remove_stale_locks
 from agent_memory.adapters.git.git_process import GitOutput, GitProcess, failed
 from agent_memory.adapters.git.purge_swap import finish_swap
@@ -39,10 +40,12 @@ class GitRepository:
 
     def directory(self) -> Result[Path, Error]:
         """Where git keeps the repository: elsewhere when `.git` is the file of a submodule or linked work tree."""
-        if self._directory.is_dir():
-            return Success(self._directory)
-        named = self._git.must("rev-parse", "--absolute-git-dir")
-        return named.map(lambda stdout: Path(os.fsdecode(stdout.rstrip(b"\n"))))
+
+        def named() -> Result[Path, Error]:
+            told = self._git.must("rev-parse", "--absolute-git-dir")
+            return told.map(lambda stdout: Path(os.fsdecode(stdout.rstrip(b"\n"))))
+
+        return is_directory(str(self._directory)).bind(lambda is_here: Success(self._directory) if is_here else named())
 
     def ready(self) -> Result[None, Error]:
         """A repository whose HEAD and index can be read. What cannot be mended is moved aside and begun afresh."""
@@ -98,10 +101,12 @@ class GitRepository:
 
     def _init_over(self) -> Result[str | None, Error]:
         """What is still wrong after `git init` over the damaged directory."""
-        if not self._directory.is_dir():
-            return Success("it is no directory")
-        tried = self._git.init()
-        return tried.bind(lambda _: self._problem())
+
+        def tried() -> Result[str | None, Error]:
+            return self._git.init().bind(lambda _: self._problem())
+
+        there = is_directory(str(self._directory))
+        return there.bind(lambda is_here: tried() if is_here else Success("it is no directory"))
 
     def _problem(self) -> Result[str | None, Error]:
         """What is wrong with the repository and its HEAD, or None. A HEAD without a commit yet is no problem."""
@@ -135,7 +140,7 @@ class GitRepository:
             if output.ok:
                 return Success(None)
             index = self._directory / "index"
-            if not index.is_file():
+            if is_there(str(index)) != Success(True):
                 return Failure(failed(("ls-files",), output))
             return self._moved_aside(index, self._directory / f"index.broken-{self._stamp()}").bind(
                 lambda _: self._filled_index()
@@ -170,8 +175,9 @@ class GitRepository:
 
     def _without_stale_locks(self) -> Result[None, Error]:
         """Stale locks are removed; a living one is waited for, for a moment: then git itself says what is locked."""
-        if not self._directory.is_dir():
-            return Success(None)
+        is_here = is_directory(str(self._directory))
+        if is_here != Success(True):
+            return is_here.map(lambda _: None)
         ends_at = time.monotonic() + _LOCK_WAIT_SECONDS
         try:
             while not remove_stale_locks(self._git.root, self._directory) and time.monotonic() < ends_at:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from returns.result import Failure, Result, Success
 
+from agent_memory.adapters.disk.paths import is_directory
 from agent_memory.adapters.git.git_process import GitProcess, failed
 from agent_memory.errors import Error
 
@@ -17,9 +18,11 @@ LOOSE_OBJECTS = 2_000
 def pack_history(root: Path, environ: Mapping[str, str]) -> Result[None, Error]:
     """Pack the objects of `<root>/.git` where there are many loose ones; nothing where there is no repository. The caller
     holds the write lock."""
-    if not (root / ".git").is_dir():
-        return Success(None)
-    arguments = ("gc", "--auto", "--quiet")
-    config = (f"gc.auto={LOOSE_OBJECTS}", "gc.autoDetach=false")
-    packed = GitProcess(root, environ).run(*arguments, config=config)
-    return packed.bind(lambda output: Success(None) if output.ok else Failure(failed(arguments, output)))
+
+    def packed() -> Result[None, Error]:
+        arguments = ("gc", "--auto", "--quiet")
+        config = (f"gc.auto={LOOSE_OBJECTS}", "gc.autoDetach=false")
+        called = GitProcess(root, environ).run(*arguments, config=config)
+        return called.bind(lambda output: Success(None) if output.ok else Failure(failed(arguments, output)))
+
+    return is_directory(str(root / ".git")).bind(lambda is_there: packed() if is_there else Success(None))

@@ -17,6 +17,7 @@ from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.durable import make_directories
 from agent_memory.adapters.disk.io_errors import store_io
+from agent_memory.adapters.disk.paths import is_there
 from agent_memory.adapters.git.git_process import GitOutput, GitProcess, failed
 from agent_memory.adapters.git.purge_check import verify_purge
 from agent_memory.adapters.git.purge_choice import Decided, PurgeRules, decide_purge
@@ -35,8 +36,9 @@ def purge_history(root: Path, environ: Mapping[str, str], rules: PurgeRules) -> 
     """Rewrite every reachable commit; nothing where there is no repository. On a failure the old one is in its place."""
     try:
         finish_swap(root)
-        if not os.path.lexists(root / ".git"):
-            return Success(None)
+        present = is_there(str(root / ".git"))
+        if present != Success(True):  # that nobody may look does not mean that there is nothing to rewrite (P28)
+            return present.map(lambda _: None)
         if os.path.islink(root / ".git") or not (root / ".git").is_dir():
             return Failure(
                 PathRefused(str(root / ".git"), "it leads to a repository elsewhere, which is to be purged there")

@@ -36,9 +36,18 @@ def swap(root: Path) -> None:
 
 def finish_swap(root: Path) -> bool:
     """Whether an exchange that a crash interrupted was finished. Raises OSError."""
-    if os.path.lexists(root / ".git") or not (root / _OLD).is_dir() or not (root / _NEW).is_dir():
+    if _is_there(root / ".git") or not (root / _OLD).is_dir() or not (root / _NEW).is_dir():
         return False
     os.rename(root / _NEW, root / ".git")
     fsync_directory(str(root))
     fsync_directory(str(root / PURGE))
+    return True
+
+
+def _is_there(path: Path) -> bool:
+    """Raises OSError where nobody may look."""
+    try:
+        os.lstat(path)
+    except FileNotFoundError:
+        return False
     return True
