@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from agent_memory.domain.change import Create, Dropped
-from agent_memory.domain.change_set import ChangeSet
+from agent_memory.domain.change_set import ChangeSet, ProposedEntry
 from agent_memory.domain.entry import Listed, MemoryEntry, Meta
 from agent_memory.domain.history import History, Role, Turn
 from agent_memory.domain.inbox_entry import InboxEntry, InlineNote
@@ -71,8 +71,8 @@ def test_what_a_person_writes_is_theirs_and_what_an_agent_writes_the_agents() ->
 
 def test_a_link_to_nowhere_is_plain_text_in_it() -> None:
     live = Listed(Meta("id__aaaaaa", "Port", 1, 1), "topics/a.md", "h", body_hash="x")
-    entry = whole(facts("A", "See [[id__aaaaaa]] and [[id__zzzzzz]].", live=(live,)))
-    assert entry.body == "See [[id__aaaaaa]] and id__zzzzzz."
+    entry = whole(facts("A", "See [[id__aaaaaa]], [[ref:x]] and [[id__zzzzzz]].", live=(live,)))
+    assert entry.body == "See [[id__aaaaaa]], a note that was not kept and id__zzzzzz."
 
 
 def test_a_body_that_lives_already_is_told_once() -> None:
@@ -81,6 +81,25 @@ def test_a_body_that_lives_already_is_told_once() -> None:
     plan = plan_inline_fallback(known, Plan(skipped="nothing"))
     assert plan == Plan(dropped=(Dropped("Port again", ("it is already stored as id__aaaaaa",)),), skipped="nothing")
     assert plan_inline_fallback(known, plan) == plan
+
+
+@pytest.mark.parametrize(
+    ("note", "written", "is_kept"),
+    [
+        ("alpha bravo charlie delta echo.", ("alpha bravo charlie",), True),  # three fifths of its words
+        ("alpha bravo charlie delta echo foxtrot.", ("alpha bravo charlie",), False),
+        ("alpha bravo charlie.", ("kilo lima mike",), False),
+        ("alpha bravo charlie on port 8080.", ("alpha bravo charlie on port 9090",), False),
+        ("alpha bravo charlie on port 8080.", ("alpha bravo on port 8080", "charlie"), True),
+    ],
+)
+def test_a_persons_note_is_stored_whole_unless_what_was_made_of_it_says_it(
+    note: str, written: tuple[str, ...], is_kept: bool
+) -> None:
+    entries = tuple(ProposedEntry("alpha", body, Kind.FACT, ()) for body in written)
+    plan = plan_window(ChangeSet(entries), facts("alpha", note))
+    bodies = [change.entry.body for change in plan.changes if isinstance(change, Create)]
+    assert bodies == [*written, *(() if is_kept else (note,))]
 
 
 def test_why_nothing_was_kept_is_told_in_a_few_words() -> None:

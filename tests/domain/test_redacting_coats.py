@@ -10,7 +10,7 @@ from urllib.parse import quote
 import pytest
 
 from agent_memory.domain.redacting.rule import Rule
-from agent_memory.domain.redaction import RULES, Redacted, redact
+from agent_memory.domain.redaction import RULES, Redacted, plain_secret_spans, redact
 from fixtures.coats import LEGIBLE, OPAQUE, letters_of
 from fixtures.secret_samples import INNOCENT, SAMPLES, base62, base64_text, hexadecimal, password, pem, url_safe, uuid
 
@@ -131,3 +131,11 @@ def test_p20_a_secret_behind_a_long_url_is_found() -> None:
 def test_p20_hashes_that_stand_where_a_secret_would_are_taken_for_one() -> None:
     """Not a wish: what is named a secret is treated as one."""
     assert redact(f"SECRET_KEY_BASE={hexadecimal(64)}").found
+
+
+def test_p20_a_name_may_hold_an_encoded_secret_too() -> None:
+    token = f"ghp_{base62(36)}"
+    for name in (token, base64.b64encode(f"token={token}".encode()).decode()):
+        (span,) = plain_secret_spans(f"a {name} b")
+        assert span.end - span.start >= len(token)
+    assert plain_secret_spans("a name without any") == ()

@@ -424,3 +424,34 @@ def test_an_action_on_as_many_entries_as_a_run_may_change_is_not_too_large() -> 
     assert retired(planned(facts, Merge(ids[:3], "Twin a", notes[0].body, drops=drops))) == list(ids[:3])
     too_large = planned(facts, Merge(ids, "Twin a", notes[0].body, drops=drops))
     assert "it changes 4 entries, and one run may change 3" in reasons(too_large)
+
+
+def test_a_passage_that_overlaps_itself_occurs_more_than_once() -> None:
+    dashes = note("d", "Rulers", "A line of ---- is drawn.")
+    assert "occurs more than once" in reasons(planned(facts_of(dashes), Edit(dashes.meta.id, "---", "===")))
+    assert planned(facts_of(dashes), Edit(dashes.meta.id, "----", "====")).dropped == ()
+
+
+def test_a_title_is_refused_for_all_that_stands_against_it() -> None:
+    """P15: also where a person has given two files ids that differ by case alone."""
+    one, other = note("a", "Port 8080", "One port."), note("A", "Ports", "Other ports.")
+    plan = planned(facts_of(one, other), Rename(one.meta.id, "Ports"))
+    assert plan.dropped[0].reasons == (
+        "it would lose '8080', and its drops do not name that",
+        f"{other.meta.id} has that title",
+        "another file has the name that it would get",
+    )
+
+
+def test_an_elision_that_an_entry_held_already_does_not_stand_against_an_edit() -> None:
+    old = note("d", "Ports", "Port 8080.\n[rest of the note unchanged]")
+    assert planned(facts_of(old), Edit(old.meta.id, "8080", "8081", ("8080",))).dropped == ()
+
+
+@pytest.mark.parametrize("origin", [Origin.EXTERNAL, Origin.AGENT])
+def test_an_edit_that_takes_up_what_only_a_page_said_is_external(origin: Origin) -> None:
+    """P19"""
+    said = "partners arrive through the second proxy with mutual certificates"
+    page = note("e", "Partners", f"Here {said}.", origin=origin)
+    plan = planned(facts_of(PORT, page), Edit(A, "port 8080", f"port 8080; {said}"))
+    assert (written(plan)[0].meta.origin is Origin.EXTERNAL) is (origin is Origin.EXTERNAL)

@@ -1,0 +1,141 @@
+"""New entries of a reply, and the handoff that a session has once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from agent_memory.domain.change import Create, Dropped, Replace
+from agent_memory.domain.change_set import ChangeSet, ProposedEntry
+from agent_memory.domain.entry import Listed, Meta, StoredEntry
+from agent_memory.domain.history import History, Role, Turn
+from agent_memory.domain.inbox_entry import InboxEntry, SessionFile
+from agent_memory.domain.instants import DAY_MS
+from agent_memory.domain.plan import Plan, PlanFacts
+from agent_memory.domain.planning.plan_window import plan_window
+from agent_memory.domain.planning.same_body import body_hash
+from agent_memory.domain.vocabulary import Harness, Importance, Kind, Status
+
+NOON = 1_770_984_000_000
+HANDOFF_ID = "id__hhhhhh"
+WINDOW = History(Harness.AMP, "s", (Turn(1, Role.AGENT, "Done.", "r1", at_ms=NOON),), ended_at_ms=NOON)
+
+
+def stored(id: str, title: str, body: str, kind: Kind = Kind.FACT) -> StoredEntry:
+    meta = Meta(id, title, NOON - DAY_MS, NOON - DAY_MS, kind=kind, status=Status.CONSOLIDATED)
+    return StoredEntry(Listed(meta, f"topics/{id}.md", f"hash-{id}", body_hash=body_hash(body)), body)
+
+
+def facts(*shown: StoredEntry, **more: Any) -> PlanFacts:
+    known: dict[str, Any] = {
+        "entry": InboxEntry(NOON, Harness.AMP, SessionFile("claude-code-session", "s")),
+        "session_id": "s",
+        "window": WINDOW,
+        "scope": "global",
+        "live": tuple(each.listed for each in shown),
+        "taken_ids": frozenset(each.meta.id.casefold() for each in shown),
+        "shown": {each.meta.id: each for each in shown},
+        "status": Status.CONSOLIDATED,
+        "now_ms": NOON,
+        "live_at_start": len(shown),
+    }
+    return PlanFacts(**{**known, **more})
+
+
+def note(title: str, body: str = "", kind: Kind = Kind.FACT, **more: Any) -> ProposedEntry:
+    return ProposedEntry(title, body or f"{title} is what it says.", **{"kind": kind, "tags": (), **more})
+
+
+def created(plan: Plan) -> list[tuple[str, str]]:
+    return [(each.entry.meta.title, each.entry.body) for each in plan.changes if isinstance(each, Create)]
+
+
+OLD_HANDOFF = stored(HANDOFF_ID, "Where it stood", "Open: port 8080.", Kind.HANDOFF)
+HANDOFF = note("Where it stands", "Open: deploy.", Kind.HANDOFF, ref="h", tags=("Ops",), turns=(1,))
+
+
+def test_a_refused_entry_is_named_by_its_title_with_every_reason() -> None:
+    plan = plan_window(ChangeSet((note("x" * 201, "\u200b"), note("\u200b"))), facts())
+    assert plan.dropped == (
+        Dropped(
+            "x" * 79 + "…",
+            ("the title has 201 characters, at most 200 are allowed", "the body is empty"),
+        ),
+        Dropped("an entry without a title", ("the title is empty",)),
+    )
+
+
+def test_a_renewed_handoff_is_the_one_that_a_ref_means_and_there_is_no_second() -> None:
+    again = note("And again", "Open: tests.", Kind.HANDOFF)
+    linked = note("Deploys", "See [[ref:h]].")
+    plan = plan_window(ChangeSet((HANDOFF, again, linked)), facts(OLD_HANDOFF, handoff_id=HANDOFF_ID))
+    assert created(plan) == [("Deploys", f"See [[{HANDOFF_ID}]].")]
+    (renewed,) = (each.entry for each in plan.changes if isinstance(each, Replace))
+    assert (renewed.meta.title, renewed.body, renewed.meta.tags) == (
+        "Where it stands",
+        "Open: deploy.",
+        ("topic__ops",),
+    )
+    assert renewed.meta.description == "Open: deploy."
+    assert renewed.meta.sources[0].turns == (1,)
+    assert plan.dropped == (Dropped("And again", ("a session has one handoff",)),)
+
+
+@pytest.mark.parametrize("shown", [(), (stored("id__bbbbbb", "Other", "Other."),)])
+def test_a_handoff_that_was_not_shown_is_not_renewed(shown: tuple[StoredEntry, ...]) -> None:
+    plan = plan_window(ChangeSet((HANDOFF,)), facts(*shown, handoff_id=HANDOFF_ID))
+    assert created(plan) == [("Where it stands", "Open: deploy.")]
+
+
+def test_a_later_window_renews_the_handoff_of_an_earlier_one() -> None:
+    first = plan_window(ChangeSet((note("Port", "Port 8080."), HANDOFF)), facts())
+    later = note("Where it stands now", "Open: nothing.", Kind.HANDOFF)
+    (planned,) = (
+        each.entry for each in first.changes if isinstance(each, Create) if each.entry.meta.kind is Kind.HANDOFF
+    )
+    known = facts(shown={planned.meta.id: stored(planned.meta.id, planned.meta.title, planned.body, Kind.HANDOFF)})
+    assert created(plan_window(ChangeSet((later,)), known, first)) == [
+        ("Port", "Port 8080."),
+        ("Where it stands now", "Open: nothing."),
+    ]
+
+
+@pytest.mark.parametrize(("days", "is_of_use"), [(6, True), (7, False), (8, False)])
+def test_a_handoff_is_of_no_use_once_it_has_expired(days: int, is_of_use: bool) -> None:
+    plan = plan_window(ChangeSet((HANDOFF,)), facts(now_ms=NOON + days * DAY_MS))
+    assert bool(plan.changes) is is_of_use
+
+
+def test_two_entries_of_a_reply_that_say_the_same_become_one() -> None:
+    entries = (
+        note("One", "Port 8080.", ref="a"),
+        note("Two", "Port 8080.", ref="b"),
+        note("Three", "See [[ref:b]]."),
+    )
+    plan = plan_window(ChangeSet(entries), facts())
+    (one, _), (three, body) = created(plan)
+    id = next(each.entry.meta.id for each in plan.changes if isinstance(each, Create))
+    assert (one, three, body) == ("One", "Three", f"See [[{id}]].")
+    assert plan.dropped == (Dropped("Two", (f"it is already stored as {id}",)),)
+
+
+def test_what_a_note_says_of_itself_is_compared_as_it_will_be_stored() -> None:
+    plan = plan_window(
+        ChangeSet((note("One", "I am [[ref:a|me]].", ref="a"),)), facts(stored("id__bbbbbb", "B", "I am me."))
+    )
+    assert plan.dropped == (Dropped("One", ("it is already stored as id__bbbbbb",)),)
+
+
+def test_reports_of_links_that_lead_nowhere_name_each_entry() -> None:
+    plan = plan_window(ChangeSet((note("One", "See [[ref:x]]."), note("Two", "About [[ref:y]] it."))), facts())
+    assert [(each.subject, len(each.reasons)) for each in plan.dropped] == [("One", 1), ("Two", 1)]
+    long = plan_window(ChangeSet((note("One", links=("y" * 100,)),)), facts())
+    assert long.dropped[0].reasons == (f"a link to {'y' * 79}… leads nowhere and was left out",)
+
+
+def test_what_an_entry_leaves_out_has_its_default() -> None:
+    plan = plan_window(ChangeSet((note("One", description=" "), note("Two", description="About\ntwo"))), facts())
+    one, two = (each.entry.meta for each in plan.changes if isinstance(each, Create))
+    assert (one.description, two.description) == ("One is what it says.", "About two")
+    assert (one.importance, one.confidence, one.expires_at_ms) == (Importance.MEDIUM, None, None)
