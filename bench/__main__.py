@@ -14,7 +14,6 @@ import os
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -116,20 +115,22 @@ def run_piece(name: str, further: tuple[str, ...]) -> Piece:
     with tempfile.TemporaryDirectory(prefix="agent-memory-bench-") as directory:
         path = Path(directory) / "kept.jsonl"
         path.touch()
-        began_at, load, start = datetime.now(UTC), os.getloadavg()[0], time.monotonic()
+        began_at, load, start = datetime.now(UTC), os.getloadavg()[0], os.times()
         command = [sys.executable, "-m", f"bench.{name}", *further]
         ended = subprocess.run(command, env={**os.environ, KEPT_IN: str(path)}, check=False)
         figures, tables = kept(path)
+    end = os.times()
     return Piece(
         name,
         further,
         began_at.strftime("%Y-%m-%dT%H:%MZ"),
-        round(time.monotonic() - start, 1),
+        round(end.elapsed - start.elapsed, 1),
         round(load, 1),
         round(os.getloadavg()[0], 1),
         ended.returncode == 0,
         figures,
         tables,
+        round(sum(end[2:4]) - sum(start[2:4]), 1),
     )
 
 

@@ -65,9 +65,7 @@ class WholeSearch:
         environ = {"HOME": str(place), "AGENT_MEMORY_ROOT": str(place / "store"), "PATH": os.environ["PATH"]}
         memory = self.memory = open_memory(environ, place, print).unwrap()
         self.mode = Mode(mode)
-        self._search: Callable[[str], Any] = lambda text: memory.search(
-            SearchRequest(text, limit=TOP, mode=self.mode)
-        )
+        self._search: Callable[[str], Any] = lambda text: memory.search(SearchRequest(text, limit=TOP, mode=self.mode))
 
     def build(self) -> None:
         """What searches would do a second's worth of at a time: the vectors of all notes, where they are asked for."""

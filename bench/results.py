@@ -58,6 +58,8 @@ class Piece:
     goals_met: bool
     figures: tuple[Figure, ...] = ()
     tables: tuple[Table, ...] = ()
+    cpu_seconds: float = 0.0
+    """Of the bench and all that it ran."""
 
 
 @frozen

@@ -29,7 +29,9 @@ from bench.results import Figure, keep
 SIZES = (1_000, 10_000)
 LIMIT_MB = 200
 TIMES = ("first", "again", "one changed")
-RUNS = {"first": 1, "again": 3, "one changed": 3}
+QUICK_NOTES = 1_000
+"""In stores of up to so many notes commands run RUNS times, in larger ones once."""
+RUNS = 3
 CONSOLIDATE = "consolidate one session"
 READ_ALL = "read every note"
 
@@ -50,29 +52,28 @@ class Measured:
         return statistics.median(self.cpu_seconds)
 
 
-def commands(home: PopulatedHome) -> Mapping[str, tuple[Callable[[], Took], bool]]:
-    """By name, and whether it takes too long to be run three times."""
-    light = {name: (command, False) for name, command in light_commands(home).items()}
+def commands(home: PopulatedHome) -> Mapping[str, Callable[[], Took]]:
+    """By name."""
     note = "The lock gate opens at half tide, never earlier."
     return {
-        "python -c pass": (lambda: run(BARE), False),
-        READ_ALL: (home.read_all, False),
-        **light,
-        "remember": (lambda: home.call("remember", f"{note} Seen on day {home.new_session()[:8]}."), False),
-        CONSOLIDATE: (home.consolidate_session, False),
-        "generate-agents-md": (lambda: home.call("generate-agents-md"), False),
-        "defrag --dry-run": (lambda: home.call("defrag", "--dry-run"), True),
-        "doctor": (home.examine, True),
+        "python -c pass": lambda: run(BARE),
+        READ_ALL: home.read_all,
+        **light_commands(home),
+        "remember": lambda: home.call("remember", f"{note} Seen on day {home.new_session()[:8]}."),
+        CONSOLIDATE: home.consolidate_session,
+        "generate-agents-md": lambda: home.call("generate-agents-md"),
+        "defrag --dry-run": lambda: home.call("defrag", "--dry-run"),
+        "doctor": home.examine,
     }
 
 
-def measured(home: PopulatedHome) -> Mapping[str, Mapping[str, Measured]]:
+def measured(home: PopulatedHome, runs: int) -> Mapping[str, Mapping[str, Measured]]:
     """By command, and by the three times."""
     found: dict[str, dict[str, Measured]] = {}
     for at in TIMES:
-        for name, (command, is_slow) in commands(home).items():
+        for name, command in commands(home).items():
             took = []
-            for _ in range(1 if is_slow else RUNS[at]):
+            for _ in range(1 if at == "first" else runs):
                 if at == "one changed":
                     home.change_one()
                 took.append(command())
@@ -80,9 +81,8 @@ def measured(home: PopulatedHome) -> Mapping[str, Mapping[str, Measured]]:
         if at == "first":
             home.build_index()
             time.sleep(SETTLED_SECONDS)
-            for command, is_slow in commands(home).values():
-                if not is_slow:  # takes in what has been written meanwhile
-                    command()
+            for command in light_commands(home).values():  # takes in what the others wrote
+                command()
     return found
 
 
@@ -109,7 +109,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     is_within = True
     for notes in arguments.notes:
         with tempfile.TemporaryDirectory(prefix="agent-memory-bench-") as directory:
-            found = measured(PopulatedHome(Path(directory), arguments.memory, notes))
+            home = PopulatedHome(Path(directory), arguments.memory, notes)
+            found = measured(home, RUNS if notes <= QUICK_NOTES else 1)
         show(found, notes)
         peaks = [each.peak_mb for name in ("capture --hook", CONSOLIDATE) for each in found[name].values()]
         is_within &= max(peaks) < LIMIT_MB
