@@ -6,12 +6,14 @@ from typing import Any
 
 import pytest
 
-from agent_memory.domain.change_set import ProposedEntry
+from agent_memory.domain.change import Create
+from agent_memory.domain.change_set import ChangeSet, ProposedEntry
 from agent_memory.domain.entry import Listed, Meta, StoredEntry
 from agent_memory.domain.history import History
 from agent_memory.domain.inbox_entry import InboxEntry, InlineNote, SessionFile
 from agent_memory.domain.plan import PlanFacts
 from agent_memory.domain.planning.known_subjects import said_already, similar_ids, subject_of
+from agent_memory.domain.planning.plan_window import plan_window
 from agent_memory.domain.similarity.same_subject import Subject
 from agent_memory.domain.vocabulary import Harness, Kind, Status
 
@@ -33,7 +35,7 @@ def facts(
         session_id="s",
         window=History(entry.harness, "s", ()),
         scope="global",
-        live=(),
+        live=tuple(each.listed for each in known),
         taken_ids=frozenset(),
         shown={},
         status=status,
@@ -56,6 +58,13 @@ def test_a_note_is_linked_to_those_of_its_subject_that_it_does_not_take_the_plac
     proposed = ProposedEntry("Api port", "It listens on 9090.", Kind.FACT, (), supersedes=(KNOWN.meta.id,))
     assert similar_ids(proposed, facts(proposed, OTHER, KNOWN)) == (OTHER.meta.id,)
     assert similar_ids(LESSON, facts(proposed, OTHER)) == ()
+
+
+def test_the_links_to_its_subject_stand_in_the_stored_note() -> None:
+    proposed = ProposedEntry("Deploys of it", "They go out daily, [[ref:a|as I say]].", Kind.FACT, (), ref="a")
+    (change,) = plan_window(ChangeSet((proposed,)), facts(proposed, OTHER)).changes
+    assert isinstance(change, Create)
+    assert change.entry.body == f"They go out daily, as I say.\n\nSee also: [[{OTHER.meta.id}]]"
 
 
 @pytest.mark.parametrize("kind", [Kind.FACT, Kind.LESSON])

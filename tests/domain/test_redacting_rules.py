@@ -98,3 +98,47 @@ def test_no_sample_of_one_kind_is_named_by_chance_in_the_innocent_texts() -> Non
     """Positive control: the rules that stay silent on the innocent texts do speak on the samples."""
     assert not any(redact(text).found for text in INNOCENT)
     assert sum(bool(redact(sample.text).found) for sample in SAMPLES) > 0.95 * len(SAMPLES)
+
+
+WORD = Rule("key", ("key-",), r"key-(?P<secret>[a-z]{3})", word=True)
+
+
+@pytest.mark.parametrize(
+    ("before", "is_found"),
+    [
+        ("", True),
+        (" ", True),
+        ("a_", True),
+        ("a", False),
+        ("7", False),
+        ("\\n", True),
+        ("\\t", True),
+        ("an", False),
+        ("\x1b[0m", True),
+        ("\x1b[31;1mgreen \x1b[2K", True),
+        ("\\u001b[0m", True),
+        ("\\e[0m", True),
+        ("[0m", False),
+        ("\x1b[0m am", False),
+        ("\x1b[0h", False),
+        ("x" * 40 + "\x1b[0m", True),
+    ],
+)
+def test_a_word_begins_after_no_letter_or_digit_an_escaped_space_or_a_colour(before: str, is_found: bool) -> None:
+    text = f"{before}key-abc"
+    at = len(before)
+    assert WORD.find(text, at) == ((at + 4, at + 7) if is_found else None)
+    assert WORD.find(text, at, {at}) == (at + 4, at + 7)  # where another secret ends
+    assert Rule("key", ("key-",), WORD.expression).find(text, at) == (at + 4, at + 7)
+
+
+def test_a_rule_may_begin_ahead_of_its_keyword() -> None:
+    rule = Rule("key", ("key-",), r"..key-[a-z]{3}", before=2)
+    assert rule.find("ab key-abc", 3) == (1, 10)
+    assert rule.find("abkey-abc", 2) == (0, 9)
+    assert rule.find("akey-abc", 1) is None
+
+
+def test_a_rule_leaves_what_it_does_not_accept() -> None:
+    rule = Rule("key", ("key-",), WORD.expression, lambda secret: secret == "abc")
+    assert (rule.find("key-abc", 0), rule.find("key-abd", 0), rule.find("key:abc", 0)) == ((4, 7), None, None)
