@@ -25,6 +25,9 @@ MEASURED_CALLS = 8
 """As many calls of a command with the same options are measured where coverage is: to measure one takes longer than to run
 it, and a ninth of the same sort reaches hardly anything new."""
 
+ALWAYS_MEASURED = ("backfill", "consolidate", "defrag", "undo", "watch")
+"""What goes through the pipelines does something else in each store, whatever its options."""
+
 
 def run_program(
     words: Sequence[str | bytes], data: bytes, cwd: Path, environ: Mapping[str, str], limit_seconds: float
@@ -128,7 +131,7 @@ class ForkingServer:
             "program": PROGRAM,
             "cwd": str(cwd),
             "environ": dict(environ),
-            "is_measured": self._made[kind] <= MEASURED_CALLS,
+            "is_measured": self._made[kind] <= MEASURED_CALLS or not {*words[:1]}.isdisjoint(ALWAYS_MEASURED),
         }
 
     def stop(self) -> None:
