@@ -91,6 +91,7 @@ def test_a_body_that_lives_already_is_told_once() -> None:
         ("alpha bravo charlie.", ("kilo lima mike",), False),
         ("alpha bravo charlie on port 8080.", ("alpha bravo charlie on port 9090",), False),
         ("alpha bravo charlie on port 8080.", ("alpha bravo on port 8080", "charlie"), True),
+        ("alpha bravo charlie in src/app", ("alpha bravo.\n\nIt is in src/app", "charlie"), True),
     ],
 )
 def test_a_persons_note_is_stored_whole_unless_what_was_made_of_it_says_it(

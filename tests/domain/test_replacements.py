@@ -180,6 +180,14 @@ def test_an_update_is_one_of_the_entrys_sources() -> None:
     )
 
 
+def test_a_later_window_goes_on_from_what_an_earlier_one_planned() -> None:
+    first = planned(ProposedUpdate(A, tags=("new",)), stored(A))
+    plan = planned(ProposedUpdate(A, title="Staging server"), stored(A), so_far=first)
+    (change,) = plan.changes
+    assert isinstance(change, Replace)
+    assert (change.entry.meta.title, change.entry.meta.tags) == ("Staging server", ("topic__new",))
+
+
 # -- links ------------------------------------------------------------------------------------------------------------
 
 

@@ -85,6 +85,8 @@ def test_a_lost_number_is_named() -> None:
     assert lost_salience("The port is 8080.", "The port is 9090.") == ("8080",)
     assert lost_salience("The port is 80.", "The port is 8080.") == ("80",)
     assert lost_salience("Version 1.5 is out", "Version 11.5 and 1.5.2 are out") == ("1.5",)
+    assert lost_salience("Version 1.5 is out", "Version 2.1.5 is out") == ("1.5",)
+    assert lost_salience("The port is 80.", "x80 is up.") == ("80",)
 
 
 def test_a_token_that_is_named_in_drops_may_go() -> None:
@@ -95,6 +97,7 @@ def test_a_token_that_is_named_in_drops_may_go() -> None:
 def test_each_drop_is_read_alone_and_whole() -> None:
     assert lost_salience("Ports 8080 and 9090.", "None.", ["8080", "9090"]) == ()
     assert lost_salience("The port is 80.", "Another port.", ["80, which became 8080"]) == ()
+    assert lost_salience("The port is 80.", "Another port.", ["8080, 80, 8081"]) == ()
 
 
 def test_code_may_lose_its_backticks_but_not_its_words() -> None:

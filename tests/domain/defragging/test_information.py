@@ -262,10 +262,10 @@ def test_a_split_keeps_all_of_its_source_between_its_parts() -> None:
     assert information_problems((STAGING,), parts[:1])
 
 
-def test_a_number_at_the_end_of_a_part_is_kept() -> None:
-    source = entry("Two ports", "The server listens on port 8080\n9090 is the port of its dashboard", "Both.")
+def test_a_name_at_the_end_of_a_part_is_kept() -> None:
+    source = entry("Two ports", "The server is started in src/app\n9090 is the port of its dashboard", "Both.")
     parts = (
-        entry("Server", "The server listens on port 8080", "One."),
+        entry("Server", "The server is started in src/app", "One."),
         entry("9090", "9090 is the port of its dashboard", "Two."),
     )
     assert information_problems((source,), parts, ("Both",)) == ()

@@ -317,3 +317,18 @@ def test_hidden_text_sentinels_and_secrets_are_taken_out_of_what_is_written() ->
     assert "\u200b" not in text
     assert "agent-memory:end" not in text
     assert entry.meta.title == "Staging ports and more"
+
+
+def test_no_part_of_a_split_gets_an_id_that_is_taken() -> None:
+    """P15: whichever part it would be."""
+    at_ms = OVERSIZED.meta.created_at_ms
+    first, second = (mint_id(part.title, at_ms, frozenset()) for part in PARTS)
+    facts = facts_of(OVERSIZED)
+    for taken in ({first.casefold()}, {second.casefold()}, {first.casefold(), second.casefold()}):
+        (action,) = planned(evolve(facts, taken_ids=facts.taken_ids | taken), SPLIT).actions
+        assert action.new_ids == tuple(mint_id(part.title, at_ms, taken) for part in PARTS)
+
+
+def test_a_merge_with_a_fault_in_its_text_is_refused_for_each_of_them() -> None:
+    empty = Merge(BOTH.ids, "\u200b", "\u200b")
+    assert planned(facts_of(PORT, DEPLOY), empty).dropped[0].reasons == ("the title is empty", "the body is empty")

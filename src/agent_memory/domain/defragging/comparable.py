@@ -21,7 +21,7 @@ _WORD = re.compile(r"\S+")
 def said_by(entry: MemoryEntry) -> str:
     """All that an entry says: title, description where it is more than the body's beginning, and body."""
     meta, body = entry.meta, entry.body
-    is_derived = meta.description in ("", derive_description(body)) or meta.description.rstrip("…") in body
+    is_derived = meta.description == derive_description(body) or meta.description.rstrip("…") in body
     return "\n".join((meta.title, *(() if is_derived else (meta.description,)), body))
 
 

@@ -39,7 +39,7 @@ _MOST_NAMED = 12
 
 
 def updated(
-    old: MemoryEntry, update: ProposedUpdate, facts: PlanFacts, *, freely: bool = False
+    old: MemoryEntry, update: ProposedUpdate, facts: PlanFacts, *, freely: bool
 ) -> Result[MemoryEntry, Reasons]:
     """The new version of an entry, its links not yet resolved; or every reason why there is none.
 
