@@ -13,6 +13,9 @@ from agent_memory.adapters.index.postings import Group
 from agent_memory.domain.searching.bm25f import Norm
 from agent_memory.values import define, field
 
+_MANY = 64
+"""So many notes have fewer lengths than they are."""
+
 
 class _Shares(dict[int, float]):
     """What a count in one field is as a share, by the field's length."""
@@ -39,6 +42,18 @@ class _Saturated(dict[int, float]):
         return saturated
 
 
+class _Worth(dict[int, float]):
+    """The same for a word that is worth so much."""
+
+    def __init__(self, saturated: _Saturated, worth: float) -> None:
+        super().__init__()
+        self._saturated, self._worth = saturated, worth
+
+    def __missing__(self, length: int) -> float:
+        score = self[length] = self._worth * self._saturated[length]
+        return score
+
+
 @define
 class GroupScoring:
     """The scores of one state of an index."""
@@ -48,19 +63,23 @@ class GroupScoring:
     _shares: dict[tuple[int, int], _Shares] = field(factory=dict[tuple[int, int], _Shares])
     _saturated: dict[tuple[int, int], _Saturated] = field(factory=dict[tuple[int, int], _Saturated])
 
-    def of(self, group: Group, lengths: Sequence[Sequence[int]]) -> Iterable[float]:
-        """What each note of a group earns, 0 to 1, in their order; `lengths` are those of its segment."""
+    def of(self, group: Group, lengths: Sequence[Sequence[int]], worth: float) -> Iterable[float]:
+        """What each note of a group earns of a word that is worth so much, in their order; `lengths` are those of its
+        segment."""
         fields = [at for at, count in enumerate(group.counts) if count]
         if len(fields) == 1:
             at = fields[0]
-            table = self._saturated_in(at, group.counts[at])
-            return map(table.__getitem__, map(lengths[at].__getitem__, group.ordinals))
+            saturated = self._saturated_in(at, group.counts[at])
+            known = map(lengths[at].__getitem__, group.ordinals)
+            if len(group.ordinals) < _MANY:
+                return [worth * saturated[length] for length in known]
+            return map(_Worth(saturated, worth).__getitem__, known)
         columns = [self._column(at, group, lengths[at]) for at in fields]
         weighted = columns[0]
         for column in columns[1:]:
             weighted = map(add, weighted, column)
         k1 = self.k1
-        return [each / (k1 + each) for each in weighted]
+        return [worth * (each / (k1 + each)) for each in weighted]
 
     def _column(self, at: int, group: Group, lengths: Sequence[int]) -> Iterable[float]:
         table = self._shares_in(at, group.counts[at])

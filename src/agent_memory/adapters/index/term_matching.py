@@ -127,7 +127,7 @@ class TermMatching:
         totals: list[dict[int, float]] = [{} for _ in self.segments]
         for plan in plans:
             for at, scores in enumerate(self.scores(plan).by_segment):
-                totals[at] = _sums(totals[at], scores) if totals[at] and scores else scores or totals[at]
+                _add(totals[at], scores)
         return totals
 
     def parts(self, plans: Sequence[WordPlan], numbers: Sequence[int]) -> dict[int, list[TermPart]]:
@@ -190,8 +190,7 @@ class TermMatching:
             return {}
         segment, earned = self.segments[at], dict[int, float]()
         for group in parse_postings(blob, segment.width):
-            saturated = self.scoring.of(group, segment.lengths)
-            earned.update(zip(group.ordinals, [worth * each for each in saturated], strict=True))
+            earned.update(zip(group.ordinals, self.scoring.of(group, segment.lengths, worth), strict=True))
         for ordinal in self.gone[at] & earned.keys():
             del earned[ordinal]
         return earned
@@ -251,11 +250,11 @@ class TermMatching:
         return slips_of(term, {each for (each,) in chain.from_iterable(rows)})[: 4 * bm25f.MAX_OTHERS]
 
 
-def _sums(one: dict[int, float], other: dict[int, float]) -> dict[int, float]:
-    sums = one | other
-    for ordinal in one.keys() & other.keys():
-        sums[ordinal] = one[ordinal] + other[ordinal]
-    return sums
+def _add(totals: dict[int, float], scores: Mapping[int, float]) -> None:
+    """Few notes have two words of a query, and only of these a sum is made."""
+    both = [(ordinal, totals[ordinal] + scores[ordinal]) for ordinal in totals.keys() & scores.keys()]
+    totals.update(scores)
+    totals.update(both)
 
 
 def _those_in(ordinals: array[int], wanted: Mapping[int, object]) -> list[int]:
