@@ -87,6 +87,9 @@ def test_a_lost_number_is_named() -> None:
     assert lost_salience("Version 1.5 is out", "Version 11.5 and 1.5.2 are out") == ("1.5",)
     assert lost_salience("Version 1.5 is out", "Version 2.1.5 is out") == ("1.5",)
     assert lost_salience("The port is 80.", "x80 is up.") == ("80",)
+    assert lost_salience("The port is 80.", "my_80 is up.") == ("80",)
+    assert lost_salience("The port is 80.", "80_my is up.") == ("80",)
+    assert lost_salience("It is https://a.io/", "It is https://a.io/x") == ()
 
 
 def test_a_token_that_is_named_in_drops_may_go() -> None:

@@ -22,6 +22,7 @@ from agent_memory.domain.defrag_plan import Deferred
 from agent_memory.domain.defragging.plan_defrag import ids_to_read, plan_defrag
 from agent_memory.domain.entry import Usage
 from agent_memory.domain.planning.run_limits import max_changes
+from agent_memory.domain.tidying.due import Due
 from agent_memory.domain.vocabulary import Kind, Origin, Sensitivity, Status
 from defrag_entries import NOW, facts_of, note, planned, reasons, retired, written
 
@@ -455,3 +456,18 @@ def test_an_edit_that_takes_up_what_only_a_page_said_is_external(origin: Origin)
     page = note("e", "Partners", f"Here {said}.", origin=origin)
     plan = planned(facts_of(PORT, page), Edit(A, "port 8080", f"port 8080; {said}"))
     assert (written(plan)[0].meta.origin is Origin.EXTERNAL) is (origin is Origin.EXTERNAL)
+
+
+def test_each_action_writes_the_last_version_of_its_own_entry_and_makes_no_id() -> None:
+    plan = planned(facts_of(PORT, OTHER), EDIT, Retag(B, ("new",)), RENAME, Rename(B, "Deploys of all"))
+    titles = [
+        change.entry.meta.title for each in plan.actions for change in each.changes if isinstance(change, Replace)
+    ]
+    assert titles == [RENAME.title, "Deploys of all", RENAME.title, "Deploys of all"]
+    assert [each.new_ids for each in plan.actions] == [(), (), (), ()]
+
+
+def test_what_is_due_but_no_longer_live_is_passed_over() -> None:
+    due = Due((Archive("id__zzzzzz", "it expired"), Archive(A, "it expired")))
+    plan = plan_defrag(DefragProposal(), facts_of(PORT, OTHER), (), due)
+    assert (retired(plan), plan.dropped) == ([A], ())

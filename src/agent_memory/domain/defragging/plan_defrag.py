@@ -201,8 +201,7 @@ class _Planning:
     def _must_wait(self, ids: frozenset[str]) -> bool:
         if ids & self._waiting:
             return True
-        over = len(self._changed | ids) > max_changes(self._facts.live_at_start)
-        return over and not self._facts.force and not ids <= self._changed
+        return not self._facts.force and len(self._changed | ids) > max_changes(self._facts.live_at_start)
 
     def _left(self, outcome: Outcome) -> int:
         """How many entries are live once this is done."""
