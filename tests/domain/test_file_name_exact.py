@@ -27,3 +27,9 @@ def test_a_tag_that_just_fits_is_kept_and_one_a_byte_longer_is_not() -> None:
 def test_only_blanks_dots_dashes_and_tildes_are_taken_from_the_ends(title: str) -> None:
     expected = title.strip(" .").lstrip(" .-~")
     assert title_in_name(name_of(title)) == expected
+
+
+def test_a_title_is_cut_to_the_last_byte_that_a_mac_has_room_for() -> None:
+    """Each of the accented letters takes 3 bytes there: 31 of them and 27 others are 120."""
+    meta = Meta("id__aaaaaa", "é" * 31 + "a" * 80, 1, 1, tags=("topic__x",))
+    assert file_name_of(meta) == f"{'é' * 31}{'a' * 27} -- topic__x id__aaaaaa.md"
