@@ -43,7 +43,9 @@ def forgetter(memory: Memory) -> Forgetter:
         recorder=memory.recorder,
         locks=memory.locks,
         clock=memory.clock,
-        purge=lambda work: purge_history(memory.root, memory.environ, purge_rules(str(memory.root), work)),
+        purge=lambda work: purge_rules(str(memory.root), work).bind(
+            lambda rules: purge_history(memory.root, memory.environ, rules)
+        ),
         publish=lambda: tolerated(memory, memory.publish()),
         tell=lambda error: memory.warn(describe(error)),
     )

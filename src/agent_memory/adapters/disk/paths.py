@@ -10,6 +10,7 @@ import errno
 import os
 import stat
 import struct
+from collections.abc import Iterable
 from pathlib import Path
 
 from returns.result import Failure, Result, Success
@@ -84,6 +85,18 @@ def is_there(path: str) -> Result[bool, Error]:
     except OSError as error:
         return Failure(store_io(error, "look at", path))
     return Success(True)
+
+
+def those_there(root: str, paths: Iterable[str]) -> Result[tuple[str, ...], Error]:
+    """Those of the relative paths that have something at them; an error where that cannot be told of one (P6)."""
+    found: list[str] = []
+    for path in paths:
+        match sealed(is_there(f"{root}/{path}")):
+            case Failure(error):
+                return Failure(error)
+            case Success(has_it):
+                found += [path] if has_it else []
+    return Success(tuple(found))
 
 
 def is_directory(path: str) -> Result[bool, Error]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from returns.result import Failure, Result
 
-from agent_memory.adapters.disk.paths import real_root
+from agent_memory.adapters.disk.paths import is_there, real_root, those_there
 from agent_memory.adapters.forgetting.inbox_traces import InboxTraces, inbox_of_entries, inbox_of_session
 from agent_memory.adapters.forgetting.note_traces import (
     NoteFile,
@@ -85,7 +85,9 @@ class ForgettingLook:
             gone = _ids_of(traces.removed) - traces.kept_ids
             sessions = [(each, session.session_id) for each in _harnesses(session)]
             return inbox_of_entries(self._real, gone).bind(
-                lambda notes: self._found(target, traces, _both(inbox, notes), gone, sessions, self._marks_of(session))
+                lambda notes: self._marks_of(session).bind(
+                    lambda marks: self._found(target, traces, _both(inbox, notes), gone, sessions, marks)
+                )
             )
 
         return inbox_of_session(self._real, session).bind(with_notes)
@@ -102,10 +104,9 @@ class ForgettingLook:
         session = target.session
         words = _words(traces, gone, session)
         touched = _ids_of(traces.removed) | _ids_of(traces.shared)
-        kept = {each.name for each in self.histories.sessions().value_or(())}
-        histories = tuple((harness, id) for harness, id in sessions if _kept_name(harness, id) in kept)
 
-        def told(runs: tuple[str, ...]) -> Found:
+        def told(runs: tuple[str, ...], kept: frozenset[str], has_history: bool) -> Found:
+            histories = tuple((harness, id) for harness, id in sessions if _kept_name(harness, id) in kept)
             forgetting = Forgetting(
                 target=target,
                 at_ms=self.clock.now_ms(),
@@ -117,7 +118,7 @@ class ForgettingLook:
                 runs=runs,
                 histories=histories,
                 marks=marks,
-                has_history=os.path.lexists(f"{self._real}/.git"),
+                has_history=has_history,
             )
             work = ForgettingAtWork(
                 at_ms=forgetting.at_ms,
@@ -133,11 +134,16 @@ class ForgettingLook:
             )
             return Found(forgetting, traces, work, inbox.keys)
 
-        return RunTraces(self.root, words, touched, session).runs().map(told)
+        return Result.do(
+            told(runs, frozenset(each.name for each in kept), has_history)
+            for runs in RunTraces(self.root, words, touched, session).runs()
+            for kept in self.histories.sessions()
+            for has_history in is_there(f"{self._real}/.git")
+        )
 
-    def _marks_of(self, session: SessionKey) -> tuple[str, ...]:
+    def _marks_of(self, session: SessionKey) -> Result[tuple[str, ...], Error]:
         paths = (f"{_MARKS}/{harness}_{slug_of(session.session_id)}.json" for harness in _harnesses(session))
-        return tuple(path for path in paths if os.path.lexists(f"{self._real}/{path}"))
+        return those_there(self._real, paths)
 
     def _mentions(self, traces: NoteTraces) -> tuple[Mention, ...]:
         """Notes that stay and hold most of what a forgotten one states: the likest first."""

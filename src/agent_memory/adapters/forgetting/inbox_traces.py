@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.listed_names import names_inside
-from agent_memory.adapters.disk.paths import read_file
+from agent_memory.adapters.disk.paths import read_file, those_there
 from agent_memory.adapters.inbox.inbox_exit import FAILED, PROCESSED
 from agent_memory.adapters.inbox.inbox_put import INBOX
 from agent_memory.adapters.inbox.inbox_quarantine import REASON_ENDING
@@ -81,7 +81,10 @@ def _found(root: str, is_meant: Callable[[_File], bool]) -> Result[InboxTraces, 
         file = found.unwrap()
         if not is_meant(file):
             continue
-        paths |= dict.fromkeys((file.path, *_beside(root, file)))
+        beside = those_there(root, _beside(file))
+        if isinstance(beside, Failure):
+            return beside
+        paths |= dict.fromkeys((file.path, *beside.unwrap()))
         if file.entry is not None:
             keys.add(queue_key(file.entry, file.path.rpartition("/")[2]))
             harnesses.add(file.entry.harness)
@@ -122,11 +125,9 @@ def _understood(text: str, place: str) -> tuple[InboxEntry | None, Outcome | Non
     return parse_retired_entry(text).value_or((None, None))
 
 
-def _beside(root: str, file: _File) -> Iterator[str]:
-    """The reason of a malformed file, and the copy that an entry names, wherever it was moved."""
-    if os.path.lexists(f"{root}/{file.path}{REASON_ENDING}"):
-        yield f"{file.path}{REASON_ENDING}"
+def _beside(file: _File) -> Iterator[str]:
+    """Where the reason of a malformed file may be, and the copy that an entry names, wherever it was moved."""
+    yield f"{file.path}{REASON_ENDING}"
     if file.entry is not None and isinstance(file.entry.retrieval, FileSnapshot):
         name = os.path.basename(file.entry.retrieval.path)
-        candidates = (f"{place}/{name}" for place in (SNAPSHOTS, PROCESSED, FAILED))
-        yield from (path for path in candidates if os.path.lexists(f"{root}/{path}"))
+        yield from (f"{place}/{name}" for place in (SNAPSHOTS, PROCESSED, FAILED))

@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
-import os
+from returns.result import Result
 
+from agent_memory.adapters.disk.paths import those_there
 from agent_memory.adapters.forgetting.note_traces import id_at
 from agent_memory.adapters.git.purge_choice import PurgeRules
 from agent_memory.adapters.store.entry_files import ARCHIVE, TOPICS, understand
 from agent_memory.domain.entry import MemoryEntry, StoredEntry
 from agent_memory.domain.forgetting.sources import share_of, without_session
 from agent_memory.domain.forgetting.trace_words import forgetful_message
+from agent_memory.errors import Error
 from agent_memory.formats.forgetting_json import ForgettingAtWork
 from agent_memory.formats.note import render_note
 from agent_memory.values import define, evolve, field
 
 
-def purge_rules(root: str, work: ForgettingAtWork) -> PurgeRules:
-    """The rules for the real root, whose notes are gone by now.
+def purge_rules(root: str, work: ForgettingAtWork) -> Result[PurgeRules, Error]:
+    """The rules for the real root, whose notes are gone by now. An error where it cannot be told whether they are.
 
     Every version is looked at before any message is: what a note was called in the history, and which notes came from the
     session, is known only from there once they are gone.
     """
-    gone = frozenset(path for path in work.paths if not os.path.lexists(f"{root}/{path}")) | frozenset(work.marks)
+    return those_there(root, work.paths).map(
+        lambda there: _rules(work, (frozenset(work.paths) - frozenset(there)) | frozenset(work.marks))
+    )
+
+
+def _rules(work: ForgettingAtWork, gone: frozenset[str]) -> PurgeRules:
     met = _Met()
 
     def drops_path(path: str) -> bool:

@@ -16,6 +16,7 @@ from returns.result import Failure, Result, Success
 from agent_memory.adapters.disk.durable import fsync_directory
 from agent_memory.adapters.disk.file_in_root import drop_file, put_file
 from agent_memory.adapters.disk.io_errors import store_io
+from agent_memory.adapters.disk.listed_names import directories_in, files_below
 from agent_memory.adapters.disk.paths import directory_inside, inside, read_file, real_root
 from agent_memory.adapters.forgetting.note_traces import id_at
 from agent_memory.adapters.records.run_log_files import FORGOTTEN_MARK, RUNS
@@ -51,14 +52,18 @@ class RunTraces:
 
     def runs(self) -> Result[tuple[str, ...], Error]:
         """The runs that lose their details, newest first. Nothing is changed."""
-        found: list[str] = []
-        for name in self._names():
-            match sealed(self._holds(name)):
-                case Failure(error):
-                    return Failure(error)
-                case Success(holds):
-                    found += [name] if holds else []
-        return Success(tuple(sorted(found, reverse=True)))
+
+        def holding(names: list[str]) -> Result[tuple[str, ...], Error]:
+            found: list[str] = []
+            for name in names:
+                match sealed(self._holds(name)):
+                    case Failure(error):
+                        return Failure(error)
+                    case Success(holds):
+                        found += [name] if holds else []
+            return Success(tuple(sorted(found, reverse=True)))
+
+        return self._names().bind(holding)
 
     def remove(self, runs: tuple[str, ...], at_ms: int) -> Result[None, Error]:
         """Take the details of these runs, what waits for the next run, and every other trace. Doing it twice is harmless."""
@@ -66,7 +71,10 @@ class RunTraces:
             emptied = self._without_details(name, at_ms)
             if isinstance(emptied, Failure):
                 return emptied
-        for name in self._names():
+        names = self._names()
+        if isinstance(names, Failure):
+            return names
+        for name in names.unwrap():
             done = self._replies_of(name)
             done = done if isinstance(done, Failure) else self._report_of(name)
             if isinstance(done, Failure):
@@ -77,26 +85,25 @@ class RunTraces:
 
     # -- looking ------------------------------------------------------------------------------------------------------
 
-    def _names(self) -> list[str]:
-        try:
-            with os.scandir(f"{self._real}/{RUNS}") as found:
-                names = [each.name for each in found if each.is_dir(follow_symlinks=False)]
-        except FileNotFoundError:
-            return []
-        return sorted(name for name in names if name not in _NOT_RUNS and not name.startswith("."))
+    def _names(self) -> Result[list[str], Error]:
+        found = directories_in(f"{self._real}/{RUNS}")
+        return found.map(lambda names: [name for name in names if name not in _NOT_RUNS and not name.startswith(".")])
 
     def _holds(self, run: str) -> Result[bool, Error]:
-        for path in self._files(f"{RUNS}/{run}"):
-            name = path.rpartition("/")[2]
-            if name == FORGOTTEN_MARK:
-                continue
-            match sealed(self._read(path)):
-                case Failure(error):
-                    return Failure(error)
-                case Success(data):
-                    if data is not None and self._is_trace(name, data, path):
-                        return Success(True)
-        return Success(False)
+        def some_is_trace(paths: list[str]) -> Result[bool, Error]:
+            for path in paths:
+                name = path.rpartition("/")[2]
+                if name == FORGOTTEN_MARK:
+                    continue
+                match sealed(self._read(path)):
+                    case Failure(error):
+                        return Failure(error)
+                    case Success(data):
+                        if data is not None and self._is_trace(name, data, path):
+                            return Success(True)
+            return Success(False)
+
+        return self._files(f"{RUNS}/{run}").bind(some_is_trace)
 
     def _is_trace(self, name: str, data: bytes, path: str) -> bool:
         if name.startswith("footprint-"):
@@ -107,7 +114,7 @@ class RunTraces:
                     return self._in_footprint(footprint)
         if name == _REPORT or _REPLIES in path.split("/"):
             return False  # looked at one by one
-        return any(needle in data for needle in self._needles())
+        return self._is_named_in(data)
 
     def _in_footprint(self, footprint: Footprint) -> bool:
         session = None if self.session is None else self.session.session_id.encode("utf-8", "surrogatepass")
@@ -118,6 +125,9 @@ class RunTraces:
             if session is not None and any(session in data for data in states):
                 return True
         return False
+
+    def _is_named_in(self, data: bytes) -> bool:
+        return any(needle in data for needle in self._needles())
 
     def _needles(self) -> Iterator[bytes]:
         for text in (*self.words.ids, *(() if self.session is None else (self.session.session_id,))):
@@ -131,21 +141,28 @@ class RunTraces:
         marked = put_file(self._real, f"{RUNS}/{run}/{FORGOTTEN_MARK}", mark)
         if isinstance(marked, Failure):
             return marked
-        for path in self._files(f"{RUNS}/{run}"):
-            if path.rpartition("/")[2] not in (_REPORT, FORGOTTEN_MARK):
-                gone = self._drop(path)
-                if isinstance(gone, Failure):
-                    return gone
-        return Success(None)
+
+        def dropped(paths: list[str]) -> Result[None, Error]:
+            for path in paths:
+                if path.rpartition("/")[2] not in (_REPORT, FORGOTTEN_MARK):
+                    gone = self._drop(path)
+                    if isinstance(gone, Failure):
+                        return gone
+            return Success(None)
+
+        return self._files(f"{RUNS}/{run}").bind(dropped)
 
     def _replies_of(self, run: str) -> Result[None, Error]:
         """Replies of a run that dealt with what went, or of which no report says whose they are, where a session is
         forgotten; and others that state it."""
 
         def removed(report: bytes | None) -> Result[None, Error]:
-            dealt = report is not None and any(needle in report for needle in self._needles())
+            dealt = report is not None and self._is_named_in(report)
             unknown = report is None and self.session is not None
-            for path in self._files(f"{RUNS}/{run}/{_REPLIES}"):
+            paths = self._files(f"{RUNS}/{run}/{_REPLIES}")
+            if isinstance(paths, Failure):
+                return paths
+            for path in paths.unwrap():
                 match sealed(self._read(path)):
                     case Failure(error):
                         return Failure(error)
@@ -211,11 +228,7 @@ class RunTraces:
         """What is derived is made anew."""
         path = f"{RUNS}/tiering.json"
         return self._read(path).bind(
-            lambda data: (
-                self._drop(path)
-                if data is not None and any(needle in data for needle in self._needles())
-                else Success(None)
-            )
+            lambda data: self._drop(path) if data is not None and self._is_named_in(data) else Success(None)
         )
 
     # -- files --------------------------------------------------------------------------------------------------------
@@ -224,12 +237,10 @@ class RunTraces:
     def _real(self) -> str:
         return real_root(self.root)
 
-    def _files(self, directory: str) -> list[str]:
-        """Every regular file below, with the directories of replies; by path, the last footprint first."""
-        found: list[str] = []
-        for parent, _, names in os.walk(f"{self._real}/{directory}", followlinks=False):
-            found += [f"{parent}/{name}"[len(self._real) + 1 :] for name in names]
-        return sorted(found, reverse=True)
+    def _files(self, directory: str) -> Result[list[str], Error]:
+        """Every file below, with the directories of replies; by path, the last footprint first."""
+        found = files_below(f"{self._real}/{directory}")
+        return found.map(lambda paths: sorted((path[len(self._real) + 1 :] for path in paths), reverse=True))
 
     def _read(self, path: str) -> Result[bytes | None, Error]:
         return (
