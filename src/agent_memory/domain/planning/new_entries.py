@@ -75,12 +75,14 @@ def draft_entries(entries: Iterable[ProposedEntry], facts: PlanFacts, so_far: Pl
             dropped.append(Dropped(stored_subject(proposed.title), problems))
         elif proposed.kind is Kind.HANDOFF and handoff_id is not None:
             updates.append(_renewal(proposed, handoff_id))
-            by_ref.update({proposed.ref: handoff_id} if proposed.ref else {})
+            if proposed.ref:
+                by_ref[proposed.ref] = handoff_id
         else:
             meta = entry_meta(proposed, title, body, facts, taken)
             taken.add(meta.id.casefold())
             drafts.append(Draft(proposed, meta, body))
-            by_ref.update({proposed.ref: meta.id} if proposed.ref else {})
+            if proposed.ref:
+                by_ref[proposed.ref] = meta.id
     return Drafted(tuple(drafts), tuple(updates), tuple(dropped), by_ref)
 
 
@@ -99,7 +101,8 @@ def without_doubles(drafted: Drafted, facts: PlanFacts, so_far: Plan) -> Drafted
             here[body_hash(body)] = draft.meta.id
         else:
             dropped.append(Dropped(stored_subject(draft.meta.title), (f"it is already stored as {known}",)))
-            by_ref.update({draft.proposed.ref: known} if draft.proposed.ref else {})
+            if draft.proposed.ref:
+                by_ref[draft.proposed.ref] = known
     return evolve(drafted, drafts=tuple(kept), dropped=drafted.dropped + tuple(dropped), by_ref=by_ref)
 
 
