@@ -22,7 +22,7 @@ from agent_memory.domain.vocabulary import Sensitivity
 from agent_memory.formats.listed_json import parse_listed, render_listed
 from agent_memory.values import define, field, frozen
 
-_FILES = 10_000
+_FILES = 5_000
 _BYTES = 16 << 20
 """A batch is full with so many files, or so many bytes of them: the larger the segments that it writes, the fewer times each
 posting is written anew. What it changes fits into the cache of `index_database`."""
