@@ -332,3 +332,9 @@ def test_no_part_of_a_split_gets_an_id_that_is_taken() -> None:
 def test_a_merge_with_a_fault_in_its_text_is_refused_for_each_of_them() -> None:
     empty = Merge(BOTH.ids, "\u200b", "\u200b")
     assert planned(facts_of(PORT, DEPLOY), empty).dropped[0].reasons == ("the title is empty", "the body is empty")
+
+
+def test_a_merge_may_lose_what_its_drops_name() -> None:
+    lossy = evolve(BOTH, body=BODY.replace("port 8080", "a port"))
+    assert "'8080'" in reasons(planned(facts_of(PORT, DEPLOY), lossy))
+    assert planned(facts_of(PORT, DEPLOY), evolve(lossy, drops=("8080",))).dropped == ()
