@@ -30,11 +30,12 @@ from typing import Any
 from attrs import evolve, frozen
 from bench.measure import SHARED, print_table
 from bench.results import Figure, keep
-from returns.result import Failure
+from returns.result import Failure, Success
 
 from agent_memory.adapters.embedding.indexed_meanings import IndexedMeanings
 from agent_memory.bootstrap import Memory, open_memory
 from agent_memory.domain.entry import MemoryEntry, Meta, Source
+from agent_memory.domain.searching.matching import NoteFilter
 from agent_memory.domain.searching.ranking_weights import WEIGHTS, RankingWeights
 from agent_memory.domain.searching.search_request import Mode, SearchRequest
 from agent_memory.domain.text.file_name import file_name_of
@@ -159,7 +160,7 @@ def answered(
         yield name, [judged(full_text_ids(table, question.query), question) for question in corpus.questions]
     with tempfile.TemporaryDirectory() as directory:
         memory = opened(Path(directory), corpus)
-        memory.search(SearchRequest("", limit=1)).unwrap()
+        take_in(memory)
         for mode in modes:
             if mode is not Mode.BM25 and isinstance(memory.embedder, Failure):
                 print(f"{corpus.name}: {mode} is left out. {memory.embedder.failure()}", file=sys.stderr)
@@ -170,6 +171,14 @@ def answered(
                 search = searching(memory, mode, weights).search
                 asked = [judged(found_ids(search, question, mode), question) for question in corpus.questions]
                 yield f"{mode.value}, {left_out}", asked
+
+
+def take_in(memory: Memory) -> None:
+    """Index everything, vectors too. A search waits a second for it at most, which a busy machine may need for less."""
+    memory.index.refresh().unwrap()
+    if isinstance(memory.embedder, Success):
+        meanings = IndexedMeanings(memory.index, memory.store, memory.embedder.unwrap(), seconds=lambda: 0.0)
+        meanings.near([("harbour", 1.0)], 1, (), NoteFilter()).unwrap()
 
 
 def quality_of(answers: Sequence[tuple[list[bool], int]]) -> Quality:

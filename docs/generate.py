@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, get_args
 
+from bench_page import bench_pages
 from promises_page import promises_page
 
 from agent_memory.config import ScheduleConfig
@@ -330,6 +331,7 @@ _WHOLE: Mapping[str, Callable[[], str]] = {
     "../plists/com.agent-memory.consolidate.plist": lambda: plist_template("consolidate"),
     "../plists/com.agent-memory.defrag.plist": lambda: plist_template("defrag"),
     "promises.md": lambda: promises_page(_NOTICE, DOCS / "promises.toml", DOCS.parent / "tests"),
+    **dict(bench_pages(_NOTICE, DOCS)),
 }
 
 _PARTS: Mapping[str, Mapping[str, Callable[[], str]]] = {
