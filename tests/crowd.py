@@ -67,9 +67,8 @@ class Crowd:
 
     def gather(self, workers: int, seconds: float, seed: int) -> None:
         """Let so many work for so long, each by a schedule of its own that the seed decides; then let the queue run dry."""
-        end = time.monotonic() + seconds
         chances = [random.Random(f"{seed} {number}") for number in range(workers)]
-        self._let_work([_endless(chance, end) for chance in chances])
+        self._let_work([_endless(chance, seconds) for chance in chances])
 
     def follow(self, schedule: Schedule) -> None:
         """Let each worker do what the schedule says, all at once; then let the queue run dry."""
@@ -204,7 +203,8 @@ class Crowd:
         return [f"{id}: {used.get(id)}, not {self.reads[id]}" for id in self._ids if used.get(id) != self.reads[id]]
 
 
-def _endless(chance: random.Random, end: float) -> Iterator[Step]:
-    """What chance decides, until the time has come."""
+def _endless(chance: random.Random, seconds: float) -> Iterator[Step]:
+    """What chance decides, for so long from the first step on."""
+    end = time.monotonic() + seconds
     while time.monotonic() < end:
         yield Step(chance.choice((*ACTS, *OFTEN)), 0, chance.getrandbits(32))

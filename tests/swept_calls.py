@@ -111,7 +111,7 @@ def _traces_in(done: Done) -> Hashable:
 
 
 def _shown_in(done: Done) -> Hashable:
-    return len(done.document["files"])
+    return len(done.document["changes"])
 
 
 # -- a client of the MCP server ---------------------------------------------------------------------------------------
@@ -167,7 +167,7 @@ SCENES = {
     "remember": Scene(("remember", "The quay has 7 cranes, `crane-7` is out of order.", "--json"), live_notes_of),
     "edit": Scene(("edit", id_of(DEPLOYS), "--body", "Deploys run from `main`, port 9090.", "--json"), live_notes_of),
     "pin": Scene(("pin", id_of(DEPLOYS), "--json"), live_notes_of),
-    "unpin": Scene(("unpin", id_of(PINNED), "--json"), live_notes_of),
+    "unpin": Scene(("unpin", id_of(PINNED), "--json"), live_notes_of, takes_away=True),  # it touches a pinned note
     "promote": Scene(("promote", id_of(DEPLOYS), "--json"), live_notes_of),
     "archive": Scene(("archive", id_of(DEPLOYS), "--json"), live_notes_of),
     "restore": Scene(("restore", id_of(DEPLOYS), "--json"), live_notes_of, prepare=_with_archived),
