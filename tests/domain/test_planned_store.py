@@ -6,6 +6,7 @@ from agent_memory.domain.change import Create, Replace, Retire
 from agent_memory.domain.entry import Listed, MemoryEntry, Meta
 from agent_memory.domain.plan import Plan
 from agent_memory.domain.planning.planned_store import PLANNED_HASH, live_when_applied, stored_when_applied
+from agent_memory.domain.planning.same_body import body_hash
 
 OLD = Listed(Meta("id__aaaaaa", "Old", 0, 0), "topics/old -- id__aaaaaa.md", "h-a")
 GONE = Listed(Meta("id__bbbbbb", "Gone", 0, 0), "topics/gone -- id__bbbbbb.md", "h-b")
@@ -26,3 +27,21 @@ def test_the_entries_of_a_plan_as_if_they_were_stored() -> None:
 def test_the_live_entries_as_they_will_be() -> None:
     assert [each.meta.title for each in live_when_applied(PLAN, (OLD, GONE))] == ["Changed", "New"]
     assert live_when_applied(Plan(), (OLD, GONE)) == (OLD, GONE)
+
+
+def test_what_is_planned_is_known_by_its_body_as_what_is_stored() -> None:
+    """So that a later window does not store it again."""
+    old, new = (
+        MemoryEntry(Meta("id__aaaaaa", "Old", 1, 1), "One."),
+        MemoryEntry(Meta("id__bbbbbb", "New", 1, 1), "Two."),
+    )
+    live = (
+        Listed(old.meta, "topics/a.md", "hash", body_hash=body_hash("Before.")),
+        Listed(Meta("id__cccccc", "Other", 1, 1), "topics/c.md", "other", body_hash=body_hash("Three.")),
+    )
+    listed = live_when_applied(Plan((Create(new), Replace(old, "hash"))), live)
+    assert [(each.meta.id, each.content_hash, each.body_hash) for each in listed] == [
+        ("id__aaaaaa", "hash", body_hash("One.")),
+        ("id__cccccc", "other", body_hash("Three.")),
+        ("id__bbbbbb", PLANNED_HASH, body_hash("Two.")),
+    ]
