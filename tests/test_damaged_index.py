@@ -1,4 +1,4 @@
-"""Whatever bytes the index is made of, a search answers with notes that are there, and an index made anew is right again (P6)."""
+"""Whatever bytes the index is made of, a search answers with files that are there, and an index made anew is right again (P6)."""
 
 from __future__ import annotations
 
@@ -44,10 +44,9 @@ class Searched:
 def answers(home: Path) -> Answers:
     """The ids that a new process finds, query by query."""
     memory = open_memory({"HOME": str(home), "AGENT_MEMORY_ROOT": str(home / "memories")}, home, print).unwrap()
-    return [
-        [hit.listed.meta.id for hit in memory.search(SearchRequest(query, mode=Mode.BM25)).unwrap().hits]
-        for query in QUERIES
-    ]
+    found = [memory.search(SearchRequest(query, mode=Mode.BM25)).unwrap().hits for query in QUERIES]
+    assert all((home / "memories" / hit.listed.path).is_file() for hits in found for hit in hits)
+    return [[hit.listed.meta.id for hit in hits] for hits in found]
 
 
 @pytest.fixture
@@ -96,13 +95,11 @@ def searches_all_the_same(searched: Searched, damage: Damage, times: int) -> Non
         damaged = damage(searched.good, chance)
         searched.put(damaged)
         found = answers(searched.home)
-        for ids in found:
-            assert set(ids) <= set(IDS)
-            assert len(set(ids)) == len(ids)
+        assert all(len(set(ids)) == len(ids) for ids in found)
         as_before += found == searched.right
         made_anew += searched.index.read_bytes() != damaged
     assert made_anew, "nothing was damaged"
-    # A bit of a posting may be lost unseen, until the index is made anew.
+    # A bit of a posting, or of a copy of a frontmatter, may be lost unseen, until the index is made anew.
     assert as_before >= 0.8 * times
     searched.index.unlink()
     assert answers(searched.home) == searched.right
