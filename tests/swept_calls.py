@@ -110,6 +110,12 @@ def _traces_in(done: Done) -> Hashable:
     return tuple(str(each) for each in done.document["sessions"])
 
 
+def _notes_counted(done: Done) -> Hashable:
+    """A note that cannot be read is counted as such."""
+    notes = done.document["notes"]
+    return int(notes["live"] + notes["unreadable"])
+
+
 def _shown_in(done: Done) -> Hashable:
     return len(done.document["changes"])
 
@@ -188,7 +194,7 @@ SCENES = {
     "why a session": Scene(("why", "--session", LEARNT, "--json"), said=_traces_in),
     "handoff": Scene(("handoff", "--json")),
     "status": Scene(("status", "--json"), ends=(0, 1)),
-    "stats": Scene(("stats", "--json"), said=lambda done: str(done.document["notes"])),
+    "stats": Scene(("stats", "--json"), said=_notes_counted),
     "doctor": Scene(("doctor", "--json"), prepare=_damaged, ends=(0, 1)),
     "doctor --fix": Scene(
         ("doctor", "--fix", "--json"), live_notes_of, prepare=_damaged, takes_away=True, ends=(0, 1)
@@ -200,7 +206,7 @@ SCENES = {
         environ={"PATH": f"~/bin:{os.environ.get('PATH', os.defpath)}"},
     ),
     "sync": Scene(("sync", "--json"), live_notes_of, prepare=_shared),
-    "backfill": Scene(("backfill", "--yes", "--json"), queue_of),
+    "backfill": Scene(("backfill", "--json"), queue_of),
     "mcp read": Scene(("mcp",), uses_of, _told, stdin=_asking("read_context", id=id_of(DEPLOYS)), admits=_says_why),
     "mcp search": Scene(("mcp",), said=_ids_told, stdin=_asking("search_context", query="deploys"), admits=_says_why),
     "mcp write": Scene(
