@@ -23,6 +23,8 @@ JSONS: Documents = (
     b"", b"{", b"[]", b"null", b"3", b'"x"', b"{}", b'{"a":1,"a":2}', b"[" * 10_000, b'{"a":' * 10_000, b"\xff\xfe{\x00}\x00",
     b"\xef\xbb\xbf{}", b"NaN", b"1e999", b"9" * 400, b'["\\ud800"]', b'{"version":1}', b'{"version":1,"path":"../../x"}', b"{}{}", b"\x00",
 )  # fmt: skip
+DEEP: Documents = (b"[" * 100_000, b'{"a":' * 100_000)
+"""So deep that the decoder gives up: once for each of a file's two calls."""
 BLOCKS: Documents = (
     b"", b"- a", b"x", b"{", b"a: *b", b"a: &a [*a]", b"!!python/object:os.system x", b"id: id__aaaaaa\nid: id__bbbbbb", b"title: [1, 2]",
     b"tags: {a: b}", b"? [a]\n: b", b"createdAt: 1e999", b"a: \xff", b"a:\tb", b"%YAML 9.9\n---\na: b", b"id: ../../x", b"<<: {id: id__aaaaaa}",
@@ -277,7 +279,7 @@ def test_a_whole_suite_of_them_ends_in_sentences_and_loses_nothing_p6(memory: Me
 
 @pytest.mark.parametrize("where", SINGLE)
 def test_one_hostile_file_ends_in_a_sentence_p6(memory: Memory, where: str) -> None:
-    as_the_file(memory, where, JSONS[::4])
+    as_the_file(memory, where, (*JSONS[::4], *DEEP))
 
 
 @pytest.mark.slow

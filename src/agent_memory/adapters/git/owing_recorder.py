@@ -77,7 +77,7 @@ class OwingRecorder:
     def _owed(self) -> list[Debt]:
         try:
             document = json.loads(self._path.read_text("utf-8"))
-        except (OSError, ValueError):
+        except (OSError, ValueError, RecursionError):
             # A lost or damaged list of debts costs an author's name in the history, never a note.
             return []
         return [each for each in document if is_object(each)] if is_list(document) else []
