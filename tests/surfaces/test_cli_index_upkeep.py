@@ -11,6 +11,7 @@ import pytest
 from agent_memory import searching
 from agent_memory.adapters.index import file_batch
 from agent_memory.adapters.index.index_files import IndexFiles
+from agent_memory.bootstrap import searching as bootstrap_searching
 from agent_memory.surfaces.cli.main import main
 from memory_process import Memory
 
@@ -73,6 +74,7 @@ def test_a_person_waits_for_the_index_and_a_pipe_does_not(
 ) -> None:
     write_notes(root, 3)
     monkeypatch.setattr(searching, "PATIENCE_SECONDS", 0.0)
+    monkeypatch.setattr(bootstrap_searching, "WORTH_TELLING", 3)
     monkeypatch.setattr(file_batch, "believed_by", lambda image, _: image.known_by)  # as if written long ago
     monkeypatch.setenv("TERM", "xterm")
     stream = Terminal if is_terminal else io.StringIO

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from agent_memory.bootstrap.memory import Memory
     from agent_memory.ports import Meanings
 
+WORTH_TELLING = 1_000
+"""Fewer notes are taken in before anybody has read that they are."""
+
 
 def search(memory: Memory, request: SearchRequest) -> Result[SearchAnswer, Error]:
     """See `Searching.search`. What compares meanings is loaded only where it is asked for."""
@@ -29,8 +32,8 @@ def index_all(memory: Memory, progress: Callable[[str], None]) -> None:
     """As `Memory.index_all` has it. What comes of it, the next search says."""
 
     def told(left: int) -> None:
-        notes = "one note" if left == 1 else f"{left:,} notes"
-        progress(f"Taking {notes} into the index of searches")
+        if left >= WORTH_TELLING:
+            progress(f"Taking {left:,} notes into the index of searches")
 
     memory.index.refresh(left=told)
 
