@@ -21,7 +21,7 @@ check: $(VENV)/.development ## format, lint, types, import contracts, generated 
 	$(BIN)/python docs/generate.py --check
 
 types: $(VENV)/.types ## a second opinion on the types: pyright, strict
-	$(BIN)/pyright
+	$(BIN)/pyright --project pyproject.toml
 
 docs: $(VENV)/.development ## write the generated pages anew
 	@$(BIN)/python docs/generate.py

@@ -3,8 +3,9 @@
     python -m bench.commands [--notes 10000] [--runs 11]
 
 The store is under git, indexed, tidied once; nothing changes but what the commands themselves write. The hooks are those of
-Claude Code, each of a new session. Commands take turns. Goal: a search by words within LIMIT_SEARCH bare interpreters, and injection
-within LIMIT_INJECT, which are 60 and 100 ms where the interpreter takes ten.
+Claude Code: a session begins, is asked something, and is captured before the next begins. Commands take turns. Goal: a search
+by words within LIMIT_SEARCH bare interpreters, and injection within LIMIT_INJECT, which are 60 and 100 ms where the
+interpreter takes ten.
 """
 
 from __future__ import annotations

@@ -42,6 +42,7 @@ class PopulatedHome:
         config.write_text(json.dumps({"agentsMd": {"targets": ["~/AGENTS.md"]}}))
         self._notes: Iterator[Path] = iter(sorted((self.root / "topics").iterdir()))
         self._sessions = 0
+        self._session = ""
 
     def call(self, *words: str, input: bytes = b"", ends_well: Collection[int] = (0,)) -> Took:
         """One `memory` process."""
@@ -53,11 +54,12 @@ class PopulatedHome:
         return self.call("doctor", ends_well=(0, 1))
 
     def hook(self, command: str, event: str, **members: object) -> Took:
-        """What Claude Code calls at an event, of a session that has not been seen before."""
-        session = self.new_session()
+        """What Claude Code calls at an event: of a new session at its start, else of the last that began."""
+        if event == "SessionStart" or not self._session:
+            self._session = self.new_session()
         payload = {
-            "session_id": session,
-            "transcript_path": str(self.transcript(session)),
+            "session_id": self._session,
+            "transcript_path": str(self.transcript(self._session)),
             "cwd": str(self.project),
             "hook_event_name": event,
             **members,

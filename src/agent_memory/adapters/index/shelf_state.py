@@ -29,7 +29,7 @@ def known_files(root: str) -> Result[Mapping[str, bytes], Error]:
     and the retired ones, `archive/*.md`. Earlier versions are not searched. A shelf that is not there is empty; one that
     cannot be listed is an error (P6)."""
     # Most searches find nothing changed, and do without.
-    from agent_memory.adapters.store.shelves import scan_shelf
+    from agent_memory.adapters.store.shelves import is_text, scan_shelf
 
     known: dict[str, bytes] = {}
     for shelf in _SHELVES:
@@ -39,10 +39,6 @@ def known_files(root: str) -> Result[Mapping[str, bytes], Error]:
             case Success(found):
                 names = [(each.name, each.looks) for each in found if isinstance(each.looks, tuple)]
                 if not "".join([name for name, _ in names]).isprintable():
-                    names = [(name, looks) for name, looks in names if _is_text(name)]
+                    names = [(name, looks) for name, looks in names if is_text(name)]
                 known |= {f"{shelf}/{name}": looks[1] for name, looks in names if stat.S_ISREG(looks[0])}
     return Success(known)
-
-
-def _is_text(name: str) -> bool:
-    return name.encode("utf-8", "replace").decode() == name

@@ -147,7 +147,7 @@ class _Reading:
 
     def _known(self, path: str, looks: Looks | OSError) -> Seen | None:
         """What can be said without opening the file; None for one that is gone, `_UNKNOWN` for one that has to be read."""
-        if not path.isprintable() and not _is_text(path):
+        if not path.isprintable() and not is_text(path):
             return UnreadableFile(_printable(path), ("its name is not UTF-8",))
         if isinstance(looks, OSError):
             return None if looks.errno == errno.ENOENT else unreadable(path, store_io(looks, "read", path))
@@ -276,7 +276,8 @@ def _holds_notes(directory: str) -> bool:
         return True  # it may
 
 
-def _is_text(path: str) -> bool:
+def is_text(path: str) -> bool:
+    """Whether it is UTF-8."""
     try:
         path.encode()
     except UnicodeEncodeError:

@@ -22,13 +22,15 @@ from typing import TYPE_CHECKING
 
 from returns.result import Failure, Result, Success
 
+from agent_memory.adapters.disk.listed_names import names_inside
 from agent_memory.adapters.disk.paths import real_root
-from agent_memory.adapters.store.entry_files import JOURNAL, read_image, understand, understand_again
-from agent_memory.adapters.store.shelves import Shelves
+from agent_memory.adapters.store.entry_files import JOURNAL, TOPICS, read_image, understand, understand_again
+from agent_memory.adapters.store.shelves import Shelves, is_text
 from agent_memory.domain.change import Change, Create, Receipt, Replace, Retire, Together
 from agent_memory.domain.entry import Listed, Listing, MemoryEntry, StoredEntry
 from agent_memory.domain.results import sealed
 from agent_memory.domain.text.file_name import id_in_name
+from agent_memory.domain.text.ids import is_id
 from agent_memory.errors import EntryChanged, EntryNotFound, EntryUnreadable, Error
 
 if TYPE_CHECKING:
@@ -70,7 +72,7 @@ class StoreFiles:
     def read(self, id: str, *, archived: bool = False) -> Result[StoredEntry, Error]:
         """See the port. EntryUnreadable where a file that bears the id is no entry; never "not found" for an entry that may
         be in a file that could not be read: StoreIo (P6)."""
-        if not archived and (there := self._read_where_it_was(id)) is not None:
+        if not archived and (there := self._read_where_it_was(id) or self._read_by_name(id)) is not None:
             return Success(there)
         for _ in range(_ATTEMPTS):
             match sealed(self.list(archived=archived)):
@@ -168,6 +170,19 @@ class StoreFiles:
         self._settle()
         found = self._load(path, id)
         return found.unwrap() if isinstance(found, Success) else None
+
+    def _read_by_name(self, id: str) -> StoredEntry | None:
+        """The live entry, if a file that bears its id in the name states it too: of several files with one id that is the
+        entry, the first of them by path (see `shelves.standing`). Otherwise a listing has to tell."""
+        self._settle()
+        if not is_id(id):
+            return None
+        names = names_inside(self._root, TOPICS, lambda name: name.endswith(f"{id}.md") and id_in_name(name) == id)
+        first = next(iter(names.value_or(())), None)
+        if first is None or first.startswith(".") or not is_text(first):
+            return None
+        stored = self._load(f"{TOPICS}/{first}", id).value_or(None)
+        return None if stored is None or stored.listed.provisional_id else stored
 
     def _load(self, path: str, id: str, listed: Listed | None = None) -> Result[StoredEntry | None, Error]:
         match sealed(read_image(self._root, path)):
