@@ -61,6 +61,32 @@ def test_a_killed_forgetting_is_finished_and_nothing_else_is_lost(template: Memo
         shutil.rmtree(crashed.home)
 
 
+def test_the_same_call_again_finishes_a_killed_forgetting_of_a_note_p28(template: Memory, tmp_path: Path) -> None:
+    killer = tmp_path / "killer"
+    killer.mkdir()
+    (killer / "sitecustomize.py").write_text(KILLER)
+    environ = {"PYTHONPATH": str(killer), "CALLS": str(tmp_path / "calls")}
+    id = next(each["id"] for each in template.notes() if SECRET_WORD in each["title"])
+    words = ("forget", id, "--yes")
+
+    straight = _copy(template, tmp_path / "straight")
+    assert straight(*words, environ={**environ, "KILL_AT": "0"}).code == 0
+    assert straight(*words).code == 20  # the control: of a note that is gone nothing is left to forget
+    calls = int((tmp_path / "calls").read_text())
+    begun = 0
+    for number in range(1, calls + 1, max(calls // STRIDES, 1)):
+        crashed = _copy(template, tmp_path / f"home{number}")
+        assert crashed(*words, environ={**environ, "KILL_AT": str(number)}).code == -9
+        if (crashed.root / "runs/forgetting.json").exists():
+            begun += 1
+            again = crashed(*words)
+            assert again.code == 0, (number, again)
+            assert not (crashed.root / "runs/forgetting.json").exists()
+            assert id not in [each["id"] for each in crashed.notes()]
+        shutil.rmtree(crashed.home)
+    assert begun > 1
+
+
 def _copy(memory: Memory, home: Path) -> Memory:
     shutil.copytree(memory.home, home, symlinks=True)
     return Memory(home)

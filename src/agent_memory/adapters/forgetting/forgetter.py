@@ -15,7 +15,7 @@ from returns.result import Failure, Result, Success
 from agent_memory.adapters.disk.file_in_root import drop_file
 from agent_memory.adapters.disk.paths import FileImage, real_root
 from agent_memory.adapters.forgetting.forgetting_files import ForgettingFiles
-from agent_memory.adapters.forgetting.forgetting_look import ForgettingLook, Found, newest_of_each
+from agent_memory.adapters.forgetting.forgetting_look import ForgettingLook, Found, newest_of_each, was_forgotten
 from agent_memory.adapters.forgetting.inbox_traces import inbox_of_session
 from agent_memory.adapters.forgetting.note_traces import NoteTraces, traces_of_entry, traces_of_session
 from agent_memory.adapters.forgetting.run_traces import RunTraces, remove_directory_below
@@ -63,14 +63,21 @@ class Forgetter:
         return ForgettingLook(self.root, self.histories, self.clock).look(target)
 
     def forget_what_was_seen(self, seen: Found) -> Result[Forgetting, Error]:
-        """Look again, and forget. EntryChanged where there is more of it by now than what was seen."""
+        """Look again, and forget. EntryChanged where there is more of it by now than what was seen; where nothing is left of
+        it, since what had been begun before was finished meanwhile, all that was seen is forgotten."""
 
         def still_so(found: Found) -> Result[Forgetting, Error]:
             if set(found.told.paths) <= set(seen.told.paths):
                 return self.forget(found)
             return Failure(EntryChanged(found.told.target.id or next(iter(found.told.ids), "")))
 
-        return self.look(seen.told.target).bind(still_so)
+        match sealed(self.look(seen.told.target)):
+            case Failure(EntryNotFound()) if was_forgotten(self._real, seen.told.target.id or ""):
+                return Success(seen.told)
+            case Failure(error):
+                return Failure(error)
+            case Success(found):
+                return still_so(found)
 
     def forget(self, found: Found) -> Result[Forgetting, Error]:
         """Carry it out. EntryChanged, and nothing of any note changed, where somebody keeps changing the same notes."""

@@ -9,6 +9,7 @@ from pathlib import Path
 from returns.result import Failure, Result
 
 from agent_memory.adapters.disk.paths import is_there, real_root, those_there
+from agent_memory.adapters.forgetting.forgetting_files import ForgettingFiles
 from agent_memory.adapters.forgetting.inbox_traces import InboxTraces, inbox_of_entries, inbox_of_session
 from agent_memory.adapters.forgetting.note_traces import (
     NoteFile,
@@ -62,7 +63,7 @@ class ForgettingLook:
 
     def _look_at_entry(self, target: ForgetTarget, id: str) -> Result[Found, Error]:
         def found(traces: NoteTraces, inbox: InboxTraces) -> Result[Found, Error]:
-            if not traces.removed and not traces.linked and not (target.purge and self._was_forgotten(id)):
+            if not traces.removed and not traces.linked and not self._may_be_left(target, id):
                 return Failure(EntryNotFound(id))
             sessions = _sessions_of(traces.removed) if target.purge else ()
             return self._found(target, traces, inbox, frozenset((id,)), sessions, ())
@@ -71,9 +72,12 @@ class ForgettingLook:
             lambda traces: inbox_of_entries(self._real, frozenset((id,))).bind(lambda inbox: found(traces, inbox))
         )
 
-    def _was_forgotten(self, id: str) -> bool:
-        """Whether it went before, and only the history still holds it."""
-        return is_id(id) and os.path.lexists(f"{self._real}/{FORGOTTEN}/{id}.json")
+    def _may_be_left(self, target: ForgetTarget, id: str) -> bool:
+        """Whether the note went before, and the history still holds it, or what knew of it."""
+        if not was_forgotten(self._real, id):
+            return False
+        work = ForgettingFiles(self.root).at_work().value_or(None)
+        return target.purge or (work is not None and id in work.words.ids)
 
     def _look_at_session(self, target: ForgetTarget, session: SessionKey) -> Result[Found, Error]:
         def with_notes(inbox: InboxTraces) -> Result[Found, Error]:
@@ -181,6 +185,11 @@ def _sessions_of(files: Iterable[NoteFile]) -> tuple[tuple[Harness, str], ...]:
 
 def _harnesses(session: SessionKey) -> tuple[Harness, ...]:
     return tuple(Harness) if session.harness is None else (session.harness,)
+
+
+def was_forgotten(root: str, id: str) -> bool:
+    """Whether an entry of a real root was forgotten before."""
+    return is_id(id) and os.path.lexists(f"{root}/{FORGOTTEN}/{id}.json")
 
 
 def _kept_name(harness: Harness, session_id: str) -> str:
