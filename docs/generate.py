@@ -94,8 +94,8 @@ def commands_page() -> str:
         "explains one, `memory --version` tells the version.\n\n"
         f"| command | what it does |\n|---|---|\n{listed}\n"
         "With `--json` a command prints one JSON document on stdout instead of text; an error is then "
-        '`{"error": {"code": …, "message": …, "details": {…}}}` on stderr. Exit codes: [errors.md](errors.md).\n'
-        + "".join(map(_command, COMMANDS))
+        '`{"error": {"code": …, "message": …, "details": {…}}}` on stderr, with `"warnings": […]` beside it where\n'
+        "there was more to remark. Exit codes: [errors.md](errors.md).\n" + "".join(map(_command, COMMANDS))
     )
 
 
