@@ -17,6 +17,7 @@ from agent_memory.adapters.store.listing_cache import ListingCache, row_of
 from agent_memory.adapters.store.store_files import StoreFiles
 from agent_memory.domain.entry import Listing, UnreadableFile
 from agent_memory.errors import EntryNotFound, PathRefused, StoreIo
+from agent_memory.formats.listing_rows import Row
 
 A, B, C = "id__aaaaaa", "id__bbbbbb", "id__cccccc"
 
@@ -307,6 +308,30 @@ def test_a_row_is_believed_when_its_file_had_rested_for_two_seconds(
     cache.keep({"topics/a.md": row})
     for each in (cache, ListingCache(str(tmp_path), "topics")):
         assert each.recall("topics/a.md", b"looks so") == (row if believed else None)
+
+
+def test_a_few_changes_in_a_large_store_are_read_again_sooner_than_all_rows_are_written(tmp_path: Path) -> None:
+    rested_ns = 10**18 + 10**10
+
+    def row(path: str, looks: bytes) -> Row:
+        return row_of(FileImage(b"x", 10**18, 10**18, looks), rested_ns, UnreadableFile(path, ("x",)))
+
+    def known(path: str, looks: bytes) -> bool:
+        return ListingCache(str(tmp_path), "topics").recall(path, looks) is not None
+
+    paths = [f"topics/{number}.md" for number in range(1_000)]
+    cache = ListingCache(str(tmp_path), "topics")
+    cache.keep({path: row(path, b"old") for path in paths})
+    assert known(paths[0], b"old")
+    for number in range(3):
+        rows = {path: row(path, b"new" if at <= number else b"old") for at, path in enumerate(paths)}
+        for path in paths:
+            cache.recall(path, b"old")
+        cache.keep(rows)
+        assert known(paths[0], b"new") is (number == 2)
+    cache.keep({path: row(path, b"old") for path in paths[:900]})
+    assert known(paths[0], b"old")
+    assert not known(paths[950], b"old")
 
 
 @pytest.mark.usefixtures("later")

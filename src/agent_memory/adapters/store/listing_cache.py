@@ -22,6 +22,8 @@ _GRAIN_NS = 2_000_000_000
 NEVER = b""
 """What no file is known by."""
 _MAX_BYTES = 1 << 30
+_ROWS_A_READ = 500
+"""Reading a file takes far longer than writing a row, and less than writing so many."""
 
 
 class ListingCache:
@@ -32,6 +34,7 @@ class ListingCache:
         self._name = f"listing-{shelf}"
         self._packed: dict[str, PackedRow] | None = None
         self._rows: dict[str, Row] = {}
+        self._unwritten = 0
 
     def recall(self, path: str, known_by: bytes) -> Row | None:
         """What the file that looks so now was seen to hold; None when it has to be read."""
@@ -44,11 +47,13 @@ class ListingCache:
         return row if row.known_by == known_by else None
 
     def keep(self, rows: dict[str, Row]) -> None:
-        """Remember exactly these rows. They are written when that would save the next listing a read."""
-        known_count = len(self._rows) + len(self._unread())
-        worth = len(rows) != known_count or any(_is_news(self._rows.get(path), row) for path, row in rows.items())
+        """Remember exactly these rows. They are written when reading what is not written yet would take a listing a while."""
+        news = sum(_is_news(self._rows.get(path), row) for path, row in rows.items())
+        gone = len(self._unread()) + len(self._rows.keys() - rows.keys())
+        self._unwritten += news + gone
         self._rows, self._packed = rows, {}
-        if worth:
+        if self._unwritten > len(rows) // _ROWS_A_READ:
+            self._unwritten = 0
             self._write(render_rows(rows))
 
     def _unread(self) -> dict[str, PackedRow]:
