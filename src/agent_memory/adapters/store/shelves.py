@@ -21,6 +21,7 @@ from typing import NamedTuple
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.io_errors import store_io
+from agent_memory.adapters.disk.listed_names import names_inside
 from agent_memory.adapters.disk.paths import FileImage, close_quietly, directory_inside, known_by, oddity
 from agent_memory.adapters.store.entry_files import ARCHIVE, TOPICS, read_image, understand, unreadable
 from agent_memory.adapters.store.listing_cache import ListingCache, row_of
@@ -84,7 +85,7 @@ class Shelves:
 
     def names(self, shelf: str) -> Result[tuple[str, ...], Error]:
         """Every name on a shelf, whatever it is."""
-        return scan_shelf(self._root, shelf).map(lambda found: tuple(entry.name for entry in found))
+        return names_inside(self._root, shelf)
 
     def _archived(self, reading: _Reading, found: Sequence[FoundName]) -> Result[Listing, Error]:
         seen = reading.files(ARCHIVE, [each for each in found if not _is_version_directory(each)])
