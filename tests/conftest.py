@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,10 @@ settings.register_profile(
     derandomize=bool(os.environ.get("CI")),
 )
 settings.load_profile("untimed")
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # As a shell starts what is to go on in the background; what we start would inherit it, and Ctrl-C be lost on it.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 NO_HOME = "/dev/null/choose-a-home"
 """Below a character device nothing can be created, not even by root."""

@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from types import FrameType
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from returns.result import Failure, Result, Success
 
@@ -30,6 +30,7 @@ GRACE_SECONDS = 2.0
 TERMINATE_SECONDS = 1.0
 """How long the child may take to obey SIGTERM before SIGKILL follows."""
 
+_ENDING = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
 _TICK_SECONDS = 0.05
 """How often an exit is looked for while the pipes are silent."""
 
@@ -72,30 +73,31 @@ def run_child(
     `argv[0]`. An exception that passes through (Ctrl-C, or SIGTERM and SIGHUP, which are SystemExit meanwhile) kills the
     group first.
     """
-    try:
-        process = subprocess.Popen(
-            list(argv),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env=dict(env),
-            cwd=cwd,
-            start_new_session=True,
-            bufsize=0,
-        )
-    except OSError as error:
-        return Failure(store_io(error, "start", cwd if error.filename == cwd else argv[0]))
-    except ValueError as error:  # a NUL or a lone surrogate in an argument or a variable
-        return Failure(StoreIo(argv[0], "start", "EINVAL", str(error)))
-    pipes = ChildPipes(process, stdin, max_stdout_bytes, max_stderr_bytes)
-    try:
-        with _ending_signals_raised():
+    with _ending_signals() as signals:
+        try:
+            process = subprocess.Popen(
+                list(argv),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                env=dict(env),
+                cwd=cwd,
+                start_new_session=True,
+                bufsize=0,
+            )
+        except OSError as error:
+            return Failure(store_io(error, "start", cwd if error.filename == cwd else argv[0]))
+        except ValueError as error:  # a NUL or a lone surrogate in an argument or a variable
+            return Failure(StoreIo(argv[0], "start", "EINVAL", str(error)))
+        pipes = ChildPipes(process, stdin, max_stdout_bytes, max_stderr_bytes)
+        try:
+            signals.let_through()
             return Success(_supervise(process, pipes, timeout_seconds, grace_seconds))
-    finally:
-        if process.returncode is None:
-            _signal_group(process, signal.SIGKILL)
-            process.wait()
-        pipes.close()
+        finally:
+            if process.returncode is None:
+                _signal_group(process, signal.SIGKILL)
+                process.wait()
+            pipes.close()
 
 
 def _supervise(
@@ -143,19 +145,47 @@ def _has_exited(process: subprocess.Popen[bytes]) -> bool:
         return True
 
 
-@contextmanager
-def _ending_signals_raised() -> Generator[None, None, None]:
-    """SIGTERM and SIGHUP, where they would end us at once, raise SystemExit, so that the child does not outlive us."""
+class _EndingSignals:
+    """Signals that end us, held back while a child is being started: else one would outlive us that nobody knows yet."""
 
-    def leave(number: int, _frame: FrameType | None) -> NoReturn:
+    def __init__(self) -> None:
+        self._is_open = False
+        self.came: int | None = None
+
+    def handle(self, number: int, _frame: FrameType | None) -> None:
+        """What Python calls."""
+        self.came = number
+        if self._is_open:
+            self._raise(number)
+
+    def let_through(self) -> None:
+        """From here on they are raised; first of all what came meanwhile."""
+        self._is_open = True
+        if self.came is not None:
+            self._raise(self.came)
+
+    def _raise(self, number: int) -> NoReturn:
+        self.came = None
+        if number == signal.SIGINT:
+            raise KeyboardInterrupt
         raise SystemExit(128 + number)
 
-    in_main_thread = threading.current_thread() is threading.main_thread()
-    taken = [n for n in (signal.SIGTERM, signal.SIGHUP) if in_main_thread and signal.getsignal(n) is signal.SIG_DFL]
+
+@contextmanager
+def _ending_signals() -> Generator[_EndingSignals, None, None]:
+    """SIGTERM and SIGHUP, where they would end us at once, raise SystemExit, and SIGINT KeyboardInterrupt as it does."""
+    signals = _EndingSignals()
+    before: dict[int, Any] = {}
     try:
-        for number in taken:
-            signal.signal(number, leave)
-        yield
+        if threading.current_thread() is threading.main_thread():
+            for each in _ENDING:
+                known = signal.getsignal(each)
+                if known in (signal.SIG_DFL, signal.default_int_handler):
+                    before[each] = known
+                    signal.signal(each, signals.handle)
+        yield signals
     finally:
-        for number in taken:
-            signal.signal(number, signal.SIG_DFL)
+        for number, known in before.items():
+            signal.signal(number, known)
+        if signals.came is not None:  # no child came to be: now it does what it would have done
+            signal.raise_signal(signals.came)
