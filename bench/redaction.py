@@ -116,7 +116,11 @@ def gitleaks_cases(directory: Path) -> list[Case]:
 
 def nosey_parker_cases(directory: Path) -> list[Case]:
     """Examples of the rules for secrets; those for names of accounts, buckets and the like are left out."""
-    rules = [rule for path in sorted(directory.glob("*.yml")) for rule in YAML(typ="safe").load(path)["rules"]]
+    rules = [
+        rule
+        for path in sorted(directory.glob("*.yml"))
+        for rule in YAML(typ="safe", pure=True).load(path.read_text("utf-8"))["rules"]
+    ]
     secret = [rule for rule in rules if "identifier" not in (rule.get("categories") or [])]
     return [Case(rule["id"], example) for rule in secret for example in rule.get("examples") or []]
 
