@@ -43,7 +43,9 @@ def take_up_deferred(io: ConsolidateIo, run: Run) -> Result[Run, Error]:
         if not receipt.applied:
             return grown
         paths = [path for each in receipt.applied for path in each.touched]
-        result = io.recorder.record(paths, f"consolidate: {len(receipt.applied)} changes left by earlier runs")
+        count = len(receipt.applied)
+        changes = f"{count} change{'' if count == 1 else 's'}"
+        result = io.recorder.record(paths, f"consolidate: {changes} left by earlier runs")
         if isinstance(result, Failure):
             return evolve(grown, warnings=(*run.warnings, describe(result.failure())))
         return grown

@@ -1,0 +1,126 @@
+"""Changes over a run's limit wait for the next run, which takes them up first (P14, P8)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from attrs import evolve
+from returns.result import Failure, Result, Success
+
+from agent_memory.adapters.git.dict_recorder import DictRecorder
+from agent_memory.domain.change import Change, Create, Replace, Retire
+from agent_memory.domain.entry import MemoryEntry, Meta
+from agent_memory.domain.planning.run_limits import max_changes
+from agent_memory.domain.run import Run
+from agent_memory.errors import Error, RecorderFailed
+from agent_memory.pipelines.deferring import defer, take_up_deferred
+from pipelines.consolidate_world import NOON_MS, ScriptedAgent, World, skipped
+
+
+def world_of(*letters: str) -> World:
+    world = World(ScriptedAgent([skipped()]))
+    entries = [MemoryEntry(Meta(id_of(letter), f"Note {letter}", NOON_MS, NOON_MS), "Words.") for letter in letters]
+    world.store.apply([Create(entry) for entry in entries]).unwrap()
+    return world
+
+
+def id_of(letter: str) -> str:
+    return f"id__aaaaa{letter}"
+
+
+def replace(world: World, letter: str, body: str) -> Replace:
+    stored = world.store.read(id_of(letter)).unwrap()
+    return Replace(MemoryEntry(evolve(stored.meta, updated_at_ms=NOON_MS + 1), body), stored.listed.content_hash)
+
+
+def retire(world: World, letter: str) -> Retire:
+    return Retire(id_of(letter), world.store.read(id_of(letter)).unwrap().listed.content_hash)
+
+
+def taken_up(world: World) -> Run:
+    return take_up_deferred(world.io(), Run("run-1", NOON_MS, None)).unwrap()
+
+
+def body_of(world: World, letter: str) -> str:
+    return world.store.read(id_of(letter)).unwrap().body.strip()
+
+
+def test_what_is_kept_already_is_kept_once() -> None:
+    world = world_of("a", "b")
+    one, other = replace(world, "a", "New."), retire(world, "b")
+    defer(world.io(), (one,)).unwrap()
+    defer(world.io(), ()).unwrap()
+    defer(world.io(), (other, one)).unwrap()
+    assert world.runs.later == (one, other)
+
+
+def test_the_next_run_makes_the_changes_that_were_left_and_records_them() -> None:
+    world = world_of("a", "b", "c")
+    defer(world.io(), (replace(world, "a", "New."), retire(world, "b"))).unwrap()
+    run = taken_up(world)
+    assert [(each.id, each.act, each.title) for each in run.taken_up] == [
+        (id_of("a"), "replace", "Note a"),
+        (id_of("b"), "retire", "Note b"),
+    ]
+    assert (body_of(world, "a"), world.titles()) == ("New.", ["Note a", "Note c"])
+    assert run.changed == {id_of("a"), id_of("b")}, "they count for this run's limit"
+    assert world.runs.later == ()
+    assert "2 changes left by earlier runs" in world.recorder.commits[-1].message
+
+
+def test_of_more_than_a_run_may_change_the_rest_waits_on_p14() -> None:
+    letters = "abcde"
+    world = world_of(*letters)
+    changes: Sequence[Change] = [replace(world, letter, "New.") for letter in letters]
+    defer(world.io(), tuple(changes)).unwrap()
+    limit = max_changes(len(letters))
+    assert len(taken_up(world).taken_up) == limit < len(letters)
+    assert world.runs.later == tuple(changes[limit:])
+    taken_up(world)
+    assert {body_of(world, letter) for letter in letters} == {"New."}
+    assert world.runs.later == ()
+
+
+def test_an_entry_that_changed_meanwhile_stays_as_it_is_p8() -> None:
+    world = world_of("a")
+    late = replace(world, "a", "What the agent thought.")
+    defer(world.io(), (late,)).unwrap()
+    world.store.apply([replace(world, "a", "What the person wrote.")]).unwrap()
+    run = taken_up(world)
+    assert body_of(world, "a") == "What the person wrote."
+    assert (run.taken_up, world.runs.later, world.recorder.commits) == ((), (), [])
+
+
+def test_a_run_with_nothing_left_by_others_is_as_it_was() -> None:
+    world = world_of("a")
+    assert taken_up(world) == Run("run-1", NOON_MS, None)
+
+
+class LostHistory(DictRecorder):
+    def record(
+        self,
+        paths: Sequence[str],
+        subject: str,
+        body: str = "",
+        thread_id: str | None = None,
+        harness: str | None = None,
+    ) -> Result[None, Error]:
+        return Failure(RecorderFailed("git commit", 128, "the index is locked"))
+
+
+def test_trouble_with_git_is_told_and_costs_no_change_p4() -> None:
+    world = world_of("a")
+    world.recorder = LostHistory()
+    defer(world.io(), (replace(world, "a", "New."),)).unwrap()
+    run = taken_up(world)
+    assert body_of(world, "a") == "New."
+    assert ["the index is locked" in each for each in run.warnings] == [True]
+    assert [each.id for each in run.taken_up] == [id_of("a")]
+    assert world.runs.deferred() == Success(())
+
+
+def test_a_single_change_is_told_of_as_one() -> None:
+    world = world_of("a")
+    defer(world.io(), (replace(world, "a", "New."),)).unwrap()
+    taken_up(world)
+    assert world.recorder.commits[-1].message.startswith("consolidate: 1 change left by earlier runs")

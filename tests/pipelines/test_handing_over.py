@@ -1,0 +1,298 @@
+"""The story of a handover: which session it is, what is read of it, and the one note that it is kept in."""
+
+from __future__ import annotations
+
+import pytest
+from attrs import define, evolve, field
+from returns.result import Failure, Result, Success
+
+from agent_memory.adapters.disk.dict_locks import DictLocks
+from agent_memory.adapters.forgetting.dict_tombstones import DictTombstones
+from agent_memory.adapters.git.dict_recorder import DictRecorder
+from agent_memory.adapters.harness.dict_histories import DictHistories
+from agent_memory.adapters.records.dict_kept_histories import DictKeptHistories
+from agent_memory.adapters.store.dict_store import DictStore
+from agent_memory.adapters.surroundings.places_files import DictPlaces
+from agent_memory.adapters.surroundings.system_clock import DictClock
+from agent_memory.domain.change import Create, Replace
+from agent_memory.domain.entry import MemoryEntry, Meta, StoredEntry
+from agent_memory.domain.forgetting.statements import statement_hashes
+from agent_memory.domain.forgetting.tombstone import EntryTombstone, SessionTombstone
+from agent_memory.domain.history import History, Role, SessionMark, Turn
+from agent_memory.domain.inbox_entry import Context, InboxEntry, SessionFile
+from agent_memory.domain.instants import DAY_MS
+from agent_memory.domain.note_draft import Caller
+from agent_memory.domain.vocabulary import Harness, Kind
+from agent_memory.errors import (
+    Error,
+    HistoryUnavailable,
+    HistoryUnreadable,
+    SessionForgotten,
+    StateCorrupt,
+    UsageInvalid,
+)
+from agent_memory.pipelines.handing_over import HandingOverIo, Kept, Taken, keep_handover, take_named, take_newest
+from agent_memory.ports import HistorySource, Tombstones
+from agent_memory.recorded_writes import RecordedWrites, published_nowhere
+from pipelines.consolidate_world import CWD, NOON_MS, REPO, history
+
+CLAUDE = Harness.CLAUDE_CODE
+METHOD = "claude-code-session"
+ASKED = ("Please move the parcels API to port 8123 and update the docs", "and keep the old port open until Friday")
+
+
+@define
+class Handing:
+    """Sessions, the newest first, and one store."""
+
+    sessions: list[InboxEntry] = field(factory=list)
+    source: DictHistories = field(factory=DictHistories)
+    histories: dict[str, HistorySource] = field(factory=dict)
+    kept: DictKeptHistories = field(factory=DictKeptHistories)
+    tombstones: Tombstones = field(factory=DictTombstones)
+    store: DictStore = field(factory=DictStore)
+    recorder: DictRecorder = field(factory=DictRecorder)
+    clock: DictClock = field(factory=lambda: DictClock(NOON_MS + 60_000))
+    warnings: list[str] = field(factory=list)
+
+    def session(self, session_id: str, held: History | Error | None = None, cwd: str = CWD) -> InboxEntry:
+        self.source.put(session_id, history(session_id, *ASKED) if held is None else held)
+        entry = InboxEntry(NOON_MS, CLAUDE, SessionFile(METHOD, session_id), Context(cwd=cwd))
+        self.sessions.insert(0, entry)
+        return entry
+
+    def io(self) -> HandingOverIo:
+        writes = RecordedWrites(
+            self.store, self.recorder, DictLocks(), Caller(), self.warnings.append, published_nowhere
+        )
+        return HandingOverIo(
+            histories=self.histories or {METHOD: self.source},
+            kept=self.kept,
+            tombstones=self.tombstones,
+            places=DictPlaces({CWD: REPO}),
+            store=self.store,
+            writes=writes,
+            clock=self.clock,
+            recent=lambda: iter(self.sessions),
+        )
+
+    def named(self, session_id: str, *guesses: InboxEntry) -> Result[Taken, Error]:
+        return take_named(self.io(), session_id, None, guesses)
+
+    def newest(self, harness: Harness | None = None) -> Result[Taken, Error]:
+        return take_newest(self.io(), REPO, harness)
+
+    def keep(self, session_id: str = "s1") -> Kept:
+        return keep_handover(self.io(), self.named(session_id).unwrap()).unwrap()
+
+    def notes(self) -> list[StoredEntry]:
+        return [self.store.read(each.meta.id).unwrap() for each in self.store.list().unwrap().entries]
+
+
+@pytest.fixture
+def handing() -> Handing:
+    return Handing()
+
+
+def guess(harness: Harness, session_id: str) -> InboxEntry:
+    return InboxEntry(NOON_MS, harness, SessionFile(METHOD, session_id), Context(cwd=CWD))
+
+
+def nobody_asked(session_id: str) -> History:
+    turn = Turn(1, Role.AGENT, "Nothing to do.", "record-1", NOON_MS)
+    return History(CLAUDE, session_id, (turn,), cwd=CWD)
+
+
+class TestASessionByItsId:
+    def test_it_is_taken_by_its_newest_capture(self, handing: Handing) -> None:
+        handing.session("s1")
+        handing.session("s2")
+        taken = handing.named("s1").unwrap()
+        assert (taken.entry.retrieval, taken.handover.session_id) == (SessionFile(METHOD, "s1"), "s1")
+
+    def test_one_that_nobody_knows_is_the_callers_mistake(self, handing: Handing) -> None:
+        assert isinstance(handing.named("s1").failure(), UsageInvalid)
+
+    def test_of_the_guesses_the_first_that_can_be_read_is_taken(self, handing: Handing) -> None:
+        handing.source.put("s1", HistoryUnavailable("s1", "there is no such file"))
+        other = DictHistories({"s1": history("s1", *ASKED)})
+        handing.histories = {METHOD: handing.source, "other": other}
+        second = evolve(guess(Harness.CODEX, "s1"), retrieval=SessionFile("other", "s1"))
+        assert handing.named("s1", guess(CLAUDE, "s1"), second).unwrap().entry == second
+
+    def test_where_no_guess_can_be_read_the_id_is_unknown(self, handing: Handing) -> None:
+        guesses = (guess(CLAUDE, "s1"), guess(Harness.CODEX, "s1"))
+        assert isinstance(handing.named("s1", *guesses).failure(), UsageInvalid)
+
+    def test_a_guess_that_is_damaged_is_named(self, handing: Handing) -> None:
+        damaged = HistoryUnreadable("s1", "it is no transcript")
+        handing.source.put("s1", damaged)
+        assert handing.named("s1", guess(CLAUDE, "s1"), guess(Harness.CODEX, "s1")) == Failure(damaged)
+
+    def test_one_in_which_nobody_asked_for_anything_has_nothing_to_hand_over(self, handing: Handing) -> None:
+        handing.session("s1", nobody_asked("s1"))
+        error = handing.named("s1").failure()
+        assert isinstance(error, UsageInvalid)
+        assert "Nobody asked" in error.problem
+
+    @pytest.mark.parametrize("member", ["own_call", "automated"])
+    def test_one_without_a_person_has_nothing_to_hand_over(self, handing: Handing, member: str) -> None:
+        handing.session("s1", evolve(history("s1", *ASKED), **{member: True}))
+        assert isinstance(handing.named("s1").failure(), UsageInvalid)
+
+    def test_one_that_was_forgotten_is_not_read_p28(self, handing: Handing) -> None:
+        handing.session("s1")
+        handing.tombstones.put(SessionTombstone("s1", CLAUDE, NOON_MS)).unwrap()
+        assert handing.named("s1") == Failure(SessionForgotten("s1", NOON_MS))
+
+    def test_nothing_is_read_while_it_is_unknown_what_was_forgotten_p28(self, handing: Handing) -> None:
+        class Damaged(DictTombstones):
+            def of_session(self, harness: Harness, session_id: str) -> Result[SessionTombstone | None, Error]:
+                return Failure(StateCorrupt("state/forgotten/s1.json", ("no",)))
+
+        handing.session("s1")
+        handing.tombstones = Damaged()
+        assert isinstance(handing.named("s1").failure(), StateCorrupt)
+
+    def test_one_of_a_harness_that_cannot_be_read_yet_says_so(self, handing: Handing) -> None:
+        handing.session("s1")
+        handing.histories = {"another-method": handing.source}
+        error = handing.named("s1").failure()
+        assert isinstance(error, HistoryUnavailable)
+        assert METHOD in error.reason
+
+    def test_where_the_transcript_is_gone_what_was_kept_of_it_is_read(self, handing: Handing) -> None:
+        gone = HistoryUnavailable("s1", "the transcript is gone")
+        handing.session("s1", gone)
+        assert handing.named("s1") == Failure(gone)
+        handing.kept.keep(history("s1", *ASKED), None).unwrap()
+        assert [turn.text for turn in handing.named("s1").unwrap().history.turns] == list(ASKED)
+
+    def test_a_transcript_that_cannot_be_understood_is_not_replaced_by_what_was_kept(self, handing: Handing) -> None:
+        handing.session("s1", HistoryUnreadable("s1", "it is no transcript"))
+        handing.kept.keep(history("s1", *ASKED), None).unwrap()
+        assert isinstance(handing.named("s1").failure(), HistoryUnreadable)
+
+
+@define
+class Parts:
+    """A source that gives a session a few turns at a time."""
+
+    whole: History
+    size: int
+    fails_after: int | None = None
+    fetched: int = 0
+
+    def fetch(self, entry: InboxEntry, mark: SessionMark | None) -> Result[History, Error]:
+        self.fetched += 1
+        if self.fails_after is not None and self.fetched > self.fails_after:
+            return Failure(HistoryUnreadable("s1", "it ends in the middle"))
+        left = [turn for turn in self.whole.turns if mark is None or turn.number > mark.turns_seen]
+        return Success(evolve(self.whole, turns=tuple(left[: self.size]), remaining=len(left) > self.size))
+
+
+class TestALongSession:
+    TEXTS = tuple(f"step {number}: please move part {number}" for number in range(1, 8))
+
+    def test_its_beginning_and_its_last_part_are_read(self, handing: Handing) -> None:
+        handing.session("s1")
+        handing.histories = {METHOD: Parts(history("s1", *self.TEXTS), 2)}
+        assert [turn.number for turn in handing.named("s1").unwrap().history.turns] == [1, 2, 7]
+
+    def test_one_that_fits_is_read_whole(self, handing: Handing) -> None:
+        handing.session("s1")
+        handing.histories = {METHOD: Parts(history("s1", *self.TEXTS), 7)}
+        assert [turn.number for turn in handing.named("s1").unwrap().history.turns] == [1, 2, 3, 4, 5, 6, 7]
+
+    def test_one_that_cannot_be_read_to_its_end_is_not_handed_over_in_part(self, handing: Handing) -> None:
+        handing.session("s1")
+        handing.histories = {METHOD: Parts(history("s1", *self.TEXTS), 2, fails_after=2)}
+        assert isinstance(handing.named("s1").failure(), HistoryUnreadable)
+
+    def test_one_that_never_ends_is_left_after_a_while(self, handing: Handing) -> None:
+        endless = Parts(history("s1", *(f"please move part {number}" for number in range(1, 400))), 1)
+        handing.session("s1")
+        handing.histories = {METHOD: endless}
+        assert [turn.number for turn in handing.named("s1").unwrap().history.turns] == [1, 257]
+        assert endless.fetched == 257
+
+
+class TestTheNewestOfAPlace:
+    def test_those_of_other_places_and_harnesses_are_passed_over(self, handing: Handing) -> None:
+        handing.session("s1")
+        handing.session("s2", cwd="/home/dana/elsewhere")
+        assert handing.newest().unwrap().handover.session_id == "s1"
+        assert isinstance(handing.newest(Harness.CODEX).failure(), UsageInvalid)
+
+    def test_one_in_which_nobody_asked_and_one_that_is_gone_are_passed_over(self, handing: Handing) -> None:
+        handing.session("s1")
+        handing.session("s2", nobody_asked("s2"))
+        handing.session("s3", HistoryUnavailable("s3", "gone"))
+        assert handing.newest().unwrap().handover.session_id == "s1"
+
+    def test_where_none_can_be_read_the_newest_trouble_is_told(self, handing: Handing) -> None:
+        handing.session("s1", HistoryUnreadable("s1", "older"))
+        newest = HistoryUnavailable("s2", "newer")
+        handing.session("s2", newest)
+        assert handing.newest() == Failure(newest)
+
+    def test_where_there_is_none_the_caller_may_name_one(self, handing: Handing) -> None:
+        assert isinstance(handing.newest().failure(), UsageInvalid)
+
+    def test_a_session_is_tried_once_and_not_all_sessions_are(self, handing: Handing) -> None:
+        handing.session("reached")
+        for number in range(20):
+            entry = handing.session(f"s{number}", HistoryUnavailable(f"s{number}", "gone"))
+            handing.sessions.insert(0, entry)
+        assert isinstance(handing.newest().failure(), HistoryUnavailable)
+        handing.sessions = handing.sessions[2:]
+        assert handing.newest().unwrap().handover.session_id == "reached"
+
+
+class TestItsNote:
+    def test_it_is_made_once_and_brought_up_to_date_in_place(self, handing: Handing) -> None:
+        handing.session("s1")
+        first = handing.keep()
+        assert handing.keep() == first
+        assert len(handing.recorder.commits) == 1, "what says the same is not written again"
+        handing.session("s1", history("s1", *ASKED, "and restart the staging server with the new port please"))
+        assert handing.keep() == first
+        (note,) = handing.notes()
+        assert (note.meta.id, note.meta.kind, note.meta.scope) == (first.id, Kind.HANDOFF, REPO)
+        assert "restart the staging server" in note.body
+        assert len(handing.recorder.commits) == 2
+
+    def test_it_lives_as_many_days_as_a_handoff_does(self, handing: Handing) -> None:
+        handing.session("s1")
+        handing.keep()
+        ended_at_ms = NOON_MS + len(ASKED) * 1000
+        (note,) = handing.notes()
+        assert note.meta.expires_at_ms == ended_at_ms + 7 * DAY_MS
+        handing.clock.at_ms = ended_at_ms + 7 * DAY_MS
+        assert handing.keep() == Kept(None, "it ended more than 7 days ago")
+
+    def test_one_that_the_person_pinned_stays_as_it_is(self, handing: Handing) -> None:
+        handing.session("s1")
+        id = handing.keep().id
+        (note,) = handing.notes()
+        pinned = MemoryEntry(evolve(note.meta, pinned=True), "As I want it.")
+        handing.store.apply([Replace(pinned, note.listed.content_hash)]).unwrap()
+        assert handing.keep() == Kept(None, f"{id} is pinned, and stays as it is")
+        assert [each.body.strip() for each in handing.notes()] == ["As I want it."]
+
+    def test_one_that_was_forgotten_does_not_come_back_p28(self, handing: Handing) -> None:
+        handing.session("s1")
+        id = handing.keep().id or ""
+        (note,) = handing.notes()
+        said = frozenset(statement_hashes(note.meta.title, note.body))
+        handing.store = DictStore()
+        handing.tombstones.put(EntryTombstone(id, NOON_MS + DAY_MS, said)).unwrap()
+        assert handing.keep() == Kept(None, "its note was forgotten")
+        assert handing.notes() == []
+
+    def test_a_handoff_of_another_session_is_none_of_this_one(self, handing: Handing) -> None:
+        other = Meta("id__aaaaaa", "Other", NOON_MS, NOON_MS, kind=Kind.HANDOFF)
+        handing.store.apply([Create(MemoryEntry(other, "Words."))]).unwrap()
+        handing.session("s1")
+        assert handing.keep().id != "id__aaaaaa"
+        assert len(handing.notes()) == 2
