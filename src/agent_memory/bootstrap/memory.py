@@ -178,12 +178,12 @@ class Memory(Parts):
 
         return searching.search(self, request)
 
-    def index_all(self, progress: Callable[[str], None] = lambda _: None) -> None:
-        """Bring the index of searches up to date, however long it takes: so that no search answers from half of it. Best
-        effort: an index that cannot be kept is made by the next search."""
+    def index_all(self, progress: Callable[[str], None] = lambda _: None, *, by_meaning: bool = True) -> None:
+        """Bring the index of searches up to date, however long it takes: so that no search answers from half of it; where
+        meanings are installed, theirs too. Best effort: an index that cannot be kept is made by the next search."""
         from agent_memory.bootstrap import searching
 
-        searching.index_all(self, progress)
+        searching.index_all(self, progress, by_meaning=by_meaning)
 
     def look_at_forgetting(self, target: ForgetTarget) -> Result[Found, Error]:
         """All that `forget` would do: nothing is changed. Refused where an agent is calling, as forgetting itself is."""

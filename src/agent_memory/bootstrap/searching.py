@@ -14,8 +14,8 @@ from agent_memory.errors import Error
 from agent_memory.searching import Searching
 
 if TYPE_CHECKING:
+    from agent_memory.adapters.embedding.indexed_meanings import IndexedMeanings
     from agent_memory.bootstrap.memory import Memory
-    from agent_memory.ports import Meanings
 
 WORTH_TELLING = 1_000
 """Fewer notes are taken in before anybody has read that they are."""
@@ -28,7 +28,7 @@ def search(memory: Memory, request: SearchRequest) -> Result[SearchAnswer, Error
     return searching.search(request)
 
 
-def index_all(memory: Memory, progress: Callable[[str], None]) -> None:
+def index_all(memory: Memory, progress: Callable[[str], None], *, by_meaning: bool) -> None:
     """As `Memory.index_all` has it. What comes of it, the next search says."""
 
     def told(left: int) -> None:
@@ -36,9 +36,12 @@ def index_all(memory: Memory, progress: Callable[[str], None]) -> None:
             progress(f"Taking {left:,} notes into the index of searches")
 
     memory.index.refresh(left=told)
+    meanings = _meanings(memory)[0] if by_meaning else None
+    if meanings is not None:
+        meanings.fill()
 
 
-def _meanings(memory: Memory) -> tuple[Meanings | None, str]:
+def _meanings(memory: Memory) -> tuple[IndexedMeanings | None, str]:
     from agent_memory.adapters.embedding.indexed_meanings import IndexedMeanings
 
     match sealed(memory.embedder):

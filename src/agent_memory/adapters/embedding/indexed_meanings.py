@@ -5,6 +5,7 @@ A note's vector is made when a search first misses it, and kept until the note c
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from heapq import nlargest
@@ -63,7 +64,7 @@ class IndexedMeanings:
             case Failure(error):  # the words are searched all the same
                 return Success(Nearness(notices=(f"Nothing was searched by meaning. {describe(error)}",)))
             case Success(wanted):
-                return self._fill().bind(
+                return self.fill(_PATIENCE_SECONDS).bind(
                     lambda left: self.index.vectors(self.embedder.name).bind(
                         lambda vectors: asked(left, vectors, wanted)
                     )
@@ -76,9 +77,9 @@ class IndexedMeanings:
             lambda one: self.embedder.embed_words(words).map(lambda other: (one, other))
         )
 
-    def _fill(self) -> Result[int, Error]:
+    def fill(self, patience_seconds: float = math.inf) -> Result[int, Error]:
         """Give the notes that have none their vectors, as far as time suffices; how many are left."""
-        end = self.seconds() + _PATIENCE_SECONDS
+        end = self.seconds() + patience_seconds
         match sealed(self.index.without_vector(self.embedder.name)):
             case Failure(error):
                 return Failure(error)

@@ -56,7 +56,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, console: Console) -> int:
     def search(memory: Memory) -> int:
         if console.is_terminal:  # a person rather waits than searches half of the notes
-            memory.index_all(console.progress)
+            memory.index_all(console.progress, by_meaning=arguments.mode != Mode.BM25)
         match sealed(_request(arguments, memory).bind(lambda asked: _answered(memory, asked))):
             case Failure(error):
                 return console.fail(error)
