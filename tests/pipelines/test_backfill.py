@@ -7,6 +7,7 @@ import pytest
 from attrs import define, evolve, field
 from returns.result import Failure, Result, Success
 
+from agent_memory.adapters.forgetting.dict_tombstones import DictTombstones
 from agent_memory.adapters.harness.dict_finder import DictFinder
 from agent_memory.adapters.harness.dict_seen_sessions import DictSeenSessions
 from agent_memory.adapters.inbox.dict_inbox import DictInbox
@@ -14,6 +15,7 @@ from agent_memory.adapters.records.dict_session_marks import DictSessionMarks
 from agent_memory.adapters.records.dict_spend_ledger import DictSpendLedger
 from agent_memory.domain.agent_request import AgentReply, AgentRequest, SessionRequest
 from agent_memory.domain.backfill import Backfill
+from agent_memory.domain.forgetting.tombstone import SessionTombstone
 from agent_memory.domain.found_session import FoundSession
 from agent_memory.domain.history import History, Role, SessionMark, Turn
 from agent_memory.domain.inbox_entry import BACKFILL_EVENT, Context, InboxEntry, SessionFile
@@ -28,7 +30,7 @@ from agent_memory.errors import (
     StoreIo,
     UsageInvalid,
 )
-from agent_memory.pipelines.backfill import plan_backfill, put_backfill
+from agent_memory.pipelines.backfill import plan_backfill, put_backfill, put_sighted
 from agent_memory.pipelines.backfill_io import BackfillIo
 from agent_memory.ports import Tombstones
 from pipelines.consolidate_world import CWD, NOON_MS, REPO, ScriptedAgent, World, envelope, history, skipped, turns
@@ -352,6 +354,70 @@ def test_an_id_that_no_entry_may_have_is_told(past: Past) -> None:
     past.session("s1", "x")
     assert len(past.backfill().problems) == 1
     assert len(past.waiting()) == 1
+
+
+def test_a_copy_whose_mark_cannot_be_put_ends_it_before_anything_waits(past: Past) -> None:
+    """P5: without its mark nothing would tell later that it is a copy."""
+    original = uuids(turns("one", "two"))
+    past.session("s1", said=original)
+    past.session("s2", said=original, at_ms=NOON_MS + 1)
+    full = StoreIo("state/sessions", "write to", "ENOSPC", "No space left on device")
+
+    class Full(DictSessionMarks):
+        def put(self, mark: SessionMark) -> Result[None, Error]:
+            return Failure(full)
+
+    plan = past.plan()
+    assert [each.sight for each in plan.sighted] == ["new", "copy"]
+    assert put_backfill(evolve(past.io(), marks=Full()), plan) == Failure(full)
+    assert past.waiting() == []
+
+
+def test_what_is_nothing_to_learn_from_cannot_be_put_into_the_inbox(past: Past) -> None:
+    past.put("own", evolve(history("own", "x"), own_call=True, turns=()))
+    (sighted,) = past.plan().sighted
+    with pytest.raises(ValueError, match="own-call"):
+        put_sighted(past.io(), sighted)
+
+
+def test_a_method_that_this_version_cannot_read_is_told(past: Past) -> None:
+    past.session("s1", "one")
+    plan = plan_backfill(evolve(past.io(), histories={})).unwrap()
+    assert [each.sight for each in plan.sighted] == ["unreadable"]
+    assert "no way to read claude-code-session" in plan.problems[0]
+
+
+def test_while_it_is_unknown_what_was_forgotten_no_session_is_taken(past: Past) -> None:
+    """P28"""
+
+    class Damaged(DictTombstones):
+        def of_session(self, harness: Harness, session_id: str) -> Result[SessionTombstone | None, Error]:
+            return Failure(StateCorrupt("state/forgotten/s1.json", ("no",)))
+
+    past.session("s1", "one")
+    past.tombstones = Damaged()
+    assert past.sights() == {"s1": "unreadable"}
+    past.tombstones = DictTombstones()
+    assert past.sights() == {"s1": "new"}, "positive control"
+
+
+def test_what_is_recalled_is_older_too() -> None:
+    past = Past(seen=DictSeenSessions())
+    past.world.clock.at_ms = NOON_MS + 30 * DAY_MS
+    past.session("touched", "one")
+    past.finder.put(evolve(past.finder.sessions["touched"], changed_at_ms=NOON_MS + 9 * DAY_MS))
+    assert past.sights() == {"touched": "new"}
+    plan = past.plan(since_ms=NOON_MS + 8 * DAY_MS)
+    assert [each.sight for each in plan.sighted] == ["older"]
+
+
+def test_what_it_costs_is_reckoned_again_where_the_command_is_asked_otherwise() -> None:
+    past = Past(seen=DictSeenSessions())
+    past.world.clock.at_ms = NOON_MS + 30 * DAY_MS
+    past.session("s1", *(f"turn {number}" for number in range(150)))
+    assert [each.calls for each in past.plan().wanted] == [2]
+    dearer = evolve(past.io(), calls_for=lambda history: len(history.turns), asked="1 turn")
+    assert [each.calls for each in plan_backfill(dearer).unwrap().wanted] == [150]
 
 
 def test_an_unknown_harness_is_a_wrong_call(past: Past) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import pytest
 from attrs import define, evolve, field
 from returns.result import Failure, Result, Success
@@ -37,7 +39,7 @@ from agent_memory.recorded_writes import RecordedWrites, published_nowhere
 from pipelines.consolidate_world import CWD, NOON_MS, REPO, history
 
 CLAUDE = Harness.CLAUDE_CODE
-METHOD = "claude-code-session"
+METHOD: Final = "claude-code-session"
 ASKED = ("Please move the parcels API to port 8123 and update the docs", "and keep the old port open until Friday")
 
 
@@ -116,8 +118,8 @@ class TestASessionByItsId:
     def test_of_the_guesses_the_first_that_can_be_read_is_taken(self, handing: Handing) -> None:
         handing.source.put("s1", HistoryUnavailable("s1", "there is no such file"))
         other = DictHistories({"s1": history("s1", *ASKED)})
-        handing.histories = {METHOD: handing.source, "other": other}
-        second = evolve(guess(Harness.CODEX, "s1"), retrieval=SessionFile("other", "s1"))
+        handing.histories = {METHOD: handing.source, "codex-session": other}
+        second = evolve(guess(Harness.CODEX, "s1"), retrieval=SessionFile("codex-session", "s1"))
         assert handing.named("s1", guess(CLAUDE, "s1"), second).unwrap().entry == second
 
     def test_where_no_guess_can_be_read_the_id_is_unknown(self, handing: Handing) -> None:
@@ -135,9 +137,11 @@ class TestASessionByItsId:
         assert isinstance(error, UsageInvalid)
         assert "Nobody asked" in error.problem
 
-    @pytest.mark.parametrize("member", ["own_call", "automated"])
-    def test_one_without_a_person_has_nothing_to_hand_over(self, handing: Handing, member: str) -> None:
-        handing.session("s1", evolve(history("s1", *ASKED), **{member: True}))
+    @pytest.mark.parametrize(("own_call", "automated"), [(True, False), (False, True)])
+    def test_one_without_a_person_has_nothing_to_hand_over(
+        self, handing: Handing, own_call: bool, automated: bool
+    ) -> None:
+        handing.session("s1", evolve(history("s1", *ASKED), own_call=own_call, automated=automated))
         assert isinstance(handing.named("s1").failure(), UsageInvalid)
 
     def test_one_that_was_forgotten_is_not_read_p28(self, handing: Handing) -> None:

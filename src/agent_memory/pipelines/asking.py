@@ -63,11 +63,7 @@ def _budget(io: ConsolidateIo, catalog: tuple[Listed, ...]) -> Result[PromptBudg
     limit = io.agent.max_prompt_chars
     if limit is None:
         return Success(None)
-    match sealed(plan_prompt_budget(io.prompt_template, limit, catalog)):
-        case Failure(error):
-            return Failure(error)
-        case Success(budget):
-            return Success(budget)
+    return plan_prompt_budget(io.prompt_template, limit, catalog)
 
 
 def _windows(history: History, budget: PromptBudget | None) -> tuple[History, ...]:

@@ -145,11 +145,7 @@ def _budget(io: DefragIo, run: DefragRun, catalog: tuple[Listed, ...]) -> Result
     limit = io.agent.max_prompt_chars
     if limit is None:
         return Success(None)
-    match sealed(plan_defrag_budget(io.prompt_template, limit, catalog)):
-        case Success(budget):
-            return Success(budget)
-        case Failure(error):
-            return Failure(error)
+    return plan_defrag_budget(io.prompt_template, limit, catalog)
 
 
 def _answer(io: DefragIo, run: DefragRun, request: DefragRequest, key: str) -> Result[KeptReply, Error]:

@@ -1,0 +1,200 @@
+"""What goes wrong around a session in consolidate: whose fault it is decides what it costs."""
+
+from __future__ import annotations
+
+import pytest
+from attrs import evolve
+from returns.result import Failure, Result
+
+from agent_memory.adapters.forgetting.dict_tombstones import DictTombstones
+from agent_memory.adapters.records.dict_kept_histories import DictKeptHistories
+from agent_memory.adapters.records.dict_run_records import DictRunRecords
+from agent_memory.adapters.records.dict_session_marks import DictSessionMarks
+from agent_memory.adapters.store.dict_store import DictStore
+from agent_memory.adapters.surroundings.places_files import DictPlaces
+from agent_memory.domain.entry import Listing
+from agent_memory.domain.forgetting.tombstone import SessionTombstone
+from agent_memory.domain.history import History, SessionMark
+from agent_memory.domain.inbox_entry import Context, FileSnapshot, InboxEntry, SessionFile
+from agent_memory.domain.queue import Outcome, Pending
+from agent_memory.domain.run import KeptReply, Run, Work
+from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Harness
+from agent_memory.errors import AgentTimedOut, ConfigInvalid, Defect, Error, HistoryUnavailable, StateCorrupt, StoreIo
+from agent_memory.pipelines.consolidate import consolidate, rescue, steps
+from agent_memory.pipelines.consolidate_io import ConsolidateIo
+from pipelines.consolidate_world import CWD, NOON_MS, REPO, ScriptedAgent, World, entries, history, note
+
+CLAUDE = Harness.CLAUDE_CODE
+CORRUPT = StateCorrupt("state/x.json", ("it is no JSON",))
+FULL = StoreIo("runs", "write to", "ENOSPC", "No space left on device")
+ENTRY = InboxEntry(NOON_MS, CLAUDE, SessionFile("claude-code-session", "s1"), Context(cwd=CWD))
+
+
+@pytest.fixture
+def world() -> World:
+    return World(ScriptedAgent([entries(note("Locks die with their holder"))]))
+
+
+def run_over(io: ConsolidateIo) -> Run:
+    return consolidate(io, Run("run-1", NOON_MS + 60_000)).unwrap()
+
+
+@pytest.mark.parametrize("state", ["run_agent", "parse_output", "write_entries", "mark_processed", "commit_changes"])
+def test_a_step_without_a_session_in_hand_does_nothing(world: World, state: str) -> None:
+    run = Run("run-1", NOON_MS)
+    assert steps(world.io())[state](run).unwrap() == run
+    assert (world.agent.asked, world.recorder.commits, world.store.files()) == ([], [], {})
+
+
+@pytest.mark.parametrize("state", ["run_agent", "parse_output", "write_entries", "mark_processed"])
+def test_a_session_of_which_nothing_is_known_yet_is_left_as_it_is(world: World, state: str) -> None:
+    run = Run("run-1", NOON_MS, work=Work(Pending(ENTRY, "one.json", ("one.json",))))
+    assert steps(world.io())[state](run).unwrap() == run
+
+
+class TestTheStoresFault:
+    """Costs the session no attempt."""
+
+    def test_while_it_is_unknown_what_was_forgotten_nothing_is_read_p28(self, world: World) -> None:
+        class Damaged(DictTombstones):
+            def of_session(self, harness: Harness, session_id: str) -> Result[SessionTombstone | None, Error]:
+                return Failure(CORRUPT)
+
+        world.capture("s1", "Remember: locks die")
+        run = run_over(evolve(world.io(), tombstones=Damaged()))
+        assert world.verdicts(run) == ["unavailable"]
+        assert (len(world.inbox.entries), world.agent.asked) == (1, [])
+
+    def test_a_damaged_mark_is_no_session_unseen_p6(self, world: World) -> None:
+        class Damaged(DictSessionMarks):
+            def get(self, harness: Harness, session_id: str) -> Result[SessionMark | None, Error]:
+                return Failure(CORRUPT)
+
+        world.capture("s1", "Remember: locks die")
+        world.marks = Damaged()
+        assert world.verdicts(world.run()) == ["unavailable"]
+        assert (len(world.inbox.entries), world.agent.asked) == (1, [])
+
+    @pytest.mark.parametrize("error", [FULL, CORRUPT])
+    def test_an_agent_that_met_the_disk_fails_the_run_and_the_session_waits(self, world: World, error: Error) -> None:
+        world.agent.answers = [error]
+        world.capture("s1", "Remember: locks die")
+        assert world.result() == Failure(error)
+        assert (len(world.inbox.entries), world.inbox.troubles) == (1, {})
+
+    def test_a_store_that_cannot_be_listed_fails_the_run(self, world: World) -> None:
+        class Unlisted(DictStore):
+            def list(self, *, archived: bool = False) -> Result[Listing, Error]:
+                return Failure(FULL)
+
+        world.capture("s1", "Remember: locks die")
+        world.store = Unlisted()
+        assert world.result() == Failure(FULL)
+        assert len(world.inbox.entries) == 1
+
+    def test_a_reply_that_cannot_be_put_away_leaves_the_session_for_the_next_run_p3(self, world: World) -> None:
+        class Full(DictRunRecords):
+            def spend_reply(self, key: str) -> Result[None, Error]:
+                return Failure(FULL)
+
+        world.capture("s1", "Remember: locks die")
+        world.runs = Full()
+        assert world.result() == Failure(FULL)
+        assert len(world.inbox.entries) == 1
+        world.runs = DictRunRecords(checkpoints=world.runs.checkpoints, replies=world.runs.replies)
+        world.run()
+        assert (world.titles(), len(world.agent.asked)) == (["Locks die with their holder"], 1)
+        assert not world.inbox.entries
+
+    def test_a_reply_that_cannot_be_kept_fails_the_run_before_anything_is_written(self, world: World) -> None:
+        class Full(DictRunRecords):
+            def keep_reply(self, run_id: str, key: str, reply: KeptReply) -> Result[None, Error]:
+                return Failure(FULL)
+
+        world.capture("s1", "Remember: locks die")
+        world.runs = Full()
+        assert world.result() == Failure(FULL)
+        assert (world.titles(), len(world.inbox.entries)) == ([], 1)
+
+
+class TestTheCommandsFault:
+    def test_a_prompt_too_short_for_any_session_pauses_the_run(self, world: World) -> None:
+        world.agent.max_prompt_chars = 100
+        world.capture("s1", "Remember: locks die")
+        run = world.run()
+        assert world.verdicts(run) == ["paused"]
+        assert isinstance(run.paused, ConfigInvalid)
+        assert (world.agent.asked, len(world.inbox.entries), world.inbox.troubles) == ([], 1, {})
+
+    def test_after_an_answer_a_timeout_is_the_first_in_a_row_again(self, world: World) -> None:
+        slow = AgentTimedOut("scripted", 60)
+        world.agent.answers = [slow, entries(note("Backups run at night")), slow]
+        for each in ("s1", "s2", "s3"):
+            world.capture(each, "Remember: backups run at night")
+        run = world.run()
+        assert world.verdicts(run) == ["timed-out", "written", "timed-out"]
+        assert run.paused is None
+
+
+class TestWhatIsToBeRead:
+    def test_a_session_without_a_person_teaches_nothing(self, world: World) -> None:
+        world.histories.put("s1", evolve(history("s1", "nightly report"), automated=True))
+        world.capture_entry(SessionFile("claude-code-session", "s1"))
+        run = world.run()
+        assert world.verdicts(run) == ["skipped"]
+        assert "automated" in run.settled[0].outcome.reason
+        assert (world.agent.asked, world.inbox.entries) == ([], {})
+
+    def test_where_no_directory_tells_the_repository_the_captures_word_counts(self, world: World) -> None:
+        world.histories.put("s1", history("s1", "Remember: locks die"))
+        world.inbox.put(evolve(ENTRY, context=Context(cwd=CWD, repo="github.com/dana/elsewhere"))).unwrap()
+        run_over(evolve(world.io(), places=DictPlaces({})))
+        assert [each.meta.scope for each in world.listed()] == ["github.com/dana/elsewhere"]
+
+    @pytest.mark.parametrize(("scopes", "scope"), [({CWD: REPO}, REPO), ({}, GLOBAL_SCOPE)])
+    def test_else_the_directory_counts(self, world: World, scopes: dict[str, str], scope: str) -> None:
+        world.capture("s1", "Remember: locks die")
+        run_over(evolve(world.io(), places=DictPlaces(scopes)))
+        assert [each.meta.scope for each in world.listed()] == [scope]
+
+    def test_a_snapshot_that_is_gone_is_nothing_that_was_kept_of_a_session(self, world: World) -> None:
+        class Unasked(DictKeptHistories):
+            def fetch(
+                self, harness: Harness, session_id: str, mark: SessionMark | None
+            ) -> Result[History | None, Error]:
+                pytest.fail("a snapshot has no session")
+
+        world.kept = Unasked()
+        snapshot = FileSnapshot("inbox/files/notes.md")
+        world.histories.put(snapshot.path, HistoryUnavailable(snapshot.path, "it is gone"))
+        world.inbox.put(evolve(ENTRY, retrieval=snapshot)).unwrap()
+        assert world.verdicts(world.run()) == ["unavailable"]
+
+
+class TestABug:
+    DEFECT = Defect("fetch_history", "ZeroDivisionError: by nought")
+
+    def test_met_while_a_session_is_read_it_costs_that_one_an_attempt(self, world: World) -> None:
+        class Broken:
+            def fetch(self, entry: InboxEntry, mark: SessionMark | None) -> Result[History, Error]:
+                raise ZeroDivisionError("by nought")
+
+        world.capture("s1", "one")
+        world.capture_note("Deploys", "They run from main only")
+        world.agent.answers = [entries(note("Deploys", "They run from main only"))]
+        io = world.io()
+        run = run_over(evolve(io, histories={**io.histories, "claude-code-session": Broken()}))
+        assert sorted(world.verdicts(run)) == ["refused", "written"]
+        assert [trouble.attempts for trouble in world.inbox.troubles.values()] == [1]
+
+    def test_met_while_notes_are_written_it_fails_the_run(self, world: World) -> None:
+        run = Run("run-1", NOON_MS, work=Work(Pending(ENTRY, "one.json", ("one.json",))))
+        assert rescue(world.io(), "write_entries", run, self.DEFECT) == Failure(self.DEFECT)
+        assert rescue(world.io(), "run_agent", evolve(run, work=None), self.DEFECT) == Failure(self.DEFECT)
+
+
+def test_a_dry_run_marks_nothing(world: World) -> None:
+    outcome = Outcome("written", "run-1", NOON_MS, (), "", ())
+    run = Run("run-1", NOON_MS, dry_run=True, work=Work(Pending(ENTRY, "one.json", ("one.json",)), outcome=outcome))
+    assert steps(world.io())["mark_processed"](run).unwrap() == run
+    assert world.marks.marks == {}
