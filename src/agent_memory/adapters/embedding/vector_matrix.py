@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from attrs import frozen
+from agent_memory.values import frozen
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,7 +25,7 @@ class Neighbour:
     cosine: float
 
 
-@frozen(eq=False)
+@frozen
 class VectorMatrix:
     """Packed vectors (`similarity.vectors`), one a row. Needs numpy. 250,000 of 256 components take 65 MB."""
 

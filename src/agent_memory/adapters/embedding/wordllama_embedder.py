@@ -10,7 +10,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from attrs import define, field
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.io_errors import store_io
@@ -36,12 +35,12 @@ _FREQUENT = 300
 """The pieces are numbered by frequency; number n counts n / (n + this) (measured: 91 -> 93 % of notes found)."""
 
 
-@define(slots=False)
 class WordllamaEmbedder:
     """`Embedder` by static vectors: the same text always has the same vector, whatever else is embedded with it."""
 
-    _table: WeightTable
-    _pieces: WordPieces = field(repr=False)
+    def __init__(self, table: WeightTable, pieces: WordPieces) -> None:
+        self._table = table
+        self._pieces = pieces
 
     @property
     def name(self) -> str:

@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from attrs import evolve, frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.inbox.failed_entries import failed_entries
@@ -29,6 +28,7 @@ from agent_memory.domain.spend import Spend, day_of, spend_on
 from agent_memory.errors import Error, StateCorrupt
 from agent_memory.formats.report_json import RESULTS
 from agent_memory.ports import Clock, SpendLedger, Store
+from agent_memory.values import evolve, frozen
 from agent_memory.wording import describe
 
 MAX_LIST_BYTES = 16 << 20

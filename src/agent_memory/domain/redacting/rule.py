@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Container
 from functools import cache
-
-from attrs import frozen
+from typing import NamedTuple
 
 from agent_memory.domain.redacting.plausible import varied
+from agent_memory.values import frozen
 
 _ESCAPED_SPACE = ("\\n", "\\t", "\\r")
 """As JSON writes white space: the letter belongs to no word."""
@@ -74,8 +74,7 @@ def _compiled(expression: str) -> re.Pattern[str]:
     return re.compile(expression)
 
 
-@frozen(order=True)
-class Span:
+class Span(NamedTuple):
     """`text[start:end]` is a secret of the kind `name`. A lower `rank` knows better what it is."""
 
     start: int

@@ -7,8 +7,6 @@ import unicodedata
 from collections.abc import Container
 from itertools import count
 
-import base58
-
 from agent_memory.digests import sha256
 
 ID_PATTERN = r"id__[1-9A-HJ-NP-Za-km-z]{6}"
@@ -36,5 +34,7 @@ def mint_id(title: str, created_at_ms: int, taken: Container[str]) -> str:
 
 def _id_of(text: str) -> str:
     # "surrogatepass" makes this total: a title from a foreign program may hold what UTF-8 cannot.
+    import base58  # loads OpenSSL: hardly a command mints an id
+
     number = int.from_bytes(sha256(text.encode("utf-8", "surrogatepass")).digest(), "big")
     return "id__" + base58.b58encode_int(number % 58**_DIGITS).decode("ascii").rjust(_DIGITS, "1")
