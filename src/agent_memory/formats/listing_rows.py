@@ -9,7 +9,6 @@ pickle could run code.)
 
 from __future__ import annotations
 
-import hashlib
 import marshal
 import sys
 from collections.abc import Iterator, Mapping
@@ -19,6 +18,7 @@ from operator import attrgetter
 from sys import intern
 from typing import Any
 
+from agent_memory.digests import sha256
 from agent_memory.domain.entry import Listed, Meta, Source, UnreadableFile
 from agent_memory.domain.vocabulary import Harness, Importance, Kind, Origin, Sensitivity, Status
 from agent_memory.values import field_names, frozen
@@ -65,13 +65,15 @@ _meta_values = attrgetter(*_META)
 _listed_values = attrgetter(*_LISTED)
 _source_values = attrgetter(*_SOURCE)
 
-_SIGNATURE = hashlib.sha256(
+_SIGNATURE = sha256(
     repr((_LAYOUT_VERSION, sys.implementation.cache_tag, _META, _LISTED, _SOURCE, _VOCABULARIES, _HARNESSES)).encode()
 ).digest()
 
 
 def render_rows(rows: Mapping[str, Row]) -> Iterator[bytes]:
     """The cache's bytes, in pieces that are never all there at once; the keys are paths."""
+    import hashlib  # megabytes are hashed several times as fast with OpenSSL, which takes its time to load
+
     digest = hashlib.sha256(_SIGNATURE)
     yield _SIGNATURE
     left = iter(rows.items())
@@ -86,6 +88,8 @@ def render_rows(rows: Mapping[str, Row]) -> Iterator[bytes]:
 def parse_rows(data: bytes) -> dict[str, PackedRow] | None:
     """The rows by path; None for what is damaged or from another version."""
     whole = memoryview(data)
+    import hashlib
+
     end = len(whole) - _DIGEST_BYTES
     if bytes(whole[:_DIGEST_BYTES]) != _SIGNATURE or bytes(whole[end:]) != hashlib.sha256(whole[:end]).digest():
         return None
