@@ -9,7 +9,7 @@ from returns.result import Failure, Success
 
 from agent_memory.domain.forgetting.trace_words import FORGOTTEN, TraceWords
 from agent_memory.errors import StateCorrupt
-from agent_memory.formats.forgetful_json import forgetful_report
+from agent_memory.formats.forgetful_json import forgetful_debts, forgetful_report
 
 WORDS = TraceWords(frozenset(("id__abc123",)), "session-1", frozenset(), ())
 REPORT = {
@@ -60,3 +60,39 @@ def test_what_is_no_report_is_named_as_such(data: bytes) -> None:
             return
         case other:
             pytest.fail(f"{other} is no StateCorrupt")
+
+
+TITLED = TraceWords(frozenset(("id__abc123",)), None, frozenset(("Where the port listens",)), ())
+DEBTS: list[dict[str, object]] = [
+    {"paths": ["topics/x id__abc123.md"], "subject": "remember: a port", "body": "by hand", "thread_id": "s1"},
+    {"paths": ["topics/y.md"], "subject": "remember: Where the port listens", "body": "", "thread_id": None},
+    {"paths": ["topics/z.md"], "subject": "remember: tea", "body": "green", "thread_id": "s2"},
+]
+
+
+def test_a_commit_that_is_owed_keeps_its_paths_and_says_nothing() -> None:
+    silent: dict[str, object] = {"subject": FORGOTTEN, "body": "", "thread_id": None}
+    found = json.loads(forgetful_debts(json.dumps(DEBTS).encode(), TITLED, "runs/owed.json").unwrap())
+    assert found == [{**DEBTS[0], **silent}, {**DEBTS[1], **silent}, DEBTS[2]]
+
+
+def test_debts_that_do_not_tell_of_it_keep_their_bytes() -> None:
+    data = json.dumps(DEBTS[2:], indent=7).encode()
+    assert forgetful_debts(data, TITLED, "d") == Success(data)
+
+
+def test_what_is_no_debt_stays_as_it_is() -> None:
+    data = b'["id__abc123",  7, null]'
+    assert forgetful_debts(data, TITLED, "d") == Success(data)
+
+
+@pytest.mark.parametrize("data", [b"", b"{}", b"[", b"\xff"])
+def test_what_is_no_list_of_debts_is_named_as_such(data: bytes) -> None:
+    assert isinstance(forgetful_debts(data, TITLED, "d").failure(), StateCorrupt)
+
+
+def test_what_is_no_action_and_no_text_stays_as_it_is() -> None:
+    report = {"sessions": [], "actions": [5, "x", {"ids": ["id__zzz999"]}]}
+    assert cleaned(report) == report
+    dropped = {"sessions": [{"session": "session-1", "outcome": {"dropped": [5, "", "said"]}}], "notes": ["said", ""]}
+    assert cleaned(dropped) == {"sessions": [], "notes": [FORGOTTEN, ""]}

@@ -16,6 +16,7 @@ from returns.result import Failure, Result, Success
 from agent_memory.domain.change import Change
 from agent_memory.domain.inbox_entry import session_id_of
 from agent_memory.domain.instants import iso_of
+from agent_memory.domain.json_shape import is_object
 from agent_memory.domain.plan import Plan
 from agent_memory.domain.queue import Outcome
 from agent_memory.domain.run import KeptReply, Run, Settled, Work
@@ -130,7 +131,10 @@ def render_changes(changes: Sequence[Change]) -> str:
 def parse_changes(text: str, path: str) -> Result[tuple[Change, ...], StateCorrupt]:
     """The changes that `render_changes` wrote."""
     try:
-        return Success(converter.structure(own_value(text), Plan).changes)
+        document = own_value(text)
+        if not is_object(document):  # else an empty list would pass for a plan without changes (P6)
+            return Failure(StateCorrupt(path, ("it is no plan",)))
+        return Success(converter.structure(document, Plan).changes)
     except BaseValidationError as invalid:
         return Failure(StateCorrupt(path, tuple(transform_error(invalid))))
     except (ValueError, RecursionError) as damaged:

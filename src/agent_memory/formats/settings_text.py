@@ -6,8 +6,7 @@ from typing import Any, assert_never
 
 from returns.result import Failure, Result, Success
 
-from agent_memory.domain.installing.wanted import Element, Entry, Member, Syntax, Whole
-from agent_memory.formats import entry_values
+from agent_memory.domain.installing.wanted import Element, Member, Syntax
 from agent_memory.formats.entry_values import Spot
 from agent_memory.formats.jsonc import parse_jsonc
 from agent_memory.formats.jsonc_cut import cut_json, is_bare_json
@@ -38,23 +37,6 @@ def parse_settings(text: str, syntax: Syntax) -> Result[Any, str]:
             return Success(text)
         case _ as never:
             assert_never(never)
-
-
-def holds(value: Any, entry: Entry) -> bool:
-    """Whether a document with this value has the entry, or does what it does, whoever put it there."""
-    return value == entry.text if isinstance(entry, Whole) else entry_values.holds(value, entry)
-
-
-def has(value: Any, entry: Entry) -> bool:
-    """Whether the entry is there exactly as it was put in."""
-    return value == entry.text if isinstance(entry, Whole) else entry_values.has(value, entry)
-
-
-def is_occupied(value: Any, entry: Entry) -> bool:
-    """Whether something else stands where the entry belongs."""
-    if isinstance(entry, Whole):
-        return value is not None and value != entry.text
-    return entry_values.is_occupied(value, entry)
 
 
 def put(text: str, entry: Spot, syntax: Syntax) -> Result[str, str]:
