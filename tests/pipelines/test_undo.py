@@ -8,16 +8,19 @@ from pathlib import Path
 
 import pytest
 from attrs import evolve
-from returns.result import Failure, Success
+from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.git.dict_recorder import DictRecorder
+from agent_memory.adapters.records.dict_defrag_records import DictDefragRecords
 from agent_memory.domain.analysis.fingerprints import store_fingerprint
 from agent_memory.domain.change import Create, Restore
 from agent_memory.domain.defrag_run import TieringMemo
 from agent_memory.domain.run_log import LoggedAction, short_id
 from agent_memory.domain.tiers import TierList
+from agent_memory.domain.undone import Undoing
 from agent_memory.errors import (
     EntryUnreadable,
+    Error,
     RecorderFailed,
     RunNotFound,
     StateCorrupt,
@@ -27,7 +30,7 @@ from agent_memory.errors import (
 )
 from agent_memory.pipelines.undo import finish_undo, undo
 from faults import Killed, failing_at, killed_at
-from pipelines.undo_world import World, entry
+from pipelines.undo_world import NOON_MS, World, entry
 
 
 @pytest.fixture
@@ -352,6 +355,17 @@ class TestWhatIsRemembered:
         assert memo.fingerprint == store_fingerprint(world.store.list().unwrap().entries) != tidied
         assert (memo.agent, memo.judged) == ("scripted", frozenset({"j"}))
 
+    def test_where_it_is_unknown_what_was_tidied_the_undo_is_made_all_the_same_p6(self, world: World) -> None:
+        class Damaged(DictDefragRecords):
+            def tiering(self) -> Result[TieringMemo, Error]:
+                return Failure(StateCorrupt("runs/tiering.json", ("no",)))
+
+        before = world.tree()
+        run = everything_at_once(world)
+        world.records = Damaged()
+        assert world.undo(run).undid.run_id == run
+        assert world.tree() == before
+
     def test_a_store_that_changed_since_its_tidying_is_looked_at_again(self, world: World) -> None:
         run = everything_at_once(world)
         memo = TieringMemo(store_fingerprint(world.store.list().unwrap().entries), "scripted")
@@ -375,6 +389,31 @@ class TestDryRun:
         run = world.run(world.replace("a", "Changed."))
         world.path("a").write_text("By hand.")
         assert isinstance(world.result(run, dry_run=True).failure(), UndoRefused)
+
+
+class TestHalfDone:
+    def test_an_undo_of_a_run_that_is_gone_is_given_up(self, world: World) -> None:
+        before = world.tree()
+        world.log.put_undoing(Undoing(world.run_id(NOON_MS), "2026-01-01T00-00-00.000Z_aaaaaa", NOON_MS)).unwrap()
+        assert finish_undo(world.io()) == Success(())
+        assert (world.log.undoing(), world.tree()) == (Success(None), before)
+
+    def test_a_run_that_changed_only_a_section_has_no_files_to_put_back_p16(self, world: World) -> None:
+        before = world.tree()
+        run = world.run(section="Words.")
+        undone = world.undo(run)
+        assert (undone.sections, undone.actions, world.tree()) == ((str(world.target),), (), before)
+
+    def test_what_an_undo_did_is_never_guessed_p6(self, world: World) -> None:
+        """Its own footprint is damaged: it stays half done, and says so."""
+        run = world.run(world.replace("a", "Changed."))
+        undoing = Undoing(world.run_id(NOON_MS), run, NOON_MS)
+        world.log.put_undoing(undoing).unwrap()
+        directory = world.root / "runs" / undoing.run_id
+        directory.mkdir()
+        (directory / "footprint-1.json").write_text("{")
+        assert isinstance(finish_undo(world.io()), Failure)
+        assert world.log.undoing() == Success(undoing)
 
 
 class TestCrashes:

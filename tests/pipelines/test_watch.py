@@ -6,8 +6,9 @@ import pytest
 from attrs import define, evolve, field
 from returns.result import Failure, Result, Success
 
+from agent_memory.adapters.inbox.dict_inbox import DictInbox
 from agent_memory.domain.found_session import FoundSession
-from agent_memory.domain.inbox_entry import WATCH_EVENT
+from agent_memory.domain.inbox_entry import WATCH_EVENT, InboxEntry
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.domain.watching import Rest
 from agent_memory.errors import Error, HistoryUnreadable, StoreIo, UsageInvalid
@@ -156,6 +157,31 @@ def test_a_handoff_that_fails_is_told_and_the_watch_goes_on(room: Room) -> None:
     room.says(10, "s1", "one")
     done = room.watch()
     assert (done.captured, done.handed_over, len(done.problems)) == (1, 0, 1)
+
+
+def test_a_capture_that_fails_is_told_and_the_watch_goes_on(room: Room) -> None:
+    """P5"""
+
+    class Full(DictInbox):
+        def put(self, entry: InboxEntry) -> Result[str, Error]:
+            if "s1" in str(entry.retrieval):
+                return Failure(StoreIo("inbox", "write to", "ENOSPC", "No space left on device"))
+            return super().put(entry)
+
+    room.past.world.inbox = Full()
+    room.says(10, "s1", "one")
+    room.says(12, "s2", "one")
+    done = room.watch()
+    assert room.captured() == ["s2"]
+    assert (done.captured, len(done.problems)) == (1, 1)
+    assert "claude-code s1" in done.problems[0]
+
+
+def test_a_session_that_has_nothing_to_hand_over_is_not_counted(room: Room) -> None:
+    room.says(10, "s1", "one")
+    io = evolve(room.io(), hand_over=lambda found: Success(None))
+    done = watch(io, (), REST).unwrap()
+    assert (done.captured, done.handed_over, done.problems) == (1, 0, ())
 
 
 def test_it_ends_when_it_is_told_to(room: Room) -> None:
