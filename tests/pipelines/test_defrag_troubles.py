@@ -1,0 +1,80 @@
+"""What goes wrong in defrag: nothing is guessed about what a run did, and a bug ends it."""
+
+from __future__ import annotations
+
+import pytest
+from attrs import evolve
+from returns.result import Failure, Result
+
+from agent_memory.adapters.records.dict_run_log import DictRunLog
+from agent_memory.domain.agent_request import DefragRequest
+from agent_memory.domain.defrag_run import DefragRun
+from agent_memory.domain.footprint import Footprint
+from agent_memory.errors import Defect, Error, StateCorrupt
+from agent_memory.pipelines.defrag import defrag, steps
+from pipelines.defrag_world import NOON_MS, DefragWorld, TidyingAgent, reply
+
+CORRUPT = StateCorrupt("runs/run-1/footprint-1.json", ("it is no JSON",))
+LOCKS = "Locks of `flock` die with their holder, so a crash leaves none behind."
+
+
+class DamagedLog(DictRunLog):
+    """What a run changed cannot be read."""
+
+    def footprint(self, run_id: str) -> Result[Footprint, Error]:
+        return Failure(CORRUPT)
+
+
+@pytest.fixture
+def world() -> DefragWorld:
+    return DefragWorld(TidyingAgent([reply()]))
+
+
+def doubled(world: DefragWorld) -> tuple[str, str]:
+    one, other = world.note("Locks", LOCKS), world.note("Locks again", LOCKS)
+    merge = {
+        "action": "merge",
+        "ids": [one, other],
+        "title": "Locks",
+        "description": "Locks",
+        "tags": [],
+        "body": LOCKS,
+    }
+    world.agent.answers = [reply(merge)]
+    return one, other
+
+
+@pytest.mark.parametrize("state", ["analyze_structure", "run_agent"])
+def test_a_step_before_the_store_was_looked_at_does_nothing(world: DefragWorld, state: str) -> None:
+    run = DefragRun("run-1", NOON_MS)
+    assert steps(world.io())[state](run).unwrap() == run
+    assert world.agent.asked == []
+
+
+def test_while_it_is_unknown_whether_it_was_applied_nothing_is_applied_again_p6(world: DefragWorld) -> None:
+    ids = doubled(world)
+    io = evolve(world.io(), log=DamagedLog())
+    assert defrag(io, DefragRun("run-1", world.clock.at_ms)) == Failure(CORRUPT)
+    assert set(world.live()) == set(ids)
+    assert world.recorder.commits == []
+    world.run()
+    assert len(world.live()) == 1, "positive control"
+
+
+def test_while_it_is_unknown_what_was_changed_nothing_is_recorded_p6(world: DefragWorld) -> None:
+    doubled(world)
+    io = evolve(world.io(), log=DamagedLog())
+    assert steps(io)["commit_changes"](DefragRun("run-1", NOON_MS)) == Failure(CORRUPT)
+    assert world.recorder.commits == []
+
+
+def test_a_bug_ends_the_run_with_every_note_as_it_was(world: DefragWorld) -> None:
+    def broken(request: DefragRequest) -> str:
+        raise ZeroDivisionError("by nought")
+
+    ids = doubled(world)
+    world.agent.answers = [broken]
+    error = world.try_run().failure()
+    assert isinstance(error, Defect)
+    assert "by nought" in error.detail
+    assert set(world.live()) == set(ids)
