@@ -198,8 +198,9 @@ def _commands_part(measured: Measured) -> str:
         rows.append(f"| {' | '.join(cells)} |\n")
     return (
         f"\n## Commands and hooks at {notes:,} notes\n\n"
-        "Whole processes, from start to end, taking turns with a bare interpreter; hooks are those of Claude Code, each of a new\n"
-        "session. Our goals: a search by words within 6 bare interpreters (60 ms where that takes ten), injection within 10.\n\n"
+        "Whole processes, from start to end, taking turns with a bare interpreter; hooks are those of Claude Code:\n"
+        "a session begins, is asked something, and is captured. Our goals: a search by words within 6 bare interpreters (60 ms\n"
+        "where that takes ten), injection within 10.\n\n"
         f"| {' | '.join(columns)} |\n|---|{'--:|' * (len(columns) - 1)}\n" + "".join(rows)
     )
 
