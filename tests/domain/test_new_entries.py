@@ -16,6 +16,7 @@ from agent_memory.domain.plan import Plan, PlanFacts
 from agent_memory.domain.planning.plan_window import plan_window
 from agent_memory.domain.planning.same_body import body_hash
 from agent_memory.domain.vocabulary import Harness, Importance, Kind, Origin, Status
+from plan_facts import facts_of
 
 NOON = 1_770_984_000_000
 HANDOFF_ID = "id__hhhhhh"
@@ -28,19 +29,8 @@ def stored(id: str, title: str, body: str, kind: Kind = Kind.FACT) -> StoredEntr
 
 
 def facts(*shown: StoredEntry, **more: Any) -> PlanFacts:
-    known: dict[str, Any] = {
-        "entry": InboxEntry(NOON, Harness.AMP, SessionFile("claude-code-session", "s")),
-        "session_id": "s",
-        "window": WINDOW,
-        "scope": "global",
-        "live": tuple(each.listed for each in shown),
-        "taken_ids": frozenset(each.meta.id.casefold() for each in shown),
-        "shown": {each.meta.id: each for each in shown},
-        "status": Status.CONSOLIDATED,
-        "now_ms": NOON,
-        "live_at_start": len(shown),
-    }
-    return PlanFacts(**{**known, **more})
+    entry = InboxEntry(NOON, Harness.AMP, SessionFile("claude-code-session", "s"))
+    return facts_of(entry, "s", WINDOW, "global", shown, **more)
 
 
 def note(title: str, body: str = "", kind: Kind = Kind.FACT, **more: Any) -> ProposedEntry:

@@ -18,6 +18,7 @@ from agent_memory.domain.planning.same_body import body_hash
 from agent_memory.domain.tagging.tag_vocabulary import TagVocabulary
 from agent_memory.domain.text.ids import mint_id
 from agent_memory.domain.vocabulary import Harness, Importance, Kind, Origin, Sensitivity, Status
+from plan_facts import facts_of
 
 NOON = 1_770_984_000_000
 REPO = "github.com/acme/web"
@@ -40,20 +41,7 @@ def stored(id: str, title: str = "Staging", body: str = "It listens on port 8080
 
 
 def facts(*shown: StoredEntry, live: tuple[StoredEntry, ...] = (), **more: Any) -> PlanFacts:
-    everything = shown + live
-    known = {
-        "entry": SESSION,
-        "session_id": "s-1",
-        "window": WINDOW,
-        "scope": REPO,
-        "live": tuple(each.listed for each in everything),
-        "taken_ids": frozenset(each.meta.id.casefold() for each in everything),
-        "shown": {each.meta.id: each for each in shown},
-        "status": Status.CONSOLIDATED,
-        "now_ms": NOON,
-        "live_at_start": len(everything),
-    }
-    return PlanFacts(**{**known, **more})
+    return facts_of(SESSION, "s-1", WINDOW, REPO, shown, live, **more)
 
 
 def note(

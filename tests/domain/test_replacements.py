@@ -16,6 +16,7 @@ from agent_memory.domain.plan import Plan, PlanFacts
 from agent_memory.domain.planning.plan_window import plan_window
 from agent_memory.domain.planning.same_body import body_hash
 from agent_memory.domain.vocabulary import Harness, Kind, Origin, Status
+from plan_facts import facts_of
 
 NOON = 1_770_984_000_000
 REPO = "github.com/acme/web"
@@ -35,19 +36,8 @@ def stored(id: str, title: str = "Staging", body: str = "It listens on port 8080
 
 
 def facts(*shown: StoredEntry, **more: Any) -> PlanFacts:
-    known = {
-        "entry": InboxEntry(NOON, Harness.CLAUDE_CODE, SessionFile("claude-code-session", "s-1")),
-        "session_id": "s-1",
-        "window": WINDOW,
-        "scope": REPO,
-        "live": tuple(each.listed for each in shown),
-        "taken_ids": frozenset(each.meta.id.casefold() for each in shown),
-        "shown": {each.meta.id: each for each in shown},
-        "status": Status.CONSOLIDATED,
-        "now_ms": NOON,
-        "live_at_start": len(shown),
-    }
-    return PlanFacts(**{**known, **more})
+    entry = InboxEntry(NOON, Harness.CLAUDE_CODE, SessionFile("claude-code-session", "s-1"))
+    return facts_of(entry, "s-1", WINDOW, REPO, shown, **more)
 
 
 def planned(update: ProposedUpdate, *shown: StoredEntry, so_far: Plan = Plan(), **more: Any) -> Plan:  # noqa: B008
