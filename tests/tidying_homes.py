@@ -162,7 +162,7 @@ def everything(memory: Memory) -> dict[str, tuple[str, int]]:
     return {
         str(path.relative_to(memory.home)): (hashlib.sha256(path.read_bytes()).hexdigest(), path.stat().st_mtime_ns)
         for path in sorted(memory.home.rglob("*"))
-        if path.is_file() and not path.is_symlink() and path.parent != memory.root / ".cache"
+        if path.is_file() and not path.is_symlink() and memory.root / ".cache" not in path.parents
     }
 
 
