@@ -52,6 +52,11 @@ def test_an_elision_that_was_there_before_is_no_new_one() -> None:
     assert text_problems(text, before=text) == ()
 
 
+def test_so_much_of_an_elision_is_quoted() -> None:
+    line = f"...continued with {' '.join(unlike(20))}"
+    assert text_problems(f"Port 9090.\n{line}\nMore.") == (f"leaves text out: {line[:80]!r}",)
+
+
 def test_an_echo_of_the_prompt_is_found() -> None:
     for phrase in ECHOED:
         assert any("repeats the prompt" in problem for problem in text_problems(f"Note: {phrase}."))
@@ -95,7 +100,7 @@ def test_two_fifths_of_repeated_phrases_are_a_loop_and_not_less() -> None:
     [
         ("The same line.", 5, 7, True),
         ("The same line.", 4, 8, False),
-        ("The same line.", 4, 6, False),  # two fifths are not enough
+        ("The same line.", 6, 9, False),  # two fifths are not enough
         ("The same line.", 5, 6, False),  # eleven lines are too few to tell
         ("four", 5, 7, True),
         ("|-|", 5, 7, False),  # so short a line says nothing

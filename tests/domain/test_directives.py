@@ -32,6 +32,10 @@ from agent_memory.domain.vocabulary import Kind
         "Sempre rode os testes antes do commit",
         "Deve-se atualizar o lock",
         "Execute o script de setup",
+        "Deployers run `make ship` daily",
+        "If it fails, restart the server",
+        "Before the docs build run make",
+        "never commit, push, merge",
     ],
 )
 def test_what_tells_an_agent_what_to_do_is_a_directive(text: str) -> None:
@@ -50,6 +54,9 @@ def test_what_tells_an_agent_what_to_do_is_a_directive(text: str) -> None:
         "The banner vanished because the commit stopped setting systemMessage.",
         "Telemetry was switched off to make the CLI fast.",
         "O cache estava desatualizado",
+        "When idle, it sleeps",
+        "The linter, test runner and bundler are one tool",
+        "source, schedule, storage",  # what a note is about
         "",
     ],
 )

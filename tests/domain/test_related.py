@@ -1,13 +1,16 @@
 from __future__ import annotations
 
+from math import log, sqrt
 from typing import Any
 
+import pytest
 from attrs import evolve
 
 from agent_memory.domain.entry import Listed, Meta, Source, StoredEntry
 from agent_memory.domain.history import History, Role, ToolCall, Turn
 from agent_memory.domain.planning.related import (
     MOST_SHOWN,
+    NOTE_OVERHEAD_CHARS,
     Ranked,
     choose_shown,
     ids_to_show,
@@ -53,6 +56,49 @@ def test_what_an_agent_did_counts_and_what_tools_returned_does_not() -> None:
     assert ids_to_show(rank_related(window("staging port", role=Role.TOOL), (PORTS,), REPO)) == ()
 
 
+def test_the_files_that_were_touched_and_the_title_of_the_session_count() -> None:
+    call = ToolCall("Edit", "", "releases/checklist.md")
+    assert ids_to_show(rank_related(window("", role=Role.AGENT, calls=(call,)), (OTHER, TESTS), REPO)) == (
+        OTHER.meta.id,
+    )
+    titled = evolve(window(""), title="Flaky tests")
+    assert ids_to_show(rank_related(titled, (OTHER, TESTS), REPO)) == (TESTS.meta.id,)
+
+
+def scores(session: History, *live: Listed) -> list[float]:
+    known = {each.listed.meta.id: each.score for each in rank_related(session, live, REPO)}
+    return [known[each.meta.id] for each in live]
+
+
+def test_words_count_more_the_rarer_they_are_and_the_oftener_they_were_said_and_less_in_a_long_description() -> None:
+    short = listed("id__short1", "Staging port")
+    long = listed("id__long11", "Staging release", description="Checklist for the quarter")
+    rare, common = log(1 + 2 / 1), log(1 + 2 / 2)
+    said_twice, said_once = 1 + log(2), 1 + log(1)
+    assert scores(window("Staging. Staging?", "A port."), short, long) == [
+        pytest.approx((common * said_twice + rare * said_once) / sqrt(2)),
+        pytest.approx(common * said_twice / sqrt(4)),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("holding", "total", "is_telling"), [(5, 10, True), (6, 10, False), (9, 9, True), (1, 10, True), (10, 10, False)]
+)
+def test_a_word_that_most_entries_hold_tells_nothing_about_any_of_them_where_there_are_ten(
+    holding: int, total: int, is_telling: bool
+) -> None:
+    entries = [listed(f"id__{n:06}", "Staging" if n < holding else "Release") for n in range(total)]
+    found = scores(window("staging"), *entries)
+    assert [score > 0 for score in found] == [is_telling and n < holding for n in range(total)]
+
+
+def test_an_entry_without_words_is_related_to_nothing() -> None:
+    assert scores(window("staging"), listed("id__empty1", "To be"), listed("id__full11", "Staging")) == [
+        0.0,
+        pytest.approx(log(1 + 2 / 1)),
+    ]
+
+
 def test_other_repositories_and_secret_entries_are_left_out() -> None:
     elsewhere = listed("id__else11", "Staging port", scope="github.com/other/x")
     secret = listed("id__secre1", "Staging port", sensitivity=Sensitivity.SECRET)
@@ -75,6 +121,29 @@ def test_only_so_many_are_worth_reading() -> None:
     assert len(ids_to_show(many)) == MOST_SHOWN
 
 
+def of_score(score: float, id: str = "id__aaaaaa") -> Ranked:
+    return Ranked(listed(id, "x"), score)
+
+
+def test_what_is_far_behind_the_most_related_is_not_worth_reading() -> None:
+    best, near, far = of_score(4.0, "id__best11"), of_score(1.4, "id__near11"), of_score(1.39, "id__far111")
+    assert ids_to_show((best, near, far)) == ("id__best11", "id__near11")
+    assert ids_to_show((of_score(0.5, "id__small1"),)) == ("id__small1",)
+
+
+def test_what_the_session_wrote_takes_of_the_room_and_is_never_the_measure_of_the_others() -> None:
+    own = tuple(of_score(1_000.0 + n, f"id__own{n:03}") for n in range(MOST_SHOWN + 1))
+    others = tuple(of_score(1.0, f"id__oth{n:03}") for n in range(MOST_SHOWN + 1))
+    assert ids_to_show((own[0], *others)) == ("id__own000", *(f"id__oth{n:03}" for n in range(MOST_SHOWN - 1)))
+    assert ids_to_show((*own, *others)) == tuple(each.listed.meta.id for each in own)
+    assert ids_to_show(own[:1]) == ("id__own000",)
+
+
+def test_a_session_without_an_id_has_written_nothing() -> None:
+    nobodys = evolve(OTHER, meta=evolve(OTHER.meta, sources=(Source(Harness.AMP, None),)))
+    assert scores(window("nothing of the kind"), nobodys) == [0.0]
+
+
 def test_all_entries_of_the_same_session_are_worth_reading() -> None:
     own = tuple(
         evolve(each, meta=evolve(each.meta, sources=(Source(Harness.AMP, "s-1"),)))
@@ -92,6 +161,19 @@ def test_entries_are_shown_whole_or_not_at_all() -> None:
     assert choose_shown((large, small), 0) == ()
 
 
+def test_each_entry_that_is_shown_takes_of_the_room() -> None:
+    large, small, third = StoredEntry(PORTS, "x" * 1_000), StoredEntry(TESTS, "short"), StoredEntry(OTHER, "short")
+    room = note_chars(large) + note_chars(small)
+    assert choose_shown((large, small, third), room) == (large, small)
+    assert choose_shown((large, small, third), room + note_chars(third)) == (large, small, third)
+
+
+def test_all_that_is_shown_of_a_note_is_counted() -> None:
+    meta = Meta("id__aaaaaa", "12", 0, 0, description="123", tags=("1234", "12345"), scope="123456")
+    entry = StoredEntry(Listed(meta, "topics/a.md", "h"), "1234567")
+    assert note_chars(entry) == NOTE_OVERHEAD_CHARS + 2 + 3 + (4 + 1) + (5 + 1) + 6 + 7
+
+
 def test_an_entry_that_would_not_be_seen_whole_is_not_shown() -> None:
     secret = StoredEntry(evolve(PORTS, meta=evolve(PORTS.meta, sensitivity=Sensitivity.SECRET)), "x")
     token = StoredEntry(PORTS, "ghp_" + "A1b2C3d4" * 4 + "E5f6")
@@ -103,6 +185,8 @@ def test_the_tags_in_use_come_by_how_often() -> None:
     entries = (listed("a", "a", tags=("topic__x", "topic__b")), listed("b", "b", tags=("topic__x", "topic__a")))
     assert tag_vocabulary(entries) == ("topic__x", "topic__a", "topic__b")
     assert tag_vocabulary(entries, most=1) == ("topic__x",)
+    many = tuple(f"topic__{n:03}" for n in range(101))
+    assert tag_vocabulary((listed("a", "a", tags=many),)) == many[:100]
 
 
 def test_what_a_person_accepted_comes_first_and_what_was_renamed_not_at_all() -> None:
