@@ -248,3 +248,18 @@ def test_a_note_that_cannot_be_read_any_more_is_told_and_one_that_is_gone_is_not
     assert [hit.listed.meta.id for hit in answer.hits] == [kept]
     (notice,) = answer.notices
     assert notice.startswith("Could not read topics/broken.md: Input/output error")
+    found = world.searching.find(SearchRequest("zebra")).unwrap()
+    assert [each.stored.meta.id for each in found] == [kept]
+
+
+def test_what_is_found_is_what_a_search_shows_whole_and_without_what_is_secret_p20() -> None:
+    person = World()
+    old = person.put("Zebra port", "The port of the zebra was 1.")
+    new = person.put("The port", "The zebra listens on 2.", supersedes=(old,))
+    secret = person.put("Zebra key", "A zebra.", sensitivity=Sensitivity.SECRET)
+    query = f"zebra port {secret}"
+    found = person.searching.find(SearchRequest(query)).unwrap()
+    assert {each.stored.meta.id: each.superseded_by for each in found} == {old: new, new: None}
+    assert [each.stored.meta.id for each in found] == [each for each in person.ids(query) if each != secret]
+    assert found[0].stored == person.store.read(found[0].stored.meta.id).unwrap()
+    assert isinstance(person.searching.find(SearchRequest(query, limit=0)), Failure)

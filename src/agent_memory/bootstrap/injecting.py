@@ -12,6 +12,7 @@ from agent_memory.adapters.disk.paths import is_there
 from agent_memory.adapters.injecting.delivery_files import DeliveryLog
 from agent_memory.adapters.injecting.shelf_files import Shelf
 from agent_memory.adapters.surroundings.repository import work_tree_above
+from agent_memory.bootstrap.searching import find
 from agent_memory.domain.entry import Listing
 from agent_memory.domain.injecting.assembling import assemble
 from agent_memory.domain.injecting.candidates import (
@@ -26,7 +27,7 @@ from agent_memory.domain.injecting.passage import Injection, Passage
 from agent_memory.domain.injecting.profiles import BUILT_IN, QUERY, SESSION_START, Profile, profile_named, with_notes
 from agent_memory.domain.injecting.relevance import is_relevant
 from agent_memory.domain.injecting.request import InjectRequest
-from agent_memory.domain.searching.search_answer import SearchAnswer
+from agent_memory.domain.searching.search_answer import FoundEntry
 from agent_memory.domain.searching.search_request import Mode, SearchRequest
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import Error, UsageInvalid
@@ -109,19 +110,18 @@ def find_passages(memory: Memory, query: str, mode: Mode, *, floor: bool = False
     common with it."""
     around = whereabouts_of(memory)
 
-    def passages(answer: SearchAnswer) -> tuple[Passage, ...]:
-        hits = (hit.listed for hit in answer.hits if hit.superseded_by is None and may_be_injected(hit.listed, around))
-        read = (memory.store.read_again(each).value_or(None) for each in hits)
+    def passages(entries: Iterable[FoundEntry]) -> tuple[Passage, ...]:
+        current = (each.stored for each in entries if each.superseded_by is None)
         fit = (
             shown(each, "notes")
-            for each in read
-            if each is not None and may_be_injected(each.listed, around) and (not floor or is_relevant(query, each))
+            for each in current
+            if may_be_injected(each.listed, around) and (not floor or is_relevant(query, each))
         )
         found = (passage_of(each) for each in fit if each is not None)
         return tuple(islice((passage for passage in found if passage is not None), _MOST_FOUND))
 
     request = SearchRequest(query, limit=_MOST_HITS, mode=mode, here=around.scope, scopes=around.scopes)
-    return memory.search(request).map(passages)
+    return find(memory, request).map(passages)
 
 
 def find_relevant(memory: Memory, prompt: str) -> Result[tuple[Passage, ...], Error]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.results import sealed
-from agent_memory.domain.searching.search_answer import SearchAnswer
+from agent_memory.domain.searching.search_answer import FoundEntry, SearchAnswer
 from agent_memory.domain.searching.search_request import Mode, SearchRequest
 from agent_memory.errors import Error
 from agent_memory.searching import Searching
@@ -22,10 +22,19 @@ WORTH_TELLING = 1_000
 
 
 def search(memory: Memory, request: SearchRequest) -> Result[SearchAnswer, Error]:
-    """See `Searching.search`. What compares meanings is loaded only where it is asked for."""
-    meanings, why = (None, "") if request.mode is Mode.BM25 else _meanings(memory)
-    searching = Searching(memory.store, memory.index, meanings, memory.ledger, memory.clock, memory.caller, why)
-    return searching.search(request)
+    """See `Searching.search`."""
+    return _searching(memory, request.mode).search(request)
+
+
+def find(memory: Memory, request: SearchRequest) -> Result[tuple[FoundEntry, ...], Error]:
+    """See `Searching.find`."""
+    return _searching(memory, request.mode).find(request)
+
+
+def _searching(memory: Memory, mode: Mode) -> Searching:
+    """What compares meanings is loaded only where it is asked for."""
+    meanings, why = (None, "") if mode is Mode.BM25 else _meanings(memory)
+    return Searching(memory.store, memory.index, meanings, memory.ledger, memory.clock, memory.caller, why)
 
 
 def index_all(memory: Memory, progress: Callable[[str], None], *, by_meaning: bool) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from agent_memory.domain.entry import Listed
+from agent_memory.domain.entry import Listed, StoredEntry
 from agent_memory.domain.searching.matching import TermPart
 from agent_memory.domain.searching.search_request import Mode
 from agent_memory.domain.tiers import Tier
@@ -29,6 +29,15 @@ class ScorePart:
     name: str
     value: float
     detail: str = ""
+
+
+@frozen
+class FoundEntry:
+    """An entry that was found, as it is now."""
+
+    stored: StoredEntry
+    superseded_by: str | None = None
+    """The live entry that says what has become of it."""
 
 
 @frozen

@@ -1,0 +1,71 @@
+"""A search on its way, and what its score comes to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from agent_memory.domain.entry import Listed
+from agent_memory.domain.searching.indexed_note import NearNote, NoteLink
+from agent_memory.domain.searching.matching import Matches, NoteFilter, TermPart
+from agent_memory.domain.searching.nearness import Nearness
+from agent_memory.domain.searching.query_hints import QueryHints
+from agent_memory.domain.searching.query_words import QueryWord
+from agent_memory.domain.searching.ranking import Asker, Ranked, Surroundings
+from agent_memory.domain.searching.search_answer import ScorePart
+from agent_memory.domain.searching.search_request import SearchRequest
+from agent_memory.domain.searching.strength import strength_of
+from agent_memory.domain.tiers import Tier
+from agent_memory.values import field, frozen
+
+
+@frozen
+class SearchSoFar:
+    """Each step adds what it finds. Numbers are the index's."""
+
+    request: SearchRequest
+    hints: QueryHints
+    words: tuple[QueryWord, ...]
+    among: NoteFilter
+    asker: Asker
+    notices: tuple[str, ...] = ()
+    matches: Matches = field(factory=lambda: Matches({}, 0))
+    ties: Surroundings = field(factory=Surroundings)
+    nearness: Nearness = field(factory=Nearness)
+    given: Mapping[int, Sequence[ScorePart]] = field(factory=dict[int, Sequence[ScorePart]])
+    said: Mapping[int, Sequence[TermPart]] = field(factory=dict[int, Sequence[TermPart]])
+    """What each word adds to the best entries."""
+    links: tuple[NoteLink, ...] = ()
+    named: tuple[int, ...] = ()
+    """Entries whose id the query says, in its order."""
+    listed: Mapping[int, Listed] = field(factory=dict[int, Listed])
+    page: tuple[Ranked, ...] = ()
+    """The best of them, in their order."""
+    found: int = 0
+    """Entries that have something of the query."""
+    tiers: Mapping[str, Tier] = field(factory=dict[str, Tier])
+
+
+def scored(search: SearchSoFar) -> Iterator[tuple[Ranked, float]]:
+    """The page with its scores, 0 to 1 and none above the one before it; without what scores less than was asked for."""
+    cosine = max((search.nearness.cosines.get(each.number, 0.0) for each in search.page), default=0.0)
+    said = [search.said.get(each.number, ()) for each in search.page]
+    strength = strength_of(search.matches.words, said, cosine)
+    best = max((each.total for each in search.page), default=0.0)
+    last, least = 1.0, search.request.min_score
+    for each in search.page:
+        share = 1.0 if each.number in search.named else strength * each.total / best
+        last = min(last, max(share, 0.0))
+        if least is None or last >= least:
+            yield each, last
+
+
+def with_near(scores: Mapping[int, float], near: Mapping[int, Sequence[NearNote]]) -> tuple[int, ...]:
+    """The numbers of entries and of those around them, each once."""
+    return tuple(dict.fromkeys((*scores, *(other.number for each in near.values() for other in each))))
+
+
+def worth_in(search: SearchSoFar, said: Sequence[TermPart]) -> dict[str, float]:
+    """What each term is worth in a passage of this entry: what it was found by, and whatever else the query says."""
+    worth = {word.term: word.idf for word in search.matches.words}
+    worth.update({part.found: worth.get(part.term, 1.0) for part in said})
+    return worth or {word.term: 1.0 for word in search.words}
