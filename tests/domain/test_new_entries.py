@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from attrs import evolve
 
 from agent_memory.domain.change import Create, Dropped, Replace
 from agent_memory.domain.change_set import ChangeSet, ProposedEntry
@@ -72,6 +73,14 @@ def test_a_renewed_handoff_is_the_one_that_a_ref_means_and_there_is_no_second() 
     assert plan.dropped == (Dropped("And again", ("a session has one handoff",)),)
 
 
+@pytest.mark.parametrize(("given", "kept"), [("What is\nopen", "What is open"), (None, "Open: deploy.")])
+def test_a_renewed_handoff_says_what_it_is_about_or_that_is_derived(given: str | None, kept: str) -> None:
+    meta = evolve(OLD_HANDOFF.meta, description="All that was open then")
+    old = evolve(OLD_HANDOFF, listed=evolve(OLD_HANDOFF.listed, meta=meta))
+    plan = plan_window(ChangeSet((evolve(HANDOFF, description=given),)), facts(old, handoff_id=HANDOFF_ID))
+    assert [each.entry.meta.description for each in plan.changes if isinstance(each, Replace)] == [kept]
+
+
 @pytest.mark.parametrize("shown", [(), (stored("id__bbbbbb", "Other", "Other."),)])
 def test_a_handoff_that_was_not_shown_is_not_renewed(shown: tuple[StoredEntry, ...]) -> None:
     plan = plan_window(ChangeSet((HANDOFF,)), facts(*shown, handoff_id=HANDOFF_ID))
@@ -108,6 +117,26 @@ def test_two_entries_of_a_reply_that_say_the_same_become_one() -> None:
     id = next(each.entry.meta.id for each in plan.changes if isinstance(each, Create))
     assert (one, three, body) == ("One", "Three", f"See [[{id}]].")
     assert plan.dropped == (Dropped("Two", (f"it is already stored as {id}",)),)
+
+
+def test_what_was_shown_and_says_something_else_by_now_is_no_reason_to_store_nothing() -> None:
+    """P8"""
+    shown = stored("id__bbbbbb", "Port", "Port 8080.")
+    said = ChangeSet((note("Staging port", "Port 8080."),))
+    assert plan_window(said, facts(shown)).dropped == (
+        Dropped("Staging port", ("it is already stored as id__bbbbbb",)),
+    )
+    edited = evolve(shown.listed, content_hash="another", body_hash=body_hash("Port 9090."))
+    assert created(plan_window(said, facts(shown, live=(edited,)))) == [("Staging port", "Port 8080.")]
+
+
+def test_nothing_links_to_what_was_shown_and_forgotten_since() -> None:
+    """P15"""
+    shown = stored("id__bbbbbb", "Port", "Port 8080.")
+    said = ChangeSet((note("Deploys", "See [[id__bbbbbb|the port]]."),))
+    assert created(plan_window(said, facts(shown))) == [("Deploys", "See [[id__bbbbbb|the port]].")]
+    forgotten = plan_window(said, facts(shown, live=(), taken_ids=frozenset[str]()))
+    assert created(forgotten) == [("Deploys", "See the port.")]
 
 
 def test_what_a_note_says_of_itself_is_compared_as_it_will_be_stored() -> None:

@@ -81,9 +81,18 @@ def test_turns_of_one_session_are_united_in_its_place() -> None:
     assert with_source((nobody,), nobody) == (nobody, nobody)
 
 
-def test_names_of_the_place_are_nobodys_claim() -> None:
-    known = facts(5, scope="github.com/acme/web", context=Context(cwd="/srv/rack"), cwd="/opt/north")
-    title, text = "Use tabs in acme web", "Rack north."
+@pytest.mark.parametrize(
+    "place",
+    [
+        {"scope": "github.com/harbour/kilo"},
+        {"context": Context(cwd="/srv/harbour/kilo")},
+        {"cwd": "/opt/harbour/kilo"},
+        {"context": Context(cwd="/srv/harbour"), "cwd": "/opt/kilo"},
+    ],
+)
+def test_names_of_the_place_are_nobodys_claim(place: dict[str, Any]) -> None:
+    known = facts(5, **place)
+    title, text = "Use tabs", "Use tabs: harbour, kilo."
     assert computed_origin(title, text, Kind.FACT, known.window.turns, known) is Origin.USER
     assert computed_origin(title, text, Kind.FACT, facts(5).window.turns, facts(5)) is not Origin.USER
-    assert computed_origin(title, "Kilo, lima, mike.", Kind.FACT, known.window.turns, known) is not Origin.USER
+    assert computed_origin(title, "Lima, mike, november.", Kind.FACT, known.window.turns, known) is not Origin.USER

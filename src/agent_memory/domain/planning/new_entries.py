@@ -166,5 +166,5 @@ def _handoff_to_renew(facts: PlanFacts, so_far: Plan) -> str | None:
 
 def _renewal(proposed: ProposedEntry, id: str) -> ProposedUpdate:
     return ProposedUpdate(
-        id, proposed.title, proposed.description or "", proposed.tags, proposed.body, (), proposed.turns
+        id, proposed.title, proposed.description or "", proposed.tags, proposed.body, turns=proposed.turns
     )

@@ -23,7 +23,7 @@ def taken_ids(facts: PlanFacts, so_far: Plan) -> frozenset[str]:
 def link_targets(by_ref: Mapping[str, str], new: Iterable[str], facts: PlanFacts, so_far: Plan) -> Targets:
     """What a link may point at: refs of the reply, its `new` ids, earlier windows' entries and the store's."""
     live = {id.casefold(): id for each in facts.live for id in (*each.meta.aliases, each.meta.id)}
-    live.update({id.casefold(): id for id in (*facts.shown, *planned_entries(so_far), *new)})
+    live.update({id.casefold(): id for id in (*planned_entries(so_far), *new)})
     return Targets(by_ref, live, taken_ids(facts, so_far))
 
 
@@ -33,8 +33,7 @@ def id_with_body(body: str, facts: PlanFacts, so_far: Plan) -> str | None:
     planned = planned_entries(so_far)
     here = (id for id, entry in planned.items() if body_hash(entry.body) == wanted)
     live = (each.meta.id for each in facts.live if each.body_hash == wanted and each.meta.id not in planned)
-    shown = (id for id, stored in facts.shown.items() if id not in planned and body_hash(stored.body) == wanted)
-    return next((id for ids in (here, live, shown) for id in ids), None)
+    return next((id for ids in (here, live) for id in ids), None)
 
 
 def unlinked(subject: str, unknown: Iterable[str]) -> list[Dropped]:
