@@ -31,7 +31,7 @@ class Subject:
 
 _PLANNING = (
     "body_checks directives drafts inline_fallback known_subjects linking new_entries origin planned_store plan_provenance planning "
-    "planning_properties related replacements run_limits salience statements"
+    "planning_properties related replacements run_limits salience same_body statements taken_ids"
 )
 
 SUBJECTS: Mapping[str, Subject] = {
@@ -49,7 +49,8 @@ SUBJECTS: Mapping[str, Subject] = {
         ("domain/defragging/test_*.py", "domain/tidying/test_due.py", "domain/tidying/test_surplus.py"),
     ),
     "redaction": Subject(
-        ("domain/redaction.py", "domain/redacting/*.py"), ("domain/test_redact*.py", "domain/redacting/test_*.py")
+        ("domain/redaction.py", "domain/redacting/*.py"),
+        ("domain/test_redaction.py", "domain/test_redacting_*.py", "domain/redacting/test_*.py"),
     ),
 }
 """By the name that is given to `make mutants`."""

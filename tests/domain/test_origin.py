@@ -70,6 +70,20 @@ def test_what_a_user_said_is_the_users_in_the_agents_words_too() -> None:
     assert origin_of(note, [3], said) is Origin.USER
 
 
+def test_a_day_that_an_agent_adds_is_nobodys_claim() -> None:
+    assert is_said_by(Claim("Kilo", "Lima (2026-02-13).", Kind.FACT), "lima")
+    assert not is_said_by(Claim("Kilo", "Lima (mike).", Kind.FACT), "lima")
+
+
+def test_a_third_of_it_is_enough_where_a_person_said_the_title() -> None:
+    def is_enough(said: int, more: int) -> bool:
+        title = " ".join(f"kilo{n}" for n in range(said))
+        return is_said_by(Claim(title, " ".join(f"lima{n}" for n in range(more)), Kind.FACT), title)
+
+    assert is_enough(17, 33)
+    assert not is_enough(17, 34)
+
+
 def test_a_user_turn_that_is_not_cited_makes_no_user_entry_but_supports_a_directive() -> None:
     said = session(("user", "Use pnpm instead of npm."), ("tool", "done"), ("agent", "Switched to pnpm."))
     assert origin_of(claim("Use pnpm instead of npm"), [3], said) is Origin.AGENT
