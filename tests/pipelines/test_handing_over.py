@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import Final
 
 import pytest
@@ -31,6 +32,7 @@ from agent_memory.errors import (
     HistoryUnreadable,
     SessionForgotten,
     StateCorrupt,
+    StoreIo,
     UsageInvalid,
 )
 from agent_memory.pipelines.handing_over import HandingOverIo, Kept, Taken, keep_handover, take_named, take_newest
@@ -48,6 +50,8 @@ class Handing:
     """Sessions, the newest first, and one store."""
 
     sessions: list[InboxEntry] = field(factory=list)
+    unseen: list[Error] = field(factory=list)
+    """Why captures cannot be looked at."""
     source: DictHistories = field(factory=DictHistories)
     histories: dict[str, HistorySource] = field(factory=dict)
     kept: DictKeptHistories = field(factory=DictKeptHistories)
@@ -75,7 +79,7 @@ class Handing:
             store=self.store,
             writes=writes,
             clock=self.clock,
-            recent=lambda: iter(self.sessions),
+            recent=lambda: chain(map(Failure, self.unseen), map(Success, self.sessions)),
         )
 
     def named(self, session_id: str, *guesses: InboxEntry) -> Result[Taken, Error]:
@@ -111,6 +115,13 @@ class TestASessionByItsId:
         handing.session("s2")
         taken = handing.named("s1").unwrap()
         assert (taken.entry.retrieval, taken.handover.session_id) == (SessionFile(METHOD, "s1"), "s1")
+
+    def test_where_not_all_captures_can_be_looked_at_it_is_not_unknown_p6(self, handing: Handing) -> None:
+        unseen = StoreIo("inbox", "list", "EIO", "Input/output error")
+        handing.unseen.append(unseen)
+        assert handing.named("s1") == Failure(unseen)
+        handing.session("s1")
+        assert handing.named("s1").unwrap().handover.session_id == "s1"
 
     def test_one_that_nobody_knows_is_the_callers_mistake(self, handing: Handing) -> None:
         assert isinstance(handing.named("s1").failure(), UsageInvalid)
@@ -227,6 +238,12 @@ class TestTheNewestOfAPlace:
         handing.session("s2", cwd="/home/dana/elsewhere")
         assert handing.newest().unwrap().handover.session_id == "s1"
         assert isinstance(handing.newest(Harness.CODEX).failure(), UsageInvalid)
+
+    def test_where_not_all_captures_can_be_looked_at_the_newest_is_not_known_p6(self, handing: Handing) -> None:
+        handing.session("s1")
+        unseen = StoreIo("inbox", "list", "EIO", "Input/output error")
+        handing.unseen.append(unseen)
+        assert handing.newest() == Failure(unseen)
 
     def test_one_in_which_nobody_asked_and_one_that_is_gone_are_passed_over(self, handing: Handing) -> None:
         handing.session("s1")

@@ -50,8 +50,9 @@ class HandingOverIo:
     store: Store
     writes: RecordedWrites
     clock: Clock
-    recent: Callable[[], Iterator[InboxEntry]]
-    """The sessions that are known, the newest first, a session as often as it was captured."""
+    recent: Callable[[], Iterator[Result[InboxEntry, Error]]]
+    """The sessions that are known, the newest first, a session as often as it was captured; an error where one cannot be
+    looked at."""
     handoff_days: int = 7
 
 
@@ -81,8 +82,17 @@ def take_named(
 ) -> Result[Taken, Error]:
     """The session with this id, by its newest capture, else by the first of `guesses` that can be read. SessionForgotten,
     or why it cannot be read; UsageInvalid where nobody asked for anything in it."""
-    known = next((each for each in io.recent() if _is(each, session_id, harness)), None)
+    known: InboxEntry | None = None
     trouble: Error = UsageInvalid(f"Nothing is known of a session {session_id}", "Name its harness with --harness.")
+    for each in io.recent():
+        match sealed(each):
+            case Failure(error):
+                trouble = error  # what cannot be looked at may be a later capture of it, which says no more (P6)
+            case Success(entry) if _is(entry, session_id, harness):
+                known = entry
+                break
+            case Success(_):
+                pass
     for entry in guesses if known is None else (known,):
         match sealed(_take(io, entry)):
             case Success(taken):
@@ -99,7 +109,10 @@ def take_newest(io: HandingOverIo, scope: str, harness: Harness | None) -> Resul
     """The newest session of the place that can be read and in which a person asked for something."""
     tried: dict[tuple[str, str | None], None] = {}
     trouble: Error | None = None
-    for entry in io.recent():
+    for each in io.recent():
+        if isinstance(each, Failure):
+            return each  # it may be the newest (P6)
+        entry = each.unwrap()
         key = (entry.harness.value, session_id_of(entry))
         if key in tried or (harness is not None and entry.harness is not harness) or _scope_of(io, entry) != scope:
             continue

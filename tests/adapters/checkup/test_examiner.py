@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import subprocess
@@ -17,7 +18,8 @@ from agent_memory.config import Config, LlmConfig, StorageConfig
 from agent_memory.domain.spend import day_of
 from agent_memory.domain.tiers import TierList
 from agent_memory.domain.vocabulary import Sensitivity
-from agent_memory.errors import TargetRefused
+from agent_memory.errors import StoreIo, TargetRefused
+from faults import failing_at
 from store_under_examination import Patient
 
 HOUR_SECONDS = 3600
@@ -143,6 +145,34 @@ class TestFilesAndRuns:
             "state/phase.json",
             "state/sessions/amp_x.json",
         ]
+
+    def test_what_cannot_be_looked_at_is_a_finding_and_nothing_else_is_missing_unsaid_p6(
+        self, healthy: Patient
+    ) -> None:
+        unrecorded = evolve(healthy, config=Config(storage=StorageConfig(auto_commit=False)))
+        for path in ("state/phase.json", "runs/20260213T143005123Z-k3J9xQ/checkpoint.json"):
+            healthy.by_hand(path, "{")
+        aged(healthy.by_hand("inbox/snapshots/x.md", "text"), 2 * HOUR_SECONDS)
+        whole, told = set(unrecorded.examine().symptoms), 0
+        assert {each.code for each in whole} == {"damaged-state", "interrupted-run", "orphan-snapshot"}
+        for k in range(1, 2_000):
+            with failing_at(k, errno.EIO, once=True) as counter:
+                found = set(unrecorded.examine().symptoms)
+            if not counter.struck:
+                break
+            assert found >= whole or found - whole, f"call {k} was passed over"
+            told += found != whole
+        assert told > 20
+
+    def test_while_an_entry_cannot_be_read_no_snapshot_is_an_orphan_p6(
+        self, healthy: Patient, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        aged(healthy.by_hand("inbox/snapshots/x.md", "text"), 2 * HOUR_SECONDS)
+        assert healthy.codes() == ["orphan-snapshot"]
+        healthy.by_hand("inbox/2026-02-13T14-30-05.123Z_amp_k3J9xQ.json", "{")
+        refused = Failure(StoreIo("inbox", "read", "EIO", "Input/output error"))
+        monkeypatch.setattr("agent_memory.adapters.checkup.inbox_state.entry_in", lambda _: refused)
+        assert sorted(healthy.codes()) == ["malformed-entry", "not-consolidated"]
 
     def test_the_inbox(self, healthy: Patient) -> None:
         healthy.by_hand("inbox/2026-02-13T14-30-05.123Z_amp_k3J9xQ.json", "{")

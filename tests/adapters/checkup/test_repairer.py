@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import subprocess
@@ -201,3 +202,27 @@ def test_what_is_written_again_reads_as_the_same_note(patient: Patient) -> None:
     assert data.endswith(b"# Kites\r\n\r\nThey fly.\r\n")
     assert found.meta.tags == ("topic__kites", "topic__a-b")
     assert evolve(found.meta, id="id__a1b2c3").title == "Kites"
+
+
+def test_files_and_locks_that_cannot_be_looked_at_are_told_p6(
+    patient: Patient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    patient.by_hand("topics/my idea.md", "Try kites.\n")
+    real = os.listdir
+
+    def without_topics(path: str) -> list[str]:
+        if str(path).endswith("/topics"):
+            raise OSError(errno.EMFILE, "Too many open files", path)
+        return real(path)
+
+    def unseen(root: Path, git_directory: Path) -> tuple[Path, ...]:
+        raise PermissionError(errno.EACCES, "Permission denied", str(git_directory))
+
+    with monkeypatch.context() as broken:
+        broken.setattr(os, "listdir", without_topics)
+        broken.setattr("agent_memory.adapters.checkup.repairer.stale_locks", unseen)
+        done = patient.repair()
+    assert "Permission denied" in done.failed[0]
+    assert any("topics" in each and "Too many open files" in each for each in done.failed)
+    assert not any("my idea" in each for each in done.did)
+    assert any("my idea" in each for each in patient.repair().did)

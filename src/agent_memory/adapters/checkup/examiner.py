@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -30,7 +30,7 @@ from agent_memory.domain.checkup import catalogue as of
 from agent_memory.domain.checkup.analysis_checks import examine_analysis
 from agent_memory.domain.checkup.cap_checks import examine_caps
 from agent_memory.domain.checkup.examination import Examination, in_order
-from agent_memory.domain.checkup.file_checks import examine_files
+from agent_memory.domain.checkup.file_checks import Found, examine_files
 from agent_memory.domain.checkup.git_checks import examine_git
 from agent_memory.domain.checkup.link_checks import examine_links, examine_references
 from agent_memory.domain.checkup.name_checks import examine_copies, examine_names
@@ -94,6 +94,7 @@ class Examiner:
     def examine(self) -> Examination:
         """All symptoms."""
         symptoms: list[Symptom] = []
+        walked = self._walked(symptoms)
         live = self._kept(self.store.list(), symptoms, of.UNREADABLE_STORE, _NOTHING)
         archive = self._kept(self.store.list(archived=True), symptoms, of.UNREADABLE_STORE, _NOTHING)
         tiers = self._kept(self.store.tiers(), symptoms, of.TIERS_DAMAGED, TierList())
@@ -101,9 +102,9 @@ class Examiner:
         symptoms += self._notes(shown, archive, tiers)
         symptoms += examine_tiers(tiers, {each.meta.id: each for each in live.entries})
         symptoms += self._of(self.dry_publish(), examine_targets, of.UNREADABLE_STORE)
-        symptoms += self._inbox_and_runs()
+        symptoms += self._inbox_and_runs(walked)
         symptoms += self._git(live)
-        symptoms += self._files()
+        symptoms += self._files(walked)
         found = in_order([_printable(each) for each in symptoms])
         return Examination(str(self.root), len(live.entries), len(archive.entries), found)
 
@@ -181,13 +182,13 @@ class Examiner:
 
     # -- what runs leave ----------------------------------------------------------------------------------------------
 
-    def _inbox_and_runs(self) -> Iterator[Symptom]:
+    def _inbox_and_runs(self, walked: Sequence[Found]) -> Iterator[Symptom]:
         root, now_ms = str(self.root), self.clock.now_ms()
         yield from self._of(failed_entries(root), examine_failed, of.UNREADABLE_STORE)
         troubles = QueueTroubles(root).read().map(lambda found: tuple(sorted(found.items())))
         yield from self._of(troubles, examine_troubles, of.DAMAGED_STATE)
         names = self.inbox.names()
-        yield from self._of(names, lambda found: examine_pending(root, found, now_ms), of.UNREADABLE_STORE)
+        yield from self._of(names, lambda found: examine_pending(root, found, walked, now_ms), of.UNREADABLE_STORE)
         symptoms: list[Symptom] = []
         runs = self._kept(self.runs.runs(_LOOKED_BACK_RUNS), symptoms, of.DAMAGED_STATE, ())
         yield from symptoms
@@ -218,15 +219,21 @@ class Examiner:
             facts = read_git(self.root, self.environ, unrecorded_writes(self.root))
             yield from examine_git(facts, has_notes=bool(live.entries))
 
-    def _files(self) -> Iterator[Symptom]:
-        now_ms = self.clock.now_ms()
-        walked = list(walk(str(self.root)))
-        for each in walked:
+    def _walked(self, symptoms: list[Symptom]) -> Sequence[Found]:
+        """Everything below the root, looked at once: what cannot be looked at is told, and missing nowhere unsaid (P6)."""
+        found: list[Found] = []
+        for each in walk(str(self.root)):
             if isinstance(each, OSError):
-                yield _trouble(store_io(each, "look at", str(each.filename or self.root)), of.UNREADABLE_STORE)
-        found = [each for each in walked if not isinstance(each, OSError)]
-        yield from examine_files(found, os.getuid(), now_ms)
-        yield from examine_state(str(self.root), now_ms)
+                error = store_io(each, "look at", str(each.filename or self.root))
+                symptoms.append(_trouble(error, of.UNREADABLE_STORE))
+            else:
+                found.append(each)
+        return found
+
+    def _files(self, walked: Sequence[Found]) -> Iterator[Symptom]:
+        now_ms = self.clock.now_ms()
+        yield from examine_files(walked, os.getuid(), now_ms)
+        yield from examine_state(str(self.root), walked, now_ms)
         if os.path.lexists(self.root / JOURNAL):
             yield of.UNFINISHED_WRITE.found(
                 JOURNAL, "A change of several files was cut short, and could not be undone yet"

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from returns.result import Failure, Result, Success
 
+from agent_memory.adapters.disk.io_errors import store_io
 from agent_memory.adapters.disk.paths import is_directory, is_there
 from agent_memory.adapters.git.git_locks import stale_locks
 from agent_memory.adapters.git.git_process import GitOutput, GitProcess
@@ -44,7 +45,10 @@ def read_git(root: Path, environ: Mapping[str, str], owed: int) -> GitFacts:
     if isinstance(directory, Failure):
         return GitFacts(present=True, owed=owed, trouble=describe(directory.failure()))
     where = directory.unwrap()
-    locks = tuple(os.path.relpath(path, root) for path in stale_locks(root, where))
+    try:
+        locks = tuple(os.path.relpath(path, root) for path in stale_locks(root, where))
+    except OSError as refused:
+        return GitFacts(present=True, owed=owed, trouble=describe(store_io(refused, "look through", str(where))))
     match sealed(git.run("status", "--porcelain=v1", "-z", "--untracked-files=no", "--ignore-submodules=all")):
         case Failure(error):
             return GitFacts(present=True, owed=owed, stale_locks=locks, trouble=describe(error))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 
 from returns.result import Failure, Success
@@ -11,6 +10,7 @@ from agent_memory.adapters.inbox.inbox_put import INBOX
 from agent_memory.adapters.inbox.inbox_snapshots import SNAPSHOTS
 from agent_memory.adapters.inbox.inbox_texts import entry_in
 from agent_memory.domain.checkup import catalogue as of
+from agent_memory.domain.checkup.file_checks import Found
 from agent_memory.domain.checkup.symptom import Symptom
 from agent_memory.domain.inbox_entry import FileSnapshot
 from agent_memory.domain.instants import HOUR_MS
@@ -19,9 +19,11 @@ from agent_memory.errors import InboxEntryInvalid
 from agent_memory.wording import describe
 
 
-def examine_pending(root: str, names: Sequence[str], now_ms: int) -> Iterator[Symptom]:
-    """Every pending entry that cannot be understood, and every snapshot that has waited an hour for its entry."""
+def examine_pending(root: str, names: Sequence[str], walked: Sequence[Found], now_ms: int) -> Iterator[Symptom]:
+    """Every pending entry that cannot be understood, and, of the files that were seen, every snapshot that has waited an
+    hour for its entry. While an entry cannot be read it may name any of them (P6)."""
     named: set[str] = set()
+    is_all_read = True
     for name in names:
         match sealed(entry_in(f"{root}/{INBOX}/{name}")):
             case Success(entry):
@@ -32,24 +34,18 @@ def examine_pending(root: str, names: Sequence[str], now_ms: int) -> Iterator[Sy
                     f"{INBOX}/{name}", f"It is no inbox entry: {'; '.join(problems)}; the next run moves it aside"
                 )
             case Failure(error):
+                is_all_read = False
                 yield of.MALFORMED_ENTRY.found(f"{INBOX}/{name}", describe(error).rstrip("."))
-    for path in _snapshots(root):
-        if path not in named and _age_ms(f"{root}/{path}", now_ms) > HOUR_MS:
+    for snapshot in _snapshots(walked) if is_all_read else ():
+        if snapshot.path not in named and now_ms - snapshot.mtime_ms > HOUR_MS:
             yield of.ORPHAN_SNAPSHOT.found(
-                path, "Its capture never ended, so no run looks at it; `memory capture --file` it again, or remove it"
+                snapshot.path,
+                "Its capture never ended, so no run looks at it; `memory capture --file` it again, or remove it",
             )
 
 
-def _snapshots(root: str) -> list[str]:
-    try:
-        names = sorted(os.listdir(f"{root}/{SNAPSHOTS}"))
-    except OSError:
-        return []
-    return [f"{SNAPSHOTS}/{name}" for name in names if not name.startswith(".")]
-
-
-def _age_ms(path: str, now_ms: int) -> int:
-    try:
-        return now_ms - os.lstat(path).st_mtime_ns // 1_000_000
-    except OSError:
-        return 0
+def _snapshots(walked: Sequence[Found]) -> Iterator[Found]:
+    for each in walked:
+        directory, _, name = each.path.rpartition("/")
+        if directory == SNAPSHOTS and not name.startswith("."):
+            yield each

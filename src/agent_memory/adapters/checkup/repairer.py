@@ -15,6 +15,7 @@ from agent_memory.adapters.checkup.git_state import git_directory
 from agent_memory.adapters.checkup.note_files import read_copies, read_notes
 from agent_memory.adapters.checkup.note_repairing import Repairing, is_repairable
 from agent_memory.adapters.checkup.walked_files import walk
+from agent_memory.adapters.disk.listed_names import names_inside
 from agent_memory.adapters.git.git_locks import remove_stale_locks, stale_locks
 from agent_memory.adapters.records.health_files import unrecorded_writes
 from agent_memory.adapters.store.entry_files import JOURNAL, TOPICS
@@ -87,16 +88,18 @@ class Repairer:
     def _free_git(self, log: _Log) -> None:
         root = self.examiner.root
         directory = git_directory(root, self.examiner.environ).value_or(None)
-        if directory is None or not (locks := stale_locks(root, directory)):
+        if directory is None:
             return
         try:
+            if not (locks := stale_locks(root, directory)):
+                return
             with self.locks.write() as held:
                 if isinstance(held, Success) and remove_stale_locks(root, directory):
                     log.did += [
                         f"{os.path.relpath(path, root)}, a lock that no git worked behind, is removed" for path in locks
                     ]
         except OSError as error:
-            log.failed.append(f"A lock of git could not be removed: {error.strerror}")
+            log.failed.append(f"What locks git could not be looked at and removed: {error.strerror}")
 
     def _adopt(self, log: _Log) -> None:
         """What a person changed is recorded as theirs before anything is repaired, and what git missed with it."""
@@ -115,17 +118,18 @@ class Repairer:
         lists = self.examiner.store.list().bind(
             lambda live: self.examiner.store.list(archived=True).map(lambda archive: (live, archive))
         )
-        match sealed(lists):
+        root = str(self.examiner.root)
+        seen = lists.bind(lambda both: names_inside(root, TOPICS).map(lambda names: (*both, names)))
+        match sealed(seen):
             case Failure(error):
                 log.failed.append(describe(error))
-            case Success((live, archive)):
-                root = str(self.examiner.root)
+            case Success((live, archive, names)):
                 notes = chain(read_copies(root, live.unreadable, live.entries), read_notes(root, live.entries))
                 repairs = plan_repairs(
                     (note for note in notes if is_repairable(note)),
                     {each.path: each for each in live.entries},
                     _ids_of(live, archive),
-                    _names(f"{root}/{TOPICS}"),
+                    names,
                 )
                 repairing = Repairing(root, self.locks)
                 repairing.carry_out(repairs)
@@ -190,10 +194,3 @@ def _ids_of(live: Listing, archive: Listing) -> frozenset[str]:
     stated = Listing(tuple(each for each in live.entries if not each.provisional_id))
     named = (id_in_name(each.path.rpartition("/")[2]) for each in (*live.unreadable, *archive.unreadable))
     return taken_ids(stated, archive) | {id.casefold() for id in named if id is not None}
-
-
-def _names(directory: str) -> list[str]:
-    try:
-        return os.listdir(directory)
-    except OSError:
-        return []  # then there is no note to repair either

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+import stat
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from returns.result import Failure, Success
@@ -12,6 +13,7 @@ from returns.result import Failure, Success
 from agent_memory.adapters.disk.paths import inside, read_file
 from agent_memory.adapters.records.tag_vocabulary_file import TagVocabularyFile
 from agent_memory.domain.checkup import catalogue as of
+from agent_memory.domain.checkup.file_checks import Found
 from agent_memory.domain.checkup.symptom import Symptom
 from agent_memory.domain.checkup.tier_checks import TIERS_FILE
 from agent_memory.domain.instants import HOUR_MS
@@ -21,6 +23,7 @@ from agent_memory.errors import PathRefused, StateCorrupt
 from agent_memory.formats.session_mark_json import parse_session_mark
 from agent_memory.wording import describe
 
+_STATE = "state"
 _SESSIONS = "state/sessions"
 _RUNS = "runs"
 _RUN_STATE = ("deferred.json", "deferred-actions.json", "owed.json", "tiering.json", "undone.json", "undoing.json")
@@ -28,9 +31,9 @@ _CHECKPOINTS = ("checkpoint", "defrag")
 _MAX_BYTES = 64 << 20
 
 
-def examine_state(root: str, now_ms: int) -> Iterator[Symptom]:
-    """Every file below `state/` but the tier list, and what lies in `runs/` beside the reports."""
-    for path in _json_files(root, "state"):
+def examine_state(root: str, walked: Sequence[Found], now_ms: int) -> Iterator[Symptom]:
+    """Of the files that were seen every one below `state/` but the tier list, and what lies in `runs/` beside the reports."""
+    for path in _json_files(walked):
         if path == TIERS_FILE:
             continue
         if path == VOCABULARY_FILE:
@@ -39,7 +42,7 @@ def examine_state(root: str, now_ms: int) -> Iterator[Symptom]:
         yield from _examine_mark(root, path) if path.startswith(f"{_SESSIONS}/") else _examine_json(root, path)
     for name in _RUN_STATE:
         yield from _examine_json(root, f"{_RUNS}/{name}")
-    yield from _examine_checkpoints(root, now_ms)
+    yield from _examine_checkpoints(root, walked, now_ms)
 
 
 def read_vocabulary(root: str) -> TagVocabulary:
@@ -81,12 +84,11 @@ def _examine_mark(root: str, path: str) -> Iterator[Symptom]:
         )
 
 
-def _examine_checkpoints(root: str, now_ms: int) -> Iterator[Symptom]:
-    for run in _names(root, _RUNS):
-        if not os.path.isdir(f"{root}/{_RUNS}/{run}"):
-            continue
-        for name in _CHECKPOINTS:
-            yield from _examine_checkpoint(root, f"{_RUNS}/{run}/{name}", now_ms)
+def _examine_checkpoints(root: str, walked: Sequence[Found], now_ms: int) -> Iterator[Symptom]:
+    for each in walked:
+        if stat.S_ISDIR(each.mode) and each.path.rpartition("/")[0] == _RUNS:
+            for name in _CHECKPOINTS:
+                yield from _examine_checkpoint(root, f"{each.path}/{name}", now_ms)
 
 
 def _examine_checkpoint(root: str, stem: str, now_ms: int) -> Iterator[Symptom]:
@@ -133,20 +135,11 @@ def _read(root: str, path: str) -> bytes | str | None:
             return describe(error).rstrip(".")
 
 
-def _json_files(root: str, directory: str) -> Iterator[str]:
-    for name in _names(root, directory):
-        path = f"{directory}/{name}"
-        if name.endswith(".json") and not name.startswith("."):
-            yield path
-        elif os.path.isdir(f"{root}/{path}") and not os.path.islink(f"{root}/{path}"):
-            yield from _json_files(root, path)
-
-
-def _names(root: str, directory: str) -> list[str]:
-    try:
-        return sorted(os.listdir(f"{root}/{directory}"))
-    except OSError:
-        return []  # the walk over all files tells that it cannot be looked into
+def _json_files(walked: Sequence[Found]) -> Iterator[str]:
+    for each in walked:
+        name = each.path.rpartition("/")[2]
+        if each.path.startswith(f"{_STATE}/") and name.endswith(".json") and not name.startswith("."):
+            yield each.path
 
 
 def _age_ms(root: str, path: str, now_ms: int) -> int:

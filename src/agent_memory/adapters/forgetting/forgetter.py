@@ -6,13 +6,13 @@ again; then the notes, as one transaction; then what knew of them. The journal s
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.file_in_root import drop_file
+from agent_memory.adapters.disk.listed_names import listed_names
 from agent_memory.adapters.disk.paths import FileImage, real_root
 from agent_memory.adapters.forgetting.forgetting_files import ForgettingFiles
 from agent_memory.adapters.forgetting.forgetting_look import ForgettingLook, Found, newest_of_each, was_forgotten
@@ -231,11 +231,13 @@ class Forgetter:
             return held.bind(lambda _: self.purge(work)).bind(lambda _: self._without_old_repositories())
 
     def _without_old_repositories(self) -> Result[None, Error]:
-        for name in sorted(os.listdir(self._real)):
-            if name.startswith(_OLD_GIT):
-                gone = remove_directory_below(self._real, name)
-                if isinstance(gone, Failure):
-                    return gone
+        return listed_names(self._real, lambda name: name.startswith(_OLD_GIT)).bind(self._without_directories)
+
+    def _without_directories(self, names: Sequence[str]) -> Result[None, Error]:
+        for name in names:
+            gone = remove_directory_below(self._real, name)
+            if isinstance(gone, Failure):
+                return gone
         return Success(None)
 
     @property

@@ -18,16 +18,29 @@ STALE_SECONDS = 2.0
 STALE_UNSEEN_SECONDS = 120.0
 """The same where it cannot be seen which processes run."""
 
-_PATTERNS = ("*.lock", "refs/**/*.lock", "objects/info/*.lock")
+_ENDING = ".lock"
+_BELOW = ("refs", "objects/info")
 
 
 def lock_files(git_directory: Path) -> tuple[Path, ...]:
-    """Every lock file of a repository."""
-    return tuple(path for pattern in _PATTERNS for path in sorted(git_directory.glob(pattern)) if path.is_file())
+    """Every lock file of a repository. Raises OSError where that cannot be looked through: it is never taken for free (P6),
+    as the globs of `pathlib` do where permission is denied."""
+    found: list[str] = []
+    for start in ("", *_BELOW):
+        for parent, below, names in os.walk(git_directory / start, onerror=_refuse):
+            found += [f"{parent}/{name}" for name in sorted(names) if name.endswith(_ENDING)]
+            if not start:
+                below.clear()
+    return tuple(map(Path, found))
+
+
+def _refuse(error: OSError) -> None:
+    if not isinstance(error, FileNotFoundError):
+        raise error
 
 
 def remove_stale_locks(root: Path, git_directory: Path) -> bool:
-    """True when no lock is left: all that there were belonged to nobody and are gone."""
+    """True when no lock is left: all that there were belonged to nobody and are gone. Raises OSError."""
     locks = lock_files(git_directory)
     if locks and len(stale_locks(root, git_directory)) < len(locks):
         return False
@@ -37,7 +50,7 @@ def remove_stale_locks(root: Path, git_directory: Path) -> bool:
 
 
 def stale_locks(root: Path, git_directory: Path) -> tuple[Path, ...]:
-    """The locks that belong to nobody: all or none, since a git that works may have made any of them."""
+    """The locks that belong to nobody: all or none, since a git that works may have made any of them. Raises OSError."""
     locks = lock_files(git_directory)
     if not locks:
         return ()
