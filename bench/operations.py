@@ -57,7 +57,7 @@ def acts(memory: Memory, baseline: sqlite3.Connection) -> Mapping[str, Act]:
     return {
         "SQLite write": insert,
         "write": lambda _: memory.service.remember(NoteDraft(note())).unwrap(),
-        "read": lambda number: memory.service.read(ids[number]).unwrap(),
+        "read": lambda number: memory.service.read(ids[number % len(ids)]).unwrap(),
         "search (BM25)": lambda number: memory.search(
             SearchRequest(" ".join(queries[number]), mode=Mode.BM25)
         ).unwrap(),
