@@ -471,3 +471,13 @@ def test_what_is_due_but_no_longer_live_is_passed_over() -> None:
     due = Due((Archive("id__zzzzzz", "it expired"), Archive(A, "it expired")))
     plan = plan_defrag(DefragProposal(), facts_of(PORT, OTHER), (), due)
     assert (retired(plan), plan.dropped) == ([A], ())
+
+
+def test_what_has_expired_goes_before_what_an_earlier_run_put_off() -> None:
+    waiting = Deferred(RETAG, {A: f"hash of {A}"})
+    due = Due((Archive(A, "it expired"),))
+    plan = plan_defrag(DefragProposal(), facts_of(PORT, OTHER), (waiting,), due)
+    assert retired(plan) == [A]
+    assert reasons(plan) == (
+        f"retag of {A}: put off by an earlier run, and not possible any more: another action of this run changes it already"
+    )

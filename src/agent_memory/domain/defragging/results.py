@@ -27,7 +27,7 @@ class Outcome:
 
 
 def linked_bodies(
-    bodies: dict[str, str], sources: Iterable[MemoryEntry], heir: str, drops: Iterable[str], ground: Ground
+    bodies: dict[str, str], sources: Iterable[MemoryEntry], heir: str, drops: tuple[str, ...], ground: Ground
 ) -> tuple[dict[str, str], tuple[str, ...]]:
     """The bodies by new id with their links resolved, and the targets that lead nowhere.
 
@@ -40,9 +40,9 @@ def linked_bodies(
     linked = {id: link_body(_without_own(body, own, id == heir), (), targets, id) for id, body in bodies.items()}
     texts = {id: each.body for id, each in linked.items()}
     held = {link.target for text in texts.values() for link in find_links(text)}
-    named = "\n".join(drops)
     wanted = (link.target for each in sources for link in find_links(each.body) if link.target not in own)
-    missing = [id for id in dict.fromkeys(wanted) if id not in held and targets.id_of(id) and id not in named]
+    lost = (id for id in dict.fromkeys(wanted) if id not in held and targets.id_of(id))
+    missing = [id for id in lost if not any(id in drop for drop in drops)]
     extended = append_see_also(texts[heir], missing)
     if len(extended) <= MAX_BODY_CHARS:
         texts[heir] = extended

@@ -74,7 +74,7 @@ def _edited(action: Edit, old: MemoryEntry, ground: Ground) -> Result[Rewritten,
     at = shown.find(find)
     if not find.strip() or at < 0:
         return Failure(("the passage to be replaced does not occur in it",))
-    if shown.find(find, at + 1) >= 0:
+    if shown.rfind(find) != at:
         return Failure(("the passage to be replaced occurs more than once in it",))
     body = stored_body(shown[:at] + clean_text(action.replace).text + shown[at + len(find) :])
     if body == old.body:
