@@ -52,22 +52,24 @@ class KnownNotes:
 
     def _near(self, subject: Subject, scopes: frozenset[str]) -> Result[Sequence[StoredEntry], Error]:
         indexed = self._indexed(subject, scopes)
-        ids = (
+        likely = (
             Success(indexed)
             if indexed is not None
             else self.store.list().map(lambda listing: _likeliest(subject, listing.entries, scopes))
         )
-        return ids.map(lambda found: [stored for id in found if (stored := self._readable(id, scopes)) is not None])
+        return likely.map(
+            lambda found: [stored for each in found if (stored := self._readable(each, scopes)) is not None]
+        )
 
-    def _readable(self, id: str, scopes: frozenset[str]) -> StoredEntry | None:
-        match sealed(self.store.read(id)):
+    def _readable(self, listed: Listed, scopes: frozenset[str]) -> StoredEntry | None:
+        match sealed(self.store.read_again(listed)):
             case Success(stored) if _may_be_named(stored.listed, scopes):
                 return stored
             case _:  # it went meanwhile, or cannot be read: then nobody can say that it is about the same
                 return None
 
-    def _indexed(self, subject: Subject, scopes: frozenset[str]) -> Sequence[str] | None:
-        """The ids that the index finds; None where it cannot answer for all notes."""
+    def _indexed(self, subject: Subject, scopes: frozenset[str]) -> Sequence[Listed] | None:
+        """The notes that the index finds; None where it cannot answer for all of them."""
         index = self.index
         if index is None:
             return None
@@ -78,7 +80,7 @@ class KnownNotes:
         found = (
             index.match(words, TermWeights(prefix=0.0, typo=0.0), MOST_CANDIDATES, NoteFilter(scopes=scopes))
             .bind(lambda matches: index.notes(tuple(matches.scores)))
-            .map(lambda notes: [note.listed.meta.id for note in notes.values()])
+            .map(lambda notes: [note.listed for note in notes.values()])
         )
         return None if isinstance(found, Failure) else found.unwrap()
 
@@ -99,13 +101,13 @@ def _may_be_named(listed: Listed, scopes: frozenset[str]) -> bool:
     return listed.meta.scope in scopes and listed.meta.sensitivity is not Sensitivity.SECRET
 
 
-def _likeliest(subject: Subject, listed: Sequence[Listed], scopes: frozenset[str]) -> list[str]:
-    """The ids of the entries that share most words with the subject, by what a listing knows of them."""
+def _likeliest(subject: Subject, listed: Sequence[Listed], scopes: frozenset[str]) -> list[Listed]:
+    """The entries that share most words with the subject, by what a listing knows of them."""
     wanted = content_terms(f"{subject.title} {subject.description} {subject.body}")
-    scored: list[tuple[float, str]] = []
+    scored: list[tuple[float, str, Listed]] = []
     for each in listed:
         about = words_about(each.meta)
         shared = len(wanted & about)
         if shared and _may_be_named(each, scopes):
-            scored.append((shared / math.sqrt(len(about)), each.meta.id))
-    return [id for _, id in nlargest(MOST_CANDIDATES, scored)]
+            scored.append((shared / math.sqrt(len(about)), each.meta.id, each))
+    return [each for _, _, each in nlargest(MOST_CANDIDATES, scored)]

@@ -8,6 +8,7 @@ from typing import TypeVar
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.change import Change, Create, Receipt, Replace, Restore
+from agent_memory.domain.entry import Listings
 from agent_memory.domain.note_draft import Caller
 from agent_memory.domain.results import sealed
 from agent_memory.domain.section import Published
@@ -36,14 +37,16 @@ class RecordedWrites:
     warn: Callable[[str], None]
     publish: Callable[[], Result[Published, Error]]
 
-    def apply(self, change: Change, id: str, subject: str, tiers: TierList | None = None) -> Result[Receipt, Error]:
+    def apply(
+        self, change: Change, id: str, subject: str, tiers: TierList | None = None, listed: Listings | None = None
+    ) -> Result[Receipt, Error]:
         """Carry out one change and record it under one write lock, so that no other process takes the write for a
-        person's; what a person did to the same file before is recorded as theirs first."""
+        person's; what a person did to the same file before is recorded as theirs first. `listed`: see the port."""
 
         def applied(before: str | None) -> Result[Receipt, Error]:
             if before is not None:
                 self._tolerate(self.recorder.adopt_hand_edits((before,)))
-            return self.store.apply([change], tiers=tiers).bind(recorded)
+            return self.store.apply([change], tiers=tiers, listed=listed).bind(recorded)
 
         def recorded(receipt: Receipt) -> Result[Receipt, Error]:
             if not receipt.applied:

@@ -8,7 +8,7 @@ from returns.result import Failure, Result
 
 from agent_memory.domain.change import Create
 from agent_memory.domain.editing import edited_title
-from agent_memory.domain.entry import Listed, Listing, MemoryEntry, Meta, Source, StoredEntry
+from agent_memory.domain.entry import Listed, Listings, MemoryEntry, Meta, Source, StoredEntry
 from agent_memory.domain.note_draft import Caller, NoteDraft
 from agent_memory.domain.planning.drafts import stored_agent, stored_body, stored_description, stored_tags
 from agent_memory.domain.planning.same_body import same_body
@@ -57,7 +57,8 @@ class Remembering:
         return self.known.similar_to(subject, draft.scope).bind(lambda similar: self._stored(draft, subject, similar))
 
     def _stored(self, draft: NoteDraft, subject: Subject, known: Sequence[StoredEntry]) -> Result[Remembered, Error]:
-        def stored(live: Listing, archive: Listing) -> Result[Remembered, Error]:
+        def stored(listed: Listings) -> Result[Remembered, Error]:
+            live = listed.live
             alive = frozenset(each.meta.id for each in live.entries)
             similar = tuple(each for each in known if each.meta.id in alive)
             # An agent that guesses what a secret note says is not to learn that it guessed right (P20).
@@ -65,10 +66,10 @@ class Remembering:
             twin = same_body(subject.body, shown) or _linked_twin(subject.body, similar)
             if twin is not None:
                 return self.store.read(twin.meta.id).map(lambda entry: Remembered(entry, existing=True))
-            meta = self._meta(draft, subject, taken_ids(live, archive))
+            meta = self._meta(draft, subject, taken_ids(live, listed.archive))
             entry = MemoryEntry(meta, append_see_also(subject.body, [each.meta.id for each in similar]))
             return (
-                self.writes.apply(Create(entry), meta.id, f"remember: {meta.title}")
+                self.writes.apply(Create(entry), meta.id, f"remember: {meta.title}", listed=listed)
                 .bind(lambda _: self.store.read(meta.id))
                 .map(lambda new: Remembered(new, tuple(each.listed for each in similar)))
             )
@@ -76,8 +77,8 @@ class Remembering:
         with self.locks.write() as held:  # or two that remember the same at once both find it new
             return (
                 held.bind(lambda _: self.store.list())
-                .bind(lambda live: self.store.list(archived=True).map(lambda archive: (live, archive)))
-                .bind(lambda lists: stored(*lists))
+                .bind(lambda live: self.store.list(archived=True).map(lambda archive: Listings(live, archive)))
+                .bind(stored)
             )
 
     def _meta(self, draft: NoteDraft, subject: Subject, taken: frozenset[str]) -> Meta:

@@ -14,7 +14,7 @@ from agent_memory.adapters.disk.locks import KernelLocks
 from agent_memory.adapters.store.dict_store import DictStore
 from agent_memory.adapters.store.store_files import StoreFiles
 from agent_memory.domain.change import Applied, Create, Receipt, Replace, Restore, Retire
-from agent_memory.domain.entry import Listing, MemoryEntry, Meta
+from agent_memory.domain.entry import Listing, Listings, MemoryEntry, Meta
 from agent_memory.domain.vocabulary import Kind, Origin
 from agent_memory.errors import (
     EntryChanged,
@@ -250,6 +250,28 @@ class StoreContract:
         store.write(entry(body="Second life."), self.hash_of(store, A)).unwrap()
         store.delete(A).unwrap()
         assert store.read(A, archived=True).unwrap().body == "Second life."
+
+    def test_what_was_listed_before_decides_as_well(self, store: Store) -> None:
+        store.write(entry(B, "Other"), None).unwrap()
+        listed = Listings(store.list().unwrap(), store.list(archived=True).unwrap())
+        receipt = store.apply([Create(entry())], listed=listed).unwrap()
+        assert [(each.id, each.path) for each in receipt.applied] == [(A, path())]
+        assert {each.meta.id for each in store.list().unwrap().entries} == {A, B}
+
+    def test_an_id_that_the_listing_shows_is_taken_p15(self, store: Store) -> None:
+        store.write(entry(), None).unwrap()
+        store.write(entry(B, "Other"), None).unwrap()
+        store.delete(B).unwrap()
+        listed = Listings(store.list().unwrap(), store.list(archived=True).unwrap())
+        receipt = store.apply([Create(entry(body="Else.")), Create(entry(B, "Third"))], listed=listed).unwrap()
+        assert ([each.subject for each in receipt.dropped], receipt.applied) == ([A, B], ())
+
+    def test_nothing_is_refused_by_a_listing_that_no_longer_holds(self, store: Store) -> None:
+        store.write(entry(), None).unwrap()
+        listed = Listings(store.list().unwrap(), store.list(archived=True).unwrap())
+        store.write(entry(B, "Other"), None).unwrap()
+        unseen = [Retire(B, self.hash_of(store, B)), Create(entry(C, "Third"))]
+        assert [each.id for each in store.apply(unseen, listed=listed).unwrap().applied] == [B, C]
 
     def test_refused_changes_are_dropped_and_the_rest_is_applied_p8(self, store: Store) -> None:
         store.write(entry(), None).unwrap()

@@ -112,6 +112,14 @@ class Listing:
 
 
 @frozen
+class Listings:
+    """Both shelves, as they were listed one after the other."""
+
+    live: Listing
+    archive: Listing
+
+
+@frozen
 class Usage:
     """Reads of one entry, over all hosts' ledgers."""
 

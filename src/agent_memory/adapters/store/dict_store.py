@@ -11,7 +11,7 @@ from agent_memory.adapters.store.dict_shelves import DictNote, DictShelves
 from agent_memory.adapters.store.dict_trial import Trial
 from agent_memory.adapters.store.entry_files import understand
 from agent_memory.domain.change import Applied, Change, Create, Dropped, Receipt, Replace, Retire, Together, subject_of
-from agent_memory.domain.entry import Listed, Listing, MemoryEntry, StoredEntry, UnreadableFile
+from agent_memory.domain.entry import Listed, Listing, Listings, MemoryEntry, StoredEntry, UnreadableFile
 from agent_memory.domain.footprint import Footprint
 from agent_memory.domain.recording.file_change import FileChange, FileState
 from agent_memory.domain.results import sealed
@@ -87,7 +87,12 @@ class DictStore:
         return self._one(Retire(id, found.unwrap().listed.content_hash))
 
     def apply(
-        self, changes: Sequence[Change | Together], *, tiers: TierList | None = None, run_id: str | None = None
+        self,
+        changes: Sequence[Change | Together],
+        *,
+        tiers: TierList | None = None,
+        run_id: str | None = None,
+        listed: Listings | None = None,
     ) -> Result[Receipt, Error]:
         """See the port."""
         trial = Trial(self._shelves.copy())

@@ -14,7 +14,7 @@ from agent_memory.adapters.store.store_draft import Act, Draft
 from agent_memory.adapters.store.tier_file import put_tiers
 from agent_memory.adapters.store.transaction import Transactions
 from agent_memory.domain.change import Applied, Change, Dropped, Receipt, Together, subject_of
-from agent_memory.domain.entry import Listing
+from agent_memory.domain.entry import Listings
 from agent_memory.domain.footprint import Footprint
 from agent_memory.domain.results import sealed
 from agent_memory.domain.tiers import TIERS_FILE, TierList
@@ -48,15 +48,20 @@ class Batches:
         return self._transactions.recover()
 
     def apply(
-        self, changes: Sequence[Change | Together], tiers: TierList | None, run_id: str | None
+        self,
+        changes: Sequence[Change | Together],
+        tiers: TierList | None,
+        run_id: str | None,
+        listed: Listings | None = None,
     ) -> Result[Decided, Error]:
-        """All changes that are not refused, in order, each upon what the one before it left; on an error none."""
+        """All changes that are not refused, in order, each upon what the one before it left; on an error none. Decided upon
+        `listed` first, where that is given."""
         subject = subject_of(changes[0]) if changes else TIERS_FILE
 
         def decided(draft: Draft) -> Result[Decided, Error]:
             return _decide(changes, draft).bind(lambda batch: _with_tiers(batch, tiers))
 
-        return self._carry_out(decided, run_id, EntryChanged(subject))
+        return self._carry_out(decided, run_id, EntryChanged(subject), listed)
 
     def revert(self, footprint: Footprint, run_id: str, *, dry_run: bool) -> Result[Decided, Error]:
         """Every file of the footprint as it was before it; a dry run only decides."""
@@ -65,17 +70,23 @@ class Batches:
             return decide_reversal(footprint, draft).map(lambda receipt: Decided(draft, receipt))
 
         if dry_run:
-            return self.recover().bind(lambda _: self._shelves.live()).map(self._draft).bind(decided)
+            return self.recover().bind(lambda _: self._draft()).bind(decided)
         return self._carry_out(decided, run_id, UndoRefused("", ("somebody is changing the same files right now",)))
 
     def _carry_out(
-        self, decide_upon: Callable[[Draft], Result[Decided, Error]], run_id: str | None, given_up: Error
+        self,
+        decide_upon: Callable[[Draft], Result[Decided, Error]],
+        run_id: str | None,
+        given_up: Error,
+        listed: Listings | None = None,
     ) -> Result[Decided, Error]:
         recovered = self.recover()
         if isinstance(recovered, Failure):
             return recovered
-        for _ in range(_ATTEMPTS):
-            decided = self._shelves.live().map(self._draft).bind(decide_upon)
+        for upon in (*(() if listed is None else (listed,)), *(None,) * _ATTEMPTS):
+            decided = self._draft(upon).bind(decide_upon)
+            if upon is not None and (isinstance(decided, Failure) or decided.unwrap().refusals):
+                continue  # only what is there now can refuse
             if isinstance(decided, Failure):
                 return decided
             changes = with_footprint(self._root, decided.unwrap().draft.file_changes(), run_id)
@@ -88,8 +99,11 @@ class Batches:
                 return decided
         return Failure(given_up)
 
-    def _draft(self, live: Listing) -> Draft:
-        return Draft(self._root, self._shelves, live)
+    def _draft(self, listed: Listings | None = None) -> Result[Draft, Error]:
+        """A draft upon what is there, or was when it was listed."""
+        if listed is not None:
+            return Success(Draft(self._root, self._shelves, listed.live, listed.archive))
+        return self._shelves.live().map(lambda live: Draft(self._root, self._shelves, live))
 
 
 def _decide(changes: Sequence[Change | Together], draft: Draft) -> Result[Decided, Error]:

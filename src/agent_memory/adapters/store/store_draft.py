@@ -42,7 +42,7 @@ class Act:
 class Draft:
     """Files and live entries, with the acts that were taken so far. What was taken since a `mark` can be taken back."""
 
-    def __init__(self, root: str, shelves: Shelves, live: Listing) -> None:
+    def __init__(self, root: str, shelves: Shelves, live: Listing, archive: Listing | None = None) -> None:
         self.root = root
         self._shelves = shelves
         self._live: dict[str, Listed | None] = {listed.meta.id: listed for listed in live.entries}
@@ -54,6 +54,8 @@ class Draft:
         """Of each shelf on disk, folded."""
         self._names_after: dict[tuple[str, str], bool] = {}
         """Which of these, and of others, are taken by now."""
+        self._archive = archive
+        """Where it was listed already."""
         self._archived: dict[str, Listed] | None = None
         self._archived_after: dict[str, Listed | None] = {}
         self._archived_spellings: defaultdict[str, set[str]] = defaultdict(set)
@@ -202,7 +204,7 @@ class Draft:
     def _archived_ids(self) -> Result[None, Error]:
         """Know what is in the archive."""
         if self._archived is None:
-            listing = self._shelves.archived()
+            listing = self._shelves.archived() if self._archive is None else Success(self._archive)
             if isinstance(listing, Failure):
                 return listing
             self._archived = {each.meta.id: each for each in listing.unwrap().entries}

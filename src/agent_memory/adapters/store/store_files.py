@@ -27,7 +27,7 @@ from agent_memory.adapters.disk.paths import real_root
 from agent_memory.adapters.store.entry_files import JOURNAL, TOPICS, read_image, understand, understand_again
 from agent_memory.adapters.store.shelves import Shelves, is_text
 from agent_memory.domain.change import Change, Create, Receipt, Replace, Retire, Together
-from agent_memory.domain.entry import Listed, Listing, MemoryEntry, StoredEntry
+from agent_memory.domain.entry import Listed, Listing, Listings, MemoryEntry, StoredEntry
 from agent_memory.domain.results import sealed
 from agent_memory.domain.text.file_name import id_in_name
 from agent_memory.domain.text.ids import is_id
@@ -115,11 +115,16 @@ class StoreFiles:
                     return self._apply_one(Retire(id, stored.listed.content_hash))
 
     def apply(
-        self, changes: Sequence[Change | Together], *, tiers: TierList | None = None, run_id: str | None = None
+        self,
+        changes: Sequence[Change | Together],
+        *,
+        tiers: TierList | None = None,
+        run_id: str | None = None,
+        listed: Listings | None = None,
     ) -> Result[Receipt, Error]:
         """See the port. Changes are taken in order, each upon what the one before it left. A group of which only a part was
         done before is dropped as a whole: somebody has done or undone that part meanwhile."""
-        return self._apply(changes, tiers, run_id).map(lambda decided: decided.receipt)
+        return self._apply(changes, tiers, run_id, listed).map(lambda decided: decided.receipt)
 
     def tiers(self) -> Result[TierList, Error]:
         """See the port: `state/tiers.json`."""
@@ -146,10 +151,19 @@ class StoreFiles:
                 return Failure(decided.refusals[0]) if decided.refusals else Success(decided.receipt)
 
     def _apply(
-        self, changes: Sequence[Change | Together], tiers: TierList | None = None, run_id: str | None = None
+        self,
+        changes: Sequence[Change | Together],
+        tiers: TierList | None = None,
+        run_id: str | None = None,
+        listed: Listings | None = None,
     ) -> Result[Decided, Error]:
         with self._locks.write() as held:
-            return held.bind(lambda _: self._batches.apply(changes, tiers, run_id))
+            return held.bind(lambda _: self._batches.apply(changes, tiers, run_id, listed)).map(self._known_by_now)
+
+    def _known_by_now(self, decided: Decided) -> Decided:
+        """The same; who reads what was written looks where it was put first."""
+        self._paths |= {each.id: each.path for each in decided.receipt.applied}
+        return decided
 
     def _settle(self) -> None:
         if not os.path.lexists(f"{self._root}/{JOURNAL}"):

@@ -7,4 +7,6 @@ import unicodedata
 
 def folded_name(name: str) -> str:
     """The same for names that a file system which ignores case or normalises would not keep apart."""
+    if name.isascii():
+        return name.lower()
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
