@@ -57,7 +57,7 @@ ADDRESSES: tuple[Rule, ...] = (
     ),
     Rule(
         "password",
-        ("-passin", "-passout", "-pass "),
+        ("-pass",),
         r"""-pass(?:in|out)?['",\s]{1,6}pass:(?P<secret>[^\s"'`]{4,200})""",
         _password,
     ),

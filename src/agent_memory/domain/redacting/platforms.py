@@ -69,7 +69,7 @@ PLATFORMS: tuple[Rule, ...] = (
     _word("rootly-token", "rootly_", r"rootly_[0-9a-f]{64}"),
     _word("axiom-token", "xaat- xapt-", r"xa[ap]t-" + _UUID),
     _word("honeycomb-key", "hcaik_ hcbik_", r"hc[a-z]ik_[a-z0-9]{50,64}"),
-    Rule("newrelic-key", ("nral",), r"[a-z]{0,2}[a-z0-9]{34,36}NRAL(?!\w)", _drawn, before=36),
+    Rule("newrelic-key", ("nral",), r"[a-z0-9]{36}NRAL(?!\w)", _drawn, before=36),
     _word(
         "jfrog-token",
         "eyj2zxiioiiyiiwidhlwijoi",
@@ -134,7 +134,10 @@ PLATFORMS: tuple[Rule, ...] = (
     _word("minisign-key", "rwrty0", r"RWRTY0[A-Za-z0-9+/]{100,240}={0,2}"),
     Rule(
         "seed-phrase",
-        ("mnemonic", "seed phrase", "seed_phrase", "recovery phrase", "secret recovery", "secret phrase"),
+        (
+            *("mnemonic", "seed phrase", "seed_phrase", "recovery phrase", "recovery_phrase"),
+            *("secret recovery", "secret phrase", "secret_phrase"),
+        ),
         r"""(?i)(?:mnemonic|(?:seed|recovery|secret)[ _](?:recovery[ _])?phrase)\w{0,12}\\{0,2}["']?[ \t]{0,4}(?:is|=|:)?\s{0,8}\\{0,2}["'`]?(?P<secret>(?-i:[a-z]{3,8}[ ,]{1,2}){11,23}(?-i:[a-z]{3,8})(?![a-z]))""",
         _seed_words,
     ),

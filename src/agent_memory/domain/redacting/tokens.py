@@ -182,7 +182,7 @@ TOKENS: tuple[Rule, ...] = (
     _word("shopify-token", "shpat_ shpca_ shppa_ shpss_", r"shp(?:at|ca|pa|ss)_[a-fA-F0-9]{32}"),
     _word("square-token", "eaaa sq0atp- sq0csp-", r"(?<![+/])(?:EAAA[\w-]{56,62}|sq0(?:atp|csp)-[\w-]{22,60})"),
     _word("square-token", "eaaa", r"(?<![+/])EAAA[\w-]{22,60}(?![\w/+=])"),
-    _word("flutterwave-key", "flwseck_ flwpubk_", r"FLW(?:SECK|PUBK)(?:_TEST)?-[A-Za-z0-9]{12,32}(?:-X)?"),
+    _word("flutterwave-key", "flwseck flwpubk", r"FLW(?:SECK|PUBK)(?:_TEST)?-[A-Za-z0-9]{12,32}(?:-X)?"),
     _word("shippo-token", "shippo_", r"shippo_(?:live|test)_[a-fA-F0-9]{40}"),
     _word("easypost-key", "ezak eztk", r"EZ[AT]K[A-Za-z0-9]{54}"),
     _word("duffel-token", "duffel_", r"duffel_(?:test|live)_[\w=-]{43}"),
@@ -234,7 +234,7 @@ TOKENS: tuple[Rule, ...] = (
     _word("readme-key", "rdme_", r"rdme_[a-z0-9]{70}"),
     _word("settlemint-token", "sm_aat_ sm_pat_ sm_sat_", r"sm_[aps]at_[A-Za-z0-9]{16}"),
     _word("buildkite-token", "bkua_", r"bkua_[a-z0-9]{40}"),
-    _word("circleci-token", "ccipat_ ccprj_", r"cc(?:ipat|prj)_[A-Za-z0-9]{10,40}_[a-f0-9]{40}"),
+    _word("circleci-token", "ccipat_ ccprj_", r"(?i)cc(?:ipat|prj)_[a-z0-9]{10,40}_[a-f0-9]{40}"),
     _word("typeform-token", "tfp_", r"tfp_[\w.=-]{40,70}"),
     _word("mapbox-token", "sk.ey", r"sk\.ey[\w-]{40,200}\.[\w-]{20,40}"),
     _word(
