@@ -42,7 +42,7 @@ _SYMBOLS = frozenset("!@#$%^&*+=~?|/:;,<>()[]{}")
 def entropy_bits(text: str) -> float:
     """Shannon entropy of its characters, in bits a character; 0 for the empty text."""
     size = len(text)
-    return -sum(count / size * math.log2(count / size) for count in Counter(text).values()) if size else 0.0
+    return -sum(count / size * math.log2(count / size) for count in Counter(text).values())
 
 
 def digits_in(text: str) -> int:
