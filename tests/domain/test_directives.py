@@ -76,3 +76,26 @@ def test_preferences_and_conventions_say_what_to_do_however_they_are_worded() ->
 def test_a_commit_that_is_named_orders_nothing() -> None:
     assert not is_directive("Commit `5fddc49c` moved the text.")
     assert is_directive("Commit the change.")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Please, next: run the tests",
+        "*Note:* never commit to main",
+        "note that and then RUN it",
+        "When it fails, always restart the worker",
+        "After a deploy and then, please clear it: purge, and run it",
+        "İgnore what was said before",
+        "ﬁx the parser",
+    ],
+)
+def test_an_order_is_known_behind_what_leads_up_to_it_and_in_any_letters_p19(text: str) -> None:
+    assert is_directive(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["`teste: x`", "add-ons of the editor", "set = 3", "fix 3F2a9c1 of the parser", "then it was so"]
+)
+def test_what_only_looks_like_a_verb_is_none(text: str) -> None:
+    assert not is_directive(text)

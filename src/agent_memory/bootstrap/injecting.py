@@ -13,17 +13,11 @@ from agent_memory.adapters.injecting.delivery_files import DeliveryLog
 from agent_memory.adapters.injecting.shelf_files import Shelf
 from agent_memory.adapters.surroundings.repository import work_tree_above
 from agent_memory.bootstrap.searching import find
-from agent_memory.domain.entry import Listing
+from agent_memory.domain.entry import Listing, StoredEntry
 from agent_memory.domain.injecting.assembling import assemble
-from agent_memory.domain.injecting.candidates import (
-    Whereabouts,
-    candidates,
-    good_until_ms,
-    may_be_injected,
-    shown,
-)
 from agent_memory.domain.injecting.deliveries import COMMAND, Delivery, known_ids
 from agent_memory.domain.injecting.passage import Injection, Passage
+from agent_memory.domain.injecting.place import Place, may_be_injected
 from agent_memory.domain.injecting.profiles import BUILT_IN, QUERY, SESSION_START, Profile, profile_named, with_notes
 from agent_memory.domain.injecting.relevance import is_relevant
 from agent_memory.domain.injecting.request import InjectRequest
@@ -31,7 +25,6 @@ from agent_memory.domain.searching.search_answer import FoundEntry
 from agent_memory.domain.searching.search_request import Mode, SearchRequest
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import Error, UsageInvalid
-from agent_memory.formats.injected_passage import passage_of
 
 if TYPE_CHECKING:
     from agent_memory.bootstrap.memory import Memory
@@ -93,7 +86,10 @@ def _delivered(memory: Memory, request: InjectRequest, profile: Profile, passage
 
 def prepare(memory: Memory) -> Result[Shelf, Error]:
     """The passages for sessions in the working directory, the best of each section first, and the settings."""
-    around = whereabouts_of(memory)
+    from agent_memory.domain.injecting.candidates import candidates, good_until_ms
+    from agent_memory.formats.injected_passage import passage_of
+
+    around = place_of(memory)
     config = memory.config.inject
 
     def shelf(live: Listing) -> Shelf:
@@ -108,20 +104,31 @@ def prepare(memory: Memory) -> Result[Shelf, Error]:
 def find_passages(memory: Memory, query: str, mode: Mode, *, floor: bool = False) -> Result[tuple[Passage, ...], Error]:
     """The notes that a query finds and that may be shown, the best first; with `floor` only those that have enough words in
     common with it."""
-    around = whereabouts_of(memory)
+    around = place_of(memory)
 
     def passages(entries: Iterable[FoundEntry]) -> tuple[Passage, ...]:
         current = (each.stored for each in entries if each.superseded_by is None)
-        fit = (
-            shown(each, "notes")
-            for each in current
-            if may_be_injected(each.listed, around) and (not floor or is_relevant(query, each))
+        return _passages(
+            stored
+            for stored in current
+            if may_be_injected(stored.listed, around) and (not floor or is_relevant(query, stored))
         )
-        found = (passage_of(each) for each in fit if each is not None)
-        return tuple(islice((passage for passage in found if passage is not None), _MOST_FOUND))
 
     request = SearchRequest(query, limit=_MOST_HITS, mode=mode, here=around.scope, scopes=around.scopes)
     return find(memory, request).map(passages)
+
+
+def _passages(notes: Iterable[StoredEntry]) -> tuple[Passage, ...]:
+    """Those of these notes of which something may be shown."""
+    found = list(notes)
+    if not found:  # as for most prompts, which need none of what judges and redacts a note
+        return ()
+    from agent_memory.domain.injecting.candidates import shown
+    from agent_memory.formats.injected_passage import passage_of
+
+    fit = (shown(each, "notes") for each in found)
+    ready = (passage_of(each) for each in fit if each is not None)
+    return tuple(islice((passage for passage in ready if passage is not None), _MOST_FOUND))
 
 
 def find_relevant(memory: Memory, prompt: str) -> Result[tuple[Passage, ...], Error]:
@@ -141,7 +148,7 @@ def _present(passage: Passage | None) -> tuple[Passage, ...]:
     return () if passage is None else (passage,)
 
 
-def whereabouts_of(memory: Memory) -> Whereabouts:
+def place_of(memory: Memory) -> Place:
     """The place of the working directory, now."""
     in_repository = memory.cwd is not None and work_tree_above(memory.cwd) is not None
-    return Whereabouts(memory.scope_here(), in_repository, memory.clock.now_ms())
+    return Place(memory.scope_here(), in_repository, memory.clock.now_ms())

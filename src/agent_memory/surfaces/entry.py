@@ -3,9 +3,30 @@
 import os
 import sys
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import NoReturn, TextIO
+
 _ALLOCATIONS_BETWEEN_COLLECTIONS = 50_000
 """What the modules of a command leave to be looked at by the cyclic collector stays for as long as the process does: with
 Python's 700, a tenth of a search was spent on that."""
+
+
+def run() -> "NoReturn":
+    """`main`, as a process. Every file is closed and synced when a command is done: that the interpreter then takes each of
+    its objects apart would be a tenth of a search, so it does not. Where something else is still at work, it is waited for."""
+    code = main()
+    threading = sys.modules.get("threading")
+    if threading is not None and threading.active_count() > 1:
+        sys.exit(code)
+    import atexit
+
+    # As `multiprocessing` ends its processes.
+    atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:
+            _flush(stream)
+    os._exit(code)
 
 
 def main() -> int:
@@ -15,12 +36,24 @@ def main() -> int:
         _run_hook(*words)
     _go_on_in_utf_8()
     _collect_less_often()
+    if words[:1] == ["search"]:
+        _look_ahead()
     try:
+        from agent_memory.surfaces.light_returns import load_returns
+
+        load_returns()
         from agent_memory.surfaces.cli.main import main as run_command
 
         return run_command()
     except KeyboardInterrupt:  # before the command could take it, or while the process was ending
         return 130
+
+
+def _flush(stream: "TextIO") -> None:
+    try:
+        stream.flush()
+    except (OSError, ValueError):  # what is refused was told of by `main`; nobody is there to be told any more
+        return
 
 
 def _run_hook(command: str, *words: str) -> None:
@@ -35,6 +68,17 @@ def _run_hook(command: str, *words: str) -> None:
         run_hook([*words])
     finally:
         os._exit(0)
+
+
+def _look_ahead() -> None:
+    """At the store that is most likely meant; at another it is looked in time."""
+    from agent_memory.adapters.index.look_ahead import look_ahead
+    from agent_memory.adapters.surroundings.root import home_of
+    from agent_memory.surfaces.hook_call import root_and_doubt
+
+    root, _ = root_and_doubt(os.environ, home_of(os.environ))
+    if root is not None:
+        look_ahead(os.path.realpath(root))
 
 
 def _collect_less_often() -> None:

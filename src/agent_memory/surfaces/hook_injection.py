@@ -4,6 +4,7 @@ import os
 import time
 
 from agent_memory import __version__
+from agent_memory.adapters.index.look_ahead import look_ahead
 from agent_memory.adapters.injecting.delivery_files import DeliveryLog
 from agent_memory.adapters.injecting.later_capture import was_captured_since
 from agent_memory.adapters.injecting.shelf_files import Looks, Shelf, keep_shelf, looks_of, read_shelf
@@ -128,9 +129,12 @@ class HookInjection:
 
     def _found(self) -> "tuple[tuple[Passage, ...], Profile | None]":
         from agent_memory.domain.injecting.relevance import can_connect
+        from agent_memory.surfaces.light_returns import load_returns
 
         if not can_connect(self.moment.prompt):
             return (), None
+        look_ahead(self.root)
+        load_returns()
         from agent_memory.bootstrap.injecting import find_relevant
 
         memory = self._memory()

@@ -9,12 +9,13 @@ from attrs import evolve
 from hypothesis import given, strategies as st
 
 from agent_memory.domain.entry import Listed, Meta, Source, StoredEntry
-from agent_memory.domain.injecting.candidates import Whereabouts, candidates, good_until_ms, may_be_injected, shown
+from agent_memory.domain.injecting.candidates import candidates, good_until_ms, shown
+from agent_memory.domain.injecting.place import Place, may_be_injected
 from agent_memory.domain.vocabulary import Harness, Importance, Kind, Origin, Sensitivity
 
 HERE = "github.com/ada/lamp"
-AROUND = Whereabouts(HERE, in_repository=True, now_ms=1_000)
-OUTSIDE = Whereabouts("global", in_repository=False, now_ms=1_000)
+AROUND = Place(HERE, in_repository=True, now_ms=1_000)
+OUTSIDE = Place("global", in_repository=False, now_ms=1_000)
 CITED = (Source(Harness.CODEX, "s-1", turns=(1,)),)
 
 
@@ -25,7 +26,7 @@ def note(number: int = 1, body: str = "The lamp has two relays.", **facts: Any) 
     return StoredEntry(Listed(evolve(meta, **facts), f"topics/{number}.md", "", facts.pop("archived", False)), body)
 
 
-def order(*notes: StoredEntry, around: Whereabouts = AROUND) -> list[str]:
+def order(*notes: StoredEntry, around: Place = AROUND) -> list[str]:
     by_id = {each.meta.id: each for each in notes}
     return [
         each.stored.meta.title

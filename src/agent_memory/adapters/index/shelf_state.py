@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from returns.result import Failure, Result, Success
 
-from agent_memory.adapters.disk.directory_state import directory_state
+from agent_memory.adapters.index.look_ahead import looked_ahead, shelf_states
 from agent_memory.adapters.store.entry_files import ARCHIVE, TOPICS
 from agent_memory.domain.results import sealed
 from agent_memory.errors import Error
@@ -18,10 +18,9 @@ _SHELVES = (TOPICS, ARCHIVE)
 def shelf_state(root: str) -> bytes | None:
     """What tells one state of both shelves of a real root from another; None where something cannot be looked at."""
     try:
-        states = [directory_state(f"{root}/{shelf}")[0] for shelf in _SHELVES]
+        return b"%d %d" % (looked_ahead(root) or shelf_states(root))
     except OSError:
         return None
-    return b"%d %d" % (states[0], states[1])
 
 
 def known_files(root: str) -> Result[Mapping[str, bytes], Error]:

@@ -1,19 +1,16 @@
-"""Which notes may be injected at all, and in which section, in which order (P19, P20).
-
-May be injected what may be in a managed section: of the session's scope and of global; what the person said, or vouched for,
-or an agent concluded unless it is an order; nothing secret, and nothing private in a repository.
-"""
+"""Which notes may be injected, in which section, in which order (P19, P20): of those that `place` lets through what the person
+said, or vouched for, or an agent concluded unless it is an order."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from agent_memory.domain.entry import Listed, Meta, StoredEntry
+from agent_memory.domain.injecting.place import Place, may_be_injected
 from agent_memory.domain.injecting.without_orders import without_orders
 from agent_memory.domain.tiering.eligibility import best_tier, is_directive_entry
-from agent_memory.domain.tiering.vouched import is_vouched_for
 from agent_memory.domain.tiers import Tier
-from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Importance, Kind, Origin, Sensitivity
+from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Importance, Kind
 from agent_memory.values import frozen
 
 SECTION_OF: Mapping[Kind, str] = {
@@ -35,19 +32,6 @@ _HERE = 2
 
 
 @frozen
-class Whereabouts:
-    """Where the session is, and when."""
-
-    scope: str
-    in_repository: bool
-    now_ms: int
-
-    @property
-    def scopes(self) -> frozenset[str]:
-        return frozenset({GLOBAL_SCOPE, self.scope})
-
-
-@frozen
 class Shown:
     """A note that may be injected."""
 
@@ -55,18 +39,6 @@ class Shown:
     section: str
     whole: bool
     """False: only its title and description may be shown."""
-
-
-def may_be_injected(listed: Listed, around: Whereabouts) -> bool:
-    """What can be told without its body; the rest is told by `shown`."""
-    meta = listed.meta
-    if listed.archived or meta.sensitivity is Sensitivity.SECRET or meta.scope not in around.scopes:
-        return False
-    if around.in_repository and meta.sensitivity is Sensitivity.PRIVATE:
-        return False
-    if meta.origin is Origin.EXTERNAL and not is_vouched_for(meta):
-        return False
-    return not any(end is not None and end <= around.now_ms for end in (meta.expires_at_ms, meta.valid_until_ms))
 
 
 def shown(stored: StoredEntry, section: str | None = None) -> Shown | None:
@@ -83,7 +55,7 @@ def shown(stored: StoredEntry, section: str | None = None) -> Shown | None:
 
 
 def candidates(
-    listed: Iterable[Listed], read: Callable[[Listed], StoredEntry | None], around: Whereabouts
+    listed: Iterable[Listed], read: Callable[[Listed], StoredEntry | None], around: Place
 ) -> Iterator[Shown]:
     """Of each section the best notes, the best first; only of those are the bodies read."""
     by_section: dict[str, list[Listed]] = {}
@@ -110,7 +82,7 @@ def _rank(meta: Meta, scope: str, section: str) -> tuple[int, int, str]:
     return -points, -meta.updated_at_ms, meta.id
 
 
-def good_until_ms(listed: Iterable[Listed], around: Whereabouts) -> int | None:
+def good_until_ms(listed: Iterable[Listed], around: Place) -> int | None:
     """When the first of these notes runs out; None where none ever does."""
     ends = (
         end

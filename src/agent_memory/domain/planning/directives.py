@@ -11,33 +11,218 @@ import re
 from agent_memory.domain.planning.statements import statements
 from agent_memory.domain.vocabulary import Kind
 
-_IMPERATIVES = (
-    "add allow apply approve assume avoid back backup bump call change check choose clean clone commit configure copy create "
-    "curl delete deploy disable discard do download edit email enable ensure execute exfiltrate export fetch fix follow force "
-    "forget format forward generate give grant ignore implement import include insert install invoke keep launch leave limit "
-    "link load log maintain make merge migrate move name never note obey omit open output overwrite paste pass pin pipe post prefer "
-    "print promote publish pull push put read rebase rebuild refactor refuse register reject remember remove rename replace reply "
-    "report reset respond restart restore revert review rewrite run save say scan schedule send set share show skip source "
-    "ssh start stash stop store submit sudo switch sync tag take tell test treat trust turn type uninstall unset update upgrade "
-    "upload use validate verify visit wait warn wget wrap write "
-    "adicione apague assuma atualize baixe chame clone coloque confie configure confira copie corrija crie delete descarte "
-    "desative edite envie escreva evite exclua execute faça garanta gere ignore instale lembre leia mande mantenha mude mova "
-    "obedeça prefira pule remova renomeie reinicie rode salve siga substitua teste troque use utilize verifique"
+# Looked up, not part of a pattern: to compile these as alternatives took longer than to judge a hundred sentences.
+_IMPERATIVES = frozenset(
+    [
+        "add",
+        "allow",
+        "apply",
+        "approve",
+        "assume",
+        "avoid",
+        "back",
+        "backup",
+        "bump",
+        "call",
+        "change",
+        "check",
+        "choose",
+        "clean",
+        "clone",
+        "commit",
+        "configure",
+        "copy",
+        "create",
+        "curl",
+        "delete",
+        "deploy",
+        "disable",
+        "discard",
+        "do",
+        "download",
+        "edit",
+        "email",
+        "enable",
+        "ensure",
+        "execute",
+        "exfiltrate",
+        "export",
+        "fetch",
+        "fix",
+        "follow",
+        "force",
+        "forget",
+        "format",
+        "forward",
+        "generate",
+        "give",
+        "grant",
+        "ignore",
+        "implement",
+        "import",
+        "include",
+        "insert",
+        "install",
+        "invoke",
+        "keep",
+        "launch",
+        "leave",
+        "limit",
+        "link",
+        "load",
+        "log",
+        "maintain",
+        "make",
+        "merge",
+        "migrate",
+        "move",
+        "name",
+        "never",
+        "note",
+        "obey",
+        "omit",
+        "open",
+        "output",
+        "overwrite",
+        "paste",
+        "pass",
+        "pin",
+        "pipe",
+        "post",
+        "prefer",
+        "print",
+        "promote",
+        "publish",
+        "pull",
+        "push",
+        "put",
+        "read",
+        "rebase",
+        "rebuild",
+        "refactor",
+        "refuse",
+        "register",
+        "reject",
+        "remember",
+        "remove",
+        "rename",
+        "replace",
+        "reply",
+        "report",
+        "reset",
+        "respond",
+        "restart",
+        "restore",
+        "revert",
+        "review",
+        "rewrite",
+        "run",
+        "save",
+        "say",
+        "scan",
+        "schedule",
+        "send",
+        "set",
+        "share",
+        "show",
+        "skip",
+        "source",
+        "ssh",
+        "start",
+        "stash",
+        "stop",
+        "store",
+        "submit",
+        "sudo",
+        "switch",
+        "sync",
+        "tag",
+        "take",
+        "tell",
+        "test",
+        "treat",
+        "trust",
+        "turn",
+        "type",
+        "uninstall",
+        "unset",
+        "update",
+        "upgrade",
+        "upload",
+        "use",
+        "validate",
+        "verify",
+        "visit",
+        "wait",
+        "warn",
+        "wget",
+        "wrap",
+        "write",
+        "adicione",
+        "apague",
+        "assuma",
+        "atualize",
+        "baixe",
+        "chame",
+        "clone",
+        "coloque",
+        "confie",
+        "configure",
+        "confira",
+        "copie",
+        "corrija",
+        "crie",
+        "delete",
+        "descarte",
+        "desative",
+        "edite",
+        "envie",
+        "escreva",
+        "evite",
+        "exclua",
+        "execute",
+        "faça",
+        "garanta",
+        "gere",
+        "ignore",
+        "instale",
+        "lembre",
+        "leia",
+        "mande",
+        "mantenha",
+        "mude",
+        "mova",
+        "obedeça",
+        "prefira",
+        "pule",
+        "remova",
+        "renomeie",
+        "reinicie",
+        "rode",
+        "salve",
+        "siga",
+        "substitua",
+        "teste",
+        "troque",
+        "use",
+        "utilize",
+        "verifique",
+    ]
 )
-_LEADS = r"(?:(?:please|kindly|also|then|so|first|next|finally|instead|now|just|important|note|warning|rule|por favor|então|depois|também)[,:]?\s+)*"
-_QUOTES = r"[\"'“‘*_`(\[]*"
-_IMPERATIVE = re.compile(
-    rf"{_QUOTES}{_LEADS}{_QUOTES}(?:{'|'.join(sorted(set(_IMPERATIVES.split())))})\b(?![-=(.:/]|\s*=|\s+`?[0-9a-f]{{7,40}}\b)",
+_LEAD = re.compile(
+    r"(?:please|kindly|also|then|so|first|next|finally|instead|now|just|important|note|warning|rule|por favor|então|depois|também)[,:]?\s+",
     re.IGNORECASE,
 )
+_QUOTES = re.compile(r"[\"'“‘*_`(\[]*")
+# "add-ons", "set = 3" and "fix 3f2a9c1" name things.
+_VERB = re.compile(r"(\w++)(?![-=(.:/]|\s*=|\s+`?[0-9a-fA-F]{7,40}\b)")
 # Before another clause: "when X, run Y", "before building run Y".
 _CONDITION = re.compile(
     r"(?:when|whenever|if|before|after|once|every time|each time|to|for|in|on|with|quando|se|antes|depois|para|ao)\b",
     re.IGNORECASE,
 )
-_LATER_IMPERATIVE = re.compile(
-    r"(?:[,:]\s+|\b(?:and|then|e|então)\s+)(?:always\s+|never\s+|first\s+|please\s+|just\s+)?"
-    rf"(?:{'|'.join(sorted(set(_IMPERATIVES.split())))})\b(?![-=(.:/])",
+_LATER_VERB = re.compile(
+    r"(?:[,:]\s+|\b(?:and|then|e|então)\s+)(?:(?:always|never|first|please|just)\s+)?(?=(\w++)(?![-=(.:/]))",
     re.IGNORECASE,
 )
 _CONDITIONED_RUN = re.compile(
@@ -111,10 +296,37 @@ def is_directive_kind(kind: Kind) -> bool:
 def _commands(sentence: str) -> bool:
     if _NAMES.fullmatch(sentence) and not _ALWAYS.search(sentence):
         return False
-    if _IMPERATIVE.match(sentence) or ("`" in sentence and _COMMAND_IN_CODE.search(sentence)):
+    if _begins_with_imperative(sentence) or ("`" in sentence and _COMMAND_IN_CODE.search(sentence)):
         return True
-    if _CONDITION.match(sentence) and (_LATER_IMPERATIVE.search(sentence) or _CONDITIONED_RUN.search(sentence)):
+    if _CONDITION.match(sentence) and (_has_later_imperative(sentence) or _CONDITIONED_RUN.search(sentence)):
         return True
     if _ALWAYS.search(sentence) and not _DESCRIBED.search(sentence):
         return True
     return any(pattern.search(sentence) for pattern in _ANYWHERE)
+
+
+def _begins_with_imperative(sentence: str) -> bool:
+    """Behind quotes, and any number of words that lead up to it: some of these are imperatives themselves."""
+    at = _after(_QUOTES, sentence, 0)
+    while True:
+        verb = _VERB.match(sentence, _after(_QUOTES, sentence, at))
+        if verb is not None and _is_imperative(verb[1]):
+            return True
+        lead = _LEAD.match(sentence, at)
+        if lead is None:
+            return False
+        at = lead.end()
+
+
+def _has_later_imperative(sentence: str) -> bool:
+    return any(_is_imperative(word) for word in _LATER_VERB.findall(sentence))
+
+
+def _is_imperative(word: str) -> bool:
+    # A dotted capital I folds into two characters.
+    return word.replace("İ", "i").casefold() in _IMPERATIVES
+
+
+def _after(pattern: re.Pattern[str], text: str, at: int) -> int:
+    found = pattern.match(text, at)
+    return at if found is None else found.end()

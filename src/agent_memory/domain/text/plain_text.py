@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Iterable
+from functools import cache
 
 from agent_memory.values import frozen
 
@@ -30,7 +31,6 @@ _SENTINELS = "sentinels"
 _NAMES = (*_HIDDEN_BY_NAME, _SENTINELS)
 
 _HONEST = re.compile(r"[\t\n\x20-\x7e]*")
-_CLASS_BY_NAME = {name: re.compile(f"[{members}]") for name, members in _HIDDEN_BY_NAME.items()}
 _HIDDEN = re.compile(f"[{''.join(_HIDDEN_BY_NAME.values())}]")
 _TERMINAL_COLOUR = re.compile(r"\x1b\[[0-9;:?]*[ -/]*[@-~]")
 _LINE_ENDS = frozenset("\r\v\f\x85\u2028\u2029")
@@ -100,7 +100,13 @@ def _utf8_bytes(text: str) -> int:
 
 
 def _names_of(character: str) -> list[str]:
-    return [name for name, members in _CLASS_BY_NAME.items() if members.match(character)]
+    return [name for name, members in _class_by_name().items() if members.match(character)]
+
+
+@cache
+def _class_by_name() -> dict[str, re.Pattern[str]]:
+    """Compiled when something hidden was met, which most processes never do."""
+    return {name: re.compile(f"[{members}]") for name, members in _HIDDEN_BY_NAME.items()}
 
 
 def _one_selector(run: re.Match[str]) -> str:

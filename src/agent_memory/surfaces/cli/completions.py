@@ -11,7 +11,6 @@ _SHELLS = ("bash", "zsh", "fish")
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("shell", choices=_SHELLS, metavar="SHELL", help="bash, zsh or fish")
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.epilog = (
         "Prints a script that completes commands, options and their values. It is static: completing runs nothing of ours.\n"
         "Installing the package puts it where these shells look, if they look in its prefix. By hand:\n\n"

@@ -7,6 +7,7 @@ import errno
 import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from importlib import import_module
 from typing import NoReturn, Protocol, cast
 
@@ -133,6 +134,11 @@ _GO_ON = frozenset({"mcp", "run-scheduled", "watch"})
 """Commands that say what there is to say when it happens."""
 
 
+_UNSHOWN = partial(argparse.RawDescriptionHelpFormatter, width=80)
+"""With this argparse tries each argument as it is added: it does not ask how wide the terminal is, for which it would load
+every compressor there is."""
+
+
 class Parser(argparse.ArgumentParser):
     """Errors become one sentence on stderr and exit code 2. Paragraphs of an epilog without line breaks are set in lines of
     80."""
@@ -142,6 +148,7 @@ class Parser(argparse.ArgumentParser):
 
         paragraphs = (self.epilog or "").split("\n\n")
         self.epilog = "\n\n".join(each if "\n" in each else textwrap.fill(each, 80) for each in paragraphs)
+        self.formatter_class = argparse.RawDescriptionHelpFormatter
         return super().format_help()
 
     def error(self, message: str) -> NoReturn:
@@ -173,7 +180,7 @@ def overview() -> argparse.ArgumentParser:
         usage="memory COMMAND [ARGUMENTS …]",
         description="The memory your coding agents share: plain markdown in a git repository.",
         epilog=f"commands:\n{lines}\n\n`memory COMMAND --help` explains one.",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=_UNSHOWN,
     )
     parser.add_argument("--version", action="version", version=f"agent-memory {__version__}")
     return parser
@@ -186,7 +193,7 @@ def command_parser(name: str) -> tuple[argparse.ArgumentParser, Command]:
     parser = Parser(
         prog=f"memory {name}",
         description=_sentence(listed.summary) + ".",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=_UNSHOWN,
         allow_abbrev=False,
     )
     command.configure(parser)
