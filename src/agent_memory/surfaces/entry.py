@@ -22,7 +22,7 @@ def run() -> "NoReturn":
     import atexit
 
     # As `multiprocessing` ends its processes.
-    atexit._run_exitfuncs()
+    atexit._run_exitfuncs()  # pyright: ignore[reportPrivateUsage]
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:
             _flush(stream)

@@ -33,7 +33,7 @@ def load_returns() -> None:
     put = [each for each in stand_ins if sys.modules.setdefault(each.__name__, each) is each]
     before = set(sys.modules)
     try:
-        import returns.result  # noqa: F401 - whoever needs it imports it again
+        __import__("returns.result")  # whoever needs it imports it again
     except (ImportError, AttributeError):
         # Another version of it wants more: what was loaded halfway is loaded anew when somebody imports it.
         for name in [each for each in sys.modules if each not in before and each.partition(".")[0] == "returns"]:
