@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from agent_memory.domain.redacting.keyword_search import keyword_hits, keyword_pattern, lowered
+from agent_memory.domain.redacting.keyword_search import KeywordSearch, lowered
 from agent_memory.domain.redacting.plausible import entropy_bits, is_key, is_password, is_placeholder, is_reference
 from agent_memory.domain.redacting.rule import Rule
 from agent_memory.domain.redaction import RULES, redact
@@ -57,12 +57,23 @@ def test_keywords_are_lower_case_and_names_are_slugs() -> None:
     st.text(alphabet="abc- ", max_size=30),
 )
 def test_the_search_finds_the_longest_keyword_at_every_place(words: list[str], text: str) -> None:
-    found = dict(keyword_hits(keyword_pattern(words), text))
+    search = KeywordSearch(words)
+    found = dict(search.hits(text))
     longest = {
         start: max((word for word in words if text.startswith(word, start)), key=len, default="")
         for start in range(len(text))
     }
     assert found == {start: word for start, word in longest.items() if word}
+    assert list(search.hits("z" * 4_000)) == []
+    assert dict(search.hits(text)) == found, "the long text has changed how it looks, not what it finds"
+
+
+def test_a_search_that_was_used_much_finds_the_same() -> None:
+    search = KeywordSearch(("key", "keyring", "ring"))
+    texts = ["the keyring of a key", "nothing", "a ring " * 1_000, "keyrin"]
+    once = [list(KeywordSearch(("key", "keyring", "ring")).hits(text)) for text in texts]
+    assert once[0] == [(4, "keyring"), (7, "ring"), (17, "key")]
+    assert [[list(search.hits(text)) for text in texts] for _ in range(100)] == [once] * 100
 
 
 def test_lower_case_keeps_every_index() -> None:

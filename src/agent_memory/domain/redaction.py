@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from functools import cache
@@ -12,7 +11,7 @@ from agent_memory.domain.redacting.assignments import ASSIGNMENTS
 from agent_memory.domain.redacting.blocks import block_spans
 from agent_memory.domain.redacting.encoded import encoded_spans, escaped_spans
 from agent_memory.domain.redacting.headers import HEADERS
-from agent_memory.domain.redacting.keyword_search import keyword_hits, keyword_pattern, lowered
+from agent_memory.domain.redacting.keyword_search import KeywordSearch, lowered
 from agent_memory.domain.redacting.platforms import PLATFORMS
 from agent_memory.domain.redacting.rule import Rule, Span
 from agent_memory.domain.redacting.tokens import TOKENS
@@ -37,23 +36,27 @@ class Redacted:
 
 
 @cache
-def _rules_by_keyword() -> dict[str, tuple[tuple[int, Rule], ...]]:
-    """For each keyword the rules of it and of every keyword that it begins with, since a search reports the longest."""
+def _own_rules() -> dict[str, list[tuple[int, Rule]]]:
+    """The rules of each keyword, with their ranks."""
     own: dict[str, list[tuple[int, Rule]]] = defaultdict(list)
     for rank, rule in enumerate(RULES):
         for keyword in rule.keywords:
             own[keyword].append((rank, rule))
-    beginnings = {keyword: [keyword[:size] for size in range(1, len(keyword) + 1)] for keyword in own}
-    return {
-        keyword: tuple(ranked for beginning in beginnings[keyword] for ranked in own.get(beginning, ()))
-        for keyword in beginnings
-    }
+    return dict(own)
 
 
 @cache
-def _keywords() -> re.Pattern[str]:
-    """Compiled when it is first needed: much that could redact never has anything to redact."""
-    return keyword_pattern(_rules_by_keyword())
+def _rules_of(keyword: str) -> tuple[tuple[int, Rule], ...]:
+    """The rules of a keyword and of every keyword that it begins with, since a search reports the longest."""
+    own = _own_rules()
+    beginnings = (keyword[:size] for size in range(1, len(keyword) + 1))
+    return tuple(ranked for beginning in beginnings for ranked in own.get(beginning, ()))
+
+
+@cache
+def _keywords() -> KeywordSearch:
+    """Made when it is first needed: much that could redact never has anything to redact."""
+    return KeywordSearch(_own_rules())
 
 
 def placeholder(name: str) -> str:
@@ -66,9 +69,8 @@ def _plain_spans(text: str) -> Iterator[Span]:
     low = lowered(text)
     yield from block_spans(text, low)
     ends: set[int] = set()
-    rules = _rules_by_keyword()
-    for start, keyword in keyword_hits(_keywords(), low):
-        for rank, rule in rules[keyword]:
+    for start, keyword in _keywords().hits(low):
+        for rank, rule in _rules_of(keyword):
             found = rule.find(text, start, ends)
             if found and _MARK not in text[slice(*found)]:
                 ends.add(found[1])
