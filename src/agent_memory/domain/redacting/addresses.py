@@ -24,8 +24,8 @@ def _database_password(value: str) -> bool:
 def _user_in_base64(value: str) -> bool:
     """Base64 of `user:password`, as docker keeps it."""
     try:
-        return b":" in base64.b64decode(value, validate=True)
-    except (binascii.Error, ValueError):
+        return b":" in base64.b64decode(value)
+    except binascii.Error:
         return False
 
 

@@ -13,7 +13,6 @@ from agent_memory.domain.redacting.plausible import (
     is_password,
     is_placeholder,
     is_plain_password,
-    is_reference,
     is_strong_password,
     is_unquoted_password,
     is_uuid,
@@ -52,7 +51,7 @@ _LINE_CHARACTER = r"""(?:[^\s"'`\\]|\\(?![nrt"'`\\]))"""
 
 
 def _alternatives(keywords: tuple[str, ...]) -> str:
-    return "|".join(re.escape(word) for word in sorted(keywords, key=len, reverse=True))
+    return "|".join(re.escape(word) for word in keywords)
 
 
 def _quoted(name: str, keywords: tuple[str, ...], accepts: Callable[[str], bool], tail: str = _TAIL) -> Rule:
@@ -135,12 +134,12 @@ def _is_drawn_key(value: str) -> bool:
 
 
 def _is_said_password(value: str) -> bool:
-    if is_placeholder(value) or is_reference(value) or value.lower() in _SAID_OFPASSWORDS:
+    if is_placeholder(value) or value.lower() in _SAID_OF_PASSWORDS:
         return False
     return is_password(value) or (value.isalpha() and 7 <= len(value) <= 40)
 
 
-_SAID_OFPASSWORDS = frozenset(
+_SAID_OF_PASSWORDS = frozenset(
     [
         "required",
         "incorrect",

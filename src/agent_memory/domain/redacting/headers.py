@@ -18,7 +18,7 @@ _VALUE = r"[\w=~@.+/:%!$*-]"
 
 
 def _credential(value: str) -> bool:
-    if is_placeholder(value) or is_reference(value) or len(set(value)) < 5:
+    if is_placeholder(value) or is_reference(value):
         return False
     return entropy_bits(value) >= 2.75 and (digits_in(value) > 0 or worded_share(value) < 0.5)
 

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 
 from agent_memory.domain.redacting.plausible import digits_in, tokenlike, varied
 from agent_memory.domain.redacting.rule import Rule, marked as _token, marked_word as _word
@@ -19,15 +18,13 @@ def _aws_key_id(secret: str) -> bool:
 
 
 def _mixed_case(secret: str) -> bool:
-    return varied(secret) and digits_in(secret) > 0 and not secret.isupper() and not secret.islower()
+    drawn = secret.removeprefix("s.")
+    return varied(drawn) and digits_in(drawn) > 0 and not drawn.isupper() and not drawn.islower()
 
 
 def _holds_private_key(secret: str) -> bool:
     """True when the base64 of a PEM block is that of a private key, not of a certificate."""
-    try:
-        return b"PRIVATE KEY" in base64.b64decode(secret[:64])
-    except (binascii.Error, ValueError):
-        return False
+    return b"PRIVATE KEY" in base64.b64decode(secret[:64])
 
 
 TOKENS: tuple[Rule, ...] = (

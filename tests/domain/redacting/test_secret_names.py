@@ -1,0 +1,19 @@
+"""The names of secrets are keywords: whole, in lower case, each but once in its list."""
+
+from __future__ import annotations
+
+import importlib.util
+
+import pytest
+
+
+@pytest.mark.parametrize("name", ["PASSWORD_WORDS", "PASSWORDS", "SECRETS", "TOKENS", "KEYS", "SESSIONS", "OTHER_KEYS"])
+def test_names_of_secrets_are_keywords(name: str) -> None:
+    spec = importlib.util.find_spec("agent_memory.domain.redacting.secret_names")
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    words = getattr(module, name)
+    assert all(word == word.strip().lower() for word in words)
+    assert 0 < len(words) == len(set(words))
