@@ -77,6 +77,13 @@ def test_an_elision_that_a_source_holds_is_no_new_one() -> None:
     assert "leaves text out" in reasons(planned(facts_of(PORT, DEPLOY), keeping))
 
 
+def test_what_two_sources_say_one_after_the_other_leaves_nothing_out() -> None:
+    port, deploy = evolve(PORT, body=f"{PORT.body} Ask the rest"), evolve(DEPLOY, body=f"Unchanged: {DEPLOY.body}")
+    both = evolve(BOTH, body=f"{port.body}\n{deploy.body}")
+    assert planned(facts_of(port, deploy), both).dropped == ()
+    assert "leaves text out" in reasons(planned(facts_of(port, DEPLOY), both))
+
+
 def test_a_part_is_named_by_the_beginning_of_its_title() -> None:
     long = f"Releases {'x' * 60}"
     plan = planned(facts_of(SOURCE), evolve(SPLIT, into=(PARTS[0], SplitPart(long, "\u200b"))))
