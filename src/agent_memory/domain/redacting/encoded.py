@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import base64
 import binascii
-import html
 import re
 from collections.abc import Callable, Iterable, Iterator
 
@@ -114,7 +113,9 @@ def _character(escape: re.Match[str]) -> str:
     if code := escape["hex"] or escape["code"]:
         return chr(int(code, 16))
     if entity := escape["entity"]:
-        return html.unescape(f"&{entity};")
+        from html import unescape  # with the names of two thousand characters, for texts that name one
+
+        return unescape(f"&{entity};")
     if escape["space"]:
         return "\n"
     return escape["plain"] or ""
