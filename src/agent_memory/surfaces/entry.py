@@ -12,6 +12,11 @@ _ALLOCATIONS_BETWEEN_COLLECTIONS = 50_000
 Python's 700, a tenth of a search was spent on that."""
 
 
+_BLAS_THREADS = "1"
+"""For numpy, where meanings are compared: its threads turn in circles for as long as half a search before they have anything to
+do, and then one of them has done it."""
+
+
 def run() -> "NoReturn":
     """`main`, as a process. Every file is closed and synced when a command is done: that the interpreter then takes each of
     its objects apart would be a tenth of a search, so it does not. Where something else is still at work, it is waited for."""
@@ -38,6 +43,7 @@ def main() -> int:
     _collect_less_often()
     if words[:1] == ["search"]:
         _look_ahead()
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", _BLAS_THREADS)
     try:
         from agent_memory.surfaces.light_returns import load_returns
 
