@@ -129,6 +129,13 @@ def test_a_link_is_kept_where_there_is_room_for_it_to_the_last_character() -> No
         assert entry.body == body + kept
 
 
+def test_a_link_of_a_source_that_leads_nowhere_is_not_taken_along() -> None:
+    """P15"""
+    port = evolve(PORT, body=f"{PORT.body} See [[id__zzzzzz|hosts]] and [[{SOURCE.meta.id}|builds]].")
+    (entry,) = written(planned(facts_of(port, DEPLOY, SOURCE), evolve(BOTH, body=f"{BODY} See hosts and builds.")))
+    assert entry.body == f"{BODY} See hosts and builds.\n\nSee also: [[{SOURCE.meta.id}]]"
+
+
 def test_a_later_part_may_say_that_it_comes_from_the_first() -> None:
     last = f"\n\nSee also: [[{SOURCE.meta.id}]]"
     parts = (evolve(PARTS[0], body=PARTS[0].body + last), evolve(PARTS[1], body=PARTS[1].body + last))
