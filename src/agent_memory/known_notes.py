@@ -76,13 +76,16 @@ class KnownNotes:
         refreshed = index.refresh(_PATIENCE_SECONDS)
         if isinstance(refreshed, Failure) or refreshed.unwrap().pending:
             return None
+        renewals = index.renewals
         words = query_words(f"{subject.title}\n{subject.description}\n{subject.body}")
         found = (
             index.match(words, TermWeights(prefix=0.0, typo=0.0), MOST_CANDIDATES, NoteFilter(scopes=scopes))
             .bind(lambda matches: index.notes(tuple(matches.scores)))
             .map(lambda notes: [note.listed for note in notes.values()])
         )
-        return None if isinstance(found, Failure) else found.unwrap()
+        if isinstance(found, Failure) or index.renewals != renewals:  # the numbers may mean other notes now
+            return None
+        return found.unwrap()
 
     def _candidates(self, subject: Subject, near: Sequence[StoredEntry]) -> list[Candidate]:
         if self.embedder is None or not near:

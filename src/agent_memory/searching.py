@@ -106,9 +106,16 @@ class Searching:
             filter_of(request),
             Asker(now_ms, request.here),
         )
+        renewals = self.index.renewals
+        done = self._refreshed(begun).bind(self._looked_for)
+        if self.index.renewals != renewals:
+            # What was found before the index was made anew bears numbers that mean other notes now.
+            return self._refreshed(begun).bind(self._looked_for)
+        return done
+
+    def _looked_for(self, search: SearchSoFar) -> Result[SearchSoFar, Error]:
         return (
-            self._refreshed(begun)
-            .bind(self._matched)
+            self._matched(search)
             .bind(self._tied)
             .bind(self._meant)
             .map(self._spread)

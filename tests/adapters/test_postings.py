@@ -65,11 +65,13 @@ def test_a_segment_knows_up_to_65_536_notes_by_two_bytes() -> None:
 def test_a_segment_is_loaded_as_it_was_put(numbers: list[int], most: int) -> None:
     database = in_memory(None)
     lengths = [[(number * at) % (most + 1) for number in numbers] for at in range(3)] + [[most] * len(numbers)]
-    put_segment(database.connection, 1, numbers, lengths)
+    put_segment(database.connection, 1, numbers, lengths, (str(number) for number in numbers))
     loaded = load_segment(database.connection, 1)
     assert list(loaded.numbers) == numbers
     assert [list(each) for each in loaded.lengths] == lengths
     assert list(loaded.length_sums) == [sum(each) for each in lengths]
+    assert all(loaded.has_any(("none", str(number))) for number in numbers)
+    assert not loaded.has_any(("none", "0"))
     assert {number: loaded.ordinal_of(number) for number in numbers} == {n: at for at, n in enumerate(numbers)}
     asked = sorted({*numbers, 0, 150, 301})
     assert loaded.ordinals_of(asked) == frozenset(at for at, n in enumerate(numbers) if n in asked)
@@ -91,10 +93,13 @@ def test_a_segment_is_loaded_as_it_was_put(numbers: list[int], most: int) -> Non
         "length_sums = x''",
         "numbers = x'01'",
         "numbers = 1",
+        "terms = x''",
+        "seal = seal + 1",
+        "first = first + 1",
     ],
 )
-def test_a_segment_that_contradicts_itself_is_ruined(connection: sqlite3.Connection, damage: str) -> None:
-    put_segment(connection, 1, [4, 5], [[1, 2]] * 4)
+def test_a_segment_that_is_not_as_it_was_put_is_ruined(connection: sqlite3.Connection, damage: str) -> None:
+    put_segment(connection, 1, [4, 5], [[1, 2]] * 4, ("lamp",))
     assert len(load_segment(connection, 1).numbers) == 2
     connection.execute(f"UPDATE segments SET {damage}")
     with pytest.raises(RuinedIndexError):

@@ -24,6 +24,12 @@ class Index(Protocol):
     out of every answer. Files that cannot be read, or are no notes, are left out: `Store.list` reports them.
     """
 
+    @property
+    def renewals(self) -> int:
+        """How often it was exchanged for another one, since it was damaged or gone: numbers from before mean nothing then,
+        or another note."""
+        ...
+
     def refresh(self, patience_seconds: float | None = None) -> Result[Refreshed, Error]:
         """Bring it into line with the files; with `patience_seconds` as far as that time suffices, newest files first.
 

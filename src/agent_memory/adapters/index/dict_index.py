@@ -66,6 +66,7 @@ class DictIndex:
         self._notes: dict[int, _Note] = {}
         self._vectors: dict[str, dict[int, bytes]] = {}
         self._last = 0
+        self.renewals = 0
 
     def refresh(self, patience_seconds: float | None = None) -> Result[Refreshed, Error]:
         """See the port."""

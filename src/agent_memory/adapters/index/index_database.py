@@ -31,7 +31,7 @@ JOURNAL = "index.db-journal"
 WAIT_SECONDS = 1.0
 """No search waits longer for another process."""
 
-_LAYOUT_VERSION = 3
+_LAYOUT_VERSION = 4
 _PAGE_BYTES = 16_384
 """The postings of a frequent word are a few pages, each a system call: of SQLite's usual 4,096 bytes there are too many."""
 _CACHE_KIB = 32_768
@@ -49,7 +49,7 @@ _SCHEMA = """
         scope TEXT NOT NULL, sensitivity TEXT NOT NULL, updated_at_ms INTEGER NOT NULL, terms TEXT NOT NULL
     );
     CREATE INDEX hidden ON notes (number) WHERE archived OR sensitivity <> 'normal';
-    CREATE TABLE sheets (number INTEGER PRIMARY KEY, listed TEXT NOT NULL);
+    CREATE TABLE sheets (number INTEGER PRIMARY KEY, listed TEXT NOT NULL, seal INTEGER NOT NULL);
     CREATE TABLE names (name TEXT, rank INTEGER, number INTEGER, PRIMARY KEY (name, rank, number)) WITHOUT ROWID;
     CREATE INDEX names_of ON names (number);
     CREATE TABLE labels (sort TEXT, label TEXT, number INTEGER, PRIMARY KEY (sort, label, number)) WITHOUT ROWID;
@@ -62,10 +62,11 @@ _SCHEMA = """
     CREATE INDEX vectors_of ON vectors (number);
     CREATE TABLE segments (
         id INTEGER PRIMARY KEY, first INTEGER NOT NULL, notes INTEGER NOT NULL, numbers BLOB, lengths BLOB NOT NULL,
-        length_sums TEXT NOT NULL
+        length_sums TEXT NOT NULL, terms BLOB NOT NULL, seal INTEGER NOT NULL
     );
     CREATE TABLE postings (
-        segment INTEGER, term TEXT, df INTEGER NOT NULL, grouped BLOB NOT NULL, PRIMARY KEY (segment, term)
+        segment INTEGER, term TEXT, df INTEGER NOT NULL, seal INTEGER NOT NULL, grouped BLOB NOT NULL,
+        PRIMARY KEY (segment, term)
     ) WITHOUT ROWID;
     CREATE TABLE dead (number INTEGER PRIMARY KEY);
 """

@@ -57,6 +57,8 @@ class IndexFiles:
         self._database: IndexDatabase | None = None
         self._segments = Segments()
         self._last: tuple[tuple[int, int], TermMatching] | None = None
+        self.renewals = 0
+        """See the port."""
 
     def refresh(
         self, patience_seconds: float | None = None, left: Callable[[int], None] | None = None
@@ -106,7 +108,14 @@ class IndexFiles:
 
     def notes(self, numbers: Sequence[int]) -> Result[Mapping[int, IndexedNote], Error]:
         """See the port."""
-        return self._asked(lambda connection: note_questions.indexed_notes(connection, numbers))
+
+        def asked(connection: sqlite3.Connection) -> Mapping[int, IndexedNote]:
+            found = note_questions.indexed_notes(connection, numbers)
+            if gone := sorted(set(numbers) - found.keys()):
+                self._segments.check_gone(connection, gone)
+            return found
+
+        return self._asked(asked)
 
     def numbers_of(self, ids: Sequence[str]) -> Result[Mapping[str, int], Error]:
         """See the port."""
@@ -217,8 +226,10 @@ class IndexFiles:
             return
         self.close()
         discard_index(self._root)
+        self.renewals += 1
 
     def _go_to_memory(self, error: Exception) -> None:
+        self.renewals += 1
         database, self._segments, self._last = self._database, Segments(), None
         is_whole = isinstance(error, sqlite3.Error) and is_unwritable(error)
         self._database = in_memory(str(error) or _RUINED_STILL, database.connection if database and is_whole else None)
@@ -235,6 +246,7 @@ class IndexFiles:
     def _opened(self) -> IndexDatabase:
         if self._database is not None and not self._database.is_current():
             self.close()
+            self.renewals += 1
         if self._database is None:
             self._database = open_index(self._root)
         return self._database

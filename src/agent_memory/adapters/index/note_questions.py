@@ -6,6 +6,8 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from agent_memory.adapters.index.index_database import RuinedIndexError
+from agent_memory.adapters.index.seals import note_seal
 from agent_memory.domain.searching.indexed_note import IndexedNote, NearNote, NoteLink, Place, Relation, Vectors
 from agent_memory.domain.searching.matching import OPEN_SENSITIVITIES, NoteFilter
 from agent_memory.formats.listed_json import parse_listed
@@ -77,10 +79,15 @@ def those_there(connection: sqlite3.Connection, numbers: Sequence[int]) -> list[
 
 
 def indexed_notes(connection: sqlite3.Connection, numbers: Sequence[int]) -> Mapping[int, IndexedNote]:
-    """What is known of these notes."""
-    sql = "SELECT number, listed, terms FROM notes JOIN sheets USING (number) WHERE number IN ({marks})"
+    """What is known of these notes. RuinedIndexError for one that is not as it was written."""
+    sql = """
+        SELECT number, path, id, archived, kind, scope, sensitivity, updated_at_ms, terms, listed, seal
+        FROM notes JOIN sheets USING (number) WHERE number IN ({marks})
+    """
     found: dict[int, IndexedNote] = {}
-    for number, listed, terms in _asked(connection, sql, numbers):
+    for number, *row, terms, listed, sealed in _asked(connection, sql, numbers):
+        if sealed != note_seal(number, *row, terms, listed):
+            raise RuinedIndexError
         one, two, three, four = map(int, terms.split())
         found[number] = IndexedNote(number, parse_listed(listed), (one, two, three, four))
     return found

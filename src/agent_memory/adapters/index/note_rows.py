@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Iterable
 
 from agent_memory.adapters.index.note_questions import AGENT, ALIAS, ID, NO_TURN, SLUG, TAG
+from agent_memory.adapters.index.seals import note_seal
 from agent_memory.domain.entry import StoredEntry
 from agent_memory.domain.searching.indexed_note import Relation
 from agent_memory.domain.text.links import find_links
@@ -15,7 +16,7 @@ from agent_memory.values import define, field
 _MOST = (1 << 63) - 1
 _INSERTS = {
     "notes": "INSERT INTO notes VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-    "sheets": "INSERT INTO sheets VALUES (?, ?)",
+    "sheets": "INSERT INTO sheets VALUES (?, ?, ?)",
     "names": "INSERT OR IGNORE INTO names VALUES (?, ?, ?)",
     "labels": "INSERT OR IGNORE INTO labels VALUES (?, ?, ?)",
     "turns": "INSERT OR IGNORE INTO turns VALUES (?, ?, ?)",
@@ -36,14 +37,14 @@ class NewNotes:
         """Everything of a new note but its postings."""
         listed, meta, rows = stored.listed, stored.meta, self._rows
         self.ids.add(meta.id)
-        rows["notes"].append(
-            (
-                *(number, listed.path, meta.id, listed.archived, meta.kind, meta.scope, meta.sensitivity),
-                max(-_MOST, min(meta.updated_at_ms, _MOST)),
-                " ".join(map(str, lengths)),
-            )
+        sheet = render_listed(listed)
+        row = (
+            *(number, listed.path, meta.id, int(listed.archived), meta.kind, meta.scope, meta.sensitivity),
+            max(-_MOST, min(meta.updated_at_ms, _MOST)),
+            " ".join(map(str, lengths)),
         )
-        rows["sheets"].append((number, render_listed(listed)))
+        rows["notes"].append(row)
+        rows["sheets"].append((number, sheet, note_seal(*row, sheet)))
         rows["names"].append((meta.id, ID, number))
         rows["names"] += [(alias, ALIAS, number) for alias in meta.aliases]
         rows["labels"] += [(sort, label, number) for sort, label in _labels(stored)]

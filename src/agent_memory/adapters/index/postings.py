@@ -14,6 +14,8 @@ from array import array
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from agent_memory.adapters.index.index_database import RuinedIndexError
+from agent_memory.adapters.index.seals import seal
 from agent_memory.domain.searching.matching import FIELDS
 
 _HEADER = struct.Struct(f"={len(FIELDS)}sI")
@@ -37,6 +39,17 @@ def width_of(notes: int) -> str:
 def render_group(counts: bytes, ordinals: array[int]) -> bytes:
     """One group; those of a term, one after the other by their counts, are its blob."""
     return _HEADER.pack(counts, len(ordinals)) + ordinals.tobytes()
+
+
+def postings_row(segment: int, term: str, df: int, grouped: bytes) -> tuple[int, str, int, int, bytes]:
+    """The row of a term's postings in a segment."""
+    return segment, term, df, seal(f"{segment} {df} {term}", grouped), grouped
+
+
+def check_postings(segment: int, term: str, df: int, sealed: int, grouped: bytes) -> None:
+    """RuinedIndexError for a row that is not as it was written."""
+    if sealed != seal(f"{segment} {df} {term}", grouped):
+        raise RuinedIndexError
 
 
 def parse_postings(blob: bytes, width: str) -> list[Group]:

@@ -10,7 +10,15 @@ from heapq import merge
 from itertools import groupby
 from operator import itemgetter
 
-from agent_memory.adapters.index.postings import moved, parse_postings, render_group, width_of
+from agent_memory.adapters.index.index_database import RuinedIndexError
+from agent_memory.adapters.index.postings import (
+    check_postings,
+    moved,
+    parse_postings,
+    postings_row,
+    render_group,
+    width_of,
+)
 from agent_memory.adapters.index.segments import Segment, dead_numbers, put_segment
 from agent_memory.domain.searching.matching import FIELDS
 from agent_memory.domain.searching.note_terms import FieldTerms
@@ -24,9 +32,9 @@ _GONE = -1
 _BITS = 8
 """Of a count."""
 
-_INSERT = "INSERT INTO postings VALUES (?, ?, ?, ?)"
+_INSERT = "INSERT INTO postings VALUES (?, ?, ?, ?, ?)"
 
-_Row = tuple[int, str, int, bytes]
+_Row = tuple[int, str, int, int, bytes]
 _Groups = defaultdict[int, defaultdict[str, list[int]]]
 
 
@@ -69,15 +77,16 @@ class SegmentDraft:
                 blobs[term].append(render_group(counts, array(width, ordinals)))
                 df[term] = df.get(term, 0) + len(ordinals)
         for term in sorted(blobs):
-            yield segment, term, df[term], b"".join(blobs[term])
+            yield postings_row(segment, term, df[term], b"".join(blobs[term]))
 
 
 def write_segment(connection: sqlite3.Connection, draft: SegmentDraft) -> None:
     """Add it as the last segment."""
     if draft.numbers:
         id = _next_id(connection)
-        put_segment(connection, id, draft.numbers, draft.lengths)
-        connection.executemany(_INSERT, draft.rows(id))
+        terms: list[str] = []
+        connection.executemany(_INSERT, _noting(draft.rows(id), terms))
+        put_segment(connection, id, draft.numbers, draft.lengths, terms)
 
 
 def merge_some(connection: sqlite3.Connection, segments: Sequence[Segment], most_notes: int | None) -> bool:
@@ -124,9 +133,10 @@ def _write_anew(connection: sqlite3.Connection, run: Sequence[Segment], dead: Se
             column += known if kept is None else [known[at] for at in kept]
     id = _next_id(connection)
     if numbers:
-        for some in _chunks(_merged_rows(connection, id, run, places, width_of(len(numbers)))):
+        terms: list[str] = []
+        for some in _chunks(_noting(_merged_rows(connection, id, run, places, width_of(len(numbers))), terms)):
             connection.executemany(_INSERT, some)
-        put_segment(connection, id, numbers, lengths)
+        put_segment(connection, id, numbers, lengths, terms)
     for segment in run:
         connection.execute("DELETE FROM postings WHERE segment = ?", (segment.id,))
         connection.execute("DELETE FROM segments WHERE id = ?", (segment.id,))
@@ -144,9 +154,17 @@ def _places(start: int, size: int, gone: frozenset[int]) -> Sequence[int]:
     return places
 
 
-def _rows_of(connection: sqlite3.Connection, at: int, segment: Segment) -> Iterable[tuple[str, int, bytes]]:
-    """The terms of a segment in order, each with the segment's place in the run and its postings."""
-    return connection.execute("SELECT term, ?, grouped FROM postings WHERE segment = ? ORDER BY term", (at, segment.id))
+def _rows_of(connection: sqlite3.Connection, at: int, segment: Segment) -> Iterator[tuple[str, int, bytes]]:
+    """The terms of a segment in order, each with the segment's place in the run and its postings. RuinedIndexError where one
+    is damaged or gone, lest the new segment have the damage and a good seal."""
+    count = 0
+    sql = "SELECT term, df, seal, grouped FROM postings WHERE segment = ? ORDER BY term"
+    for term, df, sealed, grouped in connection.execute(sql, (segment.id,)):
+        check_postings(segment.id, term, df, sealed, grouped)
+        count += 1
+        yield term, at, grouped
+    if count != len(segment.terms):
+        raise RuinedIndexError
 
 
 def _merged_rows(
@@ -164,7 +182,8 @@ def _merged_rows(
                     known += found
         df = sum(map(len, merged.values()))
         if df:
-            yield id, term, df, b"".join(render_group(each, merged[each]) for each in sorted(merged) if merged[each])
+            grouped = b"".join(render_group(each, merged[each]) for each in sorted(merged) if merged[each])
+            yield postings_row(id, term, df, grouped)
 
 
 def _placed(ordinals: array[int], places: Sequence[int], width: str) -> array[int]:
@@ -173,6 +192,13 @@ def _placed(ordinals: array[int], places: Sequence[int], width: str) -> array[in
             raise IndexError("a posting beyond its segment")
         return moved(ordinals, places.start, width)
     return array(width, [place for ordinal in ordinals if (place := places[ordinal]) != _GONE])
+
+
+def _noting(rows: Iterator[_Row], terms: list[str]) -> Iterator[_Row]:
+    """The rows, their terms noted on the way."""
+    for row in rows:
+        terms.append(row[1])
+        yield row
 
 
 def _chunks(rows: Iterator[_Row]) -> Iterable[list[_Row]]:

@@ -9,11 +9,11 @@ from __future__ import annotations
 import sqlite3
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from agent_memory.adapters.index.index_database import RuinedIndexError
 from agent_memory.adapters.index.postings import width_of
-from agent_memory.domain.searching.matching import FIELDS
+from agent_memory.adapters.index.seals import is_among, parse_hashes, render_hashes, seal
 from agent_memory.values import frozen
 
 _WIDTHS = "BHI"
@@ -29,6 +29,8 @@ class Segment:
     """A range, where none is missing between the first and the last."""
     lengths: tuple[Sequence[int], ...]
     length_sums: tuple[int, ...]
+    terms: array[int]
+    """The hashes of all terms that its notes have, ascending."""
 
     @property
     def width(self) -> str:
@@ -48,42 +50,50 @@ class Segment:
             return frozenset([number - first for number in some])
         return frozenset(at for number in some if (at := self.ordinal_of(number)) is not None)
 
+    def has_any(self, terms: Iterable[str]) -> bool:
+        """Whether any of these terms is one of its notes'."""
+        return any(is_among(self.terms, term) for term in terms)
+
 
 def put_segment(
-    connection: sqlite3.Connection, id: int, numbers: Sequence[int], lengths: Sequence[Sequence[int]]
+    connection: sqlite3.Connection,
+    id: int,
+    numbers: Sequence[int],
+    lengths: Sequence[Sequence[int]],
+    terms: Iterable[str],
 ) -> None:
-    """Keep a segment's notes."""
+    """Keep a segment's notes, and which terms they have."""
     is_run = numbers[-1] - numbers[0] + 1 == len(numbers)
     columns = [array(_width_for(max(each)), each) for each in lengths]
-    connection.execute(
-        "INSERT INTO segments VALUES (?, ?, ?, ?, ?, ?)",
-        (
-            *(id, numbers[0], len(numbers), None if is_run else array("Q", numbers).tobytes()),
-            b"".join(column.typecode.encode() + column.tobytes() for column in columns),
-            " ".join(str(sum(column)) for column in columns),
-        ),
+    row = (
+        *(id, numbers[0], len(numbers), None if is_run else array("Q", numbers).tobytes()),
+        b"".join(column.typecode.encode() + column.tobytes() for column in columns),
+        " ".join(str(sum(column)) for column in columns),
+        render_hashes(terms),
     )
+    connection.execute("INSERT INTO segments VALUES (?, ?, ?, ?, ?, ?, ?, ?)", (*row, _seal(*row)))
+
+
+def _seal(id: int, first: int, size: int, listed: bytes | None, lengths: bytes, sums: str, terms: bytes) -> int:
+    return seal(f"{id} {first} {size} {sums}", listed or b"", lengths, terms)
 
 
 def load_segment(connection: sqlite3.Connection, id: int) -> Segment:
-    """One segment. RuinedIndexError for one that contradicts itself."""
-    first, size, listed, lengths, sums = connection.execute(
-        "SELECT first, notes, numbers, lengths, length_sums FROM segments WHERE id = ?", (id,)
-    ).fetchone()
-    if not isinstance(size, int) or size < 1:
-        raise RuinedIndexError
+    """One segment. RuinedIndexError for one that is not as it was written."""
+    sql = "SELECT first, notes, numbers, lengths, length_sums, terms, seal FROM segments WHERE id = ?"
+    *row, sealed = connection.execute(sql, (id,)).fetchone()
     try:
-        numbers: Sequence[int] = range(first, first + size)
-        if listed is not None:
-            numbers = array("Q")
-            numbers.frombytes(listed)
-        columns = tuple(_columns(lengths, size))
-        length_sums = tuple(map(int, sums.split()))
-    except (TypeError, ValueError, AttributeError):
-        raise RuinedIndexError from None
-    if {len(numbers), *map(len, columns)} != {size} or {len(columns), len(length_sums)} != {len(FIELDS)}:
+        is_whole = sealed == _seal(id, *row)
+    except TypeError:
+        is_whole = False
+    if not is_whole:
         raise RuinedIndexError
-    return Segment(id, numbers, columns, length_sums)
+    first, size, listed, lengths, sums, terms = row
+    numbers: Sequence[int] = range(first, first + size)
+    if listed is not None:
+        numbers = array("Q")
+        numbers.frombytes(listed)
+    return Segment(id, numbers, tuple(_columns(lengths, size)), tuple(map(int, sums.split())), parse_hashes(terms))
 
 
 def _columns(run: bytes, size: int) -> Iterator[array[int]]:
@@ -111,6 +121,12 @@ class Segments:
         ids = [int(id) for (id,) in connection.execute("SELECT id FROM segments")]
         self._loaded = {id: self._loaded.get(id) or load_segment(connection, id) for id in ids}
         return sorted(self._loaded.values(), key=lambda segment: segment.numbers[0])
+
+    def check_gone(self, connection: sqlite3.Connection, numbers: Sequence[int]) -> None:
+        """RuinedIndexError where one of these ascending numbers, of which there is no note, has postings and is not dead."""
+        left = sorted(set(numbers).difference(dead_numbers(connection)))
+        if any(segment.ordinals_of(left) for segment in self.all(connection)):
+            raise RuinedIndexError
 
 
 def dead_numbers(connection: sqlite3.Connection) -> list[int]:

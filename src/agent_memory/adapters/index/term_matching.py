@@ -10,7 +10,8 @@ from collections.abc import Mapping, Sequence
 from itertools import chain
 
 from agent_memory.adapters.index.group_scoring import GroupScoring
-from agent_memory.adapters.index.postings import live_count, parse_postings
+from agent_memory.adapters.index.index_database import RuinedIndexError
+from agent_memory.adapters.index.postings import check_postings, live_count, parse_postings
 from agent_memory.adapters.index.segments import Segment, Segments, dead_numbers
 from agent_memory.domain.searching import bm25f
 from agent_memory.domain.searching.matching import FIELDS, MatchedWord, TermPart, TermWeights
@@ -215,12 +216,17 @@ class TermMatching:
         found: dict[str, dict[int, bytes]] = {}
         df: dict[str, int] = {}
         marks = ",".join("?" * len(wanted))
-        sql = f"SELECT term, df, grouped FROM postings WHERE segment = ? AND term IN ({marks})"
+        sql = f"SELECT term, df, seal, grouped FROM postings WHERE segment = ? AND term IN ({marks})"
         for at, segment in enumerate(self.segments):
             gone = self.gone[at]
-            for term, count, blob in self.connection.execute(sql, (segment.id, *wanted)):
+            absent = set(wanted)
+            for term, count, sealed, blob in self.connection.execute(sql, (segment.id, *wanted)):
+                check_postings(segment.id, term, count, sealed, blob)
+                absent.discard(term)
                 found.setdefault(term, {})[at] = blob
                 df[term] = df.get(term, 0) + (live_count(parse_postings(blob, segment.width), gone) if gone else count)
+            if absent and segment.has_any(absent):
+                raise RuinedIndexError
         for term in wanted:
             self._known[term] = TermHits(df.get(term, 0), found.get(term, {}))
 
