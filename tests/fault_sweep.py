@@ -7,9 +7,9 @@ import os
 import re
 import shutil
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from attrs import define, field
 
@@ -18,6 +18,8 @@ from disk_faults import ERRORS, KILL, LASTING, NONE, SHORT, Fault, calls_of, str
 from faults import snapshot
 from memory_process import Done, Memory
 from swept_scenes import Scene
+
+T = TypeVar("T")
 
 EXIT_CODES = (0, 2, 10, 20, 30, 40, 50, 60, 70, 75)
 FAST = {"DISK_SYNC": "lies"}
@@ -39,6 +41,12 @@ def faults(calls: Sequence[str]) -> Iterator[Fault]:
         yield Fault(at, KILL)
 
 
+def spread(found: Sequence[T], every: int, least: int) -> Sequence[T]:
+    """Every n-th, and of few more of them: so many at least, if there are as many, evenly from all."""
+    step = max(1, min(every, len(found) // least))
+    return found[step // 2 :: step]
+
+
 @define
 class Sweep:
     """One scene in a home that is put back for each fault."""
@@ -55,11 +63,11 @@ class Sweep:
     _answered: str = field(init=False)
     _symptoms: set[str] = field(init=False)
 
-    def complaints(self, every: int, first: int = 0) -> list[str]:
-        """What went wrong, with every n-th fault from one on; `outcomes` counts how the calls ended."""
+    def complaints(self, choose: Callable[[Sequence[Fault]], Sequence[Fault]]) -> list[str]:
+        """What went wrong with some of all the faults that there can be; `outcomes` counts how the calls ended."""
         memory = self.fresh()
         calls = calls_of(memory, self.scene)
-        chosen = list(faults(calls))[first::every]
+        chosen = choose(list(faults(calls)))
         self._before = self.scene.seen(self.fresh())
         straight = self.fresh()
         done = self._strike(straight, Fault(0, NONE))

@@ -14,7 +14,7 @@ from attrs import define, field
 
 from conservation import violations
 from disk_faults import KILL, NONE, Fault, calls_of, preloaded_library, struck
-from fault_sweep import LITTER
+from fault_sweep import LITTER, spread
 from faults import snapshot
 from loop_disk import LoopDisk
 from memory_process import Done, Memory
@@ -24,6 +24,8 @@ from swept_scenes import Scene, busy_home
 pytestmark = pytest.mark.sweep
 
 CUT = ("capture by a hook", "capture", "remember", "state set", "consolidate", "defrag", "undo", "search at first")
+LEAST_CUTS = 3
+"""Of each call on each file system."""
 CHANGING = {"write", "fsync", "rename", "link", "unlink", "mkdir", "rmdir", "ftruncate64", "fchmod", "utimensat"}
 
 
@@ -52,13 +54,13 @@ class Cuts:
     _after: object = field(init=False)
 
     def complaints(self, every: int) -> list[str]:
-        """What went wrong, with every n-th moment, and with the moment after a call that ended well."""
+        """What went wrong, with every n-th moment (`spread`), and with the moment after a call that ended well."""
         memory = self._fresh()
         self._before = self.scene.seen(memory)
         calls = calls_of(memory, self.scene)
         self._after = self.scene.seen(memory)
         moments = [at for at, call in enumerate(calls, 1) if call.split()[0] in CHANGING]
-        faults = [Fault(0, NONE), *(Fault(at, KILL) for at in moments[every // 2 :: every])]
+        faults = [Fault(0, NONE), *(Fault(at, KILL) for at in spread(moments, every, LEAST_CUTS))]
         return [f"{fault}, {calls[fault.at - 1]}: {wrong}" for fault in faults for wrong in self._wrong(fault)]
 
     def _fresh(self) -> Memory:
