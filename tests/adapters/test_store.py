@@ -13,7 +13,7 @@ from returns.result import Failure, Success
 from agent_memory.adapters.disk.locks import KernelLocks
 from agent_memory.adapters.store.dict_store import DictStore
 from agent_memory.adapters.store.store_files import StoreFiles
-from agent_memory.domain.change import Applied, Create, Receipt, Replace, Restore, Retire
+from agent_memory.domain.change import Applied, Change, Create, Receipt, Replace, Restore, Retire
 from agent_memory.domain.entry import Listing, Listings, MemoryEntry, Meta
 from agent_memory.domain.vocabulary import Kind, Origin
 from agent_memory.errors import (
@@ -270,7 +270,7 @@ class StoreContract:
         store.write(entry(), None).unwrap()
         listed = Listings(store.list().unwrap(), store.list(archived=True).unwrap())
         store.write(entry(B, "Other"), None).unwrap()
-        unseen = [Retire(B, self.hash_of(store, B)), Create(entry(C, "Third"))]
+        unseen: list[Change] = [Retire(B, self.hash_of(store, B)), Create(entry(C, "Third"))]
         assert [each.id for each in store.apply(unseen, listed=listed).unwrap().applied] == [B, C]
 
     def test_refused_changes_are_dropped_and_the_rest_is_applied_p8(self, store: Store) -> None:

@@ -7,14 +7,18 @@ import os
 
 from agent_memory.adapters.disk.durable import close_quietly
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 NOWHERE = (0, 0)
 """Of a directory that is not there."""
 
 
-def directory_state(path: str) -> tuple[int, int]:
+def directory_state(path: str, tell: "Callable[[str, os.stat_result], None] | None" = None) -> tuple[int, int]:
     """A number for the times, sizes and inodes of the directory and everything in it, and when the last of them was touched,
     in epoch ns. Other than the number of an earlier look where anything changed since. Links are not followed. OSError where
-    something cannot be looked at.
+    something cannot be looked at. `tell` is told each name, and what it looks like.
 
     Names need not be looked at: a new name is a new time of change (`st_ctime`) of the file, and of its directory
     (`st_mtime`). Since a sum has no order, nothing need be sorted.
@@ -38,6 +42,8 @@ def directory_state(path: str) -> tuple[int, int]:
                 state += hash((status.st_mtime_ns, touched_ns, status.st_size, status.st_ino, status.st_mode))
                 if touched_ns > newest_ns:
                     newest_ns = touched_ns
+                if tell is not None:
+                    tell(entry.name, status)
     finally:
         close_quietly(descriptor)
     return state + hash((directory.st_mtime_ns, directory.st_ino)), max(newest_ns, directory.st_mtime_ns)

@@ -13,7 +13,8 @@ from agent_memory.adapters.index.note_rows import NewNotes, remove_note
 from agent_memory.adapters.index.segment_writing import SegmentDraft, write_segment
 from agent_memory.adapters.store.entry_files import read_image, understand
 from agent_memory.adapters.store.listing_cache import NEVER, believed_by
-from agent_memory.adapters.store.shelves import keeping_all, standing
+from agent_memory.adapters.store.shelf_names import keeping_all
+from agent_memory.adapters.store.shelves import standing
 from agent_memory.domain.entry import Listed, StoredEntry
 from agent_memory.domain.recording.file_change import content_hash
 from agent_memory.domain.results import sealed

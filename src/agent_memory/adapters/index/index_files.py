@@ -11,7 +11,7 @@ import struct
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from returns.result import Failure, Result, Success
 
@@ -28,8 +28,10 @@ from agent_memory.adapters.index.index_database import (
     is_unwritable,
     open_index,
 )
+from agent_memory.adapters.index.look_ahead import has_looked_ahead
+from agent_memory.adapters.index.refresh_notices import pending_notice, unreadable_notice
 from agent_memory.adapters.index.segments import Segment, Segments
-from agent_memory.adapters.index.shelf_state import known_files, shelf_state
+from agent_memory.adapters.index.shelf_state import shelf_state, shelf_times
 from agent_memory.adapters.index.term_matching import TermMatching, best_of
 from agent_memory.domain.results import sealed
 from agent_memory.domain.searching.indexed_note import IndexedNote, NearNote, NoteLink, Place, Refreshed, Vectors
@@ -37,6 +39,10 @@ from agent_memory.domain.searching.matching import Matches, NoteFilter, TermPart
 from agent_memory.domain.searching.query_words import QueryWord
 from agent_memory.errors import Busy, Error
 from agent_memory.values import evolve
+
+if TYPE_CHECKING:
+    from agent_memory.adapters.index.refreshing import KnownFiles
+    from agent_memory.adapters.index.shelf_look import ShelfLook
 
 Value = TypeVar("Value")
 
@@ -57,6 +63,9 @@ class IndexFiles:
         self._database: IndexDatabase | None = None
         self._segments = Segments()
         self._last: tuple[tuple[int, int], TermMatching] | None = None
+        self._known: KnownFiles | None = None
+        self._times: tuple[int, ...] | None = None
+        """`shelf_times` before the last look at all files."""
         self.renewals = 0
         """See the port."""
 
@@ -65,16 +74,13 @@ class IndexFiles:
     ) -> Result[Refreshed, Error]:
         """See the port. `left` is told, before each batch, how many changed files are still to be taken in."""
         with self._lock:
-            state = shelf_state(self._root)
-            match sealed(self._recovered(lambda: self._if_current(state))):
+            match sealed(self._recovered(self._if_current)):
                 case Failure(error):
                     return Failure(error)
                 case Success(Refreshed() as current):
                     return Success(current)
                 case Success(_):
-                    return known_files(self._root).bind(
-                        lambda looks: self._recovered(lambda: self._refreshed(looks, state, patience_seconds, left))
-                    )
+                    return self._brought_into_line(patience_seconds, left)
 
     def match(
         self, words: Sequence[QueryWord], weights: TermWeights, limit: int, among: NoteFilter
@@ -157,41 +163,49 @@ class IndexFiles:
                 self._database.close()
             self._database, self._segments, self._last = None, Segments(), None
 
-    def _if_current(self, state: bytes | None) -> Refreshed | None:
+    def _if_current(self) -> Refreshed | None:
+        """How much is in the index, if it holds exactly what the files look like now."""
         database = self._opened()
-        known = _notes_if_current(database, state)
-        return None if known is None else Refreshed(known, notices=_notices(database))
+        kept = dict(database.connection.execute("SELECT name, value FROM about WHERE name IN ('state', 'notes')"))
+        times = shelf_times(self._root)
+        if not has_looked_ahead(self._root) and (kept.get("state") is None or times != (self._times or times)):
+            return None  # it cannot be: there is no need to look at every file for that
+        state = shelf_state(self._root)
+        if state is None or kept.get("state") != state:
+            return None
+        self._times = times
+        return Refreshed(int(kept["notes"]), notices=_notices(database))
+
+    def _brought_into_line(
+        self, patience_seconds: float | None, left: Callable[[int], None] | None
+    ) -> Result[Refreshed, Error]:
+        # Most calls find nothing changed, and need none of it.
+        from agent_memory.adapters.index.shelf_look import look_at_shelves
+
+        self._times = shelf_times(self._root)
+        return look_at_shelves(self._root).bind(
+            lambda look: self._recovered(lambda: self._refreshed(look, patience_seconds, left))
+        )
 
     def _refreshed(
-        self,
-        looks: Mapping[str, bytes],
-        state: bytes | None,
-        patience_seconds: float | None,
-        left: Callable[[int], None] | None,
+        self, look: ShelfLook, patience_seconds: float | None, left: Callable[[int], None] | None
     ) -> Refreshed:
-        # Most calls find nothing changed, and need none of it.
-        from agent_memory.adapters.index.refreshing import Refreshing, changed_paths, count_notes
+        from agent_memory.adapters.index.refreshing import KnownFiles, Refreshing
 
         database = self._opened()
         notices = _notices(database)
-        refreshing = Refreshing(self._root, database, self._segments, patience_seconds, left)
+        self._known = self._known or KnownFiles()
+        refreshing = Refreshing(self._root, database, self._segments, self._known, patience_seconds, left)
         try:
-            done = refreshing.run(looks, state)
+            done = refreshing.run(look.files, look.state)
         except sqlite3.Error as error:
             if not is_busy(error):
                 raise
-            missing, _ = changed_paths(database, looks)
-            done = Refreshed(
-                count_notes(database.connection),
-                refreshing.read_count,
-                refreshing.removed_count,
-                len(missing),
-                refreshing.unreadable_count,
-            )
+            done = refreshing.as_far_as_it_came(look.files)
         if done.pending:
-            notices += (_pending_notice(done.pending),)
+            notices += (pending_notice(done.pending),)
         if done.unreadable:
-            notices += (_unreadable_notice(done.unreadable),)
+            notices += (unreadable_notice(done.unreadable),)
         return evolve(done, notices=notices)
 
     def _written(self, model: str, vectors: Mapping[int, bytes]) -> None:
@@ -252,14 +266,6 @@ class IndexFiles:
         return self._database
 
 
-def _notes_if_current(database: IndexDatabase, state: bytes | None) -> int | None:
-    """How many notes are in the index, if it holds exactly what the files look like now."""
-    if state is None:
-        return None
-    known = dict(database.connection.execute("SELECT name, value FROM about WHERE name IN ('state', 'notes')"))
-    return int(known["notes"]) if known.get("state") == state else None
-
-
 def _filtered(
     connection: sqlite3.Connection, segments: Sequence[Segment], totals: Sequence[dict[int, float]], among: NoteFilter
 ) -> Sequence[dict[int, float]]:
@@ -281,16 +287,6 @@ def _without(scores: dict[int, float], out: frozenset[int]) -> dict[int, float]:
     for ordinal in out & kept.keys():
         del kept[ordinal]
     return kept
-
-
-def _pending_notice(pending: int) -> str:
-    files = "1 changed file is" if pending == 1 else f"{pending:,} changed files are"
-    return f"{files} not in the index yet; the next search takes in more."
-
-
-def _unreadable_notice(unreadable: int) -> str:
-    files, they = ("1 file was", "it") if unreadable == 1 else (f"{unreadable:,} files were", "they")
-    return f"{files} not searched, since {they} could not be read; `memory doctor` tells more."
 
 
 def _notices(database: IndexDatabase) -> tuple[str, ...]:

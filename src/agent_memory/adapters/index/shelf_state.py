@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-import stat
-from collections.abc import Mapping
-
-from returns.result import Failure, Result, Success
+import os
 
 from agent_memory.adapters.index.look_ahead import looked_ahead, shelf_states
-from agent_memory.adapters.store.entry_files import ARCHIVE, TOPICS
-from agent_memory.domain.results import sealed
-from agent_memory.errors import Error
 
-_SHELVES = (TOPICS, ARCHIVE)
+_SHELVES = ("topics", "archive")
 
 
 def shelf_state(root: str) -> bytes | None:
@@ -23,21 +17,17 @@ def shelf_state(root: str) -> bytes | None:
         return None
 
 
-def known_files(root: str) -> Result[Mapping[str, bytes], Error]:
-    """What each regular file of a note is known by (`paths.known_by`), by its path relative to the real root: `topics/*.md`
-    and the retired ones, `archive/*.md`. Earlier versions are not searched. A shelf that is not there is empty; one that
-    cannot be listed is an error (P6)."""
-    # Most searches find nothing changed, and do without.
-    from agent_memory.adapters.store.shelves import is_text, scan_shelf
+def shelf_times(root: str) -> tuple[int, ...] | None:
+    """When a name last came to each shelf or went from it, epoch ns, 0 for one that is not there: where it is another time
+    than before, the shelves are no longer what they were. What is in files may change without. None where nobody can tell."""
+    try:
+        return tuple(_named_at_ns(f"{root}/{shelf}") for shelf in _SHELVES)
+    except OSError:
+        return None
 
-    known: dict[str, bytes] = {}
-    for shelf in _SHELVES:
-        match sealed(scan_shelf(root, shelf)):
-            case Failure(error):
-                return Failure(error)
-            case Success(found):
-                names = [(each.name, each.looks) for each in found if isinstance(each.looks, tuple)]
-                if not "".join([name for name, _ in names]).isprintable():
-                    names = [(name, looks) for name, looks in names if is_text(name)]
-                known |= {f"{shelf}/{name}": looks[1] for name, looks in names if stat.S_ISREG(looks[0])}
-    return Success(known)
+
+def _named_at_ns(path: str) -> int:
+    try:
+        return os.lstat(path).st_mtime_ns
+    except FileNotFoundError:
+        return 0

@@ -48,8 +48,9 @@ class ListingCache:
 
     def keep(self, rows: dict[str, Row]) -> None:
         """Remember exactly these rows. They are written when reading what is not written yet would take a listing a while."""
-        news = sum(_is_news(self._rows.get(path), row) for path, row in rows.items())
-        gone = len(self._unread()) + len(self._rows.keys() - rows.keys())
+        before = self._rows
+        news = sum([_is_news(before.get(path), row) for path, row in rows.items() if before.get(path) is not row])
+        gone = len(self._unread()) + len(before.keys() - rows.keys())
         self._unwritten += news + gone
         self._rows, self._packed = rows, {}
         if self._unwritten > len(rows) // _ROWS_A_READ:
@@ -94,4 +95,4 @@ def believed_by(image: FileImage, read_at_ns: int) -> bytes:
 
 
 def _is_news(known: Row | None, row: Row) -> bool:
-    return known is not row and (known is None or known.known_by != row.known_by)
+    return known is None or known.known_by != row.known_by

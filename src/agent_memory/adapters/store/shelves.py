@@ -8,23 +8,31 @@ Hidden names and files that are not `.md` are other programs' business.
 from __future__ import annotations
 
 import errno
-import gc
 import os
 import re
 import stat
 import time
-from collections.abc import Generator, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
-from typing import NamedTuple
 
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.io_errors import store_io
 from agent_memory.adapters.disk.listed_names import names_inside
-from agent_memory.adapters.disk.paths import FileImage, close_quietly, directory_inside, known_by, oddity
+from agent_memory.adapters.disk.paths import FileImage, oddity
 from agent_memory.adapters.store.entry_files import ARCHIVE, TOPICS, read_image, understand, unreadable
 from agent_memory.adapters.store.listing_cache import ListingCache, row_of
+from agent_memory.adapters.store.shelf_names import (
+    NOTE_ENDING,
+    FoundName,
+    Looks,
+    is_open_directory,
+    is_text,
+    keeping_all,
+    looks_of,
+    printable,
+    scan_shelf,
+)
 from agent_memory.domain.entry import Listed, Listing, UnreadableFile
 from agent_memory.domain.results import sealed
 from agent_memory.domain.text.file_name import id_in_name
@@ -32,29 +40,19 @@ from agent_memory.domain.text.ids import is_id
 from agent_memory.errors import Error
 from agent_memory.formats.listing_rows import Row
 
-_ENDING = ".md"
 _VERSION = re.compile(r"(?:0|[1-9]\d{0,18})\.md", re.ASCII)
 
 Seen = Listed | UnreadableFile
 
 
-Looks = tuple[int, bytes]
-"""What a file looks like from outside: its `st_mode`, and what it is known by."""
-
-
 _UNKNOWN = UnreadableFile("", ())
 
 
-class FoundName(NamedTuple):
-    """A name in a directory, and what is known of it without opening it."""
-
-    name: str
-    is_directory: bool
-    looks: Looks | OSError | None
-    """Only of names that notes have."""
-
-
 _path = attrgetter("path")
+
+
+Believed = Mapping[FoundName, Row]
+"""By how a file looks from outside, what it holds: only of files that had rested when they were read."""
 
 
 class Shelves:
@@ -63,15 +61,28 @@ class Shelves:
     def __init__(self, root: str) -> None:
         self._root = root
         self._caches = {shelf: ListingCache(root, shelf) for shelf in (TOPICS, ARCHIVE)}
+        self._last_live: tuple[Believed, Listing | None] = {}, None
+        """The listing only where no name in it needs a second look while it looks the same."""
+        self._last_archived: Believed = {}
 
     def live(self) -> Result[Listing, Error]:
         """Every entry of `topics/`, by path. Of two files with one id one is the entry, the other is reported."""
-        reading = _Reading(self._root, self._caches[TOPICS])
-        return scan_shelf(self._root, TOPICS).map(lambda found: _one_an_id(reading.done(reading.files(TOPICS, found))))
+
+        def listed(found: Sequence[FoundName]) -> Listing:
+            believed, last = self._last_live
+            shown = [each for each in found if each.looks is not None or is_open_directory(each)]
+            if last is not None and len(shown) == len(believed) and all(map(believed.__contains__, shown)):
+                return last
+            reading = _Reading(self._root, self._caches[TOPICS], believed)
+            listing = _one_an_id(reading.done(reading.files(TOPICS, shown)))
+            self._last_live = reading.believed, listing if len(reading.believed) == len(shown) else None
+            return listing
+
+        return scan_shelf(self._root, TOPICS).map(listed)
 
     def archived(self) -> Result[Listing, Error]:
         """The newest archived file of each id: its retired entry, else the newest of its versions."""
-        reading = _Reading(self._root, self._caches[ARCHIVE])
+        reading = _Reading(self._root, self._caches[ARCHIVE], self._last_archived)
         return scan_shelf(self._root, ARCHIVE).bind(lambda found: self._archived(reading, found))
 
     def versions(self, id: str) -> Result[tuple[str, ...], Error]:
@@ -97,33 +108,58 @@ class Shelves:
                         return Failure(error)
                     case Success(paths):
                         seen += reading.newest(paths)
+        self._last_archived = reading.believed
         return Success(_one_an_id(reading.done(seen)))
 
 
 class _Reading:
-    """One pass over a shelf: what the cache knows is not read again."""
+    """One pass over a shelf: what the cache knows is not read again, and what the last pass believed not looked up again."""
 
-    def __init__(self, root: str, cache: ListingCache) -> None:
+    def __init__(self, root: str, cache: ListingCache, believed: Believed) -> None:
         self._root = root
         self._cache = cache
+        self.believed = believed
+        """Of the last pass; after `files` of this one."""
         self._rows: dict[str, Row] = {}
 
     def files(self, shelf: str, found: Sequence[FoundName]) -> list[Seen]:
         """What is to be said about the names on a shelf, in no order."""
-        notes = [(f"{shelf}/{each.name}", each.looks) for each in found if each.looks is not None]
         with keeping_all():
-            seen = [self._known(path, looks) for path, looks in notes]
-        unknown = [path for (path, _), each in zip(notes, seen, strict=True) if each is _UNKNOWN]
-        return [
-            *(each for each in seen if each is not None and each is not _UNKNOWN),
-            *(each for path in unknown if (each := self._read(path)) is not None),
-            *self._directories(shelf, found),
-        ]
+            rows = list(map(self.believed.get, found))
+            self._rows = {row.seen.path: row for row in rows if row is not None}
+            seen: list[Seen] = [row.seen for row in self._rows.values()]
+            strange = {
+                f"{shelf}/{each.name}": each
+                for each, row in zip(found, rows, strict=True)
+                if row is None and each.looks is not None
+            }
+            self._forget_others(found)
+            known = [self._known(path, each.looks) for path, each in strange.items() if each.looks is not None]
+        unknown = [path for path, each in zip(strange, known, strict=True) if each is _UNKNOWN]
+        seen += (each for each in known if each is not None and each is not _UNKNOWN)
+        seen += (each for path in unknown if (each := self._read(path)) is not None)
+        self._believe(strange)
+        return [*seen, *self._directories(shelf, found)]
+
+    def _forget_others(self, found: Sequence[FoundName]) -> None:
+        if len(self._rows) < len(self.believed):
+            self.believed = {each: self.believed[each] for each in found if each in self.believed}
+
+    def _believe(self, strange: Mapping[str, FoundName]) -> None:
+        """Look no further at these either, where what was read of them is what they look like, and they had rested."""
+        rows = ((each, self._rows.get(path)) for path, each in strange.items())
+        fresh = {
+            each: row
+            for each, row in rows
+            if row is not None and isinstance(each.looks, tuple) and row.known_by == each.looks[1]
+        }
+        if fresh:
+            self.believed = {**self.believed, **fresh}
 
     def newest(self, paths: Sequence[str]) -> Iterable[Seen]:
         """The newest version of an id that can be read, after those that cannot."""
         for path in reversed(paths):
-            seen = self._known(path, _looks(f"{self._root}/{path}"))
+            seen = self._known(path, looks_of(f"{self._root}/{path}"))
             if seen is _UNKNOWN:
                 seen = self._read(path)
             if seen is not None:
@@ -138,18 +174,14 @@ class _Reading:
 
     def _directories(self, shelf: str, found: Iterable[FoundName]) -> Iterator[Seen]:
         for each in found:
-            if (
-                each.is_directory
-                and not each.name.startswith(".")
-                and _holds_notes(f"{self._root}/{shelf}/{each.name}")
-            ):
+            if is_open_directory(each) and _holds_notes(f"{self._root}/{shelf}/{each.name}"):
                 problem = "it is a directory, and the notes in it are not seen"
-                yield UnreadableFile(f"{shelf}/{_printable(each.name)}", (problem,))
+                yield UnreadableFile(f"{shelf}/{printable(each.name)}", (problem,))
 
     def _known(self, path: str, looks: Looks | OSError) -> Seen | None:
         """What can be said without opening the file; None for one that is gone, `_UNKNOWN` for one that has to be read."""
         if not path.isprintable() and not is_text(path):
-            return UnreadableFile(_printable(path), ("its name is not UTF-8",))
+            return UnreadableFile(printable(path), ("its name is not UTF-8",))
         if isinstance(looks, OSError):
             return None if looks.errno == errno.ENOENT else unreadable(path, store_io(looks, "read", path))
         mode, known_by = looks
@@ -184,64 +216,7 @@ def _seen(path: str, image: FileImage) -> Seen:
 
 def version_ms(path: str) -> int:
     """The time of a version, which is its name, in epoch ms."""
-    return int(path.rpartition("/")[2].removesuffix(_ENDING))
-
-
-@contextmanager
-def keeping_all() -> Generator[None, None, None]:
-    """Without the cyclic collector: it would look again and again through many small values, all of which are kept.
-
-    They end in its oldest generation without having been looked at (freezing and thawing moves lists, nothing else).
-    """
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            if gc.get_freeze_count() == 0:
-                gc.freeze()
-                gc.unfreeze()
-            gc.enable()
-
-
-def scan_shelf(root: str, directory: str) -> Result[tuple[FoundName, ...], Error]:
-    """Every name in a directory of a real root, in no order; none where there is no such directory."""
-    match sealed(directory_inside(root, directory)):
-        case Failure(refused):
-            return Failure(refused)
-        case Success(path):
-            try:
-                # Through its descriptor each `stat` looks up one name, and not the whole path again.
-                descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
-                try:
-                    with keeping_all(), os.scandir(descriptor) as found:
-                        return Success(tuple(map(_found, found)))
-                finally:
-                    close_quietly(descriptor)
-            except FileNotFoundError:
-                return Success(())
-            except OSError as error:
-                return Failure(store_io(error, "list", path))
-
-
-def _found(entry: os.DirEntry[str]) -> FoundName:
-    name = entry.name
-    if name.startswith(".") or not name.endswith(_ENDING):
-        return FoundName(name, entry.is_dir(follow_symlinks=False), None)
-    try:
-        status = entry.stat(follow_symlinks=False)
-        return FoundName(name, False, (status.st_mode, known_by(status)))
-    except OSError as error:
-        return FoundName(name, False, error)
-
-
-def _looks(path: str) -> Looks | OSError:
-    try:
-        status = os.lstat(path)
-        return status.st_mode, known_by(status)
-    except OSError as error:
-        return error
+    return int(path.rpartition("/")[2].removesuffix(NOTE_ENDING))
 
 
 def _one_an_id(seen: Iterable[Seen]) -> Listing:
@@ -272,19 +247,6 @@ def _is_version_directory(found: FoundName) -> bool:
 
 def _holds_notes(directory: str) -> bool:
     try:
-        return any(name.endswith(_ENDING) for name in os.listdir(directory))
+        return any(name.endswith(NOTE_ENDING) for name in os.listdir(directory))
     except OSError:
         return True  # it may
-
-
-def is_text(path: str) -> bool:
-    """Whether it is UTF-8."""
-    try:
-        path.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-def _printable(path: str) -> str:
-    return os.fsencode(path).decode("utf-8", "replace")

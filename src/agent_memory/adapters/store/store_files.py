@@ -25,7 +25,8 @@ from returns.result import Failure, Result, Success
 from agent_memory.adapters.disk.listed_names import names_inside
 from agent_memory.adapters.disk.paths import real_root
 from agent_memory.adapters.store.entry_files import JOURNAL, TOPICS, read_image, understand, understand_again
-from agent_memory.adapters.store.shelves import Shelves, is_text
+from agent_memory.adapters.store.shelf_names import is_text
+from agent_memory.adapters.store.shelves import Shelves
 from agent_memory.domain.change import Change, Create, Receipt, Replace, Retire, Together
 from agent_memory.domain.entry import Listed, Listing, Listings, MemoryEntry, StoredEntry
 from agent_memory.domain.results import sealed
@@ -162,7 +163,11 @@ class StoreFiles:
 
     def _known_by_now(self, decided: Decided) -> Decided:
         """The same; who reads what was written looks where it was put first."""
-        self._paths |= {each.id: each.path for each in decided.receipt.applied}
+        for each in decided.receipt.applied:
+            if each.path.startswith(f"{TOPICS}/"):
+                self._paths[each.id] = each.path
+            else:
+                self._paths.pop(each.id, None)
         return decided
 
     def _settle(self) -> None:

@@ -1,0 +1,13 @@
+"""What is said of files that an index does not hold."""
+
+
+def pending_notice(pending: int) -> str:
+    """Of files that there was no time for."""
+    files = "1 changed file is" if pending == 1 else f"{pending:,} changed files are"
+    return f"{files} not in the index yet; the next search takes in more."
+
+
+def unreadable_notice(unreadable: int) -> str:
+    """Of files that could not be read."""
+    files, they = ("1 file was", "it") if unreadable == 1 else (f"{unreadable:,} files were", "they")
+    return f"{files} not searched, since {they} could not be read; `memory doctor` tells more."

@@ -1,0 +1,222 @@
+"""A process that lives on sees each change of the files at its next call, as one that has just begun does (P6)."""
+
+from __future__ import annotations
+
+import os
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from returns.result import Success
+
+from agent_memory.adapters.disk.locks import KernelLocks
+from agent_memory.adapters.index import file_batch
+from agent_memory.adapters.index.index_files import IndexFiles
+from agent_memory.adapters.store import listing_cache
+from agent_memory.adapters.store.store_files import StoreFiles
+from agent_memory.domain.entry import Listing
+from agent_memory.domain.searching.matching import NoteFilter, TermWeights
+from agent_memory.domain.searching.query_words import query_words
+
+WORDS = ("zebra", "camel", "otter", "llama", "koala")
+IDS = tuple(f"id__{letter * 6}" for letter in "abcdef")
+Edit = Callable[[Path, random.Random], None]
+
+
+@pytest.fixture(autouse=True)
+def rested(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files count as rested at once, so that what is remembered of them is believed."""
+    for module in (file_batch, listing_cache):
+        monkeypatch.setattr(module, "believed_by", lambda image, _: image.known_by)
+
+
+@pytest.fixture
+def topics(root: Path) -> Path:
+    path = root / "topics"
+    path.mkdir(parents=True)
+    (root / "archive").mkdir()
+    for id in IDS[:4]:
+        write(path / f"note -- {id}.md", id, "zebra")
+    return path
+
+
+def write(path: Path, id: str, word: str) -> None:
+    path.write_text(f"---\nid: {id}\ntitle: Title\ncreatedAt: 1771000205123\n---\nA {word}.\n")
+
+
+def in_a_later_tick(path: Path, edit: Callable[[], object]) -> None:
+    """What two edits within one tick of the clock do to the times of a file is why a fresh file is not believed."""
+    before_ns = path.stat().st_ctime_ns
+    edit()
+    while path.exists() and path.lstat().st_ctime_ns == before_ns:
+        os.chmod(path, 0o600)
+
+
+def notes(topics: Path) -> list[Path]:
+    shown = (each for each in topics.iterdir() if not each.name.startswith("."))
+    return sorted(each for each in shown if each.is_file() and not each.is_symlink())
+
+
+def rewrite_as_long_with_its_times(topics: Path, chance: random.Random) -> None:
+    path = chance.choice(notes(topics))
+    times = path.stat()
+    text = path.read_text()
+    word = next(word for word in chance.sample(WORDS, 5) if word not in text)
+    old = next(word for word in WORDS if word in text)
+    in_a_later_tick(path, lambda: path.write_text(text.replace(old, word)))
+    os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+
+
+def rename(topics: Path, chance: random.Random) -> None:
+    path = chance.choice(notes(topics))
+    path.rename(topics / f"renamed {chance.random()} -- {path.name.rpartition(' -- ')[2]}")
+
+
+def add(topics: Path, chance: random.Random) -> None:
+    write(topics / f"new {chance.random()}.md", chance.choice(IDS), chance.choice(WORDS))
+
+
+def add_with_the_directory_as_it_was(topics: Path, chance: random.Random) -> None:
+    times = topics.stat()
+    write(topics / f"new {chance.random()}.md", chance.choice(IDS), chance.choice(WORDS))
+    os.utime(topics, ns=(times.st_atime_ns, times.st_mtime_ns))
+
+
+def remove(topics: Path, chance: random.Random) -> None:
+    if len(notes(topics)) > 2:
+        chance.choice(notes(topics)).unlink()
+
+
+def link_instead(topics: Path, chance: random.Random) -> None:
+    if len(notes(topics)) > 2:
+        path = chance.choice(notes(topics))
+        moved = topics.parent / f"moved {chance.random()}.md"
+        path.rename(moved)
+        path.symlink_to(moved)
+
+
+def swap(topics: Path, chance: random.Random) -> None:
+    if len(notes(topics)) > 1:
+        one, other = chance.sample(notes(topics), 2)
+        one.rename(topics / "aside.md")
+        other.rename(one)
+        (topics / "aside.md").rename(other)
+
+
+def put_away(topics: Path, chance: random.Random) -> None:
+    if len(notes(topics)) > 2:
+        path = chance.choice(notes(topics))
+        path.rename(topics.parent / "archive" / path.name)
+
+
+def make_a_directory(topics: Path, chance: random.Random) -> None:
+    directory = topics / f"deeper {chance.randrange(3)}"
+    directory.mkdir(exist_ok=True)
+    if chance.random() < 0.5:
+        write(directory / "lost.md", IDS[5], "zebra")
+
+
+def hide(topics: Path, chance: random.Random) -> None:
+    (topics / f".hidden {chance.random()}.md").write_text("of another program")
+
+
+def damage(topics: Path, chance: random.Random) -> None:
+    path = chance.choice(notes(topics))
+    in_a_later_tick(path, lambda: path.write_text(f"---\nid: {path.name}\n: otter\n---\nA zebra.\n"))
+
+
+EDITS: tuple[Edit, ...] = (
+    rewrite_as_long_with_its_times,
+    rename,
+    add,
+    add_with_the_directory_as_it_was,
+    remove,
+    link_instead,
+    swap,
+    put_away,
+    make_a_directory,
+    hide,
+    damage,
+)
+
+
+def listings(store: StoreFiles) -> tuple[Listing, Listing]:
+    return store.list().unwrap(), store.list(archived=True).unwrap()
+
+
+def new_store(root: Path) -> StoreFiles:
+    """One that remembers nothing, and finds nothing remembered on disk."""
+    for shelf in ("topics", "archive"):
+        (root / ".cache" / f"listing-{shelf}").unlink(missing_ok=True)
+    return StoreFiles(root, KernelLocks(root))
+
+
+def found_by(index: IndexFiles) -> dict[str, list[str]]:
+    """By word, where it stands."""
+    index.refresh().unwrap()
+    found: dict[str, list[str]] = {}
+    for word in WORDS:
+        scores = index.match(query_words(word), TermWeights(prefix=0, typo=0), 20, NoteFilter(archived=True)).unwrap()
+        known = index.notes(tuple(scores.scores)).unwrap()
+        found[word] = sorted(each.listed.path for each in known.values())
+    return found
+
+
+def said_in_files(listed: tuple[Listing, Listing], root: Path) -> dict[str, list[str]]:
+    entries = [*listed[0].entries, *listed[1].entries]
+    return {word: sorted(each.path for each in entries if word in (root / each.path).read_text()) for word in WORDS}
+
+
+@pytest.mark.parametrize("first", EDITS, ids=lambda edit: edit.__name__)
+def test_a_living_store_lists_what_a_new_one_lists_p6(root: Path, topics: Path, first: Edit) -> None:
+    chance = random.Random(first.__name__)
+    living = StoreFiles(root, KernelLocks(root))
+    assert listings(living) == listings(new_store(root))
+    for edit in (first, first, *chance.sample(EDITS, len(EDITS)), first):
+        edit(topics, chance)
+        assert listings(living) == listings(new_store(root)), edit.__name__
+        assert listings(living) == listings(new_store(root)), f"{edit.__name__}, looked at again"
+
+
+@pytest.mark.parametrize("first", EDITS, ids=lambda edit: edit.__name__)
+def test_a_living_index_finds_what_is_in_the_files_p6(root: Path, topics: Path, first: Edit) -> None:
+    chance = random.Random(first.__name__)
+    living, other = IndexFiles(root), IndexFiles(root)
+    assert found_by(living)["zebra"]
+    for number, edit in enumerate((first, first, *chance.sample(EDITS, len(EDITS)), first)):
+        edit(topics, chance)
+        if number % 3 == 0:  # another process may be the first to see it
+            other.refresh().unwrap()
+        expected = said_in_files(listings(new_store(root)), root)
+        assert found_by(living) == expected, edit.__name__
+        assert found_by(IndexFiles(root)) == expected, f"{edit.__name__}, in a new process"
+
+
+def test_what_is_unchanged_is_the_very_listing_of_before(root: Path, topics: Path) -> None:
+    living = StoreFiles(root, KernelLocks(root))
+    listing = living.list().unwrap()
+    assert living.list().unwrap() is listing
+    rename(topics, random.Random(1))
+    assert living.list().unwrap() is not listing
+
+
+def test_a_file_that_has_not_rested_is_read_each_time(
+    root: Path, topics: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(listing_cache, "believed_by", lambda *_: listing_cache.NEVER)
+    living = StoreFiles(root, KernelLocks(root))
+    before = living.list().unwrap()
+    path = notes(topics)[0]
+    looks = path.stat()
+    path.write_text(path.read_text().replace("zebra", "camel"))
+    os.utime(path, ns=(looks.st_atime_ns, looks.st_mtime_ns))
+    assert living.list().unwrap().entries[0].body_hash != before.entries[0].body_hash
+
+
+def test_what_was_written_is_read_where_it_was_put(root: Path, topics: Path) -> None:
+    living = StoreFiles(root, KernelLocks(root))
+    stored = living.read(IDS[0]).unwrap()
+    assert isinstance(living.delete(IDS[0]), Success)
+    assert living.read(IDS[0], archived=True).unwrap().body == stored.body
+    assert living.read(IDS[0]).failure().code == "entry-not-found"
