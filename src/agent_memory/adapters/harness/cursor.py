@@ -15,7 +15,7 @@ from agent_memory.adapters.harness.cursor_plain_text import plain_text_pieces
 from agent_memory.adapters.harness.cursor_session import CursorSession
 from agent_memory.adapters.harness.cursor_siblings import TRANSCRIPTS, is_delegated, is_sub_agents
 from agent_memory.adapters.harness.cursor_store import DATABASE, MISSING_BUBBLE, history_in_store
-from agent_memory.adapters.harness.line_transcripts import history_in, read_session, read_transcript
+from agent_memory.adapters.harness.line_transcripts import history_in, not_looked_for, read_session, read_transcript
 from agent_memory.adapters.harness.read_only_database import read_database
 from agent_memory.adapters.harness.transcript_roots import (
     OpenTranscript,
@@ -54,7 +54,10 @@ class CursorSessions:
         if not isinstance(retrieval, SessionFile) or retrieval.method != "cursor-session":
             raise TypeError(f"{retrieval.method} is not cursor-session")
         from_transcript = mark is not None and _ID_OF_LINE.fullmatch(mark.last_record_id) is not None
-        path = self._transcript_path(retrieval)
+        try:
+            path = self._transcript_path(retrieval)
+        except OSError as error:
+            return Failure(not_looked_for(retrieval.session_id, error))
         stored = None if from_transcript and path is not None else self._stored(retrieval, mark)
         if path is None or _is_whole(stored):
             return stored or self._absent(retrieval.session_id)
@@ -124,7 +127,7 @@ def _directories(root: str) -> Iterator[str]:
     try:
         with os.scandir(root) as entries:
             projects = [entry.path for entry in entries if entry.is_dir()]
-    except OSError:
+    except (FileNotFoundError, NotADirectoryError):
         return
     yield from (f"{project}/{TRANSCRIPTS}" for project in projects)
 

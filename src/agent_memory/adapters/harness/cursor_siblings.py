@@ -34,7 +34,7 @@ def _siblings(path: str) -> list[str]:
         return []
     try:
         names = os.listdir(directory)
-    except OSError:
+    except (FileNotFoundError, NotADirectoryError):
         return []
     paths = [f"{directory}/{name}" if name.endswith(".jsonl") else f"{directory}/{name}/{name}.jsonl" for name in names]
     at = _changed_at(path)

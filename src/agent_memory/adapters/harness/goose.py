@@ -6,13 +6,14 @@ import os
 from collections.abc import Iterator
 from functools import partial
 
-from returns.result import Result
+from returns.result import Failure, Result
 
 from agent_memory.adapters.disk.json_lines import objects_in
 from agent_memory.adapters.harness.first_history import MaybeHistory, first_history, known_history
 from agent_memory.adapters.harness.goose_session import GooseSession
 from agent_memory.adapters.harness.line_transcripts import (
     history_in,
+    not_looked_for,
     read_session,
     read_transcript,
     session_after,
@@ -63,7 +64,11 @@ class GooseSessions:
         for database in (f"{root}/{DATABASE}" for root in self.roots.roots):
             if os.path.lexists(database):
                 yield read_database(self.roots, database, session_id, partial(_in_database, session_id, mark))
-        path = named if named is not None and named.endswith(".jsonl") else find_transcript(self.roots, session_id)
+        try:
+            path = named if named is not None and named.endswith(".jsonl") else find_transcript(self.roots, session_id)
+        except OSError as error:
+            yield Failure(not_looked_for(session_id, error))
+            return
         if path is not None:
             yield read_transcript(self.roots, path, session_id, partial(_in_file, mark))
 

@@ -19,7 +19,8 @@ from agent_memory.domain.results import sealed
 from agent_memory.errors import Error, HistoryUnavailable, HistoryUnreadable
 
 FindsTranscript = Callable[[TranscriptRoots, str], "str | None"]
-"""The path of a session's transcript inside the roots, by the session's id; None where there is none."""
+"""The path of a session's transcript inside the roots, by the session's id; None where there is none. Raises OSError where
+that cannot be looked for."""
 
 ReadsPieces = Callable[[int, int], "Iterator[Line | LongLine]"]
 """The pieces of an open file of so many bytes, each of which holds one JSON object."""
@@ -77,11 +78,21 @@ def fetch_session(
     session_id = retrieval.session_id
     path = retrieval.session_path
     if path is None or not os.path.lexists(path):  # moved with its project, perhaps
-        path = find(roots, session_id) or path
+        try:
+            path = find(roots, session_id) or path
+        except OSError as error:
+            return Failure(not_looked_for(session_id, error))
     if path is None:
         where = ", ".join(roots.roots) or "any known directory"
         return Failure(HistoryUnavailable(session_id, f"there is no transcript of it in {where}"))
     return read_transcript(roots, path, session_id, read)
+
+
+def not_looked_for(session_id: str, error: OSError) -> HistoryUnavailable:
+    """Why it is not known where a session's transcript is."""
+    return HistoryUnavailable(
+        session_id, f"{error.filename or 'a directory'} cannot be looked through: {error.strerror}"
+    )
 
 
 def read_transcript(

@@ -14,7 +14,7 @@ from agent_memory.adapters.disk.json_lines import objects_in
 from agent_memory.adapters.disk.lines import MAX_LINE_BYTES
 from agent_memory.adapters.harness.any_json import mapping_at, objects_at
 from agent_memory.adapters.harness.first_history import MaybeHistory
-from agent_memory.adapters.harness.line_transcripts import session_after
+from agent_memory.adapters.harness.line_transcripts import not_looked_for, session_after
 from agent_memory.adapters.harness.opencode_database import history_in_database, is_opencode_database
 from agent_memory.adapters.harness.opencode_session import OpencodeSession
 from agent_memory.adapters.harness.opencode_storage import Storage, history_in_storage
@@ -77,7 +77,10 @@ class OpencodeSessions:
         if not is_session_id(session_id):
             return Failure(HistoryUnreadable(session_id, "it is not the id of an opencode session"))
         failure: Error | None = None
-        databases = list(self._databases())
+        try:
+            databases = list(self._databases())
+        except OSError as refused:
+            return Failure(not_looked_for(session_id, refused))
         for look in self._looks(databases, session_id, mark):
             match sealed(look):
                 case Success(history):
@@ -122,7 +125,7 @@ class OpencodeSessions:
 def _database_names(root: str) -> list[str]:
     try:
         names = os.listdir(root)
-    except OSError:
+    except (FileNotFoundError, NotADirectoryError):
         return []
     # That of no channel comes first.
     return sorted(filter(is_opencode_database, names), key=lambda name: (name != "opencode.db", name))

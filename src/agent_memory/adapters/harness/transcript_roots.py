@@ -129,7 +129,9 @@ def data_homes(environ: Mapping[str, str]) -> list[str]:
 
 
 def find_transcript(roots: TranscriptRoots, session_id: str, suffix: str = ".jsonl") -> str | None:
-    """The newest `<root>/<session-id><suffix>` or `<root>/<project>/<session-id><suffix>`; None where there is none."""
+    """The newest `<root>/<session-id><suffix>` or `<root>/<project>/<session-id><suffix>`; None where there is none.
+
+    Raises OSError where a directory cannot be looked through: it may hold a newer one (P6)."""
     if not is_session_id(session_id):
         return None
     name = session_id + suffix
@@ -139,7 +141,7 @@ def find_transcript(roots: TranscriptRoots, session_id: str, suffix: str = ".jso
 
 def transcripts_below(roots: TranscriptRoots, is_name: Callable[[str], bool], max_depth: int) -> list[str]:
     """The paths of the files in the roots whose name will do, newest first; directories below `max_depth` levels, and
-    linked ones, are not looked into."""
+    linked ones, are not looked into. Raises OSError where one cannot be looked through (P6)."""
     found = {path for root in roots.roots for path in _files_below(root, is_name, max_depth)}
     return sorted(found, key=_changed_at, reverse=True)
 
@@ -195,7 +197,7 @@ def _files_below(directory: str, is_name: Callable[[str], bool], max_depth: int)
     try:
         with os.scandir(directory) as entries:
             found = [(entry.path, entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries]
-    except OSError:
+    except (FileNotFoundError, NotADirectoryError):
         return
     for path, name, is_directory in found:
         if is_directory and max_depth > 0:
@@ -208,7 +210,7 @@ def _candidates(root: str, name: str) -> Iterator[str]:
     try:
         with os.scandir(root) as entries:
             directories = [entry.path for entry in entries if entry.is_dir()]
-    except OSError:
+    except (FileNotFoundError, NotADirectoryError):
         return
     for directory in [root, *directories]:
         if os.path.lexists(f"{directory}/{name}"):
@@ -218,7 +220,7 @@ def _candidates(root: str, name: str) -> Iterator[str]:
 def _changed_at(path: str) -> float:
     try:
         return os.lstat(path).st_mtime
-    except OSError:
+    except FileNotFoundError:
         return 0
 
 

@@ -1,0 +1,82 @@
+"""A directory of a harness that cannot be listed is never one without the session: it may hold a newer file of it (P6)."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from returns.result import Failure
+
+from agent_memory.adapters.harness.claude_code import ClaudeCodeSessions
+from agent_memory.adapters.harness.codex import CodexSessions
+from agent_memory.adapters.harness.copilot import CopilotSessions
+from agent_memory.adapters.harness.cursor import CursorSessions
+from agent_memory.adapters.harness.gemini import GeminiSessions
+from agent_memory.adapters.harness.goose import GooseSessions
+from agent_memory.adapters.harness.opencode import OpencodeSessions
+from agent_memory.adapters.harness.pi import PiSessions
+from agent_memory.adapters.harness.transcript_roots import TranscriptRoots, find_transcript
+from agent_memory.domain.inbox_entry import InboxEntry, OpencodeSession, SessionFile, SessionMethod
+from agent_memory.domain.vocabulary import Harness
+from agent_memory.errors import HistoryUnavailable, StoreIo
+from agent_memory.ports import HistorySource
+
+NOT_FOUND = StoreIo("opencode", "run", "ENOENT", "No such file or directory")
+SOURCES: dict[SessionMethod, Callable[[TranscriptRoots], HistorySource]] = {
+    "claude-code-session": ClaudeCodeSessions,
+    "codex-session": CodexSessions,
+    "copilot-session": CopilotSessions,
+    "cursor-session": CursorSessions,
+    "gemini-session": GeminiSessions,
+    "goose-session": GooseSessions,
+    "pi-session": PiSessions,
+}
+
+
+@pytest.fixture
+def roots(tmp_path: Path) -> TranscriptRoots:
+    root = tmp_path / "sessions"
+    (root / "lamp").mkdir(parents=True)
+    return TranscriptRoots((str(root),))
+
+
+def unlisted(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(path: Any) -> Any:
+        raise PermissionError(errno.EACCES, "Permission denied", path)
+
+    monkeypatch.setattr(os, "scandir", refuse)
+    monkeypatch.setattr(os, "listdir", refuse)
+
+
+def reason(source: HistorySource, entry: InboxEntry) -> str:
+    error = source.fetch(entry, None).failure()
+    assert isinstance(error, HistoryUnavailable)
+    return error.reason
+
+
+@pytest.mark.parametrize("method", SOURCES)
+def test_it_is_said_that_it_cannot_be_looked_through_p6(
+    roots: TranscriptRoots, method: SessionMethod, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source, entry = SOURCES[method](roots), InboxEntry(0, Harness.MANUAL, SessionFile(method, "s-1"))
+    assert "cannot be looked through" not in reason(source, entry)  # the control: it is not there
+    unlisted(monkeypatch)
+    assert "cannot be looked through: Permission denied" in reason(source, entry)
+
+
+def test_the_databases_of_opencode_are_not_taken_for_none_p6(
+    roots: TranscriptRoots, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = OpencodeSessions(roots, lambda command, directory: Failure(NOT_FOUND))
+    entry = InboxEntry(0, Harness.OPENCODE, OpencodeSession("ses_1"))
+    assert "cannot be looked through" not in reason(source, entry)
+    unlisted(monkeypatch)
+    assert "cannot be looked through: Permission denied" in reason(source, entry)
+
+
+def test_a_root_that_is_not_there_holds_nothing() -> None:
+    assert find_transcript(TranscriptRoots(("/none", "/dev/null")), "s-1") is None
