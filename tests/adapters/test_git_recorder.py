@@ -7,8 +7,10 @@ import shutil
 import stat
 import subprocess
 import time
+import unicodedata
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from returns.result import Failure, Success
@@ -322,6 +324,33 @@ def test_a_symbolic_link_is_recorded_as_a_link_and_not_followed(store: Path, tmp
 
 
 # -- what goes wrong ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("forms", [("NFC", "NFD"), ("NFD", "NFC")])
+def test_what_the_disk_spells_otherwise_is_recorded(store: Path, forms: tuple[Literal["NFC", "NFD"], ...]) -> None:
+    asked, there = (unicodedata.normalize(form, "topics/é ü.md") for form in forms)
+    _write(store, there)
+    assert _recorder(store).record([asked], "write") == Success(None)
+    assert _git(store, "-c", "core.quotePath=false", "show", "--format=", "--name-only").splitlines() == [
+        ".gitignore",
+        there,
+    ]
+
+
+def test_a_path_behind_a_link_hinders_no_other(store: Path, tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    _write(store, "topics/a.md")
+    (store / "shelf").symlink_to(tmp_path / "elsewhere")
+    assert _recorder(store).record(["shelf/b.md", "topics/a.md", "topics/gone.md"], "write") == Success(None)
+    assert _git(store, "show", "--format=", "--name-only").splitlines() == [".gitignore", "topics/a.md"]
+
+
+def test_a_name_that_would_be_an_option_or_a_pattern_is_only_a_name(store: Path) -> None:
+    for path in ("topics/-x.md", "topics/*.md", ":top.md", "topics/a.md"):
+        _write(store, path)
+    assert _recorder(store).record(["topics/-x.md", "topics/*.md", ":top.md"], "write") == Success(None)
+    shown = _git(store, "show", "--format=", "--name-only").splitlines()
+    assert shown == [".gitignore", ":top.md", "topics/*.md", "topics/-x.md"]
 
 
 def test_a_template_that_is_no_commit_is_a_config_error_and_nothing_is_made(store: Path) -> None:

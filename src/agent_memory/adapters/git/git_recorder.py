@@ -11,6 +11,8 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Literal
+from unicodedata import normalize
 
 from returns.result import Failure, Result, Success
 
@@ -25,6 +27,7 @@ from agent_memory.config import StorageConfig
 from agent_memory.domain.recording.command_template import filled, parse_command_template
 from agent_memory.domain.recording.commit_message import commit_message
 from agent_memory.domain.recording.recorded_paths import (
+    BOOKKEEPING,
     IGNORE_FILE,
     IGNORE_TEXT,
     hand_edit_words,
@@ -40,10 +43,11 @@ from agent_memory.ports import Clock
 
 _CHECKED_BYTES = 16 * 2**20
 """Larger files are not read for secrets, and so are not recorded."""
-
 _LEFT_ALONE = frozenset({b"AD", b"DD", b"AU", b"UD", b"UA", b"DU", b"AA", b"UU"})
+_STATUS = ("status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=all", "--ignore-submodules=all")
+_SPELLINGS: tuple[Literal["NFC", "NFD"], ...] = ("NFC", "NFD")
 _MANY_PATHS = 200
-"""From here on paths are staged one by one."""
+"""From here on paths are staged one by one, and looked for among all."""
 
 _PATHS_A_CALL = 10_000
 
@@ -92,7 +96,7 @@ class GitRecorder:
             author = person(self._environ)
             return self._commit(paths, commit_message(subject, body), (), author).map(lambda _: len(paths))
 
-        return self._repository.ready().bind(lambda _: self._changed()).bind(adopted)
+        return self._repository.ready().bind(lambda _: self._changed(among)).bind(adopted)
 
     def record(
         self,
@@ -112,7 +116,7 @@ class GitRecorder:
         def recorded(options: tuple[str, ...]) -> Result[None, Error]:
             return (
                 self._repository.ready()
-                .bind(lambda _: self._changed())
+                .bind(lambda _: self._changed((*paths, *BOOKKEEPING, IGNORE_FILE)))
                 .bind(lambda changed: committed(changed, options))
             )
 
@@ -136,14 +140,17 @@ class GitRecorder:
             return True
         return self._repository.exists or any(not is_ignored(name) and not is_bookkeeping(name) for name in names)
 
-    def _changed(self) -> Result[tuple[str, ...], Error]:
-        """Every path that differs from HEAD and is not ignored, gone ones included, in git's order."""
-        asked = self._git.must(
-            "status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=all", "--ignore-submodules=all"
-        )
+    def _changed(self, among: Sequence[str] | None) -> Result[tuple[str, ...], Error]:
+        """Paths that differ from HEAD and are not ignored, gone ones included, in git's order: at least those `among` these."""
+        asked = self._git.must(*_STATUS) if among is None or len(among) > _MANY_PATHS else self._status_of(among)
         return asked.map(
             lambda stdout: tuple(filter(self._counts, map(_status_path, filter(None, stdout.split(b"\0")))))
         )
+
+    def _status_of(self, paths: Sequence[str]) -> Result[bytes, Error]:
+        """What git says of these, however the file system spells them; of all where it refuses to look at one of them."""
+        spelled = dict.fromkeys((*paths, *(normalize(form, path) for form in _SPELLINGS for path in paths)))
+        return self._git.must(*_STATUS, "--", *spelled).lash(lambda _: self._git.must(*_STATUS))
 
     def _counts(self, path: str) -> bool:
         """False for what is left alone, for a repository inside the store (a trailing slash), and for what is ignored."""
