@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import example, given, settings, strategies as st
 
-from agent_memory.domain.redaction import Redacted, redact
+from agent_memory.domain.redaction import Redacted, redact, secret_spans
 from fixtures.published_formats import PUBLISHED
 from fixtures.secret_samples import INNOCENT, SAMPLES, Sample, base62, jwt, password, pem
 
@@ -81,6 +81,16 @@ def test_a_private_tag_that_is_only_named_hides_nothing() -> None:
 def test_a_secret_directly_after_another_is_found() -> None:
     first, second = f"ghp_{base62(36)}", f"xapp-1-A0B1C2D3E4F-1234567890123-{'3f9a' * 16}"
     assert redact(f"{first}/{second}").found == (("github-token", 1), ("slack-token", 1))
+
+
+def test_p20_a_secret_right_behind_another_begins_where_that_ends() -> None:
+    first, second = f"AIza{base62(35)}", f"gsk_{base62(52)}"
+    assert [(each.start, each.end, each.name) for each in secret_spans(f"a {first}{second} b")] == [
+        (2, 41, "gcp-api-key"),
+        (41, 97, "groq-key"),
+    ]
+    assert redact(f"a {first}{second} b").found == (("gcp-api-key", 1), ("groq-key", 1))
+    assert secret_spans(f"a{second} b") == ()
 
 
 def test_letters_that_grow_in_lower_case_do_not_shift_what_is_removed() -> None:

@@ -47,7 +47,8 @@ def _beheaded_pem_spans(text: str) -> Iterator[tuple[int, int]]:
     looked_at = 0
     for end in _PEM_END.finditer(text):
         first = max(looked_at, end.start() - _BODY_CHARS)
-        if body := _body_before(text[first : end.start()]):
+        body = _body_before(text[first : end.start()])
+        if body is not None:
             yield first + body, end.end()
         looked_at = end.end()
 
@@ -59,7 +60,7 @@ def _body_before(text: str) -> int | None:
     if _LINE_BEGINNING.fullmatch(lines[-1]):
         begin -= len(lines.pop())
     for line in reversed(lines):
-        if line.strip() and not _BODY_BEFORE_END.fullmatch(_LINE_BEGINNING.sub("", line, 1)):
+        if line.strip() and not _BODY_BEFORE_END.fullmatch(_LINE_BEGINNING.sub("", line)):
             break
         begin -= len(line)
     return begin if len(text) - begin >= 16 else None

@@ -7,12 +7,11 @@ no part of a run says which characters are the secret's; of escaped text only th
 from __future__ import annotations
 
 import base64
-import binascii
 import re
 from collections.abc import Callable, Iterable, Iterator
 
+from agent_memory.domain.redacting.places import Places
 from agent_memory.domain.redacting.rule import Span
-from agent_memory.domain.redacting.view import View
 
 Search = Callable[[str], Iterable[Span]]
 
@@ -27,8 +26,8 @@ _ESCAPED_HEX = re.compile(r"\\x[0-9A-Fa-f]{2}(?:\\x[0-9A-Fa-f]{2}){11,}+")
 _HEX_PAIR = re.compile(r"[0-9A-Fa-f]{2}")
 _HEX_NOISE = re.compile(r"0x|\\x|[ :]")
 _PRINTABLE = bytes(range(0x20, 0x7F)) + b"\t\n\r"
-_LEAST_TEXT = 0.9
-"""The share of decoded bytes that must be printable for them to count as text."""
+_BYTES_FOR_EACH_UNPRINTABLE = 10
+"""Of so many decoded bytes one may be unprintable for them to count as text."""
 _LONGEST_TRIED = 4
 """A run that was cut in front may begin at any of so many places."""
 
@@ -60,7 +59,7 @@ def _dumps(text: str) -> Iterator[tuple[int, int]]:
     """Hexadecimal byte by byte: `67 68 70`, `67:68:70`, `\\x67\\x68\\x70`."""
     for run in _SPACED_HEX.finditer(text):
         first = _HEX_PAIR.fullmatch(text, max(0, run.start() - 2), run.start())
-        yield run.start() - 2 if first else run.start(), run.end()
+        yield run.start() - 2 if first else run.start() + 1, run.end()
     for run in _ESCAPED_HEX.finditer(text):
         yield run.span()
 
@@ -73,14 +72,14 @@ def escaped_spans(text: str, search: Search) -> Iterator[Span]:
 
 def _escaped_places(text: str) -> Iterator[tuple[int, int]]:
     """Each stretch of a line that holds escapes, with what stands around them; no two overlap."""
-    begin = end = 0
+    end = 0
     for tell in _TELLS.finditer(text):
         if tell.start() < end:
             continue
         first = max(text.rfind("\n", end, tell.start()) + 1, tell.start() - _BEFORE_CHARS, end)
         behind = _BEHIND.match(text, tell.end())
-        begin, end = first, behind.end() if behind else tell.end()
-        yield begin, end
+        end = behind.end() if behind else tell.end()
+        yield first, end
 
 
 def _spans_in_line(line: str, offset: int, search: Search) -> Iterator[Span]:
@@ -89,24 +88,19 @@ def _spans_in_line(line: str, offset: int, search: Search) -> Iterator[Span]:
     if "+" in line and "%" in line:  # a form, in which a plus sign is a space
         found.extend(search(read.replace("+", " ")))
     if found:
-        view = _view(line, offset)
-        yield from map(view.original, found)
+        yield from map(_places(line, offset).original, found)
 
 
-def _view(line: str, offset: int) -> View:
-    parts: list[str] = []
+def _places(line: str, offset: int) -> Places:
+    """Of the line with its escapes read."""
     starts: list[int] = []
     position = 0
     for escape in _ESCAPE.finditer(line):
-        parts.append(line[position : escape.start()])
         starts.extend(range(offset + position, offset + escape.start()))
-        character = _character(escape)
-        parts.append(character)
-        starts.extend([offset + escape.start()] * len(character))
+        starts.extend([offset + escape.start()] * len(_character(escape)))
         position = escape.end()
-    parts.append(line[position:])
     starts.extend(range(offset + position, offset + len(line) + 1))
-    return View("".join(parts), tuple(starts))
+    return Places(tuple(starts))
 
 
 def _character(escape: re.Match[str]) -> str:
@@ -137,11 +131,7 @@ def _decoded_base64(run: str) -> Iterator[str]:
     for skipped in range(_LONGEST_TRIED):
         kept = standard[skipped:]
         kept = kept[: len(kept) - (len(kept) % 4 == 1)]
-        try:
-            text = _as_text(base64.b64decode(kept + "=" * (-len(kept) % 4)))
-        except (binascii.Error, ValueError):
-            continue
-        if text:
+        if text := _as_text(base64.b64decode(f"{kept}==")):
             yield text
             return
 
@@ -159,6 +149,6 @@ def _as_text(raw: bytes) -> str:
     """The text of the bytes, UTF-16 too; "" when they are none."""
     if raw.count(0) * 3 >= len(raw):
         raw = raw.replace(b"\0", b"")
-    if len(raw) < 8 or len(raw.translate(None, _PRINTABLE)) > (1 - _LEAST_TEXT) * len(raw):
+    if len(raw) < 8 or len(raw.translate(None, _PRINTABLE)) * _BYTES_FOR_EACH_UNPRINTABLE > len(raw):
         return ""
     return raw.decode("utf-8", "replace")

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 
+from agent_memory.domain.redacting.places import Places
 from agent_memory.domain.redacting.plausible import is_drawn
 from agent_memory.domain.redacting.rule import Span
-from agent_memory.domain.redacting.view import View
 from agent_memory.values import frozen
 
 _BREAK = re.compile(
@@ -68,15 +68,15 @@ def _joints(text: str) -> Iterator[_Joint]:
 
 
 def _crossing(text: str, chain: list[_Joint], search: Callable[[str], Iterable[Span]]) -> Iterator[Span]:
-    view = _view(text, chain)
-    for span in search(view.text):
-        original = view.original(span)
+    joined, places = _joined(text, chain)
+    for span in search(joined):
+        original = places.original(span)
         if original.end - original.start > span.end - span.start:
             yield original
 
 
-def _view(text: str, chain: list[_Joint]) -> View:
-    """The lines of the chain as one, with some of what stands before and behind it."""
+def _joined(text: str, chain: list[_Joint]) -> tuple[str, Places]:
+    """The lines of the chain as one, with some of what stands before and behind it, and where it stands."""
     first, last = chain[0], chain[-1]
     begin = max(text.rfind("\n", 0, first.start) + 1, first.start - _AROUND_CHARS)
     line_end = text.find("\n", last.end, last.end + _AROUND_CHARS)
@@ -89,4 +89,4 @@ def _view(text: str, chain: list[_Joint]) -> View:
         begin = joint.end
     parts.append(text[begin:end])
     starts.extend(range(begin, end + 1))
-    return View("".join(parts), tuple(starts))
+    return "".join(parts), Places(tuple(starts))

@@ -1,4 +1,4 @@
-"""A text as it reads once decoded, and where each of its characters came from."""
+"""Where the characters of a text that was decoded or put together came from."""
 
 from __future__ import annotations
 
@@ -7,12 +7,11 @@ from agent_memory.values import frozen
 
 
 @frozen
-class View:
-    """`text` after decoding; its character `n` stands at `starts[n]` of the original, and the last of `starts` ends it."""
+class Places:
+    """Character `n` of a text as it reads now stands at `starts[n]` of the original, and the last of `starts` ends it."""
 
-    text: str
     starts: tuple[int, ...]
 
     def original(self, span: Span) -> Span:
-        """Where a span of the view lies in the original."""
+        """Where a span of the text lies in the original."""
         return Span(self.starts[span.start], self.starts[span.end], span.rank, span.name)

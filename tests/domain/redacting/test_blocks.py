@@ -1,0 +1,167 @@
+"""P20: secrets that span lines go as a whole, and nothing beside them."""
+
+from __future__ import annotations
+
+import pytest
+
+from agent_memory.domain.redacting.blocks import block_spans, open_private_spans
+from agent_memory.domain.redacting.keyword_search import lowered
+from agent_memory.domain.redacting.rule import Span
+from fixtures.secret_samples import base62, base64_text, url_safe
+
+_END = "-----END RSA PRIVATE KEY-----"
+
+
+def _found(text: str) -> list[tuple[str, str]]:
+    return [(span.name, text[span.start : span.end]) for span in block_spans(text, lowered(text))]
+
+
+def _lines(count: int, before: str = "", newline: str = "\n") -> str:
+    return "".join(f"{before}{base64_text(64)}{newline}" for _ in range(count))
+
+
+def test_a_block_knows_better_than_any_rule_what_it_is() -> None:
+    assert list(block_spans("a <private>b</private>", "a <private>b</private>")) == [Span(2, 22, -1, "private")]
+
+
+def test_every_block_of_a_text_is_found() -> None:
+    key = f"-----BEGIN EC PRIVATE KEY-----\n{_lines(2)}-----END EC PRIVATE KEY-----"
+    assert _found(f"{key}\nand\n{key}").count(("private-key", key)) == 2
+    putty = f"Private-Lines: 2\n{base64_text(64)}\n{base64_text(64)}"
+    assert _found(f"PuTTY-User-Key-File-3: x\n{putty}\n\n-") == [("private-key", f"{putty}\n\n")]
+
+
+# A private key whose beginning is not there
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n", "\\n", "\\r\\n"])
+@pytest.mark.parametrize("before", ["", "  ", "> ", "  12→", '"'])
+def test_the_rest_of_a_private_key_goes_from_its_first_line_on(newline: str, before: str) -> None:
+    rest = f"{_lines(3, before, newline)}{before}{_END}"
+    assert _found(f"so it ends.{newline}{rest}{newline}thanks") == [("private-key", rest)]
+    assert _found(rest) == [("private-key", rest)]
+
+
+def test_an_empty_line_in_the_rest_of_a_key_is_a_part_of_it() -> None:
+    rest = f"{_lines(2)}\n{_lines(1)}{_END}"
+    assert _found(f"so it ends.\n{rest}") == [("private-key", rest)]
+
+
+def test_the_rest_of_each_key_is_one_of_its_own() -> None:
+    first, second = f"{_lines(2)}{_END}", f"\n{_lines(2)}{_END}"
+    assert _found(first + second) == [("private-key", first), ("private-key", second)]
+
+
+def test_an_end_with_hardly_anything_before_it_is_only_named() -> None:
+    for size, is_one in ((15, True), (14, False)):
+        rest = f"{base62(size)}\n{_END}"
+        assert _found(f"ends in:\n{rest}") == ([("private-key", rest)] if is_one else [])
+    assert _found(f"the last line is {_END}") == []
+
+
+def test_a_line_of_a_key_has_at_most_100_characters() -> None:
+    for size, is_one in ((100, True), (101, False)):
+        rest = f"{base64_text(size)}\n{_END}"
+        assert _found(f"ends in:\n{rest}") == ([("private-key", rest)] if is_one else [])
+
+
+def test_of_the_rest_of_an_endless_key_the_last_16000_characters_go() -> None:
+    text = f"{_lines(300)}{_END}"
+    ((_, gone),) = _found(text)
+    assert len(gone) == 16_000 + len(_END)
+
+
+# Private spans
+
+
+@pytest.mark.parametrize(
+    ("text", "gone"),
+    [
+        ("a <private>b</private> c <private>d</private> e", ["<private>b</private>", "<private>d</private>"]),
+        (
+            "a <private>b<private>c<private>d</private></private>e</private> f",
+            ["<private>b<private>c<private>d</private></private>e</private>"],
+        ),
+        ("a <private>b <private>c</private> d", ["<private>b <private>c</private> d"]),
+        ("a </private> b <private>c</private> d", ["<private>c</private>"]),
+        ("<private>a</private></private> b <private>c</private>", ["<private>a</private>", "<private>c</private>"]),
+        ("a <private> … </private> b", []),
+        ("<private>a", ["<private>a"]),
+        # a tag between backticks is named, one beside a backtick is not
+        ("a `<private>` b", []),
+        ("`<private>`", []),
+        ("a `<private>b` c</private> d", ["<private>b` c</private>"]),
+        ("a `b<private>` c</private> d", ["<private>` c</private>"]),
+        ("a b `<private>", ["<private>"]),
+        ("<private>`a", ["<private>`a"]),
+        # what was opened in a part that was left out
+        (" characters left out …]\na</private> b", ["a</private>"]),
+        (
+            "[… 5 characters left out …]\na [… 7 characters left out …]\nb</private> c",
+            ["b</private>"],
+        ),
+        ("a</private> b [… 5 characters left out …]\nc", []),
+    ],
+)
+def test_private_spans_are_the_outermost(text: str, gone: list[str]) -> None:
+    assert _found(text) == [("private", each) for each in gone]
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("", 0),
+        ("<private>a", 1),
+        ("<private>a<private>b", 2),
+        ("<private>a<private>b<private>c</private>", 2),
+        ("<private>a</private>", 0),
+        ("a</private>b</private><private>c", 1),
+        ("`<private>`", 0),
+    ],
+)
+def test_spans_that_are_open_at_the_end_are_counted(text: str, count: int) -> None:
+    assert open_private_spans(text) == count
+
+
+# Kubernetes
+
+
+def _secrets(text: str) -> list[str]:
+    found = _found(text)
+    assert {name for name, _ in found} <= {"kubernetes-secret"}
+    return [secret for _, secret in found]
+
+
+def test_the_values_of_a_kubernetes_secret_go_and_no_other_document_loses_any() -> None:
+    config = "kind: ConfigMap\ndata:\n  level: debug-verbose\n"
+    secret = "kind: Secret\ndata:\n  user: bWFyaWE=\n  pass: 'dGFuZ2VyaW5lcw=='\ntype: Opaque-Thing\n"
+    assert _secrets(f"{config}---\n{secret}---\n{config}") == ["bWFyaWE=", "dGFuZ2VyaW5lcw=="]
+    assert _secrets(f"{config}---\n{secret}--- \n{secret}") == ["bWFyaWE=", "dGFuZ2VyaW5lcw=="] * 2
+    assert _secrets(config) == []
+
+
+def test_both_mappings_of_a_kubernetes_secret_are_read() -> None:
+    text = "stringData:\n  a: tangerine\ndata: \n  b: bW9uc29vbg==\nkind: 'Secret'"
+    assert _secrets(text) == ["tangerine", "bW9uc29vbg=="]
+
+
+def test_only_what_is_further_in_than_its_heading_is_a_value() -> None:
+    text = "items:\n- kind: Secret\n  data:\n    a: tangerine\n    b: monsoons\n  type: Opaque\n  c: harbours\n"
+    assert _secrets(text) == ["tangerine", "monsoons"]
+    assert _secrets("kind: Secret\ndata:\n a: tangerine\nb: monsoons\n") == ["tangerine"]
+
+
+def test_placeholders_and_references_in_a_kubernetes_secret_stay_alone() -> None:
+    text = "kind: Secret\ndata:\n  a: changeme\n  b: ${PASSWORD}\n  c: tangerine\n\n  d: monsoons"
+    assert _secrets(text) == ["tangerine"]
+    assert _secrets("kind: Secret\ndata:\n  d: monsoons") == ["monsoons"]
+
+
+# JSON Web Keys
+
+
+def test_the_private_parts_of_a_json_web_key_go() -> None:
+    secret = url_safe(40)
+    key = f'{{"kty": "EC", "x": "{url_safe(43)}", "d": "{secret}", "q" : "{secret[:39]}", "k":"{secret}"}}'
+    assert _found(key) == [("private-key", secret)] * 2
+    assert _found(key.replace("kty", "kid")) == []
