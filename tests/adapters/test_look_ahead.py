@@ -12,7 +12,11 @@ from agent_memory.adapters.index import look_ahead as ahead
 from agent_memory.adapters.index.look_ahead import look_ahead, looked_ahead, shelf_states
 from agent_memory.adapters.index.shelf_state import shelf_state
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="nobody looks ahead elsewhere")
+pytestmark = [
+    pytest.mark.skipif(sys.platform != "linux", reason="nobody looks ahead elsewhere"),
+    # The runner of tests has threads, of which Python 3.12 and newer warn; a program that looks ahead has none yet.
+    pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork:DeprecationWarning"),
+]
 
 
 @pytest.fixture
