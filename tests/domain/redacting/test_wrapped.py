@@ -33,7 +33,7 @@ def _tokens(text: str) -> Iterator[Span]:
 
 @pytest.mark.parametrize(
     "between",
-    ["\n", "\\n", "\r\n", " \n  ", "\n> ", "\\\n", "=\n", '"\n"', '" +\n    "', "'\n. '", "│\n│ ", "\n// ", "\n# "],
+    ["\n", "\\n", "\r\n", " \n  ", "\n> ", "\\\n", '"\n"', '" +\n    "', "'\n. '", "│\n│ ", "\n// ", "\n# "],
 )
 def test_lines_that_break_a_token_are_one(between: str) -> None:
     text = f"then key {_FIRST}{between}{_SECOND} here"
