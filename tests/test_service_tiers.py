@@ -14,16 +14,22 @@ from agent_memory.domain.note_draft import Caller, MetaPatch, NoteDraft
 from agent_memory.domain.section import Published, PublishedTarget
 from agent_memory.domain.tiers import TIERS_FILE, Tier, TierList
 from agent_memory.domain.vocabulary import Harness, Sensitivity, Status
-from agent_memory.errors import ActRefused, Error, StateCorrupt, TargetRefused
+from agent_memory.errors import ActRefused, Error, StateCorrupt, StoreIo, TargetRefused
 from agent_memory.reading import ListFilter
 from agent_memory.service import MemoryService
 
 CORRUPT = StateCorrupt(TIERS_FILE, ("it is no JSON",))
+FAILING = StoreIo(TIERS_FILE, "open", "EIO", "Input/output error")
 
 
 class StoreWithDamagedTiers(DictStore):
     def tiers(self) -> Result[TierList, Error]:
         return Failure(CORRUPT)
+
+
+class StoreOnAFailingDisk(DictStore):
+    def tiers(self) -> Result[TierList, Error]:
+        return Failure(FAILING)
 
 
 @define
@@ -147,3 +153,14 @@ def test_what_is_archived_or_secret_is_not_hot(world: World) -> None:
     assert world.publications == 2
     world.service().archive(id).unwrap()
     assert world.service().list(ListFilter(), archived=True).unwrap().entries[0].tier is Tier.COLD
+
+
+@pytest.mark.parametrize("act", ["pin", "promote", "archive"])
+def test_where_the_disk_does_not_give_the_tiers_nothing_is_done_p5(act: str) -> None:
+    """A half of the act would stay: done again, the note would be found archived, and still be in the list."""
+    world = World(store=StoreOnAFailingDisk())
+    id = world.note("Kites need wind.")
+    before = world.store.read(id)
+    assert getattr(world.service(), act)(id) == Failure(FAILING)
+    assert world.store.read(id) == before
+    assert (world.publications, world.warnings) == (0, [])

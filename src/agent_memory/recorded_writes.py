@@ -13,7 +13,7 @@ from agent_memory.domain.note_draft import Caller
 from agent_memory.domain.results import sealed
 from agent_memory.domain.section import Published
 from agent_memory.domain.tiers import TierList
-from agent_memory.errors import EntryChanged, Error
+from agent_memory.errors import EntryChanged, Error, StoreIo
 from agent_memory.ports import Locks, Recorder, Store
 from agent_memory.values import frozen
 from agent_memory.wording import describe
@@ -73,16 +73,19 @@ class RecordedWrites:
             case Success(_):
                 return
 
-    def retiering(self, change: Callable[[TierList], TierList]) -> TierList | None:
-        """The tier list to be written; None where it stays. One that cannot be read is left as it is: what a person
-        vouches for is shown without it, and what is archived is not shown with it."""
+    def retiering(self, change: Callable[[TierList], TierList]) -> Result[TierList | None, Error]:
+        """The tier list to be written; None where it stays. One that is damaged is left as it is: what a person vouches for
+        is shown without it, and what is archived is not shown with it. One that the disk does not give now is an error:
+        the act can be done again, all of it (P5)."""
         match sealed(self.store.tiers()):
+            case Failure(StoreIo() as refused):
+                return Failure(refused)
             case Failure(error):
                 self.warn(describe(error))
-                return None
+                return Success(None)
             case Success(tiers):
                 changed = change(tiers)
-                return None if changed == tiers else changed
+                return Success(None if changed == tiers else changed)
 
     def retiered(self, tiers: TierList | None, subject: str) -> Result[None, Error]:
         """The new tier list written and recorded; nothing where there is none."""

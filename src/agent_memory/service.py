@@ -137,9 +137,12 @@ class MemoryService:
             if stored.meta.pinned and self.caller.is_agent:
                 return Failure(EntryProtected(id, "archiving by an agent", "pinned"))
             change = Retire(stored.meta.id, stored.listed.content_hash)
-            tiers = self._writes.retiering(lambda tiers: without(tiers, stored.meta.id))
             subject = f"archive: {stored.meta.title}"
-            return self._writes.apply(change, stored.meta.id, subject, tiers).map(lambda _: stored.listed)
+            return (
+                self._writes.retiering(lambda tiers: without(tiers, stored.meta.id))
+                .bind(lambda tiers: self._writes.apply(change, stored.meta.id, subject, tiers))
+                .map(lambda _: stored.listed)
+            )
 
         with self.locks.write() as held:  # or a tier list that somebody else writes would be lost
             archived = held.bind(lambda _: self._mine(id, "archiving")).bind(retired)
@@ -185,8 +188,10 @@ class MemoryService:
     ) -> Result[StoredEntry, Error]:
         """Write the entry as `change` makes it, with `hot` as a hot one; the targets show it at once."""
 
-        def written(stored: StoredEntry, entry: MemoryEntry) -> Result[StoredEntry, Error]:
-            tiers = self._writes.retiering(lambda tiers: with_hot(tiers, stored.meta.id)) if hot else None
+        def retiered(stored: StoredEntry) -> Result[TierList | None, Error]:
+            return self._writes.retiering(lambda tiers: with_hot(tiers, stored.meta.id)) if hot else Success(None)
+
+        def written(stored: StoredEntry, entry: MemoryEntry, tiers: TierList | None) -> Result[StoredEntry, Error]:
             subject = f"{act}: {entry.meta.title}"
             if entry == stored.entry:
                 return self._writes.retiered(tiers, subject).map(lambda _: stored)
@@ -202,7 +207,11 @@ class MemoryService:
 
         with self.locks.write() as held:  # or of two at once one would find the entry changed
             mine = held.bind(lambda _: self._mine(id, act))
-            changed = mine.bind(lambda stored: change(stored).bind(lambda entry: written(stored, entry)))
+            changed = mine.bind(
+                lambda stored: change(stored).bind(
+                    lambda entry: retiered(stored).bind(lambda tiers: written(stored, entry, tiers))
+                )
+            )
         return self._writes.shown_at_once(changed)
 
     def _mine(self, id: str, act: str, *, archived: bool = False) -> Result[StoredEntry, Error]:
