@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING
 
 from returns.result import Result
 
+from agent_memory import __version__
+from agent_memory.adapters.analysis.noticed_files import NoticedFiles
 from agent_memory.adapters.checkup.examiner import Examiner
+from agent_memory.adapters.checkup.kept_looks import KeptLooks, judges
 from agent_memory.adapters.checkup.repairer import Repairer
 from agent_memory.adapters.checkup.secret_searching import search_secrets as search_secrets_in
 from agent_memory.bootstrap.unfinished import finish_runs
@@ -19,15 +22,15 @@ if TYPE_CHECKING:
     from agent_memory.bootstrap.memory import Memory
 
 
-def examine(memory: Memory, progress: Callable[[str], None]) -> Examination:
+def examine(memory: Memory, progress: Callable[[str], None], *, anew: bool) -> Examination:
     """As `Memory.examine` has it."""
-    return _examiner(memory, progress).examine()
+    return _examiner(memory, progress, anew=anew).examine()
 
 
 def repair(memory: Memory, progress: Callable[[str], None]) -> Result[Treatment, Error]:
     """As `Memory.repair` has it."""
     return Repairer(
-        _examiner(memory, progress),
+        _examiner(memory, progress, anew=True),
         memory.locks,
         memory.recorder,
         publish=memory.publish,
@@ -40,7 +43,8 @@ def search_secrets(memory: Memory, progress: Callable[[str], None]) -> SecretSea
     return search_secrets_in(str(memory.root), memory.git_process, progress)
 
 
-def _examiner(memory: Memory, progress: Callable[[str], None]) -> Examiner:
+def _examiner(memory: Memory, progress: Callable[[str], None], *, anew: bool) -> Examiner:
+    known = None if anew else judges()
     return Examiner(
         memory.root,
         memory.environ,
@@ -55,4 +59,6 @@ def _examiner(memory: Memory, progress: Callable[[str], None]) -> Examiner:
         warnings=memory.effective.warnings,
         names_secret=not memory.caller.is_agent,
         progress=progress,
+        kept_looks=None if known is None else KeptLooks(memory.root, known),
+        noticed=None if known is None else NoticedFiles(memory.root, __version__),
     )

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from attrs import evolve
 from hypothesis import given, settings, strategies as st
 
+from agent_memory.domain.analysis.noticed import noticed_in
+from agent_memory.domain.checkup import note_checks
 from agent_memory.domain.checkup.analysis_checks import examine_analysis
 from agent_memory.domain.checkup.catalogue import CATALOGUE
 from agent_memory.domain.checkup.link_checks import examine_links, examine_references
 from agent_memory.domain.checkup.name_checks import examine_copies, examine_names, looks_copied
-from agent_memory.domain.checkup.note_checks import NoteRules, examine_note
+from agent_memory.domain.checkup.note_checks import NoteRules
+from agent_memory.domain.checkup.note_look import look_at
 from agent_memory.domain.checkup.notes import NoteFile
 from agent_memory.domain.checkup.symptom import Severity, Symptom
 from agent_memory.domain.entry import Listed, Meta, StoredEntry
@@ -18,6 +23,7 @@ from agent_memory.domain.instants import DAY_MS
 from agent_memory.domain.tagging.tag_vocabulary import TagVocabulary
 from agent_memory.domain.text.file_name import file_name_of
 from agent_memory.domain.vocabulary import Sensitivity
+from agent_memory.formats.note_look_row import parse_look, render_look
 
 NOW = 1_771_000_000_000
 RULES = NoteRules(NOW, 3 * DAY_MS)
@@ -31,6 +37,16 @@ def stored(meta: Meta = META, body: str = "The api listens on 8080.", path: str 
 def note(entry: StoredEntry, text: str = "", tags: tuple[str, ...] | None = None) -> NoteFile:
     written = entry.meta.tags if tags is None else tags
     return NoteFile(entry.listed.path, text or entry.body, entry, written)
+
+
+def examine_note(file: NoteFile, rules: NoteRules) -> Iterator[Symptom]:
+    look = look_at(file)
+    assert parse_look(render_look(look)) == look
+    return note_checks.examine_note(file.stored.listed, look, rules)
+
+
+def links_of(entry: StoredEntry) -> tuple[str, tuple[str, ...]]:
+    return entry.listed.path, noticed_in(entry).links
 
 
 def codes(symptoms: object) -> list[str]:
@@ -155,10 +171,10 @@ class TestLinks:
     def test_a_link_to_an_archived_note_is_a_remark_outside_code_only(self) -> None:
         archived = frozenset({"id__d4e5f6"})
         linked = stored(body="See [[id__d4e5f6]] and again [[id__d4e5f6|it]].")
-        symptom = only(examine_links(linked, frozenset(), archived))
+        symptom = only(examine_links(*links_of(linked), frozenset(), archived))
         assert (symptom.code, symptom.severity) == ("archived-link", Severity.NOTE)
-        assert codes(examine_links(stored(body="`[[id__d4e5f6]]`"), frozenset(), archived)) == []
-        assert codes(examine_links(linked, archived, archived)) == []
+        assert codes(examine_links(*links_of(stored(body="`[[id__d4e5f6]]`")), frozenset(), archived)) == []
+        assert codes(examine_links(*links_of(linked), archived, archived)) == []
 
     def test_an_alias_leads_to_one_note_only(self) -> None:
         one = stored(evolve(META, aliases=("id__x11111", "id__d4e5f6")), path="topics/1.md").listed

@@ -12,7 +12,9 @@ from returns.result import Failure, Result, Success
 from agent_memory.adapters.checkup.agent_state import agent_trouble
 from agent_memory.adapters.checkup.git_state import read_git
 from agent_memory.adapters.checkup.inbox_state import examine_pending
-from agent_memory.adapters.checkup.note_files import read_copies, read_notes
+from agent_memory.adapters.checkup.kept_looks import KeptLooks
+from agent_memory.adapters.checkup.note_files import read_copies
+from agent_memory.adapters.checkup.note_looks import NoteLooks
 from agent_memory.adapters.checkup.state_files import examine_state, read_vocabulary
 from agent_memory.adapters.checkup.walked_files import walk
 from agent_memory.adapters.disk.io_errors import store_io
@@ -25,7 +27,8 @@ from agent_memory.adapters.records.usage_ledger_files import UsageLedgerFiles
 from agent_memory.adapters.store.entry_files import JOURNAL
 from agent_memory.config import Config
 from agent_memory.domain.analysis.analysis_facts import AnalysisFacts
-from agent_memory.domain.analysis.analyze import analyze
+from agent_memory.domain.analysis.analyze import analyze_noticed
+from agent_memory.domain.analysis.noticed import Noticed
 from agent_memory.domain.checkup import catalogue as of
 from agent_memory.domain.checkup.analysis_checks import examine_analysis
 from agent_memory.domain.checkup.cap_checks import examine_caps
@@ -48,7 +51,7 @@ from agent_memory.domain.checkup.run_checks import (
 from agent_memory.domain.checkup.symptom import Ailment, Symptom
 from agent_memory.domain.checkup.tag_checks import examine_tags
 from agent_memory.domain.checkup.tier_checks import examine_targets, examine_tiers
-from agent_memory.domain.entry import Listed, Listing, StoredEntry, Usage
+from agent_memory.domain.entry import Listed, Listing, Meta, Usage
 from agent_memory.domain.instants import DAY_MS, HOUR_MS, ms_of
 from agent_memory.domain.planning.taken_ids import taken_ids
 from agent_memory.domain.results import sealed
@@ -58,7 +61,7 @@ from agent_memory.domain.text.plain_text import one_line
 from agent_memory.domain.tiers import TierList
 from agent_memory.domain.vocabulary import Sensitivity
 from agent_memory.errors import Error
-from agent_memory.ports import Clock, RunLog, SpendLedger, Store
+from agent_memory.ports import Clock, NoticedNotes, RunLog, SpendLedger, Store
 from agent_memory.values import evolve, field, frozen
 from agent_memory.wording import describe
 
@@ -90,6 +93,9 @@ class Examiner:
     names_secret: bool = True
     """Whether secret notes may be named: not to an agent."""
     progress: Callable[[str], None] = field(default=lambda _: None)
+    kept_looks: KeptLooks | None = None
+    """What earlier examinations found in notes; without it, or without `noticed`, each is read."""
+    noticed: NoticedNotes | None = None
 
     def examine(self) -> Examination:
         """All symptoms."""
@@ -127,8 +133,8 @@ class Examiner:
         yield from usage
         alone: list[Symptom] = []
         fresh: set[str] = set()
-        analysis = analyze(
-            self._bodies(live, archived, alone, fresh),
+        analysis = analyze_noticed(
+            self._noticed(live, archived, alone, fresh),
             AnalysisFacts(
                 now_ms=self.clock.now_ms(),
                 taken_ids=taken_ids(live, archive),
@@ -144,10 +150,10 @@ class Examiner:
         limits = self.config.limits
         yield from examine_caps(len(live.entries), chars, max_entries=limits.max_entries, max_chars=limits.max_chars)
 
-    def _bodies(
+    def _noticed(
         self, live: Listing, archived: frozenset[str], symptoms: list[Symptom], fresh: set[str]
-    ) -> Iterator[StoredEntry]:
-        """The entries with their bodies. On the way, what is wrong with each alone is added to `symptoms`, and the ids of
+    ) -> Iterator[tuple[Meta, Noticed]]:
+        """What is noticed in each entry. On the way, what is wrong with each alone is added to `symptoms`, and the ids of
         those whose files are new to `fresh`."""
         stale_before_ms = self.clock.now_ms() - self.config.limits.stale_days * DAY_MS
         rules = NoteRules(
@@ -156,14 +162,15 @@ class Examiner:
             read_vocabulary(str(self.root)),
         )
         known = frozenset(id for each in live.entries for id in (each.meta.id, *each.meta.aliases))
-        for number, note in enumerate(read_notes(str(self.root), live.entries), 1):
+        looks = NoteLooks(str(self.root), self.kept_looks, self.noticed)
+        for number, note in enumerate(looks.all(live.entries), 1):
             if number % _NOTES_A_REPORT == 0:
                 self.progress(f"{number:,} of {len(live.entries):,} notes examined")
             if note.mtime_ms > stale_before_ms:
-                fresh.add(note.stored.meta.id)
-            symptoms += examine_note(note, rules)
-            symptoms += examine_links(note.stored, known, archived)
-            yield note.stored
+                fresh.add(note.listed.meta.id)
+            symptoms += examine_note(note.listed, note.look, rules)
+            symptoms += examine_links(note.listed.path, note.noticed.links, known, archived)
+            yield note.listed.meta, note.noticed
 
     def _usage(self, symptoms: list[Symptom]) -> Mapping[str, Usage]:
         match sealed(self.ledger.survey()):

@@ -18,7 +18,7 @@ from agent_memory.values import evolve
 def read_notes(root: str, live: Iterable[Listed]) -> Iterator[NoteFile]:
     """The files of these entries. One that is gone or has become unreadable since the listing is left out."""
     for listed in live:
-        if (note := _read(root, listed.path)) is not None:
+        if (note := read_note(root, listed.path)) is not None:
             yield note
 
 
@@ -26,13 +26,14 @@ def read_copies(root: str, unreadable: Iterable[UnreadableFile], live: Iterable[
     """Files that are only unreadable because another one bears their id."""
     by_id = {each.meta.id: each for each in live}
     for file in unreadable:
-        note = _read(root, file.path)
+        note = read_note(root, file.path)
         original = None if note is None else by_id.get(note.stored.meta.id)
         if note is not None and original is not None and original.path != file.path:
             yield evolve(note, copy_of=original.path)
 
 
-def _read(root: str, path: str) -> NoteFile | None:
+def read_note(root: str, path: str) -> NoteFile | None:
+    """The file; None for one that is gone, cannot be read, or is no note."""
     match sealed(read_image(root, path)):
         case Success(image) if image is not None:
             match sealed(understand(path, image.data, image.mtime_ns)):

@@ -7,17 +7,17 @@ from collections.abc import Iterable, Iterator
 
 from agent_memory.domain.checkup import catalogue as of
 from agent_memory.domain.checkup.symptom import Symptom
-from agent_memory.domain.entry import Listed, StoredEntry
-from agent_memory.domain.text.links import find_links
+from agent_memory.domain.entry import Listed
 
 
-def examine_links(stored: StoredEntry, known: frozenset[str], archived: frozenset[str]) -> Iterator[Symptom]:
-    """Links of one body to entries that only the archive has. `known`: live ids and aliases."""
-    targets = dict.fromkeys(link.target for link in find_links(stored.body))
+def examine_links(
+    path: str, targets: Iterable[str], known: frozenset[str], archived: frozenset[str]
+) -> Iterator[Symptom]:
+    """Links of one note to entries that only the archive has. `known`: live ids and aliases."""
     for target in targets:
         if target in archived and target not in known:
             yield of.ARCHIVED_LINK.found(
-                stored.listed.path,
+                path,
                 f"It links to {target}, which is archived; `memory read {target} --archived` shows it",
             )
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from agent_memory.domain.checkup import catalogue as of
-from agent_memory.domain.checkup.notes import NoteFile
+from agent_memory.domain.checkup.note_look import NoteLook
 from agent_memory.domain.checkup.symptom import Severity, Symptom
+from agent_memory.domain.entry import Listed
 from agent_memory.domain.instants import DAY_MS, iso_of
-from agent_memory.domain.redaction import redact
 from agent_memory.domain.tagging.tag_vocabulary import VOCABULARY_FILE, Standing, TagVocabulary
-from agent_memory.domain.text.plain_text import clean_text
-from agent_memory.domain.text.tags import normal_tag, normal_tags
+from agent_memory.domain.text.tags import normal_tags
 from agent_memory.domain.vocabulary import Sensitivity
 from agent_memory.values import frozen
 
@@ -29,40 +28,35 @@ class NoteRules:
     vocabulary: TagVocabulary = TagVocabulary()
 
 
-def examine_note(note: NoteFile, rules: NoteRules) -> Iterator[Symptom]:
+def examine_note(note: Listed, look: NoteLook, rules: NoteRules) -> Iterator[Symptom]:
     """Everything about this one file."""
-    if note.copy_of is None and note.stored.listed.provisional_id:
-        yield of.MISSING_ID.found(
-            note.path, f"It has no id yet: until it has one, links to {note.stored.meta.id} may break"
-        )
-    if not note.stored.body.strip():
+    if note.provisional_id:
+        yield of.MISSING_ID.found(note.path, f"It has no id yet: until it has one, links to {note.meta.id} may break")
+    if look.is_empty:
         yield of.EMPTY_NOTE.found(
             note.path, "It says nothing: `git log` on it has what it said before, or `memory archive` puts it away"
         )
-    if note.stored.listed.conflicted:
+    if note.conflicted:
         yield of.MERGE_CONFLICT.found(
             note.path, "It holds unresolved merge-conflict markers, and no run touches it; edit it"
         )
-    yield from _tags(note, rules.vocabulary)
+    yield from _tags(note, look.odd_tags, rules.vocabulary)
     yield from _times(note, rules)
-    yield from _what_it_says(note)
+    yield from _what_it_says(note, look)
 
 
-def _tags(note: NoteFile, vocabulary: TagVocabulary) -> Iterator[Symptom]:
-    odd = [tag for tag in note.written_tags if normal_tag(tag) != tag]
+def _tags(note: Listed, odd: Sequence[str], vocabulary: TagVocabulary) -> Iterator[Symptom]:
     if odd:
         meant = ", ".join(normal_tags(odd)) or "none"
         yield of.TAG_FORM.found(note.path, f"{_quoted(odd)} read as {meant}")
-    for tag in note.stored.meta.tags:
+    for tag in note.meta.tags:
         if tag in vocabulary.renamed:
             now = vocabulary.renamed[tag]
             yield of.TAG_UNKNOWN.found(
                 note.path, f"'{tag}' is called '{now}' now; `memory tags rename {tag} {now}` writes that"
             )
     proposed = [
-        tag
-        for tag in note.stored.meta.tags
-        if vocabulary.standing(tag) is Standing.PROPOSED and tag not in vocabulary.renamed
+        tag for tag in note.meta.tags if vocabulary.standing(tag) is Standing.PROPOSED and tag not in vocabulary.renamed
     ]
     if proposed:
         words = "is not a tag" if len(proposed) == 1 else "are no tags"
@@ -71,8 +65,8 @@ def _tags(note: NoteFile, vocabulary: TagVocabulary) -> Iterator[Symptom]:
         )
 
 
-def _times(note: NoteFile, rules: NoteRules) -> Iterator[Symptom]:
-    meta = note.stored.meta
+def _times(note: Listed, rules: NoteRules) -> Iterator[Symptom]:
+    meta = note.meta
     if meta.expires_at_ms is not None and meta.expires_at_ms <= rules.now_ms:
         overdue = meta.expires_at_ms + rules.expired_grace_ms <= rules.now_ms
         yield of.EXPIRED.found(
@@ -85,28 +79,27 @@ def _times(note: NoteFile, rules: NoteRules) -> Iterator[Symptom]:
         yield of.FROM_THE_FUTURE.found(note.path, f"It says that it is from {iso_of(newest)}; was the clock wrong?")
 
 
-def _what_it_says(note: NoteFile) -> Iterator[Symptom]:
-    meta = note.stored.meta
+def _what_it_says(note: Listed, look: NoteLook) -> Iterator[Symptom]:
+    meta = note.meta
     if meta.sensitivity is Sensitivity.SECRET:
         if meta.pinned or meta.promoted_by is not None:
             which = "pinned" if meta.pinned else "promoted"
             yield of.SECRET_IN_FRONT.found(
                 note.path, f"It is secret and {which}, which no note can be; unpin or edit it"
             )
-    elif found := redact(note.text).found:
-        kinds = ", ".join(name for name, _ in found)
+    elif look.secrets:
+        kinds = ", ".join(look.secrets)
         yield of.SECRET.found(
             note.path, f"It seems to hold a secret ({kinds}), so git leaves it out; remove it, and change the secret"
         )
-    removed = clean_text(note.text.removeprefix("\ufeff")).removed
-    if removed:
-        harmless = HARMLESS_HIDDEN.issuperset(removed)
+    if look.hidden:
+        harmless = HARMLESS_HIDDEN.issuperset(look.hidden)
         yield of.HIDDEN_TEXT.found(
             note.path,
-            f"It holds what a reader does not see and a model does: {', '.join(removed)}",
+            f"It holds what a reader does not see and a model does: {', '.join(look.hidden)}",
             Severity.NOTE if harmless else None,
         )
 
 
-def _quoted(words: list[str]) -> str:
+def _quoted(words: Sequence[str]) -> str:
     return ", ".join(f"'{word}'" for word in words)

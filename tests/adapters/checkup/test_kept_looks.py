@@ -1,0 +1,152 @@
+"""A note that is as it was is not opened again by an examination, and one that is not always is (P6, P20)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from attrs import evolve
+
+from agent_memory.adapters.analysis.dict_noticed import DictNoticed
+from agent_memory.adapters.analysis.noticed_files import NoticedFiles
+from agent_memory.adapters.checkup.kept_looks import CACHE_NAME, KeptLooks, judges
+from agent_memory.adapters.checkup.note_files import read_note
+from agent_memory.adapters.checkup.note_looks import NoteLooks
+from agent_memory.domain.checkup.examination import Examination
+from agent_memory.domain.checkup.notes import NoteFile
+from agent_memory.domain.vocabulary import Sensitivity
+from fixtures.secret_samples import base62
+from store_under_examination import Patient
+
+KEY = f"sk-ant-api03-{base62(93)}AA"
+
+
+@pytest.fixture
+def patient(root: Path) -> Patient:
+    patient = Patient(root)
+    patient.note("Ports", "The api listens on 8080.", tags=("topic__api",))
+    patient.note("Deploys", "They run from main only.", tags=("topic__deploy",))
+    patient.by_hand("topics/idea.md", "---\ntags: [Api, x]\n---\nAn idea\u202e of [[id__zzzzzz]].")
+    return patient
+
+
+@pytest.fixture
+def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The paths of the notes that are read to be looked at."""
+    paths: list[str] = []
+
+    def watched(root: str, path: str) -> NoteFile | None:
+        paths.append(path)
+        return read_note(root, path)
+
+    monkeypatch.setattr("agent_memory.adapters.checkup.note_looks.read_note", watched)
+    return paths
+
+
+def examined(patient: Patient, rules: str = "rules") -> Examination:
+    kept = evolve(
+        patient.examiner, kept_looks=KeptLooks(patient.root, rules), noticed=NoticedFiles(patient.root, "version")
+    )
+    return kept.examine()
+
+
+def test_what_is_as_it_was_is_not_opened_and_the_same_is_found(patient: Patient, opened: list[str]) -> None:
+    first = examined(patient)
+    assert {"missing-id", "tag-form", "hidden-text"} <= {each.code for each in first.symptoms}, "positive control"
+    assert len(opened) == 3
+    opened.clear()
+    assert examined(patient) == first
+    assert opened == []
+    assert patient.examine() == first
+
+
+def same_size_same_time(path: Path) -> None:
+    times = path.stat()
+    path.write_text(path.read_text().replace("An idea\u202e", "A\u202e idea "))
+    os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+
+
+def with_a_secret(path: Path) -> None:
+    path.write_text(path.read_text() + f"\nThe key is {KEY}.\n")
+
+
+def emptied(path: Path) -> None:
+    path.write_text("---\ntitle: Idea\n---\n")
+
+
+def replaced_by_a_link(path: Path) -> None:
+    path.rename(path.parent.parent / "idea.md")
+    path.symlink_to(path.parent.parent / "idea.md")
+
+
+def damaged(path: Path) -> None:
+    path.write_text("---\nkind: nonsense\n---\n")
+
+
+def removed(path: Path) -> None:
+    path.unlink()
+
+
+def renamed(path: Path) -> None:
+    path.rename(path.with_name("thought.md"))
+
+
+@pytest.mark.parametrize(
+    "edit", [same_size_same_time, with_a_secret, emptied, replaced_by_a_link, damaged, removed, renamed]
+)
+def test_each_change_by_hand_is_seen_by_the_next_examination_p6_p20(
+    patient: Patient, edit: Callable[[Path], None]
+) -> None:
+    first = examined(patient)
+    edit(patient.root / "topics/idea.md")
+    after = examined(patient)
+    assert after == patient.examine()
+    assert edit is same_size_same_time or after != first, "positive control"
+    assert ("secret" in {each.code for each in after.symptoms}) == (edit is with_a_secret)
+
+
+def test_other_rules_look_at_everything_anew_p20(patient: Patient, opened: list[str]) -> None:
+    examined(patient)
+    opened.clear()
+    examined(patient, "other rules")
+    assert len(opened) == 3
+
+
+def test_nothing_of_a_secret_note_is_kept_p20(patient: Patient, opened: list[str]) -> None:
+    patient.note("Safe", "The safe is behind the heron.", sensitivity=Sensitivity.SECRET)
+    first = examined(patient)
+    for name in (CACHE_NAME, "analysis"):
+        assert b"heron" not in (patient.root / ".cache" / name).read_bytes()
+    opened.clear()
+    assert examined(patient) == first
+    assert [path for path in opened if "Safe" in path] == opened != []
+
+
+@pytest.mark.parametrize("data", [b"", b"agent-memory", b"\xff" * 100])
+def test_a_damaged_file_costs_nothing_but_time(patient: Patient, opened: list[str], data: bytes) -> None:
+    first = examined(patient)
+    (patient.root / ".cache" / CACHE_NAME).write_bytes(data)
+    opened.clear()
+    assert examined(patient) == first
+    assert len(opened) == 3
+
+
+def test_what_went_since_the_listing_is_left_out(patient: Patient) -> None:
+    live = patient.store.list().unwrap().entries
+    looks = NoteLooks(str(patient.root), KeptLooks(patient.root, "rules"), DictNoticed())
+    assert len(list(looks.all(live))) == 3
+    (patient.root / "topics/idea.md").unlink()
+    assert len(list(looks.all(live))) == 2
+
+
+def test_the_rules_are_what_is_in_the_modules(tmp_path: Path) -> None:
+    assert judges() == judges() is not None
+    (tmp_path / "domain/redacting").mkdir(parents=True)
+    (tmp_path / "domain/redaction.py").write_text("rules = 1")
+    first = judges(tmp_path)
+    (tmp_path / "domain/redacting/new_rule.py").write_text("rule = 2")
+    assert len({first, judges(tmp_path), judges()}) == 3
+    (tmp_path / "domain/redaction.py").unlink()
+    assert judges(tmp_path) is None
