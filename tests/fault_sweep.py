@@ -226,8 +226,9 @@ def _admits(done: Done) -> bool:
 
 
 def _waits(done: Done) -> bool:
-    """Whether a consolidation says that the session was set back: it is tried again later."""
-    return bool(done.document.get("waiting"))
+    """Whether a consolidation says that the session was set back: it is tried again later. A scheduled one says so in its
+    log."""
+    return bool(done.document.get("waiting")) or re.search(r"\b[1-9]\d* waiting\b", done.err) is not None
 
 
 def _age(memory: Memory) -> None:

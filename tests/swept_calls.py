@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 from collections.abc import Hashable
 from typing import Any
@@ -56,9 +57,12 @@ def _with_archived(memory: Memory) -> None:
 
 
 def _with_crontab(memory: Memory) -> None:
-    """A table of the person's own, and a `crontab` that keeps it in the home."""
+    """A table of the person's own, and a `crontab` that keeps it in the home. No other one is on the PATH: whatever goes
+    wrong, the tables of this machine are out of reach."""
     programs = memory.home / "bin"
     programs.mkdir()
+    for name in ("cat", "git", "mv", "rm"):
+        (programs / name).symlink_to(shutil.which(name) or f"/bin/{name}")
     (programs / "crontab").write_text(CRONTAB)
     (programs / "crontab").chmod(0o755)
     (memory.home / "table").write_text("# mine\n5 5 * * * true\n")
@@ -203,7 +207,7 @@ SCENES = {
         ("install-cron", "--system", "cron", "--yes", "--json"),
         _table_of,
         prepare=_with_crontab,
-        environ={"PATH": f"~/bin:{os.environ.get('PATH', os.defpath)}"},
+        environ={"PATH": "~/bin"},
     ),
     "sync": Scene(("sync", "--json"), live_notes_of, prepare=_shared),
     "backfill": Scene(("backfill", "--json"), queue_of),

@@ -1,0 +1,61 @@
+"""Which program of the PATH is run: the first, and never another one because the first could not be looked at (P6)."""
+
+from __future__ import annotations
+
+import errno
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from returns.result import Success
+
+from agent_memory.adapters.scheduling.cron_table import CronTable
+from agent_memory.adapters.scheduling.programs import Programs
+from agent_memory.errors import SchedulerFailed
+
+
+@pytest.fixture
+def programs(tmp_path: Path) -> Programs:
+    """Two programs `crontab`, each of which says its name; before them a directory that is not there, and one of no use."""
+    for name in ("own", "system"):
+        (tmp_path / name).mkdir()
+        program = tmp_path / name / "crontab"
+        program.write_text(f"#!/bin/sh\necho {name}\n")
+        program.chmod(0o755)
+    (tmp_path / "no-use" / "crontab").mkdir(parents=True)
+    path = ":".join(str(tmp_path / name) for name in ("none", "no-use", "own", "system"))
+    return Programs("cron", {"PATH": path})
+
+
+def test_the_first_is_run(programs: Programs, tmp_path: Path) -> None:
+    assert programs.has("crontab")
+    assert CronTable(programs).read() == Success(b"own\n")
+    (tmp_path / "own" / "crontab").chmod(0o644)
+    assert CronTable(programs).read() == Success(b"system\n")
+
+
+def test_one_that_is_not_there_is_said_to_be_missing(programs: Programs) -> None:
+    assert not programs.has("systemctl")
+    error = programs.run(("systemctl",)).failure()
+    assert isinstance(error, SchedulerFailed)
+    assert "there is no systemctl on PATH" in error.reason
+
+
+@pytest.mark.parametrize("number", [errno.EINTR, errno.EIO, errno.EMFILE])
+def test_where_the_first_cannot_be_looked_at_no_other_is_run_p6(
+    programs: Programs, number: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A person's table, read from one program, must not be written through another."""
+    real = os.stat
+
+    def failing(path: Any, **how: Any) -> os.stat_result:
+        if str(path).endswith("/own/crontab"):
+            raise OSError(number, os.strerror(number), path)
+        return real(path, **how)
+
+    monkeypatch.setattr(os, "stat", failing)
+    error = CronTable(programs).write(b"# mine\n").failure()
+    assert isinstance(error, SchedulerFailed)
+    assert os.strerror(number) in error.reason
+    assert programs.has("crontab")
