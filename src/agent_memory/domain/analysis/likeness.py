@@ -13,10 +13,10 @@ from __future__ import annotations
 import math
 from array import array
 from bisect import bisect_right
-from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from heapq import nsmallest
-from itertools import islice
+from itertools import chain, islice
 
 from agent_memory.domain.analysis.features import Features
 from agent_memory.domain.analysis.precedence import same_reach
@@ -65,17 +65,15 @@ def alike_pairs(entries: Sequence[Features], words: Vocabulary) -> Iterator[Alik
     Not taken for near duplicates are two entries each of which names a number or code that the other lacks: they say the
     like of different things.
     """
-    spread = Counter(term for each in entries for term in each.terms)
+    spread = Counter(chain.from_iterable(each.terms for each in entries))
     marked = frozenset(number for number in spread if _names(words.word(number)))
     ordered = sorted((each for each in entries if len(each.terms) >= _FEWEST_TERMS), key=lambda e: (len(e.terms), e.id))
-    holders: dict[int, array[int]] = defaultdict(lambda: array("I"))
+    ranks = _ranks(spread, words)
+    probed = [_rarest(each, spread, ranks) for each in ordered]
+    holders = _holders(ordered, frozenset(chain.from_iterable(probed)))
     for position, each in enumerate(ordered):
-        for term in each.terms:
-            if spread[term] > 1:
-                holders[term].append(position)
-    for position, each in enumerate(ordered):
-        mine, probed = set(each.terms), _rarest(each, spread, words)
-        candidates = _candidates(position, each, probed, holders, ordered)
+        mine = set(each.terms)
+        candidates = _candidates(position, each, probed[position], holders, ordered)
         found = (_compared(each, mine, ordered[candidate], marked) for candidate in candidates)
         yield from islice((alike for alike in found if alike is not None), _MOST_ALIKE)
 
@@ -84,10 +82,25 @@ def _names(word: str) -> bool:
     return word.startswith("`") or any(map(str.isdigit, word))
 
 
-def _rarest(entry: Features, spread: Counter[int], words: Vocabulary) -> list[int]:
+def _ranks(spread: Counter[int], words: Vocabulary) -> dict[int, int]:
+    """Of each word how many are rarer than it, or as rare and before it in the alphabet."""
+    rarest_first = sorted(spread, key=lambda term: (spread[term], words.word(term)))
+    return {term: rank for rank, term in enumerate(rarest_first)}
+
+
+def _holders(ordered: Sequence[Features], terms: frozenset[int]) -> dict[int, array[int]]:
+    """Of each of these words the positions of the entries that have it, ascending."""
+    holders: dict[int, array[int]] = {term: array("I") for term in terms}
+    for position, each in enumerate(ordered):
+        for term in terms.intersection(each.terms):
+            holders[term].append(position)
+    return holders
+
+
+def _rarest(entry: Features, spread: Counter[int], ranks: Mapping[int, int]) -> list[int]:
     """The words of which a partner has one, the rarest first."""
     size = len(entry.terms)
-    ordered = sorted(entry.terms, key=lambda term: (spread[term], words.word(term)))
+    ordered = sorted(entry.terms, key=ranks.__getitem__)
     prefix = ordered[: size - math.ceil(CONTAINED * size) + 1]
     return [term for term in prefix if spread[term] > 1][:_MOST_PROBED]
 

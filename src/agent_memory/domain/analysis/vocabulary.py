@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable
+from itertools import count
 
 
 class Vocabulary:
@@ -10,23 +12,22 @@ class Vocabulary:
     them, but on the words (`word`)."""
 
     def __init__(self) -> None:
-        self._numbers: dict[str, int] = {}
+        # A million words are looked up without a step of Python each.
+        self._numbers: defaultdict[str, int] = defaultdict(count().__next__)
         self._words: list[str] = []
 
     def number(self, word: str) -> int:
         """The number of a word, always the same one."""
-        known = self._numbers.get(word)
-        if known is None:
-            known = self._numbers[word] = len(self._words)
-            self._words.append(word)
-        return known
+        return self._numbers[word]
 
     def numbers(self, words: Iterable[str]) -> tuple[int, ...]:
         """The numbers of distinct words, ascending."""
-        return tuple(sorted(map(self.number, words)))
+        return tuple(sorted(map(self._numbers.__getitem__, words)))
 
     def word(self, number: int) -> str:
         """The word that has this number."""
+        if number >= len(self._words):
+            self._words = list(self._numbers)
         return self._words[number]
 
     def __len__(self) -> int:
