@@ -172,7 +172,8 @@ def load() -> None:
 if __name__ == "__main__":
     from agent_memory.surfaces.entry import main
 
-    sys.path[0] = ""
+    # That of an installed script. Nothing is imported from where the call is made: a fault there would be one of Python.
+    sys.path[0] = os.path.dirname(sys.executable)
     load()
     with socket.socket(fileno=int(sys.argv[1])) as control:
         server = os.getpid()

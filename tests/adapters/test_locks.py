@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import subprocess
@@ -11,7 +12,7 @@ import pytest
 from returns.result import Failure, Success
 
 from agent_memory.adapters.disk.dict_locks import DictLocks
-from agent_memory.adapters.disk.locks import KernelLocks
+from agent_memory.adapters.disk.locks import KernelLocks, file_lock
 from agent_memory.errors import Busy, HomeUnknown, StoreIo
 from agent_memory.ports import Locks
 
@@ -133,6 +134,19 @@ class TestKernelLocks(LocksContract):
             error = held.failure()
             assert isinstance(error, StoreIo)
             assert error.errno_name == "ENOTDIR"
+
+    def test_a_disk_that_refuses_a_lock_is_a_store_error_p5(self, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        def refused(descriptor: int, how: int) -> None:
+            raise OSError(errno.ENOLCK, "No locks available")
+
+        with file_lock(f"{home}/state.lock", 0) as held:
+            assert held == Success(None)
+        monkeypatch.setattr("fcntl.flock", refused)
+        with file_lock(f"{home}/state.lock", 0) as held, KernelLocks(home).write() as write:
+            for each in (held, write):
+                error = each.failure()
+                assert isinstance(error, StoreIo)
+                assert (error.operation, error.errno_name) == ("lock", "ENOLCK")
 
     def test_lock_files_are_private_under_any_umask_p22(self, root: Path, home: Path) -> None:
         earlier = os.umask(0)

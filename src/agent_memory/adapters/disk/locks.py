@@ -112,10 +112,17 @@ def file_lock(path: str, limit_seconds: float) -> Generator[Result[None, Error],
         yield Failure(store_io(error, "open the lock", path))
         return
     try:
-        held = lock_within(descriptor, fcntl.LOCK_EX, limit_seconds)
-        yield Success(None) if held else Failure(Busy(path))
+        yield _locked(descriptor, path, limit_seconds)
     finally:
         release(descriptor)
+
+
+def _locked(descriptor: int, path: str, limit_seconds: float) -> Result[None, Error]:
+    try:
+        held = lock_within(descriptor, fcntl.LOCK_EX, limit_seconds)
+    except OSError as error:
+        return Failure(store_io(error, "lock", path))
+    return Success(None) if held else Failure(Busy(path))
 
 
 def release(descriptor: int) -> None:
