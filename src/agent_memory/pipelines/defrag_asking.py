@@ -227,10 +227,14 @@ def _refused(io: DefragIo, run: DefragRun, refused: ReplyRefused) -> Result[Defr
 
 def _found(io: DefragIo, ids: tuple[str, ...], scan: Scan) -> tuple[StoredEntry, ...]:
     """The entries, as the scan saw them; one that has changed since is not shown."""
-    hashes = {each.meta.id: each.content_hash for each in scan.live.entries}
-    found = (io.store.read(id) for id in ids)
+    listed = {each.meta.id: each for each in scan.live.entries}
+    found = (io.store.read_again(listed[id]) for id in ids if id in listed)
     stored = (each.unwrap() for each in found if isinstance(each, Success))
-    return tuple(each for each in stored if hashes.get(each.meta.id) == each.listed.content_hash)
+    return tuple(
+        each
+        for each in stored
+        if each.meta.id in listed and listed[each.meta.id].content_hash == each.listed.content_hash
+    )
 
 
 def _hash(text: str) -> str:

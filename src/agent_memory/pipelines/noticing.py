@@ -22,7 +22,7 @@ def notice(io: DefragIo, live: Iterable[Listed], missed: list[str]) -> Iterator[
         if known is not None:
             yield listed.meta, known
             continue
-        match sealed(io.store.read(listed.meta.id)):
+        match sealed(io.store.read_again(listed)):
             case Success(stored) if stored.meta.id == listed.meta.id:
                 yield stored.meta, _noticed(io, stored)
             case Success(_) | Failure(EntryNotFound() | EntryChanged()):
