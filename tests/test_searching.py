@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from agent_memory.adapters.store.dict_store import DictStore
 from agent_memory.adapters.surroundings.system_clock import DictClock
 from agent_memory.domain.entry import Listed, MemoryEntry, Meta, Source, StoredEntry
 from agent_memory.domain.note_draft import Caller
+from agent_memory.domain.searching.indexed_note import NoteLink
 from agent_memory.domain.searching.search_answer import SearchAnswer
 from agent_memory.domain.searching.search_request import MAX_HITS, Mode, SearchRequest
 from agent_memory.domain.text.ids import mint_id
@@ -53,6 +55,22 @@ class World:
 
     def ids(self, query: str, **values: Any) -> list[str]:
         return [hit.listed.meta.id for hit in self.answer(query, **values).hits]
+
+
+class ExchangedIndex(DictIndex):
+    """Is found damaged once, in the middle of a search, and made anew: its numbers are other notes' then."""
+
+    def __init__(self, store: DictStore, *, is_told: bool) -> None:
+        super().__init__(store)
+        self._left, self._is_told = 1, is_told
+
+    def links(self, numbers: Sequence[int]) -> Result[tuple[NoteLink, ...], Error]:
+        if self._left:
+            self._left -= 1
+            self.renewals += self._is_told
+            old = sorted(self._notes)
+            self._notes = {number: self._notes[other] for number, other in zip(old, reversed(old), strict=True)}
+        return super().links(numbers)
 
 
 @pytest.fixture
@@ -263,3 +281,12 @@ def test_what_is_found_is_what_a_search_shows_whole_and_without_what_is_secret_p
     assert [each.stored.meta.id for each in found] == [each for each in person.ids(query) if each != secret]
     assert found[0].stored == person.store.read(found[0].stored.meta.id).unwrap()
     assert isinstance(person.searching.find(SearchRequest(query, limit=0)), Failure)
+
+
+@pytest.mark.parametrize("is_told", [True, False])
+def test_a_search_amid_which_the_index_is_made_anew_begins_anew_p6(world: World, is_told: bool) -> None:
+    """The control is an index that does not tell: numbers of before are then other notes'."""
+    wanted = world.put("Locks", "The zebra takes the lock.")
+    world.put("Payments", "Stripe and refunds.")
+    world.searching = evolve(world.searching, index=ExchangedIndex(world.store, is_told=is_told))
+    assert (world.ids("zebra lock") == [wanted]) is is_told
