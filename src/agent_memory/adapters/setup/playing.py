@@ -55,7 +55,11 @@ class Playing:
         if play.act == "inject":
             return self._asked(harness, command, data)
         problem, _ = self._run(command, data, self.environ)
-        arrived = self._taken_back(session)
+        try:
+            arrived = self._taken_back(session)
+        except OSError as error:
+            unseen = f"what arrived cannot be looked at and removed: {error.filename or self.root} ({error.strerror})"
+            return Played(harness, play.command, False, problem or unseen)
         if arrived:
             return Played(harness, play.command, True)
         return Played(
@@ -97,27 +101,30 @@ class Playing:
         return f"it ended with status {finished.returncode}{f': {said}' if said else ''}", b""
 
     def _taken_back(self, session: str) -> bool:
-        """Whether the session arrived; its entries are removed."""
+        """Whether the session arrived; its entries are removed. Raises OSError where that cannot be done: what lies in the
+        inbox unseen is not taken for nothing (P6)."""
         inbox = f"{self.root}/inbox"
-        found = False
         try:
-            for name in os.listdir(inbox):
-                path = f"{inbox}/{name}"
-                if name.endswith(".json") and not name.startswith(".") and _mentions(path, session):
-                    os.unlink(path)
-                    found = True
-            if found:
-                fsync_directory(inbox)
-        except OSError:  # there is no inbox, or it cannot be written: then nothing can have arrived either
-            return found
-        return found
+            names = os.listdir(inbox)
+        except FileNotFoundError:
+            return False
+        ours = [
+            f"{inbox}/{name}"
+            for name in names
+            if name.endswith(".json") and not name.startswith(".") and _mentions(f"{inbox}/{name}", session)
+        ]
+        for path in ours:
+            os.unlink(path)
+        if ours:
+            fsync_directory(inbox)
+        return bool(ours)
 
 
 def _mentions(path: str, session: str) -> bool:
     try:
         with open(path, "rb") as file:
             return session.encode() in file.read(1 << 18)
-    except OSError:
+    except FileNotFoundError:
         return False
 
 
