@@ -76,6 +76,10 @@ class ListFilter:
         return all(word in text for word in (self.query or "").casefold().split())
 
 
+_ALL = ListFilter()
+_UNREAD = Usage(0, None)
+
+
 @frozen
 class ListedEntries:
     """What `list` found, newest first, and the files that could not be read."""
@@ -104,7 +108,9 @@ class Reading:
 
             def with_usage(totals: Mapping[str, Usage]) -> ListedEntries:
                 tiered = [(each, tier_of(each.meta.id)) for each in listing.entries if self._may_see(each.meta)]
-                chosen = [(each, tier) for each, tier in tiered if wanted.accepts(each.meta, tier)]
+                chosen = (
+                    tiered if wanted == _ALL else [found for found in tiered if wanted.accepts(found[0].meta, found[1])]
+                )
                 chosen.sort(key=lambda found: (-found[0].meta.updated_at_ms, found[0].meta.id))
                 entries = tuple(
                     ShownEntry(each, usage_of(each.meta, totals.get(each.meta.id)), tier) for each, tier in chosen
@@ -230,4 +236,6 @@ def _tier_finder(tiers: TierList, live: Sequence[Meta]) -> Callable[[str], Tier]
 
 def usage_of(meta: Meta, counted: Usage | None) -> Usage:
     """Reads of an entry: those of the ledgers, or the frontmatter's count for an entry that they do not know yet."""
-    return counted if counted is not None else Usage(meta.used, meta.last_used_at_ms)
+    if counted is not None:
+        return counted
+    return Usage(meta.used, meta.last_used_at_ms) if meta.used or meta.last_used_at_ms is not None else _UNREAD

@@ -9,6 +9,8 @@ from operator import attrgetter
 from agent_memory.domain.entry import Listed
 
 _path = attrgetter("path")
+_FEW = 4
+"""Questions for which every entry is asked: to note all of them first takes longer."""
 
 
 class LiveIds:
@@ -20,6 +22,7 @@ class LiveIds:
 
     def __init__(self, live: Mapping[str, Listed | None]) -> None:
         self._live = live
+        self._asked = 0
         self._noted = [each for each in live.values() if each is not None]
         self._bearers: dict[str, set[str]] | None = None
 
@@ -32,12 +35,21 @@ class LiveIds:
 
     def bearers(self, id: str) -> tuple[Listed, ...]:
         """The live entries with this id or alias, by path."""
+        wanted = id.casefold()
+        self._asked += 1
+        if self._bearers is None and self._asked <= _FEW:
+            there = (each for each in self._live.values() if each is not None)
+            return tuple(sorted((each for each in there if _bears(each, wanted)), key=_path))
         if self._bearers is None:
             self._bearers = defaultdict(set)
             _enter(self._bearers, self._noted)
-        wanted = id.casefold()
         found = (self._live.get(each) for each in self._bearers.get(wanted, ()))
-        return tuple(sorted((each for each in found if each is not None and wanted in _borne(each)), key=_path))
+        return tuple(sorted((each for each in found if each is not None and _bears(each, wanted)), key=_path))
+
+
+def _bears(listed: Listed, wanted: str) -> bool:
+    meta = listed.meta
+    return meta.id.casefold() == wanted or (bool(meta.aliases) and wanted in _borne(listed))
 
 
 def _enter(bearers: dict[str, set[str]], entries: Iterable[Listed]) -> None:

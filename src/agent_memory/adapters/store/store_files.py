@@ -52,6 +52,7 @@ class StoreFiles:
         self._locks = locks
         self._shelves = Shelves(self._root)
         self._paths: dict[str, str] = {}
+        self._last_live: Listing | None = None
 
     @cached_property
     def _batches(self) -> Batches:
@@ -178,7 +179,9 @@ class StoreFiles:
             held.bind(lambda _: self._batches.recover())
 
     def _remembered(self, live: Listing) -> Listing:
-        self._paths = {each.meta.id: each.path for each in live.entries}
+        if live is not self._last_live:
+            self._paths = {each.meta.id: each.path for each in live.entries}
+            self._last_live = live
         return live
 
     def _read_where_it_was(self, id: str) -> StoredEntry | None:
