@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from mutants.making import TREE, Mutant, make_mutants
+from mutants.making import TREES, Mutant, make_mutants
 from mutants.subjects import SOURCE, SUBJECTS, Subject
 
 if TYPE_CHECKING:
@@ -200,14 +200,15 @@ def main() -> int:
     arguments = parser.parse_args()
     os.dup2(2, 1)  # what pytest prints is none of the results
     subject = SUBJECTS[arguments.subject]
-    mutants = make_mutants(subject, arguments.modules)
+    tree = TREES / arguments.subject
+    mutants = make_mutants(subject, tree, arguments.modules)
     if arguments.survivors:
         earlier = map(json.loads, arguments.survivors.read_text(encoding="utf-8").splitlines())
         alive = {each["change"] for each in earlier if each["result"] in (SURVIVED, UNREACHED)}
         mutants = tuple(each for each in mutants if each.change in alive)
     _switch_to("stats")
-    sys.path.insert(0, str((TREE / "src").resolve()))
-    options = ["-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-o", f"pythonpath={TREE / 'src'} tests ."]
+    sys.path.insert(0, str((tree / "src").resolve()))
+    options = ["-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-o", f"pythonpath={tree / 'src'} tests ."]
     tests = [str(path) for path in subject.test_files() if (arguments.tests or "") in path.name]
     return int(
         pytest.main(

@@ -13,8 +13,8 @@ from attrs import frozen
 
 from mutants.subjects import PACKAGE, SOURCE, Subject
 
-TREE = Path(".mutants")
-"""The package with the mutants in it, below `src`."""
+TREES = Path(".mutants")
+"""By subject, the package with its mutants in it, below `src`: two subjects may be judged at a time."""
 
 _SEPARATOR = "ǁ"
 """What mutmut puts around the name of a class."""
@@ -37,21 +37,21 @@ class Mutant:
         return self.name.rpartition("__mutmut_")[0]
 
 
-def make_mutants(subject: Subject, names: Collection[str] = ()) -> tuple[Mutant, ...]:
-    """Write the package into `TREE` with the subject's modules mutated, or those of these names, and say which mutants
+def make_mutants(subject: Subject, tree: Path, names: Collection[str] = ()) -> tuple[Mutant, ...]:
+    """Write the package into `tree` with the subject's modules mutated, or those of these names, and say which mutants
     there are."""
     from mutmut.mutation.file_mutation import (  # type: ignore[import-not-found, unused-ignore] # nobody needs it but for this
         mutate_file_contents,
     )
 
-    shutil.rmtree(TREE / PACKAGE, ignore_errors=True)
-    shutil.copytree(PACKAGE, TREE / PACKAGE, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.rmtree(tree / PACKAGE, ignore_errors=True)
+    shutil.copytree(PACKAGE, tree / PACKAGE, ignore=shutil.ignore_patterns("__pycache__"))
     found: list[Mutant] = []
     for path in subject.sources():
         if names and path.stem not in names:
             continue
         mutated = mutate_file_contents(str(path), path.read_text(encoding="utf-8"))
-        (TREE / path).write_text(mutated.code, encoding="utf-8")
+        (tree / path).write_text(mutated.code, encoding="utf-8")
         found += described(path, mutated.code, mutated.mutant_names)
     return tuple(found)
 
