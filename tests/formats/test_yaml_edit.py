@@ -105,3 +105,11 @@ def test_any_document_comes_back_byte_for_byte(blocks: list[str], extensions: st
         return
     assert put_in.unwrap() != text
     assert cut_yaml(put_in.unwrap(), SERVER, text) == Success(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["? [[x]]\n", "a:\n  ? [[x]]\n", "a: !!int\n", "a: !!bool maybe\n", "a: !!timestamp x\n"]
+)
+def test_what_the_reader_of_yaml_stumbles_over_is_a_refusal(text: str) -> None:
+    assert parse_yaml(text).failure()
+    assert put_yaml(text, SERVER).failure()

@@ -20,6 +20,8 @@ from agent_memory.domain.installing.wanted import Member
 from agent_memory.domain.json_shape import is_list, is_object
 from agent_memory.formats.entry_values import named, says, value_at, value_with
 
+_UNFORESEEN = (ValueError, TypeError, LookupError, AttributeError, RecursionError)
+"""What ruamel ends in besides its own errors: a list in a list as a key, an empty `!!int`, a `!!bool` that is neither."""
 BY_HAND = "it could not be edited without touching the rest"
 
 
@@ -35,7 +37,7 @@ def parse_yaml(text: str) -> Result[Any, str]:
         mark = getattr(error, "problem_mark", None)
         where = f"line {mark.line + 1}, column {mark.column + 1}: " if mark is not None else ""
         return Failure(where + str(getattr(error, "problem", None) or "it is no YAML"))
-    except (ValueError, RecursionError):
+    except _UNFORESEEN:
         return Failure("it is no YAML that can be read")
 
 
