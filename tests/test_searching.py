@@ -290,3 +290,13 @@ def test_a_search_amid_which_the_index_is_made_anew_begins_anew_p6(world: World,
     world.put("Payments", "Stripe and refunds.")
     world.searching = evolve(world.searching, index=ExchangedIndex(world.store, is_told=is_told))
     assert (world.ids("zebra lock") == [wanted]) is is_told
+
+
+def test_where_nothing_that_was_found_can_be_read_it_is_not_nothing_p6(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert world.searching.find(SearchRequest("zebra")) == Success(())
+    world.put("Zebras", "A zebra.")
+    unread = Failure(StoreIo("topics/zebra.md", "open", "EACCES", "Permission denied"))
+    monkeypatch.setattr(world.store, "read_again", lambda _: unread)
+    assert world.searching.find(SearchRequest("zebra")) == unread

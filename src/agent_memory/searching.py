@@ -86,14 +86,21 @@ class Searching:
 
     def find(self, request: SearchRequest) -> Result[tuple[FoundEntry, ...], Error]:
         """The best entries as `search` finds them, as they are now, for whoever shows them in a way of their own: without
-        passages. What cannot be read is left out, and what is secret."""
+        passages. What cannot be read is left out, and what is secret; where nothing else was found it is the error, lest
+        that pass for finding nothing (P6)."""
 
-        def readable(search: SearchSoFar) -> tuple[FoundEntry, ...]:
-            read = (sealed(self._read(search, each)) for each in search.page)
-            values = (each.unwrap() for each in read if isinstance(each, Success))
-            return tuple(found for found in values if found is not None)
+        def readable(search: SearchSoFar) -> Result[tuple[FoundEntry, ...], Error]:
+            found: list[FoundEntry] = []
+            trouble: Error | None = None
+            for each in search.page:
+                match sealed(self._read(search, each)):
+                    case Failure(error):
+                        trouble = trouble or error
+                    case Success(entry):
+                        found += [] if entry is None else [entry]
+            return Failure(trouble) if trouble is not None and not found else Success(tuple(found))
 
-        return self._done(request).map(readable)
+        return self._done(request).bind(readable)
 
     def _done(self, request: SearchRequest) -> Result[SearchSoFar, Error]:
         if problem := problem_of(request):
