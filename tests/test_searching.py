@@ -267,7 +267,8 @@ def test_a_note_that_cannot_be_read_any_more_is_told_and_one_that_is_gone_is_not
     (notice,) = answer.notices
     assert notice.startswith("Could not read topics/broken.md: Input/output error")
     found = world.searching.find(SearchRequest("zebra")).unwrap()
-    assert [each.stored.meta.id for each in found] == [kept]
+    assert [each.stored.meta.id for each in found.entries] == [kept]
+    assert found.notices == answer.notices
 
 
 def test_what_is_found_is_what_a_search_shows_whole_and_without_what_is_secret_p20() -> None:
@@ -276,7 +277,7 @@ def test_what_is_found_is_what_a_search_shows_whole_and_without_what_is_secret_p
     new = person.put("The port", "The zebra listens on 2.", supersedes=(old,))
     secret = person.put("Zebra key", "A zebra.", sensitivity=Sensitivity.SECRET)
     query = f"zebra port {secret}"
-    found = person.searching.find(SearchRequest(query)).unwrap()
+    found = person.searching.find(SearchRequest(query)).unwrap().entries
     assert {each.stored.meta.id: each.superseded_by for each in found} == {old: new, new: None}
     assert [each.stored.meta.id for each in found] == [each for each in person.ids(query) if each != secret]
     assert found[0].stored == person.store.read(found[0].stored.meta.id).unwrap()
@@ -290,13 +291,3 @@ def test_a_search_amid_which_the_index_is_made_anew_begins_anew_p6(world: World,
     world.put("Payments", "Stripe and refunds.")
     world.searching = evolve(world.searching, index=ExchangedIndex(world.store, is_told=is_told))
     assert (world.ids("zebra lock") == [wanted]) is is_told
-
-
-def test_where_nothing_that_was_found_can_be_read_it_is_not_nothing_p6(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert world.searching.find(SearchRequest("zebra")) == Success(())
-    world.put("Zebras", "A zebra.")
-    unread = Failure(StoreIo("topics/zebra.md", "open", "EACCES", "Permission denied"))
-    monkeypatch.setattr(world.store, "read_again", lambda _: unread)
-    assert world.searching.find(SearchRequest("zebra")) == unread

@@ -15,7 +15,7 @@ from agent_memory.adapters.git.dict_recorder import DictRecorder
 from agent_memory.adapters.records.dict_usage_ledger import DictUsageLedger
 from agent_memory.adapters.store.dict_store import DictStore
 from agent_memory.domain.change import Change, Receipt, Together
-from agent_memory.domain.entry import MemoryEntry, StoredEntry, Usage
+from agent_memory.domain.entry import Listings, MemoryEntry, StoredEntry, Usage
 from agent_memory.domain.note_draft import Caller, MetaPatch, NoteDraft
 from agent_memory.domain.tiers import TierList
 from agent_memory.domain.vocabulary import Harness, Importance, Kind, Origin, Sensitivity, Status
@@ -448,7 +448,12 @@ class TestArchive:
 
 class Unreadable(DictStore):
     def apply(
-        self, changes: Sequence[Change | Together], *, tiers: TierList | None = None, run_id: str | None = None
+        self,
+        changes: Sequence[Change | Together],
+        *,
+        tiers: TierList | None = None,
+        run_id: str | None = None,
+        listed: Listings | None = None,
     ) -> Result[Receipt, Error]:
         raise AssertionError("nothing may be written")
 

@@ -88,6 +88,7 @@ if TYPE_CHECKING:
     from agent_memory.domain.queue import Outcome as Outcome, Pending as Pending, Trouble as Trouble
     from agent_memory.domain.run import Run as Run, Settled as Settled
     from agent_memory.domain.searching.search_answer import (
+        FoundEntries as FoundEntries,
         FoundEntry as FoundEntry,
         ScorePart as ScorePart,
         SearchAnswer as SearchAnswer,
@@ -196,7 +197,7 @@ _NAMES = {
     "domain.plan": "Plan",
     "domain.queue": "Outcome Pending Trouble",
     "domain.run": "Run Settled",
-    "domain.searching.search_answer": "FoundEntry ScorePart SearchAnswer SearchHit Snippet",
+    "domain.searching.search_answer": "FoundEntries FoundEntry ScorePart SearchAnswer SearchHit Snippet",
     "domain.searching.search_request": "Mode SearchRequest",
     "domain.section": "Published SectionBudget Target",
     "domain.state_value": "StateValue",

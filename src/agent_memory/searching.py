@@ -29,6 +29,7 @@ from agent_memory.domain.searching.ranking import (
 )
 from agent_memory.domain.searching.ranking_weights import WEIGHTS, RankingWeights
 from agent_memory.domain.searching.search_answer import (
+    FoundEntries,
     FoundEntry,
     ScorePart,
     SearchAnswer,
@@ -84,23 +85,23 @@ class Searching:
         """
         return self._done(request).map(self._answer)
 
-    def find(self, request: SearchRequest) -> Result[tuple[FoundEntry, ...], Error]:
+    def find(self, request: SearchRequest) -> Result[FoundEntries, Error]:
         """The best entries as `search` finds them, as they are now, for whoever shows them in a way of their own: without
-        passages. What cannot be read is left out, and what is secret; where nothing else was found it is the error, lest
-        that pass for finding nothing (P6)."""
+        passages, and without what is secret."""
 
-        def readable(search: SearchSoFar) -> Result[tuple[FoundEntry, ...], Error]:
-            found: list[FoundEntry] = []
-            trouble: Error | None = None
+        def read(search: SearchSoFar) -> FoundEntries:
+            entries, unread = list[FoundEntry](), list[str]()
             for each in search.page:
                 match sealed(self._read(search, each)):
+                    case Success(FoundEntry() as found):
+                        entries.append(found)
+                    case Success(_):
+                        continue
                     case Failure(error):
-                        trouble = trouble or error
-                    case Success(entry):
-                        found += [] if entry is None else [entry]
-            return Failure(trouble) if trouble is not None and not found else Success(tuple(found))
+                        unread.append(describe(error))
+            return FoundEntries(tuple(entries), (*search.notices, *dict.fromkeys(unread)))
 
-        return self._done(request).bind(readable)
+        return self._done(request).map(read)
 
     def _done(self, request: SearchRequest) -> Result[SearchSoFar, Error]:
         if problem := problem_of(request):

@@ -21,7 +21,7 @@ from agent_memory.domain.injecting.place import Place, may_be_injected
 from agent_memory.domain.injecting.profiles import BUILT_IN, QUERY, SESSION_START, Profile, profile_named, with_notes
 from agent_memory.domain.injecting.relevance import is_relevant
 from agent_memory.domain.injecting.request import InjectRequest
-from agent_memory.domain.searching.search_answer import FoundEntry
+from agent_memory.domain.searching.search_answer import FoundEntries
 from agent_memory.domain.searching.search_request import Mode, SearchRequest
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import Error, UsageInvalid
@@ -103,16 +103,19 @@ def prepare(memory: Memory) -> Result[Shelf, Error]:
 
 def find_passages(memory: Memory, query: str, mode: Mode, *, floor: bool = False) -> Result[tuple[Passage, ...], Error]:
     """The notes that a query finds and that may be shown, the best first; with `floor` only those that have enough words in
-    common with it."""
+    common with it. Where none is left, the caller is warned of what could not be read or searched (P6)."""
     around = place_of(memory)
 
-    def passages(entries: Iterable[FoundEntry]) -> tuple[Passage, ...]:
-        current = (each.stored for each in entries if each.superseded_by is None)
-        return _passages(
+    def passages(found: FoundEntries) -> tuple[Passage, ...]:
+        current = (each.stored for each in found.entries if each.superseded_by is None)
+        ready = _passages(
             stored
             for stored in current
             if may_be_injected(stored.listed, around) and (not floor or is_relevant(query, stored))
         )
+        for notice in () if ready else found.notices:
+            memory.warn(notice)
+        return ready
 
     request = SearchRequest(query, limit=_MOST_HITS, mode=mode, here=around.scope, scopes=around.scopes)
     return find(memory, request).map(passages)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.results import sealed
-from agent_memory.domain.searching.search_answer import FoundEntry, SearchAnswer
+from agent_memory.domain.searching.search_answer import FoundEntries, SearchAnswer
 from agent_memory.domain.searching.search_request import Mode, SearchRequest
 from agent_memory.errors import Error
 from agent_memory.searching import Searching
@@ -26,7 +26,7 @@ def search(memory: Memory, request: SearchRequest) -> Result[SearchAnswer, Error
     return _searching(memory, request.mode).search(request)
 
 
-def find(memory: Memory, request: SearchRequest) -> Result[tuple[FoundEntry, ...], Error]:
+def find(memory: Memory, request: SearchRequest) -> Result[FoundEntries, Error]:
     """See `Searching.find`."""
     return _searching(memory, request.mode).find(request)
 

@@ -41,6 +41,15 @@ class FoundEntry:
 
 
 @frozen
+class FoundEntries:
+    """The best first."""
+
+    entries: tuple[FoundEntry, ...]
+    notices: tuple[str, ...] = ()
+    """What could not be read or searched, and what else the reader should know of it, a sentence each."""
+
+
+@frozen
 class SearchHit:
     """One entry that was found."""
 

@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from returns.result import Success
+
+from agent_memory import Memory, open_memory
+from agent_memory.bootstrap import injecting
+from agent_memory.domain.entry import Listed, MemoryEntry, Meta, StoredEntry
+from agent_memory.domain.searching.search_answer import FoundEntries, FoundEntry
+from agent_memory.domain.vocabulary import Origin
+
+PROMPT = "Where does the zebra keep its lock file?"
+UNREAD = "1 file was not searched, since it could not be read."
+
+
+@pytest.fixture
+def told() -> list[str]:
+    return []
+
+
+@pytest.fixture
+def memory(tmp_path: Path, told: list[str]) -> Memory:
+    environ = {"HOME": str(tmp_path), "AGENT_MEMORY_ROOT": str(tmp_path / "memories")}
+    return open_memory(environ, tmp_path, told.append).unwrap()
+
+
+def note(title: str) -> FoundEntry:
+    meta = Meta("id__zebra1", title, created_at_ms=1, updated_at_ms=1, origin=Origin.USER)
+    entry = MemoryEntry(meta, "The zebra keeps its lock file beside the door.")
+    return FoundEntry(StoredEntry(Listed(meta, "topics/zebra.md", ""), entry.body))
+
+
+@pytest.mark.parametrize("others", [(), (note("A zebra and its lock file"),)])
+def test_what_could_not_be_read_is_not_nothing_to_say_p6(
+    memory: Memory, told: list[str], monkeypatch: pytest.MonkeyPatch, others: tuple[FoundEntry, ...]
+) -> None:
+    superseded = tuple(FoundEntry(each.stored, "id__newer1") for each in others)
+    monkeypatch.setattr(injecting, "find", lambda *_: Success(FoundEntries(superseded)))
+    assert injecting.find_relevant(memory, PROMPT) == Success(())
+    assert told == []
+    monkeypatch.setattr(injecting, "find", lambda *_: Success(FoundEntries(superseded, (UNREAD,))))
+    assert injecting.find_relevant(memory, PROMPT) == Success(())
+    assert told == [UNREAD]
+
+
+def test_what_can_be_shown_is_shown_whatever_else_could_not_be_read(
+    memory: Memory, told: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = FoundEntries((note("Lock file of the zebra"),), (UNREAD,))
+    monkeypatch.setattr(injecting, "find", lambda *_: Success(found))
+    (passage,) = injecting.find_relevant(memory, PROMPT).unwrap()
+    assert (passage.id, told) == ("id__zebra1", [])
