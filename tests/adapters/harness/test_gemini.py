@@ -256,7 +256,7 @@ class TestSession:
         assert told(history) == ["user: One.", "user: Two."]
         assert history.skipped == {"rewound": 4_400}
 
-    @pytest.mark.parametrize("form", ["lines", "document"])
+    @pytest.mark.parametrize("form", ["lines", pytest.param("document", marks=pytest.mark.slow)])
     def test_a_very_long_session_comes_in_parts_that_together_are_the_whole(
         self, chat: Chat, tmp_path: Path, form: str
     ) -> None:
