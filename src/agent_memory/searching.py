@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar
 
 from returns.result import Failure, Result, Success
 
@@ -50,6 +51,8 @@ if TYPE_CHECKING:
     from agent_memory.domain.note_draft import Caller
     from agent_memory.ports import Clock, Index, Meanings, Store, UsageLedger
 
+Value = TypeVar("Value")
+
 PATIENCE_SECONDS = 1.0
 """How long a search waits for the index to take in what has changed."""
 _CANDIDATES = 1_000
@@ -89,19 +92,7 @@ class Searching:
         """The best entries as `search` finds them, as they are now, for whoever shows them in a way of their own: without
         passages, and without what is secret."""
 
-        def read(search: SearchSoFar) -> FoundEntries:
-            entries, unread = list[FoundEntry](), list[str]()
-            for each in search.page:
-                match sealed(self._read(search, each)):
-                    case Success(FoundEntry() as found):
-                        entries.append(found)
-                    case Success(_):
-                        continue
-                    case Failure(error):
-                        unread.append(describe(error))
-            return FoundEntries(tuple(entries), (*search.notices, *dict.fromkeys(unread)))
-
-        return self._done(request).map(read)
+        return self._done(request).map(self._entries)
 
     def _done(self, request: SearchRequest) -> Result[SearchSoFar, Error]:
         if problem := problem_of(request):
@@ -223,22 +214,32 @@ class Searching:
         explained = self.index.explain(search.words, self.weights.terms, unsaid)
         return explained.map(lambda said: evolve(search, said={**search.said, **said}))
 
+    def _entries(self, search: SearchSoFar) -> FoundEntries:
+        entries, notices = self._each(search, lambda _ranked, found, _score: found)
+        return FoundEntries(tuple(entries), notices)
+
     def _answer(self, search: SearchSoFar) -> SearchAnswer:
-        hits, unread = list(self._secret_hits(search)), list[str]()
+        found, notices = self._each(search, partial(self._hit, search))
+        hits = (*self._secret_hits(search), *found)
+        return SearchAnswer(
+            hits[: search.request.limit], self._mode(search.request), notices, max(search.found, len(hits))
+        )
+
+    def _each(
+        self, search: SearchSoFar, show: Callable[[Ranked, FoundEntry, float], Value]
+    ) -> tuple[list[Value], tuple[str, ...]]:
+        """What `show` makes of each entry of the page, as it is now, and of its score: one at a time, since entries may be
+        large. And all notices, with those of what could not be read."""
+        shown, unread = list[Value](), list[str]()
         for each, score in scored(search):
             match sealed(self._read(search, each)):
                 case Success(FoundEntry() as found):
-                    hits.append(self._hit(search, each, found, score))
+                    shown.append(show(each, found, score))
                 case Success(_):
                     continue
                 case Failure(error):
                     unread.append(describe(error))
-        return SearchAnswer(
-            tuple(hits[: search.request.limit]),
-            self._mode(search.request),
-            (*search.notices, *dict.fromkeys(unread)),
-            max(search.found, len(hits)),
-        )
+        return shown, (*search.notices, *dict.fromkeys(unread))
 
     def _read(self, search: SearchSoFar, ranked: Ranked) -> Result[FoundEntry | None, Error]:
         """The entry as it is now; None where it is no more, or is one now that must not be shown."""
