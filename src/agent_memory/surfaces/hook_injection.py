@@ -48,8 +48,6 @@ class HookInjection:
         self.directory = moment.cwd or current_directory()
         self.scope = read_repository(self.directory, environ, home).scope
         self.now_ms = time.time_ns() // 1_000_000
-        self.warnings: list[str] = []
-        """What there was to remark. Of its configuration the person is told elsewhere."""
 
     def injection(self) -> Injection:
         """What to say; it is recorded as said."""
@@ -142,10 +140,11 @@ class HookInjection:
         memory = self._memory()
         config = memory.config.inject
         profile = profile_named(PROMPT, config.profiles, config.token_budget)
-        self.warnings.clear()
+        unread: list[str] = []
+        memory.warn = unread.append
         found = _value(find_relevant(memory, self.moment.prompt))
-        if self.warnings:
-            raise HookProblem("store-io", " ".join(self.warnings))
+        if unread:
+            raise HookProblem("store-io", " ".join(unread))
         return found, profile
 
     def _memory(self) -> "Memory":
@@ -154,7 +153,7 @@ class HookInjection:
         from agent_memory.bootstrap import open_memory
 
         environ = {**self.environ, "AGENT_MEMORY_ROOT": self.root}
-        memory: Memory = _value(open_memory(environ, Path(self.directory), self.warnings.append))
+        memory: Memory = _value(open_memory(environ, Path(self.directory), lambda _: None))
         return memory
 
 

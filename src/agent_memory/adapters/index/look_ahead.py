@@ -18,14 +18,19 @@ _begun: dict[str, tuple[int, int]] = {}
 """By the real root: who looks, and where the answer comes from."""
 
 
+def shelf_paths(root: str) -> tuple[str, ...]:
+    """The directories of both shelves."""
+    return f"{root}/topics", f"{root}/archive"
+
+
 def shelf_states(root: str) -> tuple[int, ...]:
     """Of both shelves of a real root, what `directory_state` says first. OSError where something cannot be looked at."""
-    return tuple(directory_state(path)[0] for path in _shelves(root))
+    return tuple(directory_state(path)[0] for path in shelf_paths(root))
 
 
 def look_ahead(root: str) -> None:
     """Begin to look at both shelves, if there is enough to be seen. Best effort; for a process that has no other thread."""
-    if root not in _begun and _is_worthwhile(_shelves(root)):
+    if root not in _begun and _is_worthwhile(shelf_paths(root)):
         ears = mouth = -1
         try:
             ears, mouth = os.pipe()
@@ -62,10 +67,6 @@ def looked_ahead(root: str) -> tuple[int, ...] | None:
         _lay_to_rest(process)
     states = tuple(int(each) for each in said.split())
     return states if said.endswith(b"\n") else None
-
-
-def _shelves(root: str) -> tuple[str, str]:
-    return f"{root}/topics", f"{root}/archive"
 
 
 def _is_worthwhile(paths: tuple[str, ...]) -> bool:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import os
 
-from agent_memory.adapters.index.look_ahead import looked_ahead, shelf_states
-
-_SHELVES = ("topics", "archive")
+from agent_memory.adapters.index.look_ahead import looked_ahead, shelf_paths, shelf_states
 
 
 def shelf_state(root: str) -> bytes | None:
@@ -21,7 +19,7 @@ def shelf_times(root: str) -> tuple[int, ...] | None:
     """When a name last came to each shelf or went from it, epoch ns, 0 for one that is not there: where it is another time
     than before, the shelves are no longer what they were. What is in files may change without. None where nobody can tell."""
     try:
-        return tuple(_named_at_ns(f"{root}/{shelf}") for shelf in _SHELVES)
+        return tuple(_named_at_ns(path) for path in shelf_paths(root))
     except OSError:
         return None
 
