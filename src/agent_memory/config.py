@@ -39,6 +39,10 @@ def _argv_problem(command: str) -> str | None:
     return None if argv and argv[0].strip() else "must name a command"
 
 
+def _not_blank(text: str) -> str | None:
+    return None if text.strip() else "must not be empty"
+
+
 def _commit_problem(command: str) -> str | None:
     parsed = parse_command_template(command)
     return parsed.failure() if isinstance(parsed, Failure) else None
@@ -52,7 +56,6 @@ def _matching(pattern: str, expected: str) -> Check:
 _variable_name = _matching(r"[A-Za-z_][A-Za-z0-9_]{0,199}", "an environment variable's name (letters, digits, _)")
 _preset_name = _matching(r"(?!builtin$)[A-Za-z0-9][A-Za-z0-9._-]{0,63}", "a plain name other than builtin")
 _profile_name = _matching(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", "a plain name (letters, digits, . _ -)")
-_not_blank: Check = lambda value: None if value.strip() else "must not be empty"  # noqa: E731
 
 
 @frozen

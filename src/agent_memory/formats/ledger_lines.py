@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import re
+from typing import TypeGuard
 
 from agent_memory.domain.instants import DAY_MS
 from agent_memory.domain.json_shape import is_object
@@ -85,9 +86,9 @@ def _record(value: dict[str, object]) -> LedgerRecord | None:
             return None
 
 
-def _is_whole(value: object) -> bool:
+def _is_whole(value: object) -> TypeGuard[int]:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _is_instant(value: object) -> bool:
-    return _is_whole(value) and 0 <= value < 1 << 53  # type: ignore[operator]
+    return _is_whole(value) and 0 <= value < 1 << 53
