@@ -27,11 +27,11 @@ from agent_memory.errors import (
     EntryNotFound,
     EntryProtected,
     Error,
-    RecorderFailed,
     StoreIo,
 )
 from agent_memory.reading import ListFilter
 from agent_memory.service import EDITABLE, MemoryService
+from refusing_recorder import RefusingRecorder
 
 ALL = ListFilter()
 DEPLOYS = "Deploys run from main only, and never from a branch."
@@ -169,7 +169,7 @@ class TestRemember:
         assert isinstance(world.person.remember(NoteDraft(DEPLOYS)).failure(), Busy)
 
     def test_git_trouble_is_told_and_loses_nothing_p4(self) -> None:
-        world = World(recorder=Refusing())
+        world = World(recorder=RefusingRecorder())
         id = world.remembered()
         assert DEPLOYS in world.entry(id).body
         assert ["exited" in warning or "ended with status 128" in warning for warning in world.warnings] == [True]
@@ -464,18 +464,6 @@ class Unreadable(DictStore):
 class NeverFree:
     def acquire(self, *, timeout: float) -> bool:
         return False
-
-
-class Refusing(DictRecorder):
-    def record(
-        self,
-        paths: Sequence[str],
-        subject: str,
-        body: str = "",
-        thread_id: str | None = None,
-        harness: str | None = None,
-    ) -> Result[None, Error]:
-        return Failure(RecorderFailed("git commit", 128, "fatal: unable to write"))
 
 
 class FullLedger(DictUsageLedger):

@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from attrs import evolve
-from returns.result import Failure, Result, Success
+from returns.result import Success
 
-from agent_memory.adapters.git.dict_recorder import DictRecorder
 from agent_memory.domain.change import Change, Create, Replace, Retire
 from agent_memory.domain.entry import MemoryEntry, Meta
 from agent_memory.domain.planning.run_limits import max_changes
 from agent_memory.domain.run import Run
-from agent_memory.errors import Error, RecorderFailed
 from agent_memory.pipelines.deferring import defer, take_up_deferred
 from pipelines.consolidate_world import NOON_MS, ScriptedAgent, World, skipped
+from refusing_recorder import RefusingRecorder
 
 
 def world_of(*letters: str) -> World:
@@ -96,21 +95,9 @@ def test_a_run_with_nothing_left_by_others_is_as_it_was() -> None:
     assert taken_up(world) == Run("run-1", NOON_MS, None)
 
 
-class LostHistory(DictRecorder):
-    def record(
-        self,
-        paths: Sequence[str],
-        subject: str,
-        body: str = "",
-        thread_id: str | None = None,
-        harness: str | None = None,
-    ) -> Result[None, Error]:
-        return Failure(RecorderFailed("git commit", 128, "the index is locked"))
-
-
 def test_trouble_with_git_is_told_and_costs_no_change_p4() -> None:
     world = world_of("a")
-    world.recorder = LostHistory()
+    world.recorder = RefusingRecorder()
     defer(world.io(), (replace(world, "a", "New."),)).unwrap()
     run = taken_up(world)
     assert body_of(world, "a") == "New."

@@ -21,7 +21,6 @@ from agent_memory.domain.undone import Undoing
 from agent_memory.errors import (
     EntryUnreadable,
     Error,
-    RecorderFailed,
     RunNotFound,
     StateCorrupt,
     StoreIo,
@@ -31,6 +30,7 @@ from agent_memory.errors import (
 from agent_memory.pipelines.undo import finish_undo, undo
 from faults import Killed, failing_at, killed_at
 from pipelines.undo_world import NOON_MS, World, entry
+from refusing_recorder import RefusingRecorder
 
 
 @pytest.fixture
@@ -336,11 +336,7 @@ class TestWhatIsRemembered:
         assert calls == ["adopt after 1"]
 
     def test_git_trouble_is_a_warning_p4(self, world: World) -> None:
-        class Broken(DictRecorder):
-            def record(self, *_args: object, **_more: object) -> Failure[RecorderFailed]:
-                return Failure(RecorderFailed("git commit", 1, "locked"))
-
-        world.recorder = Broken()
+        world.recorder = RefusingRecorder()
         before = world.tree()
         world.run(world.replace("a", "Changed."))
         assert "git commit" in world.undo().warnings[0]
