@@ -30,7 +30,7 @@ class _Missing:
 _MISSING = _Missing()
 
 
-class _Field:
+class Field:
     """What is said of one field beside its type."""
 
     __slots__ = ("default", "factory", "is_shown", "metadata")
@@ -46,6 +46,10 @@ class _Field:
     def has_default(self) -> bool:
         return self.factory is not None or self.default is not _MISSING
 
+    def new_default(self) -> Any:
+        """The value of a field that is not given; only where there is one."""
+        return self.default if self.factory is None else self.factory()
+
 
 def field(
     *,
@@ -55,7 +59,7 @@ def field(
     repr: bool = True,
 ) -> Any:
     """See `attrs.field`."""
-    return _Field(default, factory, metadata, is_shown=repr)
+    return Field(default, factory, metadata, is_shown=repr)
 
 
 def frozen(cls: Class) -> Class:
@@ -85,10 +89,22 @@ def evolve(value: Any, /, **changes: Any) -> Any:
     return cls(**changes)
 
 
+def described_fields(cls: type) -> Mapping[str, Field]:
+    """What is said of the fields of a class, by their names, in their order; TypeError for a class that is not ours."""
+    fields: Mapping[str, Field] | None = getattr(cls, FIELDS, None)
+    if fields is None:
+        raise TypeError(f"{cls.__qualname__} is not a class of values")
+    return fields
+
+
 def field_names(cls: type) -> tuple[str, ...]:
     """The names of the fields of a class, in their order."""
-    fields: Mapping[str, _Field] = getattr(cls, FIELDS)
-    return tuple(fields)
+    return tuple(described_fields(cls))
+
+
+def is_value_class(type_: object) -> bool:
+    """Whether it is a class that was made here."""
+    return hasattr(type_, FIELDS)
 
 
 # -- making a class -------------------------------------------------------------------------------------------------------
@@ -114,28 +130,28 @@ def _made(cls: Any, methods: Mapping[str, Any]) -> Any:
     return made
 
 
-def _new_fields(cls: Any) -> dict[str, _Field]:
-    own, fields = cls.__dict__, dict[str, _Field]()
+def _new_fields(cls: Any) -> dict[str, Field]:
+    own, fields = cls.__dict__, dict[str, Field]()
     has_default = False
     for name, annotation in cls.__annotations__.items():
         if str(annotation).removeprefix("typing.").startswith("ClassVar"):
             continue
         said = own.get(name, _MISSING)
-        each = said if isinstance(said, _Field) else _Field(said, None, None, is_shown=True)
+        each = said if isinstance(said, Field) else Field(said, None, None, is_shown=True)
         if has_default and not each.has_default():
             raise TypeError(f"{cls.__qualname__}.{name} has no default, and one before it has")
         has_default = each.has_default()
         fields[name] = each
     for name, member in own.items():
-        if isinstance(member, _Field) and name not in fields:
+        if isinstance(member, Field) and name not in fields:
             raise TypeError(f"{cls.__qualname__}.{name} has no type")
         if type(member).__name__ == "cached_property" or name == "__attrs_post_init__":
             raise TypeError(f"{cls.__qualname__}.{name}: only attrs itself can do that")
     return fields
 
 
-def _inherited_fields(cls: Any) -> dict[str, _Field]:
-    fields: dict[str, _Field] = {}
+def _inherited_fields(cls: Any) -> dict[str, Field]:
+    fields: dict[str, Field] = {}
     for base in reversed(cls.__mro__[1:]):
         known = base.__dict__.get(FIELDS)
         if known is None and "__attrs_attrs__" in base.__dict__:
@@ -144,7 +160,7 @@ def _inherited_fields(cls: Any) -> dict[str, _Field]:
     return fields
 
 
-def _slots(cls: Any, new: Mapping[str, _Field]) -> Iterator[str]:
+def _slots(cls: Any, new: Mapping[str, Field]) -> Iterator[str]:
     taken = {name for base in cls.__mro__[1:] for name in base.__dict__.get("__slots__", ())}
     yield from (name for name in new if name not in taken)
     if not any(base.__weakrefoffset__ for base in cls.__mro__[1:]):
@@ -180,7 +196,7 @@ def _compile_methods(cls: Any) -> None:
             setattr(cls, name, known[name])
 
 
-def _init_lines(fields: Mapping[str, _Field]) -> Iterator[str]:
+def _init_lines(fields: Mapping[str, Field]) -> Iterator[str]:
     aliases = {name: name.lstrip("_") for name in fields}
     parameters = ["self"]
     for name, each in fields.items():
@@ -227,7 +243,7 @@ def _first_init(self: Any, *values: Any, **named: Any) -> None:
         _compiled(self, "__init__")(self, *values, **named)
 
 
-def _set_fields(self: Any, fields: Mapping[str, _Field], values: tuple[Any, ...], named: Mapping[str, Any]) -> bool:
+def _set_fields(self: Any, fields: Mapping[str, Field], values: tuple[Any, ...], named: Mapping[str, Any]) -> bool:
     """Whether the arguments fit; where they do not, the compiled method knows how to say so."""
     unset = iter(fields.items())
     for value, (name, _) in zip(values, unset):  # noqa: B905 - the values first: what is left over is not taken
@@ -297,23 +313,10 @@ class _Told:
     """The fields of a class as attrs describes them, made when somebody asks."""
 
     def __get__(self, value: object, cls: Any) -> Any:
-        import attrs
+        from agent_memory.told_to_attrs import told
 
-        types: dict[str, Any] = {}
-        for base in reversed(cls.__mro__):
-            types.update(base.__annotations__ if FIELDS in base.__dict__ else {})
-        fields = {name: _told(each, types[name]) for name, each in cls.__value_fields__.items()}
-        cls.__attrs_attrs__ = attrs.fields(attrs.make_class(cls.__name__, fields))
+        cls.__attrs_attrs__ = told(cls)
         return cls.__attrs_attrs__
-
-
-def _told(each: _Field, type_: Any) -> Any:
-    import attrs
-
-    default = attrs.NOTHING if each.default is _MISSING else each.default
-    if each.factory is not None:
-        default = attrs.Factory(each.factory)
-    return attrs.field(default=default, metadata=each.metadata, repr=each.is_shown, type=type_)
 
 
 _TOLD = _Told()

@@ -4,7 +4,7 @@ it at start-up (see `light_classes`). A class that asks for more than these offe
 
 from __future__ import annotations
 
-from agent_memory.light_classes import field_names
+from agent_memory.light_classes import described_fields, field_names, is_value_class
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,4 +13,4 @@ if TYPE_CHECKING:
 else:
     from agent_memory.light_classes import define, evolve, field, frozen
 
-__all__ = ["define", "evolve", "field", "field_names", "frozen"]
+__all__ = ["define", "described_fields", "evolve", "field", "field_names", "frozen", "is_value_class"]

@@ -1,4 +1,4 @@
-"""A JSON schema (draft 2020-12) of an attrs class whose attributes carry their meaning and bounds."""
+"""A JSON schema (draft 2020-12) of a class of values whose attributes carry their meaning and bounds."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from types import NoneType
 from typing import Any, Literal, get_args, get_origin
 
-import attrs
-
-from agent_memory.formats.strict_values import attributes_of, document_of, options_of
+from agent_memory.formats.described_attributes import Attribute, attributes_of, options_of
+from agent_memory.formats.strict_values import document_of
+from agent_memory.values import is_value_class
 
 _NAMES: Mapping[Any, str] = {str: "string", bool: "boolean", int: "integer", float: "number", NoneType: "null"}
 _BOUNDS = {"least": "minimum", "above": "exclusiveMinimum", "most": "maximum"}
@@ -21,29 +21,21 @@ def schema_document(cls: type, title: str) -> dict[str, Any]:
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": title, **schema}
 
 
-def default_of(attribute: attrs.Attribute[Any]) -> Any:
-    """The JSON value that an absent key stands for; None for a key that must be there."""
-    default: Any = attribute.default
-    if default is attrs.NOTHING:
-        return None
-    return document_of(default.factory() if hasattr(default, "factory") else default)
-
-
 def key_rows(cls: type, path: str = "") -> Iterator[tuple[str, str, Any, str]]:
     """For every key that holds no section: dotted key, type in words, default, meaning."""
     for key, attribute in attributes_of(cls).items():
         where = f"{path}{key}"
-        if attribute.type is not None and attrs.has(attribute.type):
+        if is_value_class(attribute.type):
             yield from key_rows(attribute.type, f"{where}.")
         else:
-            yield where, _words(attribute.type), default_of(attribute), attribute.metadata["meaning"]
+            yield where, _words(attribute.type), document_of(attribute.default), attribute.facts["meaning"]
 
 
 def _schema(type_: Any, facts: Mapping[str, Any]) -> dict[str, Any]:
     options = options_of(type_)
     if len(options) > 1:
         return {"anyOf": [_schema(option, facts) for option in options]}
-    if attrs.has(type_):
+    if is_value_class(type_):
         return _class_schema(type_)
     match get_origin(type_):
         case origin if origin is Literal:
@@ -67,22 +59,21 @@ def _class_schema(cls: type) -> dict[str, Any]:
         "additionalProperties": False,
         "properties": {key: _property(attribute) for key, attribute in attributes.items()},
     }
-    required = [key for key, attribute in attributes.items() if attribute.default is attrs.NOTHING]
+    required = [key for key, attribute in attributes.items() if attribute.is_required]
     return schema | ({"required": required} if required else {})
 
 
-def _property(attribute: attrs.Attribute[Any]) -> dict[str, Any]:
-    schema = {"description": attribute.metadata["meaning"], **_schema(attribute.type, attribute.metadata)}
-    is_section = attribute.type is not None and attrs.has(attribute.type)
-    has_default = attribute.default is not attrs.NOTHING and not is_section
-    return schema | ({"default": default_of(attribute)} if has_default else {})
+def _property(attribute: Attribute) -> dict[str, Any]:
+    schema = {"description": attribute.facts["meaning"], **_schema(attribute.type, attribute.facts)}
+    has_default = not (attribute.is_required or is_value_class(attribute.type))
+    return schema | ({"default": document_of(attribute.default)} if has_default else {})
 
 
 def _words(type_: Any) -> str:
     options = options_of(type_)
     if len(options) > 1:
         return " or ".join(_words(option) for option in options)
-    if attrs.has(type_):
+    if is_value_class(type_):
         return "`{" + ", ".join(attributes_of(type_)) + "}`"
     match get_origin(type_):
         case origin if origin is Literal:

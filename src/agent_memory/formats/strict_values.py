@@ -1,65 +1,66 @@
-"""From JSON to attrs values with nothing guessed: no unknown key, no converted type, every problem with its path.
+"""From JSON to values and back with nothing guessed: no unknown key, no converted type, every problem with its path.
 
 The keys are the camelCase of the attributes. An attribute's metadata may hold bounds and checks (`agent_memory.config` says
-which) and another `key`. The problems are found first, since cattrs by itself stops at each class, makes `'[]'` of `[]`, True of `"no"` and
-a tuple of letters of a string.
+which) and another `key`. Not by cattrs, which stops at the first problem of each class, makes `'[]'` of `[]`, True of `"no"` and a tuple
+of letters of a string; what is left to do once the problems are found is a few lines, and every command does it with the configuration.
 """
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Iterator, Mapping
-from types import NoneType, UnionType
-from typing import Any, Literal, TypeVar, Union, get_args, get_origin
+from types import NoneType
+from typing import Any, Literal, TypeVar, get_args, get_origin
 
-import attrs
-from cattrs import Converter
-from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, override
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.json_shape import is_list, is_object
+from agent_memory.formats.described_attributes import attributes_of, options_of
+from agent_memory.values import is_value_class
 
 T = TypeVar("T")
 
 
 def value_of(document: object, cls: type[T]) -> Result[T, tuple[str, ...]]:
-    """The value of an attrs class, or every problem as `path.to.key: what is wrong`."""
+    """The value of a class of values, or every problem as `path.to.key: what is wrong`."""
     problems = tuple(_problems(document, cls, {}, ""))
-    return Failure(problems) if problems else Success(_converter.structure(document, cls))
+    if problems:
+        return Failure(problems)
+    value: T = _value(document, cls)
+    return Success(value)
 
 
 def document_of(value: Any) -> Any:
     """The JSON values that `value_of` reads back as this value."""
-    return _converter.unstructure(value)
+    cls = value.__class__
+    if is_value_class(cls):
+        return {key: document_of(getattr(value, each.name)) for key, each in attributes_of(cls).items()}
+    if isinstance(value, tuple):
+        return [document_of(each) for each in value]
+    if isinstance(value, dict):
+        return {key: document_of(each) for key, each in value.items()}
+    return value
 
 
-def camel_case(name: str) -> str:
-    """`maxCallsPerDay` of `max_calls_per_day`."""
-    head, *rest = name.split("_")
-    return head + "".join(part.capitalize() for part in rest)
-
-
-def attributes_of(cls: type) -> Mapping[str, attrs.Attribute[Any]]:
-    """The attributes of an attrs class by their JSON keys, their types resolved."""
-    return {_key_of(each): each for each in attrs.fields(attrs.resolve_types(cls))}
-
-
-def _key_of(attribute: attrs.Attribute[Any]) -> str:
-    key: str = attribute.metadata.get("key", camel_case(attribute.name))
-    return key
-
-
-def options_of(type_: Any) -> tuple[Any, ...]:
-    """The members of a union, `NoneType` among them; of any other type that type alone."""
-    return get_args(type_) if get_origin(type_) in (Union, UnionType) else (type_,)
+def _value(document: Any, type_: Any) -> Any:
+    """Of a document in which no problem was found."""
+    option = _option_for(document, options_of(type_))
+    if is_value_class(option):
+        known = attributes_of(option)
+        return option(**{known[key].name: _value(each, known[key].type) for key, each in document.items()})
+    origin = get_origin(option)
+    if origin is tuple:
+        return tuple(_value(each, get_args(option)[0]) for each in document)
+    if origin is dict:
+        return {key: _value(each, get_args(option)[1]) for key, each in document.items()}
+    return document
 
 
 def _problems(value: object, type_: Any, facts: Mapping[str, Any], path: str) -> Iterator[str]:
     option = _option_for(value, options_of(type_))
     if option is NoneType:
         return
-    if attrs.has(option):
+    if is_value_class(option):
         yield from _attribute_problems(value, option, path)
         return
     match get_origin(option):
@@ -88,11 +89,11 @@ def _attribute_problems(value: object, cls: type, path: str) -> Iterator[str]:
     known = attributes_of(cls)
     for key, each in value.items():
         if key in known:
-            yield from _problems(each, known[key].type, known[key].metadata, _join(path, key))
+            yield from _problems(each, known[key].type, known[key].facts, _join(path, key))
         else:
             yield _at(_join(path, _shown_key(key)), _unknown(key, known, path))
     for key, attribute in known.items():
-        if attribute.default is attrs.NOTHING and key not in value:
+        if attribute.is_required and key not in value:
             yield _at(_join(path, key), "is missing")
 
 
@@ -165,6 +166,8 @@ def _described(value: object) -> str:
 
 
 def _unknown(key: str, known: Mapping[str, object], path: str) -> str:
+    import difflib
+
     close = difflib.get_close_matches(key.replace("_", "").lower(), {each.lower() for each in known}, 1, 0.7)
     meant = next((each for each in known if close and each.lower() == close[0]), None)
     return f"unknown, did you mean {_join(path, meant)}?" if meant else "unknown"
@@ -181,32 +184,3 @@ def _join(path: str, key: str) -> str:
 
 def _at(path: str, problem: str) -> str:
     return f"{path}: {problem}" if path else problem
-
-
-def _make_converter() -> Converter:
-    converter = Converter(forbid_extra_keys=True)
-
-    def structure(cls: Any) -> Any:
-        return make_dict_structure_fn(cls, converter, **_renamed(cls))
-
-    def unstructure(cls: Any) -> Any:
-        return make_dict_unstructure_fn(cls, converter, **_renamed(cls))
-
-    def structure_union(value: Any, union: Any) -> Any:
-        option = _option_for(value, options_of(union))
-        return None if option is NoneType else converter.structure(value, option)
-
-    converter.register_structure_hook_factory(attrs.has, structure)
-    converter.register_unstructure_hook_factory(attrs.has, unstructure)
-    converter.register_structure_hook_func(lambda type_: len(options_of(type_)) > 1, structure_union)
-    converter.register_unstructure_hook(tuple, list)
-    for scalar in (str, bool, int, float):  # checked already: nothing is to be converted
-        converter.register_structure_hook(scalar, lambda value, _: value)
-    return converter
-
-
-def _renamed(cls: Any) -> Any:
-    return {attribute.name: override(rename=key) for key, attribute in attributes_of(cls).items()}
-
-
-_converter = _make_converter()

@@ -1,6 +1,6 @@
 """What config files say: checked, merged key by key, taken apart into the keys that they set.
 
-Apart from `config_files`, since most homes have no config, and every command looks for one.
+Apart from `config_files`, since every command looks for a config, and a home may have none.
 """
 
 from __future__ import annotations
@@ -14,14 +14,11 @@ from agent_memory.config import OPEN_SECTIONS, Config
 from agent_memory.domain.json_shape import is_object
 from agent_memory.domain.results import sealed
 from agent_memory.errors import ConfigInvalid
-from agent_memory.formats.config_schema import key_rows
+from agent_memory.formats.described_attributes import attributes_of
 from agent_memory.formats.strict_document import parse_strict_json
 from agent_memory.formats.strict_values import value_of
 
 Document: TypeAlias = Mapping[str, Any]
-
-_OPEN_OBJECTS = frozenset(key for key, _, default, _ in key_rows(Config) if is_object(default))
-"""Keys whose value maps names of the person's own choice; these merge name by name."""
 
 
 def parse_config(content: bytes, path: str) -> Result[Document, ConfigInvalid]:
@@ -69,5 +66,7 @@ def set_keys(document: Document, path: str = "") -> Iterator[str]:
 
 
 def _holds_keys(where: str) -> bool:
-    """Whether what stands here is merged key by key: a section, or an open object. A single preset is taken whole."""
-    return "." not in where or where in _OPEN_OBJECTS
+    """Whether what stands here is merged key by key: a section, or an object of names of the person's own choice, like
+    `llm.presets`. A single preset is taken whole."""
+    section, _, key = where.partition(".")
+    return not key or ("." not in key and is_object(attributes_of(attributes_of(Config)[section].type)[key].default))
