@@ -13,7 +13,7 @@ from returns.result import Success
 from agent_memory.adapters.disk.locks import KernelLocks
 from agent_memory.adapters.index import file_batch
 from agent_memory.adapters.index.index_files import IndexFiles
-from agent_memory.adapters.store import listing_cache
+from agent_memory.adapters.store import listing_cache, shelves
 from agent_memory.adapters.store.store_files import StoreFiles
 from agent_memory.domain.entry import Listing
 from agent_memory.domain.searching.matching import NoteFilter, TermWeights
@@ -27,7 +27,7 @@ Edit = Callable[[Path, random.Random], None]
 @pytest.fixture(autouse=True)
 def rested(monkeypatch: pytest.MonkeyPatch) -> None:
     """Files count as rested at once, so that what is remembered of them is believed."""
-    for module in (file_batch, listing_cache):
+    for module in (file_batch, shelves):
         monkeypatch.setattr(module, "believed_by", lambda image, _: image.known_by)
 
 
@@ -204,7 +204,7 @@ def test_what_is_unchanged_is_the_very_listing_of_before(root: Path, topics: Pat
 def test_a_file_that_has_not_rested_is_read_each_time(
     root: Path, topics: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(listing_cache, "believed_by", lambda *_: listing_cache.NEVER)
+    monkeypatch.setattr(shelves, "believed_by", lambda *_: listing_cache.NEVER)
     living = StoreFiles(root, KernelLocks(root))
     before = living.list().unwrap()
     path = notes(topics)[0]

@@ -13,11 +13,11 @@ from returns.result import Failure, Success
 
 from agent_memory.adapters.disk.locks import KernelLocks
 from agent_memory.adapters.disk.paths import FileImage
-from agent_memory.adapters.store.listing_cache import ListingCache, row_of
+from agent_memory.adapters.store.listing_cache import NEVER, ListingCache, believed_by
 from agent_memory.adapters.store.store_files import StoreFiles
 from agent_memory.domain.entry import Listing, UnreadableFile
 from agent_memory.errors import EntryNotFound, PathRefused, StoreIo
-from agent_memory.formats.listing_rows import Row
+from agent_memory.formats.listing_rows import Rows
 
 A, B, C = "id__aaaaaa", "id__bbbbbb", "id__cccccc"
 
@@ -303,35 +303,36 @@ def test_a_row_is_believed_when_its_file_had_rested_for_two_seconds(
     tmp_path: Path, waited_ns: int, believed: bool
 ) -> None:
     image = FileImage(b"x", 10**18, 10**18 + 5, b"looks so")
-    row = row_of(image, image.touched_ns + waited_ns, UnreadableFile("topics/a.md", ("x",)))
+    looks = believed_by(image, image.touched_ns + waited_ns)
+    assert looks == (b"looks so" if believed else NEVER)
+    rows = Rows({"topics/a.md": looks}, {"topics/a.md": UnreadableFile("topics/a.md", ("x",))})
     cache = ListingCache(str(tmp_path), "topics")
-    cache.keep({"topics/a.md": row})
+    cache.keep(rows)
     for each in (cache, ListingCache(str(tmp_path), "topics")):
-        assert each.recall("topics/a.md", b"looks so") == (row if believed else None)
+        assert each.rows() == rows
 
 
 def test_a_few_changes_in_a_large_store_are_read_again_sooner_than_all_rows_are_written(tmp_path: Path) -> None:
-    rested_ns = 10**18 + 10**10
-
-    def row(path: str, looks: bytes) -> Row:
-        return row_of(FileImage(b"x", 10**18, 10**18, looks), rested_ns, UnreadableFile(path, ("x",)))
-
-    def known(path: str, looks: bytes) -> bool:
-        return ListingCache(str(tmp_path), "topics").recall(path, looks) is not None
-
     paths = [f"topics/{number}.md" for number in range(1_000)]
+
+    def rows(new: int, count: int = 1_000) -> Rows:
+        looks = {path: b"new" if at < new else b"old" for at, path in enumerate(paths[:count])}
+        return Rows(looks, {path: UnreadableFile(path, ("x",)) for path in looks})
+
+    def written() -> Rows:
+        return ListingCache(str(tmp_path), "topics").rows()
+
     cache = ListingCache(str(tmp_path), "topics")
-    cache.keep({path: row(path, b"old") for path in paths})
-    assert known(paths[0], b"old")
-    for number in range(3):
-        rows = {path: row(path, b"new" if at <= number else b"old") for at, path in enumerate(paths)}
-        for path in paths:
-            cache.recall(path, b"old")
-        cache.keep(rows)
-        assert known(paths[0], b"new") is (number == 2)
-    cache.keep({path: row(path, b"old") for path in paths[:900]})
-    assert known(paths[0], b"old")
-    assert not known(paths[950], b"old")
+    cache.keep(rows(0))
+    assert written() == rows(0)
+    for new in (1, 2):
+        cache.keep(rows(new))
+        assert cache.rows() == rows(new)
+        assert written() == rows(0)
+    cache.keep(rows(3))
+    assert written() == rows(3)
+    cache.keep(rows(3, 900))
+    assert written() == rows(3, 900)
 
 
 @pytest.mark.usefixtures("later")

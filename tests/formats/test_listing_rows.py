@@ -5,7 +5,7 @@ from hypothesis import given, settings, strategies as st
 
 from agent_memory.domain.entry import Listed, Meta, Source, UnreadableFile
 from agent_memory.domain.vocabulary import Harness, Importance, Kind, Origin, Sensitivity, Status
-from agent_memory.formats.listing_rows import Row, parse_rows, render_rows, unpack
+from agent_memory.formats.listing_rows import Rows, Seen, parse_rows, render_rows
 
 text = st.text(max_size=8)
 texts = st.lists(text, max_size=3).map(tuple)
@@ -44,41 +44,72 @@ metas = st.builds(
     sources=st.lists(sources, max_size=2).map(tuple),
 )
 flags = st.booleans()
-known = st.binary(max_size=32)
+known_by = st.binary(max_size=32)
 
 
 @st.composite
-def rows_by_path(draw: st.DrawFn) -> dict[str, Row]:
-    rows = {}
-    for path in draw(st.lists(text, max_size=3, unique=True)):
-        seen = draw(
+def rows_of_a_shelf(draw: st.DrawFn) -> Rows:
+    seen: dict[str, Seen] = {}
+    for path in draw(st.lists(text, max_size=4, unique=True)):
+        seen[path] = draw(
             st.builds(UnreadableFile, st.just(path), texts)
             | st.builds(Listed, metas, st.just(path), text, archived=flags, provisional_id=flags, conflicted=flags)
         )
-        rows[path] = Row(draw(known), seen)
-    return rows
+    return Rows({path: draw(known_by) for path in seen}, seen)
+
+
+def read_back(rows: Rows) -> Rows:
+    parsed = parse_rows(b"".join(render_rows(rows)))
+    assert parsed is not None
+    return parsed
 
 
 @settings(max_examples=60)
-@given(rows_by_path())
-def test_what_is_read_is_what_was_written(rows: dict[str, Row]) -> None:
-    packed = parse_rows(b"".join(render_rows(rows)))
-    assert packed is not None
-    unpacked = {path: unpack(path, row) for path, row in packed.items()}
-    assert unpacked == rows
-    for row in unpacked.values():
-        if isinstance(row.seen, Listed):
-            assert isinstance(row.seen.meta.kind, Kind)
+@given(rows_of_a_shelf())
+def test_what_is_read_is_what_was_written(rows: Rows) -> None:
+    parsed = read_back(rows)
+    assert parsed == rows
+    for seen in parsed.seen.values():
+        if isinstance(seen, Listed):
+            assert isinstance(seen.meta.kind, Kind)
+            assert [type(each.harness) for each in seen.meta.sources] == [Harness] * len(seen.meta.sources)
 
 
-def test_many_rows_come_in_pieces() -> None:
-    rows = {str(number): Row(b"x", UnreadableFile(str(number), ())) for number in range(2_500)}
-    pieces = list(render_rows(rows))
-    assert len(pieces) == 1 + 3 * 2 + 1
-    assert list(parse_rows(b"".join(pieces)) or ()) == list(rows)
+def entry(number: int, **meta: object) -> Listed:
+    return Listed(Meta(f"id__{number}", f"T {number}", 1, number, **meta), f"{number:05}.md", f"hash {number}")  # type: ignore[arg-type]
 
 
-WHOLE = b"".join(render_rows({"topics/a.md": Row(b"known by", UnreadableFile("topics/a.md", ("why",)))}))
+def rows_with(entries: list[Listed]) -> Rows:
+    return Rows({each.path: b"x" for each in entries}, {each.path: each for each in entries})
+
+
+def test_many_rows_come_in_pieces_and_in_their_order() -> None:
+    rows = rows_with([entry(number, tags=(f"topic__{number}",) * (number % 3)) for number in range(9_001)])
+    assert len(list(render_rows(rows))) == 1 + 3 * 2 + 1
+    parsed = read_back(rows)
+    assert parsed == rows
+    assert list(parsed.seen) == list(rows.seen)
+
+
+def test_values_that_are_equal_and_not_the_same_stay_apart() -> None:
+    rows = rows_with([entry(1, confidence=1.0, pinned=True), entry(2, confidence=1, pinned=True, used=1)])
+    one, other = (seen.meta for seen in read_back(rows).seen.values() if isinstance(seen, Listed))
+    assert [repr(each.confidence) for each in (one, other)] == ["1.0", "1"]
+    assert other.used is not other.pinned
+
+
+def test_entries_of_none_one_and_many_sources_have_each_their_own() -> None:
+    def sources(number: int) -> tuple[Source, ...]:
+        return tuple(Source(Harness.AMP, f"T-{number}-{each}", turns=(each + 1,)) for each in range(number % 4))
+
+    for numbers in (range(8), [1] * 3, [0] * 3, [2] * 3):
+        entries = [entry(at, sources=sources(number)) for at, number in enumerate(numbers)]
+        assert read_back(rows_with(entries)) == rows_with(entries)
+
+
+WHOLE = b"".join(
+    render_rows(Rows({"topics/a.md": b"known by"}, {"topics/a.md": UnreadableFile("topics/a.md", ("why",))}))
+)
 
 
 @settings(max_examples=100)
@@ -95,15 +126,14 @@ def test_what_is_not_whole_is_worthless(data: bytes) -> None:
 
 
 def test_texts_that_recur_are_in_memory_once_p25() -> None:
-    def row(number: int) -> Row:
+    def row(number: int) -> Listed:
         source = Source(Harness.AMP, f"T-{number}", "github.com/o/r", "/srv/r")
-        meta = Meta(f"id__{number}", "T", 1, 2, tags=("topic__x",), scope="github.com/o/r", sources=(source,))
-        return Row(b"x", Listed(meta, f"{number}.md", "hash"))
+        return entry(number, tags=("topic__x", f"topic__{number}"), scope="github.com/o/r", sources=(source,))
 
-    packed = parse_rows(b"".join(render_rows({f"{number}.md": row(number) for number in range(2)})))
-    assert packed is not None
-    one, other = (seen.meta for path, data in packed.items() if isinstance(seen := unpack(path, data).seen, Listed))
-    assert one.tags[0] is other.tags[0]
-    assert one.scope is other.scope
-    assert one.sources[0].repo is other.sources[0].repo
-    assert one.sources[0].cwd is other.sources[0].cwd
+    for count in (2, 8_001):  # of one piece, and of several
+        listed = list(read_back(rows_with([row(number) for number in range(count)])).seen.values())
+        one, other = (each.meta for each in (listed[0], listed[-1]) if isinstance(each, Listed))
+        assert one.tags[0] is other.tags[0]
+        assert one.scope is other.scope
+        assert one.sources[0].repo is other.sources[0].repo
+        assert one.sources[0].cwd is other.sources[0].cwd

@@ -12,7 +12,7 @@ from returns.result import Failure, Result, Success
 from agent_memory.adapters.disk.directory_state import directory_state
 from agent_memory.adapters.disk.paths import directory_inside, known_by
 from agent_memory.adapters.store.entry_files import ARCHIVE, TOPICS
-from agent_memory.adapters.store.shelf_names import NOTE_ENDING, is_text, scan_shelf
+from agent_memory.adapters.store.shelf_names import NOTE_ENDING, is_text, look_at_shelf
 from agent_memory.domain.results import sealed
 from agent_memory.errors import Error
 from agent_memory.values import frozen
@@ -55,12 +55,9 @@ def _note(files: dict[str, bytes], shelf: str, name: str, status: os.stat_result
 def _scanned(root: str) -> Result[Mapping[str, bytes], Error]:
     files: dict[str, bytes] = {}
     for shelf in _SHELVES:
-        match sealed(scan_shelf(root, shelf)):
+        match sealed(look_at_shelf(root, shelf)):
             case Failure(error):
                 return Failure(error)
             case Success(found):
-                looks = [(each.name, each.looks) for each in found if isinstance(each.looks, tuple)]
-                files |= {
-                    f"{shelf}/{name}": look for name, (mode, look) in looks if stat.S_ISREG(mode) and is_text(name)
-                }
+                files |= {path: look for path, look in found.files.items() if is_text(path)}
     return Success(files)

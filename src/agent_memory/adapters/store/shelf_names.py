@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Generator
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
+from stat import S_ISREG
 from typing import NamedTuple
 
 from returns.result import Failure, Result, Success
@@ -14,20 +15,27 @@ from agent_memory.adapters.disk.io_errors import store_io
 from agent_memory.adapters.disk.paths import close_quietly, directory_inside, known_by
 from agent_memory.domain.results import sealed
 from agent_memory.errors import Error
+from agent_memory.values import frozen
 
 NOTE_ENDING = ".md"
 
-Looks = tuple[int, bytes]
-"""What a file looks like from outside: its `st_mode`, and what it is known by."""
 
-
-class FoundName(NamedTuple):
-    """A name in a directory, and what is known of it without opening it."""
+class OtherName(NamedTuple):
+    """A name in a directory that is not that of a regular file of a note."""
 
     name: str
-    is_directory: bool
-    looks: Looks | OSError | None
-    """Only of names that notes have."""
+    is_directory: bool = False
+    oddity: int | OSError | None = None
+    """Why it is none, though it has a name that notes have: its `st_mode`, or what the operating system said."""
+
+
+@frozen
+class ShelfLook:
+    """What is on a shelf, in no order."""
+
+    files: Mapping[str, bytes]
+    """What each regular file of a note is known by, by its path relative to the root."""
+    others: Sequence[OtherName]
 
 
 @contextmanager
@@ -48,8 +56,8 @@ def keeping_all() -> Generator[None, None, None]:
             gc.enable()
 
 
-def scan_shelf(root: str, directory: str) -> Result[tuple[FoundName, ...], Error]:
-    """Every name in a directory of a real root, in no order; none where there is no such directory."""
+def look_at_shelf(root: str, directory: str) -> Result[ShelfLook, Error]:
+    """What is in a directory of a real root; nothing where there is no such directory."""
     match sealed(directory_inside(root, directory)):
         case Failure(refused):
             return Failure(refused)
@@ -59,36 +67,45 @@ def scan_shelf(root: str, directory: str) -> Result[tuple[FoundName, ...], Error
                 descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
                 try:
                     with keeping_all(), os.scandir(descriptor) as found:
-                        return Success(tuple(map(_found, found)))
+                        return Success(_sorted_out(found, f"{directory}/"))
                 finally:
                     close_quietly(descriptor)
             except FileNotFoundError:
-                return Success(())
+                return Success(ShelfLook({}, ()))
             except OSError as error:
                 return Failure(store_io(error, "list", path))
 
 
-def _found(entry: os.DirEntry[str]) -> FoundName:
-    name = entry.name
-    if name.startswith(".") or not name.endswith(NOTE_ENDING):
-        return FoundName(name, entry.is_dir(follow_symlinks=False), None)
-    try:
-        status = entry.stat(follow_symlinks=False)
-        return FoundName(name, False, (status.st_mode, known_by(status)))
-    except OSError as error:
-        return FoundName(name, False, error)
+def _sorted_out(found: Iterable[os.DirEntry[str]], prefix: str) -> ShelfLook:
+    files: dict[str, bytes] = {}
+    others: list[OtherName] = []
+    for entry in found:
+        name = entry.name
+        if name.startswith(".") or not name.endswith(NOTE_ENDING):
+            others.append(OtherName(name, is_directory=entry.is_dir(follow_symlinks=False)))
+            continue
+        try:
+            status = entry.stat(follow_symlinks=False)
+        except OSError as error:
+            others.append(OtherName(name, oddity=error))
+            continue
+        if S_ISREG(status.st_mode):
+            files[prefix + name] = known_by(status)
+        else:
+            others.append(OtherName(name, oddity=status.st_mode))
+    return ShelfLook(files, others)
 
 
-def looks_of(path: str) -> Looks | OSError:
-    """Of one file."""
+def looks_of(path: str) -> bytes | int | OSError:
+    """What one regular file is known by, else why it is none (see `OtherName.oddity`)."""
     try:
         status = os.lstat(path)
-        return status.st_mode, known_by(status)
     except OSError as error:
         return error
+    return known_by(status) if S_ISREG(status.st_mode) else status.st_mode
 
 
-def is_open_directory(found: FoundName) -> bool:
+def is_open_directory(found: OtherName) -> bool:
     """Whether it is a directory that is not hidden."""
     return found.is_directory and not found.name.startswith(".")
 

@@ -10,9 +10,8 @@ from __future__ import annotations
 import errno
 import os
 import re
-import stat
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from operator import attrgetter
 
 from returns.result import Failure, Result, Success
@@ -21,38 +20,29 @@ from agent_memory.adapters.disk.io_errors import store_io
 from agent_memory.adapters.disk.listed_names import names_inside
 from agent_memory.adapters.disk.paths import FileImage, oddity
 from agent_memory.adapters.store.entry_files import ARCHIVE, TOPICS, read_image, understand, unreadable
-from agent_memory.adapters.store.listing_cache import ListingCache, row_of
+from agent_memory.adapters.store.listing_cache import ListingCache, believed_by
 from agent_memory.adapters.store.shelf_names import (
     NOTE_ENDING,
-    FoundName,
-    Looks,
+    OtherName,
+    ShelfLook,
     is_open_directory,
     is_text,
     keeping_all,
+    look_at_shelf,
     looks_of,
     printable,
-    scan_shelf,
 )
 from agent_memory.domain.entry import Listed, Listing, UnreadableFile
 from agent_memory.domain.results import sealed
 from agent_memory.domain.text.file_name import id_in_name
 from agent_memory.domain.text.ids import is_id
 from agent_memory.errors import Error
-from agent_memory.formats.listing_rows import Row
+from agent_memory.formats.listing_rows import Rows, Seen
+from agent_memory.values import evolve
 
 _VERSION = re.compile(r"(?:0|[1-9]\d{0,18})\.md", re.ASCII)
 
-Seen = Listed | UnreadableFile
-
-
-_UNKNOWN = UnreadableFile("", ())
-
-
 _path = attrgetter("path")
-
-
-Believed = Mapping[FoundName, Row]
-"""By how a file looks from outside, what it holds: only of files that had rested when they were read."""
 
 
 class Shelves:
@@ -61,107 +51,85 @@ class Shelves:
     def __init__(self, root: str) -> None:
         self._root = root
         self._caches = {shelf: ListingCache(root, shelf) for shelf in (TOPICS, ARCHIVE)}
-        self._last_live: tuple[Believed, Listing | None] = {}, None
-        """The listing only where no name in it needs a second look while it looks the same."""
-        self._last_archived: Believed = {}
+        self._last_live: Listing | None = None
+        """Only where nothing needs a second look while it looks the same."""
 
     def live(self) -> Result[Listing, Error]:
         """Every entry of `topics/`, by path. Of two files with one id one is the entry, the other is reported."""
 
-        def listed(found: Sequence[FoundName]) -> Listing:
-            believed, last = self._last_live
-            shown = [each for each in found if each.looks is not None or is_open_directory(each)]
-            if last is not None and len(shown) == len(believed) and all(map(believed.__contains__, shown)):
-                return last
-            reading = _Reading(self._root, self._caches[TOPICS], believed)
-            listing = _one_an_id(reading.done(reading.files(TOPICS, shown)))
-            self._last_live = reading.believed, listing if len(reading.believed) == len(shown) else None
+        def listed(found: ShelfLook) -> Listing:
+            cache = self._caches[TOPICS]
+            is_plain = not any(each.oddity is not None or is_open_directory(each) for each in found.others)
+            if self._last_live is not None and is_plain and found.files == cache.rows().looks:
+                return self._last_live
+            reading = _Reading(self._root, cache)
+            listing = _one_an_id(reading.done(reading.files(TOPICS, found)))
+            self._last_live = listing if is_plain else None
             return listing
 
-        return scan_shelf(self._root, TOPICS).map(listed)
+        return look_at_shelf(self._root, TOPICS).map(listed)
 
     def archived(self) -> Result[Listing, Error]:
         """The newest archived file of each id: its retired entry, else the newest of its versions."""
-        reading = _Reading(self._root, self._caches[ARCHIVE], self._last_archived)
-        return scan_shelf(self._root, ARCHIVE).bind(lambda found: self._archived(reading, found))
+        return look_at_shelf(self._root, ARCHIVE).bind(self._archived)
 
     def versions(self, id: str) -> Result[tuple[str, ...], Error]:
         """Paths of the archived versions of an id, oldest first."""
         directory = f"{ARCHIVE}/{id}"
-        return scan_shelf(self._root, directory).map(
-            lambda found: tuple(
-                sorted((f"{directory}/{e.name}" for e in found if _VERSION.fullmatch(e.name)), key=version_ms)
-            )
-        )
+        names = names_inside(self._root, directory, lambda name: _VERSION.fullmatch(name) is not None)
+        return names.map(lambda found: tuple(sorted((f"{directory}/{name}" for name in found), key=version_ms)))
 
     def names(self, shelf: str) -> Result[tuple[str, ...], Error]:
         """Every name on a shelf, whatever it is."""
         return names_inside(self._root, shelf)
 
-    def _archived(self, reading: _Reading, found: Sequence[FoundName]) -> Result[Listing, Error]:
-        seen = reading.files(ARCHIVE, [each for each in found if not _is_version_directory(each)])
+    def _archived(self, found: ShelfLook) -> Result[Listing, Error]:
+        reading = _Reading(self._root, self._caches[ARCHIVE])
+        of_versions = [each.name for each in found.others if _is_version_directory(each)]
+        others = [each for each in found.others if not _is_version_directory(each)]
+        seen = reading.files(ARCHIVE, evolve(found, others=others))
         retired = {each.meta.id for each in seen if isinstance(each, Listed)}
-        for entry in found:
-            if _is_version_directory(entry) and entry.name not in retired:
-                match sealed(self.versions(entry.name)):
+        for id in of_versions:
+            if id not in retired:
+                match sealed(self.versions(id)):
                     case Failure(error):
                         return Failure(error)
                     case Success(paths):
                         seen += reading.newest(paths)
-        self._last_archived = reading.believed
         return Success(_one_an_id(reading.done(seen)))
 
 
 class _Reading:
-    """One pass over a shelf: what the cache knows is not read again, and what the last pass believed not looked up again."""
+    """One pass over a shelf: what the cache knows is not read again."""
 
-    def __init__(self, root: str, cache: ListingCache, believed: Believed) -> None:
+    def __init__(self, root: str, cache: ListingCache) -> None:
         self._root = root
         self._cache = cache
-        self.believed = believed
-        """Of the last pass; after `files` of this one."""
-        self._rows: dict[str, Row] = {}
-
-    def files(self, shelf: str, found: Sequence[FoundName]) -> list[Seen]:
-        """What is to be said about the names on a shelf, in no order."""
         with keeping_all():
-            rows = list(map(self.believed.get, found))
-            self._rows = {row.seen.path: row for row in rows if row is not None}
-            seen: list[Seen] = [row.seen for row in self._rows.values()]
-            strange = {
-                f"{shelf}/{each.name}": each
-                for each, row in zip(found, rows, strict=True)
-                if row is None and each.looks is not None
-            }
-            self._forget_others(found)
-            known = [self._known(path, each.looks) for path, each in strange.items() if each.looks is not None]
-        unknown = [path for path, each in zip(strange, known, strict=True) if each is _UNKNOWN]
-        seen += (each for each in known if each is not None and each is not _UNKNOWN)
-        seen += (each for path in unknown if (each := self._read(path)) is not None)
-        self._believe(strange)
-        return [*seen, *self._directories(shelf, found)]
+            self._known = cache.rows()
+        self._looks: dict[str, bytes] = {}
+        self._seen: dict[str, Seen] = {}
 
-    def _forget_others(self, found: Sequence[FoundName]) -> None:
-        if len(self._rows) < len(self.believed):
-            self.believed = {each: self.believed[each] for each in found if each in self.believed}
-
-    def _believe(self, strange: Mapping[str, FoundName]) -> None:
-        """Look no further at these either, where what was read of them is what they look like, and they had rested."""
-        rows = ((each, self._rows.get(path)) for path, each in strange.items())
-        fresh = {
-            each: row
-            for each, row in rows
-            if row is not None and isinstance(each.looks, tuple) and row.known_by == each.looks[1]
-        }
-        if fresh:
-            self.believed = {**self.believed, **fresh}
+    def files(self, shelf: str, found: ShelfLook) -> list[Seen]:
+        """What is to be said about the names on a shelf, in no order."""
+        known = self._known
+        if found.files == known.looks:
+            self._seen, self._looks = {**known.seen}, {**known.looks}
+        else:
+            with keeping_all():
+                # In the order of the rows, which is that of a listing: it is sorted the sooner.
+                same = {path: found.files.get(path) == looks for path, looks in known.looks.items()}
+                self._seen = {path: seen for path, seen in known.seen.items() if same[path]}
+                self._looks = {path: looks for path, looks in known.looks.items() if same[path]}
+        seen = list(self._seen.values())
+        seen += _present(self._read(path) for path in found.files if path not in self._seen)
+        return seen + _present(self._other(f"{shelf}/{each.name}", each) for each in found.others)
 
     def newest(self, paths: Sequence[str]) -> Iterable[Seen]:
         """The newest version of an id that can be read, after those that cannot."""
         for path in reversed(paths):
-            seen = self._known(path, looks_of(f"{self._root}/{path}"))
-            if seen is _UNKNOWN:
-                seen = self._read(path)
+            looks = looks_of(f"{self._root}/{path}")
+            seen = self._recalled(path, looks) if isinstance(looks, bytes) else _odd(path, looks)
             if seen is not None:
                 yield seen
             if isinstance(seen, Listed):
@@ -169,31 +137,20 @@ class _Reading:
 
     def done(self, seen: list[Seen]) -> list[Seen]:
         """The same, once the cache knows what was read."""
-        self._cache.keep(self._rows)
+        self._cache.keep(Rows(self._looks, self._seen))
         return seen
 
-    def _directories(self, shelf: str, found: Iterable[FoundName]) -> Iterator[Seen]:
-        for each in found:
-            if is_open_directory(each) and _holds_notes(f"{self._root}/{shelf}/{each.name}"):
-                problem = "it is a directory, and the notes in it are not seen"
-                yield UnreadableFile(f"{shelf}/{printable(each.name)}", (problem,))
-
-    def _known(self, path: str, looks: Looks | OSError) -> Seen | None:
-        """What can be said without opening the file; None for one that is gone, `_UNKNOWN` for one that has to be read."""
-        if not path.isprintable() and not is_text(path):
-            return UnreadableFile(printable(path), ("its name is not UTF-8",))
-        if isinstance(looks, OSError):
-            return None if looks.errno == errno.ENOENT else unreadable(path, store_io(looks, "read", path))
-        mode, known_by = looks
-        if not stat.S_ISREG(mode):
-            return UnreadableFile(path, (oddity(mode) or "",))
-        row = self._cache.recall(path, known_by)
-        if row is None:
-            return _UNKNOWN
-        self._rows[path] = row
-        return row.seen
+    def _recalled(self, path: str, looks: bytes) -> Seen | None:
+        if self._known.looks.get(path) != looks:
+            return self._read(path)
+        self._looks[path] = looks
+        self._seen[path] = seen = self._known.seen[path]
+        return seen
 
     def _read(self, path: str) -> Seen | None:
+        """What the file holds; None for one that is gone."""
+        if not path.isprintable() and not is_text(path):
+            return _nameless(path)
         read_at_ns = time.time_ns()
         match sealed(read_image(self._root, path)):
             case Failure(error):
@@ -201,9 +158,34 @@ class _Reading:
             case Success(image):
                 if image is None:
                     return None
-                seen = _seen(path, image)
-                self._rows[path] = row_of(image, read_at_ns, seen)
+                self._looks[path] = believed_by(image, read_at_ns)
+                self._seen[path] = seen = _seen(path, image)
                 return seen
+
+    def _other(self, path: str, found: OtherName) -> Seen | None:
+        """What is to be said about what is no note."""
+        if found.oddity is not None:
+            return _odd(path, found.oddity)
+        if is_open_directory(found) and _holds_notes(f"{self._root}/{path}"):
+            return UnreadableFile(printable(path), ("it is a directory, and the notes in it are not seen",))
+        return None
+
+
+def _present(seen: Iterable[Seen | None]) -> list[Seen]:
+    return [each for each in seen if each is not None]
+
+
+def _odd(path: str, why: int | OSError) -> UnreadableFile | None:
+    """What is to be said about what has the name of a note and is none; nothing about what is gone."""
+    if not path.isprintable() and not is_text(path):
+        return _nameless(path)
+    if isinstance(why, OSError):
+        return None if why.errno == errno.ENOENT else unreadable(path, store_io(why, "read", path))
+    return UnreadableFile(path, (oddity(why) or "",))
+
+
+def _nameless(path: str) -> UnreadableFile:
+    return UnreadableFile(printable(path), ("its name is not UTF-8",))
 
 
 def _seen(path: str, image: FileImage) -> Seen:
@@ -241,7 +223,7 @@ def standing(listed: Listed) -> tuple[bool, bool, str]:
     return (listed.provisional_id, named != listed.meta.id, listed.path)
 
 
-def _is_version_directory(found: FoundName) -> bool:
+def _is_version_directory(found: OtherName) -> bool:
     return found.is_directory and is_id(found.name)
 
 
