@@ -35,6 +35,14 @@ def test_p20_no_secret_reaches_a_message() -> None:
     assert token not in commit_message(f"remember: {token}", f"create {token}")
 
 
+@given(st.text(), st.text(alphabet=st.sampled_from("a \t\n\r#-:")))
+@settings(max_examples=20, deadline=None)
+def test_git_would_tidy_nothing_in_it(subject: str, body: str) -> None:
+    message = commit_message(subject, body).encode("utf-8", "replace")
+    tidied = subprocess.run(["git", "stripspace"], input=message, capture_output=True, check=True)
+    assert tidied.stdout == message
+
+
 @given(st.text(), st.text())
 @settings(max_examples=40, deadline=None)
 def test_a_body_cannot_forge_a_trailer(subject: str, body: str) -> None:

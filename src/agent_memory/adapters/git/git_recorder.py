@@ -6,21 +6,17 @@ The caller holds the store's write lock, so that two of ours never meet in one r
 from __future__ import annotations
 
 import os
-import shutil
-import subprocess
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Literal
 from unicodedata import normalize
 
 from returns.result import Failure, Result, Success
 
-from agent_memory.adapters.disk.durable import FILE_MODE
-from agent_memory.adapters.disk.io_errors import store_io
 from agent_memory.adapters.disk.paths import is_directory
+from agent_memory.adapters.git.git_commits import MANY_PATHS, GitCommits
 from agent_memory.adapters.git.git_identity import person
-from agent_memory.adapters.git.git_process import OURSELVES, GitOutput, GitProcess, Identity
+from agent_memory.adapters.git.git_process import OURSELVES, GitProcess
 from agent_memory.adapters.git.git_repository import GitRepository
 from agent_memory.adapters.surroundings.system_clock import SystemClock
 from agent_memory.config import StorageConfig
@@ -46,13 +42,6 @@ _CHECKED_BYTES = 16 * 2**20
 _LEFT_ALONE = frozenset({b"AD", b"DD", b"AU", b"UD", b"UA", b"DU", b"AA", b"UU"})
 _STATUS = ("status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=all", "--ignore-submodules=all")
 _SPELLINGS: tuple[Literal["NFC", "NFD"], ...] = ("NFC", "NFD")
-_MANY_PATHS = 200
-"""From here on paths are staged one by one, and looked for among all."""
-
-_PATHS_A_CALL = 10_000
-
-_PATHS_FILE = "agent-memory-paths"
-_SYNC_SECONDS = 20.0
 
 
 class GitRecorder:
@@ -72,6 +61,7 @@ class GitRecorder:
         self._git = GitProcess(root, environ)
         now_ms = (clock or SystemClock()).now_ms
         self._repository = GitRepository(self._git, lambda: now_ms() / 1000, self._warn)
+        self._commits = GitCommits(self._git, self._repository, environ)
 
     def warnings(self) -> tuple[str, ...]:
         """What the person should know, as whole sentences, since this recorder was made: each once."""
@@ -94,7 +84,7 @@ class GitRecorder:
                 return Success(0)
             subject, body = hand_edit_words(paths)
             author = person(self._environ)
-            return self._commit(paths, commit_message(subject, body), (), author).map(lambda _: len(paths))
+            return self._commits.commit(paths, commit_message(subject, body), (), author).map(lambda _: len(paths))
 
         return self._repository.ready().bind(lambda _: self._changed(among)).bind(adopted)
 
@@ -126,7 +116,7 @@ class GitRecorder:
                 return Success(None)
             along = [path for path in changed if self._is_ours(path)]
             together = tuple(dict.fromkeys((*wanted, *self._without_secrets(along))))
-            return self._commit(together, commit_message(subject, body), options, OURSELVES)
+            return self._commits.commit(together, commit_message(subject, body), options, OURSELVES)
 
         return self._options(thread_id, harness).bind(recorded)
 
@@ -142,7 +132,7 @@ class GitRecorder:
 
     def _changed(self, among: Sequence[str] | None) -> Result[tuple[str, ...], Error]:
         """Paths that differ from HEAD and are not ignored, gone ones included, in git's order: at least those `among` these."""
-        asked = self._git.must(*_STATUS) if among is None or len(among) > _MANY_PATHS else self._status_of(among)
+        asked = self._git.must(*_STATUS) if among is None or len(among) > MANY_PATHS else self._status_of(among)
         return asked.map(
             lambda stdout: tuple(filter(self._counts, map(_status_path, filter(None, stdout.split(b"\0")))))
         )
@@ -200,98 +190,10 @@ class GitRecorder:
             case Failure(problem):
                 return Failure(ConfigInvalid("(effective)", (f"storage.commitHook: {problem}",)))
 
-    def _commit(
-        self, paths: tuple[str, ...], message: str, options: tuple[str, ...], author: Identity
-    ) -> Result[None, Error]:
-        """Commit these paths as they are on disk, and nothing else that is staged."""
-        listed = self._repository.directory().map(lambda directory: directory / _PATHS_FILE)
-        return listed.bind(lambda path: self._commit_listed(path, paths, message, options, author))
-
-    def _commit_listed(
-        self, listed: Path, paths: tuple[str, ...], message: str, options: tuple[str, ...], author: Identity
-    ) -> Result[None, Error]:
-        try:
-            _write_list(listed, paths)
-            return self._commit_from(listed, paths, message, options, author)
-        except OSError as error:
-            return Failure(store_io(error, "write", str(listed)))
-        finally:
-            with suppress(OSError):  # the next commit overwrites it
-                listed.unlink()
-
-    def _commit_from(
-        self, listed: Path, paths: tuple[str, ...], message: str, options: tuple[str, ...], author: Identity
-    ) -> Result[None, Error]:
-        only = (f"--pathspec-from-file={listed}", "--pathspec-file-nul")
-        said = message.encode("utf-8", "replace")
-
-        def staged(alone: bool) -> Result[tuple[str, ...], Error]:
-            """What the commit has to be told about which paths are meant."""
-            if alone:
-                return Success(())
-            added = self._git.must("add", "--all", *only)
-            # It knows no path that is staged as gone: by a person, or by a commit of ours that failed half way.
-            anew = added.lash(
-                lambda _: self._git.must("reset", "--quiet", *only).bind(
-                    lambda _: self._git.must("add", "--all", *only)
-                )
-            )
-            return anew.map(lambda _: ("--only", *only))
-
-        committed = (
-            self._staged_alone(paths)
-            .bind(staged)
-            .bind(
-                lambda which: self._git.must(
-                    "commit", *options, "--quiet", "--no-verify", "--file=-", *which, input=said, author=author
-                )
-            )
-        )
-        return committed.map(lambda _: self._flush())
-
-    def _staged_alone(self, paths: tuple[str, ...]) -> Result[bool, Error]:
-        """Whether these paths, being very many, are staged now and nothing else is.
-
-        Git compares each file with each path of a pathspec: a commit of 50,000 took two minutes. So where nothing is
-        staged yet, many paths are staged one by one, and the commit needs no pathspec.
-        """
-        if len(paths) < _MANY_PATHS:
-            return Success(False)
-
-        def staged(before: GitOutput) -> Result[bool, Error]:
-            portions = (paths[start : start + _PATHS_A_CALL] for start in range(0, len(paths), _PATHS_A_CALL))
-            return Success(before.ok and all(self._is_staged(portion) for portion in portions))
-
-        return self._git.run("diff", "--cached", "--quiet").bind(staged)
-
-    def _is_staged(self, paths: tuple[str, ...]) -> bool:
-        listed = b"".join(os.fsencode(path) + b"\0" for path in paths)
-        # One flush for all the objects instead of one for each.
-        config = ("core.fsyncMethod=batch",)
-        done = self._git.run("update-index", "--add", "--remove", "-z", "--stdin", input=listed, config=config)
-        return done.map(lambda output: output.ok).value_or(False)
-
-    def _flush(self) -> None:
-        """Ask the system to make the commit durable; `core.fsync` alone leaves the names of new files open."""
-        program = shutil.which("sync", path=self._environ.get("PATH", os.defpath))
-        if program is not None:
-            try:
-                subprocess.run(
-                    [program, "-f", str(self._root / ".git")], capture_output=True, timeout=_SYNC_SECONDS, check=False
-                )
-            except (OSError, subprocess.TimeoutExpired):
-                return  # history, not durability: what the commit holds is on disk already
-
     def _warn(self, sentence: str) -> None:
         shown = sentence.encode("utf-8", "replace").decode()
         if shown not in self._warnings:
             self._warnings.append(shown)
-
-
-def _write_list(path: Path, paths: Sequence[str]) -> None:
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW, FILE_MODE)
-    with os.fdopen(descriptor, "wb") as stream:
-        stream.write(b"".join(os.fsencode(each) + b"\0" for each in paths))
 
 
 def _status_path(record: bytes) -> str:

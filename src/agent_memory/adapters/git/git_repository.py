@@ -146,7 +146,8 @@ class GitRepository:
                 lambda _: self._filled_index()
             )
 
-        return self._git.run("ls-files", "--cached", "-z").bind(checked)
+        # All of it is read for that, and none of it told.
+        return self._git.run("ls-files", "--cached", "-z", "--", ".git").bind(checked)
 
     def _filled_index(self) -> Result[None, Error]:
         head = self._git.run("rev-parse", "--quiet", "--verify", "HEAD")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from returns.result import Failure, Result, Success
 
@@ -17,8 +17,11 @@ _PLACEHOLDER = re.compile(r"\{(\w*)\}")
 _NOT_ALLOWED = re.compile(r"[^A-Za-z0-9._:/@+~=-]+")
 _LONGEST_VALUE_CHARS = 200
 
-_WITH_VALUE = frozenset({"--trailer", "--author"})
-_ALONE = frozenset({"--signoff", "-s", "--no-signoff", "--no-verify", "-n", "--quiet", "-q"})
+_TRAILER = "--trailer"
+_WITH_VALUE = frozenset({_TRAILER, "--author"})
+_WITHOUT_EFFECT = frozenset({"--no-signoff", "--no-verify", "-n", "--quiet", "-q"})
+"""On the commits that we make."""
+_ALONE = _WITHOUT_EFFECT | {"--signoff", "-s"}
 
 
 @frozen
@@ -79,3 +82,16 @@ def filled(template: CommandTemplate, values: Mapping[str, str | None]) -> tuple
         if all(name in known for element in option for name in _PLACEHOLDER.findall(element)):
             filled_in += (_PLACEHOLDER.sub(lambda found: known[found[1]], element) for element in option)
     return tuple(filled_in)
+
+
+def trailers_alone(options: Sequence[str]) -> tuple[str, ...] | None:
+    """The trailers that these options ask for, where they ask for nothing else; None where they do."""
+    trailers: list[str] = []
+    rest = iter(options)
+    for option in rest:
+        name, equals, value = option.partition("=")
+        if name == _TRAILER:
+            trailers.append(value if equals else next(rest, ""))
+        elif option not in _WITHOUT_EFFECT:
+            return None
+    return tuple(trailers)
