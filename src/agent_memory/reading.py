@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from returns.result import Failure, Result, Success
@@ -104,16 +105,15 @@ class Reading:
 
         def shown(listing: Listing) -> Result[ListedEntries, Error]:
             tiers, untiered = (TierList(), None) if archived else self._tiers()
-            tier_of = _tier_finder(tiers, [] if archived else [each.meta for each in listing.entries])
+            tier_of = _tier_finder(tiers, () if archived else (each.meta for each in listing.entries))
 
             def with_usage(totals: Mapping[str, Usage]) -> ListedEntries:
-                tiered = [(each, tier_of(each.meta.id)) for each in listing.entries if self._may_see(each.meta)]
-                chosen = (
-                    tiered if wanted == _ALL else [found for found in tiered if wanted.accepts(found[0].meta, found[1])]
-                )
-                chosen.sort(key=lambda found: (-found[0].meta.updated_at_ms, found[0].meta.id))
                 entries = tuple(
-                    ShownEntry(each, usage_of(each.meta, totals.get(each.meta.id)), tier) for each, tier in chosen
+                    [
+                        ShownEntry(each, usage_of(meta, totals.get(meta.id)), tier_of(meta.id))
+                        for each in self._chosen(listing, wanted, tier_of)
+                        for meta in (each.meta,)
+                    ]
                 )
                 unread: list[UnreadableFile] = []
                 shown = tuple(self._open_ones(entries, unread.append)) if wanted.is_open else entries
@@ -122,6 +122,14 @@ class Reading:
             return self.ledger.totals().map(with_usage)
 
         return self.store.list(archived=archived).bind(shown)
+
+    def _chosen(self, listing: Listing, wanted: ListFilter, tier_of: Callable[[str], Tier]) -> Sequence[Listed]:
+        """Those that may be seen and are wanted, last changed first."""
+        chosen: Iterable[Listed] = self._seen(listing).entries if self.caller.is_agent else listing.entries
+        if wanted != _ALL:
+            chosen = [each for each in chosen if wanted.accepts(each.meta, tier_of(each.meta.id))]
+        # Of those that were changed together, which stay as they are, by id.
+        return sorted(sorted(chosen, key=attrgetter("meta.id")), key=attrgetter("meta.updated_at_ms"), reverse=True)
 
     def _open_ones(self, entries: Iterable[ShownEntry], tell: Callable[[UnreadableFile], None]) -> Iterator[ShownEntry]:
         """Those that have something to be done, with what it is. What is secret is shown by `read --secret` alone, and so
@@ -228,7 +236,7 @@ def status_shown(meta: Meta, tier: Tier) -> Status:
     return Status.PROMOTED if tier is Tier.HOT else meta.status
 
 
-def _tier_finder(tiers: TierList, live: Sequence[Meta]) -> Callable[[str], Tier]:
+def _tier_finder(tiers: TierList, live: Iterable[Meta]) -> Callable[[str], Tier]:
     standing = standing_tiers(tiers, live)
     by_id = {**dict.fromkeys(standing.warm, Tier.WARM), **dict.fromkeys(standing.hot, Tier.HOT)}
     return lambda id: by_id.get(id, Tier.COLD)

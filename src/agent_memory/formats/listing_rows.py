@@ -65,12 +65,13 @@ _SIGNATURE = sha256(
 
 
 def render_rows(rows: Rows) -> Iterator[bytes]:
-    """The cache's bytes, in pieces that are never all there at once."""
+    """The cache's bytes, in pieces that are never all there at once. By path, as a listing has them: whoever goes through
+    fifty thousand values in the order in which they were made takes half the time."""
     import hashlib  # megabytes are hashed several times as fast with OpenSSL, which takes its time to load
 
     digest = hashlib.sha256(_SIGNATURE)
     yield _SIGNATURE
-    left = iter(rows.seen.values())
+    left = iter([seen for _, seen in sorted(rows.seen.items())])
     while some := list(islice(left, _ROWS_A_PIECE)):
         piece = marshal.dumps(_packed(some, rows.looks), _MARSHAL_VERSION)
         for data in (len(piece).to_bytes(_LENGTH_BYTES, "little"), piece):

@@ -22,7 +22,7 @@ from agent_memory.errors import Error, PathRefused, StoreIo
 from agent_memory.values import frozen
 
 MAX_NAME_BYTES = 255
-_CHUNK_BYTES = 1 << 20
+_CHUNK_BYTES = 1 << 16
 _KNOWN_BY = struct.Struct("<qqqQ").pack
 
 
@@ -155,7 +155,7 @@ def _read_opened(descriptor: int, path: str, max_bytes: int) -> Result[FileImage
         status = os.fstat(descriptor)
         if status.st_size > max_bytes:
             return Failure(PathRefused(path, f"it is larger than {max_bytes} bytes"))
-        data = _read_all(descriptor, max_bytes)
+        data = _read_all(descriptor, status.st_size, max_bytes)
     except OSError as error:
         return Failure(store_io(error, "read", path))
     finally:
@@ -189,12 +189,14 @@ def _not_opened(error: OSError, path: str) -> PathRefused | StoreIo:
             return store_io(error, "open", path)
 
 
-def _read_all(descriptor: int, max_bytes: int) -> bytes:
+def _read_all(descriptor: int, size: int, max_bytes: int) -> bytes:
+    """All of it, and no more than one byte more than `max_bytes`; at once, where it is still of the size it was."""
     chunks: list[bytes] = []
-    left = max_bytes + 1
-    while left > 0 and (chunk := os.read(descriptor, min(left, _CHUNK_BYTES))):
+    left, wanted = max_bytes + 1, size + 1
+    while left > 0 and (chunk := os.read(descriptor, min(left, wanted))):
         chunks.append(chunk)
         left -= len(chunk)
+        wanted = _CHUNK_BYTES
     return b"".join(chunks)
 
 

@@ -43,6 +43,7 @@ from agent_memory.values import evolve
 _VERSION = re.compile(r"(?:0|[1-9]\d{0,18})\.md", re.ASCII)
 
 _path = attrgetter("path")
+_id = attrgetter("meta.id")
 
 
 class Shelves:
@@ -60,7 +61,8 @@ class Shelves:
         def listed(found: ShelfLook) -> Listing:
             cache = self._caches[TOPICS]
             is_plain = not any(each.oddity is not None or is_open_directory(each) for each in found.others)
-            if self._last_live is not None and is_plain and found.files == cache.rows().looks:
+            if is_plain and found.files == cache.rows().looks:
+                self._last_live = self._last_live or _one_an_id(cache.rows().seen.values())
                 return self._last_live
             reading = _Reading(self._root, cache)
             listing = _one_an_id(reading.done(reading.files(TOPICS, found)))
@@ -105,22 +107,18 @@ class _Reading:
     def __init__(self, root: str, cache: ListingCache) -> None:
         self._root = root
         self._cache = cache
-        with keeping_all():
-            self._known = cache.rows()
+        self._known = cache.rows()
         self._looks: dict[str, bytes] = {}
         self._seen: dict[str, Seen] = {}
 
     def files(self, shelf: str, found: ShelfLook) -> list[Seen]:
         """What is to be said about the names on a shelf, in no order."""
         known = self._known
-        if found.files == known.looks:
-            self._seen, self._looks = {**known.seen}, {**known.looks}
-        else:
-            with keeping_all():
-                # In the order of the rows, which is that of a listing: it is sorted the sooner.
-                same = {path: found.files.get(path) == looks for path, looks in known.looks.items()}
-                self._seen = {path: seen for path, seen in known.seen.items() if same[path]}
-                self._looks = {path: looks for path, looks in known.looks.items() if same[path]}
+        with keeping_all():
+            # In the order of the rows, which is that of a listing: it is sorted the sooner.
+            same = {path: found.files.get(path) == looks for path, looks in known.looks.items()}
+            self._seen = {path: seen for path, seen in known.seen.items() if same[path]}
+            self._looks = {path: looks for path, looks in known.looks.items() if same[path]}
         seen = list(self._seen.values())
         seen += _present(self._read(path) for path in found.files if path not in self._seen)
         return seen + _present(self._other(f"{shelf}/{each.name}", each) for each in found.others)
@@ -206,10 +204,9 @@ def _one_an_id(seen: Iterable[Seen]) -> Listing:
     that synchronising programs make have it in the middle of theirs."""
     in_order = sorted(seen, key=_path)
     entries = [each for each in in_order if isinstance(each, Listed)]
-    problems = [each for each in in_order if isinstance(each, UnreadableFile)]
-    by_id = {each.meta.id: each for each in entries}
-    if len(by_id) < len(entries):
-        by_id = dict[str, Listed]()
+    problems = [] if len(entries) == len(in_order) else [each for each in in_order if isinstance(each, UnreadableFile)]
+    if len(set(map(_id, entries))) < len(entries):
+        by_id: dict[str, Listed] = {}
         for each in sorted(entries, key=standing):
             if (first := by_id.setdefault(each.meta.id, each)) is not each:
                 problems.append(UnreadableFile(each.path, (f"it has the id {each.meta.id}, as has {first.path}",)))

@@ -51,8 +51,9 @@ class StoreFiles:
         self._root = real_root(root)
         self._locks = locks
         self._shelves = Shelves(self._root)
-        self._paths: dict[str, str] = {}
         self._last_live: Listing | None = None
+        self._paths: dict[str, str] | None = {}
+        """Where the live entries are, by id; None where the last listing is to tell."""
 
     @cached_property
     def _batches(self) -> Batches:
@@ -164,11 +165,12 @@ class StoreFiles:
 
     def _known_by_now(self, decided: Decided) -> Decided:
         """The same; who reads what was written looks where it was put first."""
+        paths = self._known_paths()
         for each in decided.receipt.applied:
             if each.path.startswith(f"{TOPICS}/"):
-                self._paths[each.id] = each.path
+                paths[each.id] = each.path
             else:
-                self._paths.pop(each.id, None)
+                paths.pop(each.id, None)
         return decided
 
     def _settle(self) -> None:
@@ -180,13 +182,18 @@ class StoreFiles:
 
     def _remembered(self, live: Listing) -> Listing:
         if live is not self._last_live:
-            self._paths = {each.meta.id: each.path for each in live.entries}
-            self._last_live = live
+            self._last_live, self._paths = live, None
         return live
+
+    def _known_paths(self) -> dict[str, str]:
+        if self._paths is None:
+            entries = () if self._last_live is None else self._last_live.entries
+            self._paths = {each.meta.id: each.path for each in entries}
+        return self._paths
 
     def _read_where_it_was(self, id: str) -> StoredEntry | None:
         """The live entry, if it still is where the last listing saw it: a listing of all for each read takes its time."""
-        path = self._paths.get(id)
+        path = self._known_paths().get(id)
         if path is None:
             return None
         self._settle()

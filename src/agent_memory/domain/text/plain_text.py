@@ -11,6 +11,7 @@ import unicodedata
 from collections.abc import Callable, Iterable
 from functools import cache
 
+from agent_memory.late_patterns import late_pattern
 from agent_memory.values import frozen
 
 # The Unicode property Default_Ignorable_Code_Point, the C0 and C1 controls, what UTF-8 or YAML cannot hold.
@@ -30,16 +31,16 @@ _HIDDEN_BY_NAME = {
 _SENTINELS = "sentinels"
 _NAMES = (*_HIDDEN_BY_NAME, _SENTINELS)
 
-_HONEST = re.compile(r"[\t\n\x20-\x7e]*")
-_HIDDEN = re.compile(f"[{''.join(_HIDDEN_BY_NAME.values())}]")
-_TERMINAL_COLOUR = re.compile(r"\x1b\[[0-9;:?]*[ -/]*[@-~]")
+_HONEST = late_pattern(r"[\t\n\x20-\x7e]*")
+_HIDDEN = late_pattern(f"[{''.join(_HIDDEN_BY_NAME.values())}]")
+_TERMINAL_COLOUR = late_pattern(r"\x1b\[[0-9;:?]*[ -/]*[@-~]")
 _LINE_ENDS = frozenset("\r\v\f\x85\u2028\u2029")
-_LINE_END = re.compile(f"\r\n?|[{''.join(_LINE_ENDS)}]")
+_LINE_END = late_pattern(f"\r\n?|[{''.join(_LINE_ENDS)}]")
 _SELECTORS = frozenset("\ufe0e\ufe0f")
-_PRESENTATION = re.compile(f"[{''.join(_SELECTORS)}]+")
+_PRESENTATION = late_pattern(f"[{''.join(_SELECTORS)}]+")
 _EMOJI_BASES = "‼⁉ℹ〰〽"
 _KEYCAP = "\u20e3"
-_SENTINEL = re.compile(r"(agent-memory):(?=start|end)|(<!--\s*agent-memory)\s*:\s*(?=start|end)", re.IGNORECASE)
+_SENTINEL = late_pattern(r"(agent-memory):(?=start|end)|(<!--\s*agent-memory)\s*:\s*(?=start|end)", re.IGNORECASE)
 
 
 @frozen
@@ -77,7 +78,8 @@ def clean_text(text: str) -> Cleaned:
 
 def one_line(text: str, max_chars: int) -> str:
     """The cleaned text on one line, white space collapsed, at most `max_chars` characters; `…` marks a cut."""
-    line = " ".join(clean_text(text).text.split())
+    is_plain = text.isascii() and text.isprintable() and "agent-memory" not in text.lower()
+    line = " ".join((text if is_plain else clean_text(text).text).split())
     if len(line) <= max_chars:
         return line
     kept = cut_chars(line, max(max_chars - 1, 0))

@@ -16,9 +16,10 @@ def standing_tiers(tiers: TierList, live: Iterable[Meta]) -> TierList:
     added = [
         meta
         for meta in live
-        if meta.id not in hot
+        if (meta.pinned or is_vouched_for(meta))
+        and meta.id not in hot
         and meta.sensitivity is not Sensitivity.SECRET
-        and (meta.pinned or (meta.id not in warm and is_vouched_for(meta)))
+        and (meta.pinned or meta.id not in warm)
     ]
     new = tuple(meta.id for meta in sorted(added, key=lambda meta: (meta.created_at_ms, meta.id)))
     return TierList((*tiers.hot, *new), tuple(id for id in tiers.warm if id not in new))

@@ -97,9 +97,9 @@ def _plain_cells(entry: ShownEntry) -> tuple[str, ...]:
     meta = entry.listed.meta
     return (
         meta.id,
-        meta.kind.value,
-        status_shown(meta, entry.tier).value,
-        meta.origin.value,
+        meta.kind,
+        status_shown(meta, entry.tier),
+        meta.origin,
         _day_shown(meta.updated_at_ms // DAY_MS),
         str(entry.usage.count),
         one_line(meta.title, _TITLE_CHARS),

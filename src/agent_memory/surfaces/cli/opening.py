@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import re
 from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
@@ -17,15 +16,21 @@ from agent_memory.domain.results import sealed
 from agent_memory.domain.vocabulary import Sensitivity
 from agent_memory.errors import Error
 from agent_memory.formats.entry_json import entry_document
+from agent_memory.late_patterns import late_pattern
 from agent_memory.surfaces.console import Console
 
-_ID = re.compile(r"(?:\A(?:id__)?|id__)([1-9A-HJ-NP-Za-km-z]{6})(?:\.md)?\Z")
+_ID = late_pattern(r"(?:\A(?:id__)?|id__)([1-9A-HJ-NP-Za-km-z]{6})(?:\.md)?\Z")
+
+
+_opened: list[Memory] = []
+"""Kept until the process ends, which then does not take apart what was read of fifty thousand notes (see `entry.run`)."""
 
 
 def with_memory(console: Console, act: Callable[[Memory], int]) -> int:
     """Run `act` on the memory of this environment; the exit code."""
     match sealed(open_memory(os.environ, current_directory(), lambda text: console.err(f"memory: {text}"))):
         case Success(memory):
+            _opened.append(memory)
             code = act(memory)
             for warning in memory.warnings():
                 console.err(f"memory: {warning}")
