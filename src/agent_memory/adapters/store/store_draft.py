@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
+from operator import attrgetter
 
 from returns.result import Failure, Result, Success
 
@@ -15,9 +16,11 @@ from agent_memory.domain.change import Applied
 from agent_memory.domain.entry import Listed, Listing, UnreadableFile
 from agent_memory.domain.recording.file_change import FileChange, FileState, content_hash, hash_of
 from agent_memory.domain.text.file_name import id_in_name
-from agent_memory.domain.text.folded_name import folded_name
+from agent_memory.domain.text.folded_name import TakenNames, folded_name
 from agent_memory.errors import EntryNotFound, EntryUnreadable, Error, StoreIo
 from agent_memory.values import frozen
+
+_id = attrgetter("meta.id")
 
 Write = tuple[str, FileState | None]
 """A path relative to the root, and what is to be there."""
@@ -45,13 +48,13 @@ class Draft:
     def __init__(self, root: str, shelves: Shelves, live: Listing, archive: Listing | None = None) -> None:
         self.root = root
         self._shelves = shelves
-        self._live: dict[str, Listed | None] = {listed.meta.id: listed for listed in live.entries}
+        self._live: dict[str, Listed | None] = dict(zip(map(_id, live.entries), live.entries, strict=True))
         self._ids = LiveIds(self._live)
         self._unreadable = live.unreadable
         self._before: dict[str, FileState | None] = {}
         self._after: dict[str, FileState | None] = {}
-        self._names: dict[str, frozenset[str]] = {}
-        """Of each shelf on disk, folded."""
+        self._names: dict[str, TakenNames] = {}
+        """Of each shelf on disk."""
         self._names_after: dict[tuple[str, str], bool] = {}
         """Which of these, and of others, are taken by now."""
         self._archive = archive
@@ -198,8 +201,8 @@ class Draft:
             listed = self._shelves.names(shelf)
             if isinstance(listed, Failure):
                 return listed
-            self._names[shelf] = frozenset(map(folded_name, listed.unwrap()))
-        return Success(folded_name(name) not in self._names[shelf])
+            self._names[shelf] = TakenNames(listed.unwrap())
+        return Success(name not in self._names[shelf])
 
     def _archived_ids(self) -> Result[None, Error]:
         """Know what is in the archive."""

@@ -10,20 +10,20 @@ from agent_memory.domain.planning.drafts import stored_line
 from agent_memory.domain.planning.linking import Targets
 from agent_memory.domain.planning.planned_store import planned_entries
 from agent_memory.domain.planning.same_body import body_hash
+from agent_memory.domain.planning.taken_ids import borne_ids
 
 _MAX_TARGET_CHARS = 80
 
 
 def taken_ids(facts: PlanFacts, so_far: Plan) -> frozenset[str]:
     """Every id that is not free, casefolded: of the store, and planned by earlier windows."""
-    live = (id for each in facts.live for id in (*each.meta.aliases, each.meta.id))
-    return facts.taken_ids | {id.casefold() for id in (*live, *planned_entries(so_far))}
+    return facts.taken_ids.union(map(str.casefold, planned_entries(so_far)))
 
 
 def link_targets(by_ref: Mapping[str, str], new: Iterable[str], facts: PlanFacts, so_far: Plan) -> Targets:
     """What a link may point at: refs of the reply, its `new` ids, earlier windows' entries and the store's."""
-    live = {id.casefold(): id for each in facts.live for id in (*each.meta.aliases, each.meta.id)}
-    live.update({id.casefold(): id for id in (*planned_entries(so_far), *new)})
+    ids = (*borne_ids(facts.live), *planned_entries(so_far), *new)
+    live = dict(zip(map(str.casefold, ids), ids, strict=True))
     return Targets(by_ref, live, taken_ids(facts, so_far))
 
 

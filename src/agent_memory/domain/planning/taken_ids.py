@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
-from agent_memory.domain.entry import Listing
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from operator import attrgetter
+
+from agent_memory.domain.entry import Listed, Listing
+
+_id = attrgetter("meta.id")
+_aliases = attrgetter("meta.aliases")
 
 
 def taken_ids(live: Listing, archive: Listing) -> frozenset[str]:
     """Every id that is not free, casefolded: live, archived, and their aliases."""
-    metas = [each.meta for each in (*live.entries, *archive.entries)]
-    return frozenset(id.casefold() for meta in metas for id in (meta.id, *meta.aliases))
+    return frozenset(map(str.casefold, chain(borne_ids(live.entries), borne_ids(archive.entries))))
+
+
+def borne_ids(entries: Sequence[Listed]) -> Iterator[str]:
+    """The aliases of these entries, then their ids."""
+    return chain(chain.from_iterable(filter(None, map(_aliases, entries))), map(_id, entries))
