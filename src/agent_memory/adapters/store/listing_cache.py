@@ -7,14 +7,13 @@ is absent, damaged or of another version is built anew; one that cannot be writt
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Iterable
 
 from returns.result import Failure, Success
 
 from agent_memory.adapters.disk.durable import make_directories, replace_loosely
 from agent_memory.adapters.disk.paths import FileImage, directory_inside, read_file
-from agent_memory.adapters.store.shelf_names import keeping_all
+from agent_memory.adapters.store.shelf_names import keeping_all, kept_for_good
 from agent_memory.domain.results import sealed
 from agent_memory.formats.listing_rows import Rows, parse_rows, render_rows
 
@@ -41,8 +40,7 @@ class ListingCache:
         if self._rows is None:
             with keeping_all():
                 self._rows = self._read() or Rows({}, {})
-            # Nor does the collector ever need to look through what is kept for as long as the process lasts.
-            gc.freeze()
+            kept_for_good()
         return self._rows
 
     def keep(self, rows: Rows) -> None:

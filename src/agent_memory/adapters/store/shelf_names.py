@@ -38,6 +38,10 @@ class ShelfLook:
     others: Sequence[OtherName]
 
 
+class _Collector:
+    has_frozen = False
+
+
 @contextmanager
 def keeping_all() -> Generator[None, None, None]:
     """Without the cyclic collector: it would look again and again through many small values, all of which are kept.
@@ -50,10 +54,16 @@ def keeping_all() -> Generator[None, None, None]:
         yield
     finally:
         if was_enabled:
-            if gc.get_freeze_count() == 0:
+            if not _Collector.has_frozen and gc.get_freeze_count() == 0:
                 gc.freeze()
                 gc.unfreeze()
             gc.enable()
+
+
+def kept_for_good() -> None:
+    """What is there by now is never looked through by the collector again: for what is kept as long as the process lasts."""
+    gc.freeze()
+    _Collector.has_frozen = True
 
 
 def look_at_shelf(root: str, directory: str) -> Result[ShelfLook, Error]:

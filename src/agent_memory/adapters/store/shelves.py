@@ -113,14 +113,13 @@ class _Reading:
 
     def files(self, shelf: str, found: ShelfLook) -> list[Seen]:
         """What is to be said about the names on a shelf, in no order."""
-        known = self._known
         with keeping_all():
             # In the order of the rows, which is that of a listing: it is sorted the sooner.
-            same = {path: found.files.get(path) == looks for path, looks in known.looks.items()}
-            self._seen = {path: seen for path, seen in known.seen.items() if same[path]}
-            self._looks = {path: looks for path, looks in known.looks.items() if same[path]}
-        seen = list(self._seen.values())
-        seen += _present(self._read(path) for path in found.files if path not in self._seen)
+            self._looks, self._seen = {**self._known.looks}, {**self._known.seen}
+            for path in [path for path, looks in self._looks.items() if found.files.get(path) != looks]:
+                del self._looks[path], self._seen[path]
+            seen = list(self._seen.values())
+        seen += _present(self._read(path) for path in found.files.keys() - self._seen.keys())
         return seen + _present(self._other(f"{shelf}/{each.name}", each) for each in found.others)
 
     def newest(self, paths: Sequence[str]) -> Iterable[Seen]:

@@ -4,6 +4,8 @@ said, or vouched for, or an agent concluded unless it is an order."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from heapq import heapify, heappop
+from itertools import islice
 
 from agent_memory.domain.entry import Listed, Meta, StoredEntry
 from agent_memory.domain.injecting.place import Place, may_be_injected
@@ -27,6 +29,7 @@ SECTION_OF: Mapping[Kind, str] = {
 MOST_A_SECTION = 12
 """So many of each section are made ready: what a session knows already leaves room for others."""
 
+_POINTS: Mapping[Importance, int] = {importance: points for points, importance in enumerate(Importance)}
 _PINNED = 8
 _HERE = 2
 
@@ -63,31 +66,40 @@ def candidates(
         if may_be_injected(each, around):
             by_section.setdefault(SECTION_OF[each.meta.kind], []).append(each)
     for section, found in by_section.items():
-        left = MOST_A_SECTION
-        for each in sorted(found, key=lambda one: _rank(one.meta, around.scope, section)):
-            stored = read(each)
-            fit = None if stored is None or not may_be_injected(stored.listed, around) else shown(stored)
-            if fit is not None:
-                yield fit
-                left -= 1
-            if not left:
-                break
+        yield from islice(_fit(_best_first(found, around.scope, section), read, around), MOST_A_SECTION)
+
+
+def _fit(best: Iterable[Listed], read: Callable[[Listed], StoredEntry | None], around: Place) -> Iterator[Shown]:
+    for each in best:
+        stored = read(each)
+        fit = None if stored is None or not may_be_injected(stored.listed, around) else shown(stored)
+        if fit is not None:
+            yield fit
+
+
+def _best_first(found: Iterable[Listed], scope: str, section: str) -> Iterator[Listed]:
+    """In the order of rank; of thousands hardly more than a dozen are asked for, so they are not sorted."""
+    ranked = [(*_rank(each.meta, scope, section), each.path, each) for each in found]
+    heapify(ranked)
+    while ranked:
+        yield heappop(ranked)[-1]
 
 
 def _rank(meta: Meta, scope: str, section: str) -> tuple[int, int, str]:
     """Pinned, then what is important and of this place; then the newest. A handoff is of the last session, so only its age
     counts."""
-    points = 0 if section == "handoff" else list(Importance).index(meta.importance)
+    points = 0 if section == "handoff" else _POINTS[meta.importance]
     points += _PINNED * meta.pinned + (_HERE if meta.scope == scope != GLOBAL_SCOPE else 0)
     return -points, -meta.updated_at_ms, meta.id
 
 
 def good_until_ms(listed: Iterable[Listed], around: Place) -> int | None:
     """When the first of these notes runs out; None where none ever does."""
+    scopes = around.scopes
     ends = (
         end
         for each in listed
-        if each.meta.scope in around.scopes
+        if each.meta.scope in scopes
         for end in (each.meta.expires_at_ms, each.meta.valid_until_ms)
         if end is not None and end > around.now_ms
     )

@@ -25,10 +25,16 @@ class Place:
 def may_be_injected(listed: Listed, around: Place) -> bool:
     """What can be told without its body; the rest `candidates.shown` tells."""
     meta = listed.meta
-    if listed.archived or meta.sensitivity is Sensitivity.SECRET or meta.scope not in around.scopes:
+    if listed.archived or meta.sensitivity is Sensitivity.SECRET:
+        return False
+    if meta.scope not in (GLOBAL_SCOPE, around.scope):
         return False
     if around.in_repository and meta.sensitivity is Sensitivity.PRIVATE:
         return False
     if meta.origin is Origin.EXTERNAL and not is_vouched_for(meta):
         return False
-    return not any(end is not None and end <= around.now_ms for end in (meta.expires_at_ms, meta.valid_until_ms))
+    return not (_is_over(meta.expires_at_ms, around) or _is_over(meta.valid_until_ms, around))
+
+
+def _is_over(end_ms: int | None, around: Place) -> bool:
+    return end_ms is not None and end_ms <= around.now_ms
