@@ -24,6 +24,7 @@ _TIMEOUT_SECONDS = 60.0
 _STDERR_CHARS = 600
 _NOT_STARTED = 127
 _TIMED_OUT = 124
+_UNHEARD = 126
 
 _NETWORK_SECONDS = 600.0
 """Of a call that talks to a remote: a first sync over a slow line."""
@@ -241,4 +242,7 @@ def _ended(
         except subprocess.TimeoutExpired:
             os.killpg(child.pid, signal.SIGKILL)
             return Failure(RecorderFailed(shown, _TIMED_OUT, f"it did not end within {limit_seconds:g} s"))
+        except OSError as error:  # of the pipes to it
+            os.killpg(child.pid, signal.SIGKILL)
+            return Failure(RecorderFailed(shown, _UNHEARD, f"it could not be spoken with: {error.strerror or error}"))
     return Success(GitOutput(child.returncode, stdout, stderr.decode("utf-8", "replace")))
