@@ -7,7 +7,6 @@ of the documentation. JSON keys are the camelCase of the names here.
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Callable
 from typing import Any, Literal
 
@@ -15,7 +14,6 @@ from returns.result import Failure
 
 from agent_memory.domain.command.presets import BUILTIN, PRESETS
 from agent_memory.domain.injecting.profiles import SECTIONS, section_problem
-from agent_memory.domain.recording.command_template import parse_command_template
 from agent_memory.values import field, frozen
 
 Check = Callable[[Any], "str | None"]
@@ -32,6 +30,8 @@ def _key(meaning: str, default: Any = None, **facts: Any) -> Any:
 
 
 def _argv_problem(command: str) -> str | None:
+    import shlex  # as a whole config asks for little of what there is to check
+
     try:
         argv = shlex.split(command)
     except ValueError as error:
@@ -44,13 +44,14 @@ def _not_blank(text: str) -> str | None:
 
 
 def _commit_problem(command: str) -> str | None:
+    from agent_memory.domain.recording.command_template import parse_command_template
+
     parsed = parse_command_template(command)
     return parsed.failure() if isinstance(parsed, Failure) else None
 
 
 def _matching(pattern: str, expected: str) -> Check:
-    compiled = re.compile(pattern, re.ASCII)
-    return lambda value: None if compiled.fullmatch(value) else f"must be {expected}"
+    return lambda value: None if re.fullmatch(pattern, value, re.ASCII) else f"must be {expected}"
 
 
 _variable_name = _matching(r"[A-Za-z_][A-Za-z0-9_]{0,199}", "an environment variable's name (letters, digits, _)")

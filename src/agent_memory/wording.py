@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+import time
 from typing import assert_never
 
 from agent_memory import errors as e
@@ -76,7 +76,7 @@ def describe(error: e.Error) -> str:
         case e.TranscriptRefused(path, reason):
             return f"The transcript {path} was not read: {reason}."
         case e.SessionForgotten(session_id, at_ms):
-            day = datetime.fromtimestamp(at_ms / 1000, UTC).strftime("%Y-%m-%d")
+            day = time.strftime("%Y-%m-%d", time.gmtime(at_ms / 1000))
             return f"The session {session_id} was forgotten on {day} (`memory forget`), and is not learnt again."
         case e.AgentMissing(command):
             return f"The agent command {command} was not found. Install it, or set llm.command or llm.preset (`builtin` needs nothing)."

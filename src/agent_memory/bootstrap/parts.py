@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING
 
 from returns.result import Result, Success
 
-from agent_memory.adapters.agent.agent_environment import agent_sign, inside_harness
-from agent_memory.adapters.disk.locks import KernelLocks
 from agent_memory.adapters.disk.paths import real_root
 from agent_memory.adapters.surroundings.config_files import Effective
 from agent_memory.adapters.surroundings.root import home_of
@@ -21,6 +19,7 @@ from agent_memory.domain.note_draft import Caller
 from agent_memory.errors import Error
 
 if TYPE_CHECKING:
+    from agent_memory.adapters.disk.locks import KernelLocks
     from agent_memory.adapters.forgetting.tombstone_files import TombstoneFiles
     from agent_memory.adapters.git.git_process import GitProcess
     from agent_memory.adapters.git.git_recorder import GitRecorder
@@ -65,17 +64,24 @@ class Parts:
         self._caller = caller
         self.root = Path(real_root(Path(effective.config.storage.root or "")))
         self.clock = SystemClock()
-        self.locks = KernelLocks(self.root, environ)
 
     @property
     def config(self) -> Config:
         return self.effective.config
+
+    @cached_property
+    def locks(self) -> KernelLocks:
+        from agent_memory.adapters.disk.locks import KernelLocks
+
+        return KernelLocks(self.root, self.environ)
 
     @property
     def caller(self) -> Caller:
         """Who is calling: whoever was named, else by the variables of the environment."""
         if self._caller is not None:
             return self._caller
+        from agent_memory.adapters.agent.agent_environment import agent_sign, inside_harness
+
         inside = inside_harness(self.environ)
         if inside is not None:
             variable, harness = inside

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
+import time
 
-_ISO = re.compile(r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d)?)(?:[.,](\d{1,9}))?\s*(Z|[+-]\d\d:?\d\d)?", re.ASCII)
+from agent_memory.late_patterns import late_pattern
+
+_ISO = late_pattern(r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d)?)(?:[.,](\d{1,9}))?\s*(Z|[+-]\d\d:?\d\d)?", re.ASCII)
 
 DAY_MS = 86_400_000
 HOUR_MS = 3_600_000
@@ -14,7 +16,8 @@ HOUR_MS = 3_600_000
 def iso_of(at_ms: int) -> str:
     """`2026-02-13T14:30:05.123Z`."""
     whole, millis = divmod(at_ms, 1000)
-    return datetime.fromtimestamp(whole, UTC).replace(tzinfo=None).isoformat(timespec="seconds") + f".{millis:03d}Z"
+    year, month, day, hour, minute, second, *_ = time.gmtime(whole)
+    return f"{year:04d}-{month:02d}-{day:02d}T{hour:02d}:{minute:02d}:{second:02d}.{millis:03d}Z"
 
 
 def ms_of(text: str) -> int | None:
@@ -22,6 +25,8 @@ def ms_of(text: str) -> int | None:
     found = _ISO.fullmatch(text.strip())
     if not found:
         return None
+    from datetime import datetime  # which takes as long to load as a note to read and show
+
     day, clock, fraction, zone = found.groups()
     clock = clock if len(clock) == 8 else f"{clock}:00"
     offset = "+00:00" if zone in (None, "Z") else zone

@@ -17,11 +17,12 @@ from agent_memory.domain.instants import DAY_MS
 from agent_memory.domain.json_shape import is_object
 from agent_memory.domain.text.ids import is_id
 from agent_memory.domain.usage import LARGEST, Base, DayReads, LedgerRecord, Read, Total
+from agent_memory.late_patterns import late_pattern
 
 MAX_LINE_BYTES = 4096
 """Of a line with its `\\n`: one `write` of this size to a file in append mode is never torn by another."""
 
-_READER = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}", re.ASCII)
+_READER = late_pattern(r"[a-z0-9][a-z0-9._-]{0,63}", re.ASCII)
 
 
 def render_ledger_line(record: LedgerRecord) -> bytes:

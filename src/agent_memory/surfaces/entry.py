@@ -79,8 +79,8 @@ def _run_hook(command: str, *words: str) -> None:
 def _look_ahead() -> None:
     """At the store that is most likely meant; at another it is looked in time."""
     from agent_memory.adapters.index.look_ahead import look_ahead
+    from agent_memory.adapters.surroundings.configured_root import root_and_doubt
     from agent_memory.adapters.surroundings.root import home_of
-    from agent_memory.surfaces.hook_call import root_and_doubt
 
     root, _ = root_and_doubt(os.environ, home_of(os.environ))
     if root is not None:

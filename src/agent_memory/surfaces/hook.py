@@ -10,6 +10,7 @@ import time
 
 from agent_memory.adapters.disk.json_lite import json_object
 from agent_memory.adapters.inbox.inbox_put import INBOX, put_text
+from agent_memory.adapters.surroundings.configured_root import root_and_doubt
 from agent_memory.adapters.surroundings.own_calls import is_marked, is_own_call
 from agent_memory.adapters.surroundings.repository import read_repository
 from agent_memory.adapters.surroundings.root import home_of
@@ -22,7 +23,6 @@ from agent_memory.surfaces.hook_call import (
     log_problem,
     named_harness,
     payload_on_stdin,
-    root_and_doubt,
     run_silently,
 )
 

@@ -8,10 +8,9 @@ import stat
 import sys
 import time
 
-from agent_memory.adapters.disk.durable import close_quietly
 from agent_memory.adapters.disk.json_lite import scan_json, scan_members
-from agent_memory.adapters.surroundings.root import ROOT_VARIABLE, config_path, home_of, storage_root
-from agent_memory.domain.json_shape import is_object
+from agent_memory.adapters.surroundings.configured_root import root_and_doubt
+from agent_memory.adapters.surroundings.root import home_of
 from agent_memory.domain.queueing.session_event import PAYLOAD_KEYS, SHAPES
 
 TYPE_CHECKING = False
@@ -26,7 +25,6 @@ STDIN_SECONDS = 2.0
 QUIET_SECONDS = 0.2
 """How long the end is waited for after what may be the payload's last brace: a harness that keeps stdin open must not
 cost the session's end its time."""
-MAX_CONFIG_BYTES = 1 << 20
 _CHUNK_BYTES = 1 << 16
 
 
@@ -150,43 +148,3 @@ def payload_on_stdin() -> object:
     if not members:
         raise HookProblem("payload", "what came on stdin is not a JSON object")
     return members
-
-
-# -- the root ---------------------------------------------------------------------------------------------------------
-
-
-def root_and_doubt(environ: "Mapping[str, str]", home: str | None) -> tuple[str | None, str]:
-    """The root, and what puts it in doubt. The current directory's config has no say: it may come from a clone."""
-    if environ.get(ROOT_VARIABLE) or home is None:
-        return storage_root(environ), ""
-    try:
-        return storage_root(environ, _configured_root(config_path(home))), ""
-    except HookProblem as problem:
-        return storage_root(environ), problem.message
-
-
-def _configured_root(path: str) -> str | None:
-    """`storage.root` of the person's config, None where it says nothing."""
-    try:
-        config = scan_json(_read_config(path))
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        raise HookProblem("config-unreadable", f"{path} cannot be read: {error.strerror}") from None
-    except (ValueError, RecursionError):
-        raise HookProblem("config-invalid", f"{path} is not JSON") from None
-    storage = config.get("storage", {}) if is_object(config) else None
-    root = storage.get("root") if is_object(storage) else 0
-    if root is None or (isinstance(root, str) and root and "\0" not in root):
-        return root
-    raise HookProblem("config-invalid", f"storage.root in {path} is not a path")
-
-
-def _read_config(path: str) -> str:
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    try:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise ValueError("not a regular file")
-        return os.read(descriptor, MAX_CONFIG_BYTES).decode().removeprefix("\ufeff")
-    finally:
-        close_quietly(descriptor)

@@ -12,6 +12,7 @@ import os
 
 from agent_memory.adapters.disk.json_lite import json_object
 from agent_memory.adapters.scheduling.notices import SESSION, take_notice
+from agent_memory.adapters.surroundings.configured_root import root_and_doubt
 from agent_memory.adapters.surroundings.own_calls import is_marked, is_own_call
 from agent_memory.adapters.surroundings.root import home_of
 from agent_memory.domain.injecting.assembling import CONTEXT_END, CONTEXT_START
@@ -23,7 +24,6 @@ from agent_memory.surfaces.hook_call import (
     log_problem,
     named_harness,
     payload_on_stdin,
-    root_and_doubt,
     run_silently,
 )
 from agent_memory.surfaces.hook_injection import HookInjection

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import fcntl
 import os
-import threading
 import time
+from _thread import RLock  # which `threading` hands on, and takes longer to load than all else here
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -21,7 +21,6 @@ from agent_memory.adapters.disk.durable import FILE_MODE, make_directories
 from agent_memory.adapters.disk.io_errors import store_io
 from agent_memory.adapters.disk.paths import close_quietly, real_root
 from agent_memory.adapters.surroundings.root import home_of, local_state_directory
-from agent_memory.digests import sha256
 from agent_memory.domain.results import sealed
 from agent_memory.errors import Busy, Error, HomeUnknown
 
@@ -36,10 +35,10 @@ class KernelLocks:
     def __init__(
         self, root: Path, environ: Mapping[str, str] = os.environ, *, write_limit_seconds: float = WRITE_LIMIT_SECONDS
     ) -> None:
-        self._key = sha256(os.fsencode(real_root(root))).hexdigest()[:24]
+        self._root = real_root(root)
         self._environ = environ
         self._limit_seconds = write_limit_seconds
-        self._turn = threading.RLock()
+        self._turn = RLock()
         self._writing = False
 
     @contextmanager
@@ -82,7 +81,10 @@ class KernelLocks:
         home = home_of(self._environ)
         if home is None:
             return Failure(HomeUnknown())
-        return Success(f"{local_state_directory(home)}/{self._key}.{name}.lock")
+        from agent_memory.digests import sha256  # reading takes no lock
+
+        key = sha256(os.fsencode(self._root)).hexdigest()[:24]
+        return Success(f"{local_state_directory(home)}/{key}.{name}.lock")
 
 
 def lock_within(descriptor: int, kind: int, limit_seconds: float) -> bool:

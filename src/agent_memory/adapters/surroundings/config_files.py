@@ -15,7 +15,6 @@ from returns.result import Failure, Result, Success
 from agent_memory.adapters.disk.paths import read_file
 from agent_memory.adapters.surroundings.root import ROOT_VARIABLE, config_path, home_of, storage_root
 from agent_memory.config import OPEN_SECTIONS, Config, preset_problem
-from agent_memory.domain.command.trusted_config import vouches_for
 from agent_memory.domain.results import sealed
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.errors import ConfigInvalid, ConfigUnreadable, Error, HomeUnknown, PathRefused, StoreIo
@@ -136,6 +135,7 @@ def _trust(path: str, content: bytes, home: str | None) -> tuple[bool, tuple[str
     if home is None:
         return False, ()
     from agent_memory.adapters.surroundings.trust import TrustFile
+    from agent_memory.domain.command.trusted_config import vouches_for
 
     match sealed(TrustFile(home).configs()):
         case Success(trusted):

@@ -6,16 +6,16 @@ word; the tests hold it to the published one.
 
 from __future__ import annotations
 
-import re
+from agent_memory.late_patterns import late_pattern
 
 _VOWELS = frozenset("aeiouy")
 _VOWELS_WXY = _VOWELS | frozenset("wxY")
 _DOUBLES = frozenset(("bb", "dd", "ff", "gg", "mm", "nn", "pp", "rr", "tt"))
 _BEFORE_LI = frozenset("cdeghkmnrt")
-_Y_AFTER_VOWEL = re.compile(r"([aeiouy])y")
-_REGION = re.compile(r"[^aeiouy]*[aeiouy]+[^aeiouy]")
-_REGION_OF = re.compile(r"arsen|commun|emerg|gener|inter|later|organ|past|univers")
-_HAS_VOWEL = re.compile(r"[aeiouy]")
+_Y_AFTER_VOWEL = late_pattern(r"([aeiouy])y")
+_REGION = late_pattern(r"[^aeiouy]*[aeiouy]+[^aeiouy]")
+_REGION_OF = late_pattern(r"arsen|commun|emerg|gener|inter|later|organ|past|univers")
+_HAS_VOWEL = late_pattern(r"[aeiouy]")
 
 _WHOLES = """
     andes atlas bias cosmos howe news sky skis:ski skies:sky idly:idl gently:gentl ugly:ugli early:earli only:onli

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, date, datetime, timedelta
 from functools import cache
 
 from agent_memory.domain.instants import DAY_MS
 from agent_memory.domain.text.ids import ID_PATTERN
 from agent_memory.domain.vocabulary import Kind
+from agent_memory.late_patterns import late_pattern
 from agent_memory.values import frozen
 
 _LOOKED_AT_CHARS = 2_000
@@ -93,10 +93,10 @@ _RELATIVE = {
     "ayer": (1, 1),
 }
 _RELATIVE_TIME = rf"\b(?:{'|'.join(_RELATIVE)})\b"
-_LETTERS_OR_DIGIT = re.compile(r"[a-z]+|\d")
+_LETTERS_OR_DIGIT = late_pattern(r"[a-z]+|\d")
 _TIME_TELLS = frozenset({*_MONTHS, "today", "yesterday", "week", "month", "hoje", "ontem", "hoy", "ayer"})
 
-_ID = re.compile(rf"(?<!\w){ID_PATTERN}(?!\w)")
+_ID = late_pattern(rf"(?<!\w){ID_PATTERN}(?!\w)")
 _MOST_IDS = 20
 
 
@@ -183,28 +183,11 @@ def _opened(period: Period, asked: str, named: re.Match[str]) -> Period:
 
 
 def _period_of(named: dict[str, str | None], now_ms: int) -> Period | None:
+    from agent_memory.domain.searching.named_day import bounds_ms
+
     month_name, number = named.get("month"), named.get("monthnumber")
     month = _MONTHS[month_name.lower()] if month_name else int(number) if number else None
     day = int(named["day"] or 0) if named.get("day") else None
-    today = datetime.fromtimestamp(now_ms / 1000, UTC).date()
     written = named.get("year")
-    year = int(written) if written else today.year
-    try:
-        first = date(year, month or 1, day or 1)
-        if not written and first > today:
-            first = date(year - 1, month or 1, day or 1)
-    except ValueError:
-        return None
-    return Period(_ms(first), _ms(_after(first, month is not None, day is not None)))
-
-
-def _after(first: date, has_month: bool, has_day: bool) -> date:
-    if has_day:
-        return first + timedelta(days=1)
-    if has_month:
-        return date(first.year + first.month // 12, first.month % 12 + 1, 1)
-    return date(first.year + 1, 1, 1)
-
-
-def _ms(day: date) -> int:
-    return int(datetime(day.year, day.month, day.day, tzinfo=UTC).timestamp()) * 1000
+    bounds = bounds_ms(int(written) if written else None, month, day, now_ms)
+    return None if bounds is None else Period(*bounds)

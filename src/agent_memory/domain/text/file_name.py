@@ -9,6 +9,7 @@ from agent_memory.domain.entry import Meta
 from agent_memory.domain.text.ids import ID_PATTERN
 from agent_memory.domain.text.plain_text import clean_text, cut_bytes
 from agent_memory.domain.text.tags import normal_tags
+from agent_memory.late_patterns import late_pattern
 
 MAX_NAME_BYTES = 200
 MAX_TITLE_BYTES = 120
@@ -16,17 +17,17 @@ MAX_TITLE_BYTES = 120
 
 UNTITLED = "untitled"
 _SEPARATOR = " --"
-_NAME_ID = re.compile(rf"(?:^| )({ID_PATTERN})\.md\Z")
-_NAME_TITLE = re.compile(rf"(.*?)(?: -- .*|(?:^| ){ID_PATTERN}|)\.md", re.DOTALL)
+_NAME_ID = late_pattern(rf"(?:^| )({ID_PATTERN})\.md\Z")
+_NAME_TITLE = late_pattern(rf"(.*?)(?: -- .*|(?:^| ){ID_PATTERN}|)\.md", re.DOTALL)
 
 # Path separators of macOS and Linux, and what breaks links to the file in markdown, Obsidian and shared folders.
 _READABLE = (
-    (re.compile(r"\s*:\s+"), " - "),
-    (re.compile(r"[/\\:|]+"), "-"),
-    (re.compile(r'"'), "'"),
-    (re.compile(r"[*?<>\[\]^\x00]"), " "),
-    (re.compile(r"id__+"), "id_"),  # only the entry's own id may be found in its name
-    (re.compile(r"(?<= )--(?= )"), "-"),
+    (late_pattern(r"\s*:\s+"), " - "),
+    (late_pattern(r"[/\\:|]+"), "-"),
+    (late_pattern(r'"'), "'"),
+    (late_pattern(r"[*?<>\[\]^\x00]"), " "),
+    (late_pattern(r"id__+"), "id_"),  # only the entry's own id may be found in its name
+    (late_pattern(r"(?<= )--(?= )"), "-"),
 )
 
 

@@ -7,15 +7,16 @@ import unicodedata
 from collections.abc import Iterable
 
 from agent_memory.domain.text.plain_text import clean_text, cut_chars
+from agent_memory.late_patterns import late_pattern
 
 MAX_TAG_CHARS = 64
 DEFAULT_PREFIX = "topic"
 
-_NORMAL = re.compile(r"[a-z][a-z0-9]*(?<!id)__[a-z0-9]+(?:[-.+#][a-z0-9]+)*", re.ASCII)
-_PREFIXED = re.compile(r"([A-Za-z][A-Za-z0-9]*)__(.*)", re.DOTALL)
+_NORMAL = late_pattern(r"[a-z][a-z0-9]*(?<!id)__[a-z0-9]+(?:[-.+#][a-z0-9]+)*", re.ASCII)
+_PREFIXED = late_pattern(r"([A-Za-z][A-Za-z0-9]*)__(.*)", re.DOTALL)
 _SELECTORS = "\ufe0e\ufe0f"
-_SEPARATORS = re.compile(r"[\s,]+")
-_REPEATS = re.compile(r"-{2,}|\.{2,}")
+_SEPARATORS = late_pattern(r"[\s,]+")
+_REPEATS = late_pattern(r"-{2,}|\.{2,}")
 
 
 def normal_tag(text: str) -> str | None:

@@ -139,6 +139,10 @@ _UNSHOWN = partial(argparse.RawDescriptionHelpFormatter, width=80)
 every compressor there is."""
 
 
+# argparse looks for translations of its words, which nobody has, and loads `locale` to do so.
+vars(argparse).update(_=str)
+
+
 class Parser(argparse.ArgumentParser):
     """Errors become one sentence on stderr and exit code 2. Paragraphs of an epilog without line breaks are set in lines of
     80."""

@@ -1,0 +1,59 @@
+"""The root by a look at the config alone, for what begins before anything else is loaded: hooks, and a search's look ahead.
+
+Free of imports but C modules and our own import-free ones; `config_files` reads all of a config, and checks it.
+"""
+
+import os
+import stat
+
+from agent_memory.adapters.disk.durable import close_quietly
+from agent_memory.adapters.disk.json_lite import scan_json
+from agent_memory.adapters.surroundings.root import ROOT_VARIABLE, config_path, storage_root
+from agent_memory.domain.json_shape import is_object
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+MAX_CONFIG_BYTES = 1 << 20
+
+
+class _DoubtError(Exception):
+    """Why what the config says of the root cannot be told."""
+
+
+def root_and_doubt(environ: "Mapping[str, str]", home: str | None) -> tuple[str | None, str]:
+    """The root, and what puts it in doubt. The current directory's config has no say: it may come from a clone."""
+    if environ.get(ROOT_VARIABLE) or home is None:
+        return storage_root(environ), ""
+    try:
+        return storage_root(environ, _configured_root(config_path(home))), ""
+    except _DoubtError as doubt:
+        return storage_root(environ), str(doubt)
+
+
+def _configured_root(path: str) -> str | None:
+    """`storage.root` of the person's config, None where it says nothing."""
+    try:
+        config = scan_json(_read_config(path))
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise _DoubtError(f"{path} cannot be read: {error.strerror}") from None
+    except (ValueError, RecursionError):
+        raise _DoubtError(f"{path} is not JSON") from None
+    storage = config.get("storage", {}) if is_object(config) else None
+    root = storage.get("root") if is_object(storage) else 0
+    if root is None or (isinstance(root, str) and root and "\0" not in root):
+        return root
+    raise _DoubtError(f"storage.root in {path} is not a path")
+
+
+def _read_config(path: str) -> str:
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise ValueError("not a regular file")
+        return os.read(descriptor, MAX_CONFIG_BYTES).decode().removeprefix("\ufeff")
+    finally:
+        close_quietly(descriptor)
