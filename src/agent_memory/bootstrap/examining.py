@@ -40,7 +40,7 @@ def repair(memory: Memory, progress: Callable[[str], None]) -> Result[Treatment,
 
 def search_secrets(memory: Memory, progress: Callable[[str], None]) -> SecretSearch:
     """As `Memory.search_secrets` has it."""
-    return search_secrets_in(str(memory.root), memory.git_process, progress)
+    return search_secrets_in(memory.real_root, memory.git_process, progress)
 
 
 def _examiner(memory: Memory, progress: Callable[[str], None], *, anew: bool) -> Examiner:

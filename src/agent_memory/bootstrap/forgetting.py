@@ -43,7 +43,7 @@ def forgetter(memory: Memory) -> Forgetter:
         recorder=memory.recorder,
         locks=memory.locks,
         clock=memory.clock,
-        purge=lambda work: purge_rules(str(memory.root), work).bind(
+        purge=lambda work: purge_rules(memory.real_root, work).bind(
             lambda rules: purge_history(memory.root, memory.environ, rules)
         ),
         publish=lambda: tolerated(memory, memory.publish()),

@@ -57,6 +57,6 @@ def _handing_over_io(memory: Memory) -> HandingOverIo:
         store=memory.store,
         writes=RecordedWrites(memory.store, memory.recorder, memory.locks, memory.caller, memory.warn, memory.publish),
         clock=memory.clock,
-        recent=lambda: recent_entries(str(memory.root)),
+        recent=lambda: recent_entries(memory.real_root),
         handoff_days=memory.config.limits.handoff_days,
     )

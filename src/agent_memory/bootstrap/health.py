@@ -40,7 +40,7 @@ def health(memory: Memory) -> Result[Health, Error]:
 
 def _with_deliveries(memory: Memory, health: Health) -> Health:
     now_ms = memory.clock.now_ms()
-    deliveries = deliveries_by_harness(DeliveryLog(str(memory.root)).deliveries(), now_ms)
+    deliveries = deliveries_by_harness(DeliveryLog(memory.real_root).deliveries(), now_ms)
     return evolve(health, deliveries=deliveries, now_ms=now_ms)
 
 

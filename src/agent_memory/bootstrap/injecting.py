@@ -73,7 +73,7 @@ def _delivered(memory: Memory, request: InjectRequest, profile: Profile, passage
     session, scope = request.session or "", memory.scope_here()
     now_ms = memory.clock.now_ms()
     try:
-        with DeliveryLog(str(memory.root)) as log:
+        with DeliveryLog(memory.real_root) as log:
             known = known_ids(log.deliveries(session), harness, session, now_ms) if session else frozenset[str]()
             injection = assemble(passages, profile, known)
             if injection.ids:
@@ -97,7 +97,7 @@ def prepare(memory: Memory) -> Result[Shelf, Error]:
         passages = tuple(passage for passage in map(passage_of, found) if passage is not None)
         return Shelf(passages, config.token_budget, config.profiles, good_until_ms(live.entries, around))
 
-    found = is_there(str(memory.root))
+    found = is_there(memory.real_root)
     return found.bind(lambda is_found: memory.store.list().map(shelf) if is_found else Success(shelf(Listing(()))))
 
 

@@ -34,7 +34,7 @@ def job_healths(memory: Memory) -> Result[tuple[InstalledSchedule | None, tuple[
     ) -> Result[tuple[InstalledSchedule | None, tuple[JobHealth, ...]], Error]:
         if installed is None:
             return _unreceipted(memory, state).map(lambda found: (None, found))
-        if installed.root != str(memory.root):
+        if installed.root != memory.real_root:
             return Success((None, ()))
         found = [
             state.record(job.name).map(partial(_job_health, memory, job.name, job.interval_seconds, installed))

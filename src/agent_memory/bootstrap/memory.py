@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from returns.result import Result, Success
@@ -14,6 +13,7 @@ from agent_memory.bootstrap.parts import Parts, Warn
 from agent_memory.errors import Error
 
 if TYPE_CHECKING:
+    from pathlib import Path
     from threading import Event
 
     from agent_memory.adapters.forgetting.forgetting_look import Found
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 # Each act is wired in a room of its own, which is loaded when somebody does it.
 
 
-def open_memory(environ: Mapping[str, str], cwd: Path | None, warn: Warn) -> Result[Memory, Error]:
+def open_memory(environ: Mapping[str, str], cwd: Path | str | None, warn: Warn) -> Result[Memory, Error]:
     """The memory that this environment names. Nothing is created or changed until something is written."""
 
     def opened(effective: Effective) -> Memory:

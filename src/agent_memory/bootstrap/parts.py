@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from returns.result import Result, Success
@@ -19,6 +18,8 @@ from agent_memory.domain.note_draft import Caller
 from agent_memory.errors import Error
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from agent_memory.adapters.disk.locks import KernelLocks
     from agent_memory.adapters.forgetting.tombstone_files import TombstoneFiles
     from agent_memory.adapters.git.git_process import GitProcess
@@ -62,8 +63,15 @@ class Parts:
         self.effective = effective
         self.warn = warn
         self._caller = caller
-        self.root = Path(real_root(Path(effective.config.storage.root or "")))
+        self.real_root = real_root(effective.config.storage.root or "")
         self.clock = SystemClock()
+
+    @cached_property
+    def root(self) -> Path:
+        """`real_root` for whoever builds paths on it: to load `pathlib` is a twentieth of a search."""
+        from pathlib import Path
+
+        return Path(self.real_root)
 
     @property
     def config(self) -> Config:
@@ -73,7 +81,7 @@ class Parts:
     def locks(self) -> KernelLocks:
         from agent_memory.adapters.disk.locks import KernelLocks
 
-        return KernelLocks(self.root, self.environ)
+        return KernelLocks(self.real_root, self.environ)
 
     @property
     def caller(self) -> Caller:
@@ -108,19 +116,19 @@ class Parts:
     def store(self) -> StoreFiles:
         from agent_memory.adapters.store.store_files import StoreFiles
 
-        return StoreFiles(self.root, self.locks)
+        return StoreFiles(self.real_root, self.locks)
 
     @cached_property
     def index(self) -> IndexFiles:
         from agent_memory.adapters.index.index_files import IndexFiles
 
-        return IndexFiles(self.root)
+        return IndexFiles(self.real_root)
 
     @cached_property
     def targets(self) -> TargetFiles:
         from agent_memory.adapters.targets.target_files import TargetFiles
 
-        return TargetFiles(home_of(self.environ), str(self.root))
+        return TargetFiles(home_of(self.environ), self.real_root)
 
     @property
     def reading(self) -> Reading:
@@ -147,7 +155,7 @@ class Parts:
     def ledger(self) -> UsageLedgerFiles:
         from agent_memory.adapters.records.usage_ledger_files import UsageLedgerFiles
 
-        return UsageLedgerFiles(self.root)
+        return UsageLedgerFiles(self.real_root)
 
     @cached_property
     def spend(self) -> SpendLedgerFiles:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def publisher_of(memory: Memory) -> Publisher:
     """What writes the managed sections of this store."""
     return Publisher(
-        memory.store, memory.targets, told_path(str(memory.root), home_of(memory.environ)), section_budget(memory)
+        memory.store, memory.targets, told_path(memory.real_root, home_of(memory.environ)), section_budget(memory)
     )
 
 

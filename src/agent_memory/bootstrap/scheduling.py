@@ -49,7 +49,7 @@ def scheduling(memory: Memory) -> Result[Scheduling, Error]:
                     state=state,
                     setup=SetupState(home),
                     clock=memory.clock,
-                    root=str(memory.root),
+                    root=memory.real_root,
                     programs_of=lambda scheduler: Programs(scheduler.value, memory.environ),
                 )
             )
@@ -74,8 +74,8 @@ def unscheduled_variables(memory: Memory) -> tuple[str, ...]:
 def _environment(memory: Memory, home: str) -> tuple[tuple[str, str], ...]:
     """What a scheduler has to say where the person's own config does not lead to the same root."""
     there = load_config({"HOME": home}, None).map(lambda effective: effective.config.storage.root or "")
-    same = isinstance(there, Success) and os.path.realpath(there.unwrap()) == str(memory.root)
-    root = () if same else ((ROOT_VARIABLE, str(memory.root)),)
+    same = isinstance(there, Success) and os.path.realpath(there.unwrap()) == memory.real_root
+    root = () if same else ((ROOT_VARIABLE, memory.real_root),)
     return (("PATH", memory.environ.get("PATH", os.defpath)), *root)
 
 

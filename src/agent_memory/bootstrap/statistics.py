@@ -27,7 +27,7 @@ MOST_RUNS = 5_000
 def statistics(memory: Memory, days: int) -> Result[Statistics, Error]:
     """As `Memory.statistics` has it."""
     period = period_to(memory.clock.now_ms(), days)
-    root = str(memory.root)
+    root = memory.real_root
     return Result.do(
         statistics_of(
             StoreFacts(

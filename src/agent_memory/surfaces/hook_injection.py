@@ -148,12 +148,10 @@ class HookInjection:
         return found, profile
 
     def _memory(self) -> "Memory":
-        from pathlib import Path
-
         from agent_memory.bootstrap import open_memory
 
         environ = {**self.environ, "AGENT_MEMORY_ROOT": self.root}
-        memory: Memory = _value(open_memory(environ, Path(self.directory), lambda _: None))
+        memory: Memory = _value(open_memory(environ, self.directory, lambda _: None))
         return memory
 
 

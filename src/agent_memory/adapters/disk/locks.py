@@ -13,7 +13,7 @@ import time
 from _thread import RLock  # which `threading` hands on, and takes longer to load than all else here
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager, suppress
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from returns.result import Failure, Result, Success
 
@@ -24,6 +24,9 @@ from agent_memory.adapters.surroundings.root import home_of, local_state_directo
 from agent_memory.domain.results import sealed
 from agent_memory.errors import Busy, Error, HomeUnknown
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
 WRITE_LIMIT_SECONDS = 30.0
 _FIRST_PAUSE_SECONDS = 0.001
 _LONGEST_PAUSE_SECONDS = 0.02
@@ -33,7 +36,11 @@ class KernelLocks:
     """`Locks` of one root. One instance serves all threads of a process; hand the same one to all adapters of a root."""
 
     def __init__(
-        self, root: Path, environ: Mapping[str, str] = os.environ, *, write_limit_seconds: float = WRITE_LIMIT_SECONDS
+        self,
+        root: Path | str,
+        environ: Mapping[str, str] = os.environ,
+        *,
+        write_limit_seconds: float = WRITE_LIMIT_SECONDS,
     ) -> None:
         self._root = real_root(root)
         self._environ = environ

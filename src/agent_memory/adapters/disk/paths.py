@@ -11,7 +11,7 @@ import os
 import stat
 import struct
 from collections.abc import Iterable
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from returns.result import Failure, Result, Success
 
@@ -20,6 +20,9 @@ from agent_memory.adapters.disk.io_errors import store_io
 from agent_memory.domain.results import sealed
 from agent_memory.errors import Error, PathRefused, StoreIo
 from agent_memory.values import frozen
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 MAX_NAME_BYTES = 255
 _CHUNK_BYTES = 1 << 16
@@ -38,7 +41,7 @@ class FileImage:
     """See `known_by`."""
 
 
-def real_root(root: Path) -> str:
+def real_root(root: Path | str) -> str:
     """The real path of the root, whether or not it exists."""
     return os.path.realpath(root)
 

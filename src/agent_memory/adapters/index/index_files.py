@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import sqlite3
 import struct
-import threading
+from _thread import RLock
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from returns.result import Failure, Result, Success
@@ -41,6 +40,8 @@ from agent_memory.errors import Busy, Error
 from agent_memory.values import evolve
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from agent_memory.adapters.index.refreshing import KnownFiles
     from agent_memory.adapters.index.shelf_look import ShelfLook
 
@@ -57,9 +58,9 @@ _RUINED_STILL = "its file is damaged and cannot be replaced"
 class IndexFiles:
     """See the port. One object may be asked by several threads."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path | str) -> None:
         self._root = real_root(root)
-        self._lock = threading.RLock()
+        self._lock = RLock()
         self._database: IndexDatabase | None = None
         self._segments = Segments()
         self._last: tuple[tuple[int, int], TermMatching] | None = None

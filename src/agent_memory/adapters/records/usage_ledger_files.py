@@ -12,8 +12,7 @@ import os
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
-from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from returns.result import Failure, Result, Success
 
@@ -42,6 +41,9 @@ from agent_memory.errors import Busy, EntryInvalid, Error, StoreIo
 from agent_memory.formats.ledger_lines import MAX_LINE_BYTES, parse_ledger_line, problems_of, render_ledger_line
 from agent_memory.values import frozen
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
 _LIMIT_SECONDS = 30.0
 _ENDING = ".jsonl"
 
@@ -57,7 +59,7 @@ class LedgerSurvey:
 class UsageLedgerFiles:
     """`UsageLedger` in the directory `usage` of a root."""
 
-    def __init__(self, root: Path, host: str | None = None) -> None:
+    def __init__(self, root: Path | str, host: str | None = None) -> None:
         self._root = real_root(root)
         self._file_name = slug_of((host or os.uname().nodename).lower()) + _ENDING
 

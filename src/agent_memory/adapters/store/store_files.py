@@ -17,7 +17,6 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from returns.result import Failure, Result, Success
@@ -35,6 +34,8 @@ from agent_memory.domain.text.ids import is_id
 from agent_memory.errors import EntryChanged, EntryNotFound, EntryUnreadable, Error
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from agent_memory.adapters.store.store_batches import Batches, Decided
     from agent_memory.domain.footprint import Footprint
     from agent_memory.domain.tiers import TierList
@@ -47,7 +48,7 @@ _ATTEMPTS = 5
 class StoreFiles:
     """`Store` in a directory. The root is resolved once, need not exist, and is made at the first write."""
 
-    def __init__(self, root: Path, locks: Locks) -> None:
+    def __init__(self, root: Path | str, locks: Locks) -> None:
         self._root = real_root(root)
         self._locks = locks
         self._shelves = Shelves(self._root)

@@ -19,6 +19,7 @@ from agent_memory.domain.results import sealed
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.errors import HomeUnknown
 from agent_memory.formats.strict_values import document_of
+from agent_memory.surfaces.cli.opening import current_directory
 from agent_memory.surfaces.config_page import config_page, config_schema_text
 from agent_memory.surfaces.console import Console
 
@@ -45,7 +46,7 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
         return 0
     if arguments.path:
         return _show_path(console)
-    match sealed(load_config(os.environ, _current_directory())):
+    match sealed(load_config(os.environ, current_directory())):
         case Failure(error):
             return console.fail(error)
         case Success(effective):
@@ -53,13 +54,6 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
                 console.err(f"memory: {warning}")
             _show(effective, console)
             return 0
-
-
-def _current_directory() -> str | None:
-    try:
-        return os.getcwd()
-    except OSError:  # it was removed under us
-        return None
 
 
 def _show_path(console: Console) -> int:

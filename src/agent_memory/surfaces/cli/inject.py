@@ -55,7 +55,7 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
 
     def injected(memory: Memory) -> int:
         here = current_directory()
-        if is_own_call(memory.environ) or (here is not None and is_marked(str(here))):
+        if is_own_call(memory.environ) or (here is not None and is_marked(here)):
             return console.fail(ActRefused("inject", DEPTH_VARIABLE))
         match sealed(memory.inject(_request(arguments))):
             case Failure(error):

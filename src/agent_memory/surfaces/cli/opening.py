@@ -6,7 +6,6 @@ import argparse
 import os
 from collections.abc import Callable
 from enum import StrEnum
-from pathlib import Path
 
 from returns.result import Failure, Result, Success
 
@@ -39,10 +38,10 @@ def with_memory(console: Console, act: Callable[[Memory], int]) -> int:
             return console.fail(error)
 
 
-def current_directory() -> Path | None:
+def current_directory() -> str | None:
     """The working directory; None where it was removed under us."""
     try:
-        return Path.cwd()
+        return os.getcwd()
     except OSError:
         return None
 
