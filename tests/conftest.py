@@ -17,6 +17,7 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
     derandomize=bool(os.environ.get("CI")),
 )
+settings.register_profile("thorough", settings.get_profile("untimed"))
 settings.load_profile("untimed")
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -25,6 +26,8 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 NO_HOME = "/dev/null/choose-a-home"
 """Below a character device nothing can be created, not even by root."""
+
+pytest_plugins = ["property_examples"]
 
 _OURS = ("AGENT_MEMORY_", "XDG_", "CLAUDE", "CODEX_", "GIT_")
 
