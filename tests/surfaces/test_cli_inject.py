@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 import time
@@ -417,6 +418,20 @@ class TestADay:
         assert start(memory, session="the-next", source="resume") == ""
         memory.capture_session(SESSION, path)  # it went on after all, and was captured at its turn's end
         assert "cut off" not in start(memory, session="another")
+
+    def test_whether_it_was_captured_is_not_guessed_where_the_inbox_cannot_be_read(self, memory: Memory) -> None:
+        """P6: what is known is delivered, nothing is called lost, and the log tells."""
+        memory.remembered(ZEBRA, "--kind", "lesson")
+        path = memory.home / ".claude" / "projects" / "lamp"
+        path.mkdir(parents=True)
+        conversation(memory, closed=False).write(path)
+        ask(memory, "Now make the harbour lamp blink twice before it turns off.", session=SESSION)
+        shutil.rmtree(memory.root / "inbox", ignore_errors=True)
+        (memory.root / "inbox").write_text("in the way")
+        told = start(memory, session="the-next")
+        assert ZEBRA in told
+        assert "cut off" not in told
+        assert [each["code"] for each in problems(memory)] == ["store-io"]
 
 
 def test_a_hook_loads_no_more_than_it_needs(memory: Memory) -> None:

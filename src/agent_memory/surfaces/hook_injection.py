@@ -48,6 +48,8 @@ class HookInjection:
         self.directory = moment.cwd or current_directory()
         self.scope = read_repository(self.directory, environ, home).scope
         self.now_ms = time.time_ns() // 1_000_000
+        self.trouble = ""
+        """What went wrong beside what can be said, as a sentence for the log."""
 
     def injection(self) -> Injection:
         """What to say; it is recorded as said."""
@@ -118,12 +120,20 @@ class HookInjection:
         """The last words of the last session here, where the person asked and nothing came after."""
         deliveries = DeliveryLog(self.root).deliveries(self.scope)
         last = last_other_session(deliveries, self.scope, self.moment.session_id, self.now_ms)
-        if last is None or last.event != ASKED or was_captured_since(self.root, last.harness, last.session, last.at_ms):
+        if last is None or last.event != ASKED or self._was_captured(last):
             return ()
         from agent_memory.bootstrap.injecting import recover
 
         memory = self._memory()
         return _within(RECOVERY_SECONDS, lambda: recover(memory, last.harness, last.session))
+
+    def _was_captured(self, last: Delivery) -> bool:
+        """Also where that cannot be told: what is known already is not said again as if it were lost."""
+        try:
+            return was_captured_since(self.root, last.harness, last.session, last.at_ms)
+        except OSError as error:
+            self.trouble = f"{error.filename} cannot be read: {error.strerror}"
+            return True
 
     # -- when the person asks -----------------------------------------------------------------------------------------
 

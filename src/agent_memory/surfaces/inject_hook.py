@@ -80,14 +80,17 @@ def _answer(named: str, moment: Moment, environ: "Mapping[str, str]") -> None:
     root, doubt = root_and_doubt(environ, home)
     if root is None:
         raise HookProblem("home-unknown", "no home directory is known; set HOME or AGENT_MEMORY_ROOT")
-    notes = ""
+    notes = trouble = ""
     if os.path.isdir(f"{root}/topics"):  # else there is no note yet, and nothing is to be created
-        notes = HookInjection(named, moment, environ, home, os.path.realpath(root)).injection().text
+        answer = HookInjection(named, moment, environ, home, os.path.realpath(root))
+        notes, trouble = answer.injection().text, answer.trouble
     texts = [text for text in (_failed_run(moment, home), notes) if text]
     if texts:
         _print(json_object(hook_output(named, moment.event_name, "\n\n".join(texts))))
     if doubt:
         raise HookProblem("config-invalid", f"{doubt}, so {root} was looked into")
+    if trouble:
+        raise HookProblem("store-io", trouble)
 
 
 def _failed_run(moment: Moment, home: str | None) -> str:

@@ -9,7 +9,8 @@ _MAX_BYTES = 1 << 18
 
 
 def was_captured_since(root: str, harness: str, session_id: str, at_ms: int) -> bool:
-    """Whether an entry of the session was captured at that time or later, whatever became of it since."""
+    """Whether an entry of the session was captured at that time or later, whatever became of it since. OSError for a place that
+    cannot be looked into: what was captured is not known then (P6)."""
     seconds, millis = divmod(at_ms, 1000)
     stamp = f"{time.strftime('%Y-%m-%dT%H-%M-%S', time.gmtime(seconds))}.{millis:03d}Z"
     return any(
@@ -22,7 +23,7 @@ def was_captured_since(root: str, harness: str, session_id: str, at_ms: int) -> 
 def _listed(directory: str) -> list[str]:
     try:
         return [name for name in os.listdir(directory) if name.endswith(".json")]
-    except OSError:
+    except FileNotFoundError:
         return []
 
 
@@ -30,5 +31,5 @@ def _names(path: str, session_id: str) -> bool:
     try:
         with open(path, "rb") as file:
             return f'"{session_id}"'.encode() in file.read(_MAX_BYTES)
-    except OSError:
+    except FileNotFoundError:  # moved on meanwhile
         return False
