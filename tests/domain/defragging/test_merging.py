@@ -136,6 +136,17 @@ def test_a_link_of_a_source_that_leads_nowhere_is_not_taken_along() -> None:
     assert entry.body == f"{BODY} See hosts and builds.\n\nSee also: [[{SOURCE.meta.id}]]"
 
 
+def test_a_link_that_is_held_in_another_spelling_is_held() -> None:
+    """P15"""
+    spelt = SOURCE.meta.id.replace("id__c", "id__C")
+    port = evolve(PORT, body=f"{PORT.body} See [[{spelt}|builds]].")
+    told = f"{BODY} See [[{SOURCE.meta.id}|builds]]."
+    (entry,) = written(planned(facts_of(port, DEPLOY, SOURCE), evolve(BOTH, body=told)))
+    assert entry.body == told
+    (entry,) = written(planned(facts_of(port, DEPLOY, SOURCE), evolve(BOTH, body=f"{BODY} See builds.")))
+    assert entry.body == f"{BODY} See builds.\n\nSee also: [[{SOURCE.meta.id}]]"
+
+
 def test_a_later_part_may_say_that_it_comes_from_the_first() -> None:
     last = f"\n\nSee also: [[{SOURCE.meta.id}]]"
     parts = (evolve(PARTS[0], body=PARTS[0].body + last), evolve(PARTS[1], body=PARTS[1].body + last))

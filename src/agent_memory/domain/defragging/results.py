@@ -39,10 +39,10 @@ def linked_bodies(
     targets = ground.targets({**own, **{id: id for id in bodies}})
     linked = {id: link_body(_without_own(body, own, id == heir), (), targets, id) for id, body in bodies.items()}
     texts = {id: each.body for id, each in linked.items()}
-    held = {link.target for text in texts.values() for link in find_links(text)}
-    wanted = (link.target for each in sources for link in find_links(each.body) if link.target not in own)
-    lost = (id for id in dict.fromkeys(wanted) if id not in held and targets.id_of(id))
-    missing = [id for id in lost if not any(id in drop for drop in drops)]
+    held = {targets.id_of(link.target) for text in texts.values() for link in find_links(text)}
+    wanted = {targets.id_of(link.target): link.target for each in sources for link in find_links(each.body)}
+    lost = {id: target for id, target in wanted.items() if id is not None and id not in {*held, *own, heir}}
+    missing = [id for id, target in lost.items() if not any(id in drop or target in drop for drop in drops)]
     extended = append_see_also(texts[heir], missing)
     if len(extended) <= MAX_BODY_CHARS:
         texts[heir] = extended
