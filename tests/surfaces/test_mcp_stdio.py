@@ -21,7 +21,7 @@ import pytest
 
 pytest.importorskip("mcp")
 
-from agent_memory.surfaces.mcp.stdio import MAX_LINE_BYTES, Lines
+from agent_memory.surfaces.mcp.stdio import MAX_LINE_BYTES, MOST_UNANSWERED, MOST_UNANSWERED_BYTES, Lines
 from mcp_clients import called, over_stdio
 from memory_process import PROGRAM, Memory
 
@@ -276,14 +276,23 @@ class TestTheEnd:
         raw.process.terminate()
         assert raw.ended() == (0, "")
 
-    def test_a_client_that_asks_on_and_reads_nothing_has_to_wait(self, raw: Raw) -> None:
+    @pytest.mark.parametrize("id_chars", [10_000, 100_000], ids=["too many requests", "too many bytes"])
+    def test_a_client_that_asks_on_and_reads_nothing_has_to_wait(self, raw: Raw, id_chars: int) -> None:
         os.set_blocking(raw.stdin.fileno(), False)
-        line = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "ping"}).encode() + b"\n"
+        asked, begun = 0, b""
         deadline = time.monotonic() + LIMIT_SECONDS
         while select.select([], [raw.stdin], [], 2.0)[1] or _unread_bytes(raw.stdout) < 8_000:
             assert time.monotonic() < deadline, "it reads on and on, or answers nothing"
+            if not begun:
+                asked += 1
+                # The answer repeats the id: so none but the first few goes into the pipe that nobody reads.
+                begun = (
+                    json.dumps({"jsonrpc": "2.0", "id": f"{asked}{'x' * id_chars}", "method": "ping"}).encode() + b"\n"
+                )
             with suppress(BlockingIOError):
-                os.write(raw.stdin.fileno(), line)
+                begun = begun[os.write(raw.stdin.fileno(), begun) :]
+        most = min(MOST_UNANSWERED, MOST_UNANSWERED_BYTES // id_chars)
+        assert most <= asked < most + 50
         raw.process.terminate()
         assert raw.ended() == (0, "")
 
