@@ -82,6 +82,13 @@ def test_cookies_go_when_one_of_them_was_drawn(cookies: str, is_one: bool) -> No
         ("ana:1000", False),
         ("ana:12:34", True),
         ("'tangerine7:'", True),  # a key in the place of the user
+        ("tangerine7:", True),
+        ("ana:", False),
+        ("'ana:'", False),
+        ("readonly:", False),
+        ("k7m2p9x:", False),  # too short for a key
+        ("k7m2p9xq:", True),
+        ("12345678:", False),
         ("'tangerine7'", False),
         ("ana:changeme", False),
         ("ana:password", False),
