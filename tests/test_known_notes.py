@@ -123,7 +123,7 @@ def test_meaning_finds_what_words_alone_do_not(store: DictStore) -> None:
 
 def test_a_store_that_cannot_be_listed_is_an_error() -> None:
     class Broken(DictStore):
-        def list(self, *, archived: bool = False) -> Result[Listing, Error]:
+        def list(self, *, archived: bool = False, lately: bool = False) -> Result[Listing, Error]:
             return Failure(BROKEN)
 
     assert KnownNotes(Broken()).similar_to(AGAIN, REPO) == Failure(BROKEN)

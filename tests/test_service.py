@@ -457,7 +457,7 @@ class Unreadable(DictStore):
     ) -> Result[Receipt, Error]:
         raise AssertionError("nothing may be written")
 
-    def list(self, *, archived: bool = False) -> Result:  # type: ignore[type-arg]
+    def list(self, *, archived: bool = False, lately: bool = False) -> Result:  # type: ignore[type-arg]
         return Failure(StoreIo("topics", "list", "EIO", "Input/output error"))
 
 

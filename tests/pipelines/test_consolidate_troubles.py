@@ -84,7 +84,7 @@ class TestTheStoresFault:
 
     def test_a_store_that_cannot_be_listed_fails_the_run(self, world: World) -> None:
         class Unlisted(DictStore):
-            def list(self, *, archived: bool = False) -> Result[Listing, Error]:
+            def list(self, *, archived: bool = False, lately: bool = False) -> Result[Listing, Error]:
                 return Failure(FULL)
 
         world.capture("s1", "Remember: locks die")

@@ -56,7 +56,7 @@ def run_agent(io: ConsolidateIo, run: Run) -> Result[Run, Error]:
                 shown = _shown(io, cut, related, planned, budget, entries)
                 return _ask(io, run, cut, window, evolve(shelf, catalog=catalog, shown=shown), budget)
 
-    return read_shelf(io).bind(of_shelf)
+    return read_shelf(io, lately=True).bind(of_shelf)
 
 
 def _budget(io: ConsolidateIo, catalog: tuple[Listed, ...]) -> Result[PromptBudget | None, Error]:

@@ -21,6 +21,7 @@ from agent_memory.adapters.disk.listed_names import names_inside
 from agent_memory.adapters.disk.paths import FileImage, oddity
 from agent_memory.adapters.store.entry_files import ARCHIVE, TOPICS, read_image, understand, unreadable
 from agent_memory.adapters.store.listing_cache import ListingCache, believed_by
+from agent_memory.adapters.store.shelf_looks import ShelfLooks
 from agent_memory.adapters.store.shelf_names import (
     NOTE_ENDING,
     OtherName,
@@ -28,7 +29,6 @@ from agent_memory.adapters.store.shelf_names import (
     is_open_directory,
     is_text,
     keeping_all,
-    look_at_shelf,
     looks_of,
     printable,
 )
@@ -52,11 +52,13 @@ class Shelves:
     def __init__(self, root: str) -> None:
         self._root = root
         self._caches = {shelf: ListingCache(root, shelf) for shelf in (TOPICS, ARCHIVE)}
+        self._looks = ShelfLooks(root)
         self._last_live: Listing | None = None
         """Only where nothing needs a second look while it looks the same."""
 
-    def live(self) -> Result[Listing, Error]:
-        """Every entry of `topics/`, by path. Of two files with one id one is the entry, the other is reported."""
+    def live(self, *, lately: bool = False) -> Result[Listing, Error]:
+        """Every entry of `topics/`, by path. Of two files with one id one is the entry, the other is reported. `lately`: see
+        `ShelfLooks.look`."""
 
         def listed(found: ShelfLook) -> Listing:
             cache = self._caches[TOPICS]
@@ -69,11 +71,11 @@ class Shelves:
             self._last_live = listing if is_plain else None
             return listing
 
-        return look_at_shelf(self._root, TOPICS).map(listed)
+        return self._looks.look(TOPICS, lately=lately).map(listed)
 
-    def archived(self) -> Result[Listing, Error]:
+    def archived(self, *, lately: bool = False) -> Result[Listing, Error]:
         """The newest archived file of each id: its retired entry, else the newest of its versions."""
-        return look_at_shelf(self._root, ARCHIVE).bind(self._archived)
+        return self._looks.look(ARCHIVE, lately=lately).bind(self._archived)
 
     def versions(self, id: str) -> Result[tuple[str, ...], Error]:
         """Paths of the archived versions of an id, oldest first."""
@@ -82,8 +84,10 @@ class Shelves:
         return names.map(lambda found: tuple(sorted((f"{directory}/{name}" for name in found), key=version_ms)))
 
     def names(self, shelf: str) -> Result[tuple[str, ...], Error]:
-        """Every name on a shelf, whatever it is."""
-        return names_inside(self._root, shelf)
+        """Every name on a shelf, whatever it is, in no order."""
+        return self._looks.look(shelf, lately=True).map(
+            lambda found: (*(path[len(shelf) + 1 :] for path in found.files), *(each.name for each in found.others))
+        )
 
     def _archived(self, found: ShelfLook) -> Result[Listing, Error]:
         reading = _Reading(self._root, self._caches[ARCHIVE])

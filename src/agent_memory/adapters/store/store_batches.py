@@ -83,9 +83,9 @@ class Batches:
         recovered = self.recover()
         if isinstance(recovered, Failure):
             return recovered
-        for upon in (*(() if listed is None else (listed,)), *(None,) * _ATTEMPTS):
-            decided = self._draft(upon).bind(decide_upon)
-            if upon is not None and (isinstance(decided, Failure) or decided.unwrap().refusals):
+        for is_sure in (False, *(True,) * _ATTEMPTS):
+            decided = (self._draft() if is_sure else self._likely_draft(listed)).bind(decide_upon)
+            if not is_sure and (isinstance(decided, Failure) or decided.unwrap().refusals):
                 continue  # only what is there now can refuse
             if isinstance(decided, Failure):
                 return decided
@@ -99,11 +99,16 @@ class Batches:
                 return decided
         return Failure(given_up)
 
-    def _draft(self, listed: Listings | None = None) -> Result[Draft, Error]:
-        """A draft upon what is there, or was when it was listed."""
+    def _draft(self) -> Result[Draft, Error]:
+        """A draft upon what is there."""
+        return self._shelves.live().map(lambda live: Draft(self._root, self._shelves, live))
+
+    def _likely_draft(self, listed: Listings | None) -> Result[Draft, Error]:
+        """A draft upon what was there when it was listed, or a moment ago: each file that is written is read and compared in
+        any case."""
         if listed is not None:
             return Success(Draft(self._root, self._shelves, listed.live, listed.archive))
-        return self._shelves.live().map(lambda live: Draft(self._root, self._shelves, live))
+        return self._shelves.live(lately=True).map(lambda live: Draft(self._root, self._shelves, live))
 
 
 def _decide(changes: Sequence[Change | Together], draft: Draft) -> Result[Decided, Error]:

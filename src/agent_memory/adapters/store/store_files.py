@@ -64,14 +64,16 @@ class StoreFiles:
 
         return Batches(self._root, self._shelves)
 
-    def list(self, *, archived: bool = False) -> Result[Listing, Error]:
+    def list(self, *, archived: bool = False, lately: bool = False) -> Result[Listing, Error]:
         """See the port: by path. Of the archive the newest file of each id, which may be an earlier version of a live one.
 
         A root that is missing is an empty store; one that cannot be read is an error (P6). A file that is no entry hides no
         other: it is among the unreadable.
         """
         self._settle()
-        return self._shelves.archived() if archived else self._shelves.live().map(self._remembered)
+        if archived:
+            return self._shelves.archived(lately=lately)
+        return self._shelves.live(lately=lately).map(self._remembered)
 
     def read(self, id: str, *, archived: bool = False) -> Result[StoredEntry, Error]:
         """See the port. EntryUnreadable where a file that bears the id is no entry; never "not found" for an entry that may

@@ -1,0 +1,70 @@
+"""Looks at the shelves of one root, of which one of a moment ago may serve again."""
+
+from __future__ import annotations
+
+import os
+import time
+
+from returns.result import Result
+
+from agent_memory.adapters.store.shelf_names import ShelfLook, look_at_shelf
+from agent_memory.errors import Error
+from agent_memory.values import frozen
+
+LATELY_NS = 2_000_000_000
+"""How old a look may be that serves again."""
+
+_GRAIN_NS = 20_000_000
+"""Of the times of directories, where they have parts of a second."""
+_COARSE_GRAIN_NS = 2_000_000_000
+"""Where they have none (FAT)."""
+_SECOND_NS = 1_000_000_000
+
+
+@frozen
+class _Kept:
+    """A look, and what the directory looked like before it."""
+
+    look: ShelfLook
+    directory: tuple[int, ...]
+    at_ns: int
+    """Of a clock that is never set."""
+
+
+class ShelfLooks:
+    """Looks at what is on a shelf of a real root: one `stat` a file."""
+
+    def __init__(self, root: str) -> None:
+        self._root = root
+        self._kept: dict[str, _Kept] = {}
+
+    def look(self, shelf: str, *, lately: bool = False) -> Result[ShelfLook, Error]:
+        """What is there now. With `lately` that of at most `LATELY_NS` ago will do, as long as no name has come, gone or been
+        given to another file since: what we write, and most editors, give it to another. A file that was written in place
+        meanwhile looks as it did."""
+        kept = self._kept.get(shelf)
+        now_ns = time.monotonic_ns()
+        directory = _rested(f"{self._root}/{shelf}")
+        if lately and kept is not None and kept.directory == directory and now_ns - kept.at_ns <= LATELY_NS:
+            return Result.from_value(kept.look)
+        self._kept.pop(shelf, None)
+
+        def keep(look: ShelfLook) -> ShelfLook:
+            if directory is not None:
+                self._kept[shelf] = _Kept(look, directory, now_ns)
+            return look
+
+        return look_at_shelf(self._root, shelf).map(keep)
+
+
+def _rested(directory: str) -> tuple[int, ...] | None:
+    """What the directory is known by; None where another change right now would not show."""
+    try:
+        status = os.lstat(directory)
+    except OSError:
+        return None
+    touched_ns = max(status.st_mtime_ns, status.st_ctime_ns)
+    grain_ns = _GRAIN_NS if touched_ns % _SECOND_NS else _COARSE_GRAIN_NS
+    if time.time_ns() - touched_ns < grain_ns:
+        return None
+    return status.st_mtime_ns, status.st_ctime_ns, status.st_ino, status.st_dev
