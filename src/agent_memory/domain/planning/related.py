@@ -59,14 +59,13 @@ def rank_related(
         if each.meta.scope in (scope, GLOBAL_SCOPE) and each.meta.sensitivity is not Sensitivity.SECRET
     ]
     said = _words_of(window)
-    about = [_shared(words_about(each.meta), said) for each in visible]
-    spread = Counter(word for shared in about for word in shared.words)
-    ranked = (
-        Ranked(
-            each, _likeness(shared, said, spread, len(visible)) + (_SAME_SESSION if _is_from(each, session_id) else 0.0)
-        )
-        for each, shared in zip(visible, about, strict=True)
-    )
+    shared = _shared(visible, said)
+    spread = Counter(word for each in shared.values() for word in each.words)
+    scores = {id: _likeness(each, said, spread, len(visible)) for id, each in shared.items()}
+    if session_id is not None:
+        own = (each.meta.id for each in visible if _is_from(each, session_id))
+        scores |= {id: scores.get(id, 0.0) + _SAME_SESSION for id in own}
+    ranked = [Ranked(each, scores.get(each.meta.id, 0.0)) for each in visible]
     return tuple(sorted(ranked, key=lambda each: (-each.score, -each.listed.meta.updated_at_ms, each.listed.meta.id)))
 
 
@@ -119,8 +118,8 @@ def _may_be_shown(stored: StoredEntry) -> bool:
     return is_whole and stored.meta.sensitivity is not Sensitivity.SECRET and not stored.listed.conflicted
 
 
-def _is_from(listed: Listed, session_id: str | None) -> bool:
-    return session_id is not None and any(source.thread_id == session_id for source in listed.meta.sources)
+def _is_from(listed: Listed, session_id: str) -> bool:
+    return any(source.thread_id == session_id for source in listed.meta.sources)
 
 
 def _words_of(window: History) -> Counter[str]:
@@ -131,11 +130,18 @@ def _words_of(window: History) -> Counter[str]:
     return said
 
 
-def _shared(words: frozenset[str], said: Counter[str]) -> _Shared:
-    return _Shared(tuple(sorted(words & said.keys())), len(words))
+def _shared(entries: Iterable[Listed], said: Counter[str]) -> dict[str, _Shared]:
+    """By id, of the entries with any of the words that were said."""
+    known = frozenset(said)
+    shared: dict[str, _Shared] = {}
+    for each in entries:
+        words = words_about(each.meta)
+        if common := words & known:
+            shared[each.meta.id] = _Shared(tuple(sorted(common)), len(words))
+    return shared
 
 
 def _likeness(shared: _Shared, said: Counter[str], spread: Counter[str], total: int) -> float:
     telling = [word for word in shared.words if spread[word] <= _WIDELY_USED * total or total < 10]
     weight = sum(math.log(1 + total / spread[word]) * (1 + math.log(said[word])) for word in telling)
-    return weight / math.sqrt(shared.of) if shared.of else 0.0
+    return weight / math.sqrt(shared.of)

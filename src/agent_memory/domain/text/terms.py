@@ -30,6 +30,7 @@ _COMMON = frozenset(_COMMON_WORDS.split())
 # Longer ends first, so that the longest is taken off.
 _ENDS = ("ations", "ation", "ings", "ing", "edly", "ies", "ied", "ed", "es", "ly", "s")
 _MIN_STEM = 3
+_NO_CONTENT = frozenset({""})
 
 
 def stem(word: str) -> str:
@@ -43,13 +44,12 @@ def stem(word: str) -> str:
 
 def content_terms(text: str) -> frozenset[str]:
     """The stems of a text's content words; words of one letter and bare common words are not content."""
-    return frozenset(content_sequence(text))
+    return frozenset(map(_term, _words(text))) - _NO_CONTENT
 
 
 def content_sequence(text: str) -> tuple[str, ...]:
     """The same stems in the order of the text, repeated as often as they occur."""
-    words = map(_term, _WORD.findall(unicodedata.normalize("NFC", text).lower()))
-    return tuple(term for term in words if term)
+    return tuple(filter(None, map(_term, _words(text))))
 
 
 def coverage(of: frozenset[str], by: frozenset[str]) -> float:
@@ -57,7 +57,11 @@ def coverage(of: frozenset[str], by: frozenset[str]) -> float:
     return len(of & by) / len(of) if of else 1.0
 
 
-@lru_cache(maxsize=1 << 14)
+def _words(text: str) -> list[str]:
+    return _WORD.findall(unicodedata.normalize("NFC", text).lower())
+
+
+@lru_cache(maxsize=1 << 16)
 def _term(word: str) -> str:
     """The stem of a lower-case word, empty for one that is no content. Remembered: a store has few words, said often."""
     bare = word.replace("’", "'").removesuffix("'s")
