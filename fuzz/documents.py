@@ -11,13 +11,13 @@ from agent_memory.adapters.disk.json_lite import json_object, scan_json
 from agent_memory.adapters.surroundings.config_documents import config_of, parse_config, set_keys
 from agent_memory.domain.injecting.deliveries import delivery_of
 from agent_memory.formats import (
+    content_file,
     defrag_json,
     footprint_json,
     forgetting_json,
     inbox_json,
     journal_json,
     ledger_lines,
-    noticed_rows,
     queue_json,
     receipt_json,
     report_json,
@@ -105,7 +105,10 @@ DOCUMENTS: Mapping[str, tuple[Parse, Render | None]] = {
     "report": (_bytes(report_json.parse_report), None),
     "troubles": (_text(lambda text, _: queue_json.parse_troubles(text)), queue_json.render_troubles),
     "seen": (lambda data: seen_json.parse_seen(data, "1.0"), lambda seen: seen_json.render_seen("1.0", seen)),
-    "noticed": (lambda data: noticed_rows.parse_rows(data, "1.0"), lambda rows: noticed_rows.render_rows("1.0", rows)),
+    "noticed": (
+        lambda data: content_file.parse_content(data, "1.0"),
+        lambda rows: content_file.render_content("1.0", rows),
+    ),
     "delivery": (_delivery, lambda delivery: json_object(delivery.members).encode("utf-8", "backslashreplace")),
     "config": (_config, None),
 }

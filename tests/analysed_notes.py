@@ -8,6 +8,7 @@ from typing import Any
 from agent_memory.domain.analysis.analysis_facts import AnalysisFacts
 from agent_memory.domain.analysis.analyze import analyze, analyze_noticed
 from agent_memory.domain.analysis.noticed import noticed_in
+from agent_memory.domain.analysis.vocabulary import Vocabulary
 from agent_memory.domain.entry import Listed, Meta, StoredEntry
 from agent_memory.domain.findings import Analysis, FindingKind
 from agent_memory.domain.text.ids import mint_id
@@ -33,8 +34,10 @@ def note(title: str, body: str, *, conflicted: bool = False, **meta: Any) -> Sto
 def found(*notes: StoredEntry, facts: AnalysisFacts = FACTS) -> Analysis:
     """What is found, which is the same where what is in each note by itself was noticed and written down before."""
     analysis = analyze(notes, facts)
-    recalled = ((each.meta, parse_row(render_row(noticed_in(each)))) for each in notes)
-    assert analyze_noticed(recalled, facts) == analysis
+    words = Vocabulary()
+    rows = [(each.meta, render_row(noticed_in(each, words))) for each in notes]
+    recalled = ((meta, parse_row(row)) for meta, row in rows)
+    assert analyze_noticed(recalled, Vocabulary(words.words()), facts) == analysis
     return analysis
 
 

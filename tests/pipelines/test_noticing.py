@@ -8,11 +8,12 @@ from returns.result import Failure, Result
 
 from agent_memory.adapters.analysis.dict_noticed import DictNoticed
 from agent_memory.adapters.store.dict_store import DictStore
+from agent_memory.domain.analysis.vocabulary import Vocabulary
 from agent_memory.domain.change import Replace, Retire
 from agent_memory.domain.entry import MemoryEntry, StoredEntry
 from agent_memory.domain.vocabulary import Sensitivity
 from agent_memory.errors import EntryChanged, EntryNotFound, EntryUnreadable, Error
-from agent_memory.pipelines.noticing import notice
+from agent_memory.pipelines.noticing import notice, words_of
 from pipelines.defrag_world import DefragWorld, TidyingAgent
 
 
@@ -37,7 +38,8 @@ def _seen(world: DefragWorld) -> tuple[list[str], list[str]]:
     assert isinstance(world.store, WatchedStore)
     world.store.asked.clear()
     missed: list[str] = []
-    seen = [meta.id for meta, _ in notice(world.io(), world.store.list().unwrap().entries, missed)]
+    io = world.io()
+    seen = [meta.id for meta, _ in notice(io, world.store.list().unwrap().entries, words_of(io), missed)]
     assert missed == []
     return sorted(seen), sorted(world.store.asked)
 
@@ -95,7 +97,7 @@ def test_a_note_that_went_away_meanwhile_is_not_missed(error: Error) -> None:
     world, store, one, other = _faulty()
     store.errors[one] = error
     missed: list[str] = []
-    found = [meta.id for meta, _ in notice(world.io(), store.list().unwrap().entries, missed)]
+    found = [meta.id for meta, _ in notice(world.io(), store.list().unwrap().entries, Vocabulary(), missed)]
     assert (found, missed) == ([other], [])
 
 
@@ -108,7 +110,7 @@ def test_a_note_that_was_merged_into_another_meanwhile_is_noticed_once() -> None
     changes = (Retire(one, gone.listed.content_hash), Replace(merged, into.listed.content_hash))
     assert len(store.apply(changes).unwrap().applied) == 2
     missed: list[str] = []
-    assert [meta.id for meta, _ in notice(world.io(), listed, missed)] == [other]
+    assert [meta.id for meta, _ in notice(world.io(), listed, Vocabulary(), missed)] == [other]
     assert missed == []
 
 
@@ -116,7 +118,7 @@ def test_a_note_that_cannot_be_read_is_named_and_hides_no_other_p6() -> None:
     world, store, one, other = _faulty()
     store.errors[one] = EntryUnreadable("topics/x.md", ("no frontmatter",))
     missed: list[str] = []
-    found = [meta.id for meta, _ in notice(world.io(), store.list().unwrap().entries, missed)]
+    found = [meta.id for meta, _ in notice(world.io(), store.list().unwrap().entries, Vocabulary(), missed)]
     (words,) = missed
     assert found == [other]
     assert one in words

@@ -32,7 +32,7 @@ from agent_memory.pipelines.defrag_asking import run_agent
 from agent_memory.pipelines.defrag_io import DefragIo
 from agent_memory.pipelines.defrag_planning import still_possible, with_tiers
 from agent_memory.pipelines.driver import Step, drive_and_report
-from agent_memory.pipelines.noticing import notice
+from agent_memory.pipelines.noticing import notice, words_of
 from agent_memory.values import evolve
 from agent_memory.wording import describe
 
@@ -149,7 +149,9 @@ def analyze_structure(io: DefragIo, run: DefragRun) -> Result[DefragRun, Error]:
         taken_ids=taken_ids(scan.live, scan.archive),
         left_alone=scan.left_alone,
     )
-    analysis = _with_surplus(io, scan, analyze_noticed(notice(io, scan.live.entries, missed), facts), facts.now_ms)
+    words = words_of(io)
+    analysis = analyze_noticed(notice(io, scan.live.entries, words, missed), words, facts)
+    analysis = _with_surplus(io, scan, analysis, facts.now_ms)
     return Success(evolve(run, analysis=analysis, warnings=(*run.warnings, *missed)))
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from returns.result import Failure, Success
 
 from agent_memory.domain.analysis.noticed import Noticed, noticed_in
+from agent_memory.domain.analysis.vocabulary import Vocabulary
 from agent_memory.domain.entry import Listed, Meta, StoredEntry
 from agent_memory.domain.results import sealed
 from agent_memory.domain.vocabulary import Sensitivity
@@ -15,7 +16,14 @@ from agent_memory.pipelines.defrag_io import DefragIo
 from agent_memory.wording import describe
 
 
-def notice(io: DefragIo, live: Iterable[Listed], missed: list[str]) -> Iterator[tuple[Meta, Noticed]]:
+def words_of(io: DefragIo) -> Vocabulary:
+    """The words that `notice` is to number next."""
+    return Vocabulary() if io.noticed is None else io.noticed.words
+
+
+def notice(
+    io: DefragIo, live: Iterable[Listed], words: Vocabulary, missed: list[str]
+) -> Iterator[tuple[Meta, Noticed]]:
     """The frontmatter of each note and what is noticed in it. What cannot be read is added to `missed`, in words."""
     for listed in live:
         known = None if io.noticed is None else io.noticed.recall(listed.content_hash)
@@ -24,7 +32,7 @@ def notice(io: DefragIo, live: Iterable[Listed], missed: list[str]) -> Iterator[
             continue
         match sealed(io.store.read_again(listed)):
             case Success(stored) if stored.meta.id == listed.meta.id:
-                yield stored.meta, _noticed(io, stored)
+                yield stored.meta, _noticed(io, stored, words)
             case Success(_) | Failure(EntryNotFound() | EntryChanged()):
                 continue  # it went away or was merged meanwhile
             case Failure(error):
@@ -33,8 +41,8 @@ def notice(io: DefragIo, live: Iterable[Listed], missed: list[str]) -> Iterator[
         io.noticed.save()
 
 
-def _noticed(io: DefragIo, stored: StoredEntry) -> Noticed:
-    noticed = noticed_in(stored)
+def _noticed(io: DefragIo, stored: StoredEntry, words: Vocabulary) -> Noticed:
+    noticed = noticed_in(stored, words)
     # Words of a secret note are nothing to keep anywhere else.
     if io.noticed is not None and stored.meta.sensitivity is not Sensitivity.SECRET:
         io.noticed.keep(stored.listed.content_hash, noticed)

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from returns.result import Result
 
     from agent_memory.domain.analysis.noticed import Noticed
+    from agent_memory.domain.analysis.vocabulary import Vocabulary
     from agent_memory.domain.entry import Usage
     from agent_memory.domain.forgetting.tombstone import EntryTombstone, SessionTombstone
     from agent_memory.domain.state_value import StateValue
@@ -42,6 +43,11 @@ class UsageLedger(Protocol):
 
 class NoticedNotes(Protocol):
     """What analyses noticed in notes by themselves, by the hash of the file's content. Derived."""
+
+    @property
+    def words(self) -> Vocabulary:
+        """What the numbers of words mean, in all that is recalled and kept until `save`."""
+        ...
 
     def recall(self, content_hash: str) -> Noticed | None:
         """What was noticed in a note of this content; None where that is not known."""

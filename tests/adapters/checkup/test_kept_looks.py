@@ -135,7 +135,8 @@ def test_a_damaged_file_costs_nothing_but_time(patient: Patient, opened: list[st
 
 def test_what_went_since_the_listing_is_left_out(patient: Patient) -> None:
     live = patient.store.list().unwrap().entries
-    looks = NoteLooks(str(patient.root), KeptLooks(patient.root, "rules"), DictNoticed())
+    noticed = DictNoticed()
+    looks = NoteLooks(str(patient.root), noticed.words, KeptLooks(patient.root, "rules"), noticed)
     assert len(list(looks.all(live))) == 3
     (patient.root / "topics/idea.md").unlink()
     assert len(list(looks.all(live))) == 2

@@ -8,6 +8,7 @@ from attrs import evolve
 from hypothesis import given, settings, strategies as st
 
 from agent_memory.domain.analysis.noticed import noticed_in
+from agent_memory.domain.analysis.vocabulary import Vocabulary
 from agent_memory.domain.checkup import note_checks
 from agent_memory.domain.checkup.analysis_checks import examine_analysis
 from agent_memory.domain.checkup.catalogue import CATALOGUE
@@ -46,7 +47,7 @@ def examine_note(file: NoteFile, rules: NoteRules) -> Iterator[Symptom]:
 
 
 def links_of(entry: StoredEntry) -> tuple[str, tuple[str, ...]]:
-    return entry.listed.path, noticed_in(entry).links
+    return entry.listed.path, noticed_in(entry, Vocabulary()).links
 
 
 def codes(symptoms: object) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from agent_memory.domain.analysis.noticed import Noticed
+from agent_memory.domain.analysis.vocabulary import Vocabulary
 from agent_memory.values import define, field
 
 
@@ -11,6 +12,7 @@ class DictNoticed:
     """`ports.NoticedNotes` in a dict."""
 
     notes: dict[str, Noticed] = field(factory=dict[str, Noticed])
+    words: Vocabulary = field(factory=Vocabulary)
     _used: dict[str, Noticed] = field(factory=dict[str, Noticed])
 
     def recall(self, content_hash: str) -> Noticed | None:

@@ -14,7 +14,7 @@ from agent_memory.adapters.checkup.git_state import read_git
 from agent_memory.adapters.checkup.inbox_state import examine_pending
 from agent_memory.adapters.checkup.kept_looks import KeptLooks
 from agent_memory.adapters.checkup.note_files import read_copies
-from agent_memory.adapters.checkup.note_looks import NoteLooks
+from agent_memory.adapters.checkup.note_looks import LookedAt, NoteLooks
 from agent_memory.adapters.checkup.state_files import examine_state, read_vocabulary
 from agent_memory.adapters.checkup.walked_files import walk
 from agent_memory.adapters.disk.io_errors import store_io
@@ -29,6 +29,7 @@ from agent_memory.config import Config
 from agent_memory.domain.analysis.analysis_facts import AnalysisFacts
 from agent_memory.domain.analysis.analyze import analyze_noticed
 from agent_memory.domain.analysis.noticed import Noticed
+from agent_memory.domain.analysis.vocabulary import Vocabulary
 from agent_memory.domain.checkup import catalogue as of
 from agent_memory.domain.checkup.analysis_checks import examine_analysis
 from agent_memory.domain.checkup.cap_checks import examine_caps
@@ -133,8 +134,11 @@ class Examiner:
         yield from usage
         alone: list[Symptom] = []
         fresh: set[str] = set()
+        words = Vocabulary() if self.noticed is None else self.noticed.words
+        looks = NoteLooks(str(self.root), words, self.kept_looks, self.noticed)
         analysis = analyze_noticed(
-            self._noticed(live, archived, alone, fresh),
+            self._noticed(looks.all(live.entries), live, archived, alone, fresh),
+            words,
             AnalysisFacts(
                 now_ms=self.clock.now_ms(),
                 taken_ids=taken_ids(live, archive),
@@ -151,7 +155,12 @@ class Examiner:
         yield from examine_caps(len(live.entries), chars, max_entries=limits.max_entries, max_chars=limits.max_chars)
 
     def _noticed(
-        self, live: Listing, archived: frozenset[str], symptoms: list[Symptom], fresh: set[str]
+        self,
+        looked_at: Iterable[LookedAt],
+        live: Listing,
+        archived: frozenset[str],
+        symptoms: list[Symptom],
+        fresh: set[str],
     ) -> Iterator[tuple[Meta, Noticed]]:
         """What is noticed in each entry. On the way, what is wrong with each alone is added to `symptoms`, and the ids of
         those whose files are new to `fresh`."""
@@ -162,8 +171,7 @@ class Examiner:
             read_vocabulary(str(self.root)),
         )
         known = frozenset(id for each in live.entries for id in (each.meta.id, *each.meta.aliases))
-        looks = NoteLooks(str(self.root), self.kept_looks, self.noticed)
-        for number, note in enumerate(looks.all(live.entries), 1):
+        for number, note in enumerate(looked_at, 1):
             if number % _NOTES_A_REPORT == 0:
                 self.progress(f"{number:,} of {len(live.entries):,} notes examined")
             if note.mtime_ms > stale_before_ms:

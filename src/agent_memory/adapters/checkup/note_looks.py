@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from agent_memory.adapters.checkup.kept_looks import KeptLooks
 from agent_memory.adapters.checkup.note_files import read_note
 from agent_memory.domain.analysis.noticed import Noticed, noticed_in
+from agent_memory.domain.analysis.vocabulary import Vocabulary
 from agent_memory.domain.checkup.note_look import NoteLook, look_at
 from agent_memory.domain.entry import Listed
 from agent_memory.domain.vocabulary import Sensitivity
@@ -31,6 +32,8 @@ class NoteLooks:
     """Looks at the notes of a real root, with what earlier looks found. Of a secret note nothing is kept anywhere else."""
 
     root: str
+    words: Vocabulary
+    """Of `noticed`, where that is given."""
     kept: KeptLooks | None = None
     noticed: NoticedNotes | None = None
 
@@ -59,7 +62,7 @@ class NoteLooks:
         note = read_note(self.root, listed.path)
         if note is None:
             return None
-        look, noticed = look_at(note), noticed_in(note.stored)
+        look, noticed = look_at(note), noticed_in(note.stored, self.words)
         if note.stored.meta.sensitivity is not Sensitivity.SECRET:
             if self.kept is not None:
                 self.kept.keep(note.stored.listed.content_hash, look)

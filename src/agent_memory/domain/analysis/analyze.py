@@ -29,19 +29,19 @@ def analyze(entries: Iterable[StoredEntry], facts: AnalysisFacts) -> Analysis:
     difference. Of two files with one id the first counts. Time and memory grow with their number and length, some 2 kB an
     entry. Reasons hold no secret, and quote nothing of a secret entry; such entries are analysed like all others.
     """
-    return analyze_noticed(((stored.meta, noticed_in(stored)) for stored in entries), facts)
-
-
-def analyze_noticed(notes: Iterable[tuple[Meta, Noticed]], facts: AnalysisFacts) -> Analysis:
-    """The same, where what is in a note by itself may have been noticed before."""
     words = Vocabulary()
-    assertions = Assertions(words)
+    return analyze_noticed(((stored.meta, noticed_in(stored, words)) for stored in entries), words, facts)
+
+
+def analyze_noticed(notes: Iterable[tuple[Meta, Noticed]], words: Vocabulary, facts: AnalysisFacts) -> Analysis:
+    """The same, where what is in a note by itself, in numbers of these words, may have been noticed before."""
+    assertions = Assertions()
     known: dict[str, Features] = {}
     for meta, noticed in notes:
         if meta.id in known:
             continue
-        assertions.add(len(known), noticed.stated)
-        known[meta.id] = features_of(meta, noticed, words)
+        assertions.add(len(known), noticed.stated, noticed.denials)
+        known[meta.id] = features_of(meta, noticed)
     as_read = tuple(known.values())
     found = _findings(as_read, assertions, words, facts)
     worth_saying = (each for each in found if each.kind in _WRONG_ANYWAY or facts.left_alone.isdisjoint(each.ids))

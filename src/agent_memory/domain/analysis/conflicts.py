@@ -8,7 +8,8 @@ from collections.abc import Iterator, Sequence
 
 from agent_memory.domain.analysis.alternatives import QUESTIONS
 from agent_memory.domain.analysis.denials import Assertions
-from agent_memory.domain.analysis.features import Features, PackedClaim
+from agent_memory.domain.analysis.features import Features
+from agent_memory.domain.analysis.noticed import PackedClaim
 from agent_memory.domain.analysis.precedence import same_reach
 from agent_memory.domain.analysis.vocabulary import Vocabulary
 from agent_memory.domain.vocabulary import Kind

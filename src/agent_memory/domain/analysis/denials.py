@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 from array import array
 from collections.abc import Iterable, Iterator
+from itertools import repeat
 
 from agent_memory.domain.analysis.claims import Assertion
-from agent_memory.domain.analysis.vocabulary import Vocabulary
 from agent_memory.values import frozen
 
 _MOST_OF_ONE_FRAME = 40
@@ -27,44 +27,30 @@ class Denied:
 
 
 @frozen
-class Stated:
-    """One thing that an entry affirms, or, with words and a snippet, denies."""
+class Denial:
+    """One of the statements of an entry, which denies something."""
 
-    hash: int
-    """Of its content words, 64 bits."""
-    frame: tuple[str, ...] = ()
-    snippet: str = ""
-
-
-def stated(assertion: Assertion) -> Stated:
-    """The statement as it is kept: of an affirmed one the hash is enough."""
-    if not assertion.denied:
-        return Stated(_hash(assertion.frame))
-    return Stated(_hash(assertion.frame), tuple(sorted(assertion.frame)), assertion.snippet)
-
-
-@frozen
-class _Denial:
-    snippet: str
+    at: int
+    """Its place among the statements."""
     frame: tuple[int, ...]
+    """The content words, as numbers."""
+    snippet: str
 
 
 class Assertions:
     """All statements of a store: of an affirmed one, 12 bytes are kept, the hash of its content words and whose it is."""
 
-    def __init__(self, words: Vocabulary) -> None:
-        self._words = words
+    def __init__(self) -> None:
         self._frames = array("Q")
         self._entries = array("I")
-        self._denials: dict[int, _Denial] = {}
+        self._denials: dict[int, Denial] = {}
 
-    def add(self, entry: int, statements: Iterable[Stated]) -> None:
-        """Remember what the entry at this position affirms and denies."""
-        for each in statements:
-            if each.frame:
-                self._denials[len(self._frames)] = _Denial(each.snippet, self._words.numbers(each.frame))
-            self._frames.append(each.hash)
-            self._entries.append(entry)
+    def add(self, entry: int, stated: array[int], denials: Iterable[Denial]) -> None:
+        """Remember what the entry at this position affirms and denies (see `noticed.Noticed`)."""
+        for each in denials:
+            self._denials[len(self._frames) + each.at] = each
+        self._frames.extend(stated)
+        self._entries.extend(repeat(entry, len(stated)))
 
     def denied(self) -> Iterator[Denied]:
         """Every pair of entries of which one affirms what the other denies."""
@@ -84,6 +70,7 @@ class Assertions:
         return Denied(self._entries[affirming], self._entries[denying], denial.snippet, denial.frame)
 
 
-def _hash(frame: frozenset[str]) -> int:
-    text = "\n".join(sorted(frame)).encode("utf-8", "surrogatepass")
+def hash_of(assertion: Assertion) -> int:
+    """Of its content words, 64 bits."""
+    text = "\n".join(sorted(assertion.frame)).encode("utf-8", "surrogatepass")
     return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "big")

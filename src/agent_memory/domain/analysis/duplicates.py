@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Sequence
 
 from agent_memory.domain.analysis.features import Features
@@ -79,17 +79,20 @@ def _score(share: float, across: str) -> float:
 
 
 def _by_body(entries: Sequence[Features]) -> dict[bytes, dict[str, list[Features]]]:
+    """Those of which others have the same body, by scope."""
+    spread = Counter(each.digest for each in entries)
     by_body: dict[bytes, dict[str, list[Features]]] = defaultdict(lambda: defaultdict(list))
     for each in entries:
-        if each.digest:
+        if each.digest and spread[each.digest] > 1:
             by_body[each.digest][each.scope].append(each)
     return by_body
 
 
 def _first_of_equals(entries: Sequence[Features]) -> list[Features]:
     """One entry for each body in each scope."""
-    firsts = [each for each in entries if not each.digest]
-    for same in _by_body(entries).values():
+    by_body = _by_body(entries)
+    firsts = [each for each in entries if each.digest not in by_body]
+    for same in by_body.values():
         firsts += [in_precedence(members)[0] for members in same.values()]
     return firsts
 

@@ -7,25 +7,10 @@ from array import array
 
 from attrs import frozen
 
-from agent_memory.domain.analysis.claims import Claim
-from agent_memory.domain.analysis.noticed import Noticed
-from agent_memory.domain.analysis.vocabulary import Vocabulary
+from agent_memory.domain.analysis.noticed import Noticed, PackedClaim
 from agent_memory.domain.entry import Meta
 from agent_memory.domain.findings import Profile
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Kind, Origin, Sensitivity
-
-
-@frozen
-class PackedClaim:
-    """A claim with its words as numbers (`claims.Claim`)."""
-
-    slot: str
-    frame: tuple[int, ...]
-    values: tuple[str, ...]
-    snippet: str
-    conditional: bool
-    dates: tuple[str, ...]
-    exclusive: bool
 
 
 @frozen(eq=False)
@@ -54,9 +39,9 @@ class Features:
     """Of the body without links and white space; empty where nothing else is in it."""
     terms: array[int]
     """The content words of title and body, and the code they name; ascending."""
-    title: tuple[int, ...]
+    title: array[int]
     """The content words of the title, without values."""
-    about: tuple[int, ...]
+    about: array[int]
     """Those of title, description and tags."""
     links: tuple[str, ...]
     """Ids that it links to, outside code, each once."""
@@ -72,7 +57,7 @@ class Features:
         return self.scope == GLOBAL_SCOPE
 
 
-def features_of(meta: Meta, noticed: Noticed, words: Vocabulary) -> Features:
+def features_of(meta: Meta, noticed: Noticed) -> Features:
     """The features of one entry, from its frontmatter and what is noticed in it."""
     return Features(
         id=meta.id,
@@ -94,24 +79,12 @@ def features_of(meta: Meta, noticed: Noticed, words: Vocabulary) -> Features:
         last_used_at_ms=meta.last_used_at_ms,
         tags=tuple(map(sys.intern, meta.tags)),
         digest=noticed.digest,
-        terms=array("I", words.numbers(noticed.terms)),
-        title=words.numbers(noticed.title),
-        about=words.numbers(noticed.about),
+        terms=noticed.terms,
+        title=noticed.title,
+        about=noticed.about,
         links=noticed.links,
-        claims=tuple(_packed(claim, words) for claim in noticed.claims),
+        claims=noticed.claims,
         code_lines=noticed.code_lines,
         code_chars=noticed.code_chars,
         profile=noticed.profile,
-    )
-
-
-def _packed(claim: Claim, words: Vocabulary) -> PackedClaim:
-    return PackedClaim(
-        sys.intern(claim.slot),
-        words.numbers(claim.frame),
-        claim.values,
-        claim.snippet,
-        claim.conditional,
-        claim.dates,
-        claim.exclusive,
     )

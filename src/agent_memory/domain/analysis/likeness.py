@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import math
 from array import array
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from heapq import nsmallest
 from itertools import chain, islice
 
@@ -68,41 +68,50 @@ def alike_pairs(entries: Sequence[Features], words: Vocabulary) -> Iterator[Alik
     spread = Counter(chain.from_iterable(each.terms for each in entries))
     marked = frozenset(number for number in spread if _names(words.word(number)))
     ordered = sorted((each for each in entries if len(each.terms) >= _FEWEST_TERMS), key=lambda e: (len(e.terms), e.id))
-    ranks = _ranks(spread, words)
-    probed = [_rarest(each, spread, ranks) for each in ordered]
+    rarest_first = _rarest_first(spread, words)
+    probed = [*_probed(ordered, spread, rarest_first)]
     holders = _holders(ordered, frozenset(chain.from_iterable(probed)))
     for position, each in enumerate(ordered):
-        mine = set(each.terms)
         candidates = _candidates(position, each, probed[position], holders, ordered)
-        found = (_compared(each, mine, ordered[candidate], marked) for candidate in candidates)
-        yield from islice((alike for alike in found if alike is not None), _MOST_ALIKE)
+        if candidates:
+            mine = set(each.terms)
+            found = (_compared(each, mine, ordered[candidate], marked) for candidate in candidates)
+            yield from islice((alike for alike in found if alike is not None), _MOST_ALIKE)
 
 
 def _names(word: str) -> bool:
     return word.startswith("`") or any(map(str.isdigit, word))
 
 
-def _ranks(spread: Counter[int], words: Vocabulary) -> dict[int, int]:
-    """Of each word how many are rarer than it, or as rare and before it in the alphabet."""
-    rarest_first = sorted(spread, key=lambda term: (spread[term], words.word(term)))
-    return {term: rank for rank, term in enumerate(rarest_first)}
+def _rarest_first(spread: Counter[int], words: Vocabulary) -> list[int]:
+    """All words: those that are as rare by the alphabet."""
+    return sorted(spread, key=lambda term: (spread[term], words.word(term)))
 
 
 def _holders(ordered: Sequence[Features], terms: frozenset[int]) -> dict[int, array[int]]:
     """Of each of these words the positions of the entries that have it, ascending."""
     holders: dict[int, array[int]] = {term: array("I") for term in terms}
+    noted = {term: positions.append for term, positions in holders.items()}
     for position, each in enumerate(ordered):
         for term in terms.intersection(each.terms):
-            holders[term].append(position)
+            noted[term](position)
     return holders
 
 
-def _rarest(entry: Features, spread: Counter[int], ranks: Mapping[int, int]) -> list[int]:
-    """The words of which a partner has one, the rarest first."""
-    size = len(entry.terms)
-    ordered = sorted(entry.terms, key=ranks.__getitem__)
-    prefix = ordered[: size - math.ceil(CONTAINED * size) + 1]
-    return [term for term in prefix if spread[term] > 1][:_MOST_PROBED]
+def _probed(
+    entries: Iterable[Features], spread: Counter[int], rarest_first: Sequence[int]
+) -> Iterator[tuple[int, ...]]:
+    """Of each entry the words of which a partner has one, the rarest first."""
+    ranks = [0] * (max(rarest_first, default=-1) + 1)
+    for rank, term in enumerate(rarest_first):
+        ranks[term] = rank
+    rank_of = ranks.__getitem__
+    first_shared = next((rank for rank, term in enumerate(rarest_first) if spread[term] > 1), len(rarest_first))
+    for entry in entries:
+        size = len(entry.terms)
+        prefix = sorted(map(rank_of, entry.terms))[: size - math.ceil(CONTAINED * size) + 1]
+        start = bisect_left(prefix, first_shared)
+        yield tuple([rarest_first[rank] for rank in prefix[start : start + _MOST_PROBED]])
 
 
 def _candidates(
@@ -113,13 +122,21 @@ def _candidates(
     ordered: Sequence[Features],
 ) -> list[int]:
     """Entries after this one that share probed words, those that share most of them first, then the nearest in length."""
-    hits: Counter[int] = Counter()
+    sharing: list[set[int]] = []
+    some: set[int] = set()
+    several: set[int] = set()
     for term in probed:
-        sharing = holders[term]
-        start = bisect_right(sharing, position)
-        hits.update(sharing[start : start + _MOST_LOOKED_AT])
-    fewest = 2 if len(probed) >= _MANY_PROBED else 1
-    likely = ((-count, at) for at, count in hits.items() if count >= fewest and same_reach(entry, ordered[at]))
+        positions = holders[term]
+        start = bisect_right(positions, position)
+        these = set(positions[start : start + _MOST_LOOKED_AT])
+        several |= some & these
+        some |= these
+        sharing.append(these)
+    likely = (
+        (-sum([at in these for these in sharing]), at)
+        for at in (several if len(probed) >= _MANY_PROBED else some)
+        if same_reach(entry, ordered[at])
+    )
     return [at for _, at in nsmallest(_MOST_COMPARED, likely)]
 
 

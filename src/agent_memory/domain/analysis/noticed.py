@@ -1,12 +1,14 @@
-"""What an analysis notices in one note by itself, in words. It depends on nothing but the note, and is most of the work."""
+"""What an analysis notices in one note by itself. It depends on nothing but the note, and is most of the work."""
 
 from __future__ import annotations
 
 import hashlib
+from array import array
 
 from agent_memory.domain.analysis.claims import Claim, assertions_of, claims_of, looked_at, words_without_values
-from agent_memory.domain.analysis.denials import Stated, stated
+from agent_memory.domain.analysis.denials import Denial, hash_of
 from agent_memory.domain.analysis.said import said_in, said_terms, sentences_of
+from agent_memory.domain.analysis.vocabulary import Vocabulary
 from agent_memory.domain.entry import Meta, StoredEntry
 from agent_memory.domain.findings import Profile
 from agent_memory.domain.planning.directives import is_directive, is_directive_kind
@@ -19,48 +21,81 @@ _MOST_TERMS = 2_000
 
 
 @frozen
+class PackedClaim:
+    """A claim with its words as numbers (`claims.Claim`)."""
+
+    slot: str
+    frame: tuple[int, ...]
+    values: tuple[str, ...]
+    snippet: str
+    conditional: bool
+    dates: tuple[str, ...]
+    exclusive: bool
+
+
+@frozen
 class Noticed:
-    """All that is compared of a note besides its frontmatter. Words are in alphabetical order."""
+    """All that is compared of a note besides its frontmatter. Words are numbers of one `Vocabulary`, ascending."""
 
     digest: bytes
     """Of the body without links and white space; empty where nothing else is in it."""
-    terms: tuple[str, ...]
+    terms: array[int]
     """The content words of title and body, and the code they name."""
-    title: tuple[str, ...]
+    title: array[int]
     """The content words of the title, without values."""
-    about: tuple[str, ...]
+    about: array[int]
     """Those of title, description and tags."""
     links: tuple[str, ...]
     """Ids that it links to, outside code, each once, in their order."""
-    claims: tuple[Claim, ...]
-    stated: tuple[Stated, ...]
-    """What it affirms and denies."""
+    claims: tuple[PackedClaim, ...]
+    stated: array[int]
+    """What it affirms and denies: of each statement the hash of its content words, 64 bits."""
+    denials: tuple[Denial, ...]
+    """Those of the statements that deny."""
     code_lines: int
     """Lines of fenced code that are not blank."""
     code_chars: int
     profile: Profile
 
 
-def noticed_in(stored: StoredEntry) -> Noticed:
+def noticed_in(stored: StoredEntry, words: Vocabulary) -> Noticed:
     """What there is in one entry, which can be forgotten afterwards."""
     meta, body = stored.meta, stored.body
     sentences = looked_at(sentences_of(stored))
     fences = find_code(body).fences if "```" in body or "~~~" in body else ()
     said = said_in(body)
     title = words_without_values(meta.title)
+    assertions = assertions_of(sentences)
     tags = " ".join(tag.partition("__")[2] or tag for tag in meta.tags)
     return Noticed(
         digest=_digest(said),
         # Of a very long text some words will do; which ones must not depend on anything but the text.
-        terms=tuple(sorted(said_terms(f"{meta.title}\n{said}"))[:_MOST_TERMS]),
-        title=tuple(sorted(title)),
-        about=tuple(sorted(title | words_without_values(meta.description) | content_terms(tags))),
+        terms=words.numbers(sorted(said_terms(f"{meta.title}\n{said}"))[:_MOST_TERMS]),
+        title=words.numbers(title),
+        about=words.numbers(title | words_without_values(meta.description) | content_terms(tags)),
         links=tuple(dict.fromkeys(link.target for link in find_links(body) if link.target.startswith("id__"))),
-        claims=claims_of(sentences),
-        stated=tuple(map(stated, assertions_of(sentences))),
+        claims=tuple(_packed(claim, words) for claim in claims_of(sentences)),
+        stated=array("Q", [hash_of(each) for each in assertions]),
+        denials=tuple(
+            Denial(at, tuple(words.numbers(each.frame)), each.snippet)
+            for at, each in enumerate(assertions)
+            if each.denied
+        ),
         code_lines=sum(_lines(body[start:end]) for start, end in fences),
         code_chars=sum(end - start for start, end in fences),
         profile=Profile(len(body), _lines(body), _commands(meta, body)),
+    )
+
+
+def _packed(claim: Claim, words: Vocabulary) -> PackedClaim:
+    return PackedClaim(
+        claim.slot,
+        tuple(words.numbers(claim.frame)),
+        claim.values,
+        claim.snippet,
+        claim.conditional,
+        claim.dates,
+        claim.exclusive,
     )
 
 
