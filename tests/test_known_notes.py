@@ -127,3 +127,21 @@ def test_a_store_that_cannot_be_listed_is_an_error() -> None:
             return Failure(BROKEN)
 
     assert KnownNotes(Broken()).similar_to(AGAIN, REPO) == Failure(BROKEN)
+
+
+def test_for_several_subjects_the_files_are_looked_at_once(store: DictStore) -> None:
+    class Counted(DictIndex):
+        refreshes = 0
+
+        def refresh(self, patience_seconds: float | None = None) -> Result[Refreshed, Error]:
+            self.refreshes += 1
+            return super().refresh(patience_seconds)
+
+    lock = put(store, "Locks", LOCK)
+    index = Counted(store)
+    known = KnownNotes(store, index)
+    nothing = Subject("Tides", "The lock gate opens at half tide.")
+    found = known.similar_to_each([(AGAIN, REPO), (nothing, REPO), (AGAIN, GLOBAL_SCOPE)]).unwrap()
+    assert [[each.meta.id for each in near] for near in found] == [[lock], [], []]
+    assert index.refreshes == 1
+    assert [known.similar_to(*each).unwrap() for each in ((AGAIN, REPO), (nothing, REPO))] == list(found[:2])

@@ -4,7 +4,7 @@ write, the same for a person's `remember`, for MCP clients and for what a consol
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from heapq import nlargest
 
 from returns.result import Failure, Result, Success
@@ -44,18 +44,37 @@ class KnownNotes:
     def similar_to(self, subject: Subject, scope: str) -> Result[tuple[StoredEntry, ...], Error]:
         """The live notes of this scope and of `global` about the same subject, the likest first; never a secret one. An
         error only where the store cannot be listed."""
+        return self.similar_to_each(((subject, scope),)).map(lambda similar: similar[0])
 
-        def compared(near: Sequence[StoredEntry]) -> tuple[StoredEntry, ...]:
-            return similar_among(subject, self._candidates(subject, near))
+    def similar_to_each(
+        self, subjects: Iterable[tuple[Subject, str]]
+    ) -> Result[tuple[tuple[StoredEntry, ...], ...], Error]:
+        """The same for each of these subjects and scopes, in their order, all by one look at the files."""
+        index = self._current_index()
+        found: list[tuple[StoredEntry, ...]] = []
+        for subject, scope in subjects:
+            match sealed(self._near(subject, frozenset((scope, GLOBAL_SCOPE)), index)):
+                case Failure(error):
+                    return Failure(error)
+                case Success(near):
+                    found.append(similar_among(subject, self._candidates(subject, near)))
+        return Success(tuple(found))
 
-        return self._near(subject, frozenset((scope, GLOBAL_SCOPE))).map(compared)
+    def _current_index(self) -> Index | None:
+        """The index, where it can answer for all notes."""
+        if self.index is None:
+            return None
+        refreshed = self.index.refresh(_PATIENCE_SECONDS)
+        return None if isinstance(refreshed, Failure) or refreshed.unwrap().pending else self.index
 
-    def _near(self, subject: Subject, scopes: frozenset[str]) -> Result[Sequence[StoredEntry], Error]:
-        indexed = self._indexed(subject, scopes)
+    def _near(
+        self, subject: Subject, scopes: frozenset[str], index: Index | None
+    ) -> Result[Sequence[StoredEntry], Error]:
+        indexed = None if index is None else _indexed(subject, scopes, index)
         likely = (
             Success(indexed)
             if indexed is not None
-            else self.store.list().map(lambda listing: _likeliest(subject, listing.entries, scopes))
+            else self.store.list(lately=True).map(lambda listing: _likeliest(subject, listing.entries, scopes))
         )
         return likely.map(
             lambda found: [stored for each in found if (stored := self._readable(each, scopes)) is not None]
@@ -68,25 +87,6 @@ class KnownNotes:
             case _:  # it went meanwhile, or cannot be read: then nobody can say that it is about the same
                 return None
 
-    def _indexed(self, subject: Subject, scopes: frozenset[str]) -> Sequence[Listed] | None:
-        """The notes that the index finds; None where it cannot answer for all of them."""
-        index = self.index
-        if index is None:
-            return None
-        refreshed = index.refresh(_PATIENCE_SECONDS)
-        if isinstance(refreshed, Failure) or refreshed.unwrap().pending:
-            return None
-        renewals = index.renewals
-        words = query_words(f"{subject.title}\n{subject.description}\n{subject.body}")
-        found = (
-            index.match(words, TermWeights(prefix=0.0, typo=0.0), MOST_CANDIDATES, NoteFilter(scopes=scopes))
-            .bind(lambda matches: index.notes(tuple(matches.scores)))
-            .map(lambda notes: [note.listed for note in notes.values()])
-        )
-        if isinstance(found, Failure) or index.renewals != renewals:  # the numbers may mean other notes now
-            return None
-        return found.unwrap()
-
     def _candidates(self, subject: Subject, near: Sequence[StoredEntry]) -> list[Candidate]:
         if self.embedder is None or not near:
             return [Candidate(stored) for stored in near]
@@ -98,6 +98,20 @@ class KnownNotes:
             case Success(vectors):
                 near_to_mine = cosines(vectors[0], vectors[1:])
                 return [Candidate(each, cosine) for each, cosine in zip(near, near_to_mine, strict=True)]
+
+
+def _indexed(subject: Subject, scopes: frozenset[str], index: Index) -> Sequence[Listed] | None:
+    """The notes that the index finds; None where it cannot answer."""
+    renewals = index.renewals
+    words = query_words(f"{subject.title}\n{subject.description}\n{subject.body}")
+    found = (
+        index.match(words, TermWeights(prefix=0.0, typo=0.0), MOST_CANDIDATES, NoteFilter(scopes=scopes))
+        .bind(lambda matches: index.notes(tuple(matches.scores)))
+        .map(lambda notes: [note.listed for note in notes.values()])
+    )
+    if isinstance(found, Failure) or index.renewals != renewals:  # the numbers may mean other notes now
+        return None
+    return found.unwrap()
 
 
 def _may_be_named(listed: Listed, scopes: frozenset[str]) -> bool:

@@ -93,7 +93,7 @@ def test_a_look_at_a_shelf_that_was_changed_just_now_does_not_serve(
 ) -> None:
     """The next change could bear the same time."""
     touched_ns = topics.stat().st_mtime_ns
-    monkeypatch.setattr(shelf_looks.time, "time_ns", lambda: touched_ns + 1_000)
+    monkeypatch.setattr(time, "time_ns", lambda: touched_ns + 1_000)
     before = _look(looks)
     assert before == _look(looks)
     assert before is not _look(looks)

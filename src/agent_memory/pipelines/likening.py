@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from returns.result import Failure, Result, Success
+from collections.abc import Sequence
+
+from returns.result import Result, Success
 
 from agent_memory.domain.change_set import ChangeSet, ProposedEntry
 from agent_memory.domain.entry import StoredEntry
 from agent_memory.domain.planning.known_subjects import subject_of
-from agent_memory.domain.results import sealed
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE
 from agent_memory.errors import Error
 from agent_memory.known_notes import KnownNotes
@@ -19,11 +20,11 @@ def similar_notes(
 ) -> Result[dict[ProposedEntry, tuple[StoredEntry, ...]], Error]:
     """The live notes about the same subject as each proposed entry; entries without any are left out."""
     known = io.known or KnownNotes(io.store)
-    similar: dict[ProposedEntry, tuple[StoredEntry, ...]] = {}
-    for proposed in change_set.entries:
-        match sealed(known.similar_to(subject_of(proposed), GLOBAL_SCOPE if proposed.scope == "global" else scope)):
-            case Failure(error):
-                return Failure(error)
-            case Success(found):
-                similar.update({proposed: found} if found else {})
-    return Success(similar)
+    wanted = [(subject_of(each), GLOBAL_SCOPE if each.scope == "global" else scope) for each in change_set.entries]
+    if not wanted:
+        return Success({})
+
+    def by_entry(found: Sequence[tuple[StoredEntry, ...]]) -> dict[ProposedEntry, tuple[StoredEntry, ...]]:
+        return {each: near for each, near in zip(change_set.entries, found, strict=True) if near}
+
+    return known.similar_to_each(wanted).map(by_entry)
