@@ -37,7 +37,7 @@ def _terms(body: str) -> dict[str, None]:
 
 def _check_terms(text: str) -> None:
     at = 0
-    for span in term_spans(text):
+    for span in term_spans(text, _terms(text)):
         assert at <= span.start < span.end <= len(text)
         at = span.end
         assert all(term and len(term) <= MAX_TERM_CHARS for term in span.terms.all), span

@@ -109,7 +109,7 @@ def _best_passage(text: str, worth: Mapping[str, float], max_chars: int) -> tupl
 
 
 def _hits(line: str, worth: Mapping[str, float]) -> Iterator[_Hit]:
-    for span in term_spans(line):
+    for span in term_spans(line, worth):
         said = {term: worth[term] for term in _terms(span.terms) if term in worth}
         if said:
             chunk = line[span.start : span.end]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache, lru_cache
 
 from agent_memory.domain.searching.english_stem import english_stem
@@ -92,10 +92,24 @@ def chunks_of(text: str) -> list[str]:
     return _chunk_pattern(text).findall(text)
 
 
-def term_spans(text: str) -> Iterator[TermSpan]:
-    """The chunks of a text with their places, for finding passages and marking hits."""
+def term_spans(text: str, wanted: Iterable[str]) -> Iterator[TermSpan]:
+    """The chunks of a text that may have one of these terms, with their places, for finding passages and marking hits. Of
+    words that begin in another way the stem is not even looked for."""
+    beginnings = _beginnings(wanted)
     for found in _chunk_pattern(text).finditer(text):
-        yield TermSpan(found.start(), found.end(), chunk_terms(found[0]))
+        chunk = found[0]
+        if not _is_word(chunk) or _begins_so(chunk.lower(), beginnings):
+            yield TermSpan(found.start(), found.end(), chunk_terms(chunk))
+
+
+def _beginnings(terms: Iterable[str]) -> frozenset[str]:
+    """How the base forms of words with these terms begin, with up to two letters: as the term does, but for `dying`, which is
+    `die`."""
+    return frozenset(beginning for term in terms for beginning in (term[:2], term[:2].replace("i", "y")))
+
+
+def _begins_so(word: str, beginnings: frozenset[str]) -> bool:
+    return word[:2] in beginnings or word[:1] in beginnings or base_form(word)[:2] in beginnings
 
 
 def _chunk_pattern(text: str) -> re.Pattern[str]:
@@ -125,10 +139,15 @@ def chunk_terms(chunk: str) -> ChunkTerms:
 
 
 def _analysed(chunk: str) -> ChunkTerms:
-    if chunk.isascii() and chunk.isalpha() and (chunk.islower() or chunk.istitle()):
+    if _is_word(chunk):
         word = chunk.lower()[:MAX_TERM_CHARS]
         return ChunkTerms((), (word,)) if word in STOP_WORDS else ChunkTerms((_stem(word),))
     return _taken_apart(_CONTRACTION.sub("", chunk))
+
+
+def _is_word(chunk: str) -> bool:
+    """Whether the chunk is a plain word in ASCII, which has one term."""
+    return chunk.isascii() and chunk.isalpha() and (chunk.islower() or chunk.istitle())
 
 
 _remembered = lru_cache(maxsize=_CACHED_CHUNKS)(_analysed)
