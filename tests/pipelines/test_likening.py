@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
@@ -119,7 +120,9 @@ def test_a_person_who_notes_a_known_lesson_keeps_the_note() -> None:
 
 def test_a_store_that_cannot_be_asked_ends_the_run_and_the_session_waits() -> None:
     class Broken(KnownNotes):
-        def similar_to(self, subject: Subject, scope: str) -> Result[tuple[StoredEntry, ...], Error]:
+        def similar_to_each(
+            self, subjects: Iterable[tuple[Subject, str]]
+        ) -> Result[tuple[tuple[StoredEntry, ...], ...], Error]:
             return Failure(StoreIo("topics", "list", "EIO", "broken"))
 
     world = world_that_says(note("Bundling", AGAIN, turns=[1]))
