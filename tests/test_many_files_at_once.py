@@ -13,7 +13,7 @@ from agent_memory.domain.note_draft import NoteDraft
 from agent_memory.domain.searching.indexed_note import Refreshed
 from agent_memory.domain.searching.search_request import Mode, SearchRequest
 
-MANY, VERY_MANY = 5_000, 50_000
+MANY, VERY_MANY = 2_000, 50_000
 DIGITS = "123456789A"
 
 
@@ -73,6 +73,7 @@ def check_out_another_store(home: Path, many: int) -> None:
         assert id_of(last + gone) not in found(memory, f"w{last + gone}q")
 
 
+@pytest.mark.large
 def test_git_changes_thousands_of_files_at_once(home: Path, root: Path) -> None:
     check_out_another_store(home, MANY)
 
@@ -82,6 +83,7 @@ def test_git_changes_fifty_thousand_files_at_once(home: Path, root: Path) -> Non
     check_out_another_store(home, VERY_MANY)
 
 
+@pytest.mark.large
 def test_a_note_of_a_megabyte_is_listed_and_found_by_its_last_word(home: Path, root: Path) -> None:
     (root / "topics").mkdir(parents=True)
     bodies = ("zebra " * 170_000 + "last", "The lamp is lit.\n" * 60_000 + "giraffe")

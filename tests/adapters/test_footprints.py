@@ -157,6 +157,7 @@ def test_a_run_id_that_is_no_name_is_refused_and_nothing_is_written_p21(
     assert snapshot(root) == before
 
 
+@pytest.mark.large
 def test_a_footprint_may_be_larger_than_any_entry(files: StoreFiles, root: Path) -> None:
     before = tree(root)
     large = [Create(entry(f"id__zzzz{number + 11}", body="x" * 1_000_000)) for number in range(6)]

@@ -409,6 +409,7 @@ def test_a_snapshot_entry_cannot_move_another_file_away(inbox: InboxFiles, root:
     assert (root / "topics" / "mine.md").read_text() == "mine"
 
 
+@pytest.mark.large
 def test_ten_thousand_entries_of_one_session_are_one(inbox: InboxFiles, root: Path) -> None:
     """P25"""
     (root / "inbox").mkdir(parents=True)

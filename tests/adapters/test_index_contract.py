@@ -416,6 +416,7 @@ def test_no_question_is_an_error(small_index: IndexFiles, query: str) -> None:
     assert len(ask(small_index, f"zebra {query}").scores) == 6
 
 
+@pytest.mark.large
 @pytest.mark.shared
 def test_no_naughty_question_is_an_error(small_index: IndexFiles, shared: Path) -> None:
     asked = 0

@@ -385,6 +385,7 @@ def test_no_title_or_tag_leaves_topics_p21(root: Path, text: str) -> None:
     assert isinstance(store(root).write(entry(B, text), None), Success)
 
 
+@pytest.mark.large
 @pytest.mark.shared
 def test_no_published_payload_leaves_topics_p21(root: Path, shared: Path) -> None:
     lines = {

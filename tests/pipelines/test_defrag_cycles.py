@@ -190,7 +190,7 @@ def live_through(home: Path, seed: int, cycles: int) -> Life:
 
 @pytest.mark.parametrize("seed", [1, 2])
 def test_a_few_cycles_lose_nothing(home: Path, seed: int) -> None:
-    life = live_through(home, seed, 8)
+    life = live_through(home, seed, 5)
     assert "tidied" in life.happened
 
 

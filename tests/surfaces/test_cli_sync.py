@@ -293,9 +293,10 @@ def test_a_detached_head_and_a_merge_by_hand_are_refused(joined: tuple[TwoMachin
 
 def test_a_second_sync_waits_for_nobody(joined: tuple[TwoMachines, str], tmp_path: Path) -> None:
     machines, _ = joined
-    fetching = tmp_path / "fetching"
+    fetching, answering = tmp_path / "fetching", tmp_path / "answering"
     slow = tmp_path / "slow"
-    slow.write_text(f'#!/bin/sh\ntouch {fetching}\nsleep 3\nexec git-upload-pack "$@"\n')
+    waiting = f"until [ -e {answering} ]; do sleep 0.05; done"
+    slow.write_text(f'#!/bin/sh\ntouch {fetching}\n{waiting}\nexec git-upload-pack "$@"\n')
     slow.chmod(0o755)
     machines.one.git("config", "remote.origin.uploadpack", str(slow))
     first = machines.one.start("sync")
@@ -304,6 +305,8 @@ def test_a_second_sync_waits_for_nobody(joined: tuple[TwoMachines, str], tmp_pat
     assert machines.one("sync").code == 75
     # What takes no run lock goes on while the remote is waited for.
     machines.one.remembered("Linters are ruff and mypy.", "--title", "Linters")
+    assert first.poll() is None
+    answering.touch()
     assert first.wait(60) == 0
     first.communicate()
     machines.settled()

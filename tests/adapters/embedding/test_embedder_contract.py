@@ -43,7 +43,7 @@ def test_words_count_by_their_weight(embedder: Embedder) -> None:
 
 
 def test_any_text_has_a_vector(embedder: Embedder) -> None:
-    texts = ["\x00", "\ud800", "日本語", "zebra " * 100_000, "z" * 100_000]
+    texts = ["\x00", "\ud800", "日本語", "zebra " * 20_000, "z" * 20_000]
     assert all(len(vector) == embedder.dimensions for vector in embedder.embed(texts).unwrap())
 
 

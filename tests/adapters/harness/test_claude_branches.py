@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, settings, strategies as st
 
 from agent_memory.adapters.harness.claude_branches import Branches
@@ -51,6 +52,7 @@ def test_the_last_record_is_never_abandoned(steps: list[tuple[int, int, bool]]) 
     assert last not in branches.abandoned()
 
 
+@pytest.mark.large
 def test_parents_far_back_are_forgotten_and_memory_stays_bounded() -> None:
     """P25"""
     branches = Branches()

@@ -443,6 +443,7 @@ class TestSession:
         history = thread_at(rollout.write(tmp_path))
         assert len({turn.record_id for turn in history.turns}) == 2
 
+    @pytest.mark.large
     def test_a_very_long_session_comes_in_parts_that_together_are_the_whole(
         self, rollout: Rollout, tmp_path: Path
     ) -> None:

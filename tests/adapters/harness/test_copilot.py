@@ -310,6 +310,7 @@ def test_a_mark_whose_event_is_gone_goes_by_time(tmp_path: Path) -> None:
     assert history.skipped["mark-not-found"] == 1
 
 
+@pytest.mark.large
 def test_a_long_session_comes_in_parts(tmp_path: Path) -> None:
     """P25"""
     events = CopilotEvents()

@@ -245,6 +245,7 @@ class TestSession:
         assert isinstance(error, HistoryUnreadable)
         assert "the format of the Gemini CLI seems to have changed" in error.reason
 
+    @pytest.mark.large
     def test_more_than_a_fetch_holds_that_was_rewound_hides_nothing(self, chat: Chat, tmp_path: Path) -> None:
         """P25"""
         chat.user("One.")
@@ -256,6 +257,7 @@ class TestSession:
         assert told(history) == ["user: One.", "user: Two."]
         assert history.skipped == {"rewound": 4_400}
 
+    @pytest.mark.large
     @pytest.mark.parametrize("form", ["lines", pytest.param("document", marks=pytest.mark.slow)])
     def test_a_very_long_session_comes_in_parts_that_together_are_the_whole(
         self, chat: Chat, tmp_path: Path, form: str

@@ -154,6 +154,7 @@ def test_a_transcript_of_records_of_any_shape_is_read(name: str, records: list[d
     FORMS[name].read(path)
 
 
+@pytest.mark.large
 def test_a_transcript_cut_at_any_byte_gives_turns_of_the_whole(form: Form) -> None:
     path = form.damaged("cut")
     whole = form.fixture.read_bytes()
@@ -197,6 +198,7 @@ def test_one_in_utf_16_is_unreadable(form: Form, encoding: str) -> None:
     assert isinstance(form.read(path), HistoryUnreadable)
 
 
+@pytest.mark.large
 def test_a_line_of_100_mb_is_skipped_and_counted(form: Form) -> None:
     """P25"""
     path = form.damaged("long")

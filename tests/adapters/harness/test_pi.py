@@ -156,6 +156,7 @@ class TestTree:
         assert told(history) == ["user: The fork's."]
         assert history.skipped == {"forked-history": 1}
 
+    @pytest.mark.large
     def test_more_than_a_fetch_holds_on_a_branch_that_was_left_hides_nothing(
         self, talk: Branching, tmp_path: Path
     ) -> None:
