@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from hypothesis import given, strategies as st
+
 from agent_memory.domain.text.terms import content_sequence, content_terms, coverage
 
 
@@ -31,3 +33,9 @@ def test_the_sequence_keeps_order_and_repetition() -> None:
 def test_coverage_is_the_part_of_the_first_that_is_in_the_second() -> None:
     assert coverage(frozenset("abcd"), frozenset("abx")) == 0.5
     assert coverage(frozenset(), frozenset()) == 1.0
+
+
+@given(st.text(st.characters(max_codepoint=127, exclude_characters="'")))
+def test_plain_text_has_the_words_that_it_has_beside_any_other(text: str) -> None:
+    assert content_sequence(f"{text} élan") == (*content_sequence(text), "élan")
+    assert content_terms(text) == frozenset(content_sequence(text))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable
+from operator import attrgetter
 
 from agent_memory.domain.entry import Listed, StoredEntry
 from agent_memory.domain.history import History, Role
@@ -14,6 +15,9 @@ from agent_memory.domain.tagging.tag_vocabulary import Standing, TagVocabulary
 from agent_memory.domain.text.terms import content_sequence
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Sensitivity
 from agent_memory.values import frozen
+
+_id = attrgetter("meta.id")
+_updated_at_ms = attrgetter("meta.updated_at_ms")
 
 MOST_SHOWN = 12
 """More notes in full would bury the transcript."""
@@ -61,12 +65,17 @@ def rank_related(
     said = _words_of(window)
     shared = _shared(visible, said)
     spread = Counter(word for each in shared.values() for word in each.words)
-    scores = {id: _likeness(each, said, spread, len(visible)) for id, each in shared.items()}
+    likenesses = ((id, _likeness(each, said, spread, len(visible))) for id, each in shared.items())
+    scores = {id: likeness for id, likeness in likenesses if likeness > 0}
     if session_id is not None:
         own = (each.meta.id for each in visible if _is_from(each, session_id))
         scores |= {id: scores.get(id, 0.0) + _SAME_SESSION for id in own}
-    ranked = [Ranked(each, scores.get(each.meta.id, 0.0)) for each in visible]
-    return tuple(sorted(ranked, key=lambda each: (-each.score, -each.listed.meta.updated_at_ms, each.listed.meta.id)))
+    newest_first = sorted(sorted(visible, key=_id), key=_updated_at_ms, reverse=True)
+    best_first = sorted(
+        (each for each in newest_first if each.meta.id in scores), key=lambda each: -scores[each.meta.id]
+    )
+    related = [Ranked(each, scores[each.meta.id]) for each in best_first]
+    return (*related, *(Ranked(each, 0.0) for each in newest_first if each.meta.id not in scores))
 
 
 def ids_to_show(ranked: Iterable[Ranked]) -> tuple[str, ...]:

@@ -9,6 +9,9 @@ from agent_memory.late_patterns import late_pattern
 
 _WORD = late_pattern(r"[^\W_]+(?:['’][^\W\d_]+)?")
 
+_LETTERS = "".join(each.lower() if each.isalnum() else " " for each in map(chr, range(128)))
+"""Of ASCII: what stands in words, in lower case."""
+
 # Function words of English and Portuguese, and the words by which a note reports who said what and when.
 _COMMON_WORDS = """
     always must ought shall sempre deve devem
@@ -58,6 +61,8 @@ def coverage(of: frozenset[str], by: frozenset[str]) -> float:
 
 
 def _words(text: str) -> list[str]:
+    if text.isascii() and "'" not in text:  # as most are: the same in a third of the time
+        return text.translate(_LETTERS).split()
     return _WORD.findall(unicodedata.normalize("NFC", text).lower())
 
 
