@@ -286,8 +286,10 @@ def _not_secret(entries: Iterable[Listed]) -> tuple[Listed, ...]:
 
 def _printable(symptom: Symptom) -> Symptom:
     """File names and titles may hold what would not print, or would do more than print."""
-    sentence = one_line(symptom.sentence, _SENTENCE_CHARS)
-    return evolve(symptom, subject=printable(symptom.subject), sentence=sentence)
+    subject, sentence = printable(symptom.subject), one_line(symptom.sentence, _SENTENCE_CHARS)
+    if subject == symptom.subject and sentence == symptom.sentence:
+        return symptom
+    return evolve(symptom, subject=subject, sentence=sentence)
 
 
 def _end_of(runs: tuple[LoggedRun, ...]) -> int:

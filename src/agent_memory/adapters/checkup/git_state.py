@@ -27,7 +27,6 @@ _UNFINISHED = {
     "CHERRY_PICK_HEAD": "cherry-pick",
     "REVERT_HEAD": "revert",
 }
-_IN_CONFLICT = frozenset({b"DD", b"AU", b"UD", b"UA", b"DU", b"AA", b"UU"})
 _SAID_CHARS = 160
 _DETACHED = 1
 """How `git symbolic-ref --quiet` ends where HEAD is on no branch; any other status but 0 is damage."""
@@ -49,7 +48,10 @@ def read_git(root: Path, environ: Mapping[str, str], owed: int) -> GitFacts:
         locks = tuple(os.path.relpath(path, root) for path in stale_locks(root, where))
     except OSError as refused:
         return GitFacts(present=True, owed=owed, trouble=describe(store_io(refused, "look through", str(where))))
-    match sealed(git.run("status", "--porcelain=v1", "-z", "--untracked-files=no", "--ignore-submodules=all")):
+    # Asked of a path that is never tracked, so that history and index are read, and fifty thousand files not looked at.
+    status = ("status", "--porcelain=v1", "-z", "--untracked-files=no", "--ignore-submodules=all", "--", ".git")
+    unmerged = git.run(*status).bind(lambda read: git.run("ls-files", "-z", "--unmerged") if read.ok else Success(read))
+    match sealed(unmerged):
         case Failure(error):
             return GitFacts(present=True, owed=owed, stale_locks=locks, trouble=describe(error))
         case Success(output) if not output.ok:
@@ -87,5 +89,6 @@ def _unreadable(output: GitOutput) -> str:
     return f"Git cannot read the history ({said}); the next run mends it, or moves it aside and begins a new one"
 
 
-def _conflicted(status: bytes) -> tuple[str, ...]:
-    return tuple(os.fsdecode(each[3:]) for each in status.split(b"\0") if each[:2] in _IN_CONFLICT)
+def _conflicted(unmerged: bytes) -> tuple[str, ...]:
+    """The files, each of which has an entry for each side: `<mode> <object> <stage>`, a tab, the path."""
+    return tuple(dict.fromkeys(os.fsdecode(each.partition(b"\t")[2]) for each in unmerged.split(b"\0") if each))

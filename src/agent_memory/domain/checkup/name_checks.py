@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
 from agent_memory.domain.checkup import catalogue as of
@@ -42,14 +41,18 @@ def examine_copies(copies: Iterable[NoteFile]) -> Iterator[Symptom]:
 
 def examine_names(live: Iterable[Listed]) -> Iterator[Symptom]:
     """The names of the live entries."""
-    by_fold: dict[str, list[Listed]] = defaultdict(list)
+    first: dict[str, Listed] = {}
+    clashes: dict[str, list[Listed]] = {}
     for listed in live:
-        by_fold[folded_name(listed.path)].append(listed)
+        folded = folded_name(listed.path)
+        if first.setdefault(folded, listed) is not listed:
+            clashes.setdefault(folded, []).append(listed)
         yield from _examine_name(listed)
-    for same in by_fold.values():
-        for listed in same[1:]:
+    for folded in (each for each in first if each in clashes):
+        for listed in clashes[folded]:
             yield of.NAME_CLASH.found(
-                listed.path, f"On many disks its name is the same as that of {same[0].path}, and one would be lost"
+                listed.path,
+                f"On many disks its name is the same as that of {first[folded].path}, and one would be lost",
             )
 
 

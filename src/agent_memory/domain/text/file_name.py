@@ -31,6 +31,10 @@ _READABLE = (
 )
 
 
+_PLAIN_TITLE = late_pattern(r"[A-Za-z0-9]+(?:[ .'-][A-Za-z0-9]+)*")
+"""A title that stands in the name as it is, unless it is too long."""
+
+
 def file_name_of(meta: Meta) -> str:
     """The entry's file name: NFC, at most 200 bytes of UTF-8 also once a Mac has decomposed it (NFD), cut on a grapheme,
     never in the id.
@@ -58,6 +62,8 @@ def title_in_name(name: str) -> str:
 
 
 def _title_part(title: str, max_bytes: int) -> str:
+    if len(title) <= max_bytes and _PLAIN_TITLE.fullmatch(title):
+        return title
     words = " ".join(clean_text(title).text.split())
     for pattern, readable in _READABLE:
         words = pattern.sub(readable, words)
@@ -72,7 +78,7 @@ def _cut_for_any_form(text: str, max_bytes: int) -> str:
 
 
 def _decomposed_bytes(text: str) -> int:
-    return len(unicodedata.normalize("NFD", text).encode())
+    return len(text) if text.isascii() else len(unicodedata.normalize("NFD", text).encode())
 
 
 def _trimmed(text: str) -> str:
