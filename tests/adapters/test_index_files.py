@@ -9,7 +9,7 @@ import sqlite3
 import stat
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -20,6 +20,7 @@ from agent_memory.adapters.disk.locks import KernelLocks
 from agent_memory.adapters.index import file_batch, index_database
 from agent_memory.adapters.index.index_database import DIRECTORY, NAME
 from agent_memory.adapters.index.index_files import IndexFiles
+from agent_memory.adapters.index.refresh_notices import MADE_ANEW
 from agent_memory.adapters.store.entry_files import read_image
 from agent_memory.adapters.store.store_files import StoreFiles
 from agent_memory.domain.searching.indexed_note import Refreshed
@@ -235,10 +236,23 @@ def bad_segments(path: Path) -> None:
     connection.close()
 
 
-def bad_sheets(path: Path) -> None:
+def bad_notes(path: Path) -> None:
     with sqlite3.connect(path) as connection:
-        connection.execute("UPDATE sheets SET listed = '[1, 2'")
+        connection.execute("UPDATE notes SET listed = '[1, 2'")
     connection.close()
+
+
+def lost(*tables: str) -> Callable[[Path], None]:
+    """What makes an index that lost all rows of these tables."""
+
+    def lose(path: Path) -> None:
+        with sqlite3.connect(path) as connection:
+            for table in tables:
+                connection.execute(f"DELETE FROM {table}")
+        connection.close()
+
+    lose.__name__ = f"lost_{'_'.join(tables)}"
+    return lose
 
 
 def linked(path: Path) -> None:
@@ -247,7 +261,9 @@ def linked(path: Path) -> None:
     path.symlink_to(other)
 
 
-RUINS = [zeros, cut, emptied, no_database, scribbled, newer, of_another_program, bad_postings, bad_segments, bad_sheets]
+RUINS: list[Callable[[Path], None]]
+RUINS = [zeros, cut, emptied, no_database, scribbled, newer, of_another_program, bad_postings, bad_segments, bad_notes]
+RUINS += [*map(lost, ("about", "notes", "segments", "postings", "dead")), lost("postings", "vocabulary")]
 
 
 @pytest.mark.parametrize("ruin", [*RUINS, os.unlink, linked])
@@ -276,6 +292,44 @@ def test_whatever_becomes_of_the_file_while_it_is_open_the_notes_are_found(
     ruin(database(root))
     index.refresh().unwrap()
     assert found(index, "zebra") == [A]
+
+
+@pytest.mark.parametrize("is_met", ["when it is brought up to date", "when it is asked"])
+def test_that_it_was_damaged_is_told_once(root: Path, topics: Path, rested: None, is_met: str) -> None:
+    put(topics, A, "zebra")
+    indexed(root).close()
+    if is_met == "when it is asked":
+        bad_postings(database(root))
+    else:
+        cut(database(root))
+    index = IndexFiles(root)
+    first = index.refresh().unwrap().notices
+    assert found(index, "zebra") == [A]
+    assert [*first, *index.refresh().unwrap().notices] == [MADE_ANEW]
+    assert index.refresh().unwrap().notices == IndexFiles(root).refresh().unwrap().notices == ()
+
+
+def test_an_index_of_another_version_is_made_anew_without_a_word(root: Path, topics: Path, rested: None) -> None:
+    put(topics, A, "zebra")
+    indexed(root).close()
+    newer(database(root))
+    index = IndexFiles(root)
+    assert index.refresh().unwrap() == Refreshed(1, read=1)
+    assert index.renewals == 1
+
+
+def test_vectors_of_a_damaged_index_are_not_taken_for_those_of_the_next(root: Path, topics: Path, rested: None) -> None:
+    put(topics, A, "zebra")
+    put(topics, B, "giraffe")
+    index = indexed(root)
+    one, other = sorted(index.numbers_of([A, B]).unwrap().values())
+    index.put_vectors("m", {one: b"row", other: b"row"}).unwrap()
+    with sqlite3.connect(database(root)) as connection:
+        connection.execute("UPDATE vectors SET rows = upper(rows)")
+    connection.close()
+    index.put_vectors("m", {one: b"new"}).unwrap()
+    assert index.vectors("m").unwrap().rows == ()
+    assert index.numbers_of([A, B]).unwrap().keys() == {A, B}
 
 
 def test_a_directory_in_its_place_is_left_and_the_index_kept_in_memory(root: Path, topics: Path) -> None:
@@ -398,6 +452,7 @@ import os, signal, sys
 from pathlib import Path
 from agent_memory.adapters.index import file_batch, refreshing
 from agent_memory.adapters.index.index_files import IndexFiles
+from agent_memory.adapters.index.refresh_notices import MADE_ANEW
 
 file_batch._FILES = 5
 at, where = int(sys.argv[2]), getattr(file_batch if sys.argv[3] != "merge_some" else refreshing, sys.argv[3])

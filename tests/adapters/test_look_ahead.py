@@ -10,7 +10,7 @@ import pytest
 
 from agent_memory.adapters.index import look_ahead as ahead
 from agent_memory.adapters.index.look_ahead import look_ahead, looked_ahead, shelf_states
-from agent_memory.adapters.index.shelf_state import shelf_state
+from agent_memory.adapters.index.shelf_state import see_shelves, state_ahead
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="nobody looks ahead elsewhere"),
@@ -31,6 +31,12 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     looked_ahead(str(tmp_path))
 
 
+def state_of(root: str) -> bytes:
+    seen = see_shelves(root)
+    assert seen is not None
+    return seen.state
+
+
 def descriptors() -> set[str]:
     return set(os.listdir("/proc/self/fd"))
 
@@ -44,10 +50,11 @@ def test_what_another_process_sees_is_what_this_one_would_see(root: str) -> None
 
 def test_a_look_answers_one_question_and_the_next_is_about_what_is_there_then(root: str) -> None:
     look_ahead(root)
-    first = shelf_state(root)
+    first = state_ahead(root)
+    assert first == state_of(root)
     (Path(root) / "topics" / "new.md").write_text("new")
     assert looked_ahead(root) is None
-    assert shelf_state(root) != first
+    assert state_of(root) != first
 
 
 def test_a_look_that_was_begun_is_not_begun_again(root: str) -> None:
@@ -61,7 +68,7 @@ def test_a_small_store_is_looked_at_when_it_is_needed(root: str, monkeypatch: py
     monkeypatch.setattr(ahead, "_WORTH_A_PROCESS_BYTES", 1 << 18)
     look_ahead(root)
     assert looked_ahead(root) is None
-    assert shelf_state(root) is not None
+    assert state_of(root)
 
 
 def test_one_processor_looks_when_it_is_needed(root: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,9 +10,11 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import given, strategies as st
 
-from agent_memory.adapters.index.index_database import RuinedIndexError, in_memory
+from agent_memory.adapters.index.index_database import in_memory
 from agent_memory.adapters.index.postings import live_count, moved, parse_postings, render_group, width_of
-from agent_memory.adapters.index.segments import load_segment, put_segment
+from agent_memory.adapters.index.seals import RuinedIndexError
+from agent_memory.adapters.index.segments import Segment, load_segment, put_segment
+from agent_memory.adapters.index.tie_pages import TieShape
 
 counts = st.binary(min_size=4, max_size=4).filter(any)
 ordinals = st.sets(st.integers(0, 65_535), min_size=1, max_size=40).map(sorted)
@@ -65,13 +67,14 @@ def test_a_segment_knows_up_to_65_536_notes_by_two_bytes() -> None:
 def test_a_segment_is_loaded_as_it_was_put(numbers: list[int], most: int) -> None:
     database = in_memory(None)
     lengths = [[(number * at) % (most + 1) for number in numbers] for at in range(3)] + [[most] * len(numbers)]
-    put_segment(database.connection, 1, numbers, lengths, (str(number) for number in numbers))
+    sums, ties = tuple(map(sum, lengths)), (TieShape(0, 3), TieShape(2, 700), TieShape(0, 0))
+    odd = frozenset(at for at, number in enumerate(numbers) if number % 2)
+    put_segment(database.connection, Segment(1, numbers, tuple(lengths), sums, 9, ties, odd, frozenset({0})))
     loaded = load_segment(database.connection, 1)
     assert list(loaded.numbers) == numbers
     assert [list(each) for each in loaded.lengths] == lengths
-    assert list(loaded.length_sums) == [sum(each) for each in lengths]
-    assert all(loaded.has_any(("none", str(number))) for number in numbers)
-    assert not loaded.has_any(("none", "0"))
+    assert (loaded.length_sums, loaded.terms, loaded.ties) == (sums, 9, ties)
+    assert (loaded.archived, loaded.private) == (odd, frozenset({0}))
     assert {number: loaded.ordinal_of(number) for number in numbers} == {n: at for at, n in enumerate(numbers)}
     asked = sorted({*numbers, 0, 150, 301})
     assert loaded.ordinals_of(asked) == frozenset(at for at, n in enumerate(numbers) if n in asked)
@@ -93,13 +96,19 @@ def test_a_segment_is_loaded_as_it_was_put(numbers: list[int], most: int) -> Non
         "length_sums = x''",
         "numbers = x'01'",
         "numbers = 1",
-        "terms = x''",
+        "terms = terms + 1",
+        "ties = '0 0 0 0 1 7'",
+        "ties = 7",
+        "archived = x'00000000'",
+        "private = x'00000000'",
+        "archived = x'00000000', private = x''",
         "seal = seal + 1",
         "first = first + 1",
     ],
 )
 def test_a_segment_that_is_not_as_it_was_put_is_ruined(connection: sqlite3.Connection, damage: str) -> None:
-    put_segment(connection, 1, [4, 5], [[1, 2]] * 4, ("lamp",))
+    segment = Segment(1, [4, 5], ([1, 2],) * 4, (3,) * 4, 1, (TieShape(0, 0),) * 3, private=frozenset({1}))
+    put_segment(connection, segment)
     assert len(load_segment(connection, 1).numbers) == 2
     connection.execute(f"UPDATE segments SET {damage}")
     with pytest.raises(RuinedIndexError):

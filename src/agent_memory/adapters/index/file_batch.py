@@ -8,11 +8,17 @@ from collections.abc import Sequence
 
 from returns.result import Failure, Success
 
-from agent_memory.adapters.index.note_questions import ID
-from agent_memory.adapters.index.note_rows import NewNotes, remove_note
+from agent_memory.adapters.index.facts import LAST_NUMBER, NOTES, fact, put_fact
+from agent_memory.adapters.index.known_files import KnownFile, KnownFiles, look_known_by
+from agent_memory.adapters.index.note_questions import listed_of
+from agent_memory.adapters.index.note_rows import NewNotes, note_draft, relations_of, remove_rows
 from agent_memory.adapters.index.segment_writing import SegmentDraft, write_segment
+from agent_memory.adapters.index.segments import LiveNotes, Segments, mark_dead
+from agent_memory.adapters.index.tie_pages import name_value
+from agent_memory.adapters.index.tie_questions import notes_called
+from agent_memory.adapters.index.vector_blocks import drop_vectors
 from agent_memory.adapters.store.entry_files import read_image, understand
-from agent_memory.adapters.store.listing_cache import NEVER, believed_by
+from agent_memory.adapters.store.listing_cache import believed_by
 from agent_memory.adapters.store.shelf_names import keeping_all
 from agent_memory.adapters.store.shelves import standing
 from agent_memory.domain.entry import Listed, StoredEntry
@@ -21,26 +27,12 @@ from agent_memory.domain.results import sealed
 from agent_memory.domain.searching.note_terms import note_terms
 from agent_memory.domain.vocabulary import Sensitivity
 from agent_memory.formats.listed_json import parse_listed, render_listed
-from agent_memory.values import define, field, frozen
+from agent_memory.values import define, evolve, field, frozen
 
 _FILES = 5_000
 _BYTES = 16 << 20
 """A batch is full with so many files, or so many bytes of them: the larger the segments that it writes, the fewer times each
 posting is written anew. What it changes fits into the cache of `index_database`."""
-
-_OF_ID = """
-    SELECT number, listed FROM names JOIN notes USING (number) JOIN sheets USING (number)
-    WHERE name = ? AND rank = ? AND archived = ?
-"""
-
-
-@frozen
-class _Known:
-    """What the index knows of a file."""
-
-    content_hash: str = ""
-    mtime_ns: int = 0
-    number: int | None = None
 
 
 @frozen
@@ -50,7 +42,11 @@ class _Read:
     path: str
     content_hash: str
     mtime_ns: int
-    believed_by: bytes
+    look: int | None
+    """None where it is not to be believed."""
+
+
+_NO_NOTES = LiveNotes((), ())
 
 
 @define
@@ -59,18 +55,27 @@ class FileBatch:
 
     root: str
     connection: sqlite3.Connection
-    known_by: dict[str, bytes]
-    """What each file is known by; kept up to date."""
+    known: KnownFiles
+    segments: Segments
     read_count: int = 0
     removed_count: int = 0
     unreadable_count: int = 0
     _bytes: int = 0
     _draft: SegmentDraft = field(factory=SegmentDraft)
-    _last_number: int = 0
     _new: NewNotes = field(factory=NewNotes)
+    _placed: dict[tuple[str, bool], int] = field(factory=dict[tuple[str, bool], int])
+    """The numbers of the notes of this batch, by id, and whether they are archived."""
+    _gone: set[int] = field(factory=set[int])
+    """Of notes that are no more."""
+    _last_number: int = 0
+    _live: LiveNotes = _NO_NOTES
+    """Those before."""
 
     def take(self, paths: Sequence[str], deadline: float) -> list[str]:
         """Bring the first of these into the index; those that are left. At least one is taken."""
+        self.known.looks()  # as of this transaction
+        self._live = self.segments.live(self.connection)
+        self._last_number = int(fact(self.connection, LAST_NUMBER))
         left = list(reversed(paths))
         taken = 0
         with keeping_all():
@@ -79,123 +84,124 @@ class FileBatch:
                 taken += 1
                 if time.monotonic() >= deadline:
                     break
-            self._new.write(self.connection)
-            if self._last_number:
-                self.connection.execute("INSERT OR REPLACE INTO about VALUES ('number', ?)", (self._last_number,))
-            write_segment(self.connection, self._draft)
+            self._write()
         return list(reversed(left))
+
+    def _write(self) -> None:
+        """What was gathered, and what it comes to."""
+        self._new.write(self.connection)
+        put_fact(self.connection, LAST_NUMBER, self._last_number)
+        put_fact(self.connection, NOTES, int(fact(self.connection, NOTES)) + len(self._draft.numbers) - len(self._gone))
+        write_segment(self.connection, self._draft)
+        if self._gone:
+            gone = sorted(self._gone)
+            mark_dead(self.connection, self.segments.live(self.connection).segments, gone)
+            drop_vectors(self.connection, gone)
+        self.known.keep()
 
     def _file(self, path: str) -> list[str]:
         """Take one file; other files that have to be read again because of it."""
-        known = self._known(path)
+        before = self.known.get(path)
         read_at_ns = time.time_ns()
         read = read_image(self.root, path)
         if isinstance(read, Failure):
             # Nobody knows what it holds: it is left out, and tried again each time.
             self.unreadable_count += 1
-            return self._left_out(_Read(path, "", 0, NEVER), known)
+            return self._left_out(_Read(path, "", 0, None), before)
         image = read.unwrap()
         if image is None:
-            self.connection.execute("DELETE FROM files WHERE path = ?", (path,))
-            self.known_by.pop(path, None)
-            return self._without(known)
+            freed = self._without(before)
+            if before is not None:
+                self.known.drop(before)
+            return freed
         self._bytes += len(image.data)
-        file = _Read(path, content_hash(image.data), image.mtime_ns, believed_by(image, read_at_ns))
-        if file.content_hash == known.content_hash and file.mtime_ns == known.mtime_ns:
-            self._believe(file)
+        believed = believed_by(image, read_at_ns)
+        look = look_known_by(believed) if believed else None
+        file = _Read(path, content_hash(image.data), image.mtime_ns, look)
+        if before and (file.content_hash, file.mtime_ns) == (before.content_hash, before.mtime_ns):
+            self._believe(file, before)
             return []
         self.read_count += 1
         match sealed(understand(path, image.data, image.mtime_ns)):
             case Failure(_):
-                return self._left_out(file, known)
+                return self._left_out(file, before)
             case Success(stored) if stored.meta.sensitivity is Sensitivity.SECRET:
-                return self._left_out(file, known)
-            case Success(stored) if known.number is not None and self._says_the_same(stored.listed, known.number):
-                self._believe(file)
+                return self._left_out(file, before)
+            case Success(stored) if before and self._says_the_same(stored.listed, before):
+                self._believe(file, before)
                 return []
             case Success(stored):
-                freed = self._without(known)
+                freed = self._without(before)
                 self._place(stored, file)
                 return freed
 
-    def _known(self, path: str) -> _Known:
-        if path not in self.known_by:
-            return _Known()
-        row = self.connection.execute("SELECT content_hash, mtime_ns, number FROM files WHERE path = ?", (path,))
-        return _Known(*(row.fetchone() or ()))
-
-    def _says_the_same(self, listed: Listed, number: int) -> bool:
+    def _says_the_same(self, listed: Listed, before: KnownFile) -> bool:
         """Whether the file was only touched: the body is part of the hash, and the instants may come from the file's."""
-        self._new.write(self.connection)
-        row = self.connection.execute("SELECT listed FROM sheets WHERE number = ?", (number,)).fetchone()
-        return row is not None and row[0] == render_listed(listed)
+        return before.number is not None and self._listed(before.number) == render_listed(listed)
 
-    def _believe(self, file: _Read) -> None:
-        if self.known_by.get(file.path) == file.believed_by == NEVER:
-            return
-        self.connection.execute(
-            "UPDATE files SET known_by = ?, mtime_ns = ? WHERE path = ?", (file.believed_by, file.mtime_ns, file.path)
-        )
-        self.known_by[file.path] = file.believed_by
+    def _believe(self, file: _Read, before: KnownFile) -> None:
+        if (file.look, file.mtime_ns) != (before.look, before.mtime_ns):
+            self.known.put(evolve(before, look=file.look, mtime_ns=file.mtime_ns), before)
 
-    def _left_out(self, file: _Read, known: _Known) -> list[str]:
-        freed = self._without(known)
-        self._remember(file, None)
+    def _left_out(self, file: _Read, before: KnownFile | None) -> list[str]:
+        freed = self._without(before)
+        self._remember(file)
         return freed
 
     def _place(self, stored: StoredEntry, file: _Read) -> None:
         """Take the note in, unless another file with its id stands above it."""
         listed = stored.listed
         shadow = f"{listed.archived:d} {listed.meta.id}"
-        if listed.meta.id in self._new.ids:
-            self._new.write(self.connection)
-        row = self.connection.execute(_OF_ID, (listed.meta.id, ID, listed.archived)).fetchone()
-        if row is not None:
-            rival = parse_listed(row[1])
+        rival_number = self._called(listed.meta.id, listed.archived)
+        if rival_number is not None:
+            rival = parse_listed(self._listed(rival_number))
             if standing(rival) < standing(listed):
                 self._remember(file, None, shadow)
                 return
-            self._remove(row[0])
-            self.connection.execute(
-                "UPDATE files SET number = NULL, shadowed_by = ? WHERE path = ?", (shadow, rival.path)
-            )
-        number = self._next_number()
-        terms = note_terms(stored)
-        self._draft.add(number, terms)
-        self._new.put(number, stored, [each.length for each in terms])
+            self._remove(rival_number)
+            below = self.known.get(rival.path)
+            if below is not None:
+                self.known.put(evolve(below, number=None, shadowed_by=shadow), below)
+        self._last_number = number = self._last_number + 1
+        terms, relations = note_terms(stored), relations_of(stored)
+        self._draft.add(number, note_draft(stored, relations, terms))
+        self._new.put(number, stored, relations, [each.length for each in terms])
+        self._placed[listed.meta.id, listed.archived] = number
         self._remember(file, number)
 
-    def _remember(self, file: _Read, number: int | None, shadowed_by: str | None = None) -> None:
-        self.connection.execute(
-            "INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?)",
-            (file.path, file.believed_by, file.content_hash, file.mtime_ns, number, shadowed_by),
+    def _remember(self, file: _Read, number: int | None = None, shadowed_by: str | None = None) -> None:
+        self.known.put(
+            KnownFile(file.path, file.look, file.content_hash, file.mtime_ns, number, shadowed_by),
+            self.known.get(file.path),
         )
-        self.known_by[file.path] = file.believed_by
 
-    def _without(self, known: _Known) -> list[str]:
+    def _without(self, before: KnownFile | None) -> list[str]:
         """Take the note out that a file held; the files that it stood above."""
-        if known.number is None:
+        if before is None or before.number is None:
             return []
-        self._new.write(self.connection)
-        row = self.connection.execute("SELECT id, archived FROM notes WHERE number = ?", (known.number,)).fetchone()
-        self._remove(known.number)
-        if row is None:
-            return []
-        shadow = f"{row[1]:d} {row[0]}"
-        freed = [path for (path,) in self.connection.execute("SELECT path FROM files WHERE shadowed_by = ?", (shadow,))]
-        for path in freed:
+        listed = parse_listed(self._listed(before.number))
+        self._remove(before.number)
+        freed = self.known.shadowed_by(f"{listed.archived:d} {listed.meta.id}")
+        for file in freed:
             # As if it had never been read.
-            self._remember(_Read(path, "", 0, NEVER), None)
-        return freed
+            self.known.put(KnownFile(file.path, None), file)
+        return [file.path for file in freed]
+
+    def _called(self, id: str, archived: bool) -> int | None:
+        """The note with this id on this shelf."""
+        number = self._placed.get((id, archived))
+        if number is not None and number not in self._gone:
+            return number
+        name = name_value(is_alias=False, is_archived=archived)
+        found = notes_called(self.connection, self._live, id, name)
+        return next((number for number in found if number not in self._gone), None)
+
+    def _listed(self, number: int) -> str:
+        self._new.write(self.connection)
+        return listed_of(self.connection, number)
 
     def _remove(self, number: int) -> None:
-        remove_note(self.connection, number)
+        self._new.write(self.connection)
+        remove_rows(self.connection, number)
+        self._gone.add(number)
         self.removed_count += 1
-
-    def _next_number(self) -> int:
-        """Never one that was used before: whoever was told a number must not find another note under it."""
-        if not self._last_number:
-            found = self.connection.execute("SELECT value FROM about WHERE name = 'number'").fetchone()
-            self._last_number = found[0] if found else 0
-        self._last_number += 1
-        return self._last_number

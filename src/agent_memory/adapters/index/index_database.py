@@ -19,6 +19,8 @@ from returns.result import Failure, Success
 
 from agent_memory.adapters.disk.durable import make_directories
 from agent_memory.adapters.disk.paths import close_quietly, directory_inside, open_regular
+from agent_memory.adapters.index.facts import put_first_facts
+from agent_memory.adapters.index.seals import OtherLayoutError, RuinedIndexError
 from agent_memory.digests import sha256
 from agent_memory.domain.results import sealed
 from agent_memory.domain.searching.terms import TERMS_VERSION
@@ -31,44 +33,44 @@ JOURNAL = "index.db-journal"
 WAIT_SECONDS = 1.0
 """No search waits longer for another process."""
 
-_LAYOUT_VERSION = 4
+_LAYOUT_VERSION = 5
 _PAGE_BYTES = 16_384
 """The postings of a frequent word are a few pages, each a system call: of SQLite's usual 4,096 bytes there are too many."""
 _CACHE_KIB = 32_768
 """What one batch changes stays in memory until it is committed: until then, who searches is not kept out."""
 
 _SCHEMA = """
-    CREATE TABLE about (name TEXT PRIMARY KEY, value BLOB) WITHOUT ROWID;
+    CREATE TABLE about (name TEXT PRIMARY KEY, value BLOB, seal INTEGER NOT NULL) WITHOUT ROWID;
     CREATE TABLE files (
-        path TEXT PRIMARY KEY, known_by BLOB NOT NULL, content_hash TEXT NOT NULL, mtime_ns INTEGER NOT NULL,
-        number INTEGER, shadowed_by TEXT
+        path TEXT PRIMARY KEY, look INTEGER, content_hash TEXT NOT NULL, mtime_ns INTEGER NOT NULL, number INTEGER,
+        shadowed_by TEXT, seal INTEGER NOT NULL
     ) WITHOUT ROWID;
+    CREATE INDEX looks ON files (look);
     CREATE INDEX shadowed ON files (shadowed_by) WHERE shadowed_by IS NOT NULL;
-    CREATE TABLE notes (
-        number INTEGER PRIMARY KEY, path TEXT NOT NULL, id TEXT NOT NULL, archived INTEGER NOT NULL, kind TEXT NOT NULL,
-        scope TEXT NOT NULL, sensitivity TEXT NOT NULL, updated_at_ms INTEGER NOT NULL, terms TEXT NOT NULL
+    CREATE TABLE notes (number INTEGER PRIMARY KEY, terms TEXT NOT NULL, listed TEXT NOT NULL, seal INTEGER NOT NULL);
+    CREATE TABLE relations (number INTEGER PRIMARY KEY, said TEXT NOT NULL, seal INTEGER NOT NULL);
+    CREATE TABLE vectors (
+        block INTEGER PRIMARY KEY, numbers BLOB NOT NULL, lengths BLOB NOT NULL, rows BLOB NOT NULL, seal INTEGER NOT NULL
     );
-    CREATE INDEX hidden ON notes (number) WHERE archived OR sensitivity <> 'normal';
-    CREATE TABLE sheets (number INTEGER PRIMARY KEY, listed TEXT NOT NULL, seal INTEGER NOT NULL);
-    CREATE TABLE names (name TEXT, rank INTEGER, number INTEGER, PRIMARY KEY (name, rank, number)) WITHOUT ROWID;
-    CREATE INDEX names_of ON names (number);
-    CREATE TABLE labels (sort TEXT, label TEXT, number INTEGER, PRIMARY KEY (sort, label, number)) WITHOUT ROWID;
-    CREATE INDEX labels_of ON labels (number);
-    CREATE TABLE turns (session TEXT, turn INTEGER, number INTEGER, PRIMARY KEY (session, turn, number)) WITHOUT ROWID;
-    CREATE INDEX turns_of ON turns (number);
-    CREATE TABLE links (source INTEGER, target TEXT, relation TEXT, PRIMARY KEY (source, target, relation)) WITHOUT ROWID;
-    CREATE INDEX links_to ON links (target);
-    CREATE TABLE vectors (model TEXT, number INTEGER, row BLOB NOT NULL, PRIMARY KEY (model, number)) WITHOUT ROWID;
-    CREATE INDEX vectors_of ON vectors (number);
     CREATE TABLE segments (
         id INTEGER PRIMARY KEY, first INTEGER NOT NULL, notes INTEGER NOT NULL, numbers BLOB, lengths BLOB NOT NULL,
-        length_sums TEXT NOT NULL, terms BLOB NOT NULL, seal INTEGER NOT NULL
+        length_sums TEXT NOT NULL, terms INTEGER NOT NULL, ties TEXT NOT NULL, archived BLOB NOT NULL,
+        private BLOB NOT NULL, seal INTEGER NOT NULL
     );
+    CREATE TABLE dead (segment INTEGER PRIMARY KEY, marks BLOB NOT NULL, seal INTEGER NOT NULL);
+    CREATE TABLE updates (segment INTEGER PRIMARY KEY, at_ms BLOB NOT NULL, seal INTEGER NOT NULL);
     CREATE TABLE postings (
         segment INTEGER, term TEXT, df INTEGER NOT NULL, seal INTEGER NOT NULL, grouped BLOB NOT NULL,
         PRIMARY KEY (segment, term)
     ) WITHOUT ROWID;
-    CREATE TABLE dead (number INTEGER PRIMARY KEY);
+    CREATE TABLE vocabulary (
+        segment INTEGER, first TEXT, after TEXT, seal INTEGER NOT NULL, terms TEXT NOT NULL, dfs BLOB NOT NULL,
+        PRIMARY KEY (segment, first)
+    ) WITHOUT ROWID;
+    CREATE TABLE ties (
+        segment INTEGER, sort INTEGER, page INTEGER, seal INTEGER NOT NULL, entries BLOB NOT NULL,
+        PRIMARY KEY (segment, sort, page)
+    ) WITHOUT ROWID;
 """
 
 _SIGNATURE = sha256(
@@ -82,10 +84,6 @@ _UNWRITABLE = frozenset(
         *(sqlite3.SQLITE_PERM, sqlite3.SQLITE_NOLFS, sqlite3.SQLITE_PROTOCOL),
     )
 )
-
-
-class RuinedIndexError(Exception):
-    """What the index holds cannot be what was written."""
 
 
 def is_busy(error: sqlite3.Error) -> bool:
@@ -262,10 +260,11 @@ def _prepare(database: IndexDatabase) -> None:
         if found == _SIGNATURE:
             return
         if found is not None or connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchone():
-            raise RuinedIndexError
+            raise OtherLayoutError
         for statement in _SCHEMA.split(";"):
             connection.execute(statement)
-        connection.execute("INSERT INTO about VALUES ('signature', ?)", (_SIGNATURE,))
+        connection.execute("INSERT INTO about VALUES ('signature', ?, 0)", (_SIGNATURE,))
+        put_first_facts(connection)
 
 
 def _signature(connection: sqlite3.Connection) -> str | None:

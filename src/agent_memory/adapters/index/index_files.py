@@ -15,23 +15,26 @@ from typing import TYPE_CHECKING, TypeVar
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.paths import real_root
-from agent_memory.adapters.index import note_questions
+from agent_memory.adapters.index import tie_questions
+from agent_memory.adapters.index.facts import NOTES, STATE, fact
 from agent_memory.adapters.index.index_database import (
     DIRECTORY,
     NAME,
     IndexDatabase,
-    RuinedIndexError,
     discard_index,
     in_memory,
     is_busy,
     is_unwritable,
     open_index,
 )
-from agent_memory.adapters.index.look_ahead import has_looked_ahead
-from agent_memory.adapters.index.refresh_notices import pending_notice, unreadable_notice
-from agent_memory.adapters.index.segments import Segment, Segments
-from agent_memory.adapters.index.shelf_state import shelf_state, shelf_times
+from agent_memory.adapters.index.note_filtering import let_through, numbers_through
+from agent_memory.adapters.index.note_questions import indexed_notes
+from agent_memory.adapters.index.refresh_notices import MADE_ANEW, pending_notice, unreadable_notice
+from agent_memory.adapters.index.seals import OtherLayoutError, RuinedIndexError
+from agent_memory.adapters.index.segments import LiveNotes, Segments, index_version
+from agent_memory.adapters.index.shelf_state import SeenShelves, see_shelves, state_ahead
 from agent_memory.adapters.index.term_matching import TermMatching, best_of
+from agent_memory.adapters.index.term_postings import TermPostings
 from agent_memory.domain.results import sealed
 from agent_memory.domain.searching.indexed_note import IndexedNote, NearNote, NoteLink, Place, Refreshed, Vectors
 from agent_memory.domain.searching.matching import Matches, NoteFilter, TermPart, TermWeights
@@ -42,7 +45,7 @@ from agent_memory.values import evolve
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from agent_memory.adapters.index.refreshing import KnownFiles
+    from agent_memory.adapters.index.known_files import KnownFiles
     from agent_memory.adapters.index.shelf_look import ShelfLook
 
 Value = TypeVar("Value")
@@ -64,9 +67,8 @@ class IndexFiles:
         self._database: IndexDatabase | None = None
         self._segments = Segments()
         self._last: tuple[tuple[int, int], TermMatching] | None = None
-        self._known: KnownFiles | None = None
-        self._times: tuple[int, ...] | None = None
-        """`shelf_times` before the last look at all files."""
+        self._known: tuple[IndexDatabase, KnownFiles] | None = None
+        self._is_damage_untold = False
         self.renewals = 0
         """See the port."""
 
@@ -75,23 +77,18 @@ class IndexFiles:
     ) -> Result[Refreshed, Error]:
         """See the port. `left` is told, before each batch, how many changed files are still to be taken in."""
         with self._lock:
-            match sealed(self._recovered(self._if_current)):
-                case Failure(error):
-                    return Failure(error)
-                case Success(Refreshed() as current):
-                    return Success(current)
-                case Success(_):
-                    return self._brought_into_line(patience_seconds, left)
+            return self._refresh(patience_seconds, left).map(self._told)
 
     def match(
         self, words: Sequence[QueryWord], weights: TermWeights, limit: int, among: NoteFilter
     ) -> Result[Matches, Error]:
         """See the port."""
 
-        def asked(connection: sqlite3.Connection) -> Matches:
-            matching = self._matching(connection, weights)
+        def asked(connection: sqlite3.Connection, live: LiveNotes) -> Matches:
+            matching = self._matching(connection, live, weights)
             plans = matching.plan(words)
-            found = _filtered(connection, matching.segments, matching.totals(plans), among)
+            through = let_through(matching.postings, among)
+            found = [each.of(scores) for each, scores in zip(through, matching.totals(plans), strict=True)]
             best = best_of(matching.segments, found, limit)
             return Matches(best, sum(map(len, found)), tuple(plan.matched for plan in plans))
 
@@ -102,107 +99,130 @@ class IndexFiles:
     ) -> Result[Mapping[int, tuple[TermPart, ...]], Error]:
         """See the port."""
 
-        def asked(connection: sqlite3.Connection) -> Mapping[int, tuple[TermPart, ...]]:
-            matching = self._matching(connection, weights)
-            there = note_questions.those_there(connection, numbers)
+        def asked(connection: sqlite3.Connection, live: LiveNotes) -> Mapping[int, tuple[TermPart, ...]]:
+            matching = self._matching(connection, live, weights)
+            there = live.those_among(sorted(numbers))
             return {number: tuple(parts) for number, parts in matching.parts(matching.plan(words), there).items()}
 
         return self._asked(asked)
 
     def among(self, notes: NoteFilter) -> Result[frozenset[int], Error]:
         """See the port."""
-        return self._asked(lambda connection: note_questions.let_through(connection, notes))
+        return self._asked(
+            lambda connection, live: numbers_through(live, let_through(TermPostings(connection, live), notes))
+        )
 
     def notes(self, numbers: Sequence[int]) -> Result[Mapping[int, IndexedNote], Error]:
         """See the port."""
-
-        def asked(connection: sqlite3.Connection) -> Mapping[int, IndexedNote]:
-            found = note_questions.indexed_notes(connection, numbers)
-            if gone := sorted(set(numbers) - found.keys()):
-                self._segments.check_gone(connection, gone)
-            return found
-
-        return self._asked(asked)
+        return self._asked(lambda connection, live: indexed_notes(connection, live, numbers))
 
     def numbers_of(self, ids: Sequence[str]) -> Result[Mapping[str, int], Error]:
         """See the port."""
-        return self._asked(lambda connection: note_questions.numbers_of(connection, ids))
+        return self._asked(lambda connection, live: tie_questions.numbers_of(connection, live, ids))
 
     def places(self, numbers: Sequence[int]) -> Result[tuple[Place, ...], Error]:
         """See the port."""
-        return self._asked(lambda connection: note_questions.places_of(connection, numbers))
+        return self._asked(lambda connection, live: tie_questions.places_of(connection, live, numbers))
 
     def session(self, session: str) -> Result[tuple[Place, ...], Error]:
         """See the port."""
-        return self._asked(lambda connection: note_questions.places_in(connection, session))
+        return self._asked(lambda connection, live: tie_questions.places_in(connection, live, session))
 
     def near(self, numbers: Sequence[int], reach: int) -> Result[Mapping[int, tuple[NearNote, ...]], Error]:
         """See the port."""
-        return self._asked(lambda connection: note_questions.near_notes(connection, numbers, reach))
+        return self._asked(lambda connection, live: tie_questions.near_notes(connection, live, numbers, reach))
 
     def links(self, numbers: Sequence[int]) -> Result[tuple[NoteLink, ...], Error]:
         """See the port."""
-        return self._asked(lambda connection: note_questions.links_of(connection, numbers))
+        return self._asked(lambda connection, live: tie_questions.links_of(connection, live, numbers))
 
     def vectors(self, model: str) -> Result[Vectors, Error]:
         """See the port."""
-        return self._asked(lambda connection: note_questions.vectors_of(connection, model))
+        from agent_memory.adapters.index.vector_blocks import vectors_of
+
+        return self._asked(lambda connection, live: vectors_of(connection, live, model))
 
     def without_vector(self, model: str) -> Result[tuple[int, ...], Error]:
         """See the port."""
-        return self._asked(lambda connection: note_questions.numbers_without_vector(connection, model))
+        from agent_memory.adapters.index.vector_blocks import numbers_without_vector
+
+        return self._asked(lambda connection, live: numbers_without_vector(connection, live, model))
 
     def put_vectors(self, model: str, vectors: Mapping[int, bytes]) -> Result[None, Error]:
         """See the port."""
         with self._lock:
-            return self._recovered(lambda: self._written(model, vectors))
+            renewals = self.renewals
+            done = self._recovered(lambda: self._written(model, vectors))
+            if self.renewals == renewals:
+                return done
+            # In an index made anew these numbers mean other notes: nothing was kept there, since it is filled only now.
+            return done.bind(lambda _: self._refresh().map(lambda _: None))
 
     def close(self) -> None:
         """Let go of the file; the next question opens it again."""
         with self._lock:
             if self._database is not None:
                 self._database.close()
-            self._database, self._segments, self._last = None, Segments(), None
+            self._database, self._segments, self._last, self._known = None, Segments(), None, None
 
-    def _if_current(self) -> Refreshed | None:
-        """How much is in the index, if it holds exactly what the files look like now."""
+    def _refresh(
+        self, patience_seconds: float | None = None, left: Callable[[int], None] | None = None
+    ) -> Result[Refreshed, Error]:
+        match sealed(self._recovered(self._if_current)):
+            case Failure(error):
+                return Failure(error)
+            case Success(found):
+                if isinstance(found, Refreshed):
+                    return Success(found)
+                return self._brought_into_line(found, patience_seconds, left)
+
+    def _told(self, refreshed: Refreshed) -> Refreshed:
+        """With what was not told before."""
+        if not self._is_damage_untold:
+            return refreshed
+        self._is_damage_untold = False
+        return evolve(refreshed, notices=(MADE_ANEW, *refreshed.notices))
+
+    def _if_current(self) -> Refreshed | SeenShelves | None:
+        """How much is in the index, if it holds exactly what the files look like now; else what was seen, if anything was."""
         database = self._opened()
-        kept = dict(database.connection.execute("SELECT name, value FROM about WHERE name IN ('state', 'notes')"))
-        times = shelf_times(self._root)
-        if not has_looked_ahead(self._root) and (kept.get("state") is None or times != (self._times or times)):
-            return None  # it cannot be: there is no need to look at every file for that
-        state = shelf_state(self._root)
-        if state is None or kept.get("state") != state:
-            return None
-        self._times = times
-        return Refreshed(int(kept["notes"]), notices=_notices(database))
+        with database.reading() as connection:
+            kept, notes = fact(connection, STATE), int(fact(connection, NOTES))
+        state, seen = state_ahead(self._root), None
+        if state is None:
+            seen = see_shelves(self._root)
+            state = None if seen is None else seen.state
+        if state is None or kept != state:
+            return seen
+        return Refreshed(notes, notices=_notices(database))
 
     def _brought_into_line(
-        self, patience_seconds: float | None, left: Callable[[int], None] | None
+        self, seen: SeenShelves | None, patience_seconds: float | None, left: Callable[[int], None] | None
     ) -> Result[Refreshed, Error]:
         # Most calls find nothing changed, and need none of it.
         from agent_memory.adapters.index.shelf_look import look_at_shelves
 
-        self._times = shelf_times(self._root)
-        return look_at_shelves(self._root).bind(
+        return look_at_shelves(self._root, seen).bind(
             lambda look: self._recovered(lambda: self._refreshed(look, patience_seconds, left))
         )
 
     def _refreshed(
         self, look: ShelfLook, patience_seconds: float | None, left: Callable[[int], None] | None
     ) -> Refreshed:
-        from agent_memory.adapters.index.refreshing import KnownFiles, Refreshing
+        from agent_memory.adapters.index.known_files import KnownFiles
+        from agent_memory.adapters.index.refreshing import Refreshing
 
         database = self._opened()
         notices = _notices(database)
-        self._known = self._known or KnownFiles()
-        refreshing = Refreshing(self._root, database, self._segments, self._known, patience_seconds, left)
+        if self._known is None or self._known[0] is not database:
+            self._known = database, KnownFiles(database.connection)
+        refreshing = Refreshing(look, database, self._segments, self._known[1], patience_seconds, left)
         try:
-            done = refreshing.run(look.files, look.state)
+            done = refreshing.run()
         except sqlite3.Error as error:
             if not is_busy(error):
                 raise
-            done = refreshing.as_far_as_it_came(look.files)
+            done = refreshing.as_far_as_it_came()
         if done.pending:
             notices += (pending_notice(done.pending),)
         if done.unreadable:
@@ -210,13 +230,15 @@ class IndexFiles:
         return evolve(done, notices=notices)
 
     def _written(self, model: str, vectors: Mapping[int, bytes]) -> None:
-        with self._opened().writing() as connection:
-            note_questions.put_vectors(connection, model, vectors)
+        from agent_memory.adapters.index.vector_blocks import put_vectors
 
-    def _asked(self, ask: Callable[[sqlite3.Connection], Value]) -> Result[Value, Error]:
+        with self._opened().writing() as connection:
+            put_vectors(connection, self._segments.live(connection), model, vectors)
+
+    def _asked(self, ask: Callable[[sqlite3.Connection, LiveNotes], Value]) -> Result[Value, Error]:
         def asked() -> Value:
             with self._opened().reading() as connection:
-                return ask(connection)
+                return ask(connection, self._segments.live(connection))
 
         with self._lock:
             return self._recovered(asked, refresh_after=True)
@@ -230,7 +252,7 @@ class IndexFiles:
                 if isinstance(error, sqlite3.Error) and is_busy(error):
                     return Failure(Busy(f"{self._root}/{DIRECTORY}/{NAME}"))
                 recover(error)
-            if refresh_after and isinstance(made := self.refresh(), Failure):
+            if refresh_after and isinstance(made := self._refresh(), Failure):
                 return made
         return Success(act())
 
@@ -242,6 +264,7 @@ class IndexFiles:
         self.close()
         discard_index(self._root)
         self.renewals += 1
+        self._is_damage_untold = not isinstance(error, OtherLayoutError)
 
     def _go_to_memory(self, error: Exception) -> None:
         self.renewals += 1
@@ -251,11 +274,11 @@ class IndexFiles:
         if database is not None:
             database.close()
 
-    def _matching(self, connection: sqlite3.Connection, weights: TermWeights) -> TermMatching:
+    def _matching(self, connection: sqlite3.Connection, live: LiveNotes, weights: TermWeights) -> TermMatching:
         """That of the last question, while the index is as it was then: what is matched is often explained."""
-        version = connection.execute("PRAGMA data_version").fetchone()[0], connection.total_changes
+        version = index_version(connection)
         if self._last is None or self._last[0] != version or self._last[1].weights != weights:
-            self._last = version, TermMatching.of(connection, self._segments, weights)
+            self._last = version, TermMatching.of(TermPostings(connection, live), weights)
         return self._last[1]
 
     def _opened(self) -> IndexDatabase:
@@ -265,29 +288,6 @@ class IndexFiles:
         if self._database is None:
             self._database = open_index(self._root)
         return self._database
-
-
-def _filtered(
-    connection: sqlite3.Connection, segments: Sequence[Segment], totals: Sequence[dict[int, float]], among: NoteFilter
-) -> Sequence[dict[int, float]]:
-    kept_back = note_questions.kept_back(connection, among)
-    if kept_back is None:
-        through = sorted(note_questions.let_through(connection, among))
-        return [
-            {ordinal: scores[ordinal] for ordinal in segment.ordinals_of(through) & scores.keys()}
-            for segment, scores in zip(segments, totals, strict=True)
-        ]
-    if not kept_back:
-        return totals
-    out = sorted(kept_back)
-    return [_without(scores, segment.ordinals_of(out)) for segment, scores in zip(segments, totals, strict=True)]
-
-
-def _without(scores: dict[int, float], out: frozenset[int]) -> dict[int, float]:
-    kept = dict(scores)
-    for ordinal in out & kept.keys():
-        del kept[ordinal]
-    return kept
 
 
 def _notices(database: IndexDatabase) -> tuple[str, ...]:

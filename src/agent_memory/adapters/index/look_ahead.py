@@ -45,11 +45,6 @@ def look_ahead(root: str) -> None:
         _begun[root] = process, ears
 
 
-def has_looked_ahead(root: str) -> bool:
-    """Whether there is an answer to be had by `looked_ahead`, now or soon."""
-    return root in _begun
-
-
 def looked_ahead(root: str) -> tuple[int, ...] | None:
     """`shelf_states` since `look_ahead` was called: once, since the next question is about a later time. None where nobody
     looked, or something could not be looked at."""

@@ -1,85 +1,93 @@
-"""What the index holds of a note beside its words: one row each for its names, labels, turns and links."""
+"""What the index holds of a note beside its words, as rows of its own and as part of a segment."""
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 
-from agent_memory.adapters.index.note_questions import AGENT, ALIAS, ID, NO_TURN, SLUG, TAG
-from agent_memory.adapters.index.seals import note_seal
-from agent_memory.domain.entry import StoredEntry
+from agent_memory.adapters.index.note_questions import note_row
+from agent_memory.adapters.index.seals import key_hash
+from agent_memory.adapters.index.segment_writing import NoteDraft
+from agent_memory.adapters.index.segments import Relations
+from agent_memory.adapters.index.term_postings import AGENT, KIND, SCOPE, SLUG, TAG, label_term
+from agent_memory.adapters.index.tie_pages import NO_TURN, name_value
+from agent_memory.adapters.index.tie_questions import RELATIONS, relations_row
+from agent_memory.domain.entry import Meta, StoredEntry
 from agent_memory.domain.searching.indexed_note import Relation
+from agent_memory.domain.searching.note_terms import FieldTerms
 from agent_memory.domain.text.links import find_links
+from agent_memory.domain.vocabulary import Sensitivity
 from agent_memory.formats.listed_json import render_listed
 from agent_memory.values import define, field
 
 _MOST = (1 << 63) - 1
-_INSERTS = {
-    "notes": "INSERT INTO notes VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-    "sheets": "INSERT INTO sheets VALUES (?, ?, ?)",
-    "names": "INSERT OR IGNORE INTO names VALUES (?, ?, ?)",
-    "labels": "INSERT OR IGNORE INTO labels VALUES (?, ?, ?)",
-    "turns": "INSERT OR IGNORE INTO turns VALUES (?, ?, ?)",
-    "links": "INSERT OR IGNORE INTO links VALUES (?, ?, ?)",
-}
-_TABLES = ("notes", "sheets", "names", "labels", "turns", "vectors")
+
+
+def relations_of(stored: StoredEntry) -> Relations:
+    """What a note says of others, each thing once."""
+    meta = stored.meta
+    places = (
+        (source.thread_id, turn)
+        for source in meta.sources
+        if source.thread_id is not None
+        for turn in (source.turns or (NO_TURN,))
+        if abs(turn) <= _MOST
+    )
+    links = [(link.target, Relation.LINKS.value) for link in find_links(stored.body)]
+    links += [(id, Relation.SUPERSEDES.value) for id in meta.supersedes]
+    return Relations(
+        list(dict.fromkeys((meta.id, *meta.aliases))), list(dict.fromkeys(places)), list(dict.fromkeys(links))
+    )
+
+
+def note_draft(stored: StoredEntry, relations: Relations, terms: Sequence[FieldTerms]) -> NoteDraft:
+    """What a segment has to know of a note."""
+    meta, is_archived = stored.meta, stored.listed.archived
+    names = (
+        (key_hash(name), name_value(is_alias=at > 0, is_archived=is_archived))
+        for at, name in enumerate(relations.names)
+    )
+    targets = ((key_hash(target), RELATIONS.index(Relation(relation))) for target, relation in relations.links)
+    places = ((key_hash(session), turn) for session, turn in relations.places)
+    return NoteDraft(
+        *(terms, _labels(meta), (names, targets, places)),
+        *(max(-_MOST, min(meta.updated_at_ms, _MOST)), is_archived, meta.sensitivity is Sensitivity.PRIVATE),
+    )
+
+
+def _labels(meta: Meta) -> Iterator[str]:
+    yield label_term(KIND, meta.kind)
+    yield label_term(SCOPE, meta.scope)
+    for tag in meta.tags:
+        yield label_term(TAG, tag)
+        yield label_term(SLUG, tag.partition("__")[2])
+    for source in meta.sources:
+        yield label_term(AGENT, source.harness)
+        if source.agent is not None:
+            yield label_term(AGENT, source.agent)
 
 
 @define
 class NewNotes:
     """Rows of new notes, gathered: SQLite takes many at once in half the time."""
 
-    ids: set[str] = field(factory=set[str])
-    """Of notes that are not written yet."""
-    _rows: dict[str, list[tuple[object, ...]]] = field(factory=lambda: {table: [] for table in _INSERTS})
+    _notes: list[tuple[int, str, str, int]] = field(factory=list[tuple[int, str, str, int]])
+    _relations: list[tuple[int, str, int]] = field(factory=list[tuple[int, str, int]])
 
-    def put(self, number: int, stored: StoredEntry, lengths: Iterable[int]) -> None:
-        """Everything of a new note but its postings."""
-        listed, meta, rows = stored.listed, stored.meta, self._rows
-        self.ids.add(meta.id)
-        sheet = render_listed(listed)
-        row = (
-            *(number, listed.path, meta.id, int(listed.archived), meta.kind, meta.scope, meta.sensitivity),
-            max(-_MOST, min(meta.updated_at_ms, _MOST)),
-            " ".join(map(str, lengths)),
-        )
-        rows["notes"].append(row)
-        rows["sheets"].append((number, sheet, note_seal(*row, sheet)))
-        rows["names"].append((meta.id, ID, number))
-        rows["names"] += [(alias, ALIAS, number) for alias in meta.aliases]
-        rows["labels"] += [(sort, label, number) for sort, label in _labels(stored)]
-        rows["turns"] += [
-            (source.thread_id, turn, number)
-            for source in meta.sources
-            if source.thread_id is not None
-            for turn in (source.turns or (NO_TURN,))
-            if abs(turn) <= _MOST
-        ]
-        rows["links"] += [(number, link.target, Relation.LINKS) for link in find_links(stored.body)]
-        rows["links"] += [(number, id, Relation.SUPERSEDES) for id in meta.supersedes]
+    def put(self, number: int, stored: StoredEntry, relations: Relations, lengths: Iterable[int]) -> None:
+        """The rows of a new note."""
+        self._notes.append(note_row(number, " ".join(map(str, lengths)), render_listed(stored.listed)))
+        self._relations.append(relations_row(number, relations))
 
     def write(self, connection: sqlite3.Connection) -> None:
         """All that was gathered since the last time."""
-        for table, sql in _INSERTS.items():
-            if rows := self._rows[table]:
-                connection.executemany(sql, rows)
-                rows.clear()
-        self.ids.clear()
+        connection.executemany("INSERT INTO notes VALUES (?, ?, ?, ?)", self._notes)
+        connection.executemany("INSERT INTO relations VALUES (?, ?, ?)", self._relations)
+        self._notes.clear()
+        self._relations.clear()
 
 
-def remove_note(connection: sqlite3.Connection, number: int) -> None:
-    """Everything of a note that is no more; its postings are passed over until their segment is written anew."""
-    for table in _TABLES:
-        connection.execute(f"DELETE FROM {table} WHERE number = ?", (number,))
-    connection.execute("DELETE FROM links WHERE source = ?", (number,))
-    connection.execute("INSERT INTO dead VALUES (?)", (number,))
-
-
-def _labels(stored: StoredEntry) -> Iterable[tuple[str, str]]:
-    for tag in stored.meta.tags:
-        yield TAG, tag
-        yield SLUG, tag.partition("__")[2]
-    for source in stored.meta.sources:
-        yield AGENT, source.harness
-        if source.agent is not None:
-            yield AGENT, source.agent
+def remove_rows(connection: sqlite3.Connection, number: int) -> None:
+    """Those of a note that is no more."""
+    connection.execute("DELETE FROM notes WHERE number = ?", (number,))
+    connection.execute("DELETE FROM relations WHERE number = ?", (number,))

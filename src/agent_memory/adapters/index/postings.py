@@ -14,8 +14,7 @@ from array import array
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from agent_memory.adapters.index.index_database import RuinedIndexError
-from agent_memory.adapters.index.seals import seal
+from agent_memory.adapters.index.seals import RuinedIndexError, seal
 from agent_memory.domain.searching.matching import FIELDS
 
 _HEADER = struct.Struct(f"={len(FIELDS)}sI")

@@ -1,4 +1,6 @@
-"""What is said of files that an index does not hold."""
+"""What is said of an index that was damaged, and of files that it does not hold."""
+
+MADE_ANEW = "The index was damaged, and was made anew."
 
 
 def pending_notice(pending: int) -> str:

@@ -1,5 +1,7 @@
 """Checksums of what the index holds, so that a bit that the disk got wrong is found where it is met, and the index made anew.
 
+Every row has one, of what it holds and of what it is found by. What could be missing unseen is told by a row that must be
+there: the segments by a fact, pages and blocks by their segment, the row of a note by the segment that has its number.
 CRC-32: quick, and sure to notice any few bits side by side. No defence against who means to deceive: whoever can write
 the index can write the notes.
 """
@@ -7,46 +9,32 @@ the index can write the notes.
 from __future__ import annotations
 
 from _blake2 import blake2b  # `hashlib` loads OpenSSL
-from array import array
-from bisect import bisect_left
-from collections.abc import Iterable
 from zlib import crc32
 
-_HASHES = "Q"
-"""Type code (`array`) of hashes: with 64 bits no two terms of a store are likely to share one."""
+
+class RuinedIndexError(Exception):
+    """What the index holds cannot be what was written."""
+
+
+class OtherLayoutError(RuinedIndexError):
+    """The file is whole, for all that we know, but no index as this version writes it."""
 
 
 def seal(said: str, *runs: bytes) -> int:
     """The checksum of some text and some bytes, one after the other."""
-    found = crc32(said.encode())
+    found = crc32(said.encode("utf-8", "surrogatepass"))
     for run in runs:
         found = crc32(run, found)
     return found
 
 
-def note_seal(*row: object) -> int:
-    """The checksum of what is known of a note: its columns in their order, truths as 0 or 1."""
-    return seal("\n".join(map(str, row)))
+def check(sealed: object, said: str, *runs: bytes) -> None:
+    """RuinedIndexError where that is not their checksum."""
+    if sealed != seal(said, *runs):
+        raise RuinedIndexError
 
 
-def render_hashes(terms: Iterable[str]) -> bytes:
-    """Which terms there are, as a run of bytes."""
-    return array(_HASHES, sorted(parse_hashes(b"".join(map(_hash, terms))))).tobytes()
-
-
-def parse_hashes(run: bytes) -> array[int]:
-    """The hashes in a run. ValueError for one that is cut off."""
-    hashes: array[int] = array(_HASHES)
-    hashes.frombytes(run)
-    return hashes
-
-
-def is_among(hashes: array[int], term: str) -> bool:
-    """Whether a term is one of those, which ascend."""
-    (wanted,) = parse_hashes(_hash(term))
-    at = bisect_left(hashes, wanted)
-    return at < len(hashes) and hashes[at] == wanted
-
-
-def _hash(term: str) -> bytes:
-    return blake2b(term.encode(), digest_size=8).digest()
+def key_hash(*parts: str) -> int:
+    """64 bits that stand for some texts: no two of a store are likely to share them."""
+    said = "\0".join(parts).encode("utf-8", "surrogatepass")
+    return int.from_bytes(blake2b(said, digest_size=8).digest(), "little")

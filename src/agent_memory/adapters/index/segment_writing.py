@@ -1,4 +1,4 @@
-"""Writing segments: the postings of what a batch brings, and several segments, or one with many dead, as one."""
+"""Writing segments: what a batch brings, and several segments, or one with many dead, as one."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from heapq import merge
 from itertools import groupby
 from operator import itemgetter
 
-from agent_memory.adapters.index.index_database import RuinedIndexError
+from agent_memory.adapters.index.facts import LAST_SEGMENT, next_number
+from agent_memory.adapters.index.note_filtering import put_updates, read_updates
 from agent_memory.adapters.index.postings import (
     check_postings,
     moved,
@@ -19,10 +20,14 @@ from agent_memory.adapters.index.postings import (
     render_group,
     width_of,
 )
-from agent_memory.adapters.index.segments import Segment, dead_numbers, put_segment
+from agent_memory.adapters.index.seals import RuinedIndexError
+from agent_memory.adapters.index.segments import LiveNotes, Segment, drop_segments, put_segment
+from agent_memory.adapters.index.tie_pages import SORTS, TieShape
+from agent_memory.adapters.index.tie_writing import TieEntry, all_ties, shape_for, write_ties
+from agent_memory.adapters.index.vocabulary_writing import VocabularyDraft
 from agent_memory.domain.searching.matching import FIELDS
 from agent_memory.domain.searching.note_terms import FieldTerms
-from agent_memory.values import define, field
+from agent_memory.values import define, field, frozen
 
 FAN = 4
 """So many neighbours of one size become one segment: a query looks into about three of each size."""
@@ -31,8 +36,12 @@ _ROWS_AT_ONCE = 5_000
 _GONE = -1
 _BITS = 8
 """Of a count."""
+_IN_NO_FIELD = 0
+"""The counts of a label."""
 
 _INSERT = "INSERT INTO postings VALUES (?, ?, ?, ?, ?)"
+_TABLES = ("postings", "vocabulary", "ties", "updates")
+"""What has rows of a segment, beside its own."""
 
 _Row = tuple[int, str, int, int, bytes]
 _Groups = defaultdict[int, defaultdict[str, list[int]]]
@@ -42,21 +51,44 @@ def _no_groups() -> _Groups:
     return defaultdict(lambda: defaultdict(list))
 
 
+@frozen
+class NoteDraft:
+    """What a segment has to know of a note."""
+
+    terms: Sequence[FieldTerms]
+    labels: Iterable[str]
+    """Terms that stand for labels."""
+    ties: Sequence[Iterable[tuple[int, int]]]
+    """Hashes and values by sort (`tie_pages`)."""
+    updated_at_ms: int
+    is_archived: bool = False
+    is_private: bool = False
+
+
 @define
 class SegmentDraft:
-    """The postings of a segment to be, gathered note by note."""
+    """A segment to be, gathered note by note."""
 
     numbers: list[int] = field(factory=list[int])
     lengths: tuple[list[int], ...] = field(factory=lambda: tuple(list[int]() for _ in FIELDS))
+    updates: list[int] = field(factory=list[int])
+    ties: tuple[list[TieEntry], ...] = field(factory=lambda: tuple(list[TieEntry]() for _ in SORTS))
+    archived: list[int] = field(factory=list[int])
+    private: list[int] = field(factory=list[int])
     _groups: _Groups = field(factory=_no_groups)
     """Ordinals by the counts of all fields, as one number, and by term."""
 
-    def add(self, number: int, terms: Sequence[FieldTerms]) -> None:
+    def add(self, number: int, note: NoteDraft) -> None:
         """One note more; numbers ascend."""
         ordinal = len(self.numbers)
         self.numbers.append(number)
-        counted: dict[str, int] = {}
-        for at, (lengths, each) in enumerate(zip(self.lengths, terms, strict=True)):
+        self.updates.append(note.updated_at_ms)
+        self.archived += [ordinal] if note.is_archived else []
+        self.private += [ordinal] if note.is_private else []
+        for entries, ties in zip(self.ties, note.ties, strict=True):
+            entries += [(hash, value, ordinal) for hash, value in ties]
+        counted = dict.fromkeys(note.labels, _IN_NO_FIELD)
+        for at, (lengths, each) in enumerate(zip(self.lengths, note.terms, strict=True)):
             lengths.append(each.length)
             shift = _BITS * at
             for term, count in each.counts.items():
@@ -83,34 +115,54 @@ class SegmentDraft:
 def write_segment(connection: sqlite3.Connection, draft: SegmentDraft) -> None:
     """Add it as the last segment."""
     if draft.numbers:
-        id = _next_id(connection)
-        terms: list[str] = []
-        connection.executemany(_INSERT, _noting(draft.rows(id), terms))
-        put_segment(connection, id, draft.numbers, draft.lengths, terms)
+        id = next_number(connection, LAST_SEGMENT)
+        count = _write_postings(connection, id, draft.rows(id))
+        put_updates(connection, id, draft.updates)
+        shapes = tuple(
+            write_ties(connection, id, sort, shape_for(len(entries)), sorted(entries))
+            for sort, entries in zip(SORTS, draft.ties, strict=True)
+        )
+        put_segment(
+            connection,
+            Segment(
+                *(id, draft.numbers, draft.lengths, tuple(map(sum, draft.lengths)), count, shapes),
+                *(frozenset(draft.archived), frozenset(draft.private)),
+            ),
+        )
 
 
-def merge_some(connection: sqlite3.Connection, segments: Sequence[Segment], most_notes: int | None) -> bool:
+def _write_postings(connection: sqlite3.Connection, segment: int, rows: Iterator[_Row]) -> int:
+    """Keep these, which ascend, and the vocabulary that they make; how many they are."""
+    vocabulary = VocabularyDraft(connection, segment)
+    for some in _chunks(rows):
+        connection.executemany(_INSERT, some)
+        for row in some:
+            vocabulary.add(row[1], row[2])
+    vocabulary.finish()
+    return vocabulary.count
+
+
+def merge_some(connection: sqlite3.Connection, live: LiveNotes, most_notes: int | None) -> bool:
     """Write anew what is due: one run of segments, of at most so many notes. False where nothing is."""
-    dead = dead_numbers(connection)
-    for run in _due(segments, dead):
-        if most_notes is None or sum(len(segment.numbers) for segment in run) <= most_notes:
-            _write_anew(connection, run, dead)
+    for start, end in _due(live):
+        if most_notes is None or sum(len(segment.numbers) for segment in live.segments[start:end]) <= most_notes:
+            _write_anew(connection, live.segments[start:end], live.gone[start:end])
             return True
     return False
 
 
-def _due(segments: Sequence[Segment], dead: Sequence[int]) -> Iterator[Sequence[Segment]]:
+def _due(live: LiveNotes) -> Iterator[tuple[int, int]]:
     """Runs of neighbours: one with too many dead, and the last ones once there are enough of one size among them."""
-    for segment in segments:
-        if len(segment.ordinals_of(dead)) > DEAD_PART * len(segment.numbers):
-            yield (segment,)
-    sizes = [_size(segment) for segment in segments]
+    for at, (segment, gone) in enumerate(zip(live.segments, live.gone, strict=True)):
+        if len(gone) > DEAD_PART * len(segment.numbers):
+            yield at, at + 1
+    sizes = [_size(segment) for segment in live.segments]
     for size in range(max(sizes, default=0) + 1):
         start = len(sizes)
         while start and sizes[start - 1] <= size:
             start -= 1
         if sizes[start:].count(size) >= FAN:
-            yield segments[start:]
+            yield start, len(sizes)
 
 
 def _size(segment: Segment) -> int:
@@ -118,29 +170,46 @@ def _size(segment: Segment) -> int:
     return (len(segment.numbers).bit_length() - 1) // (FAN.bit_length() - 1)
 
 
-def _write_anew(connection: sqlite3.Connection, run: Sequence[Segment], dead: Sequence[int]) -> None:
+def _write_anew(connection: sqlite3.Connection, run: Sequence[Segment], dead: Sequence[frozenset[int]]) -> None:
     numbers: list[int] = []
     lengths = tuple(list[int]() for _ in FIELDS)
+    updates: list[int] = []
     places: list[Sequence[int]] = []
-    gone_numbers: list[int] = []
-    for segment in run:
-        gone = segment.ordinals_of(dead)
-        gone_numbers += [segment.numbers[at] for at in gone]
+    for segment, gone in zip(run, dead, strict=True):
         places.append(_places(len(numbers), len(segment.numbers), gone))
         kept = [at for at in range(len(segment.numbers)) if at not in gone] if gone else None
+        changed = read_updates(connection, segment.id)
         numbers += segment.numbers if kept is None else [segment.numbers[at] for at in kept]
+        updates += changed if kept is None else [changed[at] for at in kept]
         for column, known in zip(lengths, segment.lengths, strict=True):
             column += known if kept is None else [known[at] for at in kept]
-    id = _next_id(connection)
     if numbers:
-        terms: list[str] = []
-        for some in _chunks(_noting(_merged_rows(connection, id, run, places, width_of(len(numbers))), terms)):
-            connection.executemany(_INSERT, some)
-        put_segment(connection, id, numbers, lengths, terms)
+        id = next_number(connection, LAST_SEGMENT)
+        rows = _merged_rows(connection, id, run, places, width_of(len(numbers)))
+        count = _write_postings(connection, id, rows)
+        put_updates(connection, id, updates)
+        shapes = tuple(_merged_ties(connection, id, sort, run, places) for sort in SORTS)
+        archived, private = (
+            frozenset(place for each, to in zip(some, places, strict=True) for at in each if (place := to[at]) != _GONE)
+            for some in ([segment.archived for segment in run], [segment.private for segment in run])
+        )
+        put_segment(
+            connection, Segment(id, numbers, lengths, tuple(map(sum, lengths)), count, shapes, archived, private)
+        )
     for segment in run:
-        connection.execute("DELETE FROM postings WHERE segment = ?", (segment.id,))
-        connection.execute("DELETE FROM segments WHERE id = ?", (segment.id,))
-    connection.executemany("DELETE FROM dead WHERE number = ?", [(number,) for number in gone_numbers])
+        for table in _TABLES:
+            connection.execute(f"DELETE FROM {table} WHERE segment = ?", (segment.id,))
+    drop_segments(connection, [segment.id for segment in run])
+
+
+def _merged_ties(
+    connection: sqlite3.Connection, id: int, sort: int, run: Sequence[Segment], places: Sequence[Sequence[int]]
+) -> TieShape:
+    most = sum(segment.ties[sort].entries for segment in run)
+    entries = (
+        all_ties(connection, segment.id, sort, segment.ties[sort], to) for segment, to in zip(run, places, strict=True)
+    )
+    return write_ties(connection, id, sort, shape_for(most), merge(*entries))
 
 
 def _places(start: int, size: int, gone: frozenset[int]) -> Sequence[int]:
@@ -163,7 +232,7 @@ def _rows_of(connection: sqlite3.Connection, at: int, segment: Segment) -> Itera
         check_postings(segment.id, term, df, sealed, grouped)
         count += 1
         yield term, at, grouped
-    if count != len(segment.terms):
+    if count != segment.terms:
         raise RuinedIndexError
 
 
@@ -194,13 +263,6 @@ def _placed(ordinals: array[int], places: Sequence[int], width: str) -> array[in
     return array(width, [place for ordinal in ordinals if (place := places[ordinal]) != _GONE])
 
 
-def _noting(rows: Iterator[_Row], terms: list[str]) -> Iterator[_Row]:
-    """The rows, their terms noted on the way."""
-    for row in rows:
-        terms.append(row[1])
-        yield row
-
-
 def _chunks(rows: Iterator[_Row]) -> Iterable[list[_Row]]:
     # So that a large merge is never in memory as a whole.
     some: list[_Row] = []
@@ -210,9 +272,3 @@ def _chunks(rows: Iterator[_Row]) -> Iterable[list[_Row]]:
             yield some
             some = []
     yield some
-
-
-def _next_id(connection: sqlite3.Connection) -> int:
-    """Never one that was used before: whoever keeps segments in memory knows them by it."""
-    connection.execute("INSERT INTO about VALUES ('segment', 1) ON CONFLICT DO UPDATE SET value = value + 1")
-    return int(connection.execute("SELECT value FROM about WHERE name = 'segment'").fetchone()[0])

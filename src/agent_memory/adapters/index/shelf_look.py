@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import os
-import stat
-from collections.abc import Mapping
-from functools import partial
+from collections.abc import Iterator, Mapping, Sequence, Set
+from itertools import compress
+from operator import not_
+from stat import S_ISREG
+from typing import NamedTuple
 
 from returns.result import Failure, Result, Success
 
-from agent_memory.adapters.disk.directory_state import directory_state
-from agent_memory.adapters.disk.paths import directory_inside, known_by
+from agent_memory.adapters.disk.directory_state import look_of
+from agent_memory.adapters.disk.paths import directory_inside
+from agent_memory.adapters.index.known_files import look_known_by, names_sum, path_sum
+from agent_memory.adapters.index.look_ahead import shelf_paths
+from agent_memory.adapters.index.shelf_state import SeenShelves, see_shelves
 from agent_memory.adapters.store.entry_files import ARCHIVE, TOPICS
 from agent_memory.adapters.store.shelf_names import NOTE_ENDING, is_text, look_at_shelf
 from agent_memory.domain.results import sealed
@@ -20,44 +25,119 @@ from agent_memory.values import frozen
 _SHELVES = (TOPICS, ARCHIVE)
 
 
+class SeenFile(NamedTuple):
+    """A file of a note, as it looks."""
+
+    look: int | None
+    """See `directory_state.look_of`; None where it changed since."""
+    changed_at_ns: int
+
+
+@frozen
+class ShelfChanges:
+    """How what is there differs from what was known."""
+
+    unknown: Mapping[str, SeenFile]
+    """The regular files of notes that look like no known one, by their paths."""
+    others: Sequence[str]
+    """What is there and is no note."""
+    gone: Set[int]
+    """Looks that nothing has any more."""
+
+
+@frozen
+class ShelfNames:
+    """What is directly on one shelf, in no order."""
+
+    shelf: str
+    names: Sequence[str]
+    looks: Sequence[int]
+    """How each of them looks. Should the system list them in another order the second time, what changed is found all the
+    same: by what nothing looks like any more, and by all paths; but it is looked for again the next time."""
+
+
 @frozen
 class ShelfLook:
-    """What both shelves look like from outside."""
+    """What both shelves look like from outside: `topics/*.md` and the retired ones, `archive/*.md`. Earlier versions are
+    not searched."""
 
-    files: Mapping[str, bytes]
-    """What each regular file of a note is known by (`paths.known_by`), by its path relative to the root: `topics/*.md` and
-    the retired ones, `archive/*.md`. Earlier versions are not searched."""
+    root: str
+    shelves: tuple[ShelfNames, ...]
     state: bytes | None
     """Of the same look: see `shelf_state`."""
 
+    def changes(self, known: Set[int]) -> ShelfChanges:
+        """What is other than these looks. A note that is known is not looked at one by one."""
+        unknown: dict[str, SeenFile] = {}
+        others: list[str] = []
+        for shelf in self.shelves:
+            are_unknown = map(not_, map(known.__contains__, shelf.looks))
+            for name, look in compress(zip(shelf.names, shelf.looks, strict=True), are_unknown):
+                path = f"{shelf.shelf}/{name}"
+                seen = self._seen(path, name, look)
+                if seen is None:
+                    others.append(path)
+                else:
+                    unknown[path] = seen
+        return ShelfChanges(unknown, others, set(known).difference(*(shelf.looks for shelf in self.shelves)))
 
-def look_at_shelves(root: str) -> Result[ShelfLook, Error]:
-    """What is there now, below a real root. A shelf that is not there is empty; one that cannot be listed is an error (P6)."""
+    def _seen(self, path: str, name: str, look: int) -> SeenFile | None:
+        if not name.endswith(NOTE_ENDING) or name[0] == "." or not (name.isprintable() or is_text(name)):
+            return None
+        try:
+            status = os.lstat(f"{self.root}/{path}")
+        except OSError:  # gone meanwhile, or not to be looked at: it is read, and what is wrong with it told
+            return SeenFile(None, 0)
+        if not S_ISREG(status.st_mode):
+            return None
+        now = look_of(status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino)
+        return SeenFile(look if look == now else None, status.st_mtime_ns)
+
+    def paths_total(self, others: Sequence[str]) -> int:
+        """What the paths of all notes come to (`known_files.names_sum`), where these are none."""
+        return sum(names_sum(each.shelf, each.names) for each in self.shelves) - sum(map(path_sum, others))
+
+    def paths(self, others: Sequence[str]) -> Iterator[str]:
+        """The paths of all notes, where these are none."""
+        out = set(others)
+        every = (f"{each.shelf}/{name}" for each in self.shelves for name in each.names)
+        return (path for path in every if path not in out)
+
+
+def look_at_shelves(root: str, seen: SeenShelves | None) -> Result[ShelfLook, Error]:
+    """What is there, below a real root: as it was seen, and where it was not, now. A shelf that is not there is empty; one
+    that cannot be listed is an error (P6)."""
     for shelf in _SHELVES:
         contained = directory_inside(root, shelf)
         if isinstance(contained, Failure):
             return contained
-    files: dict[str, bytes] = {}
+    seen = seen or see_shelves(root)
+    if seen is None:  # one file that cannot be looked at hides no other
+        return _one_by_one(root)
     try:
-        states = tuple(directory_state(f"{root}/{shelf}", partial(_note, files, shelf))[0] for shelf in _SHELVES)
+        names = [_names(path) for path in shelf_paths(root)]
     except OSError:
-        # One file that cannot be looked at hides no other.
-        return _scanned(root).map(lambda scanned: ShelfLook(scanned, None))
-    return Success(ShelfLook(files, b"%d %d" % states))
+        return _one_by_one(root)
+    if any(len(some) != len(looks) for some, looks in zip(names, seen.looks, strict=True)):
+        return _one_by_one(root)  # something came or went meanwhile
+    shelves = tuple(ShelfNames(*each) for each in zip(_SHELVES, names, seen.looks, strict=True))
+    return Success(ShelfLook(root, shelves, seen.state))
 
 
-def _note(files: dict[str, bytes], shelf: str, name: str, status: os.stat_result) -> None:
-    is_note = name.endswith(NOTE_ENDING) and name[0] != "." and stat.S_ISREG(status.st_mode)
-    if is_note and (name.isprintable() or is_text(name)):
-        files[f"{shelf}/{name}"] = known_by(status)
+def _names(path: str) -> list[str]:
+    try:
+        return os.listdir(path)
+    except FileNotFoundError:
+        return []
 
 
-def _scanned(root: str) -> Result[Mapping[str, bytes], Error]:
-    files: dict[str, bytes] = {}
+def _one_by_one(root: str) -> Result[ShelfLook, Error]:
+    shelves: list[ShelfNames] = []
     for shelf in _SHELVES:
         match sealed(look_at_shelf(root, shelf)):
             case Failure(error):
                 return Failure(error)
             case Success(found):
-                files |= {path: look for path, look in found.files.items() if is_text(path)}
-    return Success(files)
+                names = [path.removeprefix(f"{shelf}/") for path in found.files]
+                shelves.append(ShelfNames(shelf, names, list(map(look_known_by, found.files.values()))))
+    return Success(ShelfLook(root, tuple(shelves), None))

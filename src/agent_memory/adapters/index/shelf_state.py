@@ -2,30 +2,37 @@
 
 from __future__ import annotations
 
-import os
+from collections.abc import Iterable
 
-from agent_memory.adapters.index.look_ahead import looked_ahead, shelf_paths, shelf_states
+from agent_memory.adapters.disk.directory_state import directory_looks
+from agent_memory.adapters.index.look_ahead import looked_ahead, shelf_paths
+from agent_memory.values import frozen
 
 
-def shelf_state(root: str) -> bytes | None:
-    """What tells one state of both shelves of a real root from another; None where something cannot be looked at."""
+@frozen
+class SeenShelves:
+    """One look at both shelves."""
+
+    state: bytes
+    """What tells one state of them from another."""
+    looks: tuple[list[int], ...]
+    """How everything on each looks (`directory_state.directory_looks`)."""
+
+
+def state_ahead(root: str) -> bytes | None:
+    """The state that a process of its own has looked at (`look_ahead`), of a real root; None where none could."""
+    states = looked_ahead(root)
+    return None if states is None else _state(states)
+
+
+def see_shelves(root: str) -> SeenShelves | None:
+    """What is there now; None where something cannot be looked at."""
     try:
-        return b"%d %d" % (looked_ahead(root) or shelf_states(root))
+        found = [directory_looks(path) for path in shelf_paths(root)]
     except OSError:
         return None
+    return SeenShelves(_state(state for state, _, _ in found), tuple(looks for _, _, looks in found))
 
 
-def shelf_times(root: str) -> tuple[int, ...] | None:
-    """When a name last came to each shelf or went from it, epoch ns, 0 for one that is not there: where it is another time
-    than before, the shelves are no longer what they were. What is in files may change without. None where nobody can tell."""
-    try:
-        return tuple(_named_at_ns(path) for path in shelf_paths(root))
-    except OSError:
-        return None
-
-
-def _named_at_ns(path: str) -> int:
-    try:
-        return os.lstat(path).st_mtime_ns
-    except FileNotFoundError:
-        return 0
+def _state(states: Iterable[int]) -> bytes:
+    return b" ".join(b"%d" % state for state in states)

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import math
-import sqlite3
 from array import array
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
-from itertools import chain
+from itertools import chain, islice
 
 from agent_memory.adapters.index.group_scoring import GroupScoring
-from agent_memory.adapters.index.index_database import RuinedIndexError
-from agent_memory.adapters.index.postings import check_postings, live_count, parse_postings
-from agent_memory.adapters.index.segments import Segment, Segments, dead_numbers
+from agent_memory.adapters.index.postings import parse_postings
+from agent_memory.adapters.index.segments import Segment
+from agent_memory.adapters.index.term_postings import TermHits, TermPostings
 from agent_memory.domain.searching import bm25f
 from agent_memory.domain.searching.matching import FIELDS, MatchedWord, TermPart, TermWeights
 from agent_memory.domain.searching.query_words import QueryWord
@@ -23,25 +22,12 @@ _MOST_BEGUN = 512
 """Of terms that begin with a word so many are looked at in each segment; one that begins more is a word of few letters."""
 _MOST_ALIKE = 20_000
 """So many terms of each segment are compared with a word that nobody wrote."""
-_AFTER_ALL = "\U0010ffff"
+_LEAST, _AFTER_ALL = "\0", "\U0010ffff"
 _FEW = 16
 """Looking for one ordinal takes as long as reading so many."""
 
 _Place = tuple[int, int]
 """The position of a segment, and an ordinal in it."""
-
-
-@frozen
-class TermHits:
-    """The postings of one term."""
-
-    df: int
-    """Live notes that have it."""
-    by_segment: Mapping[int, bytes]
-    """Blobs by the position of their segment."""
-
-
-_NO_HITS = TermHits(0, {})
 
 
 @frozen
@@ -72,53 +58,52 @@ class WordScores:
 class TermMatching:
     """One question to the postings, within one transaction."""
 
-    connection: sqlite3.Connection
-    segments: Sequence[Segment]
+    postings: TermPostings
     weights: TermWeights
-    gone: Sequence[frozenset[int]]
-    """Ordinals of the dead, by segment."""
     note_total: int
     scoring: GroupScoring
-    _known: dict[str, TermHits] = field(factory=dict[str, TermHits])
     _scored: dict[QueryWord, WordScores] = field(factory=dict[QueryWord, "WordScores"])
     _planned: tuple[tuple[QueryWord, ...], list[WordPlan]] | None = None
 
     @classmethod
-    def of(cls, connection: sqlite3.Connection, segments: Segments, weights: TermWeights) -> TermMatching:
+    def of(cls, postings: TermPostings, weights: TermWeights) -> TermMatching:
         """What every question begins with: how many notes there are, and how long."""
-        loaded = segments.all(connection)
-        dead = dead_numbers(connection)
-        gone = [segment.ordinals_of(dead) for segment in loaded]
-        notes = sum(len(segment.numbers) - len(out) for segment, out in zip(loaded, gone, strict=True))
+        live = postings.live
         sums = [
             sum(
                 segment.length_sums[at] - sum(segment.lengths[at][o] for o in out)
-                for segment, out in zip(loaded, gone, strict=True)
+                for segment, out in zip(live.segments, live.gone, strict=True)
             )
             for at in range(len(FIELDS))
         ]
-        return cls(
-            connection, loaded, weights, gone, notes, GroupScoring(bm25f.norms_of(weights, notes, sums), weights.k1)
-        )
+        notes = live.count
+        return cls(postings, weights, notes, GroupScoring(bm25f.norms_of(weights, notes, sums), weights.k1))
+
+    @property
+    def segments(self) -> Sequence[Segment]:
+        """In the order of their numbers."""
+        return self.postings.live.segments
 
     def plan(self, words: Sequence[QueryWord]) -> list[WordPlan]:
         """The words that are looked for: those that some note has, or that others stand for; of many the rarest."""
         asked = tuple(words)
         if self._planned is None or self._planned[0] != asked:
-            self._known, self._scored = {}, {}
+            self.postings.forget()
+            self._scored = {}
             self._planned = asked, self._plan(asked)
         return self._planned[1]
 
     def _plan(self, words: Sequence[QueryWord]) -> list[WordPlan]:
-        self._load([word.term for word in words])
+        hits = self.postings.hits
+        self.postings.load([word.term for word in words])
         others = {word: self._others(word.term) for word in bm25f.stretched(words)}
-        counted = [(word, self._hits(word.term).df) for word in words if self._hits(word.term).df or others.get(word)]
+        counted = [(word, hits(word.term).df) for word in words if hits(word.term).df or others.get(word)]
         return [
             WordPlan(
                 word,
-                self._hits(word.term),
-                bm25f.idf(self._hits(word.term).df, self.note_total),
-                tuple((term, factor, self._hits(term)) for term, factor in others.get(word, ())),
+                hits(word.term),
+                bm25f.idf(hits(word.term).df, self.note_total),
+                tuple((term, factor, hits(term)) for term, factor in others.get(word, ())),
             )
             for word in bm25f.rarest(counted)
         ]
@@ -134,7 +119,7 @@ class TermMatching:
     def parts(self, plans: Sequence[WordPlan], numbers: Sequence[int]) -> dict[int, list[TermPart]]:
         """What each word adds to the scores of these notes, in the order of the words."""
         parts: dict[int, list[TermPart]] = {number: [] for number in numbers}
-        places = self._places(numbers)
+        places = {number: place for number in numbers if (place := self.postings.live.place_of(number)) is not None}
         for plan in plans:
             scores = self.scores(plan)
             by_term: dict[str, list[int]] = {}
@@ -146,17 +131,6 @@ class TermMatching:
                     at, ordinal = places[number]
                     parts[number].append(TermPart(plan.word.term, term, scores.by_segment[at][ordinal], counts))
         return parts
-
-    def _places(self, numbers: Sequence[int]) -> dict[int, _Place]:
-        """The segment and the ordinal of each of these notes."""
-        firsts = [segment.numbers[0] for segment in self.segments]
-        found: dict[int, _Place] = {}
-        for number in numbers:
-            at = bisect_right(firsts, number) - 1
-            ordinal = self.segments[at].ordinal_of(number) if at >= 0 else None
-            if ordinal is not None:
-                found[number] = at, ordinal
-        return found
 
     def scores(self, plan: WordPlan) -> WordScores:
         """What the word adds to the scores of notes."""
@@ -192,14 +166,14 @@ class TermMatching:
         segment, earned = self.segments[at], dict[int, float]()
         for group in parse_postings(blob, segment.width):
             earned.update(zip(group.ordinals, self.scoring.of(group, segment.lengths, worth), strict=True))
-        for ordinal in self.gone[at] & earned.keys():
+        for ordinal in self.postings.live.gone[at] & earned.keys():
             del earned[ordinal]
         return earned
 
     def counts(self, term: str, places: Mapping[int, _Place]) -> dict[int, tuple[int, int, int, int]]:
         """How often those of these notes that have the term have it, in each field."""
         found: dict[int, tuple[int, int, int, int]] = {}
-        for at, blob in self._hits(term).by_segment.items():
+        for at, blob in self.postings.hits(term).by_segment.items():
             wanted = {ordinal: number for number, (place, ordinal) in places.items() if place == at}
             for counts, ordinals in parse_postings(blob, self.segments[at].width) if wanted else ():
                 for ordinal in _those_in(ordinals, wanted):
@@ -207,42 +181,23 @@ class TermMatching:
                     found[wanted[ordinal]] = one, two, three, four
         return found
 
-    def _hits(self, term: str) -> TermHits:
-        return self._known.get(term, _NO_HITS)
-
-    def _load(self, terms: Sequence[str]) -> None:
-        """Find the postings of these terms."""
-        wanted = [term for term in dict.fromkeys(terms) if term not in self._known]
-        found: dict[str, dict[int, bytes]] = {}
-        df: dict[str, int] = {}
-        marks = ",".join("?" * len(wanted))
-        sql = f"SELECT term, df, seal, grouped FROM postings WHERE segment = ? AND term IN ({marks})"
-        for at, segment in enumerate(self.segments):
-            gone = self.gone[at]
-            absent = set(wanted)
-            for term, count, sealed, blob in self.connection.execute(sql, (segment.id, *wanted)):
-                check_postings(segment.id, term, count, sealed, blob)
-                absent.discard(term)
-                found.setdefault(term, {})[at] = blob
-                df[term] = df.get(term, 0) + (live_count(parse_postings(blob, segment.width), gone) if gone else count)
-            if absent and segment.has_any(absent):
-                raise RuinedIndexError
-        for term in wanted:
-            self._known[term] = TermHits(df.get(term, 0), found.get(term, {}))
-
     def _others(self, term: str) -> tuple[tuple[str, float], ...]:
         begun = self._begun_with(term) if self.weights.prefix > 0 else []
-        near = self._slips(term) if self.weights.typo > 0 and not self._hits(term).df else ()
-        self._load([*begun, *near])
-        longer = [(each, self._hits(each).df) for each in begun if self._hits(each).df]
-        return bm25f.others(longer, [each for each in near if self._hits(each).df], self.weights)
+        near = self._slips(term) if self.weights.typo > 0 and not self.postings.hits(term).df else ()
+        self.postings.load([*begun, *near])
+        longer = [(each, self.postings.hits(each).df) for each in begun if self.postings.hits(each).df]
+        return bm25f.others(longer, [each for each in near if self.postings.hits(each).df], self.weights)
 
     def _begun_with(self, term: str) -> list[str]:
-        sql = "SELECT term, df FROM postings WHERE segment = ? AND term > ? AND term < ? LIMIT ?"
         df: dict[str, int] = {}
         for segment in self.segments:
-            for each, count in self.connection.execute(sql, (segment.id, term, term + _AFTER_ALL, _MOST_BEGUN)):
-                df[each] = df.get(each, 0) + count
+            left = _MOST_BEGUN
+            for terms, dfs in self.postings.vocabularies.between(segment.id, term + _LEAST, term + _AFTER_ALL):
+                for each, count in zip(terms[:left], dfs, strict=False):
+                    df[each] = df.get(each, 0) + count
+                left -= len(terms)
+                if left <= 0:
+                    break
         # Some may have dead notes only: a few more than are needed.
         return sorted(df, key=lambda each: (-df[each], each))[: 4 * bm25f.MAX_OTHERS]
 
@@ -250,10 +205,13 @@ class TermMatching:
         most = slips_allowed(term)
         if not most:
             return ()
-        sql = "SELECT term FROM postings WHERE segment = ? AND term >= ? AND term < ? AND length(term) BETWEEN ? AND ? LIMIT ?"
-        bounds = (term[0], term[0] + _AFTER_ALL, len(term) - 3, len(term) + most, _MOST_ALIKE)
-        rows = (self.connection.execute(sql, (segment.id, *bounds)) for segment in self.segments)
-        return slips_of(term, {each for (each,) in chain.from_iterable(rows)})[: 4 * bm25f.MAX_OTHERS]
+        shortest, longest = len(term) - 3, len(term) + most
+        alike: set[str] = set()
+        for segment in self.segments:
+            some = self.postings.vocabularies.between(segment.id, term[0], term[0] + _AFTER_ALL)
+            every = chain.from_iterable(terms for terms, _ in some)
+            alike.update(islice((each for each in every if shortest <= len(each) <= longest), _MOST_ALIKE))
+        return slips_of(term, alike)[: 4 * bm25f.MAX_OTHERS]
 
 
 def _add(totals: dict[int, float], scores: Mapping[int, float]) -> None:
