@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from agent_memory.values import frozen
 from memory_process import Memory
@@ -49,6 +52,32 @@ def two_machines(directory: Path) -> TwoMachines:
     remote = directory / "remote.git"
     subprocess.run(["git", "init", "-q", "--bare", "-b", "main", str(remote)], check=True)
     return TwoMachines(machines[0], machines[1], remote)
+
+
+def joined_machines(
+    notes: tuple[tuple[str, str], ...], directory: Path, elsewhere: pytest.TempPathFactory
+) -> tuple[TwoMachines, tuple[str, ...]]:
+    """Two machines that have the same notes (title and text), and the ids of those. Made once a process, and copied."""
+    if notes not in _made:
+        first = two_machines(elsewhere.mktemp("joined"))
+        ids = tuple(first.one.remembered(text, "--title", title) for title, text in notes)
+        _made[notes] = first.joined(), ids
+    first, ids = _made[notes]
+    return _copied(first, directory), ids
+
+
+_made: dict[tuple[tuple[str, str], ...], tuple[TwoMachines, tuple[str, ...]]] = {}
+
+
+def _copied(machines: TwoMachines, directory: Path) -> TwoMachines:
+    remote = directory / machines.remote.name
+    shutil.copytree(machines.remote, remote)
+    one, other = (
+        Memory(Path(shutil.copytree(each.home, directory / each.home.name))) for each in (machines.one, machines.other)
+    )
+    for copy in (one, other):
+        copy.git("remote", "set-url", "origin", str(remote))
+    return TwoMachines(one, other, remote)
 
 
 def synced(machine: Memory, *words: str) -> Any:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from memory_process import Memory
-from two_machines import TwoMachines, clean, edited, file_of, head, in_git, synced, two_machines
+from two_machines import TwoMachines, clean, edited, file_of, head, in_git, joined_machines, synced, two_machines
 
 
 @pytest.fixture
@@ -18,12 +18,11 @@ def machines(tmp_path: Path) -> TwoMachines:
 
 
 @pytest.fixture
-def joined(machines: TwoMachines) -> tuple[TwoMachines, str]:
+def joined(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[TwoMachines, str]:
     """Both machines with the same note."""
-    id = machines.one.remembered(
-        "Deploys run from main only.\n\nThe staging host is turquoise-12.", "--title", "Deploys"
-    )
-    return machines.joined(), id
+    note = ("Deploys", "Deploys run from main only.\n\nThe staging host is turquoise-12.")
+    machines, (id,) = joined_machines((note,), tmp_path, tmp_path_factory)
+    return machines, id
 
 
 def test_two_stores_that_began_apart_become_one(machines: TwoMachines) -> None:

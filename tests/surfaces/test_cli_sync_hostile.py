@@ -9,16 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from two_machines import TwoMachines, clean, in_git, synced, two_machines
+from two_machines import TwoMachines, clean, in_git, joined_machines, synced
 
 AUTHOR = ("-c", "user.name=x", "-c", "user.email=x@localhost")
 
 
 @pytest.fixture
-def machines(tmp_path: Path) -> TwoMachines:
-    machines = two_machines(tmp_path)
-    machines.one.remembered("Deploys run from main only.", "--title", "Deploys")
-    return machines.joined()
+def machines(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> TwoMachines:
+    return joined_machines((("Deploys", "Deploys run from main only."),), tmp_path, tmp_path_factory)[0]
 
 
 def pushed(machines: TwoMachines, tmp_path: Path, *entries: tuple[str, str, bytes]) -> None:

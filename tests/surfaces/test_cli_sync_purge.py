@@ -7,18 +7,16 @@ from pathlib import Path
 import pytest
 
 from memory_process import Memory
-from two_machines import TwoMachines, clean, edited, file_of, head, holds, synced, two_machines
+from two_machines import TwoMachines, clean, edited, file_of, head, holds, joined_machines, synced
 
 SECRET_PLAN = "The zebra-merger is announced on Thursday."
 
 
 @pytest.fixture
-def machines(tmp_path: Path) -> tuple[TwoMachines, str, str]:
+def machines(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[TwoMachines, str, str]:
     """Both machines with the same two notes: the one to go, and one that stays."""
-    machines = two_machines(tmp_path)
-    gone = machines.one.remembered(SECRET_PLAN, "--title", "Zebra-merger")
-    kept = machines.one.remembered("Deploys run from main only.", "--title", "Deploys")
-    machines.joined()
+    notes = (("Zebra-merger", SECRET_PLAN), ("Deploys", "Deploys run from main only."))
+    machines, (gone, kept) = joined_machines(notes, tmp_path, tmp_path_factory)
     assert holds(machines.other.root, "zebra-merger")
     assert machines.remote_holds("zebra-merger")
     return machines, gone, kept
