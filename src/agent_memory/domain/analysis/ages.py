@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from agent_memory.domain.analysis.analysis_facts import AnalysisFacts
 from agent_memory.domain.analysis.features import Features
 from agent_memory.domain.findings import Finding, FindingKind
@@ -40,7 +42,13 @@ def last_read(entry: Features, facts: AnalysisFacts) -> int | None:
 
 
 def _day(at_ms: int) -> str:
-    return iso_of(min(max(at_ms, 0), _LAST_MS))[:10]
+    return _shown(min(max(at_ms, 0), _LAST_MS) // DAY_MS)
+
+
+@lru_cache(maxsize=4_096)
+def _shown(day: int) -> str:
+    """The date of a day since 1970."""
+    return iso_of(day * DAY_MS)[:10]
 
 
 def _aged(age_ms: int, half_days: int) -> float:

@@ -69,6 +69,8 @@ def _by_id(entries: Sequence[Features]) -> Mapping[str, Features]:
 
 def _resolved(entry: Features, by_id: Mapping[str, Features]) -> tuple[str, ...]:
     """The live entries to which one links, itself apart, each once."""
+    if not entry.links:  # as most have none
+        return ()
     found = (by_id.get(id.casefold()) for id in entry.links)
     return tuple(dict.fromkeys(each.id for each in found if each is not None and each.id != entry.id))
 
