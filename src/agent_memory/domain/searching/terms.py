@@ -133,7 +133,7 @@ def chunk_terms(chunk: str) -> ChunkTerms:
     return ChunkTerms(
         tuple(part for piece in pieces for part in piece.parts),
         tuple(part for piece in pieces for part in piece.common),
-        (folded(chunk[:MAX_TERM_CHARS]),),
+        (folded(chunk[:MAX_TERM_CHARS])[:MAX_TERM_CHARS],),  # folded, `ß` is two characters
         tuple(single for piece in pieces for single in piece.singles),
     )
 
