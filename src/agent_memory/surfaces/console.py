@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from itertools import islice
 from typing import Any, TextIO
 
 from agent_memory.domain.json_shape import is_object, is_row
@@ -13,6 +14,8 @@ from agent_memory.errors import Error
 from agent_memory.surfaces.progress_line import ProgressLine
 from agent_memory.values import field, frozen
 from agent_memory.wording import describe
+
+_ROWS_AT_ONCE = 500
 
 
 class Held:
@@ -52,6 +55,21 @@ class Console:
         """Print the one document of a `--json` call; nothing otherwise."""
         if self.json:
             print(_json(document, self.stdout), file=self.stdout)
+
+    def document_of(self, name: str, rows: Iterable[dict[str, Any]], rest: dict[str, Any]) -> None:
+        """Print the document of a `--json` call that is `{name: [rows …], **rest}`, a few rows at a time: all of fifty thousand
+        would take half a gigabyte."""
+        if not self.json:
+            return
+        encode = _encoder(self.stdout).encode
+        left = iter(rows)
+        self.stdout.write(f'{{\n  "{name}": [')
+        lead = ""
+        while some := [encode(each).replace("\n", "\n    ") for each in islice(left, _ROWS_AT_ONCE)]:
+            self.stdout.write(lead + ",".join([f"\n    {each}" for each in some]))
+            lead = ","
+        end = "\n  ]" if lead else "]"
+        print(f"{end},{_json(rest, self.stdout)[1:]}", file=self.stdout)
 
     def fail(self, error: Error) -> int:
         """Report an error on stderr, as a sentence or as JSON, without what the call may have quoted of secrets (P20); the
@@ -114,9 +132,13 @@ def standard_console(*, as_json: bool, held: Held | None = None) -> Console:
 
 
 def _json(document: dict[str, Any], stream: TextIO) -> str:
+    return _encoder(stream).encode(document)
+
+
+def _encoder(stream: TextIO) -> json.JSONEncoder:
     """Characters as they are where the stream can show them all; else escaped, as JSON and not the stream would."""
     encoding = (stream.encoding or "").lower().replace("_", "-")
-    return json.dumps(document, ensure_ascii=encoding not in ("utf-8", "utf8"), indent=2)
+    return json.JSONEncoder(ensure_ascii=encoding not in ("utf-8", "utf8"), indent=2)
 
 
 def _without_secrets(value: Any, safe: Callable[[str], str]) -> Any:

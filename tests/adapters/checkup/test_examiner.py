@@ -227,6 +227,27 @@ class TestGit:
         healthy.by_hand(".git/MERGE_HEAD", "x")
         assert healthy.codes() == ["git-conflicted"]
 
+    def test_a_file_in_conflict_is_named(self, healthy: Patient) -> None:
+        path = next((healthy.root / "topics").iterdir())
+        as_me = ("-c", "user.name=me", "-c", "user.email=me@localhost")
+        self.git(healthy, "checkout", "--quiet", "-b", "other")
+        path.write_text(path.read_text() + "theirs\n")
+        self.git(healthy, *as_me, "commit", "--quiet", "--all", "--message=theirs")
+        self.git(healthy, "checkout", "--quiet", "main")
+        path.write_text(path.read_text() + "ours\n")
+        self.git(healthy, *as_me, "commit", "--quiet", "--all", "--message=ours")
+        with pytest.raises(subprocess.CalledProcessError):
+            self.git(healthy, *as_me, "merge", "other")
+        conflicts = [each for each in healthy.examine().symptoms if each.code == "git-conflicted"]
+        assert [each.subject for each in conflicts] == [".git", f"topics/{path.name}"]
+
+    @pytest.mark.parametrize("object", ["HEAD", "HEAD^{tree}"])
+    def test_a_history_of_which_an_object_is_lost(self, healthy: Patient, object: str) -> None:
+        words = ("git", "-C", str(healthy.root), "rev-parse", object)
+        name = subprocess.run(words, check=True, capture_output=True, text=True).stdout.strip()
+        (healthy.root / ".git" / "objects" / name[:2] / name[2:]).unlink()
+        assert healthy.codes() == ["git-unusable"]
+
     @pytest.mark.parametrize("path", [".git/HEAD", ".git/refs/heads/main", ".git/index"])
     def test_a_damaged_repository(self, healthy: Patient, path: str) -> None:
         healthy.by_hand(path, "nonsense")

@@ -65,12 +65,8 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
 
 def _print(console: Console, found: ListedEntries, wanted: ListFilter, now_ms: int) -> None:
     if console.json:
-        console.document(
-            {
-                "entries": [_entry_document(each, wanted) for each in found.entries],
-                "unreadable": unreadable_documents(found.unreadable),
-            }
-        )
+        rows = (_entry_document(each, wanted) for each in found.entries)
+        console.document_of("entries", rows, {"unreadable": unreadable_documents(found.unreadable)})
     elif console.is_terminal:
         _print_table(console, found.entries, wanted, now_ms)
     else:
