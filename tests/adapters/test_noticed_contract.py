@@ -112,6 +112,33 @@ def test_words_that_no_row_numbers_are_not_written_and_their_numbers_are_used_ag
     assert path.stat().st_size < 3 * size
 
 
+def test_what_two_files_hold_is_recalled_for_each(both: Both) -> None:
+    noticed = noticed_in(NOTE, both.first.words)
+    both.first.keep(ONE, noticed)
+    both.first.save()
+    later = both.later()
+    assert [later.recall(ONE) for _ in range(3)] == [noticed] * 3
+    later.keep(OTHER, noticed)
+    later.save()
+    last = DictNoticed(later.notes, later.words) if isinstance(later, DictNoticed) else both.later()
+    assert (last.recall(ONE), last.recall(OTHER)) == (noticed, noticed)
+
+
+def test_what_another_process_wrote_meanwhile_is_left_as_it_is(tmp_path: Path) -> None:
+    """Its numbers of words may be others."""
+    path = _written(tmp_path)
+    slow, quick = NoticedFiles(tmp_path, "1"), NoticedFiles(tmp_path, "1")
+    assert slow.recall(ONE)
+    slow.keep(OTHER, noticed_in(note("Owner", "Ana owns the ferry."), slow.words))
+    quick.keep(OTHER, noticed_in(note("Crane", "Rui owns the crane."), quick.words))
+    quick.save()
+    written = path.read_bytes()
+    assert slow.recall(ONE) is None, "its row is in that file no more"
+    slow.save()
+    assert path.read_bytes() == written
+    assert NoticedFiles(tmp_path, "1").recall(OTHER)
+
+
 @pytest.mark.parametrize("cut", [0, 10, 60, 200, -1, -40])
 def test_a_cut_file_is_begun_anew(tmp_path: Path, cut: int) -> None:
     path = _written(tmp_path)

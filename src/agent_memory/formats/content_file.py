@@ -17,6 +17,8 @@ from agent_memory.values import field, frozen
 _LAYOUT = 2
 _MARSHAL_VERSION = 4
 _DIGEST_BYTES = 32
+HEAD_BYTES = 2 * _DIGEST_BYTES
+"""By which one content is told from another."""
 
 
 @frozen
@@ -38,9 +40,9 @@ def render_content(program: str, content: Content) -> bytes:
 def parse_content(data: bytes, program: str) -> Content:
     """What was rendered for the same program; nothing of anything else."""
     whole = memoryview(data)
-    body = whole[2 * _DIGEST_BYTES :]
+    body = whole[HEAD_BYTES:]
     expected = _signature(program) + hashlib.sha256(body).digest()
-    if bytes(whole[: 2 * _DIGEST_BYTES]) != expected:
+    if bytes(whole[:HEAD_BYTES]) != expected:
         return Content()
     words, rows = marshal.loads(body)
     return Content(rows, words)
