@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from attrs import frozen
 
+from agent_memory import searching
 from agent_memory.adapters.index import file_batch
 from agent_memory.adapters.index.index_database import DIRECTORY, NAME
 from agent_memory.bootstrap import open_memory
@@ -91,6 +92,7 @@ def vectors_of(index: Index) -> Vectors:
 def searched(home: Path, root: Path, monkeypatch: pytest.MonkeyPatch) -> Searched:
     monkeypatch.setattr(file_batch, "believed_by", lambda image, _: image.known_by)
     monkeypatch.setattr(file_batch, "_FILES", 9)  # several segments
+    monkeypatch.setattr(searching, "PATIENCE_SECONDS", 600.0)
     (root / "topics").mkdir(parents=True)
     (root / "archive").mkdir()
     for number, id in enumerate(IDS):

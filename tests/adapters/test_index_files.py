@@ -17,7 +17,7 @@ import pytest
 from returns.result import Failure
 
 from agent_memory.adapters.disk.locks import KernelLocks
-from agent_memory.adapters.index import file_batch, index_database
+from agent_memory.adapters.index import file_batch, index_database, known_files, shelf_look, shelf_state
 from agent_memory.adapters.index.index_database import DIRECTORY, NAME
 from agent_memory.adapters.index.index_files import IndexFiles
 from agent_memory.adapters.index.refresh_notices import MADE_ANEW
@@ -114,6 +114,79 @@ def test_a_file_that_was_only_touched_keeps_its_number(root: Path, topics: Path,
     index.refresh().unwrap()
     assert index.numbers_of([A]).unwrap() == {A: number}
     assert index.refresh().unwrap() == Refreshed(1)
+
+
+def test_a_new_name_is_seen_where_it_is_no_new_time_of_the_file(
+    root: Path, topics: Path, rested: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on a file system that keeps no time of change beside that of the content."""
+
+    def look(mtime_ns: int, touched_ns: int, size_bytes: int, inode: int) -> int:
+        return hash((mtime_ns, size_bytes, inode))
+
+    def looks(path: str) -> tuple[int, int, list[int]]:
+        if not os.path.isdir(path):
+            return 0, 0, []
+        seen = [os.lstat(f"{path}/{name}") for name in os.listdir(path)]
+        found = [look(each.st_mtime_ns, 0, each.st_size, each.st_ino) for each in seen]
+        return sum(found) + os.lstat(path).st_mtime_ns, 0, found
+
+    monkeypatch.setattr(shelf_state, "directory_looks", looks)
+    for module in (shelf_look, known_files):
+        monkeypatch.setattr(module, "look_of", look)
+    put(topics, A, "zebra")
+    moved = put(topics, B, "giraffe")
+    index = indexed(root)
+    assert index.refresh().unwrap() == Refreshed(2)
+    moved.rename(topics / f"moved -- {B}.md")
+    index.refresh().unwrap()
+    (number,) = index.match(query_words("giraffe"), TermWeights(), 10, NoteFilter()).unwrap().scores
+    assert index.notes([number]).unwrap()[number].listed.path == f"topics/moved -- {B}.md"
+    assert index.refresh().unwrap() == Refreshed(2)
+
+
+def test_what_is_no_note_is_passed_over(root: Path, topics: Path, rested: None) -> None:
+    put(topics, A, "zebra")
+    (topics / "directory.md").mkdir()
+    (topics / "link.md").symlink_to(topics / f"note -- {A}.md")
+    (topics / ".hidden.md").write_text("zebra")
+    (topics / "picture.png").write_bytes(b"zebra")
+    assert indexed(root).refresh().unwrap() == Refreshed(1)
+    assert IndexFiles(root).refresh().unwrap() == Refreshed(1)
+
+
+def test_a_note_that_moves_to_the_other_shelf_is_one_note(root: Path, topics: Path, rested: None) -> None:
+    path = put(topics, A, "zebra")
+    index = indexed(root)
+    (root / "archive").mkdir()
+    path.rename(root / "archive" / path.name)
+    assert index.refresh().unwrap() == Refreshed(1, read=1, removed=1)
+    assert found(index, "zebra") == []
+    assert index.among(NoteFilter(archived=True)).unwrap() == frozenset(index.numbers_of([A]).unwrap().values())
+
+
+def test_a_change_of_one_note_reads_and_writes_that_note_alone(
+    root: Path, topics: Path, rested: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(200):
+        put(topics, f"id__{number:06d}".replace("0", "z"), f"zebra w{number}q")
+    index = indexed(root)
+    put(topics, "id__zzzzz7", "zebra walrus")
+    read = list[str]()
+
+    def noted(root: str, path: str) -> object:
+        read.append(path)
+        return read_image(root, path)
+
+    monkeypatch.setattr(file_batch, "read_image", noted)
+    with sqlite3.connect(database(root)) as connection:
+        before = set(connection.execute("SELECT number, seal FROM notes"))
+        index.refresh().unwrap()
+        after = set(connection.execute("SELECT number, seal FROM notes"))
+    connection.close()
+    assert [path for path in read if "zzzzz7" in path] == read != []
+    assert (len(before - after), len(after - before)) == (1, 1)
+    assert len(found(index, "walrus")) == 1
 
 
 def test_of_two_files_with_one_id_the_note_is_found_and_the_other_when_it_goes(

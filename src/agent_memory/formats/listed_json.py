@@ -21,6 +21,7 @@ _KIND, _STATUS, _ORIGIN, _IMPORTANCE, _SENSITIVITY = (
 )
 _TAGS, _ALIASES, _SUPERSEDES, _SOURCES = (_META.index(name) for name in ("tags", "aliases", "supersedes", "sources"))
 
+_render = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _meta_values = attrgetter(*_META)
 _listed_values = attrgetter(*_LISTED)
 _source_values = attrgetter(*_SOURCE)
@@ -30,7 +31,7 @@ def render_listed(listed: Listed) -> str:
     """The array: the meta's values, then the others."""
     meta = list(_meta_values(listed.meta))
     meta[_SOURCES] = [_source_values(source) for source in listed.meta.sources]
-    return json.dumps([meta, *_listed_values(listed)], ensure_ascii=False, separators=(",", ":"))
+    return _render([meta, *_listed_values(listed)])
 
 
 def parse_listed(text: str) -> Listed:

@@ -132,7 +132,7 @@ class FileBatch:
                 return []
             case Success(stored):
                 freed = self._without(before)
-                self._place(stored, file)
+                self._place(stored, file, before)
                 return freed
 
     def _says_the_same(self, listed: Listed, before: KnownFile) -> bool:
@@ -145,10 +145,10 @@ class FileBatch:
 
     def _left_out(self, file: _Read, before: KnownFile | None) -> list[str]:
         freed = self._without(before)
-        self._remember(file)
+        self._remember(file, before)
         return freed
 
-    def _place(self, stored: StoredEntry, file: _Read) -> None:
+    def _place(self, stored: StoredEntry, file: _Read, before: KnownFile | None) -> None:
         """Take the note in, unless another file with its id stands above it."""
         listed = stored.listed
         shadow = f"{listed.archived:d} {listed.meta.id}"
@@ -156,24 +156,24 @@ class FileBatch:
         if rival_number is not None:
             rival = parse_listed(self._listed(rival_number))
             if standing(rival) < standing(listed):
-                self._remember(file, None, shadow)
+                self._remember(file, before, None, shadow)
                 return
             self._remove(rival_number)
             below = self.known.get(rival.path)
-            if below is not None:
+            if below is not None and below.path != file.path:
                 self.known.put(evolve(below, number=None, shadowed_by=shadow), below)
         self._last_number = number = self._last_number + 1
         terms, relations = note_terms(stored), relations_of(stored)
         self._draft.add(number, note_draft(stored, relations, terms))
         self._new.put(number, stored, relations, [each.length for each in terms])
         self._placed[listed.meta.id, listed.archived] = number
-        self._remember(file, number)
+        self._remember(file, before, number)
 
-    def _remember(self, file: _Read, number: int | None = None, shadowed_by: str | None = None) -> None:
-        self.known.put(
-            KnownFile(file.path, file.look, file.content_hash, file.mtime_ns, number, shadowed_by),
-            self.known.get(file.path),
-        )
+    def _remember(
+        self, file: _Read, before: KnownFile | None, number: int | None = None, shadowed_by: str | None = None
+    ) -> None:
+        now = KnownFile(file.path, file.look, file.content_hash, file.mtime_ns, number, shadowed_by)
+        self.known.put(now, before)
 
     def _without(self, before: KnownFile | None) -> list[str]:
         """Take the note out that a file held; the files that it stood above."""

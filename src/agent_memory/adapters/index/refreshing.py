@@ -38,6 +38,7 @@ class Refreshing:
     read_count: int = 0
     removed_count: int = 0
     unreadable_count: int = 0
+    _paths_total: int | None = None
 
     def run(self) -> Refreshed:
         """As far as time allows. sqlite3.Error where another process is at work, or the disk is full."""
@@ -76,7 +77,9 @@ class Refreshing:
         system has these times), what they look like does not tell."""
         with self.database.reading():
             self.known.looks()
-        return self.look.paths_total(changes.others) == self.known.paths_total
+        if self._paths_total is None:
+            self._paths_total = self.look.paths_total(changes.others)
+        return self._paths_total == self.known.paths_total
 
     def _by_path(self, changes: ShelfChanges) -> list[str]:
         with self.database.reading():

@@ -87,13 +87,22 @@ class SegmentDraft:
         self.private += [ordinal] if note.is_private else []
         for entries, ties in zip(self.ties, note.ties, strict=True):
             entries += [(hash, value, ordinal) for hash, value in ties]
-        counted = dict.fromkeys(note.labels, _IN_NO_FIELD)
-        for at, (lengths, each) in enumerate(zip(self.lengths, note.terms, strict=True)):
+        for lengths, each in zip(self.lengths, note.terms, strict=True):
             lengths.append(each.length)
-            shift = _BITS * at
+        counted = dict.fromkeys(note.labels, _IN_NO_FIELD)
+        *others, body = note.terms
+        for at, each in enumerate(others):
             for term, count in each.counts.items():
-                counted[term] = counted.get(term, 0) + (count << shift)
-        groups = self._groups
+                counted[term] = counted.get(term, 0) + (count << _BITS * at)
+        groups, shift = self._groups, _BITS * len(others)
+        once = groups[1 << shift]
+        for term, count in body.counts.items():  # nearly all words of a note are in its body alone, once
+            if term in counted:
+                counted[term] += count << shift
+            elif count == 1:
+                once[term].append(ordinal)
+            else:
+                groups[count << shift][term].append(ordinal)
         for term, counts in counted.items():
             groups[counts][term].append(ordinal)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import compress
 from operator import not_
 from stat import S_ISREG
@@ -41,7 +41,7 @@ class ShelfChanges:
     """The regular files of notes that look like no known one, by their paths."""
     others: Sequence[str]
     """What is there and is no note."""
-    gone: Set[int]
+    gone: set[int]
     """Looks that nothing has any more."""
 
 
@@ -66,20 +66,22 @@ class ShelfLook:
     state: bytes | None
     """Of the same look: see `shelf_state`."""
 
-    def changes(self, known: Set[int]) -> ShelfChanges:
+    def changes(self, known: set[int]) -> ShelfChanges:
         """What is other than these looks. A note that is known is not looked at one by one."""
         unknown: dict[str, SeenFile] = {}
         others: list[str] = []
         for shelf in self.shelves:
             are_unknown = map(not_, map(known.__contains__, shelf.looks))
-            for name, look in compress(zip(shelf.names, shelf.looks, strict=True), are_unknown):
+            for at in compress(range(len(shelf.looks)), are_unknown):
+                name = shelf.names[at]
                 path = f"{shelf.shelf}/{name}"
-                seen = self._seen(path, name, look)
+                seen = self._seen(path, name, shelf.looks[at])
                 if seen is None:
                     others.append(path)
                 else:
                     unknown[path] = seen
-        return ShelfChanges(unknown, others, set(known).difference(*(shelf.looks for shelf in self.shelves)))
+        gone = known.difference(*(shelf.looks for shelf in self.shelves))
+        return ShelfChanges(unknown, others, gone)
 
     def _seen(self, path: str, name: str, look: int) -> SeenFile | None:
         if not name.endswith(NOTE_ENDING) or name[0] == "." or not (name.isprintable() or is_text(name)):

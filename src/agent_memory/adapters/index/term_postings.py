@@ -18,7 +18,7 @@ KIND, SCOPE, TAG, SLUG, AGENT = "kind", "scope", "tag", "slug", "agent"
 
 _NO_WORD = "\x01"
 """What no word of a text begins with."""
-_CACHED_LABELS = 1 << 14
+_CACHED_LABELS = 1 << 12
 
 
 @lru_cache(maxsize=_CACHED_LABELS)

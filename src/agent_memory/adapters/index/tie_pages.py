@@ -23,8 +23,8 @@ NO_TURN = -1
 
 HASH_BITS = 64
 _ENTRY_BYTES = 20
-_MOST_KEPT = 4_096
-"""So many pages are kept in memory: some 10 MB."""
+_MOST_KEPT = 2_048
+"""So many pages are kept in memory: some 6 MB."""
 
 _ROWS_AT_ONCE = 256
 

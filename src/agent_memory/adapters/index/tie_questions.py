@@ -14,6 +14,7 @@ from agent_memory.adapters.index.tie_pages import ARCHIVED_ALIAS, NAMES, NO_TURN
 from agent_memory.domain.searching.indexed_note import NearNote, NoteLink, Place, Relation
 
 _MOST_REACH = 1 << 31
+_render = json.JSONEncoder(separators=(",", ":")).encode
 _parse = json.JSONDecoder().raw_decode
 """`json.loads` without looking for spaces."""
 RELATIONS = tuple(Relation)
@@ -23,7 +24,7 @@ RELATIONS = tuple(Relation)
 def relations_row(number: int, relations: Relations) -> tuple[int, str, int]:
     """The row of a note."""
     every = relations.names, relations.places, relations.links
-    said = json.dumps(every, separators=(",", ":"))
+    said = _render(every)
     return number, said, _seal(number, said)
 
 
