@@ -21,11 +21,13 @@ PROGRAM = ("-P", "-c", "import sys; from agent_memory.surfaces.entry import main
 LOOKED_AT_ON_STARTING = ("PYTHON", "LC_", "LANG", "COVERAGE_", "LD_")
 """Variables that a process obeys before its first line runs begin so; but PYTHONPATH can be obeyed later."""
 
-MEASURED_CALLS = 8
-"""As many calls of a command with the same options are measured where coverage is: to measure one takes longer than to run
-it, and a ninth of the same sort reaches hardly anything new."""
+MEASURED_CALLS = 4
+"""As many calls of a command with the same options are measured in each worker where coverage is: to measure one takes longer
+than to run it, and a fifth of the same sort reaches hardly anything new."""
 
-ALWAYS_MEASURED = ("backfill", "consolidate", "defrag", "undo", "watch")
+MEASURED_PIPELINES = 30
+"""Of calls of these there are as many."""
+PIPELINES = ("backfill", "consolidate", "defrag", "undo", "watch")
 """What goes through the pipelines does something else in each store, whatever its options."""
 
 
@@ -126,12 +128,13 @@ class ForkingServer:
     def _wanted(self, words: Sequence[str], cwd: Path, environ: Mapping[str, str]) -> dict[str, object]:
         kind = (*words[:1], *sorted({word.partition("=")[0] for word in words if word.startswith("-")}))
         self._made[kind] += 1
+        most = MEASURED_CALLS if {*words[:1]}.isdisjoint(PIPELINES) else MEASURED_PIPELINES
         return {
             "words": list(words),
             "program": PROGRAM,
             "cwd": str(cwd),
             "environ": dict(environ),
-            "is_measured": self._made[kind] <= MEASURED_CALLS or not {*words[:1]}.isdisjoint(ALWAYS_MEASURED),
+            "is_measured": self._made[kind] <= most,
         }
 
     def stop(self) -> None:
