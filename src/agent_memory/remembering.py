@@ -11,8 +11,8 @@ from agent_memory.domain.editing import edited_title
 from agent_memory.domain.entry import Listed, Listings, MemoryEntry, Meta, Source, StoredEntry
 from agent_memory.domain.note_draft import Caller, NoteDraft
 from agent_memory.domain.planning.drafts import stored_agent, stored_body, stored_description, stored_tags
-from agent_memory.domain.planning.same_body import same_body
-from agent_memory.domain.planning.taken_ids import taken_ids
+from agent_memory.domain.planning.same_body import body_hash
+from agent_memory.domain.planning.taken_ids import TakenIds
 from agent_memory.domain.redacted_path import redact_path
 from agent_memory.domain.similarity.same_subject import Subject
 from agent_memory.domain.text.derive import derive_description, derive_title
@@ -58,15 +58,14 @@ class Remembering:
 
     def _stored(self, draft: NoteDraft, subject: Subject, known: Sequence[StoredEntry]) -> Result[Remembered, Error]:
         def stored(listed: Listings) -> Result[Remembered, Error]:
-            live = listed.live
-            alive = frozenset(each.meta.id for each in live.entries)
-            similar = tuple(each for each in known if each.meta.id in alive)
+            similar = tuple(each for each in known if each.meta.id in listed.live.found.by_id)
             # An agent that guesses what a secret note says is not to learn that it guessed right (P20).
-            shown = [each for each in live.entries if not (self.caller.is_agent and _is_secret(each))]
-            twin = same_body(subject.body, shown) or _linked_twin(subject.body, similar)
+            same = listed.live.with_body(body_hash(subject.body))
+            shown = (each for each in same if not (self.caller.is_agent and _is_secret(each)))
+            twin = next(shown, None) or _linked_twin(subject.body, similar)
             if twin is not None:
                 return self.store.read(twin.meta.id).map(lambda entry: Remembered(entry, existing=True))
-            meta = self._meta(draft, subject, taken_ids(live, listed.archive))
+            meta = self._meta(draft, subject, TakenIds(listed))
             entry = MemoryEntry(meta, append_see_also(subject.body, [each.meta.id for each in similar]))
             return (
                 self.writes.apply(Create(entry), meta.id, f"remember: {meta.title}", listed=listed)
@@ -76,12 +75,12 @@ class Remembering:
 
         with self.locks.write() as held:  # or two that remember the same at once both find it new
             return (
-                held.bind(lambda _: self.store.list())
+                held.bind(lambda _: self.store.list(lately=True))
                 .bind(lambda live: self.store.list(archived=True).map(lambda archive: Listings(live, archive)))
                 .bind(stored)
             )
 
-    def _meta(self, draft: NoteDraft, subject: Subject, taken: frozenset[str]) -> Meta:
+    def _meta(self, draft: NoteDraft, subject: Subject, taken: TakenIds) -> Meta:
         now = self.clock.now_ms()
         source = Source(
             self.caller.harness,

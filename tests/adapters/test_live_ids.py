@@ -1,11 +1,11 @@
 from __future__ import annotations
 
 from hypothesis import settings, strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from agent_memory.adapters.store.live_ids import LiveIds
 from agent_memory.adapters.store.revocable import Revocable
-from agent_memory.domain.entry import Listed, Meta
+from agent_memory.domain.entry import Listed, Listing, Meta
 
 IDS = ["id__aaaaaa", "id__AAAAAA", "id__bbbbbb", "id__cccccc"]
 
@@ -21,9 +21,15 @@ class LiveIdsMachine(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.live: dict[str, Listed | None] = {}
-        self.index = LiveIds(self.live)
+        self.index = LiveIds(self.live, {})
         self.revocable = Revocable()
         self.copies: list[tuple[int, dict[str, Listed | None]]] = []
+
+    @initialize(entries=st.lists(listed, unique_by=lambda each: each.meta.id))
+    def begin(self, entries: list[Listed]) -> None:
+        listing = Listing(tuple(entries))
+        self.live |= listing.found.by_id
+        self.index = LiveIds(self.live, listing.found.bearers)
 
     @rule(listed=listed)
     def goes_live(self, listed: Listed) -> None:
@@ -45,14 +51,8 @@ class LiveIdsMachine(RuleBasedStateMachine):
             self.revocable.go_back(mark)
             assert self.live == copy
 
-    @rule(id=ids)
-    def ask(self, id: str) -> None:
-        self.index.bearers(id)
-
     @invariant()
     def every_bearer_is_found(self) -> None:
-        if not self.index_is_asked():
-            return
         for id in IDS:
             expected = {
                 each.meta.id
@@ -60,10 +60,6 @@ class LiveIdsMachine(RuleBasedStateMachine):
                 if each and id.casefold() in [one.casefold() for one in (each.meta.id, *each.meta.aliases)]
             }
             assert {each.meta.id for each in self.index.bearers(id)} == expected
-
-    def index_is_asked(self) -> bool:
-        """Asking is a rule of its own, so that the index comes to be at any moment, between a mark and going back too."""
-        return self.index._bearers is not None
 
 
 TestLiveIdsMachine = LiveIdsMachine.TestCase

@@ -71,6 +71,7 @@ def test_whatever_becomes_of_a_name_is_seen(looks: ShelfLooks, topics: Path, cha
     now = _look(looks)
     assert now == ShelfLooks(str(topics.parent)).look("topics").unwrap()
     assert now != before
+    assert sorted(looks.names("topics").unwrap()) == sorted(os.listdir(topics) if topics.exists() else [])
 
 
 def test_what_is_edited_in_place_is_seen_by_who_does_not_say_lately(looks: ShelfLooks, topics: Path) -> None:
@@ -105,3 +106,10 @@ def test_a_shelf_that_is_not_there_is_empty_until_it_comes(tmp_path: Path) -> No
     (tmp_path / "topics").mkdir()
     (tmp_path / "topics" / "a.md").write_text("a")
     assert list(_look(looks).files) == ["topics/a.md"]
+
+
+def test_names_are_those_that_are_there_after_a_look_and_without_one(looks: ShelfLooks, topics: Path) -> None:
+    (topics / "other.txt").write_text("no note")
+    assert sorted(looks.names("topics").unwrap()) == ["a.md", "b.md", "other.txt"]
+    _look(looks)
+    assert sorted(looks.names("topics").unwrap()) == ["a.md", "b.md", "other.txt"]

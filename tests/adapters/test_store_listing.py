@@ -307,7 +307,7 @@ def test_a_row_is_believed_when_its_file_had_rested_for_two_seconds(
     assert looks == (b"looks so" if believed else NEVER)
     rows = Rows({"topics/a.md": looks}, {"topics/a.md": UnreadableFile("topics/a.md", ("x",))})
     cache = ListingCache(str(tmp_path), "topics")
-    cache.keep(rows)
+    cache.keep(rows, rows.looks.keys())
     for each in (cache, ListingCache(str(tmp_path), "topics")):
         assert each.rows() == rows
 
@@ -323,15 +323,15 @@ def test_a_few_changes_in_a_large_store_are_read_again_sooner_than_all_rows_are_
         return ListingCache(str(tmp_path), "topics").rows()
 
     cache = ListingCache(str(tmp_path), "topics")
-    cache.keep(rows(0))
+    cache.keep(rows(0), set(paths))
     assert written() == rows(0)
     for new in (1, 2):
-        cache.keep(rows(new))
+        cache.keep(rows(new), set(paths))
         assert cache.rows() == rows(new)
         assert written() == rows(0)
-    cache.keep(rows(3))
+    cache.keep(rows(3), set(paths))
     assert written() == rows(3)
-    cache.keep(rows(3, 900))
+    cache.keep(rows(3, 900), set(paths))
     assert written() == rows(3, 900)
 
 

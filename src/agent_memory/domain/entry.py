@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
+
+from agent_memory.domain.entry_lookup import EntryLookup, Found
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Harness, Importance, Kind, Origin, Sensitivity, Status
 from agent_memory.errors import StoreIo
 from agent_memory.values import field, frozen
+
+_path = attrgetter("path")
 
 
 @frozen
@@ -109,6 +114,23 @@ class Listing:
 
     entries: tuple[Listed, ...]
     unreadable: tuple[UnreadableFile, ...] = ()
+    lookup: EntryLookup = field(factory=EntryLookup, repr=False)
+    """For `found`."""
+
+    @property
+    def found(self) -> Found:
+        """The entries, by what they are asked for."""
+        return self.lookup.among(self.entries)
+
+    def bearers(self, id: str) -> tuple[Listed, ...]:
+        """The entries that have this id or alias, compared without case, by path."""
+        found = self.found
+        return tuple(sorted((found.by_id[each] for each in found.bearers.get(id.casefold(), ())), key=_path))
+
+    def with_body(self, hash: str) -> tuple[Listed, ...]:
+        """The entries with a body of this `body_hash`, by path."""
+        found = self.found
+        return tuple(sorted((found.by_id[each] for each in found.with_body.get(hash, ())), key=_path))
 
 
 @frozen

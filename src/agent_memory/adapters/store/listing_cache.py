@@ -7,7 +7,7 @@ is absent, damaged or of another version is built anew; one that cannot be writt
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Set as AbstractSet
 
 from returns.result import Failure, Success
 
@@ -43,14 +43,12 @@ class ListingCache:
             kept_for_good()
         return self._rows
 
-    def keep(self, rows: Rows) -> None:
-        """Remember exactly these rows. They are written when reading what is not written yet would take a listing a while."""
+    def keep(self, rows: Rows, touched: AbstractSet[str]) -> None:
+        """Remember exactly these rows, which are those of before but for the paths that were touched. They are written when
+        reading what is not written yet would take a listing a while."""
         before = self.rows()
         self._rows = rows
-        if rows.looks == before.looks:
-            return
-        news = sum([before.looks.get(path) != looks for path, looks in rows.looks.items()])
-        self._unwritten += news + len(before.looks.keys() - rows.looks.keys())
+        self._unwritten += sum([before.looks.get(path) != rows.looks.get(path) for path in touched])
         if self._unwritten > len(rows.looks) // _ROWS_A_READ:
             self._unwritten = 0
             self._write(render_rows(rows))

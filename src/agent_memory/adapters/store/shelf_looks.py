@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import time
 
-from returns.result import Result
+from returns.result import Result, Success
 
+from agent_memory.adapters.disk.listed_names import names_inside
 from agent_memory.adapters.store.shelf_names import ShelfLook, look_at_shelf
 from agent_memory.errors import Error
 from agent_memory.values import frozen
 
-LATELY_NS = 2_000_000_000
+LATELY_NS = 5_000_000_000
 """How old a look may be that serves again."""
 
 _GRAIN_NS = 20_000_000
@@ -42,11 +43,10 @@ class ShelfLooks:
         """What is there now. With `lately` that of at most `LATELY_NS` ago will do, as long as no name has come, gone or been
         given to another file since: what we write, and most editors, give it to another. A file that was written in place
         meanwhile looks as it did."""
-        kept = self._kept.get(shelf)
         now_ns = time.monotonic_ns()
         directory = _rested(f"{self._root}/{shelf}")
-        if lately and kept is not None and kept.directory == directory and now_ns - kept.at_ns <= LATELY_NS:
-            return Result.from_value(kept.look)
+        if lately and (kept := self._lately(shelf, directory, now_ns)) is not None:
+            return Success(kept)
         self._kept.pop(shelf, None)
 
         def keep(look: ShelfLook) -> ShelfLook:
@@ -55,6 +55,19 @@ class ShelfLooks:
             return look
 
         return look_at_shelf(self._root, shelf).map(keep)
+
+    def names(self, shelf: str) -> Result[tuple[str, ...], Error]:
+        """Every name that is on a shelf now, whatever it is, in no order."""
+        look = self._lately(shelf, _rested(f"{self._root}/{shelf}"), time.monotonic_ns())
+        if look is None:
+            return names_inside(self._root, shelf)
+        return Success((*(path[len(shelf) + 1 :] for path in look.files), *(each.name for each in look.others)))
+
+    def _lately(self, shelf: str, directory: tuple[int, ...] | None, now_ns: int) -> ShelfLook | None:
+        kept = self._kept.get(shelf)
+        if kept is None or kept.directory != directory or now_ns - kept.at_ns > LATELY_NS:
+            return None
+        return kept.look
 
 
 def _rested(directory: str) -> tuple[int, ...] | None:

@@ -12,7 +12,8 @@ import os
 import re
 import time
 from collections.abc import Iterable, Sequence
-from operator import attrgetter
+from itertools import compress
+from operator import attrgetter, ne
 
 from returns.result import Failure, Result, Success
 
@@ -21,6 +22,7 @@ from agent_memory.adapters.disk.listed_names import names_inside
 from agent_memory.adapters.disk.paths import FileImage, oddity
 from agent_memory.adapters.store.entry_files import ARCHIVE, TOPICS, read_image, understand, unreadable
 from agent_memory.adapters.store.listing_cache import ListingCache, believed_by
+from agent_memory.adapters.store.listing_changes import brought_up_to_date
 from agent_memory.adapters.store.shelf_looks import ShelfLooks
 from agent_memory.adapters.store.shelf_names import (
     NOTE_ENDING,
@@ -54,7 +56,7 @@ class Shelves:
         self._caches = {shelf: ListingCache(root, shelf) for shelf in (TOPICS, ARCHIVE)}
         self._looks = ShelfLooks(root)
         self._last_live: Listing | None = None
-        """Only where nothing needs a second look while it looks the same."""
+        """Only where nothing needs a second look while it looks the same, and each id has one file."""
 
     def live(self, *, lately: bool = False) -> Result[Listing, Error]:
         """Every entry of `topics/`, by path. Of two files with one id one is the entry, the other is reported. `lately`: see
@@ -63,11 +65,15 @@ class Shelves:
         def listed(found: ShelfLook) -> Listing:
             cache = self._caches[TOPICS]
             is_plain = not any(each.oddity is not None or is_open_directory(each) for each in found.others)
-            if is_plain and found.files == cache.rows().looks:
-                self._last_live = self._last_live or _one_an_id(cache.rows().seen.values())
-                return self._last_live
-            reading = _Reading(self._root, cache)
-            listing = _one_an_id(reading.done(reading.files(TOPICS, found)))
+            last = self._last_live if is_plain else None
+            if last is not None and found.files == cache.rows().looks:
+                return last
+            known, reading = cache.rows().seen, _Reading(self._root, cache)
+            seen = reading.done(reading.files(TOPICS, found))
+            listing = None if last is None else brought_up_to_date(last, known, reading.touched, reading.fresh)
+            if listing is None:
+                listing = one_an_id(seen)
+                is_plain &= len(listing.entries) + len(listing.unreadable) == len(seen)
             self._last_live = listing if is_plain else None
             return listing
 
@@ -85,9 +91,7 @@ class Shelves:
 
     def names(self, shelf: str) -> Result[tuple[str, ...], Error]:
         """Every name on a shelf, whatever it is, in no order."""
-        return self._looks.look(shelf, lately=True).map(
-            lambda found: (*(path[len(shelf) + 1 :] for path in found.files), *(each.name for each in found.others))
-        )
+        return self._looks.names(shelf)
 
     def _archived(self, found: ShelfLook) -> Result[Listing, Error]:
         reading = _Reading(self._root, self._caches[ARCHIVE])
@@ -102,7 +106,7 @@ class Shelves:
                         return Failure(error)
                     case Success(paths):
                         seen += reading.newest(paths)
-        return Success(_one_an_id(reading.done(seen)))
+        return Success(one_an_id(reading.done(seen)))
 
 
 class _Reading:
@@ -114,17 +118,23 @@ class _Reading:
         self._known = cache.rows()
         self._looks: dict[str, bytes] = {}
         self._seen: dict[str, Seen] = {}
+        self.touched: set[str] = set()
+        """The paths of which not the same is known as before."""
+        self.fresh: list[Seen] = []
+        """What was found out about them now."""
 
     def files(self, shelf: str, found: ShelfLook) -> list[Seen]:
         """What is to be said about the names on a shelf, in no order."""
         with keeping_all():
             # In the order of the rows, which is that of a listing: it is sorted the sooner.
             self._looks, self._seen = {**self._known.looks}, {**self._known.seen}
-            for path in [path for path, looks in self._looks.items() if found.files.get(path) != looks]:
+            differ = map(ne, self._looks.values(), map(found.files.get, self._looks))
+            for path in list(compress(self._looks, differ)):
                 del self._looks[path], self._seen[path]
+                self.touched.add(path)
             seen = list(self._seen.values())
-        seen += _present(self._read(path) for path in found.files.keys() - self._seen.keys())
-        return seen + _present(self._other(f"{shelf}/{each.name}", each) for each in found.others)
+        self.fresh = _present(self._read(path) for path in found.files.keys() - self._seen.keys())
+        return [*seen, *self.fresh, *_present(self._other(f"{shelf}/{each.name}", each) for each in found.others)]
 
     def newest(self, paths: Sequence[str]) -> Iterable[Seen]:
         """The newest version of an id that can be read, after those that cannot."""
@@ -138,18 +148,20 @@ class _Reading:
 
     def done(self, seen: list[Seen]) -> list[Seen]:
         """The same, once the cache knows what was read."""
-        self._cache.keep(Rows(self._looks, self._seen))
+        self._cache.keep(Rows(self._looks, self._seen), self.touched)
         return seen
 
     def _recalled(self, path: str, looks: bytes) -> Seen | None:
         if self._known.looks.get(path) != looks:
             return self._read(path)
+        self.touched.add(path)
         self._looks[path] = looks
         self._seen[path] = seen = self._known.seen[path]
         return seen
 
     def _read(self, path: str) -> Seen | None:
         """What the file holds; None for one that is gone."""
+        self.touched.add(path)
         if not path.isprintable() and not is_text(path):
             return _nameless(path)
         read_at_ns = time.time_ns()
@@ -202,7 +214,7 @@ def version_ms(path: str) -> int:
     return int(path.rpartition("/")[2].removesuffix(NOTE_ENDING))
 
 
-def _one_an_id(seen: Iterable[Seen]) -> Listing:
+def one_an_id(seen: Iterable[Seen]) -> Listing:
     """Sorted by path. Of several files with one id the one that states it and bears it in its name is the entry: copies
     that synchronising programs make have it in the middle of theirs."""
     in_order = sorted(seen, key=_path)

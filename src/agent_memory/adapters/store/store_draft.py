@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from operator import attrgetter
 
 from returns.result import Failure, Result, Success
 
@@ -19,8 +18,6 @@ from agent_memory.domain.text.file_name import id_in_name
 from agent_memory.domain.text.folded_name import TakenNames, folded_name
 from agent_memory.errors import EntryNotFound, EntryUnreadable, Error, StoreIo
 from agent_memory.values import frozen
-
-_id = attrgetter("meta.id")
 
 Write = tuple[str, FileState | None]
 """A path relative to the root, and what is to be there."""
@@ -48,8 +45,8 @@ class Draft:
     def __init__(self, root: str, shelves: Shelves, live: Listing, archive: Listing | None = None) -> None:
         self.root = root
         self._shelves = shelves
-        self._live: dict[str, Listed | None] = dict(zip(map(_id, live.entries), live.entries, strict=True))
-        self._ids = LiveIds(self._live)
+        self._live: dict[str, Listed | None] = {**live.found.by_id}
+        self._ids = LiveIds(self._live, live.found.bearers)
         self._unreadable = live.unreadable
         self._before: dict[str, FileState | None] = {}
         self._after: dict[str, FileState | None] = {}

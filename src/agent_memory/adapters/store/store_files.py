@@ -53,8 +53,8 @@ class StoreFiles:
         self._locks = locks
         self._shelves = Shelves(self._root)
         self._last_live: Listing | None = None
-        self._paths: dict[str, str] | None = {}
-        """Where the live entries are, by id; None where the last listing is to tell."""
+        self._put: dict[str, str | None] = {}
+        """Where entries were put since the last listing, by id; None for those that are live no more."""
 
     @cached_property
     def _batches(self) -> Batches:
@@ -168,12 +168,8 @@ class StoreFiles:
 
     def _known_by_now(self, decided: Decided) -> Decided:
         """The same; who reads what was written looks where it was put first."""
-        paths = self._known_paths()
         for each in decided.receipt.applied:
-            if each.path.startswith(f"{TOPICS}/"):
-                paths[each.id] = each.path
-            else:
-                paths.pop(each.id, None)
+            self._put[each.id] = each.path if each.path.startswith(f"{TOPICS}/") else None
         return decided
 
     def _settle(self) -> None:
@@ -185,18 +181,18 @@ class StoreFiles:
 
     def _remembered(self, live: Listing) -> Listing:
         if live is not self._last_live:
-            self._last_live, self._paths = live, None
+            self._last_live, self._put = live, {}
         return live
 
-    def _known_paths(self) -> dict[str, str]:
-        if self._paths is None:
-            entries = () if self._last_live is None else self._last_live.entries
-            self._paths = {each.meta.id: each.path for each in entries}
-        return self._paths
+    def _known_path(self, id: str) -> str | None:
+        if id in self._put or self._last_live is None:
+            return self._put.get(id)
+        known = self._last_live.found.by_id.get(id)
+        return None if known is None else known.path
 
     def _read_where_it_was(self, id: str) -> StoredEntry | None:
         """The live entry, if it still is where the last listing saw it: a listing of all for each read takes its time."""
-        path = self._known_paths().get(id)
+        path = self._known_path(id)
         if path is None:
             return None
         self._settle()

@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from agent_memory.digests import sha256
-from agent_memory.domain.entry import Listed, Meta
+from agent_memory.domain.entry import Meta
 from agent_memory.domain.text.terms import content_terms
 
 
 def body_hash(body: str) -> str:
     """SHA-256 of the UTF-8 of the body without leading and trailing white space, hex."""
     return sha256(body.strip().encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def same_body(body: str, listed: Iterable[Listed]) -> Listed | None:
-    """The first entry whose body is the same."""
-    wanted = body_hash(body)
-    return next((each for each in listed if each.body_hash == wanted), None)
 
 
 def words_about(meta: Meta) -> frozenset[str]:

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 from operator import attrgetter
 
-from agent_memory.domain.entry import Listed, Listing
+from agent_memory.domain.entry import Listed, Listing, Listings
+from agent_memory.values import frozen
 
 _id = attrgetter("meta.id")
 _aliases = attrgetter("meta.aliases")
@@ -20,3 +21,13 @@ def taken_ids(live: Listing, archive: Listing) -> frozenset[str]:
 def borne_ids(entries: Sequence[Listed]) -> Iterator[str]:
     """The aliases of these entries, then their ids."""
     return chain(chain.from_iterable(filter(None, map(_aliases, entries))), map(_id, entries))
+
+
+@frozen
+class TakenIds:
+    """Asked with `in`, whether an id, casefolded, is not free on either shelf."""
+
+    listed: Listings
+
+    def __contains__(self, folded: object) -> bool:
+        return any(folded in listing.found.bearers for listing in (self.listed.live, self.listed.archive))

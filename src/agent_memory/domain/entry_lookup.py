@@ -1,0 +1,115 @@
+"""What the entries of a listing are found by, without going through all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from operator import attrgetter
+from typing import TYPE_CHECKING
+
+from agent_memory.values import frozen
+
+if TYPE_CHECKING:
+    from agent_memory.domain.entry import Listed
+
+_id = attrgetter("meta.id")
+_aliases = attrgetter("meta.aliases")
+_body_hash = attrgetter("body_hash")
+
+Several = dict[str, tuple[str, ...]]
+"""Ids by what several entries may share, though hardly any do."""
+
+
+@frozen
+class Found:
+    """Some entries, by what they are asked for."""
+
+    by_id: Mapping[str, Listed]
+    bearers: Mapping[str, tuple[str, ...]]
+    """The ids of the entries that have an id or alias, by its casefolded form."""
+    with_body: Mapping[str, tuple[str, ...]]
+    """The ids of the entries with a body, by its hash."""
+
+
+class EntryLookup:
+    """Works out once what a tuple of entries is found by. It says nothing that the entries do not, and so is equal to any."""
+
+    __slots__ = ("_entries", "_found")
+
+    def __init__(self, entries: tuple[Listed, ...] = (), found: Found | None = None) -> None:
+        self._entries = entries
+        self._found = found
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, EntryLookup)
+
+    def __hash__(self) -> int:
+        return 0
+
+    def among(self, entries: tuple[Listed, ...]) -> Found:
+        """What these entries are found by."""
+        if self._found is None or self._entries is not entries:
+            self._entries, self._found = entries, _found_among(entries)
+        return self._found
+
+    def changed(self, entries: tuple[Listed, ...], gone: Sequence[Listed], new: Sequence[Listed]) -> EntryLookup:
+        """That of `entries`, which are those of this one without what is gone, and with what is new: without looking at the
+        others, where this one has been asked before."""
+        if self._found is None:
+            return EntryLookup()
+        by_id, bearers, with_body = dict(self._found.by_id), dict(self._found.bearers), dict(self._found.with_body)
+        for each in gone:
+            del by_id[each.meta.id]
+            for folded in folded_ids(each):
+                _leave(bearers, folded, each.meta.id)
+            _leave(with_body, each.body_hash, each.meta.id)
+        for each in new:
+            by_id[each.meta.id] = each
+            enter(bearers, each)
+            _join(with_body, each.body_hash, each.meta.id)
+        return EntryLookup(entries, Found(by_id, bearers, with_body))
+
+
+def folded_ids(listed: Listed) -> tuple[str, ...]:
+    """The id of an entry and its aliases, casefolded."""
+    return tuple(id.casefold() for id in (listed.meta.id, *listed.meta.aliases))
+
+
+def enter(bearers: Several, listed: Listed) -> None:
+    """The entry bears its id and its aliases, too."""
+    for folded in folded_ids(listed):
+        _join(bearers, folded, listed.meta.id)
+
+
+def _found_among(entries: Sequence[Listed]) -> Found:
+    ids = list(map(_id, entries))
+    bearers = _by_one_each(map(str.casefold, ids), ids)
+    for each, aliases in zip(entries, map(_aliases, entries), strict=True):
+        if aliases:
+            enter(bearers, each)
+    by_body = _by_one_each(map(_body_hash, entries), ids)
+    return Found(dict(zip(ids, entries, strict=True)), bearers, by_body)
+
+
+def _by_one_each(keys: Iterable[str], ids: Sequence[str]) -> Several:
+    """The ids by their keys. Of 50,000 nearly every one has its own."""
+    known = list(keys)
+    several: Several = dict(zip(known, zip(ids), strict=True))
+    if len(several) < len(ids):
+        several.clear()
+        for key, id in zip(known, ids, strict=True):
+            _join(several, key, id)
+    return several
+
+
+def _join(several: Several, key: str, id: str) -> None:
+    known = several.get(key, ())
+    if id not in known:
+        several[key] = (*known, id)
+
+
+def _leave(several: Several, key: str, id: str) -> None:
+    left = tuple(each for each in several.get(key, ()) if each != id)
+    if left:
+        several[key] = left
+    else:
+        several.pop(key, None)
