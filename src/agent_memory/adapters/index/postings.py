@@ -11,7 +11,7 @@ from __future__ import annotations
 import struct
 import sys
 from array import array
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from agent_memory.adapters.index.seals import RuinedIndexError, seal
@@ -33,6 +33,11 @@ class Group(NamedTuple):
 def width_of(notes: int) -> str:
     """The type code (`array`) of ordinals in a segment of so many notes."""
     return "H" if notes <= _NARROW_MOST else "I"
+
+
+def render_ones(width: str) -> Callable[[bytes, int, int], bytes]:
+    """What renders a group of one note, as most are in a small segment: its counts, 1, and its ordinal."""
+    return struct.Struct(f"{_HEADER.format}{width}").pack
 
 
 def render_group(counts: bytes, ordinals: array[int]) -> bytes:

@@ -18,6 +18,7 @@ from agent_memory.adapters.index.postings import (
     parse_postings,
     postings_row,
     render_group,
+    render_ones,
     width_of,
 )
 from agent_memory.adapters.index.seals import RuinedIndexError
@@ -109,16 +110,25 @@ class SegmentDraft:
     def rows(self, segment: int) -> Iterator[_Row]:
         """The rows of `postings`, by term."""
         width = width_of(len(self.numbers))
-        blobs: defaultdict[str, list[bytes]] = defaultdict(list)
+        render_one = render_ones(width)
+        blobs: dict[str, bytes] = {}
         df: dict[str, int] = {}
         for counts, by_term in sorted(
             (each.to_bytes(len(FIELDS), "little"), some) for each, some in self._groups.items()
         ):
             for term, ordinals in by_term.items():
-                blobs[term].append(render_group(counts, array(width, ordinals)))
-                df[term] = df.get(term, 0) + len(ordinals)
+                size = len(ordinals)
+                group = (
+                    render_one(counts, 1, ordinals[0]) if size == 1 else render_group(counts, array(width, ordinals))
+                )
+                if term in blobs:
+                    blobs[term] += group
+                    df[term] += size
+                else:
+                    blobs[term] = group
+                    df[term] = size
         for term in sorted(blobs):
-            yield postings_row(segment, term, df[term], b"".join(blobs[term]))
+            yield postings_row(segment, term, df[term], blobs[term])
 
 
 def write_segment(connection: sqlite3.Connection, draft: SegmentDraft) -> None:
