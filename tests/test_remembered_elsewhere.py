@@ -1,0 +1,44 @@
+"""A process that lives on, beside another one that writes to the same store."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from agent_memory.bootstrap import Memory, open_memory
+from agent_memory.domain.note_draft import NoteDraft
+
+BERTH = "A berth of the north basin has a draught of two metres."
+
+
+@pytest.fixture
+def memories(tmp_path: Path) -> Iterator[tuple[Memory, Memory]]:
+    settings = tmp_path / ".config" / "agent-memory" / "config.json"
+    settings.parent.mkdir(parents=True)
+    settings.write_text(json.dumps({"storage": {"autoCommit": False}}))
+    environ = {"HOME": str(tmp_path), "AGENT_MEMORY_ROOT": str(tmp_path / "store"), "PATH": ""}
+    first, second = (open_memory(environ, tmp_path, pytest.fail).unwrap() for _ in range(2))
+    yield first, second
+    for each in (first, second):
+        each.index.close()
+
+
+def test_what_another_process_has_remembered_a_moment_ago_is_not_stored_twice(memories: tuple[Memory, Memory]) -> None:
+    here, there = memories
+    here.service.remember(NoteDraft("The lock gate opens at half tide.")).unwrap()
+    stored = there.service.remember(NoteDraft(BERTH)).unwrap()
+    again = here.service.remember(NoteDraft(BERTH)).unwrap()
+    assert (stored.existing, again.existing) == (False, True)
+    assert again.stored == stored.stored
+
+
+def test_what_another_process_has_archived_a_moment_ago_is_stored_again(memories: tuple[Memory, Memory]) -> None:
+    here, there = memories
+    stored = here.service.remember(NoteDraft(BERTH)).unwrap().stored
+    assert there.service.archive(stored.meta.id).unwrap().meta.id == stored.meta.id
+    again = here.service.remember(NoteDraft(BERTH)).unwrap()
+    assert not again.existing
+    assert again.stored.meta.id != stored.meta.id
