@@ -510,6 +510,28 @@ def test_while_another_process_writes_what_is_there_is_searched(
     assert found(index, "zebra") == [A, B]
 
 
+def test_what_a_reader_kept_from_being_written_is_taken_in_later(
+    root: Path, topics: Path, rested: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(index_database, "WAIT_SECONDS", 0.01)
+    first = put(topics, A, "zebra")
+    index = indexed(root)
+    second = put(topics, B, "zebra")
+    first.write_text(first.read_text().replace("zebra", "zebra lamp"))
+    reader = sqlite3.connect(database(root), isolation_level=None)
+    reader.execute("BEGIN")
+    reader.execute("SELECT * FROM about").fetchall()
+    assert index.refresh().unwrap().pending == 2  # all was ready, and undone at the last moment
+    reader.execute("ROLLBACK")
+    reader.close()
+    second.unlink()
+    first.unlink()
+    put(topics, C, "walrus, and a zebra")
+    assert index.refresh().unwrap().notes == 1
+    assert (found(index, "zebra"), found(index, "lamp")) == ([C], [])
+    assert index.renewals == 0
+
+
 def test_two_that_refresh_at_once_keep_each_note_once(root: Path, topics: Path, rested: None) -> None:
     one, other = indexed(root), indexed(root)
     put(topics, A, "zebra")

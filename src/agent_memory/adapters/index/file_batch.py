@@ -92,10 +92,11 @@ class FileBatch:
         self._new.write(self.connection)
         put_fact(self.connection, LAST_NUMBER, self._last_number)
         put_fact(self.connection, NOTES, int(fact(self.connection, NOTES)) + len(self._draft.numbers) - len(self._gone))
-        write_segment(self.connection, self._draft)
+        # Nothing of this transaction is loaded, and so kept in memory: it may yet be undone, and its numbers used again.
+        new = write_segment(self.connection, self._draft)
         if self._gone:
             gone = sorted(self._gone)
-            mark_dead(self.connection, self.segments.live(self.connection).segments, gone)
+            mark_dead(self.connection, (*self._live.segments, *([new] if new else [])), gone)
             drop_vectors(self.connection, gone)
         self.known.keep()
 

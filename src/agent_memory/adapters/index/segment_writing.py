@@ -131,23 +131,23 @@ class SegmentDraft:
             yield postings_row(segment, term, df[term], blobs[term])
 
 
-def write_segment(connection: sqlite3.Connection, draft: SegmentDraft) -> None:
-    """Add it as the last segment."""
-    if draft.numbers:
-        id = next_number(connection, LAST_SEGMENT)
-        count = _write_postings(connection, id, draft.rows(id))
-        put_updates(connection, id, draft.updates)
-        shapes = tuple(
-            write_ties(connection, id, sort, shape_for(len(entries)), sorted(entries))
-            for sort, entries in zip(SORTS, draft.ties, strict=True)
-        )
-        put_segment(
-            connection,
-            Segment(
-                *(id, draft.numbers, draft.lengths, tuple(map(sum, draft.lengths)), count, shapes),
-                *(frozenset(draft.archived), frozenset(draft.private)),
-            ),
-        )
+def write_segment(connection: sqlite3.Connection, draft: SegmentDraft) -> Segment | None:
+    """Add it as the last segment; None where it has no notes."""
+    if not draft.numbers:
+        return None
+    id = next_number(connection, LAST_SEGMENT)
+    count = _write_postings(connection, id, draft.rows(id))
+    put_updates(connection, id, draft.updates)
+    shapes = tuple(
+        write_ties(connection, id, sort, shape_for(len(entries)), sorted(entries))
+        for sort, entries in zip(SORTS, draft.ties, strict=True)
+    )
+    segment = Segment(
+        *(id, draft.numbers, draft.lengths, tuple(map(sum, draft.lengths)), count, shapes),
+        *(frozenset(draft.archived), frozenset(draft.private)),
+    )
+    put_segment(connection, segment)
+    return segment
 
 
 def _write_postings(connection: sqlite3.Connection, segment: int, rows: Iterator[_Row]) -> int:
