@@ -7,9 +7,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from returns.result import Result, Success
 
 from agent_memory.bootstrap import Memory, open_memory
+from agent_memory.domain.entry import StoredEntry
 from agent_memory.domain.note_draft import NoteDraft
+from agent_memory.domain.similarity.same_subject import Subject
+from agent_memory.errors import Error
+from agent_memory.known_notes import KnownNotes
+from agent_memory.values import evolve
 
 BERTH = "A berth of the north basin has a draught of two metres."
 
@@ -33,6 +39,25 @@ def test_what_another_process_has_remembered_a_moment_ago_is_not_stored_twice(me
     again = here.service.remember(NoteDraft(BERTH)).unwrap()
     assert (stored.existing, again.existing) == (False, True)
     assert again.stored == stored.stored
+
+
+def test_what_another_process_stores_while_this_one_looks_for_similar_notes_is_not_stored_twice(
+    memories: tuple[Memory, Memory],
+) -> None:
+    here, there = memories
+    similar = here.service.remember(NoteDraft(BERTH)).unwrap().stored
+    again = NoteDraft(f"{BERTH} It was measured at low tide.")
+    stored = there.service.remember(again).unwrap()
+    assert similar.meta.id in stored.stored.body
+
+    class Before(KnownNotes):
+        def similar_to(self, subject: Subject, scope: str) -> Result[tuple[StoredEntry, ...], Error]:
+            return Success((similar,))
+
+    service = evolve(here.service, known=lambda: Before(here.store))
+    found = service.remember(again).unwrap()
+    assert found.existing
+    assert found.stored == stored.stored
 
 
 def test_what_another_process_has_archived_a_moment_ago_is_stored_again(memories: tuple[Memory, Memory]) -> None:

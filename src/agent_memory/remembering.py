@@ -60,13 +60,15 @@ class Remembering:
         def stored(listed: Listings) -> Result[Remembered, Error]:
             similar = tuple(each for each in known if each.meta.id in listed.live.found.by_id)
             # An agent that guesses what a secret note says is not to learn that it guessed right (P20).
-            same = listed.live.with_body(body_hash(subject.body))
+            linked = append_see_also(subject.body, [each.meta.id for each in similar])
+            # Somebody may have stored it just now, with the same links: what is similar was looked for before.
+            same = (each for body in (subject.body, linked) for each in listed.live.with_body(body_hash(body)))
             shown = (each for each in same if not (self.caller.is_agent and _is_secret(each)))
             twin = next(shown, None) or _linked_twin(subject.body, similar)
             if twin is not None:
                 return self.store.read(twin.meta.id).map(lambda entry: Remembered(entry, existing=True))
             meta = self._meta(draft, subject, TakenIds(listed))
-            entry = MemoryEntry(meta, append_see_also(subject.body, [each.meta.id for each in similar]))
+            entry = MemoryEntry(meta, linked)
             return (
                 self.writes.apply(Create(entry), meta.id, f"remember: {meta.title}", listed=listed)
                 .bind(lambda _: self.store.read(meta.id))
