@@ -76,7 +76,7 @@ def test_what_a_command_needs_is_loaded(root: Path) -> None:
     config.parent.mkdir(parents=True)
     config.write_text("{}")
     storing = loaded_by(root, "remember", "Deploys run from main only.")
-    assert storing.issuperset({"cattrs", *WRITING} - {"agent_memory.adapters.inbox.inbox_files"})
+    assert storing.issuperset({*WRITING} - {"agent_memory.adapters.inbox.inbox_files"})
     loaded_by(root, "capture", "--title", "Deploys", "--body", "Always deploy from main, never from a branch.")
     by_builtin = loaded_by(root, "consolidate")
     config.write_text('{"llm": {"command": "false"}}')
