@@ -4,6 +4,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PYTEST_FLAGS ?=
+# Each of the thousand processes of the tests would compile everything anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo test check types docs site wheel bench slow fuzz mutants promises clean
 
@@ -37,6 +39,7 @@ bench: $(VENV)/.development ## figures, each beside a baseline of the same run
 
 slow: $(VENV)/.development ## the tests that take long
 	$(BIN)/pytest -m slow $(PYTEST_FLAGS)
+	$(BIN)/pytest --hypothesis-profile=thorough -m 'hypothesis and not slow and not sweep' $(PYTEST_FLAGS)
 
 promises: $(VENV)/.development ## every fault, power cut and crowd that was promised to do no harm; some of it as root
 	$(BIN)/pytest tests/promises -m 'slow or sweep' -rs $(PYTEST_FLAGS)
