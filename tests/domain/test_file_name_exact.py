@@ -23,7 +23,7 @@ def test_a_tag_that_just_fits_is_kept_and_one_a_byte_longer_is_not() -> None:
     assert tags[-2] in name_of(f"{title}t", *tags)
 
 
-@pytest.mark.parametrize("title", ["X marks the spot", "Use X", "XX", "Ports...", "  - Ports. "])
+@pytest.mark.parametrize("title", ["X marks the spot", "Use X", "XX", "X_marks the spot_X", "Ports...", "  - Ports. "])
 def test_only_blanks_dots_dashes_and_tildes_are_taken_from_the_ends(title: str) -> None:
     expected = title.strip(" .").lstrip(" .-~")
     assert title_in_name(name_of(title)) == expected

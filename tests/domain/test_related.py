@@ -111,6 +111,27 @@ def test_entries_of_the_same_session_come_first_of_all() -> None:
     assert ids(rank_related(window("staging server port"), (PORTS, own), REPO, "s-1")) == [own.meta.id, PORTS.meta.id]
 
 
+def test_of_entries_of_the_same_session_what_is_spoken_of_comes_first_and_others_keep_their_score() -> None:
+    own = (Source(Harness.AMP, "s"),)
+    spoken = listed("id__spoke1", "Staging server ports", sources=own)
+    silent = listed("id__silen1", "Something else", sources=own)
+    live = (silent, spoken, PORTS, OTHER, TESTS, *(listed(f"id__fill{n:02}", f"Filler{n}") for n in range(6)))
+    without = dict(zip(map(id, live), scores(window("staging ports"), *live), strict=True))
+    ranked = rank_related(window("staging ports"), live, REPO, "s")
+    assert [(each.listed.meta.id, each.score) for each in ranked[:3]] == [
+        (spoken.meta.id, 1_000 + without[id(spoken)]),
+        (silent.meta.id, 1_000),
+        (PORTS.meta.id, without[id(PORTS)]),
+    ]
+    assert without[id(spoken)] > 0 < without[id(PORTS)]
+
+
+def test_who_shares_only_what_most_share_comes_no_sooner_than_who_shares_nothing() -> None:
+    common = [evolve(listed(f"id__comm{n:02}", f"Harbour note{n}"), content_hash=f"{n}") for n in range(11)]
+    newest = evolve(OTHER, meta=evolve(OTHER.meta, updated_at_ms=9))
+    assert ids(rank_related(window("the harbour"), (*common, newest), REPO))[0] == newest.meta.id
+
+
 def test_without_anything_in_common_the_newest_comes_first() -> None:
     newer = evolve(OTHER, meta=evolve(OTHER.meta, id="id__newer1", updated_at_ms=5))
     assert ids(rank_related(window("nothing of the kind"), (OTHER, newer), REPO)) == ["id__newer1", OTHER.meta.id]

@@ -145,6 +145,9 @@ def test_a_link_that_is_held_in_another_spelling_is_held() -> None:
     assert entry.body == told
     (entry,) = written(planned(facts_of(port, DEPLOY, SOURCE), evolve(BOTH, body=f"{BODY} See builds.")))
     assert entry.body == f"{BODY} See builds.\n\nSee also: [[{SOURCE.meta.id}]]"
+    for said in (spelt, SOURCE.meta.id):
+        (entry,) = written(planned(facts_of(port, DEPLOY, SOURCE), evolve(BOTH, body=BODY, drops=(f"builds: {said}",))))
+        assert entry.body == BODY
 
 
 def test_a_later_part_may_say_that_it_comes_from_the_first() -> None:
