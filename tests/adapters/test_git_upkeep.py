@@ -40,6 +40,13 @@ def test_few_loose_objects_stay_loose(tmp_path: Path) -> None:
     assert _loose(tmp_path) == before > 0
 
 
+def test_large_loose_objects_are_packed_though_they_are_few(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _repository(tmp_path)
+    monkeypatch.setattr(git_upkeep, "LOOSE_KIB", 100)
+    pack_history(tmp_path, ENVIRON).unwrap()
+    assert _loose(tmp_path) == 0
+
+
 def test_p4_many_loose_objects_are_packed_and_the_history_is_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
