@@ -31,9 +31,9 @@ class Attribute:
 def attributes_of(cls: type) -> Mapping[str, Attribute]:
     """The attributes of a class of values by their JSON keys: `key` in the metadata, else the camelCase of the name."""
     types = get_type_hints(cls)
-    attributes = {}
+    attributes: dict[str, Attribute] = {}
     for name, each in described_fields(cls).items():
-        facts = each.metadata or {}
+        facts: Mapping[str, Any] = each.metadata or {}
         key = facts.get("key", camel_case(name))
         default = each.new_default() if each.has_default() else None
         attributes[key] = Attribute(name, types[name], facts, not each.has_default(), default)

@@ -14,7 +14,7 @@ from typing import Any, Literal, TypeVar, get_args, get_origin
 
 from returns.result import Failure, Result, Success
 
-from agent_memory.domain.json_shape import is_list, is_object
+from agent_memory.domain.json_shape import is_list, is_object, is_row
 from agent_memory.formats.described_attributes import attributes_of, options_of
 from agent_memory.values import is_value_class
 
@@ -35,9 +35,9 @@ def document_of(value: Any) -> Any:
     cls = value.__class__
     if is_value_class(cls):
         return {key: document_of(getattr(value, each.name)) for key, each in attributes_of(cls).items()}
-    if isinstance(value, tuple):
+    if is_row(value):
         return [document_of(each) for each in value]
-    if isinstance(value, dict):
+    if is_object(value):
         return {key: document_of(each) for key, each in value.items()}
     return value
 

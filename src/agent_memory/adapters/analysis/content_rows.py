@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence, Set
 from pathlib import Path
 
 from agent_memory.adapters.disk.derived_file import read_derived, write_derived
@@ -23,7 +23,7 @@ class _Read:
 
     mark: bytes
     """Another one for other content."""
-    hashes: frozenset[str]
+    hashes: Set[str]
     rows: dict[str, bytes]
     """Without those that were recalled: of fifty thousand notes, they would take as much memory as what becomes of them."""
     words: Sequence[str]

@@ -140,7 +140,7 @@ every compressor there is."""
 
 
 # argparse looks for translations of its words, which nobody has, and loads `locale` to do so.
-vars(argparse).update(_=str)
+argparse.__dict__["_"] = str
 
 
 class Parser(argparse.ArgumentParser):
