@@ -45,15 +45,14 @@ class Measured:
     def get(self, bench: str, of: str, what: str, notes: int | None = None) -> float | None:
         return self.figures.get((bench, of, what, notes))
 
-    @property
-    def loads(self) -> list[float]:
-        """How busy the machine was before and after each piece."""
-        return [load for piece in self.pieces for load in (piece["load_before"], piece["load_after"])]
+    def loads(self, bench: str | None = None) -> list[float]:
+        """How busy the machine was before and after each piece, or each of one bench."""
+        pieces = (piece for piece in self.pieces if bench is None or piece["bench"] == bench)
+        return [load for piece in pieces for load in (piece["load_before"], piece["load_after"])]
 
-    @property
-    def is_quiet(self) -> bool:
+    def is_quiet(self, bench: str | None = None) -> bool:
         """Whether wall clocks say anything: nothing else was waiting for a processor."""
-        return max(self.loads) <= int(self.machine["cpus"])
+        return max(self.loads(bench), default=0.0) <= int(self.machine["cpus"])
 
     def has(self, bench: str) -> bool:
         """Whether anything of it was measured."""

@@ -100,12 +100,12 @@ def _in_short(measured: Measured) -> str:
 
 
 def _busy(measured: Measured) -> str:
-    between = f"load {min(measured.loads):g} to {max(measured.loads):g}"
-    if measured.is_quiet:
+    between = f"load {min(measured.loads()):g} to {max(measured.loads()):g}"
+    if measured.is_quiet():
         return f"The machine was quiet ({between})."
     return (
-        f"The machine was busy with other work ({between}): each figure is higher than on a quiet one, by up to a half, "
-        "and wall clocks, which would say more of that work than of ours, are left out here."
+        f"The machine was busy with other work for some of that time ({between}): figures are then higher, by up to a half, and "
+        "wall clocks, which would say more of that work than of ours, are left out."
     )
 
 
@@ -161,7 +161,7 @@ def _acts_part(measured: Measured) -> str:
     ours = measured.subjects("index", "act_p50_cpu_ms")
     rows = "".join(row(measured, "index", name, "act_p50_cpu_ms", sizes, "ms") for name in ours)
     waits = ""
-    if measured.is_quiet:
+    if measured.is_quiet("index"):
         waiting = ("SQLite write", "write", "state set")
         told = "".join(row(measured, "index", name, "act_p50_ms", sizes, "ms") for name in waiting)
         waits = f"{head('wall clock, disk included', sizes)}{told}\n"
@@ -184,7 +184,7 @@ def _commands_part(measured: Measured) -> str:
     base = measured.get("commands", "python -c pass", "p50_cpu_ms", notes)
     base_ms = measured.get("commands", "python -c pass", "p50_ms", notes)
     columns = ["", "CPU", "ratio", "p95 CPU", "peak memory"]
-    if measured.is_quiet:
+    if measured.is_quiet("commands"):
         columns += ["wall clock", "ratio", "p95 wall clock"]
     rows = []
     for name in measured.subjects("commands", "p50_cpu_ms"):
@@ -193,7 +193,7 @@ def _commands_part(measured: Measured) -> str:
             for what in ("p50_cpu_ms", "p95_cpu_ms", "p50_ms", "p95_ms", "peak_mb")
         )
         cells = [f"`{name}`", f"{number(cpu)} ms", ratio(cpu, base), f"{number(late)} ms", f"{number(peak)} MB"]
-        if measured.is_quiet:
+        if measured.is_quiet("commands"):
             cells += [f"{number(wall)} ms", ratio(wall, base_ms), f"{number(late_wall)} ms"]
         rows.append(f"| {' | '.join(cells)} |\n")
     return (
