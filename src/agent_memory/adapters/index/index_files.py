@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from agent_memory.adapters.index.known_files import KnownFiles
-    from agent_memory.adapters.index.shelf_look import ShelfLook
+    from agent_memory.adapters.index.shelf_look import ShelvesLook
 
 Value = TypeVar("Value")
 
@@ -207,7 +207,7 @@ class IndexFiles:
         )
 
     def _refreshed(
-        self, look: ShelfLook, patience_seconds: float | None, left: Callable[[int], None] | None
+        self, look: ShelvesLook, patience_seconds: float | None, left: Callable[[int], None] | None
     ) -> Refreshed:
         from agent_memory.adapters.index.known_files import KnownFiles
         from agent_memory.adapters.index.refreshing import Refreshing

@@ -16,7 +16,7 @@ from agent_memory.adapters.index.index_database import IndexDatabase
 from agent_memory.adapters.index.known_files import KnownFiles
 from agent_memory.adapters.index.segment_writing import merge_some
 from agent_memory.adapters.index.segments import Segments
-from agent_memory.adapters.index.shelf_look import ShelfChanges, ShelfLook
+from agent_memory.adapters.index.shelf_look import ShelfChanges, ShelvesLook
 from agent_memory.domain.searching.indexed_note import Refreshed
 from agent_memory.values import define
 
@@ -28,7 +28,7 @@ _HASTY_MERGE_NOTES = 4_096
 class Refreshing:
     """One pass over what changed."""
 
-    look: ShelfLook
+    look: ShelvesLook
     """What all files look like."""
     database: IndexDatabase
     segments: Segments

@@ -57,7 +57,7 @@ class ShelfNames:
 
 
 @frozen
-class ShelfLook:
+class ShelvesLook:
     """What both shelves look like from outside: `topics/*.md` and the retired ones, `archive/*.md`. Earlier versions are
     not searched."""
 
@@ -106,7 +106,7 @@ class ShelfLook:
         return (path for path in every if path not in out)
 
 
-def look_at_shelves(root: str, seen: SeenShelves | None) -> Result[ShelfLook, Error]:
+def look_at_shelves(root: str, seen: SeenShelves | None) -> Result[ShelvesLook, Error]:
     """What is there, below a real root: as it was seen, and where it was not, now. A shelf that is not there is empty; one
     that cannot be listed is an error (P6)."""
     for shelf in _SHELVES:
@@ -123,7 +123,7 @@ def look_at_shelves(root: str, seen: SeenShelves | None) -> Result[ShelfLook, Er
     if any(len(some) != len(looks) for some, looks in zip(names, seen.looks, strict=True)):
         return _one_by_one(root)  # something came or went meanwhile
     shelves = tuple(ShelfNames(*each) for each in zip(_SHELVES, names, seen.looks, strict=True))
-    return Success(ShelfLook(root, shelves, seen.state))
+    return Success(ShelvesLook(root, shelves, seen.state))
 
 
 def _names(path: str) -> list[str]:
@@ -133,7 +133,7 @@ def _names(path: str) -> list[str]:
         return []
 
 
-def _one_by_one(root: str) -> Result[ShelfLook, Error]:
+def _one_by_one(root: str) -> Result[ShelvesLook, Error]:
     shelves: list[ShelfNames] = []
     for shelf in _SHELVES:
         match sealed(look_at_shelf(root, shelf)):
@@ -142,4 +142,4 @@ def _one_by_one(root: str) -> Result[ShelfLook, Error]:
             case Success(found):
                 names = [path.removeprefix(f"{shelf}/") for path in found.files]
                 shelves.append(ShelfNames(shelf, names, list(map(look_known_by, found.files.values()))))
-    return Success(ShelfLook(root, tuple(shelves), None))
+    return Success(ShelvesLook(root, tuple(shelves), None))
