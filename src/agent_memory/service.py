@@ -199,7 +199,7 @@ class MemoryService:
                 return Failure(EntryProtected(id, f"{act} by an agent", "pinned"))
             if entry.meta.pinned and entry.meta.sensitivity is Sensitivity.SECRET:
                 return Failure(EntryProtected(id, "a secret", "pinned, and `memory unpin` comes first"))
-            meta = self._with_usage(trusted_after(entry.meta, self.caller))
+            meta = self._with_usage(trusted_after(stored.entry, entry, self.caller))
             replacement = Replace(
                 MemoryEntry(evolve(meta, updated_at_ms=self.clock.now_ms()), entry.body), stored.listed.content_hash
             )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent_memory.domain.entry import Meta
+from agent_memory.domain.entry import MemoryEntry, Meta
 from agent_memory.domain.note_draft import Caller, MetaPatch
 from agent_memory.domain.planning.drafts import stored_description, stored_tags, stored_title
 from agent_memory.domain.text.derive import MAX_TITLE_CHARS
@@ -47,12 +47,27 @@ def promoted(meta: Meta) -> Meta:
     return evolve(meta, status=furthest((meta.status, Status.PROMOTED)), promoted_by=BY_A_PERSON)
 
 
-def trusted_after(meta: Meta, caller: Caller) -> Meta:
-    """The origin after a change by the caller. A note that became secret is nobody's to promote, and what a person
-    vouched for is no longer vouched for once a program has changed it and it is external."""
-    origin = least_trusted((meta.origin, caller.origin))
-    lapsed = meta.sensitivity is Sensitivity.SECRET or (caller.is_agent and origin is Origin.EXTERNAL)
-    return evolve(meta, origin=origin, promoted_by=None if lapsed else meta.promoted_by)
+def trusted_after(before: MemoryEntry, after: MemoryEntry, caller: Caller) -> Meta:
+    """The frontmatter of `after`, with the origin and the promotion that are left once the caller made it of `before`.
+
+    A note that became secret is nobody's to promote. A person vouches for what they saw (P19): where a program has
+    changed it, their word ends if the note is external, or if what it says now would need it.
+    """
+    meta = evolve(after.meta, origin=least_trusted((after.meta.origin, caller.origin)))
+    lapsed = meta.sensitivity is Sensitivity.SECRET or (
+        caller.is_agent and meta.promoted_by is not None and _needs_another_word(before, evolve(after, meta=meta))
+    )
+    return evolve(meta, promoted_by=None) if lapsed else meta
+
+
+def _needs_another_word(before: MemoryEntry, after: MemoryEntry) -> bool:
+    if after.meta.origin is Origin.EXTERNAL:
+        return True
+    if before.texts == after.texts:
+        return False
+    from agent_memory.domain.tiering.eligibility import needs_vouching  # what tells an order is loaded for few edits
+
+    return needs_vouching(after)
 
 
 def edited_title(text: str) -> str:

@@ -63,6 +63,11 @@ class MemoryEntry:
     meta: Meta
     body: str
 
+    @property
+    def texts(self) -> tuple[str, str, str]:
+        """All that a reader is told in words: title, description and body."""
+        return self.meta.title, self.meta.description, self.body
+
 
 @frozen
 class Listed:

@@ -12,6 +12,7 @@ from typing import TypeVar
 
 from agent_memory.domain.entry import MemoryEntry, Meta, Source
 from agent_memory.domain.merging.three_way import chosen, united
+from agent_memory.domain.tiering.eligibility import needs_vouching
 from agent_memory.domain.vocabulary import Origin, furthest, highest, least_trusted, strictest
 from agent_memory.values import evolve, frozen
 
@@ -75,19 +76,24 @@ def merged_meta(versions: Versions) -> Meta:
 
 
 def _without_unearned_trust(meta: Meta, versions: Versions) -> Meta:
-    """A person's word holds for what they saw: where it comes out external and the side without that word changed the
-    text, the word is taken back, as it is when a model merges."""
-    pairs = ((versions.newer, versions.older), (versions.older, versions.newer))
-    told_more = any(
-        side.meta.promoted_by is None and _says(side) != _says(versions.base or other) for side, other in pairs
-    )
-    if meta.promoted_by is None or meta.origin is not Origin.EXTERNAL or not told_more:
+    """A person's word holds for what they saw (P19): where the side without that word changed the text, it is taken back if
+    the entry comes out external, or if what that side says would need it, as when a program edits."""
+    if meta.promoted_by is None:
         return meta
-    return evolve(meta, promoted_by=None, pinned=False)
+    pairs = ((versions.newer, versions.older), (versions.older, versions.newer))
+    told_more = [
+        side for side, other in pairs if side.meta.promoted_by is None and side.texts != (versions.base or other).texts
+    ]
+    if any(
+        meta.origin is Origin.EXTERNAL or needs_vouching(evolve(side, meta=_told(meta, side))) for side in told_more
+    ):
+        return evolve(meta, promoted_by=None, pinned=False)
+    return meta
 
 
-def _says(entry: MemoryEntry) -> tuple[str, str, str]:
-    return entry.meta.title, entry.meta.description, entry.body
+def _told(meta: Meta, side: MemoryEntry) -> Meta:
+    """The merged frontmatter with what this side says in it."""
+    return evolve(meta, title=side.meta.title, description=side.meta.description, kind=side.meta.kind)
 
 
 def _united_sources(

@@ -7,6 +7,7 @@ from returns.result import Failure, Result, Success
 from agent_memory.domain.change_set import ProposedUpdate
 from agent_memory.domain.entry import MemoryEntry, Meta
 from agent_memory.domain.plan import PlanFacts
+from agent_memory.domain.planning.directives import is_directive
 from agent_memory.domain.planning.drafts import (
     body_problems,
     stored_body,
@@ -45,7 +46,7 @@ def updated(
 
     What the update leaves out stays. Salient tokens of the old text must be in the new one or named in `drops`, except
     with `freely`: the session's own handoff says where things stand now. Status never goes back, the origin is the least
-    trusted of what went in, and a model's external text takes a person's promotion away.
+    trusted of what went in, and a model's external text, or an order that no person gave, takes a promotion away.
     """
     title = old.meta.title if update.title is None else stored_title(update.title)
     body = old.body if update.body is None else stored_body(update.body)
@@ -82,24 +83,26 @@ def _with_provenance(
     changed = evolve(new.meta, status=status, expires_at_ms=expires)
     if changed == old.meta and new.body == old.body:
         return Failure((CHANGES_NOTHING,))
-    origin = least_trusted((old.meta.origin, _origin_of_fresh_text(old, new, update, facts)))
+    fresh = _fresh_sentences(old, new)
+    # What only leaves text out adds no origin.
+    told_by = computed_origin(fresh[0], "\n".join(fresh[1:]), new.meta.kind, cited, facts) if fresh else Origin.USER
+    origin = least_trusted((old.meta.origin, told_by))
+    # A person vouches for what they saw (P19), and not for an order that came later and that they did not give.
+    lapsed = origin is Origin.EXTERNAL or (told_by is not Origin.USER and is_directive("\n".join(fresh)))
     meta = evolve(
         changed,
         origin=origin,
-        promoted_by=None if origin is Origin.EXTERNAL else old.meta.promoted_by,
+        promoted_by=None if lapsed else old.meta.promoted_by,
         sources=with_source(old.meta.sources, source_of(cited, facts)),
         updated_at_ms=max(facts.now_ms, old.meta.updated_at_ms),
     )
     return Success(MemoryEntry(meta, new.body))
 
 
-def _origin_of_fresh_text(old: MemoryEntry, new: MemoryEntry, update: ProposedUpdate, facts: PlanFacts) -> Origin:
-    """The origin of the sentences that the old version does not hold; what only leaves text out adds no origin."""
+def _fresh_sentences(old: MemoryEntry, new: MemoryEntry) -> list[str]:
+    """The sentences that the old version does not hold."""
     known = set(statements(_text(old.meta, old.body)))
-    fresh = [sentence for sentence in statements(_text(new.meta, new.body)) if sentence not in known]
-    if not fresh:
-        return Origin.USER
-    return computed_origin(fresh[0], "\n".join(fresh[1:]), new.meta.kind, cited_turns(update.turns, facts), facts)
+    return [sentence for sentence in statements(_text(new.meta, new.body)) if sentence not in known]
 
 
 def kept_description(old: MemoryEntry, body: str) -> str:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from agent_memory.domain.entry import Meta
+from agent_memory.domain.entry import MemoryEntry, Meta
 from agent_memory.domain.planning.directives import is_directive, is_directive_kind
 from agent_memory.domain.tiering.vouched import is_vouched_for
 from agent_memory.domain.tiers import Tier
 from agent_memory.domain.vocabulary import Origin, Sensitivity
+from agent_memory.values import evolve
 
 
 def is_directive_entry(meta: Meta, body: str) -> bool:
@@ -33,6 +34,12 @@ def best_tier(meta: Meta, is_directive: bool) -> Tier:
 def cites_a_turn(meta: Meta) -> bool:
     """Whether the entry says from which turns of a session it comes."""
     return any(source.turns for source in meta.sources)
+
+
+def needs_vouching(entry: MemoryEntry) -> bool:
+    """Whether an entry that says this comes before an agent unasked only at a person's word for it."""
+    unvouched = evolve(entry.meta, promoted_by=None)
+    return best_tier(unvouched, is_directive_entry(unvouched, entry.body)) is Tier.COLD
 
 
 def why_not_nearer(meta: Meta, is_directive: bool) -> str:
