@@ -53,6 +53,14 @@ def test_many_texts_have_the_vectors_that_each_has_alone(embedder: Embedder) -> 
     assert list(embedder.embed(texts).unwrap()[:20]) == alone
 
 
+def test_what_was_embedded_before_changes_no_vector(embedder: Embedder) -> None:
+    texts = ["zebra lock", "", "lock abc ?! zebra"]
+    before = embedder.embed(texts).unwrap()
+    assert len(embedder.embed(["zebra lock " * 1_000] * 20).unwrap()) == 20
+    assert embedder.embed(texts).unwrap() == before
+    assert embedder.embed(["", "?!"]).unwrap() == (bytes(embedder.dimensions),) * 2
+
+
 def test_texts_with_the_same_words_are_near(embedder: Embedder) -> None:
     query, near, far = embedder.embed(["zebra lock", "Lock, zebra!", "cd cd"]).unwrap()
     assert cosine(query, near) == pytest.approx(1.0)

@@ -105,6 +105,16 @@ def test_a_file_that_shrinks_while_it_is_open_is_an_error(tmp_path: Path) -> Non
     assert isinstance(embedder.embed(["zebra " * 1_000, "lock " * 1_000]).failure(), StoreIo)
 
 
+def test_many_texts_have_the_same_vectors_whether_some_rows_are_read_or_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("numpy")
+    files, texts = make_package(tmp_path), [f"zebra {'lock ' * (at % 7)} abc{at}" for at in range(2_000)]
+    some = open_embedder_of(files).unwrap().embed(texts).unwrap()
+    monkeypatch.setattr("agent_memory.adapters.embedding.wordllama_embedder._FEW_ROWS", 0)
+    assert open_embedder_of(files).unwrap().embed(texts).unwrap() == some
+
+
 def test_another_model_has_another_name(tmp_path: Path) -> None:
     one = open_embedder_of(make_package(tmp_path / "one")).unwrap()
     files = make_package(tmp_path / "other")

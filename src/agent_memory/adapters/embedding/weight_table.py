@@ -32,6 +32,11 @@ class WeightTable:
         with open(self.path, "rb", buffering=0) as file:
             return {number: unpack(self._bytes(file.fileno(), number, 1)) for number in set(numbers)}
 
+    def joined(self, numbers: Iterable[int]) -> bytes:
+        """The rows of these numbers, one after the other. OSError where the file cannot be read any more."""
+        with open(self.path, "rb", buffering=0) as file:
+            return b"".join([self._bytes(file.fileno(), number, 1) for number in numbers])
+
     def whole(self) -> bytes:
         """All rows. OSError where the file cannot be read any more."""
         with open(self.path, "rb", buffering=0) as file:

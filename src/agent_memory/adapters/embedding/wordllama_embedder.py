@@ -1,6 +1,6 @@
 """`Embedder` over wordllama's static vectors: a text's is the mean of those of its word pieces.
 
-A few texts are embedded without numpy, whose import alone takes 80 ms; many with it.
+What one write embeds is done without numpy, whose import takes 80 ms and 12 MB; more with it.
 """
 
 from __future__ import annotations
@@ -29,8 +29,10 @@ _RECIPE = 1
 """To be raised whenever a text would get another vector than before."""
 _MOST_CHARS = 8_000
 """What follows in a longer text changes its mean little."""
-_FEW_PIECES = 1_500
+_FEW_PIECES = 8_000
 """So many take about as long in pure Python as the import of numpy."""
+_FEW_ROWS = 4_000
+"""So many are read one by one in the time in which all are read at once, and all are 16 MB."""
 _FREQUENT = 300
 """The pieces are numbered by frequency; number n counts n / (n + this) (measured: 91 -> 93 % of notes found)."""
 
@@ -41,6 +43,8 @@ class WordllamaEmbedder:
     def __init__(self, table: WeightTable, pieces: WordPieces) -> None:
         self._table = table
         self._pieces = pieces
+        self._embedded = 0
+        """How many pieces were embedded so far."""
 
     @property
     def name(self) -> str:
@@ -55,7 +59,8 @@ class WordllamaEmbedder:
     def embed(self, texts: Sequence[str]) -> Result[tuple[bytes, ...], Error]:
         """See the port."""
         cut = [self._pieces.numbers(text[:_MOST_CHARS]) for text in texts]
-        numpy = _numpy() if sum(map(len, cut)) > _FEW_PIECES else None
+        self._embedded += sum(map(len, cut))
+        numpy = _numpy() if self._embedded > _FEW_PIECES else None
         try:
             sums = self._sums(cut) if numpy is None else self._many_sums(cut, numpy)
         except OSError as error:
@@ -89,15 +94,23 @@ class WordllamaEmbedder:
 
     def _many_sums(self, cut: Sequence[Sequence[int]], numpy: Any) -> list[Sequence[float]]:
         weights = [numpy.array(list(map(_weight, numbers))) for numbers in cut]
-        whole = self._whole_table
-        return [(weight @ whole[list(numbers)]).tolist() for weight, numbers in zip(weights, cut, strict=True)]
+        wanted = sorted({number for numbers in cut for number in numbers})
+        if len(wanted) > _FEW_ROWS:
+            rows, placed = self._whole_table, cut
+        else:
+            places = {number: at for at, number in enumerate(wanted)}
+            rows = self._as_rows(self._table.joined(wanted), len(wanted))
+            placed = [[places[number] for number in numbers] for numbers in cut]
+        return [(weight @ rows[list(numbers)]).tolist() for weight, numbers in zip(weights, placed, strict=True)]
 
     @cached_property
     def _whole_table(self) -> NDArray[np.float16]:
+        return self._as_rows(self._table.whole(), self._table.place.rows)
+
+    def _as_rows(self, data: bytes, count: int) -> NDArray[np.float16]:
         import numpy
 
-        place = self._table.place
-        return numpy.frombuffer(self._table.whole(), dtype="<f2").reshape(place.rows, place.columns)
+        return numpy.frombuffer(data, dtype="<f2").reshape(count, self._table.place.columns)
 
 
 def open_wordllama() -> Result[WordllamaEmbedder, str]:
