@@ -44,6 +44,9 @@ def test_every_command_explains_itself(memory: Memory, name: str) -> None:
         (["list", "--tags", "x"], "Did you mean --tag? See `memory list --help`."),
         (["list", "extra"], "Unrecognized arguments: extra. See `memory list --help`."),
         (["remember", "x", "--title=--"], "Argument --title: -- is no value."),
+        (["search", "a", "--limit", "2", "b", "--nonsense"], "Unrecognized arguments: b --nonsense."),
+        (["state", "set", "k", "--text", "v", "w"], "Unrecognized arguments: w."),
+        (["forget", "id__a1b2c3", "--dry-run", "id__d4e5f6"], "Unrecognized arguments: id__d4e5f6."),
         (["read"], "The following arguments are required: ID."),
         (["consolidate", "--limit", "many"], "Argument --limit: invalid int value: 'many'."),
     ],
@@ -63,3 +66,13 @@ def test_words_are_never_shortened(memory: Memory) -> None:
 
 def test_json_may_stand_before_or_after_the_command(memory: Memory) -> None:
     assert memory("--json", "list").document == memory("list", "--json").document == {"entries": [], "unreadable": []}
+
+
+def test_options_may_stand_between_the_words(memory: Memory) -> None:
+    memory("remember", "the zebra stands behind the lock", "--kind", "lesson")
+    assert memory("state", "set", "herd", "--text", "5").code == 0
+    assert memory("state", "get", "herd").out == "5\n"
+    between = memory("search", "zebra", "--kind", "lesson", "lock")
+    assert (between.code, between.out.count("\n")) == (0, 1)
+    assert between.out == memory("search", "zebra", "lock", "--kind", "lesson").out
+    assert memory("search", "zebra", "--limit", "1", "--", "-lock").code == 0
