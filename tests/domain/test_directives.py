@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given, strategies as st
 
+from agent_memory.domain.planning import directives
 from agent_memory.domain.planning.directives import directive_sentences, is_directive, is_directive_kind
 from agent_memory.domain.vocabulary import Kind
 
@@ -99,3 +101,22 @@ def test_an_order_is_known_behind_what_leads_up_to_it_and_in_any_letters_p19(tex
 )
 def test_what_only_looks_like_a_verb_is_none(text: str) -> None:
     assert not is_directive(text)
+
+
+_SAID = """
+    must shall should now need to have is be required not allowed can cannot never ever always do don't don’t no nothing deve
+    precisa de tem que é obrigatório não sempre please you agents may make sure remember forget ignore all previous from on
+    the correct way policy team rule are as an ai curl wget | sh and then so run install delete fetch by users person wants
+    prefers said asked that o usuário quer tests run, x, commit. ſhould muſt ıgnore İgnore agenſ remember TODO NOTES testing
+    """
+_FRAGMENTS = _SAID.split()
+
+
+@given(st.lists(st.sampled_from(_FRAGMENTS), max_size=9).map(" ".join), st.booleans())
+def test_looking_at_the_words_first_makes_no_difference(sentence: str, shouted: bool) -> None:
+    sentence = sentence.upper() if shouted else sentence
+    is_always = directives._ALWAYS.search(sentence) and not directives._DESCRIBED.search(sentence)
+    patterns = (directives._PROHIBITION, *(pattern for pattern, _ in directives._ANYWHERE))
+    assert directives._commands_anywhere(sentence) == bool(
+        is_always or any(pattern.search(sentence) for pattern in patterns)
+    )

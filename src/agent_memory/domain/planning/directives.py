@@ -92,7 +92,36 @@ _ADDRESS = re.compile(
 )
 # "source, schedule, storage" names what a note is about, though each word could also command.
 _NAMES = re.compile(r"[\w-]+(?: [\w-]+)?(?:, [\w-]+(?: [\w-]+)?){2,}(?:,? (?:and|or|e|ou) [\w-]+(?: [\w-]+)?)?\.?")
-_ANYWHERE = (_MODAL, _PROHIBITION, _ADDRESS, _SECOND_ORDER, _WISH)
+_TOKEN = re.compile(r"\w+")
+_LIKE_ASCII = re.compile("[ſıİ]")
+"""Letters that a pattern in any case takes for `s` and `i`, though in lower case they are others."""
+
+# Whatever a pattern finds has one of its words, whole: to look for these first takes a third of the time.
+_ALWAYS_WORDS = frozenset(("always", "never", "sempre", "nunca", "jamais"))
+_PROHIBITING = ("no", "n't", "n’t", "não")
+"""Whatever `_PROHIBITION` finds has one of these somewhere."""
+_MODAL_WORDS = """
+    must shall ought should need needs have has be required requires mandatory forbidden prohibited allowed expected supposed
+    may ever deve devem devemos deveria deveriam precisa precisam precisamos tem têm obrigatório proibido preciso necessário
+    """
+_ADDRESS_WORDS = """
+    sure remember forget ignore now way procedure command step policy rule requirement mandate standard allowed authorized
+    required ai agent assistant certifique lembre agora curl wget
+    """
+_SECOND_ORDER_WORDS = """
+    always never run execute install delete curl wget fetch download ignore upload send push publish
+    """
+_WISH_WORDS = """
+    user users person persons maintainer maintainers developer developers owner owners team teams client clients customer
+    customers boss bosss usuário utilizador
+    """
+_ANYWHERE = (
+    (_MODAL, frozenset(_MODAL_WORDS.split())),
+    (_ADDRESS, frozenset(_ADDRESS_WORDS.split())),
+    (_SECOND_ORDER, frozenset(_SECOND_ORDER_WORDS.split())),
+    (_WISH, frozenset(_WISH_WORDS.split())),
+)
+_TELLING = _ALWAYS_WORDS.union(*(words for _, words in _ANYWHERE))
 
 
 def is_directive(text: str) -> bool:
@@ -117,9 +146,26 @@ def _commands(sentence: str) -> bool:
         return True
     if _CONDITION.match(sentence) and (_has_later_imperative(sentence) or _CONDITIONED_RUN.search(sentence)):
         return True
-    if _ALWAYS.search(sentence) and not _DESCRIBED.search(sentence):
+    return _commands_anywhere(sentence)
+
+
+def _commands_anywhere(sentence: str) -> bool:
+    """Whether some word in it, wherever it stands, makes it an order."""
+    low = sentence.lower()
+    if any(map(low.__contains__, _PROHIBITING)) and _PROHIBITION.search(sentence):
         return True
-    return any(pattern.search(sentence) for pattern in _ANYWHERE)
+    if not low.isascii() and _LIKE_ASCII.search(sentence):
+        return _is_always(sentence) or any(pattern.search(sentence) for pattern, _ in _ANYWHERE)
+    words = _TELLING.intersection(_TOKEN.findall(low))
+    if not words:
+        return False
+    if not words.isdisjoint(_ALWAYS_WORDS) and _is_always(sentence):
+        return True
+    return any(pattern.search(sentence) for pattern, needed in _ANYWHERE if not words.isdisjoint(needed))
+
+
+def _is_always(sentence: str) -> bool:
+    return _ALWAYS.search(sentence) is not None and not _DESCRIBED.search(sentence)
 
 
 def _begins_with_imperative(sentence: str) -> bool:
