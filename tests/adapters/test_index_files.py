@@ -12,15 +12,17 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from returns.result import Failure
 
 from agent_memory.adapters.disk.locks import KernelLocks
-from agent_memory.adapters.index import file_batch, index_database, known_files, shelf_look, shelf_state
+from agent_memory.adapters.index import file_batch, index_database, known_files, refreshing, shelf_look, shelf_state
 from agent_memory.adapters.index.index_database import DIRECTORY, NAME
 from agent_memory.adapters.index.index_files import IndexFiles
 from agent_memory.adapters.index.refresh_notices import MADE_ANEW
+from agent_memory.adapters.index.shelf_look import ShelfChanges, ShelvesLook
 from agent_memory.adapters.store.entry_files import read_image
 from agent_memory.adapters.store.store_files import StoreFiles
 from agent_memory.domain.searching.indexed_note import Refreshed
@@ -231,6 +233,22 @@ def test_with_little_time_what_is_there_is_searched_and_the_rest_is_counted(
     assert found(index, "zebra") == []
     assert index.refresh(60.0).unwrap() == Refreshed(3, read=3)
     assert found(index, "zebra") == [A, B, C]
+
+
+def test_what_is_waited_for_begins_when_all_files_have_been_looked_at(
+    root: Path, topics: Path, rested: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for id in (A, B, C):
+        put(topics, id, "zebra")
+    now_seconds, changes = [0.0], ShelvesLook.changes
+
+    def slowly(look: ShelvesLook, known: set[int]) -> ShelfChanges:
+        now_seconds[0] += 60
+        return changes(look, known)
+
+    monkeypatch.setattr(ShelvesLook, "changes", slowly)
+    monkeypatch.setattr(refreshing, "time", SimpleNamespace(monotonic=lambda: now_seconds[0]))
+    assert IndexFiles(root).refresh(1.0).unwrap() == Refreshed(3, read=3)
 
 
 def test_a_shelf_that_cannot_be_listed_is_an_error_and_not_an_empty_index_p6(
@@ -548,6 +566,7 @@ from pathlib import Path
 from agent_memory.adapters.index import file_batch, refreshing
 from agent_memory.adapters.index.index_files import IndexFiles
 from agent_memory.adapters.index.refresh_notices import MADE_ANEW
+from agent_memory.adapters.index.shelf_look import ShelfChanges, ShelvesLook
 
 file_batch._FILES = 5
 at, where = int(sys.argv[2]), getattr(file_batch if sys.argv[3] != "merge_some" else refreshing, sys.argv[3])

@@ -42,8 +42,9 @@ class Refreshing:
 
     def run(self) -> Refreshed:
         """As far as time allows. sqlite3.Error where another process is at work, or the disk is full."""
-        deadline = math.inf if self.patience_seconds is None else time.monotonic() + self.patience_seconds
         changes, left = self._changes()
+        # From here on: where to look at all files takes longer than that, each call would end before it had begun.
+        deadline = math.inf if self.patience_seconds is None else time.monotonic() + self.patience_seconds
         left = self._taken(left, deadline)
         if not left and not self._has_all_paths(changes):
             left = self._taken(self._by_path(changes), deadline)
