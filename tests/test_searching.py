@@ -22,6 +22,8 @@ from agent_memory.adapters.surroundings.system_clock import DictClock
 from agent_memory.domain.entry import Listed, MemoryEntry, Meta, Source, StoredEntry
 from agent_memory.domain.note_draft import Caller
 from agent_memory.domain.searching.indexed_note import NoteLink
+from agent_memory.domain.searching.matching import Matches, NoteFilter, TermWeights
+from agent_memory.domain.searching.query_words import QueryWord
 from agent_memory.domain.searching.search_answer import SearchAnswer
 from agent_memory.domain.searching.search_request import MAX_HITS, Mode, SearchRequest
 from agent_memory.domain.text.ids import mint_id
@@ -58,19 +60,36 @@ class World:
 
 
 class ExchangedIndex(DictIndex):
-    """Is found damaged once, in the middle of a search, and made anew: its numbers are other notes' then."""
+    """Is found damaged once, when something of what it found is asked for, and made anew: its numbers are other notes' then."""
 
     def __init__(self, store: DictStore, *, is_told: bool) -> None:
         super().__init__(store)
-        self._left, self._is_told = 1, is_told
+        self._is_whole, self._is_told = True, is_told
 
     def links(self, numbers: Sequence[int]) -> Result[tuple[NoteLink, ...], Error]:
-        if self._left:
-            self._left -= 1
+        if self._is_whole and numbers:
+            self._is_whole = False
             self.renewals += self._is_told
             old = sorted(self._notes)
             self._notes = {number: self._notes[other] for number, other in zip(old, reversed(old), strict=True)}
         return super().links(numbers)
+
+
+class WatchedIndex(DictIndex):
+    """Counts the questions."""
+
+    asked = 0
+    is_untold = False
+
+    @property
+    def edition(self) -> tuple[int, int] | None:  # type: ignore[override]
+        return None if self.is_untold else super().edition
+
+    def match(
+        self, words: Sequence[QueryWord], weights: TermWeights, limit: int, among: NoteFilter
+    ) -> Result[Matches, Error]:
+        self.asked += 1
+        return super().match(words, weights, limit, among)
 
 
 @pytest.fixture
@@ -286,10 +305,49 @@ def test_what_is_found_is_what_a_search_shows_whole_and_without_what_is_secret_p
     assert isinstance(person.searching.find(SearchRequest(query, limit=0)), Failure)
 
 
+@pytest.mark.parametrize("is_current", [True, False])
 @pytest.mark.parametrize("is_told", [True, False])
-def test_a_search_amid_which_the_index_is_made_anew_begins_anew_p6(world: World, is_told: bool) -> None:
+def test_a_search_amid_which_the_index_is_made_anew_begins_anew_p6(
+    world: World, is_told: bool, is_current: bool
+) -> None:
     """The control is an index that does not tell: numbers of before are then other notes'."""
     wanted = world.put("Locks", "The zebra takes the lock.")
     world.put("Payments", "Stripe and refunds.")
-    world.searching = evolve(world.searching, index=ExchangedIndex(world.store, is_told=is_told))
+    index = ExchangedIndex(world.store, is_told=is_told)
+    if is_current:
+        index.refresh()
+    world.searching = evolve(world.searching, index=index)
     assert (world.ids("zebra lock") == [wanted]) is is_told
+
+
+def test_an_index_is_asked_again_only_where_it_was_not_in_line_with_the_files(world: World) -> None:
+    index = WatchedIndex(world.store)
+    world.searching = evolve(world.searching, index=index)
+    first = world.put("Locks", "The zebra takes the lock.")
+    assert (world.ids("zebra"), index.asked) == ([first], 2)
+    assert (world.ids("zebra"), index.asked) == ([first], 3)
+    second = world.put("Stripes", "A zebra, a zebra.")
+    assert (set(world.ids("zebra")), index.asked) == ({first, second}, 5)
+
+
+def test_an_index_that_cannot_tell_its_edition_is_asked_once_it_is_in_line_with_the_files(world: World) -> None:
+    index = WatchedIndex(world.store)
+    index.is_untold = True
+    world.searching = evolve(world.searching, index=index)
+    wanted = world.put("Locks", "The zebra takes the lock.")
+    assert (world.ids("zebra"), index.asked) == ([wanted], 1)
+
+
+@given(st.lists(st.sampled_from(["zebra", "lock", "migration", "stripe"]), min_size=1, max_size=6))
+@settings(max_examples=20)
+def test_what_is_asked_early_is_what_is_asked_in_time(words: list[str]) -> None:
+    world, late = World(), World()
+    for at, word in enumerate(words):
+        for each in (world, late):
+            each.put(f"Note {at}", f"The {word} and the {words[0]}.")
+    index = WatchedIndex(late.store)
+    index.is_untold = True
+    late.searching = evolve(late.searching, index=index)
+    query = " ".join(words)
+    world.answer(query)  # brings the index into line
+    assert world.answer(query) == late.answer(query)

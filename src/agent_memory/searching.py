@@ -49,9 +49,11 @@ from agent_memory.wording import describe
 
 if TYPE_CHECKING:
     from agent_memory.domain.note_draft import Caller
+    from agent_memory.domain.searching.indexed_note import Refreshed
     from agent_memory.ports import Clock, Index, Meanings, Store, UsageLedger
 
 Value = TypeVar("Value")
+Answer = TypeVar("Answer", SearchAnswer, FoundEntries)
 
 PATIENCE_SECONDS = 1.0
 """How long a search waits for the index to take in what has changed."""
@@ -86,15 +88,17 @@ class Searching:
         alone, who is shown that it is there and nothing of its text (P20). UsageInvalid for a limit that is not from 1 to
         `MAX_HITS`, and for a least score that is not from 0 to 1.
         """
-        return self._done(request).map(self._answer)
+        return self._done(request, self._answer)
 
     def find(self, request: SearchRequest) -> Result[FoundEntries, Error]:
         """The best entries as `search` finds them, as they are now, for whoever shows them in a way of their own: without
         passages, and without what is secret."""
 
-        return self._done(request).map(self._entries)
+        return self._done(request, self._entries)
 
-    def _done(self, request: SearchRequest) -> Result[SearchSoFar, Error]:
+    def _done(self, request: SearchRequest, concluded: Callable[[SearchSoFar], Answer]) -> Result[Answer, Error]:
+        """What the index says as it is, if it then proves to be in line with the files: it nearly always is, and while it
+        is asked, these are being looked at. Else what it says once it is."""
         if problem := problem_of(request):
             return Failure(UsageInvalid(problem))
         now_ms = self.clock.now_ms()
@@ -105,12 +109,24 @@ class Searching:
             filter_of(request),
             Asker(now_ms, request.here),
         )
+        edition = self.index.edition
+        early = None if edition is None else self._looked_for(begun).map(concluded)
+        refreshed = self.index.refresh(PATIENCE_SECONDS)
+        if isinstance(refreshed, Failure):
+            return refreshed
+        fresh: Refreshed = refreshed.unwrap()
+        if isinstance(early, Success) and self.index.edition == edition:
+            return early.map(lambda answer: evolve(answer, notices=(*fresh.notices, *answer.notices)))
+        return self._looked_for_in(fresh, begun).map(concluded)
+
+    def _looked_for_in(self, fresh: Refreshed, begun: SearchSoFar) -> Result[SearchSoFar, Error]:
         renewals = self.index.renewals
-        done = self._refreshed(begun).bind(self._looked_for)
-        if self.index.renewals != renewals:
-            # What was found before the index was made anew bears numbers that mean other notes now.
-            return self._refreshed(begun).bind(self._looked_for)
-        return done
+        done = self._looked_for(evolve(begun, notices=fresh.notices))
+        if self.index.renewals == renewals:
+            return done
+        # What was found before the index was made anew bears numbers that mean other notes now.
+        anew = self.index.refresh(PATIENCE_SECONDS)
+        return anew.bind(lambda fresh: self._looked_for(evolve(begun, notices=fresh.notices)))
 
     def _looked_for(self, search: SearchSoFar) -> Result[SearchSoFar, Error]:
         return (
@@ -122,9 +138,6 @@ class Searching:
             .map(self._ordered)
             .bind(self._explained)
         )
-
-    def _refreshed(self, search: SearchSoFar) -> Result[SearchSoFar, Error]:
-        return self.index.refresh(PATIENCE_SECONDS).map(lambda fresh: evolve(search, notices=fresh.notices))
 
     def _matched(self, search: SearchSoFar) -> Result[SearchSoFar, Error]:
         wanted = max(_CANDIDATES, 2 * search.request.limit)

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from agent_memory.adapters.disk.locks import KernelLocks
+from agent_memory.adapters.index import file_batch
 from agent_memory.adapters.index.dict_index import DictIndex
 from agent_memory.adapters.index.index_files import IndexFiles
 from agent_memory.adapters.store.dict_store import DictStore
@@ -87,6 +88,23 @@ def test_what_was_not_refreshed_is_not_seen(world: World) -> None:
     assert world.found("zebra") == [A]
     assert world.index.refresh().unwrap().read >= 1
     assert sorted(world.found("zebra")) == [A, B]
+
+
+def test_an_edition_lasts_until_something_is_written(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(file_batch, "believed_by", lambda image, _: image.known_by)  # files count as rested at once
+    world.put(A, "zebra")
+    world.refresh()
+    first = world.index.edition
+    assert first is not None
+    world.match("zebra")
+    world.refresh()
+    assert world.index.edition == first
+    world.put(A, "a lock")
+    assert world.index.edition == first  # nobody has looked
+    world.refresh()
+    second = world.index.edition
+    world.index.put_vectors("m", {world.number(A): bytes(4)}).unwrap()
+    assert len({first, second, world.index.edition}) == 3
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Hashable, Mapping, Sequence
 
     from returns.result import Result
 
@@ -28,6 +28,12 @@ class Index(Protocol):
     def renewals(self) -> int:
         """How often it was exchanged for another one, since it was damaged or gone: numbers from before mean nothing then,
         or another note."""
+        ...
+
+    @property
+    def edition(self) -> Hashable | None:
+        """As long as this is the same, so is every answer; after something was written to the index it is another. None where
+        it cannot be told. Does not look at the files."""
         ...
 
     def refresh(self, patience_seconds: float | None = None) -> Result[Refreshed, Error]:

@@ -66,7 +66,13 @@ class DictIndex:
         self._notes: dict[int, _Note] = {}
         self._vectors: dict[str, dict[int, bytes]] = {}
         self._last = 0
+        self._writes = 0
         self.renewals = 0
+
+    @property
+    def edition(self) -> tuple[int, int]:
+        """See the port."""
+        return self.renewals, self._writes
 
     def refresh(self, patience_seconds: float | None = None) -> Result[Refreshed, Error]:
         """See the port."""
@@ -186,6 +192,7 @@ class DictIndex:
         """See the port."""
         kept = {**self._vectors.get(model, {}), **vectors}
         self._vectors = {model: {number: row for number, row in kept.items() if number in self._notes}}
+        self._writes += 1
         return Success(None)
 
     def _taken(self, entries: Sequence[StoredEntry]) -> Refreshed:
@@ -193,6 +200,7 @@ class DictIndex:
         new = [entry for entry in entries if entry not in known]
         kept = {known[entry]: self._notes[known[entry]] for entry in entries if entry in known}
         removed = len(self._notes) - len(kept)
+        self._writes += bool(new) or bool(removed)
         for entry in new:
             self._last += 1
             kept[self._last] = _Note(entry, note_terms(entry))

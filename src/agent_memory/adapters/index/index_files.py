@@ -72,6 +72,18 @@ class IndexFiles:
         self.renewals = 0
         """See the port."""
 
+    @property
+    def edition(self) -> tuple[int, int, int] | None:
+        """See the port."""
+
+        def told() -> tuple[int, int]:
+            with self._opened().reading() as connection:
+                return index_version(connection)
+
+        with self._lock:
+            version = self._recovered(told).value_or(None)
+            return None if version is None else (self.renewals, *version)
+
     def refresh(
         self, patience_seconds: float | None = None, left: Callable[[int], None] | None = None
     ) -> Result[Refreshed, Error]:
