@@ -224,7 +224,11 @@ def run_command(argv: Sequence[str]) -> int:
     parser, command = command_parser(name)
     if mute := next((word for word in words[1:] if word.startswith("--") and word.endswith("=--")), None):
         parser.error(f"argument {mute.removesuffix('=--')}: -- is no value")  # over which argparse itself would stumble
-    arguments = _parsed(parser, words[1:])
+    arguments, left = parser.parse_known_args(words[1:])
+    if left:
+        from agent_memory.surfaces.cli.intermixed import intermixed
+
+        arguments = intermixed(parser, words[1:], left)
     is_json = as_json or arguments.json
     console = standard_console(as_json=is_json, held=Held() if is_json and name not in _GO_ON else None)
     if name not in _SILENT and not console.json:
@@ -233,20 +237,6 @@ def run_command(argv: Sequence[str]) -> int:
         return command.run(arguments, console)
     finally:
         console.close()
-
-
-def _parsed(parser: argparse.ArgumentParser, words: list[str]) -> argparse.Namespace:
-    """The arguments, whichever side of the options the operands stand on: `search lock --kind lesson zebra`."""
-    arguments, left = parser.parse_known_args(words)
-    if not left:
-        return arguments
-    before = left[: left.index("--")] if "--" in left else left
-    try:
-        if not any(word.startswith("-") for word in before):
-            return parser.parse_intermixed_args(words)
-    except TypeError:  # of a parser in which an operand and an option exclude each other
-        pass
-    return parser.parse_args(words)  # which says what is wrong
 
 
 def _tell_of_schedule(console: Console) -> None:
