@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from agent_memory.domain.entry import Listed, Meta, StoredEntry
 from agent_memory.domain.transcripts.own_marks import (
     CONTEXT_END,
     CONTEXT_START,
@@ -20,6 +21,9 @@ from agent_memory.domain.transcripts.own_marks import (
     without_own_output,
     without_own_text,
 )
+from agent_memory.domain.vocabulary import Origin
+from agent_memory.formats.shown_note import whole_note
+from agent_memory.surfaces.cli.main import COMMANDS
 
 
 @pytest.mark.parametrize("before", ["", "\n", "  ", "\ufeff", "title\n", "> quoted by a harness\n\n"])
@@ -93,6 +97,34 @@ def test_entries_are_known_by_their_name_and_their_frontmatter() -> None:
         assert shows_an_entry(shown)
     for other in ("id: 7", "see [[id__a1b2c3]]", "paid: id__a1b2c3"):
         assert not shows_an_entry(other)
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        "/m/topics/ports -- topic__x id__a1b2c3.md:12:The api listens on 8080.",
+        "topics/ports -- topic__x id__a1b2c3.md\n12:The api listens on 8080.",
+        "topics/ports id__a1b2c3.md-11-before\ntopics/ports id__a1b2c3.md:12:The api",
+        "-rw------- 1 ada ada 212 Feb 13 14:30 ports -- topic__x id__a1b2c3.md\n",
+    ],
+    ids=["grep", "rg", "context", "ls"],
+)
+def test_lines_that_were_found_in_the_files_of_entries_are_memorys_p26(output: str) -> None:
+    assert shows_an_entry(output)
+
+
+def test_a_part_of_a_section_is_memorys_though_its_marks_were_not_printed_p26() -> None:
+    meta = Meta("id__a1b2c3", "Ports", 0, 0, origin=Origin.AGENT)
+    shown = whole_note(StoredEntry(Listed(meta, "topics/ports.md", ""), "The api listens on 8080."))
+    assert shows_an_entry(shown)
+    numbered = "\n".join(f"{number:6}\u2192{line}" for number, line in enumerate(shown.split("\n"), 40))
+    assert shows_an_entry(numbered)
+    assert not shows_an_entry("### Ports\n\nThe api listens on 8080, see id__a1b2c3 · or not.")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_whatever_command_of_memory_prints_it_is_memorys_p26(command: str) -> None:
+    assert is_memory_command(f"memory {command}")
 
 
 PIECES = st.lists(

@@ -25,7 +25,8 @@ _PAIRS = ((SECTION_START, SECTION_END), (CONTEXT_START, CONTEXT_END))
 
 _SUBCOMMANDS = (
     "capture|consolidate|defrag|list|read|search|inject|remember|edit|pin|unpin|promote|archive|restore|forget|"
-    "generate-agents-md|doctor|status|stats|log|diff|undo|why|links|backfill|watch|handoff|state|mcp|sync|config|export|import"
+    "generate-agents-md|doctor|status|stats|log|diff|undo|why|links|backfill|watch|handoff|state|tags|mcp|sync|merge-driver|config|"
+    "export|import|setup|uninstall|install-cron|uninstall-cron|run-scheduled|completions|trust"
 )
 _OPTION = r"(?:--?[A-Za-z][\w-]*(?:=\S*)?\s+)"
 _MEMORY_COMMAND = re.compile(
@@ -42,9 +43,13 @@ _MEMORY_TOOL = re.compile(
     rf"|(?:[\w-]*[_-])?memory[-_]+(?:{_TOOLS})$|(?:{_TOOLS})$",
     re.IGNORECASE,
 )
-# The id line of an entry's frontmatter, also as file viewers number it ("   2→id: id__…", "2:id: id__…").
-_ENTRY_ID_LINE = re.compile(
-    r"^\s{0,8}(?:\d{1,7}\s{0,2}[→:\-|\t]\s{0,2})?\"?id\"?: {0,2}\"?id__[1-9A-HJ-NP-Za-km-z]{6}\b", re.MULTILINE
+# A line's beginning, also as file viewers number it ("   2→", "2:").
+_LINE_START = r"^\s{0,8}(?:\d{1,7}\s{0,2}[→:\-|\t]\s{0,2})?"
+_AN_ID = r"id__[1-9A-HJ-NP-Za-km-z]{6}"
+# The id line of an entry's frontmatter; the line below a note's title in a managed section, an injection, `memory read`; the
+# file's name as `grep`, `rg` and `ls` print it.
+_ENTRY_LINE = re.compile(
+    rf"{_LINE_START}\"?id\"?: {{0,2}}\"?{_AN_ID}\b|{_LINE_START}{_AN_ID} · |\b{_AN_ID}\.md(?=$|[:\-])", re.MULTILINE
 )
 
 
@@ -70,8 +75,9 @@ def is_entry_path(path: str) -> bool:
 
 
 def shows_an_entry(output: str) -> bool:
-    """Whether a tool's output holds the frontmatter of a memory entry, by whatever command it was printed."""
-    return bool(_ENTRY_ID_LINE.search(output))
+    """Whether a tool's output holds a memory entry, by whatever command it was printed: its frontmatter, the facts below its
+    title where it is shown to agents, or lines that were found in its file."""
+    return bool(_ENTRY_LINE.search(output))
 
 
 def without_own_text(text: str) -> str:
