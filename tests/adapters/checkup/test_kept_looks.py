@@ -12,10 +12,13 @@ from attrs import evolve
 from agent_memory.adapters.analysis.dict_noticed import DictNoticed
 from agent_memory.adapters.analysis.noticed_files import NoticedFiles
 from agent_memory.adapters.checkup.kept_looks import CACHE_NAME, KeptLooks, judges
-from agent_memory.adapters.checkup.note_files import read_note
+from agent_memory.adapters.checkup.note_files import read_again
 from agent_memory.adapters.checkup.note_looks import NoteLooks
+from agent_memory.domain.analysis.noticed import noticed_in
 from agent_memory.domain.checkup.examination import Examination
+from agent_memory.domain.checkup.note_look import look_at
 from agent_memory.domain.checkup.notes import NoteFile
+from agent_memory.domain.entry import Listed
 from agent_memory.domain.vocabulary import Sensitivity
 from fixtures.secret_samples import base62
 from store_under_examination import Patient
@@ -37,11 +40,11 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The paths of the notes that are read to be looked at."""
     paths: list[str] = []
 
-    def watched(root: str, path: str) -> NoteFile | None:
-        paths.append(path)
-        return read_note(root, path)
+    def watched(root: str, listed: Listed) -> NoteFile | None:
+        paths.append(listed.path)
+        return read_again(root, listed)
 
-    monkeypatch.setattr("agent_memory.adapters.checkup.note_looks.read_note", watched)
+    monkeypatch.setattr("agent_memory.adapters.checkup.note_looks.read_again", watched)
     return paths
 
 
@@ -140,6 +143,28 @@ def test_what_went_since_the_listing_is_left_out(patient: Patient) -> None:
     assert len(list(looks.all(live))) == 3
     (patient.root / "topics/idea.md").unlink()
     assert len(list(looks.all(live))) == 2
+
+
+def test_what_only_one_of_both_knows_of_a_note_is_not_found_out_again(
+    patient: Patient, opened: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An analysis comes before the first examination, and new rules by which notes are looked at do not change what is said."""
+    done: list[str] = []
+
+    def watched(name: str, real: Callable[..., object]) -> None:
+        module = f"agent_memory.adapters.checkup.note_looks.{name}"
+        monkeypatch.setattr(module, lambda *arguments: done.append(name) or real(*arguments))
+
+    watched("noticed_in", noticed_in)
+    watched("look_at", look_at)
+    first = examined(patient)
+    assert sorted(done) == [*["look_at"] * 3, *["noticed_in"] * 3], "positive control"
+    for left_out, again in ((CACHE_NAME, "look_at"), ("analysis", "noticed_in")):
+        (patient.root / ".cache" / left_out).unlink()
+        opened.clear()
+        done.clear()
+        assert examined(patient) == first
+        assert (len(opened), done) == (3, [again] * 3)
 
 
 def test_the_rules_are_what_is_in_the_modules(tmp_path: Path) -> None:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
-from returns.result import Failure, Success
+from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.paths import FileImage
-from agent_memory.adapters.store.entry_files import read_image, understand
+from agent_memory.adapters.store.entry_files import read_image, understand, understand_again
 from agent_memory.domain.checkup.notes import NoteFile
 from agent_memory.domain.entry import Listed, StoredEntry, UnreadableFile
 from agent_memory.domain.results import sealed
+from agent_memory.errors import EntryUnreadable
 from agent_memory.formats.written_tags import written_tags
 from agent_memory.values import evolve
 
@@ -34,9 +35,20 @@ def read_copies(root: str, unreadable: Iterable[UnreadableFile], live: Iterable[
 
 def read_note(root: str, path: str) -> NoteFile | None:
     """The file; None for one that is gone, cannot be read, or is no note."""
+    return _read(root, path, lambda image: understand(path, image.data, image.mtime_ns))
+
+
+def read_again(root: str, listed: Listed) -> NoteFile | None:
+    """The same of an entry that was listed: what its bytes say is not found out once more while they are the same."""
+    return _read(root, listed.path, lambda image: understand_again(listed, image.data, image.mtime_ns))
+
+
+def _read(
+    root: str, path: str, understood: Callable[[FileImage], Result[StoredEntry, EntryUnreadable]]
+) -> NoteFile | None:
     match sealed(read_image(root, path)):
         case Success(image) if image is not None:
-            match sealed(understand(path, image.data, image.mtime_ns)):
+            match sealed(understood(image)):
                 case Success(stored):
                     return _note(path, image, stored)
                 case Failure(_):
