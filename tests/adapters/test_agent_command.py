@@ -212,9 +212,14 @@ class TestEndings:
 
     @pytest.mark.parametrize("mode", ["hang", "hang_after_output", "ignore_sigterm", "no_stdin_read_and_hang"])
     def test_a_command_that_takes_too_long_timed_out_p10(self, home: Path, mode: str) -> None:
-        error = error_of(behaving(home, mode, timeout_seconds=0.3).answer(a_request("p" * 100_000)))
+        ledger = DictSpendLedger()
+        agent = behaving(home, mode, ledger=ledger, timeout_seconds=0.3, max_calls_per_day=1)
+        error = error_of(agent.answer(a_request("p" * 100_000)))
         assert isinstance(error, AgentTimedOut)
         assert error.seconds == 0.3
+        # It was made, and may have been paid for: it counts.
+        assert ledger.days().unwrap()[0].prompt_chars == 100_000
+        assert agent.answer(a_request()) == Failure(SpendExhausted(1, 1))
 
     def test_too_long_a_reply_is_refused_p10(self, home: Path) -> None:
         error = error_of(behaving(home, "endless").answer(a_request()))
