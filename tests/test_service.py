@@ -288,6 +288,17 @@ class TestEdit:
         assert (meta.id, meta.origin, meta.status) == (id, Origin.USER, Status.CAPTURED)
         assert DEPLOYS in world.store.read(id, archived=True).unwrap().body
 
+    def test_a_description_that_nobody_wrote_follows_the_text(self, world: World) -> None:
+        id = world.remembered()
+        assert world.person.update_body(
+            id, "The api listens on 9090. It did not before."
+        ).unwrap().meta.description == ("The api listens on 9090.")
+        whole = MemoryEntry(world.entry(id).meta, "The api listens on 7070.\n")
+        after = world.person.replace(id, whole, world.entry(id).listed.content_hash).unwrap()
+        assert after.meta.description == "The api listens on 7070."
+        world.person.update_meta(id, MetaPatch(description="Where it listens")).unwrap()
+        assert world.person.update_body(id, "The api listens on 6060.").unwrap().meta.description == "Where it listens"
+
     def test_an_edit_that_changes_nothing_writes_nothing(self, world: World) -> None:
         id = world.remembered()
         before = world.entry(id)

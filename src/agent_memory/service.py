@@ -7,7 +7,14 @@ from collections.abc import Callable
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.change import Create, Replace, Restore, Retire
-from agent_memory.domain.editing import EDITABLE as EDITABLE, edited_title, patched, promoted, trusted_after
+from agent_memory.domain.editing import (
+    EDITABLE as EDITABLE,
+    edited_title,
+    kept_description,
+    patched,
+    promoted,
+    trusted_after,
+)
 from agent_memory.domain.entry import Listed, MemoryEntry, Meta, StoredEntry
 from agent_memory.domain.note_draft import Caller, MetaPatch, NoteDraft
 from agent_memory.domain.planning.drafts import stored_body, stored_description, stored_tags
@@ -87,7 +94,10 @@ class MemoryService:
             patch = evolve(patch, tags=self._by_present_names(patch.tags))
 
         def edited(stored: StoredEntry) -> Result[MemoryEntry, Error]:
-            return Success(MemoryEntry(patched(stored.meta, patch), stored.body if text is None else text))
+            meta, said = patched(stored.meta, patch), stored.body if text is None else text
+            if patch.description is None:
+                meta = evolve(meta, description=kept_description(stored.entry, said))
+            return Success(MemoryEntry(meta, said))
 
         return self._change(id, edited, "edit")
 
@@ -106,13 +116,17 @@ class MemoryService:
             if others:
                 return Failure(EntryInvalid(tuple(f"{key}: is not changed by editing" for key in others)))
             meta = evolve(stored.meta, **{name: getattr(text.meta, name) for name in EDITABLE})
+            body = stored_body(text.body)
+            is_described = meta.description != stored.meta.description
             cleaned = evolve(
                 meta,
                 title=edited_title(meta.title),
-                description=stored_description(meta.description),
+                description=stored_description(meta.description)
+                if is_described
+                else kept_description(stored.entry, body),
                 tags=self._by_present_names(meta.tags),
             )
-            return Success(MemoryEntry(cleaned, stored_body(text.body)))
+            return Success(MemoryEntry(cleaned, body))
 
         return self._change(id, edited, "edit")
 

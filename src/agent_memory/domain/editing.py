@@ -5,7 +5,7 @@ from __future__ import annotations
 from agent_memory.domain.entry import MemoryEntry, Meta
 from agent_memory.domain.note_draft import Caller, MetaPatch
 from agent_memory.domain.planning.drafts import stored_description, stored_tags, stored_title
-from agent_memory.domain.text.derive import MAX_TITLE_CHARS
+from agent_memory.domain.text.derive import MAX_TITLE_CHARS, derive_description
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.domain.tiering.vouched import BY_A_PERSON
 from agent_memory.domain.vocabulary import Origin, Sensitivity, Status, furthest, least_trusted
@@ -73,3 +73,9 @@ def _needs_another_word(before: MemoryEntry, after: MemoryEntry) -> bool:
 def edited_title(text: str) -> str:
     """The title of an entry for which a person or an agent gave this one: clean, on one line, never empty."""
     return one_line(stored_title(text), MAX_TITLE_CHARS) or "untitled"
+
+
+def kept_description(old: MemoryEntry, body: str) -> str:
+    """The description of an entry whose body becomes another: derived anew where it was derived."""
+    was_derived = old.meta.description in ("", derive_description(old.body))
+    return derive_description(body) if was_derived and body != old.body else old.meta.description

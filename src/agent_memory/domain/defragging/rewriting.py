@@ -11,6 +11,7 @@ from agent_memory.domain.defragging.ground import Ground
 from agent_memory.domain.defragging.information import loss_problems
 from agent_memory.domain.defragging.results import Reasons
 from agent_memory.domain.defragging.united import with_origin
+from agent_memory.domain.editing import kept_description
 from agent_memory.domain.entry import MemoryEntry
 from agent_memory.domain.planning.drafts import (
     body_problems,
@@ -19,7 +20,7 @@ from agent_memory.domain.planning.drafts import (
     stored_title,
     title_problems,
 )
-from agent_memory.domain.planning.entry_updates import kept_description, with_links
+from agent_memory.domain.planning.entry_updates import with_links
 from agent_memory.domain.planning.salience import salient_tokens
 from agent_memory.domain.text.derive import derive_description
 from agent_memory.domain.text.file_name import file_name_of

@@ -5,6 +5,7 @@ from __future__ import annotations
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.change_set import ProposedUpdate
+from agent_memory.domain.editing import kept_description
 from agent_memory.domain.entry import MemoryEntry, Meta
 from agent_memory.domain.plan import PlanFacts
 from agent_memory.domain.planning.directives import is_directive
@@ -103,12 +104,6 @@ def _fresh_sentences(old: MemoryEntry, new: MemoryEntry) -> list[str]:
     """The sentences that the old version does not hold."""
     known = set(statements(_text(old.meta, old.body)))
     return [sentence for sentence in statements(_text(new.meta, new.body)) if sentence not in known]
-
-
-def kept_description(old: MemoryEntry, body: str) -> str:
-    """The description of an entry whose body becomes another: derived anew where it was derived."""
-    was_derived = old.meta.description in ("", derive_description(old.body))
-    return derive_description(body) if was_derived and body != old.body else old.meta.description
 
 
 def _losses(before: str, after: str, drops: tuple[str, ...]) -> Reasons:
