@@ -24,9 +24,6 @@ from returns.result import Failure, Result, Success
 from agent_memory.adapters.disk.listed_names import names_inside
 from agent_memory.adapters.disk.paths import real_root
 from agent_memory.adapters.store.entry_files import JOURNAL, TOPICS, read_image, understand, understand_again
-from agent_memory.adapters.store.shelf_names import is_text
-from agent_memory.adapters.store.shelves import Shelves
-from agent_memory.domain.change import Change, Create, Receipt, Replace, Retire, Together
 from agent_memory.domain.entry import Listed, Listing, Listings, MemoryEntry, StoredEntry
 from agent_memory.domain.results import sealed
 from agent_memory.domain.text.file_name import id_in_name
@@ -36,7 +33,9 @@ from agent_memory.errors import EntryChanged, EntryNotFound, EntryUnreadable, Er
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from agent_memory.adapters.store.shelves import Shelves
     from agent_memory.adapters.store.store_batches import Batches, Decided
+    from agent_memory.domain.change import Change, Receipt, Together
     from agent_memory.domain.footprint import Footprint
     from agent_memory.domain.tiers import TierList
     from agent_memory.ports import Locks
@@ -51,16 +50,21 @@ class StoreFiles:
     def __init__(self, root: Path | str, locks: Locks) -> None:
         self._root = real_root(root)
         self._locks = locks
-        self._shelves = Shelves(self._root)
         self._last_live: Listing | None = None
         self._put: dict[str, str | None] = {}
         """Where entries were put since the last listing, by id; None for those that are live no more."""
 
+    # `memory search` lists nothing, and `memory list` does without all that writing needs.
+
+    @cached_property
+    def _shelves(self) -> Shelves:
+        from agent_memory.adapters.store.shelves import Shelves
+
+        return Shelves(self._root)
+
     @cached_property
     def _batches(self) -> Batches:
-        from agent_memory.adapters.store.store_batches import (
-            Batches,  # `memory list` does without all that writing needs
-        )
+        from agent_memory.adapters.store.store_batches import Batches
 
         return Batches(self._root, self._shelves)
 
@@ -107,10 +111,14 @@ class StoreFiles:
 
     def write(self, entry: MemoryEntry, expected_hash: str | None) -> Result[Receipt, Error]:
         """See the port. A refusal is an error: EntryExists, EntryChanged, EntryNotFound, EntryInvalid."""
+        from agent_memory.domain.change import Create, Replace
+
         return self._apply_one(Create(entry) if expected_hash is None else Replace(entry, expected_hash))
 
     def delete(self, id: str) -> Result[Receipt, Error]:
         """See the port. An alias is not the entry: EntryNotFound."""
+        from agent_memory.domain.change import Retire
+
         with self._locks.write() as held:
             match sealed(held.bind(lambda _: self.read(id))):
                 case Failure(error):
@@ -202,6 +210,8 @@ class StoreFiles:
     def _read_by_name(self, id: str) -> StoredEntry | None:
         """The live entry, if a file that bears its id in the name states it too: of several files with one id that is the
         entry, the first of them by path (see `shelves.standing`). Otherwise a listing has to tell."""
+        from agent_memory.adapters.store.shelf_names import is_text
+
         self._settle()
         if not is_id(id):
             return None
