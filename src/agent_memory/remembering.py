@@ -84,10 +84,11 @@ class Remembering:
 
     def _meta(self, draft: NoteDraft, subject: Subject, taken: TakenIds) -> Meta:
         now = self.clock.now_ms()
+        here = draft.here or draft.scope
         source = Source(
             self.caller.harness,
             cwd=draft.cwd and redact_path(draft.cwd),
-            repo=draft.scope if draft.scope != GLOBAL_SCOPE else None,
+            repo=here if here != GLOBAL_SCOPE else None,
             agent=draft.agent and stored_agent(draft.agent),
         )
         return Meta(

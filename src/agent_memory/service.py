@@ -34,6 +34,7 @@ from agent_memory.values import evolve, frozen
 from agent_memory.wording import describe
 
 _EMPTY = EntryInvalid(("body: is empty (`memory archive` puts a note away)",))
+_UNTITLED = EntryInvalid(("title: is empty",))
 
 
 @frozen
@@ -90,6 +91,8 @@ class MemoryService:
         text = None if body is None else stored_body(body)
         if text is not None and not text.strip():
             return Failure(_EMPTY)
+        if patch.title is not None and not patch.title.strip():
+            return Failure(_UNTITLED)
         if patch.tags is not None:
             patch = evolve(patch, tags=self._by_present_names(patch.tags))
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from agent_memory.domain.queueing.scope import GLOBAL_SCOPE, remote_scope_key, scope_key
+from agent_memory.domain.queueing.scope import GLOBAL_SCOPE, remote_scope_key, scope_key, stated_scope
 
 
 @pytest.mark.parametrize(
@@ -141,3 +141,26 @@ def test_a_throw_away_repository_is_global_but_a_clone_is_itself_anywhere() -> N
     assert key("/tmp/x", "/tmp/x/.git") == GLOBAL_SCOPE
     assert key("/tmp/x", "/tmp/x/.git", (("origin", "git@h:o/r"),)) == "h/o/r"
     assert key("/tmpfs/x", "/tmpfs/x/.git") == "path:/tmpfs/x/.git"
+
+
+@pytest.mark.parametrize(
+    ("text", "scope"),
+    [
+        ("global", "global"),
+        (" github.com/ada/lamp ", "github.com/ada/lamp"),
+        ("GitHub.com/ada/lamp.git", "github.com/ada/lamp"),
+        ("git@github.com:ada/lamp.git", "github.com/ada/lamp"),
+        ("https://ada:token@github.com/ada/lamp", "github.com/ada/lamp"),
+        ("forge/lamp", "forge/lamp"),
+        ("path:/home/ada/my lamp/.git", "path:/home/ada/my lamp/.git"),
+    ],
+)
+def test_a_person_states_a_scope_by_word_key_or_url(text: str, scope: str) -> None:
+    assert stated_scope(text) == scope
+
+
+@pytest.mark.parametrize(
+    "text", ["", "gloabl", "Global", "lamp", "../../etc", "path:lamp", "path:/a\u202eb", "two words/x", "file:///x"]
+)
+def test_what_can_be_no_scope_is_none(text: str) -> None:
+    assert stated_scope(text) is None

@@ -49,6 +49,23 @@ class TestRemember:
         assert "(github.com/ada/lamp)" in memory("remember", NOTE, cwd=project).out
         assert "(global)" in memory("remember", "Tabs.", "--scope", "global", cwd=project).out
 
+    def test_a_scope_that_is_none_is_refused_wherever_one_is_written(self, memory: Memory) -> None:
+        """A slip in `global` would be a scope of its own, whose notes nobody is ever shown."""
+        refused = memory("remember", NOTE, "--scope", "gloabl")
+        assert (refused.code, memory.notes()) == (2, [])
+        assert "--scope is 'gloabl', expected global, repo, or a repository's key such as github.com/owner/repo" in (
+            refused.err
+        )
+        id = memory.remembered(NOTE, "--scope", "https://github.com/ada/lamp.git")
+        assert memory.notes()[0]["scope"] == "github.com/ada/lamp"
+        assert memory("edit", id, "--scope", "lamp").code == 2
+        assert memory("edit", id, "--scope", "global").code == 0
+        assert memory.notes()[0]["scope"] == "global"
+
+    def test_its_source_is_where_it_was_said_whatever_it_is_about(self, memory: Memory) -> None:
+        memory.remembered(NOTE, "--scope", "github.com/ada/lamp")
+        assert memory.notes()[0]["sources"][0]["repo"] is None
+
     def test_a_similar_one_is_named_and_linked_and_the_same_is_stored_once(self, memory: Memory) -> None:
         first = memory.remembered(NOTE)
         similar = memory("remember", "Deploys run from main only, and never on a Friday.")
@@ -104,6 +121,16 @@ class TestListAndRead:
         assert cells[:4] == [id, "fact", "captured", "user"]
         assert cells[5:] == ["0", NOTE, "topic__deploy"]
         assert "\x1b" not in line
+
+    def test_of_this_repository_alone(self, memory: Memory) -> None:
+        project = memory.home / "lamp"
+        (project / ".git").mkdir(parents=True)
+        (project / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
+        (project / ".git" / "config").write_text('[remote "origin"]\n\turl = git@github.com:ada/lamp.git\n')
+        memory("remember", "Tabs.", "--scope", "global", cwd=project)
+        memory("remember", NOTE, cwd=project)
+        (line,) = memory("list", "--scope", "repo", cwd=project).out.splitlines()
+        assert NOTE in line
 
     def test_reading_counts_and_listing_does_not(self, memory: Memory) -> None:
         id = memory.remembered(NOTE)
@@ -170,6 +197,19 @@ class TestEdit:
         )
         assert NOTE in memory("read", id, "--archived").out
         assert memory.log()[0] == "agent-memory: edit: Deploys"
+
+    def test_what_reads_so_already_is_not_said_to_be_edited(self, memory: Memory) -> None:
+        id = memory.remembered(NOTE, "--tags", "ci")
+        log = memory.log()
+        untouched = self.editor(memory, "true")
+        for words in (("--tags", "ci"), ("--body", NOTE), ()):
+            assert memory("edit", id, *words, environ=untouched).out == f"Nothing changed in {id}  {NOTE}\n"
+        assert memory.log() == log
+
+    def test_a_title_is_not_edited_away(self, memory: Memory) -> None:
+        id = memory.remembered(NOTE)
+        refused = memory("edit", id, "--title", "  ")
+        assert (refused.code, refused.err) == (20, "memory: That would not be a valid entry: title: is empty.\n")
 
     def editor(self, memory: Memory, script: str) -> dict[str, str]:
         path = memory.home / "my editor"

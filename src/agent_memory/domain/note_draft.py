@@ -61,6 +61,8 @@ class NoteDraft:
     agent: str | None = None
     """Which of the agents of a client writes, as it calls itself."""
     expiry: Expiry = Expiry(None)
+    here: str | None = None
+    """The scope key of the place where it is said, which the note need not be about; None: its own scope."""
 
 
 @frozen

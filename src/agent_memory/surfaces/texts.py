@@ -6,6 +6,8 @@ import sys
 
 from returns.result import Failure, Result, Success
 
+from agent_memory.domain.queueing.scope import stated_scope
+from agent_memory.domain.text.plain_text import one_line
 from agent_memory.domain.text.tags import normal_tag, split_tags
 from agent_memory.errors import Error, UsageInvalid
 
@@ -39,6 +41,15 @@ def tags_of(words: str) -> Result[tuple[str, ...], Error]:
             return Failure(UsageInvalid(f"Nothing of {word!r} in --tags can be a tag"))
         tags[tag] = None
     return Success(tuple(tags))
+
+
+def scope_of(given: str, here: str) -> Result[str, Error]:
+    """The scope that `--scope` means: `repo` is that of the working directory, `here`."""
+    scope = here if given == "repo" else stated_scope(given)
+    if scope is None:
+        expected = "expected global, repo, or a repository's key such as github.com/owner/repo"
+        return Failure(UsageInvalid(f"--scope is {one_line(given, 80)!r}, {expected}"))
+    return Success(scope)
 
 
 def is_text(word: str) -> bool:

@@ -78,6 +78,21 @@ def remote_scope_key(url: str) -> str | None:
     return key if len(key) <= MAX_KEY_CHARS and key.isprintable() and " " not in key else None
 
 
+def stated_scope(text: str) -> str | None:
+    """The scope that a person means by `global`, a repository's key or its URL; None where it can be none of these.
+
+    A word that is no key, such as a slip in `global`, would be a scope of its own, and its notes shown nowhere.
+    """
+    stated = text.strip()
+    if stated == GLOBAL_SCOPE:
+        return stated
+    if stated.startswith("path:"):
+        is_key = stated.startswith("path:/") and len(stated) <= MAX_KEY_CHARS and stated.isprintable()
+        return stated if is_key else None
+    key = remote_scope_key(stated)
+    return key if key is not None or ":" in stated else remote_scope_key(f"https://{stated}")
+
+
 def _one_name(host: str, parts: list[str]) -> list[str]:
     """Host and path in the form that a host uses in its web addresses. Azure's forms are `v3/org/project/repo` (SSH),
     `org/project/_git/repo` and, where both have one name, `org/_git/repo`; it was `org.visualstudio.com` before."""

@@ -14,7 +14,7 @@ from agent_memory.errors import Error, UsageInvalid
 from agent_memory.surfaces.cli.opening import add_choice, add_id, report_change, with_memory
 from agent_memory.surfaces.console import Console
 from agent_memory.surfaces.periods import expiry_of
-from agent_memory.surfaces.texts import tags_of, text_of
+from agent_memory.surfaces.texts import scope_of, tags_of, text_of
 from agent_memory.values import evolve
 
 _HINT = "Say what to change: --title, --body, --tags …"
@@ -36,7 +36,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, console: Console) -> int:
     def edit(memory: Memory) -> int:
-        return report_change(memory, console, "Edited", _edited(memory, arguments, console))
+        before = memory.store.read(arguments.id).map(lambda stored: stored.listed.content_hash).value_or(None)
+        edited = _edited(memory, arguments, console)
+        stays = edited.map(lambda stored: stored.listed.content_hash).value_or("") == before
+        return report_change(memory, console, "Nothing changed in" if stays else "Edited", edited)
 
     return with_memory(console, edit)
 
@@ -46,14 +49,18 @@ def _edited(memory: Memory, arguments: argparse.Namespace, console: Console) -> 
         title=arguments.title,
         description=arguments.description,
         kind=Kind(arguments.kind) if arguments.kind else None,
-        scope=memory.scope_here() if arguments.scope == "repo" else arguments.scope,
         importance=Importance(arguments.importance) if arguments.importance else None,
         sensitivity=Sensitivity(arguments.sensitivity) if arguments.sensitivity else None,
     )
-    if patch == MetaPatch() and all(given is None for given in (arguments.body, arguments.tags, arguments.expires)):
+    others = (arguments.body, arguments.tags, arguments.expires, arguments.scope)
+    if patch == MetaPatch() and all(given is None for given in others):
         return _in_editor(memory, arguments.id, console)
     changed = _tags(arguments.tags).bind(
-        lambda tags: _expiry(arguments.expires, memory).map(lambda expiry: evolve(patch, tags=tags, expiry=expiry))
+        lambda tags: _expiry(arguments.expires, memory).bind(
+            lambda expiry: _scope(arguments.scope, memory).map(
+                lambda scope: evolve(patch, tags=tags, expiry=expiry, scope=scope)
+            )
+        )
     )
     return changed.bind(
         lambda whole: _body(arguments.body).bind(lambda body: memory.service.edit(arguments.id, whole, body))
@@ -68,6 +75,10 @@ def _expiry(given: str | None, memory: Memory) -> Result[Expiry | None, Error]:
     if given is None:
         return Success(None)
     return expiry_of(given, memory.clock.now_ms()).map(lambda expiry: expiry).alt(lambda error: error)
+
+
+def _scope(given: str | None, memory: Memory) -> Result[str | None, Error]:
+    return Success(None) if given is None else scope_of(given, memory.scope_here()).map(lambda scope: scope)
 
 
 def _body(given: str | None) -> Result[str | None, Error]:

@@ -32,7 +32,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_choice(parser, "--status", Status, "how far it has come")
     add_choice(parser, "--kind", Kind, "what it is")
     parser.add_argument("--tag", help="only entries with this tag (`x` means topic__x)")
-    parser.add_argument("--scope", help="global, or a repository's key such as github.com/owner/repo")
+    parser.add_argument("--scope", help="only notes of this scope: global, repo, or a repository's key")
+    parser.add_argument("--session", metavar="ID", help="only notes that come from this session")
     parser.add_argument("--query", help="words that must all occur in title, description or tags")
     parser.add_argument(
         "--open", action="store_true", help="only what has an open check-box, each shown, and tasks without check-boxes"
@@ -48,8 +49,9 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
             status=Status(arguments.status) if arguments.status else None,
             kind=Kind(arguments.kind) if arguments.kind else None,
             tag=arguments.tag,
-            scope=arguments.scope,
+            scope=memory.scope_here() if arguments.scope == "repo" else arguments.scope,
             query=arguments.query,
+            session=arguments.session,
             is_open=arguments.open,
             expired_by_ms=memory.clock.now_ms() if arguments.expired else None,
         )

@@ -17,7 +17,7 @@ from agent_memory.service import Remembered
 from agent_memory.surfaces.cli.opening import add_choice, with_memory
 from agent_memory.surfaces.console import Console
 from agent_memory.surfaces.periods import expiry_of
-from agent_memory.surfaces.texts import tags_of, text_of
+from agent_memory.surfaces.texts import scope_of, tags_of, text_of
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -52,18 +52,19 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
 
 
 def _draft(memory: Memory, arguments: argparse.Namespace) -> Result[NoteDraft, Error]:
-    def drafted(text: str, tags: tuple[str, ...], expiry: Expiry) -> NoteDraft:
+    def drafted(text: str, tags: tuple[str, ...], expiry: Expiry, scope: str) -> NoteDraft:
         return NoteDraft(
             body=text,
             title=arguments.title,
             description=arguments.description,
             tags=tags,
             kind=Kind(arguments.kind),
-            scope=memory.scope_here() if arguments.scope in (None, "repo") else arguments.scope,
+            scope=scope,
             importance=Importance(arguments.importance),
             sensitivity=Sensitivity(arguments.sensitivity),
             cwd=memory.cwd,
             expiry=expiry,
+            here=memory.scope_here(),
         )
 
     end: Result[Expiry, Error] = Success(Expiry(None))
@@ -71,7 +72,9 @@ def _draft(memory: Memory, arguments: argparse.Namespace) -> Result[NoteDraft, E
         end = expiry_of(arguments.expires, memory.clock.now_ms()).alt(lambda error: error)
     return tags_of(arguments.tags).bind(
         lambda tags: end.bind(
-            lambda expiry: text_of(arguments.text).map(lambda text: drafted(text, tags, expiry)),
+            lambda expiry: scope_of(arguments.scope or "repo", memory.scope_here()).bind(
+                lambda scope: text_of(arguments.text).map(lambda text: drafted(text, tags, expiry, scope))
+            )
         )
     )
 

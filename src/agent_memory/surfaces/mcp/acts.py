@@ -64,6 +64,7 @@ def write_context(memory: Memory, asked: AskedWrite) -> Told:
         tags=asked.tags,
         kind=asked.kind,
         scope=memory.scope_here() if asked.scope is Scope.REPO else GLOBAL_SCOPE,
+        here=memory.scope_here(),
         importance=asked.importance,
         cwd=memory.cwd,
         agent=asked.agent,
