@@ -20,7 +20,7 @@ from agent_memory.values import evolve, frozen
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from agent_memory.domain.link_graph import LinkSheet
+    from agent_memory.domain.link_graph import LinkGraph, LinkSheet
     from agent_memory.domain.note_draft import Caller
     from agent_memory.ports import Clock, Store, UsageLedger
 
@@ -60,6 +60,8 @@ class ListFilter:
     query: str | None = None
     is_open: bool = False
     expired_by_ms: int | None = None
+    session: str | None = None
+    """The session that it comes from, maybe among others."""
 
     def accepts(self, meta: Meta, tier: Tier = Tier.COLD) -> bool:
         """Whether it does by all that is known without the body."""
@@ -69,6 +71,7 @@ class ListFilter:
             and (self.tag is None or bool(set(normal_tags([self.tag])) & set(meta.tags)))
             and (self.scope is None or meta.scope == self.scope)
             and (self.expired_by_ms is None or (meta.expires_at_ms or math.inf) <= self.expired_by_ms)
+            and (self.session is None or any(each.thread_id == self.session for each in meta.sources))
             and (self.query is None or self._is_said(meta))
         )
 
@@ -190,6 +193,30 @@ class Reading:
             )
 
         return self.store.read(id).lash(lambda error: self._archived(id, error)).bind(tied)
+
+    def link_graph(self, *, private: bool = False) -> Result[LinkGraph, Error]:
+        """All links between the live notes, and to archived ones. Nothing secret is in it, and nothing private unless asked
+        for: it is made to be taken elsewhere. Counts no read."""
+        from agent_memory.domain.link_graph import graph_of
+        from agent_memory.domain.planning.taken_ids import borne_ids
+
+        kept = frozenset({Sensitivity.NORMAL, *((Sensitivity.PRIVATE,) if private else ())})
+
+        def graph(live: Listing, archive: Listing) -> LinkGraph:
+            everything = (*live.entries, *archive.entries)
+            unread: list[UnreadableFile] = []
+            live_shown, archive_shown = (
+                Listing(tuple(each for each in shelf.entries if each.meta.sensitivity in kept))
+                for shelf in (live, archive)
+            )
+            shown = frozenset(borne_ids((*live_shown.entries, *archive_shown.entries)))
+            left_out = frozenset(borne_ids(everything)) - shown
+            links = graph_of(self._bodies(live_shown, unread.append), live_shown, archive_shown, left_out)
+            return evolve(links, unreadable=(*live.unreadable, *unread))
+
+        return self.store.list().bind(
+            lambda live: self.store.list(archived=True).map(lambda archive: graph(live, archive))
+        )
 
     def _archived(self, id: str, error: Error) -> Result[StoredEntry, Error]:
         if isinstance(error, EntryNotFound) and error.archived:

@@ -5,7 +5,18 @@ from __future__ import annotations
 from attrs import evolve
 
 from agent_memory.domain.entry import Listed, Listing, Meta, StoredEntry
-from agent_memory.domain.link_graph import IncomingLink, LinkSheet, OutgoingLink, Reference, Whereabouts, links_of
+from agent_memory.domain.link_graph import (
+    Edge,
+    IncomingLink,
+    LinkGraph,
+    LinkSheet,
+    OutgoingLink,
+    Reference,
+    Relation,
+    Whereabouts,
+    graph_of,
+    links_of,
+)
 
 A, B, C, OLD, GONE = "id__aaaaaa", "id__bbbbbb", "id__cccccc", "id__oooooo", "id__gggggg"
 
@@ -52,3 +63,27 @@ def test_supersession_both_ways_and_aliases() -> None:
 
 def test_an_entry_alone_has_nothing() -> None:
     assert sheet(entry(A, "text"), entry(A, "text")) == LinkSheet()
+
+
+def graph(*live: StoredEntry, archive: tuple[StoredEntry, ...] = (), left_out: tuple[str, ...] = ()) -> LinkGraph:
+    listed, archived = (Listing(tuple(each.listed for each in shelf)) for shelf in (live, archive))
+    return graph_of(live, listed, archived, left_out)
+
+
+def test_all_links_at_once_lead_to_what_bears_the_id_now() -> None:
+    a = entry(A, f"[[{B}|label]] [[{B}|label]] [[{OLD}]] [[{GONE}]] `[[id__iiiiii]]`", supersedes=(C,))
+    b, c = entry(B, aliases=(OLD,)), entry(C, archived=True)
+    found = graph(a, b, archive=(c, c, entry("id__dddddd", archived=True)))
+    assert found.edges == (
+        Edge(A, B, Relation.LINKS, "label", Whereabouts.LIVE),
+        Edge(A, B, Relation.LINKS, None, Whereabouts.ALIAS),
+        Edge(A, GONE, Relation.LINKS, None, Whereabouts.UNRESOLVED),
+        Edge(A, C, Relation.SUPERSEDES, None, Whereabouts.ARCHIVED),
+    )
+    assert [each.meta.id for each in found.entries] == [A, B, C], "of the archive only what is named, once"
+
+
+def test_what_is_left_out_is_not_named() -> None:
+    assert graph(entry(A, f"[[{B}]] [[{C}]]"), entry(C), left_out=(B,)).edges == (
+        Edge(A, C, Relation.LINKS, None, Whereabouts.LIVE),
+    )

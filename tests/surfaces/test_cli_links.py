@@ -77,3 +77,46 @@ def test_what_is_secret_is_not_named_to_an_agent(memory: Memory) -> None:
     assert "Safe" not in memory("links", open_note, environ=inside).out
     refused = memory("links", secret, "--json", environ=inside)
     assert (refused.code, refused.error["code"]) == (20, "entry-protected")
+
+
+class TestAllLinks:
+    @pytest.fixture
+    def ids(self, memory: Memory) -> tuple[str, str, str]:
+        """Of a note that is linked to by another, of that one, and of a private one that links to it as well."""
+        ports = memory.remembered("The api listens on 8080.", "--title", "Ports")
+        deploys = memory.remembered(f"From main only, see [[{ports}|the ports]].", "--title", "Deploys")
+        talk = memory.remembered(f"Who is paid for [[{ports}]].", "--title", "Salaries", "--sensitivity", "private")
+        memory.remembered(f"The code of [[{ports}]] is nine.", "--title", "Vault", "--sensitivity", "secret")
+        return ports, deploys, talk
+
+    def test_are_listed_without_what_is_private_or_secret(self, memory: Memory, ids: tuple[str, str, str]) -> None:
+        ports, deploys, talk = ids
+        done = memory("links")
+        assert (done.code, done.err) == (0, "")
+        assert done.out == f"{deploys}\t{ports}\tlinks\tlive\tthe ports\tDeploys\tPorts\n"
+        everything = memory("links", "--private", "--json").document
+        assert {each["title"] for each in everything["entries"]} == {"Ports", "Deploys", "Salaries"}
+        assert {each["source"] for each in everything["links"]} == {deploys, talk}
+
+    def test_as_a_graph(self, memory: Memory, ids: tuple[str, str, str]) -> None:
+        ports, deploys, _ = ids
+        drawn = memory("links", "--dot").out
+        assert drawn.startswith("digraph memory {\n")
+        assert f'  "{deploys}" -> "{ports}" [label="the ports"]\n' in drawn
+        assert "Salaries" not in drawn
+        assert "Vault" not in drawn
+
+    def test_a_link_to_what_is_left_out_is_not_shown_as_broken(self, memory: Memory) -> None:
+        vault = memory.remembered("Nine.", "--title", "Vault", "--sensitivity", "secret")
+        memory.remembered(f"Ask for [[{vault}]].", "--title", "Deploys")
+        assert memory("links", "--json").document["links"] == []
+
+    @pytest.mark.parametrize("option", ["--dot", "--private"])
+    def test_one_note_is_no_graph(self, memory: Memory, ids: tuple[str, str, str], option: str) -> None:
+        assert memory("links", ids[0], option).code == 2
+
+    def test_what_cannot_be_read_might_link_and_is_told_p6(self, memory: Memory, ids: tuple[str, str, str]) -> None:
+        (path,) = (memory.root / "topics").glob("Deploys*.md")
+        path.write_bytes(b"\xff\xfe")
+        assert [each["path"] for each in memory("links", "--json").document["unreadable"]] == [f"topics/{path.name}"]
+        assert memory("links").err.count(path.name) == 1

@@ -1,8 +1,8 @@
-"""What an entry links to, and what links to it."""
+"""What an entry links to and what links to it, and all links of a store at once."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from enum import StrEnum
 
 from agent_memory.domain.entry import Listed, Listing, StoredEntry, UnreadableFile
@@ -66,6 +66,37 @@ class LinkSheet:
     """Notes of which it is not known what they link to (P6)."""
 
 
+class Relation(StrEnum):
+    """How one entry names another."""
+
+    LINKS = "links"
+    """In its body."""
+    SUPERSEDES = "supersedes"
+    """In its frontmatter."""
+
+
+@frozen
+class Edge:
+    """One entry naming another, once for each relation and label."""
+
+    source: str
+    target: str
+    """The id of the entry that it leads to; as it is written where it leads to none."""
+    relation: Relation
+    label: str | None
+    where: Whereabouts
+
+
+@frozen
+class LinkGraph:
+    """The live entries, the archived ones that they name, and who names whom."""
+
+    entries: tuple[Listed, ...] = ()
+    edges: tuple[Edge, ...] = ()
+    unreadable: tuple[UnreadableFile, ...] = ()
+    """Notes of which it is not known what they link to (P6)."""
+
+
 @frozen
 class _Known:
     live: Mapping[str, Listed]
@@ -95,6 +126,27 @@ def links_of(entry: StoredEntry, bodies: Iterable[StoredEntry], live: Listing, a
         superseded_by=tuple(_reference(id, known) for id in _successors(entry.meta.id, live, archive)),
         aliases=entry.meta.aliases,
     )
+
+
+def graph_of(
+    bodies: Iterable[StoredEntry], live: Listing, archive: Listing, left_out: Collection[str] = ()
+) -> LinkGraph:
+    """All that these entries name, by the order of `live`; `bodies` are its entries, each looked at once. What is named in
+    `left_out` (ids and aliases) is there, but not to be shown, and neither is that it is named."""
+    known = _known(live, archive)
+    edges = tuple(edge for entry in bodies for edge in _edges(entry, known) if edge.target not in left_out)
+    named = {edge.target for edge in edges if edge.where is Whereabouts.ARCHIVED}
+    old = (known.archived[id] for id in dict.fromkeys(each.meta.id for each in archive.entries) if id in named)
+    return LinkGraph((*live.entries, *old), edges)
+
+
+def _edges(entry: StoredEntry, known: _Known) -> Iterator[Edge]:
+    links = dict.fromkeys((link.target, link.label) for link in find_links(entry.body)) if "[[" in entry.body else {}
+    named = [(Relation.LINKS, target, label) for target, label in links]
+    named += [(Relation.SUPERSEDES, target, None) for target in entry.meta.supersedes]
+    for relation, target, label in named:
+        where, listed = known.find(target)
+        yield Edge(entry.meta.id, target if listed is None else listed.meta.id, relation, label, where)
 
 
 def _known(live: Listing, archive: Listing) -> _Known:

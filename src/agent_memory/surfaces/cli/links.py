@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from returns.result import Failure, Success
 
 from agent_memory.bootstrap import Memory
 from agent_memory.domain.entry import StoredEntry
-from agent_memory.domain.link_graph import IncomingLink, LinkSheet, OutgoingLink, Reference, Whereabouts
+from agent_memory.domain.link_graph import (
+    Edge,
+    IncomingLink,
+    LinkGraph,
+    LinkSheet,
+    OutgoingLink,
+    Reference,
+    Relation,
+    Whereabouts,
+)
 from agent_memory.domain.results import sealed
 from agent_memory.domain.text.plain_text import one_line
-from agent_memory.surfaces.cli.opening import add_id, with_memory
+from agent_memory.errors import UsageInvalid
+from agent_memory.surfaces.cli.ending import told
+from agent_memory.surfaces.cli.opening import entry_id, with_memory
 from agent_memory.surfaces.console import Console
 from agent_memory.surfaces.unreadable_notes import tell_unreadable, unreadable_documents
 
@@ -21,11 +32,29 @@ _TITLE_CHARS = 200
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    add_id(parser)
-    parser.epilog = "Shows live notes and archived ones. Links inside code are no links. Counts no read."
+    parser.add_argument(
+        "id",
+        metavar="ID",
+        type=entry_id,
+        nargs="?",
+        help="an entry: id__a1b2c3, a1b2c3, or its file (default: the links of all notes)",
+    )
+    parser.add_argument("--dot", action="store_true", help="all links as a graph for Graphviz")
+    parser.add_argument("--private", action="store_true", help="private notes, too, where all links are shown")
+    parser.epilog = (
+        "Shows live notes and archived ones. Links inside code are no links. Counts no read. Of all links, those from and "
+        "to secret notes are left out. Piped, one link a line, its fields separated by tabs: id, what it links to, links "
+        "or supersedes, live, alias, archived or unresolved, the label, both titles.\n\n"
+        "Examples:\n  memory links id__a1b2c3\n  memory links --dot | dot -Tsvg > links.svg"
+    )
 
 
 def run(arguments: argparse.Namespace, console: Console) -> int:
+    if arguments.id is None:
+        return with_memory(console, lambda memory: _show_all(memory, arguments, console))
+    if arguments.dot or arguments.private:
+        return console.fail(UsageInvalid("--dot and --private go with all links: leave the ID out"))
+
     def show(memory: Memory) -> int:
         match sealed(memory.reading.links(arguments.id)):
             case Failure(error):
@@ -37,6 +66,69 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
                 return 0
 
     return with_memory(console, show)
+
+
+def _show_all(memory: Memory, arguments: argparse.Namespace, console: Console) -> int:
+    def shown(graph: LinkGraph) -> None:
+        console.document(_graph_document(graph))
+        titles = {each.meta.id: _title(each.meta.title) for each in graph.entries}
+        if arguments.dot:
+            from agent_memory.formats.link_dot import render_link_dot
+
+            console.out(render_link_dot(graph))
+        elif not console.is_terminal:
+            for edge in graph.edges:
+                console.out("\t".join(_cells(edge, titles)))
+        elif graph.edges:
+            console.out("\n".join(_line(edge, titles) for edge in graph.edges))
+        else:
+            console.out("No note links to another.")
+        tell_unreadable(console, graph.unreadable)
+
+    return told(memory.reading.link_graph(private=arguments.private), console, shown)
+
+
+def _cells(edge: Edge, titles: Mapping[str, str]) -> tuple[str, ...]:
+    names = (titles.get(edge.source, ""), titles.get(edge.target, ""))
+    return (edge.source, edge.target, edge.relation, edge.where, _title(edge.label or ""), *names)
+
+
+def _line(edge: Edge, titles: Mapping[str, str]) -> str:
+    arrow = "supersedes" if edge.relation is Relation.SUPERSEDES else "->"
+    said = {Whereabouts.ARCHIVED: "  (archived)", Whereabouts.UNRESOLVED: "  (there is no such note)"}.get(
+        edge.where, ""
+    )
+    sides = (f"{id}  {titles[id]}" if id in titles else id for id in (edge.source, edge.target))
+    return f" {arrow} ".join(sides) + said
+
+
+def _graph_document(graph: LinkGraph) -> dict[str, Any]:
+    return {
+        "entries": [
+            {
+                "id": each.meta.id,
+                "title": each.meta.title,
+                "kind": each.meta.kind.value,
+                "scope": each.meta.scope,
+                "origin": each.meta.origin.value,
+                "tags": list(each.meta.tags),
+                "archived": each.archived,
+                "path": each.path,
+            }
+            for each in graph.entries
+        ],
+        "links": [
+            {
+                "source": each.source,
+                "target": each.target,
+                "relation": each.relation.value,
+                "label": each.label,
+                "where": each.where.value,
+            }
+            for each in graph.edges
+        ],
+        "unreadable": unreadable_documents(graph.unreadable),
+    }
 
 
 def _text(stored: StoredEntry, sheet: LinkSheet) -> str:
