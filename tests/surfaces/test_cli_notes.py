@@ -132,6 +132,15 @@ class TestListAndRead:
         (line,) = memory("list", "--scope", "repo", cwd=project).out.splitlines()
         assert NOTE in line
 
+    def test_of_one_session_alone(self, memory: Memory) -> None:
+        memory.remembered(NOTE)
+        for thread in ("T-1", "T-2"):
+            memory("capture", "--title", thread, "--body", f"The lamp of {thread} burns oil.", "--thread-id", thread)
+        assert memory("consolidate").code == 0
+        (line,) = memory("list", "--session", "T-2").out.splitlines()
+        assert "T-2" in line
+        assert memory("list", "--session", "T").out == ""
+
     def test_reading_counts_and_listing_does_not(self, memory: Memory) -> None:
         id = memory.remembered(NOTE)
         for reads in (1, 2):
