@@ -152,8 +152,11 @@ def test_what_only_one_of_both_knows_of_a_note_is_not_found_out_again(
     done: list[str] = []
 
     def watched(name: str, real: Callable[..., object]) -> None:
-        module = f"agent_memory.adapters.checkup.note_looks.{name}"
-        monkeypatch.setattr(module, lambda *arguments: done.append(name) or real(*arguments))
+        def asked(*arguments: object) -> object:
+            done.append(name)
+            return real(*arguments)
+
+        monkeypatch.setattr(f"agent_memory.adapters.checkup.note_looks.{name}", asked)
 
     watched("noticed_in", noticed_in)
     watched("look_at", look_at)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from agent_memory.domain.text.ascii_words import words_of_letters
 from agent_memory.domain.text.terms import content_terms
 from agent_memory.values import frozen
 
@@ -88,7 +89,7 @@ class Choice:
 
 def choice_in(sentence: str) -> Choice | None:
     """The one alternative that a sentence says is used; None where it names none, several, or only rejects."""
-    if _FIRST_WORDS.isdisjoint(_SPLIT.split(sentence.lower())):
+    if _FIRST_WORDS.isdisjoint(words_of_letters(sentence) if sentence.isascii() else _SPLIT.split(sentence.lower())):
         return None
     kept = _REJECTED.sub(" ", sentence)
     named = tuple(_ANY.finditer(kept))

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from itertools import chain
 
 from agent_memory.domain.analysis.alternatives import Choice, choice_in
 from agent_memory.domain.analysis.polarity import (
@@ -15,8 +17,8 @@ from agent_memory.domain.analysis.polarity import (
     without_reason,
     words_in,
 )
-from agent_memory.domain.analysis.quantities import Quantity, dates, quantities, without_dates
-from agent_memory.domain.text.terms import content_terms
+from agent_memory.domain.analysis.quantities import Quantity, dates, has_digits, quantities, without_dates
+from agent_memory.domain.text.terms import content_terms, term_of, words_of
 from agent_memory.values import frozen
 
 _LONGEST_CHARS = 300
@@ -32,6 +34,7 @@ _WEAK = DENYING_TERMS | content_terms(
     "agora atualmente padrão passou mudou alterado atual value valor usamos usa usam utiliza utilizamos prefer prefers standardised"
 )
 """Words that say nothing about which thing is meant."""
+_NOTHING = frozenset({""})
 _SPAN = re.compile(r"`([^`\n]{1,80})`")
 _CHANGE = re.compile(r"\b(?:from|de)\s+(`?v?[\d.,:]+ ?[a-z%]{0,8}`?)\s+(?=(?:to|para)\b)", re.IGNORECASE)
 _PLACED = re.compile(
@@ -75,13 +78,19 @@ class Sentence:
 
     text: str
     words: tuple[str, ...]
+    has_digits: bool
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether `words` are all the words there are: letters of ASCII."""
+        return self.text.isascii() and not self.has_digits and "'" not in self.text
 
 
 def looked_at(sentences: Iterable[str]) -> tuple[Sentence, ...]:
     """Those of the sentences that are short enough to claim one thing, as far as they are looked at."""
     first = tuple(sentences)[:_MOST_STATEMENTS]
     said = (without_reason(each) for each in first if len(each) <= _LONGEST_CHARS)
-    return tuple(Sentence(each, words_in(each)) for each in said)
+    return tuple(Sentence(each, words_in(each), has_digits(each)) for each in said)
 
 
 def claims_of(sentences: Iterable[Sentence]) -> tuple[Claim, ...]:
@@ -97,10 +106,10 @@ def assertions_of(sentences: Iterable[Sentence]) -> tuple[Assertion, ...]:
     """What the sentences affirm or deny, without conditions; what a text both affirms and denies is left out."""
     by_frame: dict[frozenset[str], list[Assertion]] = defaultdict(list)
     for sentence in sentences:
-        if is_conditional(sentence.words) or is_beside_the_present(sentence.text):
+        if is_conditional(sentence.words) or is_beside_the_present(sentence.text, sentence.words):
             continue
         denied = is_denying(sentence.words)
-        frame = _terms(sentence.text)
+        frame = _terms(sentence.text, sentence.words if sentence.is_plain else None)
         if _FEWEST_TERMS <= len(frame) <= _MOST_TERMS:
             by_frame[frame].append(Assertion(frame, denied, _snippet(sentence.text) if denied else ""))
     return tuple(same[0] for same in by_frame.values() if len({each.denied for each in same}) == 1)
@@ -118,7 +127,7 @@ def _claims_in(sentence: Sentence) -> Iterator[Claim]:
     text = sentence.text
     place = _PLACED.search(text) if "/" in text or "`" in text else None
     choice = choice_in(text)
-    if not (place or choice or any(map(str.isdigit, text))) or is_beside_the_present(text):
+    if not (place or choice or sentence.has_digits) or is_beside_the_present(text, sentence.words):
         return
     if is_denying(words_in(choice.rest) if choice else sentence.words):
         return
@@ -173,9 +182,17 @@ def _without(text: str, found: tuple[Quantity, ...]) -> str:
     return text
 
 
-def _terms(text: str) -> frozenset[str]:
-    """Content words, and each code span as a whole: `retry()` and `retry` name different things."""
+def _terms(text: str, words: Iterable[str] | None = None) -> frozenset[str]:
+    """Content words, and each code span as a whole: `retry()` and `retry` name different things. `words` are those of the
+    text, where they are known."""
     named = (f"`{span.strip().lower()}`" for span in _SPAN.findall(text)) if "`" in text else ()
+    return frozenset(chain(map(_telling, words_of(text) if words is None else words), named)) - _NOTHING
+
+
+@lru_cache(maxsize=1 << 16)
+def _telling(word: str) -> str:
+    """What a word tells about which thing is meant, empty where it is nothing."""
+    term = term_of(word)
     # "retries" has lost its ending, "retry" has not.
-    stems = {term[:-1] if len(term) > _MIN_STEM and term.endswith("y") else term for term in content_terms(text)}
-    return frozenset(stems.union(named)) - _WEAK
+    bare = term[:-1] if len(term) > _MIN_STEM and term.endswith("y") else term
+    return "" if bare in _WEAK else bare

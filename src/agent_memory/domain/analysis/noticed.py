@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from array import array
+from collections.abc import Iterable
 
 from agent_memory.domain.analysis.claims import Claim, assertions_of, claims_of, looked_at, words_without_values
 from agent_memory.domain.analysis.denials import Denial, hash_of
@@ -69,8 +70,7 @@ def noticed_in(stored: StoredEntry, words: Vocabulary) -> Noticed:
     tags = " ".join(tag.partition("__")[2] or tag for tag in meta.tags)
     return Noticed(
         digest=_digest(said),
-        # Of a very long text some words will do; which ones must not depend on anything but the text.
-        terms=words.numbers(sorted(said_terms(f"{meta.title}\n{said}"))[:_MOST_TERMS]),
+        terms=words.numbers(_some(said_terms(f"{meta.title}\n{said}"))),
         title=words.numbers(title),
         about=words.numbers(title | words_without_values(meta.description) | content_terms(tags)),
         links=tuple(dict.fromkeys(link.target for link in find_links(body) if link.target.startswith("id__"))),
@@ -85,6 +85,11 @@ def noticed_in(stored: StoredEntry, words: Vocabulary) -> Noticed:
         code_chars=sum(end - start for start, end in fences),
         profile=Profile(len(body), _lines(body), _commands(meta, body)),
     )
+
+
+def _some(terms: frozenset[str]) -> Iterable[str]:
+    """Of a very long text some words will do; which ones must not depend on anything but the text."""
+    return sorted(terms)[:_MOST_TERMS] if len(terms) > _MOST_TERMS else terms
 
 
 def _packed(claim: Claim, words: Vocabulary) -> PackedClaim:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from agent_memory.domain.text.ascii_words import words_of_letters
 from agent_memory.domain.text.terms import content_terms
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’]t\b)?")
@@ -28,6 +29,12 @@ _PAST = re.compile(
     r"\b(?:used to|previously|formerly|originally|historically|initially|at the time|back then|at first|until|would have|"
     r"e\.g\.|for example|for instance|such as|antigamente|anteriormente|originalmente|costumava\w*|por exemplo)\b"
 )
+_PAST_WORDS = """
+    used previously formerly originally historically initially time then first until would g example instance such
+    antigamente anteriormente originalmente exemplo
+    """
+_TELLING_OF_PAST = frozenset(_PAST_WORDS.split())
+"""Whatever `_PAST` finds has one of these words, or begins with `costumava`."""
 _REASON_WORDS = ("since", "because", "as of", "due to", "given that", "so that", "desde", "porque", "pois", "já que")
 _REASON = re.compile(
     r"[,;(]?\s+(?:since|because|as of|due to|given that|so that|desde|porque|pois|já que)\s.*",
@@ -37,19 +44,21 @@ _REASON = re.compile(
 
 def without_reason(sentence: str) -> str:
     """The sentence up to the clause that says why, or since when."""
-    if not any(word in sentence.lower() for word in _REASON_WORDS):
+    if not any(map(sentence.lower().__contains__, _REASON_WORDS)):
         return sentence
     return _REASON.sub("", sentence) or sentence
 
 
 def words_in(sentence: str) -> tuple[str, ...]:
     """The words of a sentence in lower case, in order."""
+    if sentence.isascii() and "'" not in sentence:
+        return tuple(words_of_letters(sentence))
     return tuple(_WORD.findall(sentence.lower()))
 
 
 def is_denying(words: tuple[str, ...]) -> bool:
     """Whether an odd number of the words deny."""
-    found = [word for word in words if word in _DENYING or word.endswith(("n't", "n’t"))]
+    found = [word for word in words if word in _DENYING or (word[-1] == "t" and word.endswith(("n't", "n’t")))]
     if "no" in found and (_ENGLISH.isdisjoint(words) or not _PORTUGUESE.isdisjoint(words)):
         found = [word for word in found if word != "no"]
     return len(found) % 2 == 1
@@ -60,6 +69,11 @@ def is_conditional(words: tuple[str, ...]) -> bool:
     return not _CONDITIONAL.isdisjoint(words)
 
 
-def is_beside_the_present(sentence: str) -> bool:
-    """Whether the sentence tells what once was, gives an example, or asks."""
-    return sentence.rstrip().endswith("?") or _PAST.search(sentence.lower()) is not None
+def is_beside_the_present(sentence: str, words: tuple[str, ...]) -> bool:
+    """Whether the sentence, of these words, tells what once was, gives an example, or asks."""
+    if sentence.rstrip().endswith("?"):
+        return True
+    low = sentence.lower()
+    # A word with an apostrophe behind it may be two.
+    may_be = not _TELLING_OF_PAST.isdisjoint(words) or "costumava" in low or "'" in low or "’" in low
+    return may_be and _PAST.search(low) is not None

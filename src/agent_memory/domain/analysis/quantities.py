@@ -27,6 +27,7 @@ _NUMBER = re.compile(
     rf"(?<![\w.,:#/@$+-])v?(?P<digits>\d{{1,15}}(?:[.,:]\d{{1,15}}){{0,4}})(?:[ -]?(?P<unit>{_UNIT})(?!\w))?(?![\w/@-]|[.,:]\d)",
     re.IGNORECASE,
 )
+_DIGIT = re.compile(r"[0-9]")
 _DATE = re.compile(r"\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?Z?)?\b|\b\d{1,2}/\d{1,2}/\d{2,4}\b")
 _THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+")
 _LAST_WORD = re.compile(r"(?:([^\W\d_]+)|([=:≤≥<>]))[\s`\"'(~]*\Z")
@@ -72,7 +73,7 @@ class Quantity:
 
 def quantities(sentence: str) -> tuple[Quantity, ...] | None:
     """The values in a sentence, in order; None where it only reports what was measured or what was so."""
-    if not any(map(str.isdigit, sentence)):
+    if not has_digits(sentence):
         return ()
     found: list[Quantity] = []
     for number in _NUMBER.finditer(sentence):
@@ -83,6 +84,11 @@ def quantities(sentence: str) -> tuple[Quantity, ...] | None:
         if _is_value(number, introduced):
             found.append(_quantity(number))
     return tuple(found)
+
+
+def has_digits(sentence: str) -> bool:
+    """Whether there is a digit of any script in it."""
+    return _DIGIT.search(sentence) is not None if sentence.isascii() else any(map(str.isdigit, sentence))
 
 
 def dates(sentence: str) -> tuple[str, ...]:

@@ -5,12 +5,10 @@ from __future__ import annotations
 import unicodedata
 from functools import lru_cache
 
+from agent_memory.domain.text.ascii_words import words_with_digits
 from agent_memory.late_patterns import late_pattern
 
 _WORD = late_pattern(r"[^\W_]+(?:['’][^\W\d_]+)?")
-
-_LETTERS = "".join(each.lower() if each.isalnum() else " " for each in map(chr, range(128)))
-"""Of ASCII: what stands in words, in lower case."""
 
 # Function words of English and Portuguese, and the words by which a note reports who said what and when.
 _COMMON_WORDS = """
@@ -47,12 +45,12 @@ def stem(word: str) -> str:
 
 def content_terms(text: str) -> frozenset[str]:
     """The stems of a text's content words; words of one letter and bare common words are not content."""
-    return frozenset(map(_term, _words(text))) - _NO_CONTENT
+    return frozenset(map(term_of, words_of(text))) - _NO_CONTENT
 
 
 def content_sequence(text: str) -> tuple[str, ...]:
     """The same stems in the order of the text, repeated as often as they occur."""
-    return tuple(filter(None, map(_term, _words(text))))
+    return tuple(filter(None, map(term_of, words_of(text))))
 
 
 def coverage(of: frozenset[str], by: frozenset[str]) -> float:
@@ -60,14 +58,15 @@ def coverage(of: frozenset[str], by: frozenset[str]) -> float:
     return len(of & by) / len(of) if of else 1.0
 
 
-def _words(text: str) -> list[str]:
-    if text.isascii() and "'" not in text:  # as most are: the same in a third of the time
-        return text.translate(_LETTERS).split()
+def words_of(text: str) -> list[str]:
+    """All words of a text in lower case, in order."""
+    if text.isascii() and "'" not in text:
+        return words_with_digits(text)
     return _WORD.findall(unicodedata.normalize("NFC", text).lower())
 
 
 @lru_cache(maxsize=1 << 16)
-def _term(word: str) -> str:
+def term_of(word: str) -> str:
     """The stem of a lower-case word, empty for one that is no content. Remembered: a store has few words, said often."""
     bare = word.replace("’", "'").removesuffix("'s")
     is_content = bare not in _COMMON and not bare.endswith("n't") and (len(bare) > 1 or bare.isdigit())
