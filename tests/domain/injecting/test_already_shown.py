@@ -17,7 +17,7 @@ from agent_memory.formats.managed_section import render_section
 HOME = "/home/ada"
 
 
-@pytest.mark.parametrize("harness", [each for each in SETUPS if each not in ("cursor", "manual")])
+@pytest.mark.parametrize("harness", [each for each in SETUPS if each not in ("cursor", "vscode", "manual")])
 @pytest.mark.parametrize("environ", [{}, {"CLAUDE_CONFIG_DIR": "/x/c", "CODEX_HOME": "~/cx/", "XDG_CONFIG_HOME": "/y"}])
 def test_the_instruction_file_that_setup_chooses_is_among_them(harness: str, environ: dict[str, str]) -> None:
     groups = read_files(harness, HOME, environ, None)

@@ -29,7 +29,25 @@ def wanted(name: str, part: Part) -> list[Wanted]:
 
 
 def test_every_harness_of_the_vocabulary_can_be_set_up_but_the_one_without_any_hook() -> None:
-    assert {*NAMES} == {each.value for each in Harness} - {"aider"}
+    assert {*NAMES} == {each.value for each in Harness} - {"aider"} | {"vscode"}
+
+
+def test_vs_code_gets_the_server_and_the_skill_and_no_hook() -> None:
+    """Its own settings on Linux; on macOS where they are."""
+    (server,) = wanted("vscode", Part.MCP)
+    assert server.path == "/home/ada/.config/Code/User/mcp.json"
+    assert server.entries == (
+        Member(
+            ("servers", "agent-memory"),
+            {"type": "stdio", "command": "/opt/a b/memory", "args": ["mcp"]},
+            "/opt/a b/memory",
+        ),
+    )
+    mac = frozenset({"/home/ada/Library/Application Support/Code/User"})
+    (there,) = (each for each in SETUPS["vscode"](ground_of("/home/ada", "/m", {}, mac)).files if each.part is Part.MCP)
+    assert there.path == "/home/ada/Library/Application Support/Code/User/mcp.json"
+    assert wanted("vscode", Part.HOOKS) == []
+    assert "setup vscode --mcp" in SETUPS["vscode"](GROUND).notes[0]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -41,7 +59,7 @@ def test_every_path_is_below_the_home_and_wanted_once(name: str) -> None:
     assert len(spots) == len({repr(each) for each in spots})
 
 
-@pytest.mark.parametrize("name", [each for each in NAMES if each != "manual"])
+@pytest.mark.parametrize("name", [each for each in NAMES if each not in ("manual", "vscode")])
 def test_a_trial_goes_the_way_of_what_is_installed(name: str) -> None:
     play = SETUPS[name](GROUND).plays[0]
     assert shlex.split(play.command) == ["/opt/a b/memory", "capture", "--harness", name, "--hook"]
@@ -54,7 +72,7 @@ def test_a_trial_goes_the_way_of_what_is_installed(name: str) -> None:
     assert hook_mark(name) in installed or as_words in installed
 
 
-@pytest.mark.parametrize("name", sorted({*NAMES} - {"manual", "amp", "opencode", "pi"}))
+@pytest.mark.parametrize("name", sorted({*NAMES} - {"manual", "vscode", "amp", "opencode", "pi"}))
 def test_the_hooks_in_a_file_are_ours_by_their_mark(name: str) -> None:
     for each in wanted(name, Part.HOOKS):
         for entry in each.entries:
@@ -245,7 +263,7 @@ def test_a_plugin_puts_what_memory_answers_into_the_session(name: str, tmp_path:
     assert [each.prompt for each in moments if isinstance(each, Moment)] == ["", "Why?", "Why?"]
 
 
-@pytest.mark.parametrize("name", sorted({*NAMES} - {"manual", "goose"}))
+@pytest.mark.parametrize("name", sorted({*NAMES} - {"manual", "vscode", "goose"}))
 def test_a_trial_of_injection_is_the_start_of_a_session(name: str) -> None:
     (play,) = (each for each in SETUPS[name](GROUND).plays if each.act == "inject")
     assert shlex.split(play.command) == ["/opt/a b/memory", "inject", "--harness", name, "--hook"]

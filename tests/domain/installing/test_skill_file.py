@@ -30,6 +30,7 @@ PLACES = {
     "copilot": ".copilot/skills",
     "pi": ".agents/skills",
     "goose": ".agents/skills",
+    "vscode": ".agents/skills",
 }
 _BLOCK_LINE = re.compile(r"^ {4}memory (?P<words>.+)$", re.MULTILINE)
 _SPAN = re.compile(r"`memory (?P<words>[^`]+)`")

@@ -97,6 +97,8 @@ def asked_for(ground: Ground) -> tuple[str, ...]:
         f"{ground.config}/opencode/opencode.jsonc",
         f"{ground.home}/.config/amp/settings.json",
         f"{ground.home}/.config/amp/settings.jsonc",
+        f"{ground.config}/Code/User",
+        f"{ground.home}/Library/Application Support/Code/User",
     )
 
 

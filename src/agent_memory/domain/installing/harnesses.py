@@ -15,12 +15,13 @@ from agent_memory.domain.installing import (
     manual,
     opencode,
     pi,
+    vscode,
 )
 from agent_memory.domain.installing.ground import Ground
 from agent_memory.domain.installing.wanted import HarnessSetup
 
 SETUPS: Mapping[str, Callable[[Ground], HarnessSetup]] = {
     module.NAME: module.setup
-    for module in (claude_code, codex, cursor, amp, gemini, opencode, copilot, pi, goose, manual)
+    for module in (claude_code, codex, cursor, amp, gemini, opencode, copilot, pi, goose, vscode, manual)
 }
 """By the harness's name."""
