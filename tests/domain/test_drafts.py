@@ -11,6 +11,7 @@ from agent_memory.domain.planning.drafts import (
     stored_body,
     stored_refusal,
     stored_subject,
+    stored_tags,
     title_problems,
 )
 
@@ -47,3 +48,7 @@ def test_what_a_report_quotes_is_clean_and_short() -> None:
 def test_an_agent_is_called_what_is_left_of_its_name(said: str, kept: str | None) -> None:
     assert stored_agent(said) == kept
     assert len(stored_agent("z" * 300) or "") == 80
+
+
+def test_a_tag_that_is_a_secret_is_no_tag_p20() -> None:
+    assert stored_tags(("deploy", TOKEN, "ci")) == ("topic__deploy", "topic__ci")

@@ -175,6 +175,13 @@ class TestWhoIsShown:
         assert key not in text
         assert "The token is" in text
 
+    def test_nor_is_one_in_its_title_or_in_the_name_of_its_file_p20(self) -> None:
+        title = "Token ghp_" + "16C7e42F292c6912E7710c838347Ae178B4a"
+        found = rendered([note("h", title=title)], [note("w", title=title, description="What it is for.")])
+        assert "16C7e42F292c6912" not in found.text
+        assert "### Token [redacted" in found.text
+        assert "- `memory read id__wwwwww` — What it is for." in found.text
+
     def test_what_went_away_meanwhile_is_not_shown(self) -> None:
         facts = SectionFacts(TierList(("id__gone11",), ("id__gone22",)), {}, {}, GLOBAL, "~")
         assert NO_NOTES in render_section(facts).text

@@ -202,6 +202,18 @@ def test_a_dry_run_changes_nothing_and_its_reply_is_used_by_the_real_run(world: 
     assert len(world.live()) == 1
 
 
+def test_p20_a_secret_in_a_reply_is_neither_kept_on_record_nor_written(world: DefragWorld) -> None:
+    secret = "ghp_" + "16C7e42F292c6912E7710c838347Ae178B4a"
+    one, other = world.note("Locks", LOCKS), world.note("Locks again", LOCKS)
+    world.agent.answers = [reply(merge(one, other, body=f"{LOCKS} The token is {secret}."))]
+    world.run(dry_run=True)
+    (kept,) = world.records.replies.values()
+    assert "The token is [redacted" in kept.text
+    assert secret not in kept.text
+    world.run()
+    assert secret not in repr(world.live())
+
+
 @pytest.mark.parametrize("text", ["", "I'm sorry, but I can't help with that.", '{"actions": []}'])
 def test_p9_a_reply_without_its_nonce_changes_nothing(world: DefragWorld, text: str) -> None:
     world.note("Locks", LOCKS)

@@ -102,6 +102,29 @@ def test_the_repository_is_read_at_once(root: Path, home: Path) -> None:
     assert "secret" not in next((root / "inbox").iterdir()).read_text()
 
 
+def test_a_secret_in_the_name_of_a_branch_is_not_stored_p20(root: Path, home: Path) -> None:
+    secret = "ghp_" + "16C7e42F292c6912E7710c838347Ae178B4a"
+    project = home / "p"
+    (project / ".git").mkdir(parents=True)
+    (project / ".git" / "HEAD").write_text(f"ref: refs/heads/try/{secret}\n")
+    call(payload(cwd=str(project)))
+    (entry,) = inbox_of(root)
+    assert (entry.context.branch or "").startswith("try/[redacted")
+    assert secret not in next((root / "inbox").iterdir()).read_text()
+
+
+@pytest.mark.parametrize("zone", ["Pacific/Auckland", "America/Los_Angeles", "Europe/Berlin"])
+def test_the_time_of_an_entry_is_utc_to_the_millisecond_wherever_it_is_written_p24(
+    zone: str, root: Path, home: Path
+) -> None:
+    before_ms = time.time_ns() // 1_000_000
+    call(TZ=zone)
+    (entry,) = inbox_of(root)
+    assert before_ms <= entry.at_ms <= time.time_ns() // 1_000_000
+    (path,) = (root / "inbox").iterdir()
+    assert path.name.startswith(timestamp_of(entry.at_ms).replace(":", "-"))
+
+
 @given(contexts, instants, st.sampled_from(sorted(SHAPES)))
 @settings(max_examples=100)
 def test_the_fast_way_writes_what_the_thorough_way_would(context: Context, at_ms: int, harness: str) -> None:

@@ -158,7 +158,7 @@ def _ids(hot: Iterable[_Whole]) -> frozenset[str]:
 def _warm_line(listed: Listed, root: str) -> str:
     meta = listed.meta
     path = f"{root.rstrip('/')}/{listed.path}"
-    place = path if is_neutral(path) else f"`memory read {meta.id}`"
+    place = path if is_neutral(path) and not redact(path).found else f"`memory read {meta.id}`"
     description = neutral_line(redact(meta.description or meta.title).text, MAX_DESCRIPTION_CHARS)
     return f"- {place} — {description or meta.id}"
 
