@@ -113,6 +113,17 @@ def test_a_secret_in_the_name_of_a_branch_is_not_stored_p20(root: Path, home: Pa
     assert secret not in next((root / "inbox").iterdir()).read_text()
 
 
+def test_an_inbox_that_is_a_link_is_not_written_through_p21(root: Path, home: Path) -> None:
+    elsewhere = home / "elsewhere"
+    elsewhere.mkdir()
+    root.mkdir()
+    (root / "inbox").symlink_to(elsewhere)
+    call()
+    assert list(elsewhere.iterdir()) == []
+    (problem,) = problems_of(home)
+    assert "symbolic link" in problem["message"]
+
+
 @pytest.mark.parametrize("zone", ["Pacific/Auckland", "America/Los_Angeles", "Europe/Berlin"])
 def test_the_time_of_an_entry_is_utc_to_the_millisecond_wherever_it_is_written_p24(
     zone: str, root: Path, home: Path
