@@ -41,7 +41,7 @@ def describe(error: e.Error) -> str:
         case e.EntryNotFound(id, archived):
             if archived:
                 return f"{id} is in the archive. Use `memory read --archived {id}`, or `memory restore {id}`."
-            return f"There is no entry {id}. `memory list` shows what there is."
+            return f"There is no entry {id if id.strip() else repr(id)}. `memory list` shows what there is."
         case e.EntryUnreadable(path, problems):
             return f"{path} is not a valid entry: {_list(problems)}. It was left as it is; correct it by hand."
         case e.EntryInvalid(problems):
@@ -61,7 +61,7 @@ def describe(error: e.Error) -> str:
         case e.StateNotFound(key):
             return f"Nothing is kept under the key {key}. `memory state list` shows what there is."
         case e.RunNotFound(""):
-            return "There is no run that it could be. `memory log` lists the runs."
+            return "There is no run that changed anything and still stands. `memory log` lists the runs."
         case e.RunNotFound(run_id):
             return f"There is no run {run_id}. `memory log` lists the runs."
         case e.UndoRefused(run_id, reasons):

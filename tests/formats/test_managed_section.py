@@ -15,7 +15,14 @@ from agent_memory.domain.section import RenderedSection, SectionBudget, SectionF
 from agent_memory.domain.tiers import TierList
 from agent_memory.domain.transcripts.own_marks import SECTION_END, SECTION_START
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Harness, Kind, Origin, Sensitivity
-from agent_memory.formats.managed_section import INTRODUCTION, NO_NOTES, WARM_HEADING, render_section
+from agent_memory.formats.managed_section import (
+    ELSEWHERE,
+    INTRODUCTION,
+    NO_MORE_NOTES,
+    NO_NOTES,
+    WARM_HEADING,
+    render_section,
+)
 from agent_memory.formats.section_splice import SECTION_HEADING, splice_section
 
 LAMP = "github.com/ada/lamp"
@@ -86,6 +93,16 @@ class TestWhatItSays:
     def test_an_empty_store_says_so(self) -> None:
         assert NO_NOTES in rendered().text
         assert "found with" not in rendered().text
+
+    def test_notes_of_other_places_are_never_told_to_be_none(self) -> None:
+        """Or an agent takes the memory for empty, of which most belongs to repositories."""
+        elsewhere, hot = note("e", scope=LAMP), note("h")
+        assert ELSEWHERE in rendered(cold=[elsewhere]).text
+        assert NO_NOTES not in rendered(cold=[elsewhere]).text
+        assert ELSEWHERE in rendered([hot], cold=[elsewhere]).text
+        assert NO_MORE_NOTES in rendered([hot]).text
+        assert rendered(cold=[elsewhere]).text == rendered(cold=[elsewhere, note("f", scope=LAMP)]).text
+        assert NO_NOTES in rendered(cold=[note("s", sensitivity=Sensitivity.SECRET)]).text
 
     def test_a_heading_that_repeats_the_title_is_not_shown_twice(self) -> None:
         assert rendered([note("h", "# Ports\n\nText.")]).text.count("Ports") == 1

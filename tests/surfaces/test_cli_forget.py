@@ -87,7 +87,7 @@ def test_a_session_is_forgotten_with_all_that_came_from_it_alone_p28(memory: Mem
 
     done = memory("forget", "--session", SESSION, "--yes")
     assert (done.code, done.err) == (0, "")
-    assert "The git history of the store still holds it" in done.out
+    assert "The git history of the store still holds it; `--purge` rewrites it." in done.out
     left = holders(memory.root, SECRET_WORD)
     assert {path.partition("/")[0] for path in left} <= {".git", ".git objects"}, left
     assert ".git objects" in left
@@ -271,6 +271,7 @@ def test_a_session_that_nothing_is_known_of_leaves_its_tombstone(tmp_path: Path)
     memory = Memory(tmp_path)
     done = memory("forget", "--session", "T-not-seen-yet", "--yes")
     assert (done.code, done.err) == (0, "")
+    assert "nothing  is kept of this session; it is only marked, so that it is never learnt" in done.out
     assert memory("capture", "--harness", "amp", "--session", "T-not-seen-yet").code == 30
     assert memory("capture", "--harness", "amp", "--session", "T-another").code == 0
 

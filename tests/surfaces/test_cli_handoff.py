@@ -117,6 +117,11 @@ def test_a_named_session_needs_no_capture(memory: Memory) -> None:
     assert memory("handoff", "--session", SESSION, "--json").document["harness"] == "claude-code"
 
 
+def test_the_beginning_of_an_id_names_a_session(memory: Memory) -> None:
+    held(memory, conversation(memory.home))
+    assert memory("handoff", "--session", SESSION[:8], "--json").document["session"] == SESSION
+
+
 def test_what_cannot_be_handed_over_is_one_error(memory: Memory) -> None:
     unknown = memory("handoff", "--session", "no-such-session", "--json")
     assert (unknown.code, unknown.error["code"]) == (2, "usage")

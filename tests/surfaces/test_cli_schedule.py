@@ -212,6 +212,22 @@ def test_a_scheduled_run_is_written_down_and_shown(memory: Memory) -> None:
     assert jobs[1]["lastRun"] is None
 
 
+def test_under_cron_a_run_takes_the_low_priority_that_the_others_are_given(memory: Memory) -> None:
+    agent = memory.home / "agent"
+    agent.write_text('#!/bin/sh\ncat > /dev/null; nice > "$HOME/niceness"\n', "utf-8")
+    agent.chmod(0o755)
+    path = memory.home / ".config/agent-memory/config.json"
+    path.parent.mkdir(parents=True)
+    path.write_text(json.dumps({"llm": {"preset": "mine", "presets": {"mine": {"argv": [str(agent)]}}}}), "utf-8")
+    memory("capture", "--title", "Backup", "--body", "It runs at four.")
+    memory("run-scheduled", "consolidate")
+    before = int((memory.home / "niceness").read_text("utf-8"))
+    assert memory("install-cron", "--yes").code == 0
+    memory("capture", "--title", "Restore", "--body", "It runs at five.")
+    memory("run-scheduled", "consolidate")
+    assert int((memory.home / "niceness").read_text("utf-8")) == min(before + 10, 19)
+
+
 def test_a_run_that_somebody_else_has_scheduled_is_shown_too(memory: Memory) -> None:
     """A Nix module leaves no receipt of ours."""
     assert "schedule" not in memory("status").out

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections import Counter
 
 from agent_memory.domain.run import Run, Settled
+from agent_memory.domain.text.plain_text import one_line
 from agent_memory.errors import Error
 from agent_memory.values import frozen
 
 DONE_VERDICTS = frozenset({"written", "skipped", "unchanged", "own-call", "planned"})
 FAILED_VERDICTS = frozenset({"refused", "unavailable", "timed-out", "gave-up"})
 PAUSED_EXIT_CODE = 40
+_REASON_CHARS = 240
 
 
 @frozen
@@ -56,7 +58,10 @@ def sentence_of(run: Run) -> str:
     if summary.entries_archived:
         parts.append(f"{summary.entries_archived} archived")
     if summary.waiting:
-        parts.append(f"{summary.waiting} waiting" + (f" ({summary.reason.rstrip('.')})" if summary.reason else ""))
+        parts.append(
+            f"{summary.waiting} waiting"
+            + (f" ({one_line(summary.reason, _REASON_CHARS).rstrip('.')})" if summary.reason else "")
+        )
     if summary.gave_up:
         parts.append(f"{summary.gave_up} given up (see `memory status`)")
     if run.quarantined:

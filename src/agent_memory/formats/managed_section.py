@@ -31,6 +31,8 @@ conversation or elsewhere in this file, wins over every note.
 
 WARM_HEADING = "### Notes to read when they matter"
 NO_NOTES = "There are no notes yet."
+NO_MORE_NOTES = "There are no other notes."
+ELSEWHERE = 'Those of other places are found with `memory search "some words"`.'
 
 
 @frozen
@@ -66,7 +68,7 @@ def render_section(facts: SectionFacts) -> RenderedSection:
         parts += ["", whole.text]
     if shown.warm:
         parts += ["", WARM_HEADING, "", *(_warm_line(each, facts.root) for each in shown.warm)]
-    parts += ["", _closing(cold, shown), SECTION_END]
+    parts += ["", _closing(cold, shown, len(visible) < _told(facts.entries.values())), SECTION_END]
     return RenderedSection(
         text="\n".join(parts),
         hot=tuple(each.stored.meta.id for each in shown.hot),
@@ -163,10 +165,16 @@ def _warm_line(listed: Listed, root: str) -> str:
     return f"- {place} — {description or meta.id}"
 
 
-def _closing(cold: int, shown: _Shown) -> str:
-    """How many notes are not here, and why, as far as room was the reason."""
+def _told(entries: Iterable[Listed]) -> int:
+    """How many of them an agent may hear of somewhere."""
+    return sum(each.meta.sensitivity is not Sensitivity.SECRET for each in entries)
+
+
+def _closing(cold: int, shown: _Shown, elsewhere: bool) -> str:
+    """How many notes are not here, and why, as far as room was the reason; with `elsewhere`, that there are some of other
+    scopes, without a count: that would change the file with each of them."""
     if not (cold or shown.hot or shown.warm):
-        return NO_NOTES
+        return f"There are no notes for here yet. {ELSEWHERE}" if elsewhere else NO_NOTES
     sentences: list[str] = []
     if shown.demoted_hot:
         sentences.append(f"{_notes(shown.demoted_hot)} found no room above.")
@@ -175,7 +183,7 @@ def _closing(cold: int, shown: _Shown) -> str:
     if cold:
         verb = "is" if cold == 1 else "are"
         sentences.append(f'{_notes(cold, "more ")} {verb} found with `memory search "some words"`.')
-    return " ".join(sentences) or "There are no other notes."
+    return " ".join(sentences) or (f"There are no other notes for here. {ELSEWHERE}" if elsewhere else NO_MORE_NOTES)
 
 
 def _notes(count: int, more: str = "") -> str:

@@ -178,7 +178,12 @@ def what_amp_said(finished: Finished) -> str:
         return f"amp did not answer within {TIMEOUT_SECONDS:g} s"
     words = (finished.stderr_tail or finished.stdout[-_SAID_CHARS * 4 :]).decode("utf-8", "replace")
     said = one_line(redact(words).text, _SAID_CHARS)
-    return f"amp ended with status {finished.exit_status}" + (f": {said}" if said else "")
+    how = (
+        f"amp ended with status {finished.exit_status}"
+        if finished.exit_status
+        else "what amp printed is not understood"
+    )
+    return how + (f": {said}" if said else "")
 
 
 def _not_started(error: StoreIo) -> str:

@@ -74,6 +74,11 @@ class Forgetting:
     """There is a git history, which holds what goes unless it is rewritten."""
 
     @property
+    def is_known(self) -> bool:
+        """Whether the store holds anything of it."""
+        return any((self.notes, self.shared, self.linked, self.inbox, self.runs, self.histories, self.marks))
+
+    @property
     def ids(self) -> tuple[str, ...]:
         """Of the entries that go altogether."""
         return tuple(each.id for each in self.notes if not each.stays)

@@ -13,6 +13,8 @@ _LINE_CHARS = 160
 
 def lines_of(forgetting: Forgetting) -> Iterator[str]:
     """What goes, what changes, and what stays although it states the same: for a person, one thing a line."""
+    if forgetting.target.session is not None and not forgetting.is_known:
+        yield "  nothing  is kept of this session; it is only marked, so that it is never learnt"
     for note in forgetting.notes:
         title = "(secret)" if note.secret else _short(note.title)
         files = f"{len(note.paths)} {'file' if len(note.paths) == 1 else 'files'}"
@@ -36,9 +38,8 @@ def what_stays(forgetting: Forgetting) -> tuple[str, ...]:
     """What forgetting does not reach, as sentences."""
     sentences: list[str] = []
     if forgetting.has_history and not forgetting.target.purge:
-        sentences.append(
-            "The git history of the store still holds it, and so may kept histories; `--purge` rewrites them."
-        )
+        others, them = (", and so may kept histories", "them") if forgetting.target.session is None else ("", "it")
+        sentences.append(f"The git history of the store still holds it{others}; `--purge` rewrites {them}.")
     if forgetting.target.purge and forgetting.has_history:
         sentences.append(
             "The git history is rewritten: every other clone still holds it, and `memory sync` waits for --after-purge."

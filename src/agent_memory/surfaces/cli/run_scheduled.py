@@ -27,6 +27,8 @@ from agent_memory.wording import describe
 
 JOBS = ("consolidate", "defrag")
 _MAX_MESSAGE_CHARS = 300
+_NICENESS = 10
+"""As the other schedulers are told in plists/jobs.json."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -66,9 +68,10 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
 
 
 def _take_environment(installed: InstalledSchedule | None) -> None:
-    """A crontab's line is short: what the shell knew is in the receipt."""
+    """A crontab's line is short: what the shell knew is in the receipt, and the low priority is taken here."""
     if installed is not None and installed.scheduler is Scheduler.CRON:
         os.environ.update(installed.environment)
+        os.nice(_NICENESS)
 
 
 def _called(job: str, console: Console) -> tuple[int, str]:
