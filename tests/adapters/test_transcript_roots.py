@@ -6,6 +6,7 @@ import os
 import socket
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 from returns.result import Failure, Success
@@ -109,6 +110,28 @@ def test_a_fifo_a_directory_and_a_socket_are_refused_without_waiting(roots: Tran
         looking.start()
         looking.join(10)
     assert [type(error) for error in errors] == [TranscriptRefused] * 3
+
+
+def test_a_file_that_becomes_a_link_after_the_look_is_not_followed(
+    roots: TranscriptRoots, projects: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """P27"""
+    (tmp_path / "diary").write_bytes(b"private")
+    target = projects / "s.jsonl"
+    target.write_bytes(b"{}")
+    look = os.stat
+
+    def exchanged(path: str, **more: Any) -> os.stat_result:
+        status = look(path, **more)
+        if path == target.name and not target.is_symlink():
+            target.unlink()
+            target.symlink_to(tmp_path / "diary")
+        return status
+
+    monkeypatch.setattr(os, "stat", exchanged)
+    error = opened(roots, target)
+    assert target.is_symlink(), "the control"
+    assert error == TranscriptRefused(str(target), "it is a symbolic link")
 
 
 def test_a_device_is_refused() -> None:
