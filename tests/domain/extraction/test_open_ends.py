@@ -46,6 +46,18 @@ def test_what_the_person_says_is_left_to_do_is_a_task_until_it_is_done(said: str
     assert Kind.TASK not in [one.kind for one in notes(user(said), *work_on("go ahead", done))]
 
 
+@pytest.mark.parametrize(
+    "closing",
+    [
+        "Fixed the cart. Still to do: move the mail worker to the new totals.",
+        "Fixed. The mail worker still needs to be moved.",
+    ],
+)
+def test_it_is_not_done_because_the_agent_says_that_it_is_left_to_do(closing: str) -> None:
+    said = (user("TODO: move the mail worker to the new totals."), *work_on("now the cart", closing))
+    assert Kind.TASK in [one.kind for one in notes(*said)]
+
+
 def test_a_choice_that_was_not_made_is_open() -> None:
     (note,) = notes(user("can you page the order list?"), agent(OFFER))
     assert note.kind is Kind.TASK

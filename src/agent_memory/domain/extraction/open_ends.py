@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from agent_memory.domain.extraction import cues_en, cues_pt
 from agent_memory.domain.extraction.candidates import Candidate, Support
-from agent_memory.domain.extraction.cue import Sort
+from agent_memory.domain.extraction.cue import Sort, shows
 from agent_memory.domain.extraction.episodes import Episode
 from agent_memory.domain.extraction.options import offers_in
 from agent_memory.domain.extraction.overlap import overlap
@@ -14,10 +15,11 @@ from agent_memory.domain.extraction.prose import blocks_of
 from agent_memory.domain.extraction.said_by_user import request_of, without_politeness
 from agent_memory.domain.extraction.sentences import sentences_of
 from agent_memory.domain.extraction.statements import cut
-from agent_memory.domain.history import Role
+from agent_memory.domain.history import Role, Turn
 from agent_memory.domain.text.terms import content_terms
 
 _DONE = 0.6
+_LEAVES_OPEN = tuple(cue for cue in (*cues_en.BY_AGENT, *cues_pt.BY_AGENT) if cue.shows is Sort.TASK)
 _CHOOSES = re.compile(
     r"\b(?:which|prefer|options?|choose|pick|approach|direction|qual|quais|prefere|preferes|opção|opções)\b",
     re.IGNORECASE,
@@ -56,13 +58,19 @@ def final_question(episode: Episode) -> str:
 
 def still_open(tasks: Sequence[Candidate], episodes: Sequence[Episode]) -> tuple[Candidate, ...]:
     """The tasks that no later closing words say to be done."""
-    closings = [episode.closing for episode in episodes if episode.closing]
+    done = [(each.closing.number, content_terms(_without_open_ends(each.closing))) for each in episodes if each.closing]
     return tuple(
         task
         for task in tasks
         if not any(
-            overlap(content_terms(task.claim), content_terms(closing.text)) >= _DONE
-            for closing in closings
-            if task.by is Role.USER and closing.number > task.turns[-1]
+            overlap(content_terms(task.claim), terms) >= _DONE
+            for number, terms in done
+            if task.by is Role.USER and number > task.turns[-1]
         )
     )
+
+
+def _without_open_ends(closing: Turn) -> str:
+    """What the agent said without the sentences that say what is left to do."""
+    sentences = (sentence for block in blocks_of(closing.text) for sentence in sentences_of(block.text))
+    return "\n".join(sentence for sentence in sentences if not shows(_LEAVES_OPEN, sentence))
