@@ -74,8 +74,8 @@ def test_what_is_accepted_makes_the_others_proposed_and_nothing_is_dropped(memor
     }
     assert memory.snapshot() == before
     assert memory.log()[0] == "agent-memory: tags: accept area__web, topic__deploy"
-    told = [each for each in memory("doctor", "--json").document["symptoms"] if each["code"] == "tag-unknown"]
-    assert len(told) == 2
+    told = {each["subject"]: each["code"] for each in memory("doctor", "--json").document["symptoms"]}
+    assert told == {"topic__ci": "tag-unknown", "topic__deployments": "tag-alike"}
     assert memory("tags", "accept", "--all", "--json").document["vocabulary"] == [
         "area__web",
         "topic__ci",

@@ -93,7 +93,7 @@ class TestNotes:
     def test_a_vocabulary_is_held_against_the_tags(self, healthy: Patient) -> None:
         healthy.by_hand("state/project_tags.json", json.dumps({"vocabulary": ["deploy"], "updated": "2026-02-13"}))
         (symptom,) = healthy.examine().symptoms
-        assert (symptom.code, "'topic__api'" in symptom.sentence) == ("tag-unknown", True)
+        assert (symptom.code, symptom.subject) == ("tag-unknown", "topic__api")
 
     def test_an_agent_is_not_told_of_secret_notes(self, healthy: Patient) -> None:
         healthy.note("Safe", "Behind the picture.", sensitivity=Sensitivity.SECRET, pinned=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from agent_memory.domain.analysis.stars import MOST_IN_GROUP
 from agent_memory.domain.findings import FindingKind
+from agent_memory.domain.vocabulary import Kind
 from analysed_notes import REPO, found, ids, kinds, note
 
 TEXT = (
@@ -46,7 +47,7 @@ def test_reordered_and_slightly_reworded_text_is_a_near_duplicate_with_its_liken
     first, second = note("Nightly export", TEXT), note("The export at night", REWORDED)
     [finding] = found(first, second).of_kind(FindingKind.NEAR_DUPLICATE)
     assert finding.ids == ids(second, first)
-    assert "% of the content words of title and body are in both (Jaccard)" in finding.reason
+    assert "% of the content words of title and body are in both" in finding.reason
     assert 0.75 <= finding.score < 1
 
 
@@ -64,7 +65,14 @@ def test_a_note_that_another_one_holds_is_an_overlap() -> None:
     part, whole = note("Nightly export", TEXT), note("Nightly export and its bucket", f"{MORE}\n\n{TEXT}")
     [finding] = found(part, whole).of_kind(FindingKind.OVERLAP)
     assert finding.ids == ids(whole, part)
-    assert f"of {part.meta.id} are in {whole.meta.id} too (containment)" in finding.reason
+    assert f"of {part.meta.id} are in {whole.meta.id} too" in finding.reason
+
+
+def test_a_handoff_holds_what_the_notes_of_its_session_say_and_is_no_overlap() -> None:
+    part = note("Nightly export", TEXT)
+    assert kinds(found(part, note("Nightly export and its bucket", f"{MORE}\n\n{TEXT}"))) == [FindingKind.OVERLAP]
+    handoff = note("Nightly export and its bucket", f"{MORE}\n\n{TEXT}", kind=Kind.HANDOFF)
+    assert kinds(found(part, handoff)) == []
 
 
 def test_common_words_do_not_make_an_overlap_of_another_subject() -> None:

@@ -18,6 +18,7 @@ from agent_memory.domain.checkup.note_checks import NoteRules
 from agent_memory.domain.checkup.note_look import look_at
 from agent_memory.domain.checkup.notes import NoteFile
 from agent_memory.domain.checkup.symptom import Severity, Symptom
+from agent_memory.domain.checkup.tag_checks import examine_tags
 from agent_memory.domain.entry import Listed, Meta, StoredEntry
 from agent_memory.domain.findings import Analysis, Finding, FindingKind
 from agent_memory.domain.instants import DAY_MS
@@ -82,8 +83,18 @@ class TestOneNote:
         rules = evolve(RULES, vocabulary=TagVocabulary(frozenset(("api", "topic__deploy"))))
         fits = evolve(META, tags=("topic__api", "area__api", "topic__deploy"))
         assert codes(examine_note(note(stored(fits)), rules)) == []
-        symptom = only(examine_note(note(stored(evolve(META, tags=("area__deploy", "topic__x")))), rules))
-        assert symptom.sentence.startswith("'area__deploy', 'topic__x' are no tags of state/project_tags.json; ")
+        assert list(examine_tags([stored(fits).listed], rules.vocabulary)) == []
+
+    def test_a_tag_outside_the_vocabulary_is_told_once_however_many_notes_have_it(self) -> None:
+        notes = [stored(evolve(META, tags=tags)).listed for tags in (("area__deploy", "topic__x"), ("area__deploy",))]
+        told = list(examine_tags(notes, TagVocabulary(frozenset(("topic__web",)))))
+        assert [(each.code, each.subject) for each in told] == [
+            ("tag-unknown", tag) for tag in ("area__deploy", "topic__x")
+        ]
+        assert told[0].sentence == (
+            "It is in 2 notes, and is not a tag of state/project_tags.json; `memory tags accept area__deploy` or "
+            "`memory tags rename area__deploy OTHER` settles it"
+        )
 
     def test_an_earlier_name_of_a_tag(self) -> None:
         rules = evolve(RULES, vocabulary=TagVocabulary(frozenset(("topic__web",)), {"topic__api": "topic__web"}))

@@ -58,13 +58,13 @@ def _near(group: tuple[Features, ...], near: dict[frozenset[str], Alike]) -> Fin
     first = group[0]
     shares = [near[frozenset((first.id, other.id))].jaccard for other in group[1:]]
     across = across_scopes(first, group[1])
-    reason = f"{_range(shares)} {_LIKENESS} are in both (Jaccard){across}"
+    reason = f"{_range(shares)} {_LIKENESS} are in both{across}"
     return Finding(FindingKind.NEAR_DUPLICATE, _ids(group), reason, _score(max(shares), across))
 
 
 def _overlap(alike: Alike) -> Finding:
     across = across_scopes(alike.one, alike.other)
-    reason = f"{alike.containment:.0%} {_LIKENESS} of {alike.one.id} are in {alike.other.id} too (containment){across}"
+    reason = f"{alike.containment:.0%} {_LIKENESS} of {alike.one.id} are in {alike.other.id} too{across}"
     ids = _ids(in_precedence((alike.one, alike.other)))
     return Finding(FindingKind.OVERLAP, ids, reason, _score(alike.containment, across))
 

@@ -21,6 +21,7 @@ from itertools import chain, islice
 from agent_memory.domain.analysis.features import Features
 from agent_memory.domain.analysis.precedence import same_reach
 from agent_memory.domain.analysis.vocabulary import Vocabulary
+from agent_memory.domain.vocabulary import Kind
 from agent_memory.values import frozen
 
 NEAR = 0.75
@@ -161,6 +162,8 @@ def _differ_in_names(mine: set[int], other: Features, marked: frozenset[int]) ->
 def _overlaps(one: Features, other: Features, containment: float) -> bool:
     if len(one.terms) < _FEWEST_CONTAINED or not _same_subject(one, other):
         return False
+    if Kind.HANDOFF in (one.kind, other.kind) and one.kind is not other.kind:
+        return False  # it says again what the notes of its session say, and is gone in days
     return len(other.terms) < _FAR * len(one.terms) or containment >= CONTAINED_FAR
 
 

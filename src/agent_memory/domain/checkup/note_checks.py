@@ -9,7 +9,7 @@ from agent_memory.domain.checkup.note_look import NoteLook
 from agent_memory.domain.checkup.symptom import Severity, Symptom
 from agent_memory.domain.entry import Listed
 from agent_memory.domain.instants import DAY_MS, iso_of
-from agent_memory.domain.tagging.tag_vocabulary import VOCABULARY_FILE, Standing, TagVocabulary
+from agent_memory.domain.tagging.tag_vocabulary import TagVocabulary
 from agent_memory.domain.text.tags import normal_tags
 from agent_memory.domain.vocabulary import Sensitivity
 from agent_memory.values import frozen
@@ -55,14 +55,6 @@ def _tags(note: Listed, odd: Sequence[str], vocabulary: TagVocabulary) -> Iterat
             yield of.TAG_UNKNOWN.found(
                 note.path, f"'{tag}' is called '{now}' now; `memory tags rename {tag} {now}` writes that"
             )
-    proposed = [
-        tag for tag in note.meta.tags if vocabulary.standing(tag) is Standing.PROPOSED and tag not in vocabulary.renamed
-    ]
-    if proposed:
-        words = "is not a tag" if len(proposed) == 1 else "are no tags"
-        yield of.TAG_UNKNOWN.found(
-            note.path, f"{_quoted(proposed)} {words} of {VOCABULARY_FILE}; `memory tags accept` or `rename` settles it"
-        )
 
 
 def _times(note: Listed, rules: NoteRules) -> Iterator[Symptom]:

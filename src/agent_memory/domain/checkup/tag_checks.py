@@ -8,11 +8,12 @@ from agent_memory.domain.checkup import catalogue as of
 from agent_memory.domain.checkup.symptom import Symptom
 from agent_memory.domain.entry import Listed
 from agent_memory.domain.tagging.tag_survey import TagUse, survey_tags
-from agent_memory.domain.tagging.tag_vocabulary import Standing, TagVocabulary
+from agent_memory.domain.tagging.tag_vocabulary import VOCABULARY_FILE, Standing, TagVocabulary
 
 
 def examine_tags(live: Iterable[Listed], vocabulary: TagVocabulary) -> Iterator[Symptom]:
-    """A symptom for each tag in use that looks like a better one: accepted, else more used. Two that are accepted are two."""
+    """A symptom for each tag in use that looks like a better one (accepted, else more used; two that are accepted are two),
+    and for each other one that the vocabulary does not have."""
     uses = {use.tag: use for use in survey_tags((each.meta for each in live), vocabulary) if use.notes}
     for use in uses.values():
         better = next((uses[tag] for tag in use.like if tag in uses), None)
@@ -21,6 +22,12 @@ def examine_tags(live: Iterable[Listed], vocabulary: TagVocabulary) -> Iterator[
                 use.tag,
                 f"It is in {_notes(use)}, and looks like {better.tag}, in {_notes(better)}; `memory tags rename {use.tag} "
                 f"{better.tag}` makes them one, `memory tags accept` keeps both",
+            )
+        elif use.standing is Standing.PROPOSED and use.tag not in vocabulary.renamed:
+            yield of.TAG_UNKNOWN.found(
+                use.tag,
+                f"It is in {_notes(use)}, and is not a tag of {VOCABULARY_FILE}; `memory tags accept {use.tag}` or "
+                f"`memory tags rename {use.tag} OTHER` settles it",
             )
 
 
