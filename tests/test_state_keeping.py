@@ -6,16 +6,17 @@ import json
 from typing import Any
 
 import pytest
-from attrs import define, field
+from attrs import define, evolve, field
 from hypothesis import given, settings, strategies as st
-from returns.result import Success
+from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.dict_locks import DictLocks
 from agent_memory.adapters.git.dict_recorder import DictRecorder
 from agent_memory.adapters.records.dict_state_keys import DictStateKeys
 from agent_memory.domain.note_draft import Caller
 from agent_memory.domain.state_value import MAX_VALUE_BYTES, key_problem
-from agent_memory.errors import StateInvalid, StateNotFound
+from agent_memory.domain.tagging.tag_vocabulary import TagVocabulary
+from agent_memory.errors import Error, StateCorrupt, StateInvalid, StateNotFound
 from agent_memory.state_keeping import StateKeeping
 
 JSON = st.recursive(
@@ -161,3 +162,26 @@ def test_everything_is_listed_by_key() -> None:
     for key in ("b", "a", "B"):
         keeping.set(key, key).unwrap()
     assert [each.key for each in keeping.list().values] == ["B", "a", "b"]
+
+
+class TestTagsOfTheProject:
+    """Agents look for them under `project_tags`."""
+
+    def keeping(self, world: _World, found: Result[TagVocabulary, Error]) -> StateKeeping:
+        return evolve(world.keeping(), vocabulary=lambda: found)
+
+    def test_are_those_that_a_person_accepted_until_somebody_keeps_others(self) -> None:
+        keeping = self.keeping(_World(), Success(TagVocabulary(frozenset({"topic__deploy", "area__web"}))))
+        assert value_of(keeping, "project_tags") == {"vocabulary": ["area__web", "deploy"]}
+        assert keeping.list().values == ()
+        assert isinstance(keeping.delete("project_tags").failure(), StateNotFound)
+        keeping.set("project_tags", ["mine"]).unwrap()
+        assert value_of(keeping, "project_tags") == ["mine"]
+
+    def test_are_none_where_none_was_accepted(self) -> None:
+        assert self.keeping(_World(), Success(TagVocabulary())).get("project_tags") == Success(None)
+
+    def test_that_cannot_be_read_are_not_taken_for_none_p6(self) -> None:
+        corrupt: Result[TagVocabulary, Error] = Failure(StateCorrupt("state/project_tags.json", ("it is no JSON",)))
+        assert self.keeping(_World(), corrupt).get("project_tags") == corrupt
+        assert self.keeping(_World(), corrupt).get("phase") == Success(None)

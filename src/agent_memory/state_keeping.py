@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 
 from returns.result import Failure, Result, Success
@@ -9,6 +10,8 @@ from returns.result import Failure, Result, Success
 from agent_memory.domain.note_draft import Caller
 from agent_memory.domain.results import sealed
 from agent_memory.domain.state_value import StateValue, key_problem
+from agent_memory.domain.tagging.tag_vocabulary import VOCABULARY_KEY, TagVocabulary
+from agent_memory.domain.text.tags import DEFAULT_PREFIX
 from agent_memory.errors import Error, StateInvalid, StateNotFound
 from agent_memory.formats.state_value_json import state_value
 from agent_memory.ports import Clock, Locks, Recorder, StateKeys
@@ -24,6 +27,10 @@ class KeptState:
     unreadable: tuple[Error, ...] = ()
 
 
+def _none_accepted() -> Result[TagVocabulary, Error]:
+    return Success(TagVocabulary())
+
+
 @frozen
 class StateKeeping:
     """State on behalf of a caller. `warn` is told what did not go wrong enough to fail: trouble with git."""
@@ -34,11 +41,19 @@ class StateKeeping:
     clock: Clock
     caller: Caller
     warn: Callable[[str], None]
+    vocabulary: Callable[[], Result[TagVocabulary, Error]] = _none_accepted
+    """The tags that a person has accepted."""
 
     def get(self, key: str) -> Result[StateValue | None, Error]:
-        """What is kept under the key; None for nothing."""
-        problem = key_problem(key)
-        return self.keys.get(key) if problem is None else Failure(StateInvalid((problem,)))
+        """What is kept under the key; None for nothing. Where nobody has kept anything under `project_tags`, where agents look
+        for the tags of a project, it is the vocabulary of tags."""
+
+        def or_vocabulary(kept: StateValue | None) -> Result[StateValue | None, Error]:
+            if kept is not None or key != VOCABULARY_KEY:
+                return Success(kept)
+            return self.vocabulary().map(_vocabulary_value)
+
+        return self._kept(key).bind(or_vocabulary)
 
     def list(self) -> KeptState:
         """Everything there is, by key."""
@@ -60,7 +75,11 @@ class StateKeeping:
             return self.keys.delete(key).map(lambda path: self._recorded(path, f"state: delete {key}", value))
 
         with self.locks.write() as held:
-            return held.bind(lambda _: self.get(key)).bind(gone)
+            return held.bind(lambda _: self._kept(key)).bind(gone)
+
+    def _kept(self, key: str) -> Result[StateValue | None, Error]:
+        problem = key_problem(key)
+        return self.keys.get(key) if problem is None else Failure(StateInvalid((problem,)))
 
     def _put(self, value: StateValue) -> Result[StateValue, Error]:
         return self.keys.put(value).map(lambda path: self._recorded(path, f"state: set {value.key}", value))
@@ -71,3 +90,10 @@ class StateKeeping:
         if isinstance(recorded, Failure):
             self.warn(describe(recorded.failure()))
         return value
+
+
+def _vocabulary_value(vocabulary: TagVocabulary) -> StateValue | None:
+    if not vocabulary.accepted:
+        return None
+    tags = sorted(tag.removeprefix(f"{DEFAULT_PREFIX}__") for tag in vocabulary.accepted)
+    return StateValue(VOCABULARY_KEY, json.dumps({"vocabulary": tags}))

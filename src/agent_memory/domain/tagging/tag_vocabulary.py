@@ -9,6 +9,8 @@ from agent_memory.values import evolve, field, frozen
 
 VOCABULARY_FILE = "state/project_tags.json"
 """Relative to the root."""
+VOCABULARY_KEY = "project_tags"
+"""Of state, where agents that were taught by agent-memory-store look for it."""
 
 
 class Standing(StrEnum):
