@@ -116,7 +116,14 @@ def holds(directory: Path, text: str) -> bool:
     """Whether anything that refs of a repository lead to holds a text, commit messages included."""
     listed = in_git(directory, "rev-list", "--objects", "--all").splitlines()
     ids = "".join(f"{line.split()[0]}\n" for line in listed)
-    done = subprocess.run(
-        ["git", "-C", str(directory), "cat-file", "--batch"], input=ids.encode(), capture_output=True, check=True
-    )
-    return text.encode() in done.stdout
+    return text.encode() in _objects(directory, "--batch", asked=ids.encode())
+
+
+def holds_in_any_object(directory: Path, text: str) -> bool:
+    """Whether any object of a repository holds a text, also one that no ref leads to any more."""
+    return text.encode() in _objects(directory, "--batch", "--batch-all-objects")
+
+
+def _objects(directory: Path, *words: str, asked: bytes = b"") -> bytes:
+    command = ["git", "-C", str(directory), "cat-file", *words]
+    return subprocess.run(command, input=asked, capture_output=True, check=True).stdout

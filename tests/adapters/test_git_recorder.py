@@ -159,6 +159,33 @@ def test_hooks_templates_signing_and_ignores_of_the_user_do_not_apply(store: Pat
     assert _git(store, "cat-file", "blob", "HEAD:topics/a.md") == "a\r\nb\n"
 
 
+HOOKS = (
+    *("pre-commit", "prepare-commit-msg", "commit-msg", "post-commit", "post-rewrite", "pre-auto-gc"),
+    *("reference-transaction", "post-index-change", "fsmonitor-watchman"),
+)
+
+
+def test_p4_neither_hooks_in_the_store_nor_its_own_settings_apply(store: Path, tmp_path: Path) -> None:
+    """A store on a synchronised disk may bring them along."""
+    ran, script = tmp_path / "ran", tmp_path / "script"
+    script.write_text(f"#!/bin/sh\ntouch {ran}\nexit 1\n")
+    script.chmod(0o755)
+    _record(store)
+    (store / ".git/hooks").mkdir(exist_ok=True)
+    for name in HOOKS:
+        shutil.copy(script, store / ".git/hooks" / name)
+    for key, value in (("core.fsmonitor", str(script)), ("core.autocrlf", "true"), ("commit.gpgSign", "true")):
+        _git(store, "config", key, value)
+    _write(store, "topics/b.md", "a\r\nb\n")
+    assert _recorder(store).record(["topics/b.md"], "x") == Success(None)
+    _write(store, "topics/c.md", "c\n")
+    assert _recorder(store).adopt_hand_edits() == Success(1)
+    assert not ran.exists()
+    assert _git(store, "cat-file", "blob", "HEAD:topics/b.md") == "a\r\nb\n"
+    _git(store, "add", "topics")
+    assert ran.exists(), "the control: git by itself runs them"
+
+
 def test_a_hand_edit_bears_the_name_of_the_persons_global_configuration(store: Path, tmp_path: Path) -> None:
     (tmp_path / ".gitconfig").write_text("[user]\n name = Ana Lima\n email = ana@acme.io\n")
     _write(store, "topics/a.md")

@@ -7,7 +7,17 @@ from pathlib import Path
 import pytest
 
 from memory_process import Memory
-from two_machines import TwoMachines, clean, edited, file_of, head, holds, joined_machines, synced
+from two_machines import (
+    TwoMachines,
+    clean,
+    edited,
+    file_of,
+    head,
+    holds,
+    holds_in_any_object,
+    joined_machines,
+    synced,
+)
 
 SECRET_PLAN = "The zebra-merger is announced on Thursday."
 
@@ -80,6 +90,9 @@ def test_after_a_purge_nothing_is_synced_until_a_person_says_so_and_then_no_clon
     synced(two.other, "--after-purge")
     for directory in (two.one.root, two.other.root, two.remote):
         assert not holds(directory, "zebra-merger")
+    for machine in (two.one, two.other):
+        assert not holds_in_any_object(machine.root, "zebra-merger")
+        assert holds_in_any_object(machine.root, "Deploys run from main only."), "the control"
     two.settled()
     assert two.one.titles() == two.other.titles() == ["Deploys", "Linters"]
     assert "Never on Fridays." in file_of(two.one, kept).read_text()
