@@ -17,8 +17,9 @@ from types import SimpleNamespace
 import pytest
 from returns.result import Failure
 
+from agent_memory.adapters.disk import paths
 from agent_memory.adapters.disk.locks import KernelLocks
-from agent_memory.adapters.index import file_batch, index_database, known_files, refreshing, shelf_look, shelf_state
+from agent_memory.adapters.index import file_batch, index_database, refreshing, shelf_look, shelf_state
 from agent_memory.adapters.index.index_database import DIRECTORY, NAME
 from agent_memory.adapters.index.index_files import IndexFiles
 from agent_memory.adapters.index.refresh_notices import MADE_ANEW
@@ -134,7 +135,7 @@ def test_a_new_name_is_seen_where_it_is_no_new_time_of_the_file(
         return sum(found) + os.lstat(path).st_mtime_ns, 0, found
 
     monkeypatch.setattr(shelf_state, "directory_looks", looks)
-    for module in (shelf_look, known_files):
+    for module in (shelf_look, paths):
         monkeypatch.setattr(module, "look_of", look)
     put(topics, A, "zebra")
     moved = put(topics, B, "giraffe")

@@ -45,7 +45,7 @@ def test_it_is_the_listing_of_all_files(before: dict[str, object], after: dict[s
         assert changed.found.by_id == _listing(after).found.by_id
         for one, other in ((changed, _listing(after)), (_listing(after), changed)):
             assert all(one.bearers(id) == other.bearers(id) for id in other.found.bearers)
-            assert all(one.with_body(hash) == other.with_body(hash) for hash in other.found.with_body)
+            assert all(one.with_body(each.body_hash) == other.with_body(each.body_hash) for each in other.entries)
     else:
         assert changed is None
 

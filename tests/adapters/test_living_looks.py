@@ -4,24 +4,32 @@ from __future__ import annotations
 
 import os
 import random
+import time
+import weakref
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from returns.result import Success
+from returns.result import Result, Success
 
 from agent_memory.adapters.disk.locks import KernelLocks
+from agent_memory.adapters.disk.paths import FileImage
 from agent_memory.adapters.index import file_batch
 from agent_memory.adapters.index.index_files import IndexFiles
-from agent_memory.adapters.store import listing_cache, shelves
+from agent_memory.adapters.store import shelves
+from agent_memory.adapters.store.entry_files import read_image
+from agent_memory.adapters.store.listing_cache import ListingCache
 from agent_memory.adapters.store.store_files import StoreFiles
-from agent_memory.domain.entry import Listing
+from agent_memory.domain.entry import Listed, Listing
 from agent_memory.domain.searching.matching import NoteFilter, TermWeights
 from agent_memory.domain.searching.query_words import query_words
+from agent_memory.errors import Error
+from agent_memory.formats.listing_rows import Rows
 
 WORDS = ("zebra", "camel", "otter", "llama", "koala")
 IDS = tuple(f"id__{letter * 6}" for letter in "abcdef")
 Edit = Callable[[Path, random.Random], None]
+_LONGER_THAN_A_TICK_SECONDS = 0.03
 
 
 @pytest.fixture(autouse=True)
@@ -204,7 +212,7 @@ def test_what_is_unchanged_is_the_very_listing_of_before(root: Path, topics: Pat
 def test_a_file_that_has_not_rested_is_read_each_time(
     root: Path, topics: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(shelves, "believed_by", lambda *_: listing_cache.NEVER)
+    monkeypatch.setattr(shelves, "believed_by", lambda *_: b"")
     living = StoreFiles(root, KernelLocks(root))
     before = living.list().unwrap()
     path = notes(topics)[0]
@@ -220,3 +228,84 @@ def test_what_was_written_is_read_where_it_was_put(root: Path, topics: Path) -> 
     assert isinstance(living.delete(IDS[0]), Success)
     assert living.read(IDS[0], archived=True).unwrap().body == stored.body
     assert living.read(IDS[0]).failure().code == "entry-not-found"
+
+
+def test_one_look_serves_the_index_and_a_listing(root: Path, topics: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    looks: list[object] = []
+    really_scan = os.scandir
+    monkeypatch.setattr(os, "scandir", lambda path: looks.append(path) or really_scan(path))
+    store = StoreFiles(root, KernelLocks(root))
+    index = IndexFiles(root, lambda: store.looks)
+    time.sleep(_LONGER_THAN_A_TICK_SECONDS)
+    assert index.refresh(lately=True).unwrap().read == 4
+    assert len(store.list(lately=True).unwrap().entries) == 4
+    assert index.refresh(lately=True).unwrap().read == 0
+    assert len(looks) == 2  # of two shelves
+    assert index.refresh().unwrap().read == 0
+    assert len(store.list().unwrap().entries) == 4
+    assert len(looks) == 5
+
+
+@pytest.mark.parametrize("is_plain_first", [False, True])
+def test_an_index_is_in_line_whichever_look_it_was_brought_up_to_date_by(
+    root: Path, topics: Path, is_plain_first: bool
+) -> None:
+    chance = random.Random(7)
+    store = StoreFiles(root, KernelLocks(root))
+    index = IndexFiles(root, lambda: store.looks)
+    for number, edit in enumerate(EDITS):
+        edit(topics, chance)
+        time.sleep(_LONGER_THAN_A_TICK_SECONDS)
+        index.refresh(lately=(number % 2 == 0) != is_plain_first).unwrap()
+        store.looks.look("topics").unwrap()
+        kept = index.refresh(lately=True).unwrap()
+        other = IndexFiles(root).refresh().unwrap()
+        assert (other.read, other.removed) == (0, 0), edit.__name__
+        assert other.notes == kept.notes
+
+
+def test_what_was_known_of_many_notes_is_gone_before_they_are_read_again_p25(
+    root: Path, topics: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Half of a store that git has just changed is not in memory twice."""
+    for number in range(40):
+        id = f"id__zzzz{number:02}".replace("0", "z")
+        write(topics / f"many {number} -- {id}.md", id, "zebra")
+    listed = StoreFiles(root, KernelLocks(root)).list().unwrap()
+    assert len(listed.entries) == 44
+    changed = [path for path in notes(topics) if path.name.startswith("many")]
+    del listed
+    known: dict[str, weakref.ref[Listed]] = {}
+    alive: list[set[str]] = []
+
+    class Watched(ListingCache):
+        def rows(self) -> Rows:
+            rows = super().rows()
+            if not known:
+                known.update({path: weakref.ref(each) for path, each in rows.seen.items() if isinstance(each, Listed)})
+            return rows
+
+    def read(root: str, path: str) -> Result[FileImage | None, Error]:
+        alive.append({path for path, each in known.items() if each() is not None})
+        return read_image(root, path)
+
+    monkeypatch.setattr(shelves, "ListingCache", Watched)
+    monkeypatch.setattr(shelves, "read_image", read)
+    for few, is_let_go in ((1_000, False), (20, True)):
+        known.clear(), alive.clear()
+        monkeypatch.setattr(shelves, "FEW", few)
+        for path in changed:
+            in_a_later_tick(path, lambda path=path: path.write_text(path.read_text() + "More.\n"))
+        assert len(StoreFiles(root, KernelLocks(root)).list().unwrap().entries) == 44
+        assert len(alive) == 40
+        assert len(alive[0]) == (4 if is_let_go else 44)
+
+
+def test_a_path_is_in_memory_once_for_its_row_and_its_look_p25(root: Path, topics: Path) -> None:
+    time.sleep(_LONGER_THAN_A_TICK_SECONDS)
+    StoreFiles(root, KernelLocks(root)).list().unwrap()
+    store = StoreFiles(root, KernelLocks(root))
+    listed = {each.path: each.path for each in store.list().unwrap().entries}
+    assert len(listed) == 4
+    look = store.looks.look("topics", lately=True).unwrap()
+    assert all(path is listed[path] for path in look.files)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
+from agent_memory.adapters.disk.directory_state import directory_state
 from agent_memory.adapters.store import shelf_looks
 from agent_memory.adapters.store.shelf_looks import ShelfLooks
 from agent_memory.adapters.store.shelf_names import ShelfLook
@@ -113,3 +115,40 @@ def test_names_are_those_that_are_there_after_a_look_and_without_one(looks: Shel
     assert sorted(looks.names("topics").unwrap()) == ["a.md", "b.md", "other.txt"]
     _look(looks)
     assert sorted(looks.names("topics").unwrap()) == ["a.md", "b.md", "other.txt"]
+
+
+def test_its_state_is_that_of_the_directory(looks: ShelfLooks, topics: Path) -> None:
+    (topics / "other.txt").write_text("no note")
+    (topics / ".hidden.md").write_text("of another program")
+    (topics / "directory.md").mkdir()
+    (topics / "link.md").symlink_to("a.md")
+    before = _look(looks).state
+    assert before == directory_state(str(topics))[0]
+    (topics / "other.txt").write_text("still no note")
+    assert _look(looks, lately=False).state == directory_state(str(topics))[0] != before
+    assert looks.look("archive").unwrap().state == directory_state(str(topics.parent / "archive"))[0]
+
+
+def test_a_shelf_of_which_something_cannot_be_looked_at_has_no_state(
+    topics: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Unseen:
+        def __init__(self, entry: os.DirEntry[str]) -> None:
+            self.name, self.is_dir, self._entry = entry.name, entry.is_dir, entry
+
+        def stat(self, *, follow_symlinks: bool) -> os.stat_result:
+            if self.name == "a.md":
+                raise PermissionError
+            return self._entry.stat(follow_symlinks=follow_symlinks)
+
+    really_scan = os.scandir
+
+    @contextmanager
+    def scan(path: int) -> Iterator[Iterator[Unseen]]:
+        with really_scan(path) as found:
+            yield map(Unseen, found)
+
+    monkeypatch.setattr(os, "scandir", scan)
+    look = _look(ShelfLooks(str(topics.parent)))
+    assert look.state is None
+    assert list(look.files) == ["topics/b.md"]

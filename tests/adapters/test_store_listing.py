@@ -13,11 +13,11 @@ from returns.result import Failure, Success
 
 from agent_memory.adapters.disk.locks import KernelLocks
 from agent_memory.adapters.disk.paths import FileImage
-from agent_memory.adapters.store.listing_cache import NEVER, ListingCache, believed_by
+from agent_memory.adapters.store.listing_cache import ListingCache, believed_by
 from agent_memory.adapters.store.store_files import StoreFiles
 from agent_memory.domain.entry import Listing, UnreadableFile
 from agent_memory.errors import EntryNotFound, PathRefused, StoreIo
-from agent_memory.formats.listing_rows import Rows
+from agent_memory.formats.listing_rows import NEVER, Rows
 
 A, B, C = "id__aaaaaa", "id__bbbbbb", "id__cccccc"
 
@@ -303,9 +303,8 @@ def test_a_row_is_believed_when_its_file_had_rested_for_two_seconds(
     tmp_path: Path, waited_ns: int, believed: bool
 ) -> None:
     image = FileImage(b"x", 10**18, 10**18 + 5, b"looks so")
-    looks = believed_by(image, image.touched_ns + waited_ns)
-    assert looks == (b"looks so" if believed else NEVER)
-    rows = Rows({"topics/a.md": looks}, {"topics/a.md": UnreadableFile("topics/a.md", ("x",))})
+    assert believed_by(image, image.touched_ns + waited_ns) == (b"looks so" if believed else b"")
+    rows = Rows({"topics/a.md": 7 if believed else NEVER}, {"topics/a.md": UnreadableFile("topics/a.md", ("x",))})
     cache = ListingCache(str(tmp_path), "topics")
     cache.keep(rows, rows.looks.keys())
     for each in (cache, ListingCache(str(tmp_path), "topics")):
@@ -316,7 +315,7 @@ def test_a_few_changes_in_a_large_store_are_read_again_sooner_than_all_rows_are_
     paths = [f"topics/{number}.md" for number in range(1_000)]
 
     def rows(new: int, count: int = 1_000) -> Rows:
-        looks = {path: b"new" if at < new else b"old" for at, path in enumerate(paths[:count])}
+        looks = {path: 1 if at < new else 2 for at, path in enumerate(paths[:count])}
         return Rows(looks, {path: UnreadableFile(path, ("x",)) for path in looks})
 
     def written() -> Rows:

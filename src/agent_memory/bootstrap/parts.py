@@ -122,7 +122,7 @@ class Parts:
     def index(self) -> IndexFiles:
         from agent_memory.adapters.index.index_files import IndexFiles
 
-        return IndexFiles(self.real_root)
+        return IndexFiles(self.real_root, lambda: self.store.looks)
 
     @cached_property
     def targets(self) -> TargetFiles:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from itertools import compress
 from operator import attrgetter
 
-from agent_memory.domain.entry_lookup import EntryLookup, Found
+from agent_memory.domain.entry_lookup import EntryLookup, Found, ids_in
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Harness, Importance, Kind, Origin, Sensitivity, Status
 from agent_memory.errors import StoreIo
 from agent_memory.values import field, frozen
 
 _path = attrgetter("path")
+_body_hash = attrgetter("body_hash")
 
 
 @frozen
@@ -130,12 +132,13 @@ class Listing:
     def bearers(self, id: str) -> tuple[Listed, ...]:
         """The entries that have this id or alias, compared without case, by path."""
         found = self.found
-        return tuple(sorted((found.by_id[each] for each in found.bearers.get(id.casefold(), ())), key=_path))
+        return tuple(sorted((found.by_id[each] for each in ids_in(found.bearers, id.casefold())), key=_path))
 
     def with_body(self, hash: str) -> tuple[Listed, ...]:
         """The entries with a body of this `body_hash`, by path."""
-        found = self.found
-        return tuple(sorted((found.by_id[each] for each in found.with_body.get(hash, ())), key=_path))
+        # Without a lookup of its own: a write asks once or twice, and to make one takes longer, and megabytes.
+        hashes = map(_body_hash, self.entries)
+        return tuple(sorted(compress(self.entries, map(hash.__eq__, hashes)), key=_path))
 
 
 @frozen

@@ -13,10 +13,9 @@ if TYPE_CHECKING:
 
 _id = attrgetter("meta.id")
 _aliases = attrgetter("meta.aliases")
-_body_hash = attrgetter("body_hash")
 
-Several = dict[str, tuple[str, ...]]
-"""Ids by what several entries may share, though hardly any do."""
+Several = dict[str, "str | tuple[str, ...]"]
+"""Ids by what several entries may share, though hardly any do: of 50,000 nearly every one stands alone, and takes no tuple."""
 
 
 @frozen
@@ -24,10 +23,8 @@ class Found:
     """Some entries, by what they are asked for."""
 
     by_id: Mapping[str, Listed]
-    bearers: Mapping[str, tuple[str, ...]]
-    """The ids of the entries that have an id or alias, by its casefolded form."""
-    with_body: Mapping[str, tuple[str, ...]]
-    """The ids of the entries with a body, by its hash."""
+    bearers: Mapping[str, str | tuple[str, ...]]
+    """The ids of the entries that have an id or alias, by its casefolded form (`ids_in`)."""
 
 
 class EntryLookup:
@@ -56,17 +53,21 @@ class EntryLookup:
         others, where this one has been asked before."""
         if self._found is None:
             return EntryLookup()
-        by_id, bearers, with_body = dict(self._found.by_id), dict(self._found.bearers), dict(self._found.with_body)
+        by_id, bearers = dict(self._found.by_id), dict(self._found.bearers)
         for each in gone:
             del by_id[each.meta.id]
             for folded in folded_ids(each):
                 _leave(bearers, folded, each.meta.id)
-            _leave(with_body, each.body_hash, each.meta.id)
         for each in new:
             by_id[each.meta.id] = each
             enter(bearers, each)
-            _join(with_body, each.body_hash, each.meta.id)
-        return EntryLookup(entries, Found(by_id, bearers, with_body))
+        return EntryLookup(entries, Found(by_id, bearers))
+
+
+def ids_in(several: Mapping[str, str | tuple[str, ...]], key: str) -> tuple[str, ...]:
+    """The ids by this key."""
+    found = several.get(key, ())
+    return (found,) if isinstance(found, str) else found
 
 
 def folded_ids(listed: Listed) -> tuple[str, ...]:
@@ -86,14 +87,13 @@ def _found_among(entries: Sequence[Listed]) -> Found:
     for each, aliases in zip(entries, map(_aliases, entries), strict=True):
         if aliases:
             enter(bearers, each)
-    by_body = _by_one_each(map(_body_hash, entries), ids)
-    return Found(dict(zip(ids, entries, strict=True)), bearers, by_body)
+    return Found(dict(zip(ids, entries, strict=True)), bearers)
 
 
 def _by_one_each(keys: Iterable[str], ids: Sequence[str]) -> Several:
     """The ids by their keys. Of 50,000 nearly every one has its own."""
     known = list(keys)
-    several: Several = dict(zip(known, zip(ids), strict=True))
+    several: Several = dict(zip(known, ids, strict=True))
     if len(several) < len(ids):
         several.clear()
         for key, id in zip(known, ids, strict=True):
@@ -102,13 +102,13 @@ def _by_one_each(keys: Iterable[str], ids: Sequence[str]) -> Several:
 
 
 def _join(several: Several, key: str, id: str) -> None:
-    known = several.get(key, ())
+    known = ids_in(several, key)
     if id not in known:
-        several[key] = (*known, id)
+        several[key] = (*known, id) if known else id
 
 
 def _leave(several: Several, key: str, id: str) -> None:
-    left = tuple(each for each in several.get(key, ()) if each != id)
+    left = tuple(each for each in ids_in(several, key) if each != id)
     if left:
         several[key] = left
     else:

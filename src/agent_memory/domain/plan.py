@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 
 from agent_memory.domain.change import Change, Dropped
 from agent_memory.domain.change_set import ProposedEntry
 from agent_memory.domain.entry import Listed, StoredEntry
+from agent_memory.domain.entry_lookup import EntryLookup, Found
 from agent_memory.domain.history import History
 from agent_memory.domain.inbox_entry import InboxEntry
 from agent_memory.domain.tagging.tag_vocabulary import TagVocabulary
@@ -37,7 +38,7 @@ class PlanFacts:
     """The session's scope key; `global` outside a repository."""
     live: tuple[Listed, ...]
     """Every live entry of the store."""
-    taken_ids: frozenset[str]
+    taken_ids: Container[str]
     """Every id that is not free, casefolded: live, aliases, archived."""
     shown: Mapping[str, StoredEntry]
     """The entries that were shown in full, by id."""
@@ -59,3 +60,10 @@ class PlanFacts:
         factory=dict[ProposedEntry, tuple[StoredEntry, ...]]
     )
     """The live notes about the same subject as a proposed entry, the likest first."""
+    lookup: EntryLookup = field(factory=EntryLookup, repr=False)
+    """For `found`: that of the listing that `live` comes from."""
+
+    @property
+    def found(self) -> Found:
+        """The live entries, by what they are asked for."""
+        return self.lookup.among(self.live)

@@ -1,10 +1,11 @@
 """The listing cache's content: what was read from each file, as bytes and back. Derived data, may be thrown away any time.
 
-Layout: signature (32 bytes) · pieces of up to 4,000 rows, each its length (4 bytes, little-endian) and marshal of columns ·
-SHA-256 of all before it (32 bytes). The signature stands for this version of the layout, of Python's marshal and of the values'
-fields: after an upgrade an old cache is simply not read. The digest is checked first, since marshal must not be fed damaged
-bytes. (Marshal because it is read in two thirds of the time of JSON, and as tuples; pickle could run code. Columns because they
-are read in a third of the time of rows.)
+Layout: signature (32 bytes) · pieces of up to 4,000 rows, each its length (4 bytes, little-endian), SHA-256 (32 bytes) and marshal
+of columns · an empty length · SHA-256 of the signature and of all these digests (32 bytes). The signature stands for this version
+of the layout, of Python's marshal and of the values' fields: after an upgrade an old cache is simply not read. A digest is checked
+first, since marshal must not be fed damaged bytes. One piece is in memory at a time: the values of all are enough. (Marshal
+because it is read in two thirds of the time of JSON, and as tuples; pickle could run code. Columns because they are read in a
+third of the time of rows.)
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ from agent_memory.domain.vocabulary import Harness, Importance, Kind, Origin, Se
 from agent_memory.formats.listing_columns import Column, packed_column, packed_groups, unpacked_column, unpacked_groups
 from agent_memory.values import field_names, frozen
 
+NEVER = -1
+"""How no file looks, since nothing has this hash."""
 Seen = Listed | UnreadableFile
 """What is known of one file of a shelf."""
 
@@ -32,8 +35,8 @@ Seen = Listed | UnreadableFile
 class Rows:
     """What was read from the files of one shelf, by path: both of the same files."""
 
-    looks: Mapping[str, bytes]
-    """What each looked like from outside; empty for one that has to be read again whatever it looks like."""
+    looks: Mapping[str, int]
+    """How each looked from outside; `NEVER` for one that has to be read again whatever it looks like."""
     seen: Mapping[str, Seen]
 
 
@@ -41,7 +44,7 @@ _MARSHAL_VERSION = 4
 _DIGEST_BYTES = 32
 _LENGTH_BYTES = 4
 _ROWS_A_PIECE = 4_000
-_LAYOUT_VERSION = 5
+_LAYOUT_VERSION = 6
 
 _META = tuple(name for name in field_names(Meta) if name != "sources")
 _LISTED = tuple(name for name in field_names(Listed) if name not in ("meta", "path"))
@@ -69,36 +72,39 @@ def render_rows(rows: Rows) -> Iterator[bytes]:
     fifty thousand values in the order in which they were made takes half the time."""
     import hashlib  # megabytes are hashed several times as fast with OpenSSL, which takes its time to load
 
-    digest = hashlib.sha256(_SIGNATURE)
+    every = hashlib.sha256(_SIGNATURE)
     yield _SIGNATURE
     left = iter([seen for _, seen in sorted(rows.seen.items())])
     while some := list(islice(left, _ROWS_A_PIECE)):
         piece = marshal.dumps(_packed(some, rows.looks), _MARSHAL_VERSION)
-        for data in (len(piece).to_bytes(_LENGTH_BYTES, "little"), piece):
-            digest.update(data)
-            yield data
-    yield digest.digest()
+        digest = hashlib.sha256(piece).digest()
+        every.update(digest)
+        yield len(piece).to_bytes(_LENGTH_BYTES, "little") + digest
+        yield piece
+    yield bytes(_LENGTH_BYTES) + every.digest()
 
 
-def parse_rows(data: bytes) -> Rows | None:
-    """The rows; None for what is damaged or from another version."""
-    whole = memoryview(data)
+def parse_rows(read: Callable[[int], bytes], size_bytes: int) -> Rows | None:
+    """The rows; None for what is damaged or from another version. `read` gives so many of the next bytes, fewer at the end;
+    `size_bytes` is how many there are."""
     import hashlib
 
-    end = len(whole) - _DIGEST_BYTES
-    if bytes(whole[:_DIGEST_BYTES]) != _SIGNATURE or bytes(whole[end:]) != hashlib.sha256(whole[:end]).digest():
+    every = hashlib.sha256(_SIGNATURE)
+    if read(_DIGEST_BYTES) != _SIGNATURE:
         return None
-    looks: dict[str, bytes] = {}
+    looks: dict[str, int] = {}
     seen: dict[str, Seen] = {}
-    at = _DIGEST_BYTES
-    while at < end:
-        start = at + _LENGTH_BYTES
-        at = start + int.from_bytes(whole[at:start], "little")
-        _unpack(marshal.loads(whole[start:at]), looks, seen)
-    return Rows(looks, seen)
+    while length := int.from_bytes(read(_LENGTH_BYTES), "little"):
+        digest, piece = read(_DIGEST_BYTES), read(min(length, size_bytes))
+        if hashlib.sha256(piece).digest() != digest:
+            return None
+        every.update(digest)
+        _unpack(marshal.loads(piece), looks, seen)
+    is_whole = read(_DIGEST_BYTES) == every.digest() and not read(1)
+    return Rows(looks, seen) if is_whole else None
 
 
-def _packed(some: Sequence[Seen], looks: Mapping[str, bytes]) -> tuple[Any, ...]:
+def _packed(some: Sequence[Seen], looks: Mapping[str, int]) -> tuple[Any, ...]:
     entries = [each for each in some if isinstance(each, Listed)]
     others = [each for each in some if isinstance(each, UnreadableFile)]
     metas = [each.meta for each in entries]
@@ -115,7 +121,7 @@ def _packed(some: Sequence[Seen], looks: Mapping[str, bytes]) -> tuple[Any, ...]
     )
 
 
-def _unpack(piece: tuple[Any, ...], looks: dict[str, bytes], seen: dict[str, Seen]) -> None:
+def _unpack(piece: tuple[Any, ...], looks: dict[str, int], seen: dict[str, Seen]) -> None:
     """Adds the rows of a piece."""
     paths, known, metas, lengths, sources, source_count, listed, other_paths, other_known, problems = piece
     count = len(paths)
@@ -132,7 +138,7 @@ def _unpack(piece: tuple[Any, ...], looks: dict[str, bytes], seen: dict[str, See
     looks.update(zip(other_paths, other_known, strict=True))
 
 
-def _paths_and_looks(some: Sequence[Seen], looks: Mapping[str, bytes]) -> tuple[list[str], list[bytes]]:
+def _paths_and_looks(some: Sequence[Seen], looks: Mapping[str, int]) -> tuple[list[str], list[int]]:
     paths = [each.path for each in some]
     return paths, [looks[path] for path in paths]
 

@@ -6,12 +6,13 @@ from returns.result import Failure, Result, Success
 
 from agent_memory.domain.agent_request import SessionRequest
 from agent_memory.domain.change_set import ChangeSet
+from agent_memory.domain.entry import Listings
 from agent_memory.domain.history import SessionMark
 from agent_memory.domain.inbox_entry import FileSnapshot, InlineNote, session_id_of
 from agent_memory.domain.plan import Plan, PlanFacts
 from agent_memory.domain.planning.entry_updates import CHANGES_NOTHING
 from agent_memory.domain.planning.plan_window import plan_inline_fallback, plan_window
-from agent_memory.domain.planning.taken_ids import taken_ids
+from agent_memory.domain.planning.taken_ids import TakenIds
 from agent_memory.domain.results import sealed
 from agent_memory.domain.run import Run, Work
 from agent_memory.domain.vocabulary import Harness, Status
@@ -92,7 +93,7 @@ def plan_facts(io: ConsolidateIo, run: Run, work: Work, request: SessionRequest,
         window=request.window,
         scope=work.scope,
         live=shelf.live.entries,
-        taken_ids=taken_ids(shelf.live, shelf.archive),
+        taken_ids=TakenIds(Listings(shelf.live, shelf.archive)),
         shown={each.meta.id: each for each in request.shown},
         status=io.agent.status,
         now_ms=io.clock.now_ms(),
@@ -101,6 +102,7 @@ def plan_facts(io: ConsolidateIo, run: Run, work: Work, request: SessionRequest,
         handoff_id=request.handoff_id,
         handoff_days=io.handoff_days,
         vocabulary=io.vocabulary(),
+        lookup=shelf.live.lookup,
         agent_writes=entry.harness is not Harness.MANUAL and isinstance(entry.retrieval, InlineNote),
     )
 

@@ -36,8 +36,9 @@ class Index(Protocol):
         it cannot be told. Does not look at the files."""
         ...
 
-    def refresh(self, patience_seconds: float | None = None) -> Result[Refreshed, Error]:
-        """Bring it into line with the files; with `patience_seconds` as far as that time suffices, newest files first.
+    def refresh(self, patience_seconds: float | None = None, *, lately: bool = False) -> Result[Refreshed, Error]:
+        """Bring it into line with the files; with `patience_seconds` as far as that time suffices, newest files first. With
+        `lately` it may be with how they were a moment ago, as `Store.list` has it.
 
         StoreIo or PathRefused only where the shelves themselves cannot be listed. An index that cannot be kept on disk is
         kept in memory, and the answer says so."""

@@ -17,6 +17,11 @@ def look_of(mtime_ns: int, touched_ns: int, size_bytes: int, inode: int) -> int:
     return hash((mtime_ns, touched_ns, size_bytes, inode))
 
 
+def own_look(status: os.stat_result) -> int:
+    """What a directory itself adds to its state."""
+    return hash((status.st_mtime_ns, status.st_ino))
+
+
 def directory_state(path: str) -> tuple[int, int]:
     """A number for the times, sizes and inodes of the directory and everything in it, and when the last of them was touched,
     in epoch ns. Other than the number of an earlier look where anything changed since. Links are not followed. OSError where
@@ -52,5 +57,5 @@ def directory_looks(path: str) -> tuple[int, int, list[int]]:
                     newest_ns = touched_ns
     finally:
         close_quietly(descriptor)
-    state = sum(looks) + hash((directory.st_mtime_ns, directory.st_ino))
+    state = sum(looks) + own_look(directory)
     return state, max(newest_ns, directory.st_mtime_ns), looks

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from returns.result import Failure, Result, Success
 
+from agent_memory.adapters.disk.directory_state import look_of
 from agent_memory.adapters.disk.durable import FILE_MODE, close_quietly as close_quietly
 from agent_memory.adapters.disk.io_errors import store_io
 from agent_memory.domain.results import sealed
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 MAX_NAME_BYTES = 255
 _CHUNK_BYTES = 1 << 16
-_KNOWN_BY = struct.Struct("<qqqQ").pack
+_KNOWN_BY = struct.Struct("<qqqQ")
 
 
 @frozen
@@ -48,7 +49,12 @@ def real_root(root: Path | str) -> str:
 
 def known_by(status: os.stat_result) -> bytes:
     """What tells one state of a file from another without reading it: both times, size and inode."""
-    return _KNOWN_BY(status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino)
+    return _KNOWN_BY.pack(status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino)
+
+
+def look_known_by(known_by: bytes) -> int:
+    """The look of a file that is known so (`directory_state.look_of`)."""
+    return look_of(*_KNOWN_BY.unpack(known_by))
 
 
 def inside(root: str, relative: str) -> Result[str, Error]:

@@ -74,11 +74,11 @@ class DictIndex:
         """See the port."""
         return self.renewals, self._writes
 
-    def refresh(self, patience_seconds: float | None = None) -> Result[Refreshed, Error]:
+    def refresh(self, patience_seconds: float | None = None, *, lately: bool = False) -> Result[Refreshed, Error]:
         """See the port."""
         entries: list[StoredEntry] = []
         for archived in (False, True):
-            match sealed(self._store.list(archived=archived)):
+            match sealed(self._store.list(archived=archived, lately=lately)):
                 case Failure(error):
                     return Failure(error)
                 case Success(listing):

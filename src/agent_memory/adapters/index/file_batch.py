@@ -8,8 +8,9 @@ from collections.abc import Sequence
 
 from returns.result import Failure, Success
 
+from agent_memory.adapters.disk.paths import look_known_by
 from agent_memory.adapters.index.facts import LAST_NUMBER, NOTES, fact, put_fact
-from agent_memory.adapters.index.known_files import KnownFile, KnownFiles, look_known_by
+from agent_memory.adapters.index.known_files import KnownFile, KnownFiles
 from agent_memory.adapters.index.note_questions import listed_of
 from agent_memory.adapters.index.note_rows import NewNotes, note_draft, relations_of, remove_rows
 from agent_memory.adapters.index.segment_writing import SegmentDraft, write_segment

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 
     from agent_memory.adapters.index.known_files import KnownFiles
     from agent_memory.adapters.index.shelf_look import ShelvesLook
+    from agent_memory.adapters.store.shelf_looks import ShelfLooks
 
 Value = TypeVar("Value")
 
@@ -61,8 +62,10 @@ _RUINED_STILL = "its file is damaged and cannot be replaced"
 class IndexFiles:
     """See the port. One object may be asked by several threads."""
 
-    def __init__(self, root: Path | str) -> None:
+    def __init__(self, root: Path | str, looks: Callable[[], ShelfLooks] | None = None) -> None:
+        """`looks` gives those of the store, for a refresh that says `lately`."""
         self._root = real_root(root)
+        self._looks = looks
         self._lock = RLock()
         self._database: IndexDatabase | None = None
         self._segments = Segments()
@@ -85,10 +88,16 @@ class IndexFiles:
             return None if version is None else (self.renewals, *version)
 
     def refresh(
-        self, patience_seconds: float | None = None, left: Callable[[int], None] | None = None
+        self,
+        patience_seconds: float | None = None,
+        left: Callable[[int], None] | None = None,
+        *,
+        lately: bool = False,
     ) -> Result[Refreshed, Error]:
         """See the port. `left` is told, before each batch, how many changed files are still to be taken in."""
         with self._lock:
+            if lately and self._looks is not None:
+                return self._refresh_lately(self._looks(), patience_seconds).map(self._told)
             return self._refresh(patience_seconds, left).map(self._told)
 
     def match(
@@ -187,6 +196,21 @@ class IndexFiles:
                 if isinstance(found, Refreshed):
                     return Success(found)
                 return self._brought_into_line(found, patience_seconds, left)
+
+    def _refresh_lately(self, looks: ShelfLooks, patience_seconds: float | None) -> Result[Refreshed, Error]:
+        from agent_memory.adapters.index.shelf_look import look_lately
+
+        def refreshed(look: ShelvesLook) -> Result[Refreshed, Error]:
+            return self._recovered(lambda: self._as_kept(look.state) or self._refreshed(look, patience_seconds, None))
+
+        return look_lately(self._root, looks).bind(refreshed)
+
+    def _as_kept(self, state: bytes | None) -> Refreshed | None:
+        """How much is in the index, if it holds exactly what this is the state of."""
+        database = self._opened()
+        with database.reading() as connection:
+            kept, notes = fact(connection, STATE), int(fact(connection, NOTES))
+        return None if state is None or kept != state else Refreshed(notes, notices=_notices(database))
 
     def _told(self, refreshed: Refreshed) -> Refreshed:
         """With what was not told before."""

@@ -5,16 +5,13 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import repeat
-from struct import Struct
 from zlib import crc32
 
-from agent_memory.adapters.disk.directory_state import look_of
 from agent_memory.adapters.index.facts import FILES, fact, put_fact
 from agent_memory.adapters.index.seals import RuinedIndexError, check, seal
 from agent_memory.adapters.index.segments import data_version
 from agent_memory.values import frozen
 
-_KNOWN_BY = Struct("<qqqQ")
 _COLUMNS = "path, look, content_hash, mtime_ns, number, shadowed_by, seal"
 
 
@@ -33,18 +30,13 @@ class KnownFile:
     """What says which note stands above the one that it holds."""
 
 
-def look_known_by(known_by: bytes) -> int:
-    """The look of a file that is known so (`paths.known_by`)."""
-    return look_of(*_KNOWN_BY.unpack(known_by))
-
-
-def names_sum(shelf: str, names: Sequence[str]) -> int:
-    """What the paths of these files come to, in no order."""
+def names_sum(prefix: str, names: Sequence[str]) -> int:
+    """What the paths of these files come to, in no order: each is the prefix and a name."""
     try:
         every = list(map(str.encode, names))
     except UnicodeEncodeError:
         every = [name.encode("utf-8", "surrogateescape") for name in names]
-    return sum(map(crc32, every, repeat(crc32(f"{shelf}/".encode()))))
+    return sum(map(crc32, every, repeat(crc32(prefix.encode()))))
 
 
 def path_sum(path: str) -> int:

@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import compress
 from operator import not_
 from stat import S_ISREG
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.directory_state import look_of
 from agent_memory.adapters.disk.paths import directory_inside
-from agent_memory.adapters.index.known_files import look_known_by, names_sum, path_sum
+from agent_memory.adapters.index.known_files import names_sum, path_sum
 from agent_memory.adapters.index.look_ahead import shelf_paths
-from agent_memory.adapters.index.shelf_state import SeenShelves, see_shelves
+from agent_memory.adapters.index.shelf_state import SeenShelves, joined_state, see_shelves
 from agent_memory.adapters.store.entry_files import ARCHIVE, TOPICS
-from agent_memory.adapters.store.shelf_names import NOTE_ENDING, is_text, look_at_shelf
+from agent_memory.adapters.store.shelf_names import NOTE_ENDING, ShelfLook, is_text, look_at_shelf
 from agent_memory.domain.results import sealed
 from agent_memory.errors import Error
 from agent_memory.values import frozen
 
+if TYPE_CHECKING:
+    from agent_memory.adapters.store.shelf_looks import ShelfLooks
+
 _SHELVES = (TOPICS, ARCHIVE)
+_PREFIXES = tuple(f"{shelf}/" for shelf in _SHELVES)
 
 
 class SeenFile(NamedTuple):
@@ -49,7 +53,8 @@ class ShelfChanges:
 class ShelfNames:
     """What is directly on one shelf, in no order."""
 
-    shelf: str
+    prefix: str
+    """What makes a path of each name."""
     names: Sequence[str]
     looks: Sequence[int]
     """How each of them looks. Should the system list them in another order the second time, what changed is found all the
@@ -73,9 +78,8 @@ class ShelvesLook:
         for shelf in self.shelves:
             are_unknown = map(not_, map(known.__contains__, shelf.looks))
             for at in compress(range(len(shelf.looks)), are_unknown):
-                name = shelf.names[at]
-                path = f"{shelf.shelf}/{name}"
-                seen = self._seen(path, name, shelf.looks[at])
+                path = shelf.prefix + shelf.names[at]
+                seen = self._seen(path, path.rpartition("/")[2], shelf.looks[at])
                 if seen is None:
                     others.append(path)
                 else:
@@ -97,12 +101,12 @@ class ShelvesLook:
 
     def paths_total(self, others: Sequence[str]) -> int:
         """What the paths of all notes come to (`known_files.names_sum`), where these are none."""
-        return sum(names_sum(each.shelf, each.names) for each in self.shelves) - sum(map(path_sum, others))
+        return sum(names_sum(each.prefix, each.names) for each in self.shelves) - sum(map(path_sum, others))
 
     def paths(self, others: Sequence[str]) -> Iterator[str]:
         """The paths of all notes, where these are none."""
         out = set(others)
-        every = (f"{each.shelf}/{name}" for each in self.shelves for name in each.names)
+        every = (each.prefix + name for each in self.shelves for name in each.names)
         return (path for path in every if path not in out)
 
 
@@ -122,7 +126,7 @@ def look_at_shelves(root: str, seen: SeenShelves | None) -> Result[ShelvesLook, 
         return _one_by_one(root)
     if any(len(some) != len(looks) for some, looks in zip(names, seen.looks, strict=True)):
         return _one_by_one(root)  # something came or went meanwhile
-    shelves = tuple(ShelfNames(*each) for each in zip(_SHELVES, names, seen.looks, strict=True))
+    shelves = tuple(ShelfNames(*each) for each in zip(_PREFIXES, names, seen.looks, strict=True))
     return Success(ShelvesLook(root, shelves, seen.state))
 
 
@@ -133,13 +137,23 @@ def _names(path: str) -> list[str]:
         return []
 
 
+def look_lately(root: str, looks: ShelfLooks) -> Result[ShelvesLook, Error]:
+    """What is there, or was a moment ago (`ShelfLooks.look`): one look for the index and for a listing."""
+    return _of_each(root, lambda shelf: looks.look(shelf, lately=True))
+
+
 def _one_by_one(root: str) -> Result[ShelvesLook, Error]:
-    shelves: list[ShelfNames] = []
+    return _of_each(root, lambda shelf: look_at_shelf(root, shelf))
+
+
+def _of_each(root: str, look: Callable[[str], Result[ShelfLook, Error]]) -> Result[ShelvesLook, Error]:
+    shelves, states = list[ShelfNames](), list[int | None]()
     for shelf in _SHELVES:
-        match sealed(look_at_shelf(root, shelf)):
+        match sealed(look(shelf)):
             case Failure(error):
                 return Failure(error)
             case Success(found):
-                names = [path.removeprefix(f"{shelf}/") for path in found.files]
-                shelves.append(ShelfNames(shelf, names, list(map(look_known_by, found.files.values()))))
-    return Success(ShelvesLook(root, tuple(shelves), None))
+                shelves.append(ShelfNames("", list(found.files), list(found.files.values())))
+                states.append(found.state)
+    known = [state for state in states if state is not None]
+    return Success(ShelvesLook(root, tuple(shelves), joined_state(known) if len(known) == len(states) else None))

@@ -22,7 +22,7 @@ class SeenShelves:
 def state_ahead(root: str) -> bytes | None:
     """The state that a process of its own has looked at (`look_ahead`), of a real root; None where none could."""
     states = looked_ahead(root)
-    return None if states is None else _state(states)
+    return None if states is None else joined_state(states)
 
 
 def see_shelves(root: str) -> SeenShelves | None:
@@ -31,8 +31,9 @@ def see_shelves(root: str) -> SeenShelves | None:
         found = [directory_looks(path) for path in shelf_paths(root)]
     except OSError:
         return None
-    return SeenShelves(_state(state for state, _, _ in found), tuple(looks for _, _, looks in found))
+    return SeenShelves(joined_state(state for state, _, _ in found), tuple(looks for _, _, looks in found))
 
 
-def _state(states: Iterable[int]) -> bytes:
+def joined_state(states: Iterable[int]) -> bytes:
+    """The state of both shelves, of that of each."""
     return b" ".join(b"%d" % state for state in states)

@@ -7,21 +7,19 @@ is absent, damaged or of another version is built anew; one that cannot be writt
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Set as AbstractSet
 
 from returns.result import Failure, Success
 
 from agent_memory.adapters.disk.durable import make_directories, replace_loosely
-from agent_memory.adapters.disk.paths import FileImage, directory_inside, read_file
+from agent_memory.adapters.disk.paths import FileImage, directory_inside, open_regular
 from agent_memory.adapters.store.shelf_names import keeping_all, kept_for_good
 from agent_memory.domain.results import sealed
 from agent_memory.formats.listing_rows import Rows, parse_rows, render_rows
 
 _GRAIN_NS = 2_000_000_000
 """The coarsest times of a file system that we know (FAT)."""
-NEVER = b""
-"""What no file is known by."""
-_MAX_BYTES = 1 << 30
 _ROWS_A_READ = 500
 """Reading a file takes far longer than writing a row, and less than writing so many."""
 
@@ -53,12 +51,27 @@ class ListingCache:
             self._unwritten = 0
             self._write(render_rows(rows))
 
+    def forget(self, paths: Iterable[str]) -> None:
+        """What is remembered of these is as good as gone: let go of it before they are read again, so that what was and what
+        is of a whole store are never there at once."""
+        rows = self.rows()
+        looks, seen = {**rows.looks}, {**rows.seen}
+        for path in paths:
+            del looks[path], seen[path]
+        self._unwritten += len(rows.looks) - len(looks)
+        self._rows = Rows(looks, seen)
+
     def _read(self) -> Rows | None:
-        match sealed(
-            directory_inside(self._root, ".cache").bind(lambda there: read_file(f"{there}/{self._name}", _MAX_BYTES))
-        ):
-            case Success(image):
-                return None if image is None else parse_rows(image.data)
+        opened = directory_inside(self._root, ".cache").bind(
+            lambda there: open_regular(f"{there}/{self._name}", os.O_RDONLY)
+        )
+        match sealed(opened):
+            case Success(descriptor):
+                try:
+                    with open(descriptor, "rb") as file:
+                        return parse_rows(file.read, os.fstat(descriptor).st_size)
+                except OSError:  # as if there were none
+                    return None
             case Failure(_):
                 return None
 
@@ -77,4 +90,4 @@ class ListingCache:
 
 def believed_by(image: FileImage, read_at_ns: int) -> bytes:
     """What a file has to be known by to be believed unread; nothing is, unless it had rested when it was read."""
-    return image.known_by if image.touched_ns + _GRAIN_NS <= read_at_ns else NEVER
+    return image.known_by if image.touched_ns + _GRAIN_NS <= read_at_ns else b""

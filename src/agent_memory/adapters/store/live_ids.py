@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from operator import attrgetter
 
 from agent_memory.domain.entry import Listed
-from agent_memory.domain.entry_lookup import folded_ids
+from agent_memory.domain.entry_lookup import folded_ids, ids_in
 
 _path = attrgetter("path")
 
@@ -18,7 +18,7 @@ class LiveIds:
     later is to be told with `note`, and every answer is compared with the mapping as it is then.
     """
 
-    def __init__(self, live: Mapping[str, Listed | None], bearers: Mapping[str, tuple[str, ...]]) -> None:
+    def __init__(self, live: Mapping[str, Listed | None], bearers: Mapping[str, str | tuple[str, ...]]) -> None:
         self._live = live
         self._bearers = bearers
         self._noted: dict[str, tuple[str, ...]] = {}
@@ -38,4 +38,4 @@ class LiveIds:
         return tuple(sorted((each for each in found if each is not None and wanted in folded_ids(each)), key=_path))
 
     def _ids(self, folded: str) -> tuple[str, ...]:
-        return self._noted.get(folded) or self._bearers.get(folded, ())
+        return self._noted.get(folded) or ids_in(self._bearers, folded)

@@ -6,13 +6,14 @@ import gc
 import os
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
-from stat import S_ISREG
+from stat import S_ISDIR, S_ISREG
 from typing import NamedTuple
 
 from returns.result import Failure, Result, Success
 
+from agent_memory.adapters.disk.directory_state import NOWHERE, look_of, own_look
 from agent_memory.adapters.disk.io_errors import store_io
-from agent_memory.adapters.disk.paths import close_quietly, directory_inside, known_by
+from agent_memory.adapters.disk.paths import close_quietly, directory_inside
 from agent_memory.domain.results import sealed
 from agent_memory.errors import Error
 from agent_memory.values import frozen
@@ -33,9 +34,18 @@ class OtherName(NamedTuple):
 class ShelfLook:
     """What is on a shelf, in no order."""
 
-    files: Mapping[str, bytes]
-    """What each regular file of a note is known by, by its path relative to the root."""
+    files: Mapping[str, int]
+    """How each regular file of a note looks (`directory_state.look_of`), by its path relative to the root."""
     others: Sequence[OtherName]
+    state: int | None = NOWHERE[0]
+    """What `directory_state` says of the shelf; None where something on it cannot be looked at."""
+
+
+class Odd(NamedTuple):
+    """What is no regular file."""
+
+    why: int | OSError
+    """See `OtherName.oddity`."""
 
 
 class _Collector:
@@ -76,8 +86,9 @@ def look_at_shelf(root: str, directory: str) -> Result[ShelfLook, Error]:
                 # Through its descriptor each `stat` looks up one name, and not the whole path again.
                 descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
                 try:
+                    of_directory = own_look(os.fstat(descriptor))
                     with keeping_all(), os.scandir(descriptor) as found:
-                        return Success(_sorted_out(found, f"{directory}/"))
+                        return Success(_sorted_out(found, f"{directory}/", of_directory))
                 finally:
                     close_quietly(descriptor)
             except FileNotFoundError:
@@ -86,33 +97,40 @@ def look_at_shelf(root: str, directory: str) -> Result[ShelfLook, Error]:
                 return Failure(store_io(error, "list", path))
 
 
-def _sorted_out(found: Iterable[os.DirEntry[str]], prefix: str) -> ShelfLook:
-    files: dict[str, bytes] = {}
+def _sorted_out(found: Iterable[os.DirEntry[str]], prefix: str, of_directory: int) -> ShelfLook:
+    files: dict[str, int] = {}
     others: list[OtherName] = []
+    looks_total, is_whole = of_directory, True
     for entry in found:
         name = entry.name
-        if name.startswith(".") or not name.endswith(NOTE_ENDING):
-            others.append(OtherName(name, is_directory=entry.is_dir(follow_symlinks=False)))
-            continue
+        is_named_so = name.endswith(NOTE_ENDING) and not name.startswith(".")
         try:
             status = entry.stat(follow_symlinks=False)
         except OSError as error:
-            others.append(OtherName(name, oddity=error))
+            is_whole &= isinstance(error, FileNotFoundError)  # gone meanwhile, which the directory tells the next time
+            is_directory = not is_named_so and entry.is_dir(follow_symlinks=False)
+            others.append(OtherName(name, is_directory, error if is_named_so else None))
             continue
-        if S_ISREG(status.st_mode):
-            files[prefix + name] = known_by(status)
+        look = hash((status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino))  # `look_of`
+        looks_total += look
+        if not is_named_so:
+            others.append(OtherName(name, S_ISDIR(status.st_mode)))
+        elif S_ISREG(status.st_mode):
+            files[prefix + name] = look
         else:
             others.append(OtherName(name, oddity=status.st_mode))
-    return ShelfLook(files, others)
+    return ShelfLook(files, others, looks_total if is_whole else None)
 
 
-def looks_of(path: str) -> bytes | int | OSError:
-    """What one regular file is known by, else why it is none (see `OtherName.oddity`)."""
+def looks_of(path: str) -> int | Odd:
+    """How one regular file looks, else why it is none."""
     try:
         status = os.lstat(path)
     except OSError as error:
-        return error
-    return known_by(status) if S_ISREG(status.st_mode) else status.st_mode
+        return Odd(error)
+    if not S_ISREG(status.st_mode):
+        return Odd(status.st_mode)
+    return look_of(status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino)
 
 
 def is_open_directory(found: OtherName) -> bool:

@@ -11,7 +11,7 @@ import errno
 import os
 import re
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from itertools import compress
 from operator import attrgetter, ne
 
@@ -19,10 +19,10 @@ from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.io_errors import store_io
 from agent_memory.adapters.disk.listed_names import names_inside
-from agent_memory.adapters.disk.paths import FileImage, oddity
+from agent_memory.adapters.disk.paths import FileImage, look_known_by, oddity
 from agent_memory.adapters.store.entry_files import ARCHIVE, TOPICS, read_image, understand, unreadable
 from agent_memory.adapters.store.listing_cache import ListingCache, believed_by
-from agent_memory.adapters.store.listing_changes import brought_up_to_date
+from agent_memory.adapters.store.listing_changes import FEW, brought_up_to_date
 from agent_memory.adapters.store.shelf_looks import ShelfLooks
 from agent_memory.adapters.store.shelf_names import (
     NOTE_ENDING,
@@ -39,7 +39,7 @@ from agent_memory.domain.results import sealed
 from agent_memory.domain.text.file_name import id_in_name
 from agent_memory.domain.text.ids import is_id
 from agent_memory.errors import Error
-from agent_memory.formats.listing_rows import Rows, Seen
+from agent_memory.formats.listing_rows import NEVER, Rows, Seen
 from agent_memory.values import evolve
 
 _VERSION = re.compile(r"(?:0|[1-9]\d{0,18})\.md", re.ASCII)
@@ -51,10 +51,10 @@ _id = attrgetter("meta.id")
 class Shelves:
     """Listings of a real root, with their caches."""
 
-    def __init__(self, root: str) -> None:
+    def __init__(self, root: str, looks: ShelfLooks | None = None) -> None:
         self._root = root
         self._caches = {shelf: ListingCache(root, shelf) for shelf in (TOPICS, ARCHIVE)}
-        self._looks = ShelfLooks(root)
+        self._looks = looks or ShelfLooks(root)
         self._last_live: Listing | None = None
         """Only where nothing needs a second look while it looks the same, and each id has one file."""
 
@@ -67,10 +67,13 @@ class Shelves:
             is_plain = not any(each.oddity is not None or is_open_directory(each) for each in found.others)
             last = self._last_live if is_plain else None
             if last is not None and found.files == cache.rows().looks:
+                self._looks.share(TOPICS, found, cache.rows().looks)
                 return last
-            known, reading = cache.rows().seen, _Reading(self._root, cache)
-            seen = reading.done(reading.files(TOPICS, found))
-            listing = None if last is None else brought_up_to_date(last, known, reading.touched, reading.fresh)
+            reading = _Reading(self._root, cache)
+            seen = reading.files(TOPICS, found)
+            self._looks.share(TOPICS, found, reading.shared_with(found.files))
+            seen = reading.done(seen)
+            listing = None if last is None else brought_up_to_date(last, reading.known, reading.touched, reading.fresh)
             if listing is None:
                 listing = one_an_id(seen)
                 is_plain &= len(listing.entries) + len(listing.unreadable) == len(seen)
@@ -116,31 +119,46 @@ class _Reading:
         self._root = root
         self._cache = cache
         self._known = cache.rows()
-        self._looks: dict[str, bytes] = {}
+        self._looks: dict[str, int] = {}
         self._seen: dict[str, Seen] = {}
         self.touched: set[str] = set()
         """The paths of which not the same is known as before."""
         self.fresh: list[Seen] = []
         """What was found out about them now."""
 
+    @property
+    def known(self) -> Container[str]:
+        """The paths of which something was known before, unless that was of many and is gone."""
+        return self._known.seen
+
     def files(self, shelf: str, found: ShelfLook) -> list[Seen]:
         """What is to be said about the names on a shelf, in no order."""
         with keeping_all():
+            looks = self._known.looks
+            self.touched.update(compress(looks, map(ne, looks.values(), map(found.files.get, looks))))
+            if len(self.touched) > FEW:
+                self._cache.forget(self.touched)
+                self._known = self._cache.rows()
             # In the order of the rows, which is that of a listing: it is sorted the sooner.
             self._looks, self._seen = {**self._known.looks}, {**self._known.seen}
-            differ = map(ne, self._looks.values(), map(found.files.get, self._looks))
-            for path in list(compress(self._looks, differ)):
+            for path in self.touched & self._seen.keys():
                 del self._looks[path], self._seen[path]
-                self.touched.add(path)
             seen = list(self._seen.values())
         self.fresh = _present(self._read(path) for path in found.files.keys() - self._seen.keys())
         return [*seen, *self.fresh, *_present(self._other(f"{shelf}/{each.name}", each) for each in found.others)]
+
+    def shared_with(self, files: Mapping[str, int]) -> Mapping[str, int]:
+        """The same files, by paths that are those of the rows where these have them."""
+        if self._looks == files:
+            return self._looks
+        same = dict(self._looks.items() & files.items())
+        return {**same, **{path: files[path] for path in files.keys() - same.keys()}}
 
     def newest(self, paths: Sequence[str]) -> Iterable[Seen]:
         """The newest version of an id that can be read, after those that cannot."""
         for path in reversed(paths):
             looks = looks_of(f"{self._root}/{path}")
-            seen = self._recalled(path, looks) if isinstance(looks, bytes) else _odd(path, looks)
+            seen = self._recalled(path, looks) if isinstance(looks, int) else _odd(path, looks.why)
             if seen is not None:
                 yield seen
             if isinstance(seen, Listed):
@@ -151,7 +169,7 @@ class _Reading:
         self._cache.keep(Rows(self._looks, self._seen), self.touched)
         return seen
 
-    def _recalled(self, path: str, looks: bytes) -> Seen | None:
+    def _recalled(self, path: str, looks: int) -> Seen | None:
         if self._known.looks.get(path) != looks:
             return self._read(path)
         self.touched.add(path)
@@ -171,7 +189,8 @@ class _Reading:
             case Success(image):
                 if image is None:
                     return None
-                self._looks[path] = believed_by(image, read_at_ns)
+                believed = believed_by(image, read_at_ns)
+                self._looks[path] = look_known_by(believed) if believed else NEVER
                 self._seen[path] = seen = _seen(path, image)
                 return seen
 

@@ -33,6 +33,7 @@ from agent_memory.errors import EntryChanged, EntryNotFound, EntryUnreadable, Er
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from agent_memory.adapters.store.shelf_looks import ShelfLooks
     from agent_memory.adapters.store.shelves import Shelves
     from agent_memory.adapters.store.store_batches import Batches, Decided
     from agent_memory.domain.change import Change, Receipt, Together
@@ -60,7 +61,14 @@ class StoreFiles:
     def _shelves(self) -> Shelves:
         from agent_memory.adapters.store.shelves import Shelves
 
-        return Shelves(self._root)
+        return Shelves(self._root, self.looks)
+
+    @cached_property
+    def looks(self) -> ShelfLooks:
+        """Those that listings are made of, for whoever else looks at the shelves."""
+        from agent_memory.adapters.store.shelf_looks import ShelfLooks
+
+        return ShelfLooks(self._root)
 
     @cached_property
     def _batches(self) -> Batches:

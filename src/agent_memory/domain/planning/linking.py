@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 
 from agent_memory.domain.text.ids import ID_PATTERN
 from agent_memory.domain.text.links import append_see_also, find_links
@@ -26,7 +26,7 @@ class Targets:
     """Ids of the entries of the same reply, by ref."""
     live: Mapping[str, str]
     """Ids of live and planned entries and their aliases as they are spelled, by casefolded id."""
-    taken: frozenset[str]
+    taken: Container[str]
     """Every id in use, casefolded, archived ones too."""
 
     def id_of(self, target: str) -> str | None:

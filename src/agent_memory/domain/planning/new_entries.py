@@ -67,7 +67,7 @@ def draft_entries(entries: Iterable[ProposedEntry], facts: PlanFacts, so_far: Pl
     dropped: list[Dropped] = []
     by_ref: dict[str, str] = {}
     handoff_id = _handoff_to_renew(facts, so_far)
-    taken = set(taken_ids(facts, so_far))
+    taken = taken_ids(facts, so_far)
     for proposed in entries:
         title, body = stored_title(proposed.title), stored_body(proposed.body)
         problems = title_problems(title) + body_problems(body) + _handoff_problems(proposed, drafts, updates, facts)
@@ -79,7 +79,7 @@ def draft_entries(entries: Iterable[ProposedEntry], facts: PlanFacts, so_far: Pl
                 by_ref[proposed.ref] = handoff_id
         else:
             meta = entry_meta(proposed, title, body, facts, taken)
-            taken.add(meta.id.casefold())
+            taken.add(meta.id)
             drafts.append(Draft(proposed, meta, body))
             if proposed.ref:
                 by_ref[proposed.ref] = meta.id

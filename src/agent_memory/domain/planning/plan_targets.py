@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import ChainMap
 from collections.abc import Iterable, Mapping
 
 from agent_memory.domain.change import Dropped
@@ -10,21 +11,22 @@ from agent_memory.domain.planning.drafts import stored_line
 from agent_memory.domain.planning.linking import Targets
 from agent_memory.domain.planning.planned_store import planned_entries
 from agent_memory.domain.planning.same_body import body_hash
-from agent_memory.domain.planning.taken_ids import borne_ids
+from agent_memory.domain.planning.spelled_ids import SpelledIds
+from agent_memory.domain.planning.taken_ids import TakenBesides
 
 _MAX_TARGET_CHARS = 80
 
 
-def taken_ids(facts: PlanFacts, so_far: Plan) -> frozenset[str]:
+def taken_ids(facts: PlanFacts, so_far: Plan) -> TakenBesides:
     """Every id that is not free, casefolded: of the store, and planned by earlier windows."""
-    return facts.taken_ids.union(map(str.casefold, planned_entries(so_far)))
+    return TakenBesides(facts.taken_ids, planned_entries(so_far))
 
 
 def link_targets(by_ref: Mapping[str, str], new: Iterable[str], facts: PlanFacts, so_far: Plan) -> Targets:
     """What a link may point at: refs of the reply, its `new` ids, earlier windows' entries and the store's."""
-    ids = (*borne_ids(facts.live), *planned_entries(so_far), *new)
-    live = dict(zip(map(str.casefold, ids), ids, strict=True))
-    return Targets(by_ref, live, taken_ids(facts, so_far))
+    ids = (*planned_entries(so_far), *new)
+    planned = dict(zip(map(str.casefold, ids), ids, strict=True))
+    return Targets(by_ref, ChainMap(planned, SpelledIds(facts.found)), taken_ids(facts, so_far))  # type: ignore[arg-type]
 
 
 def id_with_body(body: str, facts: PlanFacts, so_far: Plan) -> str | None:

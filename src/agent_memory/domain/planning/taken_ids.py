@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from itertools import chain
 from operator import attrgetter
 
@@ -31,3 +31,18 @@ class TakenIds:
 
     def __contains__(self, folded: object) -> bool:
         return any(folded in listing.found.bearers for listing in (self.listed.live, self.listed.archive))
+
+
+class TakenBesides:
+    """Asked with `in`: what is taken already, and these, casefolded, without a set of all."""
+
+    def __init__(self, taken: Container[str], besides: Iterable[str]) -> None:
+        self._taken = taken
+        self._besides = set(map(str.casefold, besides))
+
+    def add(self, id: str) -> None:
+        """It is taken from now on."""
+        self._besides.add(id.casefold())
+
+    def __contains__(self, folded: object) -> bool:
+        return folded in self._besides or folded in self._taken
