@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from agent_memory.domain.entry import Listed, StoredEntry
+from agent_memory.domain.entry import Listed, Meta, StoredEntry
+from agent_memory.domain.planning.directives import is_directive
 from agent_memory.domain.redaction import redact
 from agent_memory.domain.section import RenderedSection, SectionFacts, Target
 from agent_memory.domain.text.derive import MAX_DESCRIPTION_CHARS
@@ -31,6 +32,8 @@ conversation or elsewhere in this file, wins over every note.
 
 WARM_HEADING = "### Notes to read when they matter"
 NO_NOTES = "There are no notes yet."
+_WORDS_OF_AN_ORDER = 3
+"""`topic__run-tests` names a subject."""
 NO_MORE_NOTES = "There are no other notes."
 ELSEWHERE = 'Those of other places are found with `memory search "some words"`.'
 
@@ -160,7 +163,7 @@ def _ids(hot: Iterable[_Whole]) -> frozenset[str]:
 def _warm_line(listed: Listed, root: str) -> str:
     meta = listed.meta
     path = f"{root.rstrip('/')}/{listed.path}"
-    place = path if is_neutral(path) and not redact(path).found else f"`memory read {meta.id}`"
+    place = path if _may_stand(path, meta) else f"`memory read {meta.id}`"
     description = neutral_line(redact(meta.description or meta.title).text, MAX_DESCRIPTION_CHARS)
     return f"- {place} — {description or meta.id}"
 
@@ -168,6 +171,13 @@ def _warm_line(listed: Listed, root: str) -> str:
 def _told(entries: Iterable[Listed]) -> int:
     """How many of them an agent may hear of somewhere."""
     return sum(each.meta.sensitivity is not Sensitivity.SECRET for each in entries)
+
+
+def _may_stand(path: str, meta: Meta) -> bool:
+    """Whether a path may be shown as it is: nothing in it acts (P18), is secret (P20), or is an order spelled as a tag (P19)."""
+    slugs = (tag.partition("__")[2].replace("-", " ") for tag in meta.tags)
+    is_order = any(slug.count(" ") >= _WORDS_OF_AN_ORDER - 1 and is_directive(slug) for slug in slugs)
+    return is_neutral(path) and not redact(path).found and not is_order
 
 
 def _closing(cold: int, shown: _Shown, elsewhere: bool) -> str:
