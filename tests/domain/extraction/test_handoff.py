@@ -40,6 +40,13 @@ def test_it_says_what_was_asked_done_touched_and_left_open() -> None:
     ]
 
 
+def test_what_was_done_is_told_by_a_sentence_that_stands_by_itself() -> None:
+    closing = "This resolves the compiler warning. Regarding your question, no browser opens. `total()` now reads the guest price once."
+    handoff = of(history(*work_on("Guests see a wrong total price.", closing), *TWO_REQUESTS[-4:])).entries[-1]
+    assert "- `total()` now reads the guest price once." in handoff.body
+    assert not any(words in handoff.body for words in ("compiler warning", "browser"))
+
+
 def test_a_commit_in_the_session_is_no_longer_open() -> None:
     commit = agent("", ToolCall("Bash", 'git commit -m "Read the guest price once"'))
     handoff = of(history(*TWO_REQUESTS, user("commit this"), commit, tool("ok"), agent("Committed."))).entries[-1]

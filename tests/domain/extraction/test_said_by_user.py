@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from agent_memory.domain.extraction.compose import headline
+from agent_memory.domain.extraction.said_by_user import without_politeness
 from agent_memory.domain.vocabulary import Importance, Kind
 from conversations import agent, learnt, notes, tool, user, work_on
 
@@ -100,7 +102,7 @@ def test_how_it_is_done_here_is_a_convention(said: str) -> None:
     ("said", "title"),
     [
         ("Let's go with SQLite because the box has no network.", "Go with SQLite because the box has no network"),
-        ("We decided to drop the legacy importer in March.", "To drop the legacy importer in March"),
+        ("We decided to drop the legacy importer in March.", "Drop the legacy importer in March"),
         ("Vamos usar SQLite porque a máquina não tem rede.", "Usar SQLite porque a máquina não tem rede"),
         ("Decidimos largar o importador antigo em março.", "Largar o importador antigo em março"),
     ],
@@ -108,7 +110,7 @@ def test_how_it_is_done_here_is_a_convention(said: str) -> None:
 def test_a_decision_is_kept(said: str, title: str) -> None:
     (note,) = notes(user(said))
     assert note.kind is Kind.DECISION
-    assert note.title.casefold().endswith(title.casefold().removeprefix("to "))
+    assert note.title == title
 
 
 def test_an_option_chosen_by_its_number_is_spelled_out() -> None:
@@ -130,6 +132,7 @@ def test_how_a_thing_should_behave_is_kept_with_the_example_that_was_typed() -> 
     said = "I do want the summary to look like:\nOrders: 12\nOpen: 3 (since Monday)"
     (note,) = notes(user(said))
     assert note.kind is Kind.DECISION
+    assert note.title == "The summary should look like: Orders: 12 Open: 3 (since Monday)"
     assert "> Orders: 12\n> Open: 3 (since Monday)" in note.body
 
 
@@ -259,3 +262,30 @@ def test_a_wish_for_all_projects_is_global() -> None:
 
 def test_a_statement_with_a_removed_secret_is_left_out() -> None:
     assert notes(user("Remember that the token is [redacted:github-token] for now.")) == ()
+
+
+@pytest.mark.parametrize(
+    ("claim", "title"),
+    [
+        ("I just want the tests to not hit the network", "The tests should not hit the network"),
+        ("We need the errors not to go to stderr twice", "The errors should not go to stderr twice"),
+        ("I expect all users to see the banner at login", "All users should see the banner at login"),
+        ("I want the ability to resume a session", "I want the ability to resume a session"),
+        ("I want this moved to main before the release", "I want this moved to main before the release"),
+        ("I just want to tell the user about the other session", "Tell the user about the other session"),
+    ],
+)
+def test_a_title_says_how_it_should_be_in_a_whole_sentence(claim: str, title: str) -> None:
+    assert headline(claim) == title
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ("is there any way to not repeat the whole error?", "do not repeat the whole error"),
+        ("Can you not print the banner twice?", "do not print the banner twice"),
+        ("not needed any more?", "not needed any more"),
+    ],
+)
+def test_a_request_without_its_politeness_is_a_whole_sentence(asked: str, said: str) -> None:
+    assert without_politeness(asked) == said

@@ -61,12 +61,24 @@ _PREAMBLE = re.compile(
     r"|^(?:the |o |a )?(?:root cause|(?:actual |real |underlying )?(?:problem|issue|bug|cause|culprit|reason)|causa raiz|problema|erro|causa)"
     r" (?:was|is|era|foi)(?: that| que)?[,:]?\s+"
     r"|^(?:it )?turn(?:s|ed) out(?: that)?[,:]?\s+|^(?:afinal|acontece que)[,:]?\s+"
-    r"|^(?:we|i)(?:'ve| have)? (?:decided|agreed)(?: that)?(?! on\b)\s+|^(?:decidimos|decidi)(?: que)?\s+"
+    r"|^(?:we|i)(?:'ve| have)? (?:decided|agreed)(?: that| to)?(?! on\b)\s+|^(?:decidimos|decidi)(?: que)?\s+"
     r"|^(?:let's|lets|let us|vamos) (?:just )?(?=[a-z])"
     r"|^(?:i|we) (?:really |just |only |do )+(?:want|need) (?:to )?|^(?:we|i) (?:still )?(?:need|have) to (?=[a-z])"
     r"|^(?:eu )?(?:só|apenas) quero\s+",
     re.IGNORECASE,
 )
+
+_WANTED = re.compile(
+    r"^(?:(?:so|and|but|also|actually|well|yes|no)[,:]?\s+)*(?:i|we) (?:really |just |only |still |do )*(?:want|need|expect) "
+    r"(?P<what>(?:the|this|that|these|those|our|each|every|all|any|users?|it)(?: (?!not\b)[\w`./'-]+){0,3}) "
+    r"(?P<not>not )?to (?P<to_not>not )?(?=[a-z])(?!(?:the|a|an|our|my|your|this|that|its?|be able)\b)",
+    re.IGNORECASE,
+)
+_TAKES_TO = re.compile(
+    r"(?:\w+ed|ability|option|possibility|chance|choice|right|permission|way|back|close|set|sent|put|next|related)$",
+    re.IGNORECASE,
+)
+"""Before these `to` leads on to no act of theirs: `the ability to resume`, `moved to main`."""
 
 
 def composed(candidate: Candidate, asked: str, files: tuple[str, ...] = ()) -> ProposedEntry:
@@ -91,9 +103,17 @@ def headline(claim: str) -> str:
     first = next(iter(sentences_of(claim)), claim)
     text = first if MIN_TITLE_CHARS <= len(first) <= TITLE_CHARS else claim
     text = text if len(text) <= TITLE_CHARS else _ASIDE.sub("", text)
+    text = _WANTED.sub(_as_it_should_be, text)
     while (found := _PREAMBLE.match(text)) and len(text) - found.end() >= 12:
         text = text[found.end() :]
     return capitalised(cut(text, TITLE_CHARS).rstrip(" .!,;:"))
+
+
+def _as_it_should_be(found: re.Match[str]) -> str:
+    """`this command should behave like` of `I want this command to behave like`."""
+    if _TAKES_TO.search(found["what"]):
+        return found[0]
+    return f"{found['what']} should {'not ' if found['not'] or found['to_not'] else ''}"
 
 
 def _kind(candidate: Candidate) -> Kind:

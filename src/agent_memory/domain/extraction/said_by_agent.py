@@ -95,6 +95,10 @@ def agent_candidates(episode: Episode, *, open_end: bool) -> Iterator[Candidate]
     yield from _measures(said, closing)
 
 
+_ELSE = re.compile(r"(?:regarding|as for|as to|about)\b", re.IGNORECASE)
+"""So begins what answers something else that was asked on the way."""
+
+
 def outcome_of(episode: Episode) -> str:
     """What the agent said it had done, in one sentence; empty where it changed nothing or said nothing of the kind."""
     if episode.closing is None or not episode.written:
@@ -103,7 +107,7 @@ def outcome_of(episode: Episode) -> str:
     acts = (*_CUES[Sort.REASONED], *_SIGNALS[Signal.REMEDY], *_CUES[Sort.LESSON])
     for statement in (*(one for one in said if shows(acts, one.sentence)), *said[:2]):
         whole = statement.sentence
-        if says_enough(whole, 4):
+        if says_enough(whole, 4) and not is_anaphoric(whole) and not _ELSE.match(whole):
             return in_third_person(cut(whole))
     return ""
 

@@ -49,6 +49,8 @@ _POLITE = re.compile(
     r"|will you|please|pls|podes|pode|poderia|consegues|dá para|há forma de|por favor)\s+)+",
     re.IGNORECASE,
 )
+_BARE_NOT = re.compile(r"^not (?=[a-z])", re.IGNORECASE)
+"""What is left of `is there any way to not`."""
 _CLAUSE_MARKS = ",;:(–—"
 _CONNECTS = re.compile(r"^(?:for|in|on|with|when|if|where|para|em|no|na|nos|nas|com|quando|se)\b", re.IGNORECASE)
 _REMEDY_SENTENCES = 2
@@ -265,7 +267,8 @@ def _informative(closing: Turn) -> Iterator[str]:
 
 def without_politeness(request: str) -> str:
     """A request as a statement: without `could you` and its question mark."""
-    return _POLITE.sub("", request).rstrip("? ")
+    bare = _POLITE.sub("", request)
+    return (bare if bare == request else _BARE_NOT.sub("do not ", bare)).rstrip("? ")
 
 
 def request_of(turn: Turn) -> str:
