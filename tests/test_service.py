@@ -344,6 +344,17 @@ class TestEdit:
         world.person.promote(id).unwrap()
         assert world.person.update_body(id, "Always run make check first.").unwrap().meta.promoted_by == "person"
 
+    def test_an_agent_makes_nothing_less_private(self, world: World) -> None:
+        id = world.remembered(sensitivity=Sensitivity.PRIVATE)
+        refused = world.agent.update_meta(id, MetaPatch(sensitivity=Sensitivity.NORMAL))
+        assert isinstance(refused.failure(), EntryProtected)
+        assert world.agent.update_body(id, "Another text.").unwrap().meta.sensitivity is Sensitivity.PRIVATE
+        assert world.person.update_meta(id, MetaPatch(sensitivity=Sensitivity.NORMAL)).unwrap().meta.sensitivity is (
+            Sensitivity.NORMAL
+        )
+        stricter = world.agent.update_meta(id, MetaPatch(sensitivity=Sensitivity.PRIVATE)).unwrap()
+        assert stricter.meta.sensitivity is Sensitivity.PRIVATE
+
     def test_a_pinned_entry_is_the_persons_alone(self, world: World) -> None:
         id = world.remembered()
         world.person.pin(id).unwrap()

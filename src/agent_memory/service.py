@@ -23,7 +23,7 @@ from agent_memory.domain.section import Published
 from agent_memory.domain.tagging.tag_vocabulary import TagVocabulary
 from agent_memory.domain.tiering.standing import with_hot, without
 from agent_memory.domain.tiers import TierList
-from agent_memory.domain.vocabulary import Sensitivity
+from agent_memory.domain.vocabulary import Sensitivity, strictest
 from agent_memory.errors import ActRefused, EntryChanged, EntryInvalid, EntryProtected, Error
 from agent_memory.known_notes import KnownNotes
 from agent_memory.ports import Clock, Locks, Recorder, Store, UsageLedger
@@ -214,6 +214,13 @@ class MemoryService:
                 return self._writes.retiered(tiers, subject).map(lambda _: stored)
             if stored.meta.pinned and self.caller.is_agent:
                 return Failure(EntryProtected(id, f"{act} by an agent", "pinned"))
+            if (
+                self.caller.is_agent
+                and strictest((stored.meta.sensitivity, entry.meta.sensitivity)) != entry.meta.sensitivity
+            ):
+                return Failure(
+                    EntryProtected(id, "an agent's change of its sensitivity", stored.meta.sensitivity.value)
+                )
             if entry.meta.pinned and entry.meta.sensitivity is Sensitivity.SECRET:
                 return Failure(EntryProtected(id, "a secret", "pinned, and `memory unpin` comes first"))
             meta = self._with_usage(trusted_after(stored.entry, entry, self.caller))
