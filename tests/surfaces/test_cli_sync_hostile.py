@@ -132,7 +132,8 @@ def test_a_file_that_holds_an_unrecorded_secret_is_not_overwritten(machines: Two
 def test_no_hook_filter_or_driver_of_the_person_runs(machines: TwoMachines, tmp_path: Path) -> None:
     owned = tmp_path / "owned"
     script = tmp_path / "script"
-    script.write_text(f"#!/bin/sh\ntouch {owned}\ncat\n")
+    # What the remote does when it is given something is its own affair, also where it is a directory of this machine.
+    script.write_text(f'#!/bin/sh\n[ "$(pwd)" = "{machines.remote}" ] || touch {owned}\ncat\n')
     script.chmod(0o755)
     config = machines.other.home / ".gitconfig"
     config.write_text(
@@ -141,7 +142,7 @@ def test_no_hook_filter_or_driver_of_the_person_runs(machines: TwoMachines, tmp_
     )
     hooks = tmp_path / "hooks"
     hooks.mkdir()
-    for name in ("pre-push", "post-merge", "post-checkout", "pre-commit"):
+    for name in ("pre-push", "post-merge", "post-checkout", "pre-commit", "reference-transaction", "post-index-change"):
         (hooks / name).symlink_to(script)
     pushed(machines, tmp_path, ("100644", "topics/Ports -- id__d4e5f9.md", b"The api has 9090.\n"))
     machines.other.remembered("Linters are ruff and mypy.", "--title", "Linters")

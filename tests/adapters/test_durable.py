@@ -1,0 +1,76 @@
+"""Each call of a write fails once: the file holds its old or its new bytes, and nothing lies about (P2, P5)."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agent_memory.adapters.disk.durable import create_file, replace_file, replace_loosely
+
+WRITES: dict[str, Callable[[str], None]] = {
+    "create": lambda path: create_file(path, b"new"),
+    "replace": lambda path: replace_file(path, b"new"),
+    "replace loosely": lambda path: replace_loosely(path, b"n", b"ew"),
+}
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EIO, errno.EDQUOT])
+@pytest.mark.parametrize("call", ["open", "fchmod", "write", "fsync", "close", "link", "replace"])
+@pytest.mark.parametrize("name", WRITES)
+def test_a_failed_write_leaves_the_old_bytes_or_the_new_and_no_other_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, call: str, number: int
+) -> None:
+    path = tmp_path / "a"
+    if name != "create":
+        path.write_bytes(b"old")
+    real, made = getattr(os, call), list[str]()
+
+    def failing(*arguments: Any, **more: Any) -> Any:
+        made.append(call)
+        if len(made) == 1:
+            raise OSError(number, os.strerror(number))
+        return real(*arguments, **more)
+
+    monkeypatch.setattr(os, call, failing)
+    outcome = _written(name, path)
+    monkeypatch.undo()
+    # Without a hard link a new file is renamed.
+    assert outcome in ((number,) if made and (name, call) != ("create", "link") else (None,))
+    assert [each for each in os.listdir(tmp_path) if each != "a"] == []
+    if path.exists() or name != "create":
+        assert path.read_bytes() in (b"old", b"new")
+
+
+def _written(name: str, path: Path) -> int | None:
+    """The number of the error, None where there was none."""
+    try:
+        WRITES[name](str(path))
+    except OSError as error:
+        return error.errno
+    return None
+
+
+def test_a_name_that_is_taken_is_left_alone_and_nothing_lies_about(tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    path.write_bytes(b"old")
+    with pytest.raises(FileExistsError):
+        create_file(str(path), b"new")
+    assert (os.listdir(tmp_path), path.read_bytes()) == (["a"], b"old")
+
+
+def test_without_hard_links_a_name_that_is_taken_is_left_alone_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", refuse)
+    create_file(f"{tmp_path}/b", b"new")
+    with pytest.raises(FileExistsError):
+        create_file(f"{tmp_path}/b", b"newer")
+    assert (os.listdir(tmp_path), (tmp_path / "b").read_bytes()) == (["b"], b"new")
