@@ -210,6 +210,10 @@ class TestStreams:
         assert len(memory.titles()) == 1
         assert self.shell(memory, "memory nonsense 2> /dev/full").returncode == 2
         assert self.shell(memory, "memory --help > /dev/full").returncode == 20
+        (memory.root / "topics" / "broken.md").write_text("---\nkind: [oops\n---\n", "utf-8")
+        assert memory("doctor").code == 1
+        lost = self.shell(memory, "memory doctor > /dev/full")
+        assert (lost.returncode, b"No space left on device" in lost.stderr) == (20, True)
 
 
 UNMEASURED = {"COVERAGE_PROCESS_CONFIG": "", "COVERAGE_PROCESS_START": ""}

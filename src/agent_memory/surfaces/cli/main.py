@@ -255,7 +255,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     with guarded_streams() as out:
         code = _ended(sys.argv[1:] if argv is None else argv)
         out.flush()
-        if out.refused is None or code != 0:
+        if out.refused is None or code > 1:  # 1 is no error: what was found is what could not be printed
             return code
         return standard_console(as_json="--json" in sys.argv).fail(_refused(out.refused))
 
