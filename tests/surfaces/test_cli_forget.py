@@ -12,7 +12,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from returns.result import Failure
 
+from agent_memory.bootstrap import open_memory
+from agent_memory.domain.forgetting.forgetting import ForgetTarget
+from agent_memory.domain.forgetting.sources import SessionKey
+from agent_memory.errors import ActRefused
 from claude_transcripts import Conversation
 from memory_process import Memory
 
@@ -243,6 +248,18 @@ def test_it_is_a_persons_act(memory: Memory) -> None:
         refused = memory(*words, "--json", environ={"CLAUDE_CODE_CHILD_SESSION": "1"})
         assert (refused.code, refused.error["code"]) == (2, "act-refused")
     assert memory.snapshot() == before
+
+
+def test_nor_can_an_agent_carry_out_what_a_person_looked_at_p19(memory: Memory) -> None:
+    by_person, by_agent = (
+        open_memory({**memory.environment(), **sign}, memory.home, lambda _: None).unwrap()
+        for sign in ({}, {"CLAUDE_CODE_CHILD_SESSION": "1"})
+    )
+    seen = by_person.look_at_forgetting(ForgetTarget(session=SessionKey(SESSION))).unwrap()
+    before = memory.snapshot()
+    assert by_agent.forget(seen) == Failure(ActRefused("forget", "CLAUDE_CODE_CHILD_SESSION"))
+    assert memory.snapshot() == before
+    assert by_person.forget(seen).unwrap().ids
 
 
 @pytest.mark.parametrize(
