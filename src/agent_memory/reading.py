@@ -13,7 +13,7 @@ from agent_memory.domain.results import sealed
 from agent_memory.domain.text.tags import normal_tags
 from agent_memory.domain.tiering.standing import standing_tiers
 from agent_memory.domain.tiers import Tier, TierList
-from agent_memory.domain.vocabulary import Kind, Sensitivity, Status
+from agent_memory.domain.vocabulary import Kind, Origin, Sensitivity, Status
 from agent_memory.errors import EntryNotFound, EntryProtected, Error
 from agent_memory.values import evolve, frozen
 
@@ -62,6 +62,8 @@ class ListFilter:
     expired_by_ms: int | None = None
     session: str | None = None
     """The session that it comes from, maybe among others."""
+    origin: Origin | None = None
+    tier: Tier | None = None
 
     def accepts(self, meta: Meta, tier: Tier = Tier.COLD) -> bool:
         """Whether it does by all that is known without the body."""
@@ -71,6 +73,8 @@ class ListFilter:
             and (self.tag is None or bool(set(normal_tags([self.tag])) & set(meta.tags)))
             and (self.scope is None or meta.scope == self.scope)
             and (self.expired_by_ms is None or (meta.expires_at_ms or math.inf) <= self.expired_by_ms)
+            and (self.origin is None or meta.origin is self.origin)
+            and (self.tier is None or tier is self.tier)
             and (self.session is None or any(each.thread_id == self.session for each in meta.sources))
             and (self.query is None or self._is_said(meta))
         )

@@ -141,6 +141,16 @@ class TestListAndRead:
         assert "T-2" in line
         assert memory("list", "--session", "T").out == ""
 
+    def test_what_waits_for_a_persons_word_and_what_is_in_front(self, memory: Memory) -> None:
+        mine, read = memory.remembered(NOTE), memory.remembered("The page says that the API listens on 8081.")
+        (path,) = (memory.root / "topics").glob(f"*{read}.md")
+        path.write_text(path.read_text().replace("origin: user", "origin: external"))
+        assert [line[:10] for line in memory("list", "--origin", "external").out.splitlines()] == [read]
+        assert memory("list", "--tier", "hot").out == ""
+        memory("pin", mine)
+        assert [line[:10] for line in memory("list", "--tier", "hot").out.splitlines()] == [mine]
+        assert [line[:10] for line in memory("list", "--tier", "cold").out.splitlines()] == [read]
+
     def test_reading_counts_and_listing_does_not(self, memory: Memory) -> None:
         id = memory.remembered(NOTE)
         for reads in (1, 2):

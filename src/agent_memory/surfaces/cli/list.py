@@ -14,7 +14,7 @@ from agent_memory.domain.instants import DAY_MS, iso_of
 from agent_memory.domain.results import sealed
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.domain.tiers import Tier
-from agent_memory.domain.vocabulary import Kind, Status
+from agent_memory.domain.vocabulary import Kind, Origin, Status
 from agent_memory.formats.entry_json import entry_document
 from agent_memory.reading import ListedEntries, ListFilter, ShownEntry, status_shown
 from agent_memory.surfaces.cli.opening import add_choice, with_memory
@@ -31,6 +31,8 @@ _NO_NOTES = "No notes yet. `memory remember TEXT` stores one; `memory consolidat
 def configure(parser: argparse.ArgumentParser) -> None:
     add_choice(parser, "--status", Status, "how far it has come")
     add_choice(parser, "--kind", Kind, "what it is")
+    add_choice(parser, "--origin", Origin, "whose word it is; `external` waits for `memory promote`")
+    add_choice(parser, "--tier", Tier, "how near to an agent it is")
     parser.add_argument("--tag", help="only entries with this tag (`x` means topic__x)")
     parser.add_argument("--scope", help="only notes of this scope: global, repo, or a repository's key")
     parser.add_argument("--session", metavar="ID", help="only notes that come from this session")
@@ -48,6 +50,8 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
         wanted = ListFilter(
             status=Status(arguments.status) if arguments.status else None,
             kind=Kind(arguments.kind) if arguments.kind else None,
+            origin=Origin(arguments.origin) if arguments.origin else None,
+            tier=Tier(arguments.tier) if arguments.tier else None,
             tag=arguments.tag,
             scope=memory.scope_here() if arguments.scope == "repo" else arguments.scope,
             query=arguments.query,
