@@ -6,12 +6,14 @@ from itertools import count
 from typing import Any
 
 from agent_memory.domain.analysis.analysis_facts import AnalysisFacts
-from agent_memory.domain.analysis.analyze import analyze, analyze_noticed
+from agent_memory.domain.analysis.analyze import analyze, analyze_compared, analyze_noticed
+from agent_memory.domain.analysis.compared import compare
 from agent_memory.domain.analysis.noticed import noticed_in
 from agent_memory.domain.analysis.vocabulary import Vocabulary
 from agent_memory.domain.entry import Listed, Meta, StoredEntry
 from agent_memory.domain.findings import Analysis, FindingKind
 from agent_memory.domain.text.ids import mint_id
+from agent_memory.formats.compared_file import parse_compared, render_compared
 from agent_memory.formats.noticed_rows import parse_row, render_row
 
 REPO = "github.com/dana/parcels"
@@ -32,12 +34,15 @@ def note(title: str, body: str, *, conflicted: bool = False, **meta: Any) -> Sto
 
 
 def found(*notes: StoredEntry, facts: AnalysisFacts = FACTS) -> Analysis:
-    """What is found, which is the same where what is in each note by itself was noticed and written down before."""
+    """What is found, which is the same where what is in each note by itself, or in several together, was written down before."""
     analysis = analyze(notes, facts)
     words = Vocabulary()
     rows = [(each.meta, render_row(noticed_in(each, words))) for each in notes]
-    recalled = ((meta, parse_row(row)) for meta, row in rows)
+    recalled = [(meta, parse_row(row)) for meta, row in rows]
     assert analyze_noticed(recalled, Vocabulary(words.words()), facts) == analysis
+    compared = parse_compared("", render_compared("", b"", "key", compare(recalled, words, facts)), "key")
+    assert compared is not None
+    assert analyze_compared([each.meta for each in notes], compared, facts) == analysis
     return analysis
 
 

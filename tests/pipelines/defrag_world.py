@@ -10,6 +10,7 @@ from typing import Any
 from attrs import define, field
 from returns.result import Failure, Result, Success
 
+from agent_memory.adapters.analysis.dict_compared import DictCompared
 from agent_memory.adapters.analysis.dict_noticed import DictNoticed
 from agent_memory.adapters.disk.dict_locks import DictLocks
 from agent_memory.adapters.git.dict_recorder import DictRecorder
@@ -76,6 +77,7 @@ class DefragWorld:
     recorder: DictRecorder = field(factory=DictRecorder)
     records: DictDefragRecords = field(factory=DictDefragRecords)
     noticed: DictNoticed | None = field(factory=DictNoticed)
+    compared: DictCompared | None = field(factory=DictCompared)
     sections: list[TierList] = field(factory=list)
     """The tiers of each section that was written."""
     refused: Error | None = None
@@ -117,6 +119,7 @@ class DefragWorld:
             prompt_template=TEMPLATE,
             random_word=self._word,
             noticed=self.noticed,
+            compared=self.compared,
         )
 
     def run(self, *, dry_run: bool = False, force: bool = False) -> DefragRun:

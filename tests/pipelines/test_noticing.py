@@ -39,7 +39,7 @@ def _seen(world: DefragWorld) -> tuple[list[str], list[str]]:
     world.store.asked.clear()
     missed: list[str] = []
     io = world.io()
-    seen = [meta.id for meta, _ in notice(io, world.store.list().unwrap().entries, words_of(io), missed)]
+    seen = [listed.meta.id for listed, _ in notice(io, world.store.list().unwrap().entries, words_of(io), missed)]
     assert missed == []
     return sorted(seen), sorted(world.store.asked)
 
@@ -97,7 +97,7 @@ def test_a_note_that_went_away_meanwhile_is_not_missed(error: Error) -> None:
     world, store, one, other = _faulty()
     store.errors[one] = error
     missed: list[str] = []
-    found = [meta.id for meta, _ in notice(world.io(), store.list().unwrap().entries, Vocabulary(), missed)]
+    found = [listed.meta.id for listed, _ in notice(world.io(), store.list().unwrap().entries, Vocabulary(), missed)]
     assert (found, missed) == ([other], [])
 
 
@@ -110,7 +110,7 @@ def test_a_note_that_was_merged_into_another_meanwhile_is_noticed_once() -> None
     changes = (Retire(one, gone.listed.content_hash), Replace(merged, into.listed.content_hash))
     assert len(store.apply(changes).unwrap().applied) == 2
     missed: list[str] = []
-    assert [meta.id for meta, _ in notice(world.io(), listed, Vocabulary(), missed)] == [other]
+    assert [listed.meta.id for listed, _ in notice(world.io(), listed, Vocabulary(), missed)] == [other]
     assert missed == []
 
 
@@ -118,7 +118,7 @@ def test_a_note_that_cannot_be_read_is_named_and_hides_no_other_p6() -> None:
     world, store, one, other = _faulty()
     store.errors[one] = EntryUnreadable("topics/x.md", ("no frontmatter",))
     missed: list[str] = []
-    found = [meta.id for meta, _ in notice(world.io(), store.list().unwrap().entries, Vocabulary(), missed)]
+    found = [listed.meta.id for listed, _ in notice(world.io(), store.list().unwrap().entries, Vocabulary(), missed)]
     (words,) = missed
     assert found == [other]
     assert one in words

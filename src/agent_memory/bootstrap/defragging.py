@@ -11,6 +11,7 @@ from returns.result import Failure, Result, Success
 from agent_memory import __version__
 from agent_memory.adapters.agent.prompt_templates import load_prompt_template
 from agent_memory.adapters.agent.unusable_agent import UnusableAgent
+from agent_memory.adapters.analysis.compared_files import ComparedFiles
 from agent_memory.adapters.analysis.noticed_files import NoticedFiles
 from agent_memory.adapters.git.git_upkeep import pack_history
 from agent_memory.adapters.records.run_pruning import RunPruning
@@ -64,6 +65,7 @@ def defrag_io(memory: Memory, agent: Agent, progress: Callable[[str], None]) -> 
             budget=section_budget(memory),
             stale_days=limits.stale_days,
             noticed=NoticedFiles(memory.root, __version__),
+            compared=ComparedFiles(memory.root, __version__),
             max_entries=limits.max_entries,
             max_chars=limits.max_chars,
             tidy_up=lambda: _tidy_up(memory),

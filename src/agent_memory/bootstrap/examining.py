@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from returns.result import Result
 
 from agent_memory import __version__
+from agent_memory.adapters.analysis.compared_files import ComparedFiles
 from agent_memory.adapters.analysis.noticed_files import NoticedFiles
 from agent_memory.adapters.checkup.examiner import Examiner
 from agent_memory.adapters.checkup.kept_looks import KeptLooks, judges
@@ -61,4 +62,5 @@ def _examiner(memory: Memory, progress: Callable[[str], None], *, anew: bool) ->
         progress=progress,
         kept_looks=None if known is None else KeptLooks(memory.root, known),
         noticed=None if known is None else NoticedFiles(memory.root, __version__),
+        compared=None if known is None else ComparedFiles(memory.root, __version__),
     )

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from agent_memory.domain.analysis.denials import Denial
 from agent_memory.domain.analysis.noticed import Noticed, PackedClaim
+from agent_memory.domain.analysis.outline import Outline
 from agent_memory.domain.findings import Profile
 
 _MARSHAL_VERSION = 2
@@ -17,18 +18,19 @@ _MARSHAL_VERSION = 2
 
 def render_row(noticed: Noticed) -> bytes:
     """The row; its words are numbers of the same vocabulary."""
-    profile = noticed.profile
+    outline = noticed.outline
+    profile = outline.profile
     row = (
         noticed.digest,
         noticed.terms.tobytes(),
         noticed.title.tobytes(),
         noticed.about.tobytes(),
-        noticed.links,
+        outline.links,
         [_claim_row(each) for each in noticed.claims],
         noticed.stated.tobytes(),
         [(each.at, each.frame, each.snippet) for each in noticed.denials],
-        noticed.code_lines,
-        noticed.code_chars,
+        outline.code_lines,
+        outline.code_chars,
         (profile.body_chars, profile.body_lines, profile.is_directive),
     )
     return marshal.dumps(row, _MARSHAL_VERSION)
@@ -42,13 +44,10 @@ def parse_row(row: bytes) -> Noticed:
         array("I", terms),
         array("I", title),
         array("I", about),
-        links,
         tuple([PackedClaim(*each) for each in claims]) if claims else (),
         array("Q", stated),
         tuple([Denial(*each) for each in denials]) if denials else (),
-        code_lines,
-        code_chars,
-        Profile(*profile),
+        Outline(Profile(*profile), links, code_lines, code_chars),
     )
 
 

@@ -13,7 +13,6 @@ from returns.result import Failure, Result, Success
 
 from agent_memory.domain.actions import ids_of
 from agent_memory.domain.analysis.analysis_facts import AnalysisFacts
-from agent_memory.domain.analysis.analyze import analyze_noticed
 from agent_memory.domain.analysis.fingerprints import store_fingerprint
 from agent_memory.domain.change import Receipt, Together
 from agent_memory.domain.defrag_run import DefragRun, Scan
@@ -28,11 +27,11 @@ from agent_memory.domain.tidying.surplus import surplus
 from agent_memory.errors import Defect, Error, RunNotFound
 from agent_memory.machines.defrag import Defrag
 from agent_memory.machines.pipeline import Model
+from agent_memory.pipelines.comparing import analysed
 from agent_memory.pipelines.defrag_asking import run_agent
 from agent_memory.pipelines.defrag_io import DefragIo
 from agent_memory.pipelines.defrag_planning import still_possible, with_tiers
 from agent_memory.pipelines.driver import Step, drive_and_report
-from agent_memory.pipelines.noticing import notice, words_of
 from agent_memory.values import evolve
 from agent_memory.wording import describe
 
@@ -149,8 +148,7 @@ def analyze_structure(io: DefragIo, run: DefragRun) -> Result[DefragRun, Error]:
         taken_ids=taken_ids(scan.live, scan.archive),
         left_alone=scan.left_alone,
     )
-    words = words_of(io)
-    analysis = analyze_noticed(notice(io, scan.live.entries, words, missed), words, facts)
+    analysis = analysed(io, scan.live.entries, facts, missed)
     analysis = _with_surplus(io, scan, analysis, facts.now_ms)
     return Success(evolve(run, analysis=analysis, warnings=(*run.warnings, *missed)))
 

@@ -8,7 +8,18 @@ from returns.result import Result, Success
 
 from agent_memory.domain.section import Published, SectionBudget
 from agent_memory.errors import Error
-from agent_memory.ports import Agent, Clock, DefragRecords, Locks, NoticedNotes, Recorder, RunLog, Store, UsageLedger
+from agent_memory.ports import (
+    Agent,
+    Clock,
+    DefragRecords,
+    KeptComparisons,
+    Locks,
+    NoticedNotes,
+    Recorder,
+    RunLog,
+    Store,
+    UsageLedger,
+)
 from agent_memory.publishing import KeepSections
 from agent_memory.values import frozen
 
@@ -42,6 +53,8 @@ class DefragIo:
     stale_days: int = 120
     noticed: NoticedNotes | None = None
     """What earlier analyses noticed; None where every note is read again."""
+    compared: KeptComparisons | None = None
+    """What the last analysis found in several notes together; None where they are compared each time."""
     max_entries: int | None = None
     """Live entries at most."""
     max_chars: int | None = None

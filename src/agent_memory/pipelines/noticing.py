@@ -8,7 +8,7 @@ from returns.result import Failure, Success
 
 from agent_memory.domain.analysis.noticed import Noticed, noticed_in
 from agent_memory.domain.analysis.vocabulary import Vocabulary
-from agent_memory.domain.entry import Listed, Meta, StoredEntry
+from agent_memory.domain.entry import Listed, StoredEntry
 from agent_memory.domain.results import sealed
 from agent_memory.domain.vocabulary import Sensitivity
 from agent_memory.errors import EntryChanged, EntryNotFound
@@ -23,22 +23,30 @@ def words_of(io: DefragIo) -> Vocabulary:
 
 def notice(
     io: DefragIo, live: Iterable[Listed], words: Vocabulary, missed: list[str]
-) -> Iterator[tuple[Meta, Noticed]]:
-    """The frontmatter of each note and what is noticed in it. What cannot be read is added to `missed`, in words."""
+) -> Iterator[tuple[Listed, Noticed]]:
+    """Each note, as it was read, and what is noticed in it. What cannot be read is added to `missed`, in words."""
     for listed in live:
         known = None if io.noticed is None else io.noticed.recall(listed.content_hash)
         if known is not None:
-            yield listed.meta, known
+            yield listed, known
             continue
-        match sealed(io.store.read_again(listed)):
-            case Success(stored) if stored.meta.id == listed.meta.id:
-                yield stored.meta, _noticed(io, stored, words)
-            case Success(_) | Failure(EntryNotFound() | EntryChanged()):
-                continue  # it went away or was merged meanwhile
-            case Failure(error):
-                missed.append(f"{listed.path} was left out: {describe(error)}")
+        stored = read_as_listed(io, listed, missed)
+        if stored is not None:
+            yield stored.listed, _noticed(io, stored, words)
     if io.noticed is not None:
         io.noticed.save()
+
+
+def read_as_listed(io: DefragIo, listed: Listed, missed: list[str]) -> StoredEntry | None:
+    """The entry under its id; None where it went away meanwhile, or cannot be read, which is added to `missed`."""
+    match sealed(io.store.read_again(listed)):
+        case Success(stored) if stored.meta.id == listed.meta.id:
+            return stored
+        case Success(_) | Failure(EntryNotFound() | EntryChanged()):
+            return None  # it went away or was merged meanwhile
+        case Failure(error):
+            missed.append(f"{listed.path} was left out: {describe(error)}")
+            return None
 
 
 def _noticed(io: DefragIo, stored: StoredEntry, words: Vocabulary) -> Noticed:

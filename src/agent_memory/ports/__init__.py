@@ -7,7 +7,14 @@ Values are imported for type checkers alone: whatever has a port would load ever
 from __future__ import annotations
 
 from agent_memory.ports.agent import Agent, SpendLedger
-from agent_memory.ports.bookkeeping import KeptVocabulary, NoticedNotes, StateKeys, Tombstones, UsageLedger
+from agent_memory.ports.bookkeeping import (
+    KeptComparisons,
+    KeptVocabulary,
+    NoticedNotes,
+    StateKeys,
+    Tombstones,
+    UsageLedger,
+)
 from agent_memory.ports.clock import Clock
 from agent_memory.ports.inbox import Inbox
 from agent_memory.ports.index import Embedder, Index, Meanings
@@ -24,6 +31,7 @@ __all__ = [
     "HistorySource",
     "Inbox",
     "Index",
+    "KeptComparisons",
     "KeptHistories",
     "KeptVocabulary",
     "Locks",

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
 
     from returns.result import Result
 
+    from agent_memory.domain.analysis.compared import Compared
     from agent_memory.domain.analysis.noticed import Noticed
     from agent_memory.domain.analysis.vocabulary import Vocabulary
     from agent_memory.domain.entry import Usage
@@ -59,6 +60,19 @@ class NoticedNotes(Protocol):
 
     def save(self) -> None:
         """Keep what was recalled or kept, and nothing else."""
+        ...
+
+
+class KeptComparisons(Protocol):
+    """What comparing the notes of a store with each other found. Derived."""
+
+    def recall(self, key: str) -> Compared | None:
+        """What was found in the notes that this key stands for (`analysis.compared.comparison_key`); None where that is not
+        known."""
+        ...
+
+    def keep(self, key: str, compared: Compared) -> None:
+        """Remember it; what was found in other notes may go."""
         ...
 
 

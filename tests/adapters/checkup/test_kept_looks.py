@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from attrs import evolve
 
+from agent_memory.adapters.analysis.compared_files import ComparedFiles
 from agent_memory.adapters.analysis.dict_noticed import DictNoticed
 from agent_memory.adapters.analysis.noticed_files import NoticedFiles
 from agent_memory.adapters.checkup.kept_looks import CACHE_NAME, KeptLooks, judges
@@ -48,9 +49,12 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return paths
 
 
-def examined(patient: Patient, rules: str = "rules") -> Examination:
+def examined(patient: Patient, rules: str = "rules", *, is_compared_anew: bool = False) -> Examination:
     kept = evolve(
-        patient.examiner, kept_looks=KeptLooks(patient.root, rules), noticed=NoticedFiles(patient.root, "version")
+        patient.examiner,
+        kept_looks=KeptLooks(patient.root, rules),
+        noticed=NoticedFiles(patient.root, "version"),
+        compared=None if is_compared_anew else ComparedFiles(patient.root, "version"),
     )
     return kept.examine()
 
@@ -120,7 +124,7 @@ def test_other_rules_look_at_everything_anew_p20(patient: Patient, opened: list[
 def test_nothing_of_a_secret_note_is_kept_p20(patient: Patient, opened: list[str]) -> None:
     patient.note("Safe", "The safe is behind the heron.", sensitivity=Sensitivity.SECRET)
     first = examined(patient)
-    for name in (CACHE_NAME, "analysis"):
+    for name in (CACHE_NAME, "analysis", "compared"):
         assert b"heron" not in (patient.root / ".cache" / name).read_bytes()
     opened.clear()
     assert examined(patient) == first
@@ -139,7 +143,7 @@ def test_a_damaged_file_costs_nothing_but_time(patient: Patient, opened: list[st
 def test_what_went_since_the_listing_is_left_out(patient: Patient) -> None:
     live = patient.store.list().unwrap().entries
     noticed = DictNoticed()
-    looks = NoteLooks(str(patient.root), noticed.words, KeptLooks(patient.root, "rules"), noticed)
+    looks = NoteLooks(str(patient.root), noticed.words, {}, KeptLooks(patient.root, "rules"), noticed)
     assert len(list(looks.all(live))) == 3
     (patient.root / "topics/idea.md").unlink()
     assert len(list(looks.all(live))) == 2
@@ -160,14 +164,39 @@ def test_what_only_one_of_both_knows_of_a_note_is_not_found_out_again(
 
     watched("noticed_in", noticed_in)
     watched("look_at", look_at)
-    first = examined(patient)
+    first = examined(patient, is_compared_anew=True)
     assert sorted(done) == [*["look_at"] * 3, *["noticed_in"] * 3], "positive control"
     for left_out, again in ((CACHE_NAME, "look_at"), ("analysis", "noticed_in")):
         (patient.root / ".cache" / left_out).unlink()
         opened.clear()
         done.clear()
-        assert examined(patient) == first
+        assert examined(patient, is_compared_anew=True) == first
         assert (len(opened), done) == (3, [again] * 3)
+
+
+def test_what_was_compared_is_not_compared_again_and_the_same_is_found(
+    patient: Patient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    patient.note(
+        "Ports of the api", "The api listens on 8080. The api server answers the north basin.", tags=("topic__api",)
+    )
+    patient.note(
+        "Port of the api", "The api listens on 9090. The api server answers the north basin.", tags=("topic__api",)
+    )
+    first = examined(patient)
+    assert {"contradiction", "unresolved-link"} <= {each.code for each in first.symptoms}, "positive control"
+    (patient.root / ".cache" / "analysis").unlink()
+
+    def fails(*_: object) -> object:
+        raise AssertionError("compared again")
+
+    monkeypatch.setattr("agent_memory.adapters.checkup.note_examination.compare", fails)
+    assert examined(patient) == first
+    (patient.root / ".cache" / CACHE_NAME).unlink()
+    assert examined(patient) == first
+    patient.note("Another", "It says something else.")
+    with pytest.raises(AssertionError, match="compared again"):
+        examined(patient)
 
 
 def test_the_rules_are_what_is_in_the_modules(tmp_path: Path) -> None:

@@ -13,9 +13,9 @@ from agent_memory.adapters.checkup.agent_state import agent_trouble
 from agent_memory.adapters.checkup.git_state import read_git
 from agent_memory.adapters.checkup.inbox_state import examine_pending
 from agent_memory.adapters.checkup.kept_looks import KeptLooks
-from agent_memory.adapters.checkup.note_files import read_copies
-from agent_memory.adapters.checkup.note_looks import LookedAt, NoteLooks
-from agent_memory.adapters.checkup.state_files import examine_state, read_vocabulary
+from agent_memory.adapters.checkup.note_examination import NoteExamination
+from agent_memory.adapters.checkup.state_files import examine_state
+from agent_memory.adapters.checkup.troubles import trouble
 from agent_memory.adapters.checkup.walked_files import walk
 from agent_memory.adapters.disk.io_errors import store_io
 from agent_memory.adapters.inbox.failed_entries import failed_entries
@@ -24,23 +24,13 @@ from agent_memory.adapters.inbox.inbox_texts import printable
 from agent_memory.adapters.inbox.queue_troubles import QueueTroubles
 from agent_memory.adapters.records.health_files import hook_problems, stamp_of, unrecorded_writes
 from agent_memory.adapters.records.usage_ledger_files import UsageLedgerFiles
-from agent_memory.adapters.store.entry_files import JOURNAL
+from agent_memory.adapters.store.entry_files import JOURNAL, TOPICS
 from agent_memory.config import Config
-from agent_memory.domain.analysis.analysis_facts import AnalysisFacts
-from agent_memory.domain.analysis.analyze import analyze_noticed
-from agent_memory.domain.analysis.noticed import Noticed
-from agent_memory.domain.analysis.vocabulary import Vocabulary
 from agent_memory.domain.checkup import catalogue as of
-from agent_memory.domain.checkup.analysis_checks import examine_analysis
-from agent_memory.domain.checkup.cap_checks import examine_caps
 from agent_memory.domain.checkup.examination import Examination, in_order
 from agent_memory.domain.checkup.file_checks import Found, examine_files
 from agent_memory.domain.checkup.git_checks import examine_git
-from agent_memory.domain.checkup.link_checks import examine_links, examine_references
-from agent_memory.domain.checkup.name_checks import examine_copies, examine_names
-from agent_memory.domain.checkup.note_checks import NoteRules, examine_note
 from agent_memory.domain.checkup.run_checks import (
-    INTERVALS_BEFORE_LATE,
     ScheduleFacts,
     examine_failed,
     examine_hook_problems,
@@ -50,11 +40,9 @@ from agent_memory.domain.checkup.run_checks import (
     examine_troubles,
 )
 from agent_memory.domain.checkup.symptom import Ailment, Symptom
-from agent_memory.domain.checkup.tag_checks import examine_tags
 from agent_memory.domain.checkup.tier_checks import examine_targets, examine_tiers
-from agent_memory.domain.entry import Listed, Listing, Meta, Usage
-from agent_memory.domain.instants import DAY_MS, HOUR_MS, ms_of
-from agent_memory.domain.planning.taken_ids import taken_ids
+from agent_memory.domain.entry import Listed, Listing
+from agent_memory.domain.instants import HOUR_MS, ms_of
 from agent_memory.domain.results import sealed
 from agent_memory.domain.run_log import LoggedRun
 from agent_memory.domain.section import Published
@@ -62,7 +50,7 @@ from agent_memory.domain.text.plain_text import one_line
 from agent_memory.domain.tiers import TierList
 from agent_memory.domain.vocabulary import Sensitivity
 from agent_memory.errors import Error
-from agent_memory.ports import Clock, NoticedNotes, RunLog, SpendLedger, Store
+from agent_memory.ports import Clock, KeptComparisons, NoticedNotes, RunLog, SpendLedger, Store
 from agent_memory.values import evolve, field, frozen
 from agent_memory.wording import describe
 
@@ -70,9 +58,9 @@ T = TypeVar("T")
 
 _LOOKED_BACK_RUNS = 300
 """A month of runs every two hours, and then some: what came before says nothing of a schedule."""
-_NOTES_A_REPORT = 5_000
 _SENTENCE_CHARS = 600
 _NOTHING = Listing(())
+_TOPICS = f"{TOPICS}/"
 
 
 @frozen
@@ -97,6 +85,8 @@ class Examiner:
     kept_looks: KeptLooks | None = None
     """What earlier examinations found in notes; without it, or without `noticed`, each is read."""
     noticed: NoticedNotes | None = None
+    compared: KeptComparisons | None = None
+    """What the last analysis found in several notes together; without it they are compared."""
 
     def examine(self) -> Examination:
         """All symptoms."""
@@ -106,7 +96,7 @@ class Examiner:
         archive = self._kept(self.store.list(archived=True), symptoms, of.UNREADABLE_STORE, _NOTHING)
         tiers = self._kept(self.store.tiers(), symptoms, of.TIERS_DAMAGED, TierList())
         shown = live if self.names_secret else evolve(live, entries=_not_secret(live.entries))
-        symptoms += self._notes(shown, archive, tiers)
+        symptoms += self._notes(walked).symptoms(shown, archive, tiers)
         symptoms += examine_tiers(tiers, {each.meta.id: each for each in live.entries})
         symptoms += self._of(self.dry_publish(), examine_targets, of.UNREADABLE_STORE)
         symptoms += self._inbox_and_runs(walked)
@@ -115,85 +105,18 @@ class Examiner:
         found = in_order([_printable(each) for each in symptoms])
         return Examination(str(self.root), len(live.entries), len(archive.entries), found)
 
-    # -- notes --------------------------------------------------------------------------------------------------------
-
-    def _notes(self, live: Listing, archive: Listing, tiers: TierList) -> Iterator[Symptom]:
-        copies = tuple(read_copies(str(self.root), live.unreadable, live.entries))
-        copied = {note.path for note in copies}
-        for file in live.unreadable:
-            if file.path not in copied:
-                yield of.UNREADABLE_NOTE.found(file.path, f"It is no note: {'; '.join(file.problems)}")
-        for file in archive.unreadable:
-            yield of.UNREADABLE_ARCHIVED.found(file.path, f"It is no note: {'; '.join(file.problems)}")
-        yield from examine_copies(copies)
-        yield from examine_names(live.entries)
-        archived = frozenset(each.meta.id for each in archive.entries)
-        yield from examine_references(live.entries, archived)
-        usage: list[Symptom] = []
-        totals = self._usage(usage)
-        yield from usage
-        alone: list[Symptom] = []
-        fresh: set[str] = set()
-        words = Vocabulary() if self.noticed is None else self.noticed.words
-        looks = NoteLooks(str(self.root), words, self.kept_looks, self.noticed)
-        analysis = analyze_noticed(
-            self._noticed(looks.all(live.entries), live, archived, alone, fresh),
-            words,
-            AnalysisFacts(
-                now_ms=self.clock.now_ms(),
-                taken_ids=taken_ids(live, archive),
-                usage=totals,
-                stale_days=self.config.limits.stale_days,
-            ),
-        )
-        yield from alone
-        by_id = {each.meta.id: each for each in live.entries}
-        yield from examine_analysis(analysis, by_id, frozenset((*tiers.hot, *fresh)))
-        yield from examine_tags(live.entries, read_vocabulary(str(self.root)))
-        chars = sum(each.body_chars for each in analysis.profiles.values())
-        limits = self.config.limits
-        yield from examine_caps(len(live.entries), chars, max_entries=limits.max_entries, max_chars=limits.max_chars)
-
-    def _noticed(
-        self,
-        looked_at: Iterable[LookedAt],
-        live: Listing,
-        archived: frozenset[str],
-        symptoms: list[Symptom],
-        fresh: set[str],
-    ) -> Iterator[tuple[Meta, Noticed]]:
-        """What is noticed in each entry. On the way, what is wrong with each alone is added to `symptoms`, and the ids of
-        those whose files are new to `fresh`."""
-        stale_before_ms = self.clock.now_ms() - self.config.limits.stale_days * DAY_MS
-        rules = NoteRules(
+    def _notes(self, walked: Sequence[Found]) -> NoteExamination:
+        return NoteExamination(
+            self.root,
+            self.config,
+            self.ledger,
             self.clock.now_ms(),
-            int(INTERVALS_BEFORE_LATE * self.config.schedule.defrag_interval_hours * HOUR_MS),
-            read_vocabulary(str(self.root)),
+            mtimes_ms={each.path: each.mtime_ms for each in walked if each.path.startswith(_TOPICS)},
+            progress=self.progress,
+            kept_looks=self.kept_looks,
+            noticed=self.noticed,
+            compared=self.compared,
         )
-        known = frozenset(id for each in live.entries for id in (each.meta.id, *each.meta.aliases))
-        for number, note in enumerate(looked_at, 1):
-            if number % _NOTES_A_REPORT == 0:
-                self.progress(f"{number:,} of {len(live.entries):,} notes examined")
-            if note.mtime_ms > stale_before_ms:
-                fresh.add(note.listed.meta.id)
-            symptoms += examine_note(note.listed, note.look, rules)
-            symptoms += examine_links(note.listed.path, note.noticed.links, known, archived)
-            yield note.listed.meta, note.noticed
-
-    def _usage(self, symptoms: list[Symptom]) -> Mapping[str, Usage]:
-        match sealed(self.ledger.survey()):
-            case Failure(error):
-                symptoms.append(_trouble(error, of.UNREADABLE_STORE))
-                return {}
-            case Success(survey):
-                if survey.damaged_lines:
-                    symptoms.append(
-                        of.DAMAGED_LEDGER.found(
-                            "usage",
-                            f"Lines that cannot be understood: {survey.damaged_lines}; no other read is lost by them",
-                        )
-                    )
-                return survey.totals
 
     # -- what runs leave ----------------------------------------------------------------------------------------------
 
@@ -240,7 +163,7 @@ class Examiner:
         for each in walk(str(self.root)):
             if isinstance(each, OSError):
                 error = store_io(each, "look at", str(each.filename or self.root))
-                symptoms.append(_trouble(error, of.UNREADABLE_STORE))
+                symptoms.append(trouble(error, of.UNREADABLE_STORE))
             else:
                 found.append(each)
         return found
@@ -261,7 +184,7 @@ class Examiner:
     def _kept(self, result: Result[T, Error], symptoms: list[Symptom], ailment: Ailment, instead: T) -> T:
         match sealed(result):
             case Failure(error):
-                symptoms.append(_trouble(error, ailment))
+                symptoms.append(trouble(error, ailment))
                 return instead
             case Success(value):
                 return value
@@ -271,13 +194,9 @@ class Examiner:
     ) -> Iterator[Symptom]:
         match sealed(result):
             case Failure(error):
-                yield _trouble(error, ailment)
+                yield trouble(error, ailment)
             case Success(value):
                 yield from examine(value)
-
-
-def _trouble(error: Error, ailment: Ailment) -> Symptom:
-    return ailment.found(getattr(error, "path", "") or "store", describe(error).rstrip("."))
 
 
 def _not_secret(entries: Iterable[Listed]) -> tuple[Listed, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from agent_memory.domain.analysis.analysis_facts import AnalysisFacts
-from agent_memory.domain.analysis.features import Features
+from agent_memory.domain.entry import Meta
 from agent_memory.domain.findings import Finding, FindingKind
 from agent_memory.domain.instants import DAY_MS, iso_of
 
@@ -13,7 +13,7 @@ _LAST_MS = 253_402_300_799_999
 """The end of the year 9999: no calendar shows what is later."""
 
 
-def expired(entry: Features, facts: AnalysisFacts) -> Finding | None:
+def expired(entry: Meta, facts: AnalysisFacts) -> Finding | None:
     """A finding about an entry whose `expiresAt` has come."""
     at_ms = entry.expires_at_ms
     if at_ms is None or at_ms > facts.now_ms:
@@ -21,7 +21,7 @@ def expired(entry: Features, facts: AnalysisFacts) -> Finding | None:
     return Finding(FindingKind.EXPIRED, (entry.id,), f"expired {_day(at_ms)}", _aged(facts.now_ms - at_ms, 30))
 
 
-def stale(entry: Features, facts: AnalysisFacts) -> Finding | None:
+def stale(entry: Meta, facts: AnalysisFacts) -> Finding | None:
     """A finding about an entry that was neither read nor changed for `stale_days`; never about a pinned one."""
     read_ms = last_read(entry, facts)
     touched_ms = max(entry.updated_at_ms, entry.created_at_ms, read_ms or 0)
@@ -33,7 +33,7 @@ def stale(entry: Features, facts: AnalysisFacts) -> Finding | None:
     return Finding(FindingKind.STALE, (entry.id,), reason, _aged(facts.now_ms - touched_ms, facts.stale_days))
 
 
-def last_read(entry: Features, facts: AnalysisFacts) -> int | None:
+def last_read(entry: Meta, facts: AnalysisFacts) -> int | None:
     """When the entry was last read, epoch ms, by the ledger, else by its frontmatter; None where nobody has read it."""
     counted = facts.usage.get(entry.id)
     if counted is not None:

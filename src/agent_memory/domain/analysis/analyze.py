@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from agent_memory.domain.analysis.ages import expired, stale
 from agent_memory.domain.analysis.analysis_facts import AnalysisFacts
-from agent_memory.domain.analysis.conflicts import denial_conflicts, pairs_of, value_conflicts
-from agent_memory.domain.analysis.connections import dangling_links, one_way_links, orphans
-from agent_memory.domain.analysis.contradictions import contradictions
-from agent_memory.domain.analysis.denials import Assertions
-from agent_memory.domain.analysis.duplicates import duplicates, likenesses
-from agent_memory.domain.analysis.features import Features, features_of
+from agent_memory.domain.analysis.compared import Compared, compare
+from agent_memory.domain.analysis.connections import dangling_links, orphans
 from agent_memory.domain.analysis.noticed import Noticed, noticed_in
-from agent_memory.domain.analysis.sizes import fragmented, oversized
+from agent_memory.domain.analysis.outline import Outline
+from agent_memory.domain.analysis.sizes import oversized
 from agent_memory.domain.analysis.vocabulary import Vocabulary
 from agent_memory.domain.entry import Meta, StoredEntry
 from agent_memory.domain.findings import Analysis, Finding, FindingKind
@@ -35,41 +32,36 @@ def analyze(entries: Iterable[StoredEntry], facts: AnalysisFacts) -> Analysis:
 
 def analyze_noticed(notes: Iterable[tuple[Meta, Noticed]], words: Vocabulary, facts: AnalysisFacts) -> Analysis:
     """The same, where what is in a note by itself, in numbers of these words, may have been noticed before."""
-    assertions = Assertions()
-    known: dict[str, Features] = {}
-    for meta, noticed in notes:
-        if meta.id in known:
-            continue
-        assertions.add(len(known), noticed.stated, noticed.denials)
-        known[meta.id] = features_of(meta, noticed)
-    as_read = tuple(known.values())
-    found = _findings(as_read, assertions, words, facts)
+    live: list[Meta] = []
+
+    def looked_at() -> Iterator[tuple[Meta, Noticed]]:
+        for meta, noticed in notes:
+            live.append(meta)
+            yield meta, noticed
+
+    compared = compare(looked_at(), words, facts)
+    return analyze_compared(live, compared, facts)
+
+
+def analyze_compared(live: Iterable[Meta], compared: Compared, facts: AnalysisFacts) -> Analysis:
+    """The same, where these entries may have been compared before. One without an outline is left out."""
+    by_id: dict[str, Meta] = {}
+    for meta in live:
+        if meta.id in compared.outlines:
+            by_id.setdefault(meta.id, meta)
+    entries = [by_id[id] for id in sorted(by_id)]
+    found = (*compared.findings, *_findings(entries, compared.outlines, facts))
     worth_saying = (each for each in found if each.kind in _WRONG_ANYWAY or facts.left_alone.isdisjoint(each.ids))
     worst_first = sorted(worth_saying, key=lambda each: (_WORST_FIRST[each.kind], -each.score, each.ids))
-    ids = sorted(known)
-    return Analysis(tuple(worst_first), {id: known[id].profile for id in ids})
+    return Analysis(tuple(worst_first), {each.id: compared.outlines[each.id].profile for each in entries})
 
 
-def _findings(
-    as_read: Sequence[Features], assertions: Assertions, words: Vocabulary, facts: AnalysisFacts
-) -> Iterator[Finding]:
-    by_id = sorted(as_read, key=lambda each: each.id)
-    current = [each for each in by_id if each.expires_at_ms is None or each.expires_at_ms > facts.now_ms]
-    valid = {each.id for each in current}
-    conflicts = [*value_conflicts(current, words)]
-    conflicts += [
-        each for each in denial_conflicts(as_read, assertions) if each.one.id in valid and each.other.id in valid
-    ]
-    taken = facts.taken_ids | {id.casefold() for each in by_id for id in (each.id, *each.aliases)}
-    yield from contradictions(conflicts)
-    free = [each for each in by_id if each.id not in facts.left_alone]
-    yield from duplicates(free)
-    yield from likenesses(free, words, pairs_of(conflicts))
-    yield from fragmented(free)
-    yield from one_way_links(by_id)
-    yield from orphans(by_id, facts)
-    for each in by_id:
-        yield from dangling_links(each, taken)
-        yield from (
-            finding for finding in (expired(each, facts), oversized(each), stale(each, facts)) if finding is not None
-        )
+def _findings(entries: Sequence[Meta], outlines: Mapping[str, Outline], facts: AnalysisFacts) -> Iterator[Finding]:
+    """Those that are of one entry, its age and its reads; `entries` are by id."""
+    links = {each.id: outline.links for each in entries if (outline := outlines[each.id]).links}
+    taken = facts.taken_ids.union(id.casefold() for each in entries for id in (each.id, *each.aliases)) if links else ()
+    yield from orphans(entries, links, facts)
+    for each in entries:
+        yield from dangling_links(each.id, links.get(each.id, ()), taken)
+        found = (expired(each, facts), oversized(each.id, outlines[each.id]), stale(each, facts))
+        yield from (finding for finding in found if finding is not None)

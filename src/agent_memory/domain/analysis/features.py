@@ -9,7 +9,6 @@ from attrs import frozen
 
 from agent_memory.domain.analysis.noticed import Noticed, PackedClaim
 from agent_memory.domain.entry import Meta
-from agent_memory.domain.findings import Profile
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Kind, Origin, Sensitivity
 
 
@@ -27,13 +26,10 @@ class Features:
     pinned: bool
     promoted: bool
     cites_turns: bool
-    created_at_ms: int
     updated_at_ms: int
     valid_from_ms: int | None
     valid_until_ms: int | None
     expires_at_ms: int | None
-    used: int
-    last_used_at_ms: int | None
     tags: tuple[str, ...]
     digest: bytes
     """Of the body without links and white space; empty where nothing else is in it."""
@@ -46,10 +42,7 @@ class Features:
     links: tuple[str, ...]
     """Ids that it links to, outside code, each once."""
     claims: tuple[PackedClaim, ...]
-    code_lines: int
-    """Lines of fenced code that are not blank."""
-    code_chars: int
-    profile: Profile
+    body_chars: int
 
     @property
     def is_global(self) -> bool:
@@ -70,21 +63,16 @@ def features_of(meta: Meta, noticed: Noticed) -> Features:
         pinned=meta.pinned,
         promoted=meta.promoted_by is not None,
         cites_turns=any(source.turns for source in meta.sources),
-        created_at_ms=meta.created_at_ms,
         updated_at_ms=meta.updated_at_ms,
         valid_from_ms=meta.valid_from_ms,
         valid_until_ms=meta.valid_until_ms,
         expires_at_ms=meta.expires_at_ms,
-        used=meta.used,
-        last_used_at_ms=meta.last_used_at_ms,
         tags=tuple(map(sys.intern, meta.tags)),
         digest=noticed.digest,
         terms=noticed.terms,
         title=noticed.title,
         about=noticed.about,
-        links=noticed.links,
+        links=noticed.outline.links,
         claims=noticed.claims,
-        code_lines=noticed.code_lines,
-        code_chars=noticed.code_chars,
-        profile=noticed.profile,
+        body_chars=noticed.outline.profile.body_chars,
     )

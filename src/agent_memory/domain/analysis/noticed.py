@@ -8,13 +8,10 @@ from collections.abc import Iterable
 
 from agent_memory.domain.analysis.claims import Claim, assertions_of, claims_of, looked_at, words_without_values
 from agent_memory.domain.analysis.denials import Denial, hash_of
+from agent_memory.domain.analysis.outline import Outline, outline_of
 from agent_memory.domain.analysis.said import said_in, said_terms, sentences_of
 from agent_memory.domain.analysis.vocabulary import Vocabulary
-from agent_memory.domain.entry import Meta, StoredEntry
-from agent_memory.domain.findings import Profile
-from agent_memory.domain.planning.directives import is_directive, is_directive_kind
-from agent_memory.domain.text.code_spans import find_code
-from agent_memory.domain.text.links import find_links
+from agent_memory.domain.entry import StoredEntry
 from agent_memory.domain.text.terms import content_terms
 from agent_memory.values import frozen
 
@@ -46,25 +43,19 @@ class Noticed:
     """The content words of the title, without values."""
     about: array[int]
     """Those of title, description and tags."""
-    links: tuple[str, ...]
-    """Ids that it links to, outside code, each once, in their order."""
     claims: tuple[PackedClaim, ...]
     stated: array[int]
     """What it affirms and denies: of each statement the hash of its content words, 64 bits."""
     denials: tuple[Denial, ...]
     """Those of the statements that deny."""
-    code_lines: int
-    """Lines of fenced code that are not blank."""
-    code_chars: int
-    profile: Profile
+    outline: Outline
 
 
 def noticed_in(stored: StoredEntry, words: Vocabulary) -> Noticed:
     """What there is in one entry, which can be forgotten afterwards."""
-    meta, body = stored.meta, stored.body
+    meta = stored.meta
     sentences = looked_at(sentences_of(stored))
-    fences = find_code(body).fences if "```" in body or "~~~" in body else ()
-    said = said_in(body)
+    said = said_in(stored.body)
     title = words_without_values(meta.title)
     assertions = assertions_of(sentences)
     tags = " ".join(tag.partition("__")[2] or tag for tag in meta.tags)
@@ -73,7 +64,6 @@ def noticed_in(stored: StoredEntry, words: Vocabulary) -> Noticed:
         terms=words.numbers(_some(said_terms(f"{meta.title}\n{said}"))),
         title=words.numbers(title),
         about=words.numbers(title | words_without_values(meta.description) | content_terms(tags)),
-        links=tuple(dict.fromkeys(link.target for link in find_links(body) if link.target.startswith("id__"))),
         claims=tuple(_packed(claim, words) for claim in claims_of(sentences)),
         stated=array("Q", [hash_of(each) for each in assertions]),
         denials=tuple(
@@ -81,9 +71,7 @@ def noticed_in(stored: StoredEntry, words: Vocabulary) -> Noticed:
             for at, each in enumerate(assertions)
             if each.denied
         ),
-        code_lines=sum(_lines(body[start:end]) for start, end in fences),
-        code_chars=sum(end - start for start, end in fences),
-        profile=Profile(len(body), _lines(body), _commands(meta, body)),
+        outline=outline_of(stored),
     )
 
 
@@ -104,16 +92,8 @@ def _packed(claim: Claim, words: Vocabulary) -> PackedClaim:
     )
 
 
-def _commands(meta: Meta, body: str) -> bool:
-    return is_directive_kind(meta.kind) or is_directive(f"{meta.title}\n{meta.description}\n{body}")
-
-
 def _digest(said: str) -> bytes:
     plain = " ".join(said.split())
     if not any(map(str.isalnum, plain)):
         return b""
     return hashlib.sha256(plain.encode("utf-8", "surrogatepass")).digest()[:16]
-
-
-def _lines(text: str) -> int:
-    return sum(1 for line in text.split("\n") if line.strip())

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 
 from agent_memory.domain.analysis.features import Features
+from agent_memory.domain.analysis.outline import Outline
 from agent_memory.domain.analysis.precedence import in_precedence
 from agent_memory.domain.analysis.stars import slices
 from agent_memory.domain.findings import Finding, FindingKind
@@ -25,18 +26,18 @@ _MOST_TITLE_TERMS = 20
 """A longer title is a text."""
 
 
-def oversized(entry: Features) -> Finding | None:
+def oversized(id: str, outline: Outline) -> Finding | None:
     """A finding about an entry that is much longer than one subject needs."""
-    profile = entry.profile
-    lines = profile.body_lines - entry.code_lines / 2
-    chars = profile.body_chars - entry.code_chars / 2
+    profile = outline.profile
+    lines = profile.body_lines - outline.code_lines / 2
+    chars = profile.body_chars - outline.code_chars / 2
     if lines <= MOST_LINES and chars <= MOST_CHARS:
         return None
-    of_code = f" ({entry.code_lines} of the lines are code, which counts half)" if entry.code_lines else ""
+    of_code = f" ({outline.code_lines} of the lines are code, which counts half)" if outline.code_lines else ""
     excess = max(lines / MOST_LINES, chars / MOST_CHARS)
     return Finding(
         FindingKind.OVERSIZED,
-        (entry.id,),
+        (id,),
         f"{profile.body_lines} lines and {profile.body_chars:,} characters{of_code}; "
         f"about {MOST_LINES} lines and {MOST_CHARS:,} characters are enough for one subject",
         round(1 - 1 / excess, 4),
@@ -46,7 +47,7 @@ def oversized(entry: Features) -> Finding | None:
 def fragmented(entries: Sequence[Features]) -> Iterator[Finding]:
     """Groups of very short entries of one scope about one subject: a tag (or none at all) and two words of the titles are
     common to all of them."""
-    short = [each for each in entries if each.profile.body_chars < SHORT_CHARS and each.kind is not Kind.HANDOFF]
+    short = [each for each in entries if each.body_chars < SHORT_CHARS and each.kind is not Kind.HANDOFF]
     for group in _by_subject(short):
         for part in slices(in_precedence(group)):
             if len(part) >= FEWEST_FRAGMENTS:
@@ -54,7 +55,7 @@ def fragmented(entries: Sequence[Features]) -> Iterator[Finding]:
 
 
 def _fragments(group: tuple[Features, ...]) -> Finding:
-    chars = max(each.profile.body_chars for each in group)
+    chars = max(each.body_chars for each in group)
     reason = (
         f"{len(group)} entries about one subject, by tags and titles, of at most {chars} characters each "
         f"(short: under {SHORT_CHARS})"

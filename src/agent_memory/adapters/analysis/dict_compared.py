@@ -1,0 +1,21 @@
+"""What comparing all notes found, in memory."""
+
+from __future__ import annotations
+
+from agent_memory.domain.analysis.compared import Compared
+from agent_memory.values import define, field
+
+
+@define
+class DictCompared:
+    """`ports.KeptComparisons` in a dict."""
+
+    kept: dict[str, Compared] = field(factory=dict[str, Compared])
+
+    def recall(self, key: str) -> Compared | None:
+        """See the port."""
+        return self.kept.get(key)
+
+    def keep(self, key: str, compared: Compared) -> None:
+        """See the port."""
+        self.kept[key] = compared

@@ -1,0 +1,78 @@
+"""What comparing all notes found, as `.cache/compared` and back, for the last stores that were compared.
+
+Layout: signature (32 bytes) · SHA-256 of the rest (32 bytes) · marshal of `[(key, comparison), …]`, the last one first; each
+comparison is marshal of columns. The signature stands for the layout and for what compared. The digest is checked first, since
+marshal must not be fed damaged bytes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import marshal
+import sys
+from typing import Any
+
+from agent_memory.domain.analysis.compared import Compared
+from agent_memory.domain.analysis.outline import Outline
+from agent_memory.domain.findings import Finding, FindingKind, Profile
+
+_LAYOUT = 1
+_MARSHAL_VERSION = 4
+_DIGEST_BYTES = 32
+_MOST_KEPT = 2
+"""A defrag leaves alone what changed in every run, which an examination does not."""
+
+
+def render_compared(program: str, data: bytes, key: str, compared: Compared) -> bytes:
+    """The file with this comparison and with the one before it in `data`, a file of the same program or anything else."""
+    others = [each for each in _kept(program, data) if each[0] != key]
+    kept = [(key, marshal.dumps(_packed(compared), _MARSHAL_VERSION)), *others[: _MOST_KEPT - 1]]
+    body = marshal.dumps(kept, _MARSHAL_VERSION)
+    return _signature(program) + hashlib.sha256(body).digest() + body
+
+
+def parse_compared(program: str, data: bytes, key: str) -> Compared | None:
+    """What was rendered under this key by the same program; None of anything else."""
+    packed = next((each for kept, each in _kept(program, data) if kept == key), None)
+    return None if packed is None else _unpacked(packed)
+
+
+def _kept(program: str, data: bytes) -> list[tuple[str, bytes]]:
+    whole = memoryview(data)
+    body = whole[2 * _DIGEST_BYTES :]
+    if whole[:_DIGEST_BYTES] != _signature(program):
+        return []
+    if whole[_DIGEST_BYTES : 2 * _DIGEST_BYTES] != hashlib.sha256(body).digest():
+        return []
+    kept: list[tuple[str, bytes]] = marshal.loads(body)
+    return kept
+
+
+def _packed(compared: Compared) -> tuple[Any, ...]:
+    outlines = compared.outlines.values()
+    return (
+        [(each.kind.value, each.ids, each.reason, each.score) for each in compared.findings],
+        list(compared.outlines),
+        [each.profile.body_chars for each in outlines],
+        [each.profile.body_lines for each in outlines],
+        [each.profile.is_directive for each in outlines],
+        {
+            place: (each.links, each.code_lines, each.code_chars)
+            for place, each in enumerate(outlines)
+            if each.links or each.code_lines or each.code_chars
+        },
+    )
+
+
+def _unpacked(packed: bytes) -> Compared:
+    findings, ids, chars, lines, directive, more = marshal.loads(packed)
+    profiles = map(Profile, chars, lines, directive)
+    outlines = dict(zip(ids, map(Outline, profiles), strict=True))
+    for place, (links, code_lines, code_chars) in more.items():
+        outlines[ids[place]] = Outline(outlines[ids[place]].profile, links, code_lines, code_chars)
+    found = tuple(Finding(FindingKind(kind), ids, reason, score) for kind, ids, reason, score in findings)
+    return Compared(found, outlines)
+
+
+def _signature(program: str) -> bytes:
+    return hashlib.sha256(repr((_LAYOUT, program, sys.implementation.cache_tag)).encode()).digest()

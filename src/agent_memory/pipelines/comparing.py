@@ -1,0 +1,53 @@
+"""The analysis of a store: the notes compared with each other, or what comparing the same notes found before."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from agent_memory.domain.analysis.analysis_facts import AnalysisFacts
+from agent_memory.domain.analysis.analyze import analyze_compared
+from agent_memory.domain.analysis.compared import Compared, compare, comparison_key, without_secrets
+from agent_memory.domain.analysis.noticed import Noticed
+from agent_memory.domain.analysis.outline import Outline, outline_of
+from agent_memory.domain.entry import Listed, Meta
+from agent_memory.domain.findings import Analysis
+from agent_memory.pipelines.defrag_io import DefragIo
+from agent_memory.pipelines.noticing import notice, read_as_listed, words_of
+from agent_memory.values import evolve
+
+
+def analysed(io: DefragIo, live: Sequence[Listed], facts: AnalysisFacts, missed: list[str]) -> Analysis:
+    """What is found in these entries. Where nothing changed since the last time, none is read but those that are secret.
+    What cannot be read is added to `missed`, in words."""
+    key = comparison_key(live, facts)
+    known = None if io.compared is None else io.compared.recall(key)
+    if known is not None:
+        outlines = {**known.outlines, **dict(_outlined(io, live, known, missed))}
+        return analyze_compared([each.meta for each in live], evolve(known, outlines=outlines), facts)
+    read: list[Listed] = []
+    words = words_of(io)
+
+    def noticed() -> Iterator[tuple[Meta, Noticed]]:
+        for listed, found in notice(io, live, words, missed):
+            read.append(listed)
+            yield listed.meta, found
+
+    compared = compare(noticed(), words, facts)
+    kept = without_secrets(compared, live)
+    if io.compared is not None and kept is not None and _hashes(read) == _hashes(live):
+        io.compared.keep(key, kept)
+    return analyze_compared([each.meta for each in read], compared, facts)
+
+
+def _outlined(
+    io: DefragIo, live: Sequence[Listed], known: Compared, missed: list[str]
+) -> Iterator[tuple[str, Outline]]:
+    for listed in live:
+        if listed.meta.id not in known.outlines:
+            stored = read_as_listed(io, listed, missed)
+            if stored is not None:
+                yield listed.meta.id, outline_of(stored)
+
+
+def _hashes(entries: Sequence[Listed]) -> list[str]:
+    return [each.content_hash for each in entries]

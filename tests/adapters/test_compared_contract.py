@@ -1,0 +1,108 @@
+"""The contract of `ports.KeptComparisons`, run by the file and by the fake; and what a damaged file costs: nothing but time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from agent_memory.adapters.analysis.compared_files import CACHE_NAME, ComparedFiles
+from agent_memory.adapters.analysis.dict_compared import DictCompared
+from agent_memory.domain.analysis.compared import Compared
+from agent_memory.domain.analysis.outline import Outline
+from agent_memory.domain.findings import Finding, FindingKind, Profile
+from agent_memory.ports import KeptComparisons
+
+ONE, OTHER, THIRD = "1" * 64, "2" * 64, "3" * 64
+COMPARED = Compared(
+    (
+        Finding(FindingKind.NEAR_DUPLICATE, ("id__aaaaaa", "id__bbbbbb"), "93% of “Cartões” are in both", 0.93),
+        Finding(FindingKind.ONE_WAY_LINK, ("id__bbbbbb", "id__aaaaaa"), "it does not link back", 0.1),
+    ),
+    {
+        "id__bbbbbb": Outline(Profile(120, 3, True), ("id__aaaaaa", "id__cccccc"), 2, 40),
+        "id__aaaaaa": Outline(Profile(0, 0, False)),
+    },
+)
+
+
+@pytest.fixture(params=[True, False], ids=["file", "dict"])
+def kept(request: pytest.FixtureRequest, tmp_path: Path) -> KeptComparisons:
+    return ComparedFiles(tmp_path, "1") if request.param else DictCompared()
+
+
+def test_nothing_is_known_at_first(kept: KeptComparisons) -> None:
+    assert kept.recall(ONE) is None
+
+
+def test_what_was_found_is_recalled_whole_and_for_these_notes_only(kept: KeptComparisons) -> None:
+    kept.keep(ONE, COMPARED)
+    assert kept.recall(ONE) == COMPARED
+    assert list((kept.recall(ONE) or Compared()).outlines) == list(COMPARED.outlines)
+    assert kept.recall(OTHER) is None
+
+
+def test_that_nothing_was_found_is_known_too(kept: KeptComparisons) -> None:
+    kept.keep(ONE, Compared())
+    assert kept.recall(ONE) == Compared()
+
+
+def test_the_last_two_are_kept(kept: KeptComparisons) -> None:
+    kept.keep(ONE, COMPARED)
+    kept.keep(OTHER, Compared())
+    assert (kept.recall(ONE), kept.recall(OTHER)) == (COMPARED, Compared())
+    kept.keep(ONE, Compared())
+    assert (kept.recall(ONE), kept.recall(OTHER)) == (Compared(), Compared())
+
+
+def _written(root: Path) -> Path:
+    ComparedFiles(root, "1").keep(ONE, COMPARED)
+    assert ComparedFiles(root, "1").recall(ONE) == COMPARED
+    return root / ".cache" / CACHE_NAME
+
+
+def test_what_is_older_goes(tmp_path: Path) -> None:
+    path = _written(tmp_path)
+    files = ComparedFiles(tmp_path, "1")
+    files.keep(OTHER, COMPARED)
+    size = path.stat().st_size
+    files.keep(THIRD, COMPARED)
+    assert path.stat().st_size == size
+    assert (files.recall(ONE), files.recall(OTHER), files.recall(THIRD)) == (None, COMPARED, COMPARED)
+
+
+@pytest.mark.parametrize("cut", [0, 10, 40, 100, -1, -40])
+def test_a_cut_file_is_begun_anew(tmp_path: Path, cut: int) -> None:
+    path = _written(tmp_path)
+    path.write_bytes(path.read_bytes()[:cut])
+    assert ComparedFiles(tmp_path, "1").recall(ONE) is None
+    _written(tmp_path)
+
+
+def test_a_changed_byte_is_noticed(tmp_path: Path) -> None:
+    path = _written(tmp_path)
+    path.write_bytes(path.read_bytes().replace(b"93%", b"39%", 1))
+    assert ComparedFiles(tmp_path, "1").recall(ONE) is None
+
+
+def test_what_another_version_found_is_not_believed(tmp_path: Path) -> None:
+    _written(tmp_path)
+    other = ComparedFiles(tmp_path, "2")
+    assert other.recall(ONE) is None
+    other.keep(OTHER, COMPARED)
+    assert other.recall(OTHER) == COMPARED
+    assert other.recall(ONE) is None
+
+
+def test_what_is_too_large_is_not_kept(tmp_path: Path) -> None:
+    files = ComparedFiles(tmp_path, "1", max_bytes=400)
+    files.keep(ONE, Compared())
+    assert files.recall(ONE) == Compared()
+    files.keep(OTHER, COMPARED)
+    assert (files.recall(ONE), files.recall(OTHER)) == (Compared(), None)
+
+
+def test_a_place_that_cannot_be_written_is_done_without(tmp_path: Path) -> None:
+    (tmp_path / ".cache").write_text("in the way")
+    ComparedFiles(tmp_path, "1").keep(ONE, COMPARED)
+    assert (tmp_path / ".cache").read_text() == "in the way"
