@@ -471,6 +471,18 @@ class TestRepository:
         memory("pin", memory.notes()[0]["id"])
         assert "the lamp is green" in (repository / "AGENTS.md").read_text()
 
+    @pytest.mark.parametrize("link", ["AGENTS.md", "CLAUDE.md"])
+    def test_claude_code_is_told_of_agents_md_unless_its_own_file_is_the_same(
+        self, memory: Memory, repository: Path, link: str
+    ) -> None:
+        told = memory("setup", "claude-code", "--dry-run", "--repo", cwd=repository)
+        assert "`@AGENTS.md`" in told.err
+        if link == "AGENTS.md":
+            (repository / "AGENTS.md").rename(repository / "CLAUDE.md")
+        (repository / link).symlink_to("CLAUDE.md" if link == "AGENTS.md" else "AGENTS.md")
+        told = memory("setup", "claude-code", "--dry-run", "--repo", cwd=repository)
+        assert (told.code, "`@AGENTS.md`" in told.err) == (0, False)
+
     def test_it_is_taken_out_alone_or_with_everything(self, memory: Memory, repository: Path) -> None:
         memory("setup", "claude-code", "--yes", "--repo", cwd=repository)
         assert memory("uninstall", "--yes", "--repo", cwd=repository).code == 0

@@ -35,11 +35,16 @@ def _tracked(top: str, path: str, environ: Mapping[str, str]) -> str:
 
 
 def _claude_note(top: str) -> tuple[str, ...]:
-    """Claude Code reads CLAUDE.md, which can import the other file."""
+    """Claude Code reads CLAUDE.md, which can import the other file, or be the same by a link."""
     for name in ("CLAUDE.md", ".claude/CLAUDE.md"):
-        found = read_file(os.path.realpath(f"{top}/{name}"), _MAX_BYTES).value_or(None)
+        real = os.path.realpath(f"{top}/{name}")
+        found = read_file(real, _MAX_BYTES).value_or(None)
         if isinstance(found, FileImage):
-            if b"@AGENTS.md" in found.data or b"@../AGENTS.md" in found.data:
+            if (
+                real == os.path.realpath(f"{top}/AGENTS.md")
+                or b"@AGENTS.md" in found.data
+                or b"@../AGENTS.md" in found.data
+            ):
                 return ()
             return (f"Claude Code reads {top}/{name} and not AGENTS.md: put the line `@AGENTS.md` into it.",)
     return (f"Claude Code does not read AGENTS.md: a file {top}/CLAUDE.md with the line `@AGENTS.md` makes it.",)
