@@ -117,6 +117,12 @@ class TestRemember:
         assert (meta.origin, meta.sources[0].harness) == (Origin.AGENT, Harness.CLAUDE_CODE)
         assert "By: claude-code" in world.recorder.commits[0].message
 
+    def test_a_link_that_leads_nowhere_is_told_and_one_to_the_archive_is_not_p15(self, world: World) -> None:
+        old, live = world.remembered(), world.remembered("The api listens on 8080.")
+        world.person.archive(old).unwrap()
+        text = f"See [[{old}]], [[{live}]], [[{MISSING}]] and [[{MISSING}|it]], not `[[id__yyyyyy]]`."
+        assert world.person.remember(NoteDraft(text)).unwrap().unresolved == (MISSING,)
+
     @pytest.mark.parametrize("body", ["", "  \n\t", "\u200b\u202e"])
     def test_an_empty_note_is_refused(self, world: World, body: str) -> None:
         assert isinstance(world.person.remember(NoteDraft(body)).failure(), EntryInvalid)

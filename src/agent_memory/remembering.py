@@ -16,8 +16,8 @@ from agent_memory.domain.planning.taken_ids import TakenIds
 from agent_memory.domain.redacted_path import redact_path
 from agent_memory.domain.similarity.same_subject import Subject
 from agent_memory.domain.text.derive import derive_description, derive_title
-from agent_memory.domain.text.ids import mint_id
-from agent_memory.domain.text.links import append_see_also, without_see_also
+from agent_memory.domain.text.ids import is_id, mint_id
+from agent_memory.domain.text.links import append_see_also, find_links, without_see_also
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Sensitivity, Status
 from agent_memory.errors import EntryInvalid, Error
 from agent_memory.known_notes import KnownNotes
@@ -33,6 +33,8 @@ class Remembered:
     stored: StoredEntry
     similar: tuple[Listed, ...] = ()
     existing: bool = False
+    unresolved: tuple[str, ...] = ()
+    """Ids that its text links to and no note bears (P15): they are told, since only the writer knows what was meant."""
 
 
 @frozen
@@ -67,12 +69,15 @@ class Remembering:
             twin = next(shown, None) or _linked_twin(subject.body, similar)
             if twin is not None:
                 return self.store.read(twin.meta.id).map(lambda entry: Remembered(entry, existing=True))
-            meta = self._meta(draft, subject, TakenIds(listed))
+            taken = TakenIds(listed)
+            meta = self._meta(draft, subject, taken)
             entry = MemoryEntry(meta, linked)
+            targets = dict.fromkeys(link.target for link in find_links(linked) if is_id(link.target))
+            unresolved = tuple(target for target in targets if target.casefold() not in taken)
             return (
                 self.writes.apply(Create(entry), meta.id, f"remember: {meta.title}", listed=listed)
                 .bind(lambda _: self.store.read(meta.id))
-                .map(lambda new: Remembered(new, tuple(each.listed for each in similar)))
+                .map(lambda new: Remembered(new, tuple(each.listed for each in similar), unresolved=unresolved))
             )
 
         with self.locks.write() as held:  # or two that remember the same at once both find it new

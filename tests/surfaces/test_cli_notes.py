@@ -66,6 +66,10 @@ class TestRemember:
         memory.remembered(NOTE, "--scope", "github.com/ada/lamp")
         assert memory.notes()[0]["sources"][0]["repo"] is None
 
+    def test_a_link_that_leads_nowhere_is_told_p15(self, memory: Memory) -> None:
+        done = memory("remember", "Deploys run as [[id__zzzzzz]] says.")
+        assert (done.code, done.err) == (0, "memory: The link to id__zzzzzz leads nowhere: there is no such note.\n")
+
     def test_a_similar_one_is_named_and_linked_and_the_same_is_stored_once(self, memory: Memory) -> None:
         first = memory.remembered(NOTE)
         similar = memory("remember", "Deploys run from main only, and never on a Friday.")
@@ -355,7 +359,7 @@ class TestJson:
         assert set(memory("archive", id, "--json").document) == ENTRY_KEYS
         assert set(memory("--json", "restore", id).document) == ENTRY_KEYS | {"body"}
         remembered = memory("remember", NOTE, "--json").document
-        assert set(remembered) == ENTRY_KEYS | {"body", "existing", "similar"}
+        assert set(remembered) == ENTRY_KEYS | {"body", "existing", "similar", "unresolved"}
         assert set(memory("consolidate", "--json").document) == {
             "run", "dryRun", "processed", "written", "updated", "archived", "waiting", "gaveUp", "quarantined",
             "paused", "warnings", "sessions",

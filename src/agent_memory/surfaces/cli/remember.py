@@ -90,6 +90,7 @@ def _print(memory: Memory, console: Console, remembered: Remembered) -> None:
             ),
             "existing": remembered.existing,
             "similar": [each.meta.id for each in remembered.similar],
+            "unresolved": list(remembered.unresolved),
         }
     )
     if remembered.existing:
@@ -100,3 +101,5 @@ def _print(memory: Memory, console: Console, remembered: Remembered) -> None:
         console.out(
             f"  similar, linked: {each.meta.id}  {each.meta.title}  (`memory edit {each.meta.id}` to update it)"
         )
+    for target in () if console.json else remembered.unresolved:
+        console.err(f"memory: The link to {target} leads nowhere: there is no such note.")

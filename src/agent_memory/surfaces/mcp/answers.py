@@ -82,7 +82,8 @@ def saved_text(remembered: Remembered) -> str:
         "anew, use update_context on it and delete_context on the new one."
         for each in remembered.similar
     ]
-    return "\n".join((f"Chunk saved: {facts} | scope={meta.scope}", *similar))
+    nowhere = [f"- Its link to `{target}` leads nowhere: there is no such note." for target in remembered.unresolved]
+    return "\n".join((f"Chunk saved: {facts} | scope={meta.scope}", *similar, *nowhere))
 
 
 def updated_text(stored: StoredEntry) -> str:
