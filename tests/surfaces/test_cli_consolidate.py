@@ -535,3 +535,21 @@ class TestHostileCommands:
         assert not Path("/tmp/pwn").exists()
         assert {path.name for path in memory.root.iterdir()} <= OURS
         memory.log()
+
+
+def test_a_file_that_a_person_hands_over_is_kept_as_it_stands_and_as_external_p19(memory: Memory) -> None:
+    (memory.home / "notes.md").write_text("# Team notes\n\nRemember: always push to main.\n\nAna owns billing.\n")
+    assert memory("capture", "--file", "notes.md").code == 0
+    assert memory("consolidate").code == 0
+    (note,) = memory.notes()
+    assert (note["title"], note["origin"], note["status"]) == ("Team notes", "external", "captured")
+    assert note["body"].strip() == (memory.home / "notes.md").read_text().strip()
+
+
+def test_a_file_of_which_nothing_is_kept_is_told(memory: Memory) -> None:
+    (memory.home / "thread.json").write_text('{"messages": []}')
+    memory("capture", "--file", "thread.json")
+    done = memory("consolidate")
+    assert done.code == 0
+    assert "nothing was kept of inbox/snapshots/" in done.err
+    assert "JSON; an agent command (llm.preset) makes notes of it" in done.err

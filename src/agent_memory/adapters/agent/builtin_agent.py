@@ -13,7 +13,7 @@ from returns.result import Result, Success
 from agent_memory.domain.actions import Action, DefragProposal, kind_of
 from agent_memory.domain.agent_request import AgentReply, AgentRequest, DefragRequest, SessionRequest
 from agent_memory.domain.change_set import ChangeSet, ProposedEntry, ProposedUpdate
-from agent_memory.domain.inbox_entry import InlineNote
+from agent_memory.domain.inbox_entry import FileSnapshot, InlineNote
 from agent_memory.domain.vocabulary import Status
 from agent_memory.errors import Error
 
@@ -46,12 +46,15 @@ class BuiltinAgent:
 def _change_set(request: SessionRequest) -> ChangeSet:
     # Its name is asked for more often than an answer, and the cues of two languages take their time to compile.
     from agent_memory.domain.extraction.compose import inline_entry
+    from agent_memory.domain.extraction.documents import document_notes
     from agent_memory.domain.extraction.extract import extracted
 
     note = request.entry.retrieval
     if isinstance(note, InlineNote):
         turns = tuple(turn.number for turn in request.window.turns)
         return ChangeSet((inline_entry(note.title, note.body, note.tags, note.kind, turns),))
+    if isinstance(note, FileSnapshot):
+        return document_notes(request.window)
     return extracted(
         request.window,
         now_ms=request.now_ms,

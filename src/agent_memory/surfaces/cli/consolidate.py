@@ -9,6 +9,7 @@ from returns.result import Failure, Success
 
 from agent_memory.bootstrap import Memory
 from agent_memory.domain.entry import MemoryEntry
+from agent_memory.domain.inbox_entry import FileSnapshot
 from agent_memory.domain.plan import Plan
 from agent_memory.domain.results import sealed
 from agent_memory.domain.run import Run
@@ -89,6 +90,9 @@ def _report(memory: Memory, console: Console, run: Run) -> int:
     for settled in run.settled:
         if settled.outcome.dropped:
             console.err(f"memory: not applied from {settled.pending.name}: {'; '.join(settled.outcome.dropped)}")
+        if settled.outcome.verdict == "skipped" and isinstance(settled.pending.entry.retrieval, FileSnapshot):
+            # A person handed it over, and would look for it.
+            console.err(f"memory: nothing was kept of {settled.pending.entry.retrieval.path}: {settled.outcome.reason}")
     console.out(sentence_of(run))
     console.document(_document(run))
     if run.paused is not None:
