@@ -41,7 +41,7 @@ BENCHES: Mapping[str, Bench] = {
     "consolidate": Bench("one long session, end to end"),
     "histories": Bench("transcripts of every size", knows_full=True),
     "scale": Bench("what a large store costs, and one changed note in it", (1_000, 10_000), (50_000,)),
-    "bulk": Bench("a gigabyte, a line of 100 MB, a full inbox", knows_full=True),
+    "bulk": Bench("a gigabyte, a line of 100 MB, a full inbox, many notes", knows_full=True),
     "retrieval": Bench("what search finds"),
     "redaction": Bench("what is removed, and how fast"),
     "extraction": Bench("what the built-in agent keeps"),

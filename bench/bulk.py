@@ -3,9 +3,11 @@
     python -m bench.bulk [--full]
 
 A long transcript, and one that is a single line, go through capture and consolidate; an inbox full of sessions and notes
-is counted (`memory status`), captured into, and one entry of it consolidated (`--limit 1`). By default a fiftieth of the sizes
-that are promised; with `--full` the promised ones, which take some minutes and 3 GB of disk. Beside them stand a bare
-interpreter, and one that reads the same bytes. What a store of many notes costs is in `bench.scale`.
+is counted (`memory status`), captured into, and one entry of it consolidated (`--limit 1`); in a store of many notes one session
+is captured and consolidated, and one note remembered: when nothing is indexed or cached, again, and after half of the notes were
+touched, as by git. By default a fraction of the sizes that are promised; with `--full` the promised ones, which take some minutes
+and 3 GB of disk. Beside them stand a bare interpreter, and one that reads the same bytes. What else a store of many notes costs
+is in `bench.scale`.
 Exits 1 where a peak reaches LIMIT_MB.
 """
 
@@ -21,6 +23,7 @@ from pathlib import Path
 from attrs import frozen
 from bench.histories import SESSION, one_long_line, working_session
 from bench.measure import BARE, MEGA, Took, print_table, run, scratch_environment
+from bench.populated_home import PopulatedHome
 from bench.results import Figure, keep
 
 from agent_memory.domain.inbox_entry import Context, InboxEntry, InlineNote, SessionFile
@@ -51,10 +54,11 @@ class Sizes:
     transcript_bytes: int
     line_bytes: int
     inbox_entries: int
+    notes: int
 
 
-PROMISED = Sizes(1024 * MEGA, 100 * MEGA, 100_000)
-SMALL = Sizes(20 * MEGA, 100 * MEGA, 2_000)
+PROMISED = Sizes(1024 * MEGA, 100 * MEGA, 100_000, 50_000)
+SMALL = Sizes(20 * MEGA, 100 * MEGA, 2_000, 2_000)
 
 
 @frozen
@@ -108,6 +112,25 @@ def inbox(bench: Bench, entries: int) -> Iterator[Measured]:
     yield "consolidate --limit 1", subject, bench.call("inbox", "consolidate", "--limit", "1")
 
 
+def notes(bench: Bench, count: int) -> Iterator[Measured]:
+    """Captures and consolidations of one session each in a store of so many notes, and single notes."""
+    home, subject = PopulatedHome(bench.work / "notes", bench.memory, count), f"{count:,} notes"
+
+    def remember(day: int) -> Took:
+        return home.call("remember", f"The lock gate opens at half tide, never earlier. Seen on day {day}.")
+
+    yield "read them", subject, home.read_all()
+    yield "capture --hook", subject, home.hook("capture", "Stop")
+    yield "consolidate, the first time", subject, home.consolidate_session()
+    home.build_index()
+    yield "remember", subject, remember(1)
+    yield "consolidate", subject, home.consolidate_session()
+    home.touch_half()
+    yield "remember, half of them touched", subject, remember(2)
+    home.touch_half()
+    yield "consolidate, half of them touched", subject, home.consolidate_session()
+
+
 def inbox_entry(number: int, cwd: str) -> InboxEntry:
     """Mostly the turns of sessions, and now and then a note; the oldest is a note."""
     at_ms = FIRST_MS + number * MINUTE_MS
@@ -130,7 +153,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         bench = Bench(arguments.memory, Path(directory))
         bare = sorted((run(BARE) for _ in range(5)), key=lambda took: took.cpu_seconds)[2]
         measured: list[Measured] = [("python -c pass", "", bare)]
-        for part in (transcripts(bench, sizes), inbox(bench, sizes.inbox_entries)):
+        for part in (transcripts(bench, sizes), inbox(bench, sizes.inbox_entries), notes(bench, sizes.notes)):
             measured.extend(part)
     rows = []
     for did, subject, took in measured:

@@ -10,14 +10,14 @@ from heapq import nlargest
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.entry import Listed, StoredEntry
-from agent_memory.domain.planning.same_body import words_about
+from agent_memory.domain.planning.same_body import text_about, words_about
 from agent_memory.domain.results import sealed
 from agent_memory.domain.searching.matching import NoteFilter, TermWeights
 from agent_memory.domain.searching.query_words import query_words
 from agent_memory.domain.similarity.meaning_text import meaning_text
 from agent_memory.domain.similarity.same_subject import Candidate, Subject, similar_among
 from agent_memory.domain.similarity.vectors import cosines
-from agent_memory.domain.text.terms import content_terms
+from agent_memory.domain.text.terms import AnyOf, content_terms
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Sensitivity
 from agent_memory.errors import Error
 from agent_memory.ports import Embedder, Index, Store
@@ -121,10 +121,11 @@ def _may_be_named(listed: Listed, scopes: frozenset[str]) -> bool:
 def _likeliest(subject: Subject, listed: Sequence[Listed], scopes: frozenset[str]) -> list[Listed]:
     """The entries that share most words with the subject, by what a listing knows of them."""
     wanted = content_terms(f"{subject.title} {subject.description} {subject.body}")
+    any_wanted = AnyOf(wanted)
     scored: list[tuple[float, str, Listed]] = []
     for each in listed:
-        about = words_about(each.meta)
-        shared = len(wanted & about)
-        if shared and _may_be_named(each, scopes):
+        if _may_be_named(each, scopes) and any_wanted.in_text(text_about(each.meta)):
+            about = words_about(each.meta)
+            shared = len(wanted & about)
             scored.append((shared / math.sqrt(len(about)), each.meta.id, each))
     return [each for _, _, each in nlargest(MOST_CANDIDATES, scored)]

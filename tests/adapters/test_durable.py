@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from agent_memory.adapters.disk.durable import create_file, replace_file, replac
 WRITES: dict[str, Callable[[str], None]] = {
     "create": lambda path: create_file(path, b"new"),
     "replace": lambda path: replace_file(path, b"new"),
-    "replace loosely": lambda path: replace_loosely(path, b"n", b"ew"),
+    "replace loosely": lambda path: replace_loosely(path, iter((b"n", b"ew"))),
 }
 
 
@@ -74,3 +74,14 @@ def test_without_hard_links_a_name_that_is_taken_is_left_alone_too(
     with pytest.raises(FileExistsError):
         create_file(f"{tmp_path}/b", b"newer")
     assert (os.listdir(tmp_path), (tmp_path / "b").read_bytes()) == (["b"], b"new")
+
+
+def test_pieces_are_written_as_they_come_p25(tmp_path: Path) -> None:
+    def pieces() -> Iterator[bytes]:
+        yield b"one"
+        (temporary,) = tmp_path.iterdir()
+        assert temporary.read_bytes() == b"one"
+        yield b"other"
+
+    replace_loosely(str(tmp_path / "derived"), pieces())
+    assert (tmp_path / "derived").read_bytes() == b"oneother"

@@ -7,6 +7,7 @@ import random
 import time
 import weakref
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from returns.result import Result, Success
 
 from agent_memory.adapters.disk.locks import KernelLocks
 from agent_memory.adapters.disk.paths import FileImage
-from agent_memory.adapters.index import file_batch
+from agent_memory.adapters.index import file_batch, index_files
 from agent_memory.adapters.index.index_files import IndexFiles
 from agent_memory.adapters.store import shelves
 from agent_memory.adapters.store.entry_files import read_image
@@ -233,7 +234,12 @@ def test_what_was_written_is_read_where_it_was_put(root: Path, topics: Path) -> 
 def test_one_look_serves_the_index_and_a_listing(root: Path, topics: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     looks: list[object] = []
     really_scan = os.scandir
-    monkeypatch.setattr(os, "scandir", lambda path: looks.append(path) or really_scan(path))
+
+    def scan(path: int) -> object:
+        looks.append(path)
+        return really_scan(path)
+
+    monkeypatch.setattr(os, "scandir", scan)
     store = StoreFiles(root, KernelLocks(root))
     index = IndexFiles(root, lambda: store.looks)
     time.sleep(_LONGER_THAN_A_TICK_SECONDS)
@@ -292,10 +298,11 @@ def test_what_was_known_of_many_notes_is_gone_before_they_are_read_again_p25(
     monkeypatch.setattr(shelves, "ListingCache", Watched)
     monkeypatch.setattr(shelves, "read_image", read)
     for few, is_let_go in ((1_000, False), (20, True)):
-        known.clear(), alive.clear()
+        known.clear()
+        alive.clear()
         monkeypatch.setattr(shelves, "FEW", few)
         for path in changed:
-            in_a_later_tick(path, lambda path=path: path.write_text(path.read_text() + "More.\n"))
+            in_a_later_tick(path, partial(path.write_text, path.read_text() + "More.\n"))
         assert len(StoreFiles(root, KernelLocks(root)).list().unwrap().entries) == 44
         assert len(alive) == 40
         assert len(alive[0]) == (4 if is_let_go else 44)
@@ -309,3 +316,19 @@ def test_a_path_is_in_memory_once_for_its_row_and_its_look_p25(root: Path, topic
     assert len(listed) == 4
     look = store.looks.look("topics", lately=True).unwrap()
     assert all(path is listed[path] for path in look.files)
+
+
+def test_a_write_does_not_wait_for_an_index_that_many_changes_keep_behind_p25(
+    root: Path, topics: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(index_files, "_MOST_IN_HASTE", 3)
+    store = StoreFiles(root, KernelLocks(root))
+    index = IndexFiles(root, lambda: store.looks)
+    hasty = index.refresh(5.0, lately=True).unwrap()
+    assert (hasty.read, hasty.pending) == (0, 4)
+    assert index.refresh(lately=True).unwrap().read == 4
+    for path in notes(topics)[:3]:
+        in_a_later_tick(path, partial(path.write_text, path.read_text() + "More.\n"))
+    store.looks.look("topics").unwrap()
+    few = index.refresh(5.0, lately=True).unwrap()
+    assert (few.read, few.pending) == (3, 0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import time
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 
@@ -383,3 +384,18 @@ def test_an_error_of_reading_is_not_remembered_p6(root: Path, topics: Path, monk
         assert ids(root) == []
         assert len(unreadable(root)) == 1
     assert ids(root) == [A]
+
+
+def test_a_listing_holds_no_body_p25(root: Path, topics: Path) -> None:
+    body = "A long body. " * 5_000
+    for number in range(150):
+        id = f"id__{number:06}".translate(str.maketrans("0123456789", "abcdefghij"))
+        (topics / f"note -- {id}.md").write_text(note(id) + body)
+    tracemalloc.start()
+    try:
+        listed = store(root).list().unwrap()
+        peak_bytes = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert len(listed.entries) == 150
+    assert len(body) < peak_bytes < 150 * len(body) / 4

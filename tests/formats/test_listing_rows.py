@@ -143,3 +143,17 @@ def test_texts_that_recur_are_in_memory_once_p25() -> None:
         assert one.scope is other.scope
         assert one.sources[0].repo is other.sources[0].repo
         assert one.sources[0].cwd is other.sources[0].cwd
+
+
+def test_a_piece_is_in_memory_at_a_time_p25() -> None:
+    rows = rows_with([entry(number) for number in range(20_001)])
+    pieces = list(render_rows(rows))
+    data, asked = b"".join(pieces), list[int]()
+    file = BytesIO(data)
+
+    def read(count: int) -> bytes:
+        asked.append(count)
+        return file.read(count)
+
+    assert parse_rows(read, len(data)) == rows
+    assert max(asked) == max(map(len, pieces)) < len(data) / 4

@@ -74,8 +74,8 @@ def render_rows(rows: Rows) -> Iterator[bytes]:
 
     every = hashlib.sha256(_SIGNATURE)
     yield _SIGNATURE
-    left = iter([seen for _, seen in sorted(rows.seen.items())])
-    while some := list(islice(left, _ROWS_A_PIECE)):
+    left = iter(sorted(rows.seen))
+    while some := [rows.seen[path] for path in islice(left, _ROWS_A_PIECE)]:
         piece = marshal.dumps(_packed(some, rows.looks), _MARSHAL_VERSION)
         digest = hashlib.sha256(piece).digest()
         every.update(digest)

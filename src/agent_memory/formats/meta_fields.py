@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from enum import StrEnum
+from sys import intern
 from typing import Any
 
 from agent_memory.domain.entry import Source
@@ -154,7 +155,8 @@ def _tag(value: Plain) -> str | Wrong:
 
 def _tags(value: Plain) -> tuple[str, ...] | Wrong:
     tags = _list_of(_tag, "a list like [topic__x, area__y]")(value)
-    return tags if isinstance(tags, Wrong) else tuple(dict.fromkeys(tags))
+    # The same few in thousands of notes: in memory once.
+    return tags if isinstance(tags, Wrong) else tuple(dict.fromkeys(map(intern, tags)))
 
 
 def _turn(value: Plain) -> int | Wrong:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Set as AbstractSet
+
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.entry import Listing
@@ -30,8 +32,8 @@ def with_uses(work: Work, live: Listing) -> Work:
     history, mark = work.history, work.next_mark
     if history is None or mark is None:
         return work
-    now_called = _ids(live)
     uses = entry_uses(history.turns)
+    now_called = _ids(live, {*uses.read, *(id for id, _ in uses.opened_at_ms)})
     known = {*_known_uses(work.mark), *(now_called.get(id, id) for id in uses.read)}
     opened = {now_called[id]: at_ms for id, at_ms in reversed(uses.opened_at_ms) if id in now_called}
     fresh = tuple((id, at_ms) for id, at_ms in sorted(opened.items()) if id not in known)
@@ -50,10 +52,10 @@ def with_uses_counted(io: ConsolidateIo, run: Run) -> Run:
     return run
 
 
-def _ids(live: Listing) -> dict[str, str]:
-    """The id of the live entry by each id that it has or had."""
-    aliases = {alias: each.meta.id for each in live.entries for alias in each.meta.aliases}
-    return {**aliases, **{each.meta.id: each.meta.id for each in live.entries}}
+def _ids(live: Listing, wanted: AbstractSet[str]) -> dict[str, str]:
+    """The id of the live entry by each of these ids that one has or had."""
+    aliases = {alias: each.meta.id for each in live.entries for alias in each.meta.aliases if alias in wanted}
+    return {**aliases, **{id: id for id in wanted if id in live.found.by_id}}
 
 
 def _known_uses(mark: SessionMark | None) -> tuple[str, ...]:

@@ -6,6 +6,10 @@ Imports nothing but `os` and `errno`, since capture uses it inside every turn of
 import errno
 import os
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 TEMPORARY_PREFIX = ".tmp-"
 """Files with this prefix are left only by a crash; `doctor --fix` removes them."""
 
@@ -82,8 +86,9 @@ def replace_file(path: str, data: bytes, mode: int = FILE_MODE) -> None:
     fsync_directory(directory)
 
 
-def replace_loosely(path: str, *pieces: bytes) -> None:
-    """Replace a derived file at once, but without waiting for the disk: after a power cut its digest shows the damage."""
+def replace_loosely(path: str, pieces: "Iterable[bytes]") -> None:
+    """Replace a derived file at once, but without waiting for the disk: after a power cut its digest shows the damage. One
+    piece is in memory at a time."""
     temporary = f"{os.path.dirname(path)}/{TEMPORARY_PREFIX}{os.urandom(8).hex()}"
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, FILE_MODE)
     try:

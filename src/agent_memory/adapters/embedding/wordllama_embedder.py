@@ -82,9 +82,9 @@ class WordllamaEmbedder:
         return Success(packed(total))
 
     def _sums(self, cut: Sequence[Sequence[int]]) -> list[Sequence[float]]:
-        rows = self._table.rows(number for numbers in cut for number in numbers)
         sums: list[Sequence[float]] = []
         for numbers in cut:
+            rows = self._table.rows(numbers)  # of one text at a time: a row is 8 KB of Python's floats
             total = [0.0] * self.dimensions
             for number in numbers:
                 weight = _weight(number)

@@ -56,6 +56,8 @@ _RUINED = (
     *(OverflowError, MemoryError),
 )
 """What reading a damaged index may end in. `sqlite3.DatabaseError` is told apart by its code."""
+_MOST_IN_HASTE = 2_000
+"""Many times as many notes as a write waits for."""
 _RUINED_STILL = "its file is damaged and cannot be replaced"
 
 
@@ -97,7 +99,7 @@ class IndexFiles:
         """See the port. `left` is told, before each batch, how many changed files are still to be taken in."""
         with self._lock:
             if lately and self._looks is not None:
-                return self._refresh_lately(self._looks(), patience_seconds).map(self._told)
+                return self._refresh_lately(self._looks(), patience_seconds, left).map(self._told)
             return self._refresh(patience_seconds, left).map(self._told)
 
     def match(
@@ -197,13 +199,35 @@ class IndexFiles:
                     return Success(found)
                 return self._brought_into_line(found, patience_seconds, left)
 
-    def _refresh_lately(self, looks: ShelfLooks, patience_seconds: float | None) -> Result[Refreshed, Error]:
+    def _refresh_lately(
+        self, looks: ShelfLooks, patience_seconds: float | None, left: Callable[[int], None] | None
+    ) -> Result[Refreshed, Error]:
+        """Where patience would not suffice for a part worth having, nothing is taken in: who waits for no index does
+        without, and what changed of half a store takes up as much memory as a listing."""
         from agent_memory.adapters.index.shelf_look import look_lately
 
         def refreshed(look: ShelvesLook) -> Result[Refreshed, Error]:
-            return self._recovered(lambda: self._as_kept(look.state) or self._refreshed(look, patience_seconds, None))
+            return self._recovered(lambda: self._as_kept(look.state) or self._if_few(look, patience_seconds, left))
 
         return look_lately(self._root, looks).bind(refreshed)
+
+    def _if_few(
+        self, look: ShelvesLook, patience_seconds: float | None, left: Callable[[int], None] | None
+    ) -> Refreshed:
+        if patience_seconds is not None:
+            database = self._opened()
+            with database.reading() as connection:
+                unknown = look.count_unknown(self._known_to(database).looks())
+                if unknown > _MOST_IN_HASTE:
+                    return Refreshed(int(fact(connection, NOTES)), pending=unknown, notices=_notices(database))
+        return self._refreshed(look, patience_seconds, left)
+
+    def _known_to(self, database: IndexDatabase) -> KnownFiles:
+        from agent_memory.adapters.index.known_files import KnownFiles
+
+        if self._known is None or self._known[0] is not database:
+            self._known = database, KnownFiles(database.connection)
+        return self._known[1]
 
     def _as_kept(self, state: bytes | None) -> Refreshed | None:
         """How much is in the index, if it holds exactly what this is the state of."""
@@ -245,14 +269,12 @@ class IndexFiles:
     def _refreshed(
         self, look: ShelvesLook, patience_seconds: float | None, left: Callable[[int], None] | None
     ) -> Refreshed:
-        from agent_memory.adapters.index.known_files import KnownFiles
         from agent_memory.adapters.index.refreshing import Refreshing
 
         database = self._opened()
         notices = _notices(database)
-        if self._known is None or self._known[0] is not database:
-            self._known = database, KnownFiles(database.connection)
-        refreshing = Refreshing(look, database, self._segments, self._known[1], patience_seconds, left)
+        known = self._known_to(database)
+        refreshing = Refreshing(look, database, self._segments, known, patience_seconds, left)
         try:
             done = refreshing.run()
         except sqlite3.Error as error:

@@ -33,10 +33,13 @@ class KnownFile:
 def names_sum(prefix: str, names: Sequence[str]) -> int:
     """What the paths of these files come to, in no order: each is the prefix and a name."""
     try:
-        every = list(map(str.encode, names))
+        return _sum(prefix, map(str.encode, names))
     except UnicodeEncodeError:
-        every = [name.encode("utf-8", "surrogateescape") for name in names]
-    return sum(map(crc32, every, repeat(crc32(prefix.encode()))))
+        return _sum(prefix, (name.encode("utf-8", "surrogateescape") for name in names))
+
+
+def _sum(prefix: str, names: Iterable[bytes]) -> int:
+    return sum(map(crc32, names, repeat(crc32(prefix.encode()))))
 
 
 def path_sum(path: str) -> int:
@@ -62,7 +65,7 @@ class KnownFiles:
         if self._version != version:
             count, looks_total, paths_total = map(int, str(fact(self._connection, FILES)).split())
             sql = "SELECT look FROM files INDEXED BY looks WHERE look IS NOT NULL"
-            found = [look for (look,) in self._connection.execute(sql).fetchall()]
+            found = [look for (look,) in self._connection.execute(sql)]
             if (len(found), sum(found)) != (count, looks_total):
                 raise RuinedIndexError
             self._looks, self._sums = set(found), (count, looks_total, paths_total)

@@ -71,6 +71,10 @@ class ShelvesLook:
     state: bytes | None
     """Of the same look: see `shelf_state`."""
 
+    def count_unknown(self, known: set[int]) -> int:
+        """How many on the shelves look like none of these."""
+        return sum(len(shelf.looks) - sum(map(known.__contains__, shelf.looks)) for shelf in self.shelves)
+
     def changes(self, known: set[int]) -> ShelfChanges:
         """What is other than these looks. A note that is known is not looked at one by one."""
         unknown: dict[str, SeenFile] = {}

@@ -107,7 +107,7 @@ def keep_shelf(root: str, looks: Looks, shelf: Shelf, looked_at_ns: int) -> None
                 os.mkdir(each, DIRECTORY_MODE)
                 os.chmod(each, DIRECTORY_MODE)
         _drop_some(directory)
-        replace_loosely(_path(root, looks), data)
+        replace_loosely(_path(root, looks), (data,))
     except OSError:
         return
 

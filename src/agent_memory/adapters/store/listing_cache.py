@@ -80,7 +80,7 @@ class ListingCache:
             case Success(directory):
                 try:
                     make_directories(directory)
-                    replace_loosely(f"{directory}/{self._name}", *pieces)
+                    replace_loosely(f"{directory}/{self._name}", pieces)
                 except OSError:
                     # Nothing depends on it: a full or read-only disk only makes the next listing slower.
                     return

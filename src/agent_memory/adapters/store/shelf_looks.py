@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from itertools import chain
 
 from returns.result import Result, Success
 
@@ -48,14 +49,14 @@ class ShelfLooks:
         directory = _rested(f"{self._root}/{shelf}")
         if lately and (kept := self._lately(shelf, directory, now_ns)) is not None:
             return Success(kept)
-        self._kept.pop(shelf, None)
+        before = self._kept.pop(shelf, None)
 
         def keep(look: ShelfLook) -> ShelfLook:
             if directory is not None:
                 self._kept[shelf] = _Kept(look, directory, now_ns)
             return look
 
-        return look_at_shelf(self._root, shelf).map(keep)
+        return look_at_shelf(self._root, shelf, None if before is None else before.look.files).map(keep)
 
     def share(self, shelf: str, look: ShelfLook, files: Mapping[str, int]) -> None:
         """Keep these files, which are equal, in place of those of a look: paths of 50,000 notes are in memory once then."""
@@ -63,12 +64,12 @@ class ShelfLooks:
         if kept is not None and kept.look is look:
             self._kept[shelf] = evolve(kept, look=evolve(look, files=files))
 
-    def names(self, shelf: str) -> Result[tuple[str, ...], Error]:
-        """Every name that is on a shelf now, whatever it is, in no order."""
+    def names(self, shelf: str) -> Result[Iterable[str], Error]:
+        """Every name that is on a shelf now, whatever it is, in no order: to be gone through once."""
         look = self._lately(shelf, _rested(f"{self._root}/{shelf}"), time.monotonic_ns())
         if look is None:
-            return names_inside(self._root, shelf)
-        return Success((*(path[len(shelf) + 1 :] for path in look.files), *(each.name for each in look.others)))
+            return names_inside(self._root, shelf).map(iter)
+        return Success(chain((path[len(shelf) + 1 :] for path in look.files), (each.name for each in look.others)))
 
     def _lately(self, shelf: str, directory: tuple[int, ...] | None, now_ns: int) -> ShelfLook | None:
         kept = self._kept.get(shelf)

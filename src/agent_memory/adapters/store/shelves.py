@@ -92,8 +92,8 @@ class Shelves:
         names = names_inside(self._root, directory, lambda name: _VERSION.fullmatch(name) is not None)
         return names.map(lambda found: tuple(sorted((f"{directory}/{name}" for name in found), key=version_ms)))
 
-    def names(self, shelf: str) -> Result[tuple[str, ...], Error]:
-        """Every name on a shelf, whatever it is, in no order."""
+    def names(self, shelf: str) -> Result[Iterable[str], Error]:
+        """Every name on a shelf, whatever it is, in no order: to be gone through once."""
         return self._looks.names(shelf)
 
     def _archived(self, found: ShelfLook) -> Result[Listing, Error]:

@@ -87,6 +87,12 @@ class StoreFiles:
             return self._shelves.archived(lately=lately)
         return self._shelves.live(lately=lately).map(self._remembered)
 
+    def let_go(self) -> None:
+        """Keep nothing of any listing in memory: the next one reads it from disk."""
+        self._last_live, self._put = None, {}
+        for part in ("_batches", "_shelves"):
+            self.__dict__.pop(part, None)
+
     def read(self, id: str, *, archived: bool = False) -> Result[StoredEntry, Error]:
         """See the port. EntryUnreadable where a file that bears the id is no entry; never "not found" for an entry that may
         be in a file that could not be read: StoreIo (P6)."""

@@ -9,10 +9,10 @@ from operator import attrgetter
 
 from agent_memory.domain.entry import Listed, StoredEntry
 from agent_memory.domain.history import History, Role
-from agent_memory.domain.planning.same_body import words_about
+from agent_memory.domain.planning.same_body import text_about, words_about
 from agent_memory.domain.redaction import redact
 from agent_memory.domain.tagging.tag_vocabulary import Standing, TagVocabulary
-from agent_memory.domain.text.terms import content_sequence
+from agent_memory.domain.text.terms import AnyOf, content_sequence
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Sensitivity
 from agent_memory.values import frozen
 
@@ -142,11 +142,12 @@ def _words_of(window: History) -> Counter[str]:
 def _shared(entries: Iterable[Listed], said: Counter[str]) -> dict[str, _Shared]:
     """By id, of the entries with any of the words that were said."""
     known = frozenset(said)
+    any_known = AnyOf(known)
     shared: dict[str, _Shared] = {}
     for each in entries:
-        words = words_about(each.meta)
-        if common := words & known:
-            shared[each.meta.id] = _Shared(tuple(sorted(common)), len(words))
+        if any_known.in_text(text_about(each.meta)):
+            words = words_about(each.meta)
+            shared[each.meta.id] = _Shared(tuple(sorted(words & known)), len(words))
     return shared
 
 

@@ -14,5 +14,10 @@ def body_hash(body: str) -> str:
 
 def words_about(meta: Meta) -> frozenset[str]:
     """The words that say what an entry is about: of its title, description and tags, as stems."""
-    tags = " ".join(tag.partition("__")[2] or tag for tag in meta.tags)
-    return content_terms(f"{meta.title} {meta.description} {tags}")
+    return content_terms(text_about(meta))
+
+
+def text_about(meta: Meta) -> str:
+    """Where those words are taken from."""
+    tags = " ".join([tag.partition("__")[2] or tag for tag in meta.tags])
+    return f"{meta.title} {meta.description} {tags}"
