@@ -255,6 +255,13 @@ def test_what_opencode_puts_into_a_prompt_is_not_the_persons(kept: Keeps) -> Non
     assert found.skipped == {"synthetic": 2, "ignored": 1}
 
 
+def test_a_note_that_is_attached_is_not_learnt_again_p26(kept: Keeps) -> None:
+    talk = Talk()
+    note = "---\nid: id__a1b2c3\ntitle: Ports\n---\n\nThe api listens on 8080."
+    talk.user({"type": "text", "text": note, "synthetic": True}, "What does it say?")
+    assert told(kept(talk)) == [f"tool: {MEMORY_OUTPUT_PLACEHOLDER}", "user: What does it say?"]
+
+
 def test_parts_that_say_nothing_are_silent_and_new_ones_are_counted(kept: Keeps) -> None:
     talk = Talk()
     talk.user("Go.")

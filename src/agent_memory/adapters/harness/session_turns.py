@@ -134,7 +134,7 @@ class SessionTurns:
                 return
             self._person_spoke = True
             self._message = None
-        self._begin(role, without_own_output(text) if role is Role.TOOL else text, branch, tool_name)
+        self._begin(role, _of_others(text) if role is Role.TOOL else text, branch, tool_name)
 
     def begins_with_own_prompt(self, raw: str) -> bool:
         """Whether this text, before the agent's first word, is a prompt of ours; `own_call` then."""
@@ -169,9 +169,9 @@ class SessionTurns:
         call = self._asked.pop(call_id, None) if call_id else None
         name = call.call.name if call else tool_name
         new = self.is_new(self.number + 1)
-        if new and ((call is not None and call.of_memory) or shows_an_entry(text)):
+        if call is not None and call.of_memory:
             text = MEMORY_OUTPUT_PLACEHOLDER
-        draft = self._begin(Role.TOOL, without_own_output(text) if new else "", branch, name)
+        draft = self._begin(Role.TOOL, _of_others(text) if new else "", branch, name)
         if draft is not None:
             draft.failed = failed
         return name
@@ -265,3 +265,8 @@ class SessionTurns:
         """Whether a tool answered before the first of these, or at all where there is none."""
         first_number = turns[0].number if turns else self.number + 1
         return self._first_tool_number is not None and self._first_tool_number < first_number
+
+
+def _of_others(text: str) -> str:
+    """What a tool printed or a file held, without what memory had put there (P26)."""
+    return MEMORY_OUTPUT_PLACEHOLDER if shows_an_entry(text) else without_own_output(text)
