@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 
 from returns.result import Failure, Result, Success
 
@@ -86,18 +87,16 @@ def _by_fingerprint(scan: Scan, analysis: Analysis) -> dict[str, Finding]:
     return {finding_fingerprint(each, hashes): each for each in analysis.findings}
 
 
-def _new_first(scan: Scan, analysis: Analysis) -> Analysis:
+def _new_first(scan: Scan, analysis: Analysis, findings: Mapping[str, Finding]) -> Analysis:
     """The findings that nobody has judged yet before the others: a large store is gone through in several runs."""
-    findings = _by_fingerprint(scan, analysis)
     new = (each for fingerprint, each in findings.items() if fingerprint not in scan.memo.judged)
     old = (each for fingerprint, each in findings.items() if fingerprint in scan.memo.judged)
     return evolve(analysis, findings=(*new, *old))
 
 
-def _judged(scan: Scan, request: DefragRequest) -> frozenset[str]:
+def _judged(scan: Scan, request: DefragRequest, findings: Mapping[str, Finding]) -> frozenset[str]:
     """The findings that this agent has judged by now: those whose entries it saw. Where it could be shown none that is
     new, the rest will not fit next time either, and counts as judged."""
-    findings = _by_fingerprint(scan, request.analysis)
     seen = {each.meta.id for each in request.shown}
     whole = frozenset(fingerprint for fingerprint, each in findings.items() if seen.issuperset(each.ids))
     known = scan.memo.judged & findings.keys()
@@ -106,7 +105,10 @@ def _judged(scan: Scan, request: DefragRequest) -> frozenset[str]:
 
 def _asked(io: DefragIo, run: DefragRun, scan: Scan, analysis: Analysis) -> Result[DefragRun, Error]:
     catalog = tuple(each for each in scan.live.entries if each.meta.sensitivity is not Sensitivity.SECRET)
-    new_first = _new_first(scan, analysis)
+    findings = _by_fingerprint(scan, analysis)
+    new_first = _new_first(scan, analysis, findings)
+    visible = frozenset(each.meta.id for each in catalog)
+    told = {fingerprint: each for fingerprint, each in findings.items() if visible.issuperset(each.ids)}
     key = f"defrag {store_fingerprint(scan.live.entries)} {io.agent.name}"
 
     def with_budget(budget: DefragBudget | None) -> Result[DefragRun, Error]:
@@ -118,7 +120,7 @@ def _asked(io: DefragIo, run: DefragRun, scan: Scan, analysis: Analysis) -> Resu
             nonce=io.random_word(),
             live=catalog,
             shown=shown,
-            analysis=findings_about(new_first, (each.meta.id for each in catalog)),
+            analysis=findings_about(new_first, visible),
             usage=scan.usage,
             tiers=scan.tiers,
             now_ms=io.clock.now_ms(),
@@ -133,7 +135,7 @@ def _asked(io: DefragIo, run: DefragRun, scan: Scan, analysis: Analysis) -> Resu
             prompt = render_defrag_prompt(io.prompt_template, _prompt_facts(io, run, request, budget))
             request = evolve(request, prompt=prompt.text)
         return _answer(io, run, request, key).bind(
-            lambda kept: _parsed(io, evolve(run, asked=True, reply_key=key), request, kept, scan).map(
+            lambda kept: _parsed(io, evolve(run, asked=True, reply_key=key), request, kept, scan, told).map(
                 lambda parsed: parsed if prompt is None else _without_guesses(parsed, request.tiers, prompt.listed)
             )
         )
@@ -198,9 +200,16 @@ def _best_tiers(request: DefragRequest) -> dict[str, Tier]:
 
 
 def _parsed(
-    io: DefragIo, run: DefragRun, request: DefragRequest, kept: KeptReply, scan: Scan
+    io: DefragIo,
+    run: DefragRun,
+    request: DefragRequest,
+    kept: KeptReply,
+    scan: Scan,
+    told: Mapping[str, Finding],
 ) -> Result[DefragRun, Error]:
-    memo = TieringMemo(store_fingerprint(scan.live.entries), io.agent.name, _judged(scan, request), scan.memo.omitted)
+    """`told`: the findings of the request by their fingerprints."""
+    judged = _judged(scan, request, told)
+    memo = TieringMemo(store_fingerprint(scan.live.entries), io.agent.name, judged, scan.memo.omitted)
 
     def understood(proposal: DefragProposal) -> DefragRun:
         return evolve(run, proposal=proposal, shown=request.shown, memo=memo)

@@ -48,7 +48,7 @@ def examine_note(file: NoteFile, rules: NoteRules) -> Iterator[Symptom]:
 
 
 def links_of(entry: StoredEntry) -> tuple[str, tuple[str, ...]]:
-    return entry.listed.path, noticed_in(entry, Vocabulary()).links
+    return entry.listed.path, noticed_in(entry, Vocabulary()).outline.links
 
 
 def codes(symptoms: object) -> list[str]:

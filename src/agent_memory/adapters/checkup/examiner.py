@@ -92,26 +92,30 @@ class Examiner:
         """All symptoms."""
         symptoms: list[Symptom] = []
         walked = self._walked(symptoms)
+        of_files = tuple(examine_files(walked, os.getuid(), self.clock.now_ms()))
+        mtimes_ms = {each.path: each.mtime_ms for each in walked if each.path.startswith(_TOPICS)}
+        walked = [each for each in walked if each.path not in mtimes_ms]  # of a large store, the rest are few
         live = self._kept(self.store.list(), symptoms, of.UNREADABLE_STORE, _NOTHING)
         archive = self._kept(self.store.list(archived=True), symptoms, of.UNREADABLE_STORE, _NOTHING)
         tiers = self._kept(self.store.tiers(), symptoms, of.TIERS_DAMAGED, TierList())
         shown = live if self.names_secret else evolve(live, entries=_not_secret(live.entries))
-        symptoms += self._notes(walked).symptoms(shown, archive, tiers)
+        symptoms += self._notes(mtimes_ms).symptoms(shown, archive, tiers)
         symptoms += examine_tiers(tiers, {each.meta.id: each for each in live.entries})
         symptoms += self._of(self.dry_publish(), examine_targets, of.UNREADABLE_STORE)
         symptoms += self._inbox_and_runs(walked)
         symptoms += self._git(live)
+        symptoms += of_files
         symptoms += self._files(walked)
         found = in_order([_printable(each) for each in symptoms])
         return Examination(str(self.root), len(live.entries), len(archive.entries), found)
 
-    def _notes(self, walked: Sequence[Found]) -> NoteExamination:
+    def _notes(self, mtimes_ms: Mapping[str, int]) -> NoteExamination:
         return NoteExamination(
             self.root,
             self.config,
             self.ledger,
             self.clock.now_ms(),
-            mtimes_ms={each.path: each.mtime_ms for each in walked if each.path.startswith(_TOPICS)},
+            mtimes_ms,
             progress=self.progress,
             kept_looks=self.kept_looks,
             noticed=self.noticed,
@@ -170,7 +174,6 @@ class Examiner:
 
     def _files(self, walked: Sequence[Found]) -> Iterator[Symptom]:
         now_ms = self.clock.now_ms()
-        yield from examine_files(walked, os.getuid(), now_ms)
         yield from examine_state(str(self.root), walked, now_ms)
         if os.path.lexists(self.root / JOURNAL):
             yield of.UNFINISHED_WRITE.found(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator
+from operator import attrgetter
 
 from agent_memory.domain.checkup.file_checks import Found
 
@@ -24,24 +25,39 @@ def walk(root: str) -> Iterator[Found | OSError]:
     waiting = [""]
     while waiting:
         directory = waiting.pop()
+        for each in _in_directory(root, directory):
+            yield each
+            if isinstance(each, Found) and stat.S_ISDIR(each.mode) and not _is_gits(each.path):
+                waiting.append(each.path)
+
+
+def _is_gits(path: str) -> bool:
+    return path.rpartition("/")[2].startswith(_NOT_ENTERED)
+
+
+def _in_directory(root: str, directory: str) -> list[Found | OSError]:
+    """By name. Through the directory's descriptor each `lstat` looks up one name, and not the whole path again."""
+    found: list[Found | OSError] = []
+    prefix = f"{directory}/" if directory else ""
+    try:
+        descriptor = os.open(f"{root}/{directory}", os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
         try:
-            with os.scandir(f"{root}/{directory}") as entries:
-                names = sorted(entry.name for entry in entries)
-        except OSError as error:
-            yield error
-            continue
-        for name in names:
-            path = f"{directory}/{name}" if directory else name
-            try:
-                found = _found(path, os.lstat(f"{root}/{path}"))
-            except FileNotFoundError:
-                continue
-            except OSError as error:
-                yield error
-                continue
-            yield found
-            if stat.S_ISDIR(found.mode) and not name.startswith(_NOT_ENTERED):
-                waiting.append(path)
+            with os.scandir(descriptor) as entries:
+                for entry in sorted(entries, key=attrgetter("name")):
+                    path = prefix + entry.name
+                    try:
+                        found.append(_found(path, entry.stat(follow_symlinks=False)))
+                    except FileNotFoundError:
+                        continue
+                    except OSError as error:
+                        error.filename = f"{root}/{path}"
+                        found.append(error)
+        finally:
+            os.close(descriptor)
+    except OSError as error:
+        error.filename = f"{root}/{directory}"
+        found.append(error)
+    return found
 
 
 def _found(path: str, status: os.stat_result) -> Found:

@@ -11,7 +11,9 @@ from agent_memory.domain.findings import Finding
 
 def finding_fingerprint(finding: Finding, hashes: Mapping[str, str]) -> str:
     """What makes two findings the same: the kind, and the entries byte for byte, in any order. 32 hex digits."""
-    inputs = sorted({f"{id} {hashes.get(id, '')}" for id in finding.ids})
+    inputs = [f"{id} {hashes.get(id, '')}" for id in finding.ids]
+    if len(inputs) > 1:
+        inputs = sorted(set(inputs))
     return hashlib.sha256("\n".join((finding.kind, *inputs)).encode()).hexdigest()[:32]
 
 

@@ -58,10 +58,13 @@ def examine_names(live: Iterable[Listed]) -> Iterator[Symptom]:
 
 def _examine_name(listed: Listed) -> Iterator[Symptom]:
     name = listed.path.rpartition("/")[2]
+    derived = file_name_of(listed.meta)
+    if name == derived:  # as most are, and never too long
+        return
     size = len(name.encode("utf-8", "surrogatepass"))
     if size > MAX_NAME_BYTES:
         yield of.NAME_TOO_LONG.found(listed.path, f"Its name has {size} bytes, {MAX_NAME_BYTES} are safe everywhere")
-    elif not listed.provisional_id and folded_name(name) != folded_name(file_name_of(listed.meta)):
+    elif not listed.provisional_id and folded_name(name) != folded_name(derived):
         yield of.NAME_NOT_DERIVED.found(
             listed.path, "Its name does not follow its title and tags; the next change of either renames it"
         )

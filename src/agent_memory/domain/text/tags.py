@@ -40,7 +40,7 @@ def normal_tag(text: str) -> str | None:
 
 def normal_tags(texts: Iterable[str]) -> tuple[str, ...]:
     """The normal tags among `texts`, each once, in the order of their first appearance."""
-    return tuple(dict.fromkeys(tag for tag in map(normal_tag, texts) if tag is not None))
+    return tuple(dict.fromkeys([tag for tag in map(normal_tag, texts) if tag is not None]))
 
 
 def split_tags(text: str) -> tuple[str, ...]:
