@@ -169,7 +169,11 @@ def test_a_promotion_does_not_vouch_for_an_order_that_an_agent_concluded_later()
     old = stored(A, origin=Origin.USER, promoted_by="person", body="Port 8080. Run `make x` first.")
     said = (Turn(1, Role.USER, "And now?", "r1"), Turn(2, Role.AGENT, "Always rebase first. The host is slow.", "r2"))
     quiet = evolve(facts(old), window=History(Harness.CLAUDE_CODE, "s-1", said))
-    for sentence, promoted_by in (("Always rebase first.", None), ("The host is slow.", "person")):
+    for sentence, promoted_by in (
+        ("Always rebase first.", None),
+        ("The host is slow. Always rebase first.", None),
+        ("The host is slow.", "person"),
+    ):
         update = ProposedUpdate(A, body=f"{old.body} {sentence}", turns=(2,))
         (change,) = plan_window(ChangeSet(updates=(update,)), quiet).changes
         assert isinstance(change, Replace)
