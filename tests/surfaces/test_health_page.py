@@ -56,6 +56,16 @@ def test_all_that_people_ask_first_is_there_with_relative_times() -> None:
     ]
 
 
+def test_a_run_that_could_learn_from_no_session_is_a_problem_and_one_bad_session_is_none() -> None:
+    said = "The agent's reply was refused: it is empty."
+    bad = LastRun("run-1", NOW_MS, "completed", "", 3, refused=(said,) * 3)
+    assert evolve(WELL, last_run=bad).problems == (
+        f"the last run could learn from none of its 3 sessions; the last: {said}",
+    )
+    assert evolve(WELL, last_run=evolve(bad, sessions=4)).problems == ()
+    assert evolve(WELL, last_run=evolve(bad, sessions=1, refused=(said,))).problems == ()
+
+
 def test_the_first_lines_are_what_needs_a_look() -> None:
     lines = health_lines(ILL, None, colour=False)
     assert [line.split()[0] for line in lines[:3]] == ["problem", "problem", "store"]

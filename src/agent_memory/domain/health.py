@@ -8,6 +8,8 @@ from agent_memory.domain.scheduling.scheduled_run import JobHealth
 from agent_memory.domain.spend import DaySpend
 from agent_memory.values import frozen
 
+_SEVERAL = 3
+
 
 @frozen
 class LastRun:
@@ -23,6 +25,13 @@ class LastRun:
     machine: str = "consolidate"
     summary: str = ""
     """What it did, in words."""
+    refused: tuple[str, ...] = ()
+    """Why, of each session that it could not learn from."""
+
+    @property
+    def learnt_nothing(self) -> bool:
+        """Whether it is no longer the fault of one session: none of several could be learnt from."""
+        return len(self.refused) == self.sessions >= _SEVERAL
 
 
 @frozen
@@ -101,6 +110,11 @@ class Health:
             )
         if self.last_run is not None and self.last_run.result != "completed":
             found.append(f"the last run {self.last_run.result}: {self.last_run.message}")
+        elif self.last_run is not None and self.last_run.learnt_nothing:
+            found.append(
+                f"the last run could learn from none of its {self.last_run.sessions} sessions; the last: "
+                f"{self.last_run.refused[-1]}"
+            )
         found += [
             f"the last {each.machine} {each.result}: {each.message}"
             for each in self.earlier_runs

@@ -156,7 +156,9 @@ def _run_warnings(root: Path, recent: Result[tuple[LoggedRun, ...], Error]) -> t
 
 
 def _last_run(run: LoggedRun) -> LastRun:
-    return LastRun(run.run_id, run.ended_at_ms, run.result, run.error, len(run.sessions), run.machine, run.summary)
+    refused = tuple(each.reason for each in run.sessions if each.verdict == "refused")
+    sessions = len(run.sessions)
+    return LastRun(run.run_id, run.ended_at_ms, run.result, run.error, sessions, run.machine, run.summary, refused)
 
 
 def _hook_problem(line: dict[str, Any]) -> HookProblem:
