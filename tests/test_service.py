@@ -446,6 +446,15 @@ class TestTrust:
         assert getattr(world.agent, act)(id) == Failure(ActRefused(act, "CLAUDE_CODE_CHILD_SESSION"))
         assert world.entry(id) == before
 
+    def test_an_agent_does_not_bring_back_what_only_a_persons_word_put_before_agents_p19(self, world: World) -> None:
+        order, fact = world.agent.remember(NoteDraft(ORDER)).unwrap().stored.meta.id, world.remembered()
+        for id in (order, fact):
+            world.person.promote(id).unwrap()
+            world.person.archive(id).unwrap()
+        assert isinstance(world.agent.restore(order).failure(), EntryProtected)
+        assert world.agent.restore(fact).unwrap().meta.id == fact
+        assert world.person.restore(order).unwrap().meta.promoted_by == "person"
+
     def test_an_agent_cannot_unpin(self, world: World) -> None:
         id = world.remembered()
         world.person.pin(id).unwrap()

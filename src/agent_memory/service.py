@@ -170,14 +170,26 @@ class MemoryService:
         return self.archive(id)
 
     def restore(self, id: str) -> Result[StoredEntry, Error]:
-        """Bring an archived entry back to life."""
+        """Bring an archived entry back to life. What comes before agents only at a person's word is a person's to bring back
+        (P19): to archive it was to take that word back."""
         return self._writes.shown_at_once(
-            self._mine(id, "restoring", archived=True).bind(
+            self._mine(id, "restoring", archived=True)
+            .bind(self._restorable)
+            .bind(
                 lambda stored: self._writes.apply(Restore(id), id, f"restore: {stored.meta.title}").bind(
                     lambda _: self.store.read(id)
                 )
             )
         )
+
+    def _restorable(self, stored: StoredEntry) -> Result[StoredEntry, Error]:
+        if not self.caller.is_agent or stored.meta.promoted_by is None:
+            return Success(stored)
+        from agent_memory.domain.tiering.eligibility import needs_vouching  # what tells an order is loaded for few acts
+
+        if needs_vouching(stored.entry):
+            return Failure(EntryProtected(stored.meta.id, "restoring by an agent", "promoted"))
+        return Success(stored)
 
     def _by_present_names(self, tags: tuple[str, ...]) -> tuple[str, ...]:
         return self.vocabulary().current(stored_tags(tags))
