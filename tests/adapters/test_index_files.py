@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import errno
+import gc
 import os
 import signal
 import sqlite3
 import stat
 import subprocess
 import sys
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -619,3 +621,20 @@ def test_a_file_that_cannot_be_read_is_told_and_found_once_it_can_p6(
     index = IndexFiles(root)
     assert index.refresh().unwrap().notices == ()
     assert found(index, "zebra") == [A, B]
+
+
+def test_an_index_that_nothing_refers_to_any_more_is_closed_without_a_warning(
+    root: Path, topics: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Python 3.13 warns of a connection that is not closed; in a circle of objects it may be the first to go."""
+    put(topics, A, "zebra")
+    told: list[object] = []
+    monkeypatch.setattr(sys, "unraisablehook", told.append)
+    index = indexed(root)
+    circle: list[object] = [index]
+    circle.append(circle)
+    there = weakref.ref(index)
+    del index, circle
+    gc.collect()
+    assert there() is None
+    assert told == []

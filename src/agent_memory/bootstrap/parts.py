@@ -122,7 +122,8 @@ class Parts:
     def index(self) -> IndexFiles:
         from agent_memory.adapters.index.index_files import IndexFiles
 
-        return IndexFiles(self.real_root, lambda: self.store.looks)
+        store = self.store  # without its owner: what nothing refers to closes its files at once
+        return IndexFiles(self.real_root, lambda: store.looks)
 
     @cached_property
     def targets(self) -> TargetFiles:

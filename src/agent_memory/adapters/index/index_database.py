@@ -100,6 +100,14 @@ def _primary_code(error: sqlite3.Error) -> int:
     return getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
 
 
+class ClosingConnection(sqlite3.Connection):
+    """Closed when nothing refers to it any more, in whatever order objects go: a command ends without closing what it asked.
+    Python 3.13 would warn of it."""
+
+    def __del__(self) -> None:
+        self.close()
+
+
 @define
 class IndexDatabase:
     """An open index."""
@@ -133,10 +141,6 @@ class IndexDatabase:
 
     def close(self) -> None:
         """Let go of the file."""
-        self.connection.close()
-
-    def __del__(self) -> None:
-        # A command ends without closing what it asked; Python 3.13 would warn of it.
         self.connection.close()
 
     @contextmanager
@@ -239,7 +243,9 @@ def _in_memory_like(path: str, why: str) -> IndexDatabase:
 
 def _connected(path: str) -> sqlite3.Connection:
     # Several threads of one server share it, one at a time.
-    connection = sqlite3.connect(path, timeout=WAIT_SECONDS, isolation_level=None, check_same_thread=False)
+    connection = sqlite3.connect(
+        path, timeout=WAIT_SECONDS, isolation_level=None, check_same_thread=False, factory=ClosingConnection
+    )
     try:
         connection.execute(f"PRAGMA page_size = {_PAGE_BYTES}")  # of a new file
         for pragma in ("trusted_schema = OFF", f"cache_size = -{_CACHE_KIB}", "synchronous = NORMAL", "mmap_size = 0"):
