@@ -536,3 +536,13 @@ def test_a_call_of_git_that_fails_says_what_git_said(store: Path) -> None:
     assert error.command == "git rev-parse"
     assert error.exit_status == 128
     assert "fatal" in error.stderr_tail
+
+
+def test_what_was_only_touched_is_read_again_once(store: Path) -> None:
+    """As after a store was copied from a backup: all files look other than git knows them, and hold what they held."""
+    _record(store)
+    note = store / "topics" / "a.md"
+    os.utime(note, (note.stat().st_atime, note.stat().st_mtime - 60))
+    assert _git(store, "diff-files", "--name-only").split() == ["topics/a.md"]
+    assert _recorder(store).adopt_hand_edits() == Success(0)
+    assert _git(store, "diff-files", "--name-only").split() == []

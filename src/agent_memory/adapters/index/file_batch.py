@@ -30,8 +30,8 @@ from agent_memory.domain.vocabulary import Sensitivity
 from agent_memory.formats.listed_json import parse_listed, render_listed
 from agent_memory.values import define, evolve, field, frozen
 
-_FILES = 5_000
-_BYTES = 16 << 20
+_FILES = 2_500
+_BYTES = 8 << 20
 """A batch is full with so many files, or so many bytes of them: the larger the segments that it writes, the fewer times each
 posting is written anew. What it changes fits into the cache of `index_database`."""
 

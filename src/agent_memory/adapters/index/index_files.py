@@ -281,6 +281,8 @@ class IndexFiles:
             if not is_busy(error):
                 raise
             done = refreshing.as_far_as_it_came()
+        if done.read > _MOST_IN_HASTE:
+            database.connection.execute("PRAGMA shrink_memory")  # pages of what was written: no question needs so many
         if done.pending:
             notices += (pending_notice(done.pending),)
         if done.unreadable:
