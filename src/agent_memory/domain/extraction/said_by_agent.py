@@ -56,6 +56,7 @@ _FOUND_OUT = re.compile(
     r"|\bcausa[- ]raiz\b|\b(?:o problema|o erro|a causa) (?:é|era|foi)\b|\bafinal\b",
     re.IGNORECASE,
 )
+_ELSE = re.compile(r"(?:regarding|as for|as to|about)\b", re.IGNORECASE)  # answers what was asked on the way
 _CONFIRMED = 0.25
 MAX_LESSONS = 3
 """Of one episode."""
@@ -93,10 +94,6 @@ def agent_candidates(episode: Episode, *, open_end: bool) -> Iterator[Candidate]
         if open_end:
             yield from _left_open(statement, closing)
     yield from _measures(said, closing)
-
-
-_ELSE = re.compile(r"(?:regarding|as for|as to|about)\b", re.IGNORECASE)
-"""So begins what answers something else that was asked on the way."""
 
 
 def outcome_of(episode: Episode) -> str:
