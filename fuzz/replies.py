@@ -80,7 +80,7 @@ _FACTS = PlanFacts(
 )
 _DEFRAG_FACTS = DefragFacts(
     live=_LIVE,
-    taken_ids=_FACTS.taken_ids,
+    taken_ids=frozenset(each.meta.id.casefold() for each in STORED),
     shown=_FACTS.shown,
     hashes=_HASHES,
     status=Status.CONSOLIDATED,

@@ -6,7 +6,8 @@ from typing import Any
 
 import attrs
 
-from agent_memory.light_classes import FIELDS, Field, described_fields
+from agent_memory.light_classes import described_fields
+from agent_memory.light_methods import FIELDS, Field
 
 
 def told(cls: Any) -> Any:

@@ -38,11 +38,8 @@ def parse_compared(program: str, data: bytes, key: str) -> Compared | None:
 
 
 def _kept(program: str, data: bytes) -> list[tuple[str, bytes]]:
-    whole = memoryview(data)
-    body = whole[2 * _DIGEST_BYTES :]
-    if whole[:_DIGEST_BYTES] != _signature(program):
-        return []
-    if whole[_DIGEST_BYTES : 2 * _DIGEST_BYTES] != hashlib.sha256(body).digest():
+    body = memoryview(data)[2 * _DIGEST_BYTES :]
+    if data[: 2 * _DIGEST_BYTES] != _signature(program) + hashlib.sha256(body).digest():
         return []
     kept: list[tuple[str, bytes]] = marshal.loads(body)
     return kept

@@ -45,4 +45,4 @@ class TakenBesides:
         self._besides.add(id.casefold())
 
     def __contains__(self, folded: object) -> bool:
-        return folded in self._besides or folded in self._taken
+        return isinstance(folded, str) and (folded in self._besides or folded in self._taken)
