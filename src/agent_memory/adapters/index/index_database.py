@@ -36,7 +36,7 @@ WAIT_SECONDS = 1.0
 _LAYOUT_VERSION = 5
 _PAGE_BYTES = 16_384
 """The postings of a frequent word are a few pages, each a system call: of SQLite's usual 4,096 bytes there are too many."""
-_CACHE_KIB = 16_384
+_CACHE_KIB = 24_576
 """What one batch changes stays in memory until it is committed: until then, who searches is not kept out."""
 
 _SCHEMA = """
