@@ -14,7 +14,7 @@ from agent_memory.domain.extraction.overlap import overlap
 from agent_memory.domain.extraction.prose import blocks_of
 from agent_memory.domain.extraction.said_by_user import request_of, without_politeness
 from agent_memory.domain.extraction.sentences import sentences_of
-from agent_memory.domain.extraction.statements import cut
+from agent_memory.domain.extraction.statements import MAX_CHARS, cut
 from agent_memory.domain.history import Role, Turn
 from agent_memory.domain.text.terms import content_terms
 
@@ -71,6 +71,6 @@ def still_open(tasks: Sequence[Candidate], episodes: Sequence[Episode]) -> tuple
 
 
 def _without_open_ends(closing: Turn) -> str:
-    """What the agent said without the sentences that say what is left to do."""
+    """What the agent said without the sentences that say what is left to do. What is too long for one is none."""
     sentences = (sentence for block in blocks_of(closing.text) for sentence in sentences_of(block.text))
-    return "\n".join(sentence for sentence in sentences if not shows(_LEAVES_OPEN, sentence))
+    return "\n".join(each for each in sentences if len(each) > 2 * MAX_CHARS or not shows(_LEAVES_OPEN, each))
