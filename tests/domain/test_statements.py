@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, settings, strategies as st
 
 from agent_memory.domain.planning.statements import statements
@@ -17,6 +18,17 @@ def test_what_follows_a_colon_or_a_dash_stands_alone() -> None:
         "use tabs",
         "never spaces",
     )
+
+
+def test_a_dash_after_a_stop_is_no_part_of_what_follows() -> None:
+    assert statements("It is so. — Always run make") == ("It is so.", "Always run make")
+
+
+@pytest.mark.parametrize("piece", [" ", "\t", "; ", "! ", '."', "— ", "- "])
+def test_long_repetitions_are_read_to_their_end(piece: str) -> None:
+    """An expression that looks ahead from each place of a long run would not come to its end."""
+    found = statements(f"Run make{piece * 300_000}always")
+    assert (found[0][:8], found[-1][-6:]) == ("Run make", "always")
 
 
 def test_numbers_versions_and_times_are_not_cut() -> None:

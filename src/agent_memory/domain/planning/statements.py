@@ -7,9 +7,9 @@ import re
 _LINE_MARK = re.compile(r"\s*(?:[-*+•]\s+|\d{1,3}[.)]\s+|#{1,6}\s+|>\s?|\[[ xX]\]\s+)+")
 _STOP, _CLOSING = "[.!?…。！？]", r"[\"'”’)\]*_`]"
 # A stop, then white space; `;` or `:`, white space and a word; a dash between white space. Written so that it begins with what
-# few characters of a text are: the search then skips the others.
+# few characters of a text are: the search then skips the others. Nothing is tried at each place of a long run of white space.
 _END = re.compile(
-    rf"[\s\"'”’)\]*_`](?:(?<={_STOP}{_CLOSING}){_CLOSING}*\s+|(?<={_STOP}\s)\s*|(?<=[;:]\s)\s*(?=[^\W\d_])|(?<=\s)\s*[—–]\s+)"
+    rf"[\s\"'”’)\]*_`—–](?:(?<={_STOP}{_CLOSING}){_CLOSING}*\s+|(?<={_STOP}\s)\s*|(?<=[;:]\s)\s*(?=[^\W\d_])|(?<=\s[—–])\s+)"
 )
 _ONLY_MARKS = re.compile(r"[\W_]*")
 
