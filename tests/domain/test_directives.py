@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+
 import pytest
 from hypothesis import given, strategies as st
 
@@ -112,9 +114,26 @@ _SAID = """
 _FRAGMENTS = _SAID.split()
 
 
-@given(st.lists(st.sampled_from(_FRAGMENTS), max_size=9).map(" ".join), st.booleans())
-def test_looking_at_the_words_first_makes_no_difference(sentence: str, shouted: bool) -> None:
-    sentence = sentence.upper() if shouted else sentence
+_SPELLINGS: Mapping[str, Callable[[str], str]] = {
+    "as it is": str,
+    "shouted": str.upper,
+    "long s": lambda text: text.replace("s", "ſ"),
+    "dotless i": lambda text: text.replace("i", "ı"),
+    "dotted I": lambda text: text.replace("i", "İ"),
+}
+"""An expression that looks away from case takes all of these for ASCII."""
+
+
+@pytest.mark.parametrize("spelling", ["as it is", "shouted", "long s"])
+@pytest.mark.parametrize("text", ["Here agents always run make", "Builds on main should be signed"])
+def test_an_order_is_one_however_its_letters_are_spelled(text: str, spelling: str) -> None:
+    assert is_directive(_SPELLINGS[spelling](text))
+    assert not is_directive(_SPELLINGS[spelling]("The tests ran twice on this branch"))
+
+
+@given(st.lists(st.sampled_from(_FRAGMENTS), max_size=9).map(" ".join), st.sampled_from(sorted(_SPELLINGS)))
+def test_looking_at_the_words_first_makes_no_difference(sentence: str, spelling: str) -> None:
+    sentence = _SPELLINGS[spelling](sentence)
     is_always = directives._ALWAYS.search(sentence) and not directives._DESCRIBED.search(sentence)
     patterns = (directives._PROHIBITION, *(pattern for pattern, _ in directives._ANYWHERE))
     assert directives._commands_anywhere(sentence) == bool(
