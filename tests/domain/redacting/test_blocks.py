@@ -157,6 +157,11 @@ def test_placeholders_and_references_in_a_kubernetes_secret_stay_alone() -> None
     assert _secrets("kind: Secret\ndata:\n  d: monsoons") == ["monsoons"]
 
 
+@pytest.mark.parametrize("kind", ["secret", "SECRET", "ſecret"])
+def test_the_kind_of_a_kubernetes_secret_is_known_in_any_letters(kind: str) -> None:
+    assert _secrets(f"kind: {kind}\ndata:\n  d: monsoons") == ["monsoons"]
+
+
 # JSON Web Keys
 
 
