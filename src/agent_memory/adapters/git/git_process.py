@@ -102,21 +102,14 @@ class GitProcess:
         self._environ = environ
 
     def run(
-        self,
-        *arguments: str,
-        input: bytes = b"",
-        author: Identity = OURSELVES,
-        config: tuple[str, ...] = (),
-        keeps_looks: bool = False,
+        self, *arguments: str, input: bytes = b"", author: Identity = OURSELVES, config: tuple[str, ...] = ()
     ) -> Result[GitOutput, Error]:
         """What git answered, a failure of its own included. Failure when it could not be started or did not end.
 
-        `config` holds further `key=value`, for this call. With `keeps_looks` git may write down how files look by now that
-        it found to hold what they held, if nobody else is at its index: else it reads them again each time.
+        `config` holds further `key=value`, for this call.
         """
         further = (part for option in config for part in ("-c", option))
-        environment = self._environment(author) | ({"GIT_OPTIONAL_LOCKS": "1"} if keeps_looks else {})
-        return self._call((*further, *self._located()), arguments, input, environment)
+        return self._call((*further, *self._located()), arguments, input, self._environment(author))
 
     def reach(self, *arguments: str, config: tuple[str, ...] = ()) -> Result[GitOutput, Error]:
         """Like `run`, for what talks to a remote: the person's own git configuration is read, which says how to log in, and
@@ -167,15 +160,13 @@ class GitProcess:
         """`git init` in the root, without the templates of any configuration; harmless where a repository is."""
         return self._call((), ("init", "--quiet", "--template=", str(self.root)), b"", self._environment(OURSELVES))
 
-    def must(
-        self, *arguments: str, input: bytes = b"", author: Identity = OURSELVES, keeps_looks: bool = False
-    ) -> Result[bytes, Error]:
+    def must(self, *arguments: str, input: bytes = b"", author: Identity = OURSELVES) -> Result[bytes, Error]:
         """Standard output of a call that ended with status 0."""
 
         def checked(output: GitOutput) -> Result[bytes, Error]:
             return Success(output.stdout) if output.ok else Failure(failed(arguments, output))
 
-        return self.run(*arguments, input=input, author=author, keeps_looks=keeps_looks).bind(checked)
+        return self.run(*arguments, input=input, author=author).bind(checked)
 
     def _call(
         self,

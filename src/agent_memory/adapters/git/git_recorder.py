@@ -132,8 +132,7 @@ class GitRecorder:
 
     def _changed(self, among: Sequence[str] | None) -> Result[tuple[str, ...], Error]:
         """Paths that differ from HEAD and are not ignored, gone ones included, in git's order: at least those `among` these."""
-        is_of_few = among is not None and len(among) <= MANY_PATHS
-        asked = self._status_of(among or ()) if is_of_few else self._git.must(*_STATUS, keeps_looks=True)
+        asked = self._git.must(*_STATUS) if among is None or len(among) > MANY_PATHS else self._status_of(among)
         return asked.map(
             lambda stdout: tuple(filter(self._counts, map(_status_path, filter(None, stdout.split(b"\0")))))
         )
