@@ -33,8 +33,6 @@ def take_over(memory: Memory, session_id: str | None, harness: Harness | None) -
     io = _handing_over_io(memory)
     if session_id is None:
         return take_newest(io, memory.scope_here(), harness)
-    known = memory.find_session(session_id).value_or(())
-    session_id = known[0].session_id if known else session_id  # where only its beginning was given
     named = (harness,) if harness is not None else _could_be(session_id)
     retrievals = ((each, retrieval_of(each, session_id)) for each in named)
     guesses = [InboxEntry(memory.clock.now_ms(), each, how) for each, how in retrievals if how is not None]

@@ -36,13 +36,19 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, console: Console) -> int:
     def hand_over(memory: Memory) -> int:
         harness = None if arguments.harness is None else Harness(arguments.harness)
-        match sealed(memory.take_over(arguments.session, harness)):
+        match sealed(memory.take_over(_whole(memory, arguments.session), harness)):
             case Failure(error):
                 return console.fail(error)
             case Success(taken):
                 return _report(memory, console, taken, arguments)
 
     return with_memory(console, hand_over)
+
+
+def _whole(memory: Memory, session_id: str | None) -> str | None:
+    """The id of the session that is meant, where a person gave only its beginning."""
+    known = () if session_id is None else memory.find_session(session_id).value_or(())
+    return known[0].session_id if known else session_id
 
 
 def _report(memory: Memory, console: Console, taken: Taken, arguments: argparse.Namespace) -> int:
