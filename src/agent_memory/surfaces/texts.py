@@ -6,8 +6,6 @@ import sys
 
 from returns.result import Failure, Result, Success
 
-from agent_memory.domain.queueing.scope import stated_scope
-from agent_memory.domain.text.plain_text import one_line
 from agent_memory.domain.text.tags import normal_tag, split_tags
 from agent_memory.errors import Error, UsageInvalid
 
@@ -45,6 +43,9 @@ def tags_of(words: str) -> Result[tuple[str, ...], Error]:
 
 def scope_of(given: str, here: str) -> Result[str, Error]:
     """The scope that `--scope` means: `repo` is that of the working directory, `here`."""
+    from agent_memory.domain.queueing.scope import stated_scope  # few commands take one
+    from agent_memory.domain.text.plain_text import one_line
+
     scope = here if given == "repo" else stated_scope(given)
     if scope is None:
         expected = "expected global, repo, or a repository's key such as github.com/owner/repo"
