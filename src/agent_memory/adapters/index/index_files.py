@@ -245,16 +245,11 @@ class IndexFiles:
 
     def _if_current(self) -> Refreshed | SeenShelves | None:
         """How much is in the index, if it holds exactly what the files look like now; else what was seen, if anything was."""
-        database = self._opened()
-        with database.reading() as connection:
-            kept, notes = fact(connection, STATE), int(fact(connection, NOTES))
         state, seen = state_ahead(self._root), None
         if state is None:
             seen = see_shelves(self._root)
             state = None if seen is None else seen.state
-        if state is None or kept != state:
-            return seen
-        return Refreshed(notes, notices=_notices(database))
+        return self._as_kept(state) or seen
 
     def _brought_into_line(
         self, seen: SeenShelves | None, patience_seconds: float | None, left: Callable[[int], None] | None

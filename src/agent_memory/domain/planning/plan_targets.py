@@ -26,7 +26,8 @@ def link_targets(by_ref: Mapping[str, str], new: Iterable[str], facts: PlanFacts
     """What a link may point at: refs of the reply, its `new` ids, earlier windows' entries and the store's."""
     ids = (*planned_entries(so_far), *new)
     planned = dict(zip(map(str.casefold, ids), ids, strict=True))
-    return Targets(by_ref, ChainMap(planned, SpelledIds(facts.found)), taken_ids(facts, so_far))  # type: ignore[arg-type]
+    live = ChainMap(planned, SpelledIds(facts.found))  # type: ignore[arg-type]  # its types are those of maps to be written
+    return Targets(by_ref, live, taken_ids(facts, so_far))
 
 
 def id_with_body(body: str, facts: PlanFacts, so_far: Plan) -> str | None:

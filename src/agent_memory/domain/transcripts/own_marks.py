@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from agent_memory.domain.text.ids import ID_PATTERN
+
 PROMPT_MARKER = "[agent-memory:agent-call:v1]"
 """First line of every prompt to an agent command: a transcript that begins with it is one of our own calls."""
 
@@ -45,11 +47,11 @@ _MEMORY_TOOL = re.compile(
 )
 # A line's beginning, also as file viewers number it ("   2→", "2:").
 _LINE_START = r"^\s{0,8}(?:\d{1,7}\s{0,2}[→:\-|\t]\s{0,2})?"
-_AN_ID = r"id__[1-9A-HJ-NP-Za-km-z]{6}"
 # The id line of an entry's frontmatter; the line below a note's title in a managed section, an injection, `memory read`; the
 # file's name as `grep`, `rg` and `ls` print it.
 _ENTRY_LINE = re.compile(
-    rf"{_LINE_START}\"?id\"?: {{0,2}}\"?{_AN_ID}\b|{_LINE_START}{_AN_ID} · |\b{_AN_ID}\.md(?=$|[:\-])", re.MULTILINE
+    rf"{_LINE_START}\"?id\"?: {{0,2}}\"?{ID_PATTERN}\b|{_LINE_START}{ID_PATTERN} · |\b{ID_PATTERN}\.md(?=$|[:\-])",
+    re.MULTILINE,
 )
 
 
