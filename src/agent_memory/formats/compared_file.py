@@ -1,24 +1,20 @@
 """What comparing all notes found, as `.cache/compared` and back, for the last stores that were compared.
 
-Layout: signature (32 bytes) · SHA-256 of the rest (32 bytes) · marshal of `[(key, comparison), …]`, the last one first; each
-comparison is marshal of columns. The signature stands for the layout and for what compared. The digest is checked first, since
-marshal must not be fed damaged bytes.
+`[(key, comparison), …]`, the last one first (see `sealed_marshal` for what is around it); each comparison is marshal of columns.
 """
 
 from __future__ import annotations
 
-import hashlib
 import marshal
-import sys
 from typing import Any
 
 from agent_memory.domain.analysis.compared import Compared
 from agent_memory.domain.analysis.outline import Outline
 from agent_memory.domain.findings import Finding, FindingKind, Profile
+from agent_memory.formats.sealed_marshal import sealed_value, unsealed_value
 
-_LAYOUT = 1
+_LAYOUT = "compared 1"
 _MARSHAL_VERSION = 4
-_DIGEST_BYTES = 32
 _MOST_KEPT = 2
 """A defrag leaves alone what changed in every run, which an examination does not."""
 
@@ -27,8 +23,7 @@ def render_compared(program: str, data: bytes, key: str, compared: Compared) -> 
     """The file with this comparison and with the one before it in `data`, a file of the same program or anything else."""
     others = [each for each in _kept(program, data) if each[0] != key]
     kept = [(key, marshal.dumps(_packed(compared), _MARSHAL_VERSION)), *others[: _MOST_KEPT - 1]]
-    body = marshal.dumps(kept, _MARSHAL_VERSION)
-    return _signature(program) + hashlib.sha256(body).digest() + body
+    return sealed_value(kept, _LAYOUT, program)
 
 
 def parse_compared(program: str, data: bytes, key: str) -> Compared | None:
@@ -38,10 +33,7 @@ def parse_compared(program: str, data: bytes, key: str) -> Compared | None:
 
 
 def _kept(program: str, data: bytes) -> list[tuple[str, bytes]]:
-    body = memoryview(data)[2 * _DIGEST_BYTES :]
-    if data[: 2 * _DIGEST_BYTES] != _signature(program) + hashlib.sha256(body).digest():
-        return []
-    kept: list[tuple[str, bytes]] = marshal.loads(body)
+    kept: list[tuple[str, bytes]] = unsealed_value(data, _LAYOUT, program) or []
     return kept
 
 
@@ -69,7 +61,3 @@ def _unpacked(packed: bytes) -> Compared:
         outlines[ids[place]] = Outline(outlines[ids[place]].profile, links, code_lines, code_chars)
     found = tuple(Finding(FindingKind(kind), ids, reason, score) for kind, ids, reason, score in findings)
     return Compared(found, outlines)
-
-
-def _signature(program: str) -> bytes:
-    return hashlib.sha256(repr((_LAYOUT, program, sys.implementation.cache_tag)).encode()).digest()

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from agent_memory.domain.analysis.analysis_facts import AnalysisFacts
 from agent_memory.domain.analysis.analyze import analyze_compared
-from agent_memory.domain.analysis.compared import Compared, compare, comparison_key, without_secrets
+from agent_memory.domain.analysis.compared import Compared, compare, comparison_key, may_be_kept
 from agent_memory.domain.analysis.noticed import Noticed
 from agent_memory.domain.analysis.outline import Outline, outline_of
 from agent_memory.domain.entry import Listed, Meta
@@ -33,8 +33,8 @@ def analysed(io: DefragIo, live: Sequence[Listed], facts: AnalysisFacts, missed:
             yield listed.meta, found
 
     compared = compare(noticed(), words, facts)
-    kept = without_secrets(compared, live)
-    if io.compared is not None and kept is not None and _hashes(read) == _hashes(live):
+    kept = may_be_kept(compared, live, read)
+    if io.compared is not None and kept is not None:
         io.compared.keep(key, kept)
     return analyze_compared([each.meta for each in read], compared, facts)
 
@@ -47,7 +47,3 @@ def _outlined(
             stored = read_as_listed(io, listed, missed)
             if stored is not None:
                 yield listed.meta.id, outline_of(stored)
-
-
-def _hashes(entries: Sequence[Listed]) -> list[str]:
-    return [each.content_hash for each in entries]

@@ -16,7 +16,7 @@ from agent_memory.adapters.records.usage_ledger_files import UsageLedgerFiles
 from agent_memory.config import Config
 from agent_memory.domain.analysis.analysis_facts import AnalysisFacts
 from agent_memory.domain.analysis.analyze import analyze_compared
-from agent_memory.domain.analysis.compared import Compared, compare, comparison_key, without_secrets
+from agent_memory.domain.analysis.compared import Compared, compare, comparison_key, may_be_kept
 from agent_memory.domain.analysis.noticed import Noticed
 from agent_memory.domain.analysis.outline import Outline
 from agent_memory.domain.analysis.vocabulary import Vocabulary
@@ -29,7 +29,7 @@ from agent_memory.domain.checkup.note_checks import NoteRules, examine_note
 from agent_memory.domain.checkup.run_checks import INTERVALS_BEFORE_LATE
 from agent_memory.domain.checkup.symptom import Symptom
 from agent_memory.domain.checkup.tag_checks import examine_tags
-from agent_memory.domain.entry import Listing, Meta, Usage
+from agent_memory.domain.entry import Listed, Listing, Meta, Usage
 from agent_memory.domain.findings import Analysis
 from agent_memory.domain.instants import DAY_MS, HOUR_MS
 from agent_memory.domain.planning.taken_ids import taken_ids
@@ -111,22 +111,20 @@ class NoteExamination:
     def _compared(self, live: Listing, facts: AnalysisFacts, key: str, each_alone: _EachAlone) -> Analysis:
         words = Vocabulary() if self.noticed is None else self.noticed.words
         looks = NoteLooks(str(self.root), words, self.mtimes_ms, self.kept_looks, self.noticed)
-        entries: list[Meta] = []
-        hashes: list[str] = []
+        read: list[Listed] = []
 
         def looked_at() -> Iterator[tuple[Meta, Noticed]]:
             for note in looks.all(live.entries):
                 each_alone.examine(note)
-                entries.append(note.listed.meta)
-                hashes.append(note.listed.content_hash)
+                read.append(note.listed)
                 if note.noticed is not None:
                     yield note.listed.meta, note.noticed
 
         compared = compare(looked_at(), words, facts)
-        kept = without_secrets(compared, live.entries)
-        if self.compared is not None and kept is not None and hashes == [each.content_hash for each in live.entries]:
+        kept = may_be_kept(compared, live.entries, read)
+        if self.compared is not None and kept is not None:
             self.compared.keep(key, kept)
-        return analyze_compared(entries, compared, facts)
+        return analyze_compared([each.meta for each in read], compared, facts)
 
     def _usage(self, symptoms: list[Symptom]) -> Mapping[str, Usage]:
         match sealed(self.ledger.survey()):

@@ -77,10 +77,12 @@ def comparison_key(live: Iterable[Listed], facts: AnalysisFacts) -> str:
     return digest.hexdigest()
 
 
-def without_secrets(compared: Compared, live: Iterable[Listed]) -> Compared | None:
-    """What may be kept of it elsewhere: nothing of a secret entry. None where something was found in one together with
-    others, which would be missing."""
-    secret = frozenset(each.meta.id for each in live if each.meta.sensitivity is Sensitivity.SECRET)
+def may_be_kept(compared: Compared, listed: Sequence[Listed], read: Sequence[Listed]) -> Compared | None:
+    """What may be kept elsewhere of what was found in these: nothing of a secret entry. None where something was found in one
+    together with others, which would be missing, and where what was read is not what was listed."""
+    if [each.content_hash for each in read] != [each.content_hash for each in listed]:
+        return None
+    secret = frozenset(each.meta.id for each in listed if each.meta.sensitivity is Sensitivity.SECRET)
     if not secret:
         return compared
     if not all(secret.isdisjoint(each.ids) for each in compared.findings):
