@@ -14,7 +14,7 @@ from attrs import define, field
 
 from conservation import violations
 from disk_faults import KILL, NONE, Fault, calls_of, preloaded_library, struck
-from fault_sweep import LITTER, spread
+from fault_sweep import LITTER, moments, spread
 from faults import snapshot
 from loop_disk import LoopDisk
 from memory_process import Done, Memory
@@ -59,8 +59,8 @@ class Cuts:
         self._before = self.scene.seen(memory)
         calls = calls_of(memory, self.scene)
         self._after = self.scene.seen(memory)
-        moments = [at for at, call in enumerate(calls, 1) if call.split()[0] in CHANGING]
-        faults = [Fault(0, NONE), *(Fault(at, KILL) for at in spread(moments, every, LEAST_CUTS))]
+        changes = [at for at in moments(calls) if calls[at - 1].split()[0] in CHANGING]
+        faults = [Fault(0, NONE), *(Fault(at, KILL) for at in spread(changes, every, LEAST_CUTS))]
         return [f"{fault}, {calls[fault.at - 1]}: {wrong}" for fault in faults for wrong in self._wrong(fault)]
 
     def _fresh(self) -> Memory:
