@@ -17,7 +17,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from returns.result import Failure
+from returns.result import Failure, Success
 
 from agent_memory.adapters.disk import paths
 from agent_memory.adapters.disk.locks import KernelLocks
@@ -471,6 +471,31 @@ def test_on_a_read_only_disk_the_index_is_kept_in_memory(
     assert "in memory" in done.notices[0]
     assert done.read == (1 if is_known else 2)
     assert found(index, "zebra") == [A, B]
+
+
+def test_an_index_of_which_nothing_can_be_found_out_is_kept_in_memory(
+    root: Path, topics: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(topics, A, "zebra")
+    indexed(root).close()
+
+    descriptor = os.open(root, os.O_RDONLY)
+    os.close(descriptor)
+    monkeypatch.setattr(index_database, "open_regular", lambda *_: Success(descriptor))
+    index = IndexFiles(root)
+    assert "Bad file descriptor" in index.refresh().unwrap().notices[0]
+    assert found(index, "zebra") == [A]
+
+
+def test_a_connection_that_was_never_opened_goes_without_a_word(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[object] = []
+    monkeypatch.setattr(sys, "unraisablehook", told.append)
+    with pytest.raises(sqlite3.OperationalError):
+        index_database._connected(str(tmp_path / "nowhere" / "index.db"))
+    gc.collect()
+    assert told == []
 
 
 @contextmanager

@@ -105,7 +105,8 @@ class ClosingConnection(sqlite3.Connection):
     Python 3.13 would warn of it."""
 
     def __del__(self) -> None:
-        self.close()
+        with suppress(sqlite3.ProgrammingError):  # it was never opened
+            self.close()
 
 
 @define
@@ -178,8 +179,12 @@ def open_index(root: str) -> IndexDatabase:
         case Failure(_):
             return _in_memory_like(path, "its file cannot be written")
         case Success(descriptor):
-            inode = os.fstat(descriptor).st_ino
-            close_quietly(descriptor)
+            try:
+                inode = os.fstat(descriptor).st_ino
+            except OSError as error:
+                return _in_memory_like(path, error.strerror or str(error))
+            finally:
+                close_quietly(descriptor)
     database = IndexDatabase(_connected(path), path, inode)
     try:
         _prepare(database)
