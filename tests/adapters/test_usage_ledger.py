@@ -4,6 +4,7 @@ import errno
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -113,6 +114,31 @@ class TestUsageLedgerFiles(UsageLedgerContract):
         ledger.append(A, 2, "amp").unwrap()
         assert ledger.survey() == Success(LedgerSurvey({A: Usage(2, 2)}, 1))
 
+    def test_a_write_that_the_disk_cuts_short_leaves_nothing_behind_p5(
+        self, root: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        ledger = UsageLedgerFiles(root, "h")
+        ledger.append(A, 1, "amp").unwrap()
+        before = (root / "usage/h.jsonl").read_bytes()
+        half_written(monkeypatch)
+        assert ledger.append(A, 2, "amp").failure().errno_name == "ENOSPC"  # type: ignore[union-attr]
+        assert (root / "usage/h.jsonl").read_bytes() == before
+
+    def test_what_somebody_else_wrote_after_a_cut_line_is_not_taken_away_with_it_p7(
+        self, root: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        ledger = UsageLedgerFiles(root, "h")
+        ledger.append(A, 1, "amp").unwrap()
+
+        def then_another() -> None:
+            monkeypatch.undo()
+            with (root / "usage/h.jsonl").open("ab") as file:
+                file.write(b'\n{"id":"id__aaaaaa","at":3,"by":"amp"}\n')
+
+        half_written(monkeypatch, then_another)
+        assert isinstance(ledger.append(A, 2, "amp"), Failure)
+        assert ledger.survey().unwrap() == LedgerSurvey({A: Usage(2, 3)}, 1)
+
     def test_a_line_without_end_does_not_hide_the_rest(self, root: Path) -> None:
         ledger = UsageLedgerFiles(root, "h")
         ledger.append(A, 1, "amp").unwrap()
@@ -215,3 +241,15 @@ class TestUsageLedgerFiles(UsageLedgerContract):
         assert here.compact() == Success(1)
         (root / "usage/there.jsonl").write_bytes(b'{"id":"id__aaaaaa","base":12,"last":1}\n')
         assert there.totals() == Success({A: Usage(15, 3)})
+
+
+def half_written(monkeypatch: pytest.MonkeyPatch, and_then: Callable[[], None] = lambda: None) -> None:
+    """The disk takes half of what is written, and then something else happens."""
+    really_write = os.write
+
+    def write(descriptor: int, data: bytes) -> int:
+        written = really_write(descriptor, data[: len(data) // 2])
+        and_then()
+        return written
+
+    monkeypatch.setattr(os, "write", write)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import fcntl
 import os
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -196,10 +196,21 @@ def _append(descriptor: int, line: bytes, path: str) -> Result[None, Error]:
         whole = b"\n" + line if cut else line
         written = os.write(descriptor, whole)
         if written < len(whole):
+            _take_back(descriptor, written)
             return Failure(StoreIo(path, "append to", "ENOSPC", "only a part of the line was written"))
     except OSError as error:
         return Failure(store_io(error, "append to", path))
     return Success(None)
+
+
+def _take_back(descriptor: int, written: int) -> None:
+    """The part of a line that was written, while nobody else is at the file or has written after it: else it stays, and
+    doctor tells of it."""
+    with suppress(OSError):
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        end = os.lseek(descriptor, 0, os.SEEK_CUR)
+        if os.fstat(descriptor).st_size == end:
+            os.ftruncate(descriptor, end - written)
 
 
 def _compact(path: str) -> Result[int, Error]:
