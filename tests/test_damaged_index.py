@@ -16,8 +16,8 @@ from agent_memory import searching
 from agent_memory.adapters.index import file_batch
 from agent_memory.adapters.index.index_database import DIRECTORY, NAME
 from agent_memory.bootstrap import open_memory
-from agent_memory.domain.searching.indexed_note import Vectors
 from agent_memory.domain.searching.search_request import Mode, SearchRequest
+from agent_memory.domain.similarity.vector_rows import rows_of
 from agent_memory.domain.vocabulary import Kind
 from agent_memory.ports import Index
 
@@ -77,15 +77,17 @@ def tied(index: Index) -> Answers:
             f"{ids[number]} {ids[other.number]} {other.distance}" for number, some in near.items() for other in some
         ),
         sorted(f"{ids[link.source]} {ids[link.target]} {link.relation}" for link in links),
-        sorted(f"{ids[number]} {row!r}" for number, row in zip(vectors.numbers, vectors.rows, strict=True)),
+        sorted(f"{ids[number]} {row!r} {square}" for number, row, square in vectors),
     ]
 
 
-def vectors_of(index: Index) -> Vectors:
-    """One of each note, made where it is missing."""
+def vectors_of(index: Index) -> list[tuple[int, bytes, int]]:
+    """One of each note, made where it is missing, and the square of its length."""
     notes = index.notes(index.without_vector("m").unwrap()).unwrap()
     index.put_vectors("m", {number: note.listed.meta.id.encode() for number, note in notes.items()}).unwrap()
-    return index.vectors("m").unwrap()
+    found = index.vectors("m").unwrap()
+    assert found.rows.unit_sum == pytest.approx(rows_of(found.rows.each()).unit_sum)
+    return list(zip(found.numbers, found.rows.each(), found.rows.squares, strict=True))
 
 
 @pytest.fixture

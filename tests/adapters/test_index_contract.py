@@ -17,6 +17,7 @@ from agent_memory.adapters.store.store_files import StoreFiles
 from agent_memory.domain.searching.indexed_note import NearNote, NoteLink, Place, Relation
 from agent_memory.domain.searching.matching import Matches, NoteFilter, TermWeights
 from agent_memory.domain.searching.query_words import query_words
+from agent_memory.domain.similarity.vector_rows import rows_of
 from agent_memory.domain.vocabulary import Kind, Sensitivity
 from agent_memory.ports import Index, Store
 
@@ -336,18 +337,24 @@ def test_vectors_stay_with_their_notes(world: World) -> None:
     world.refresh()
     a, b = world.number(A), world.number(B)
     world.index.put_vectors("m", {a: b"aa", b: b"bb", 10**6: b"xx"}).unwrap()
-    assert dict(zip(*vectors(world, "m"), strict=True)) == {a: b"aa", b: b"bb"}
+    assert vectors(world, "m") == {a: b"aa", b: b"bb"}
     world.put(A, "something new")
     world.refresh()
-    assert vectors(world, "m") == ((b,), (b"bb",))
+    assert vectors(world, "m") == {b: b"bb"}
     assert world.index.without_vector("m").unwrap() == (world.number(A),)
     world.index.put_vectors("other", {b: b"b2"}).unwrap()
-    assert vectors(world, "m") == ((), ())
+    assert vectors(world, "m") == {}
+    assert vectors(world, "other") == {b: b"b2"}
 
 
-def vectors(world: World, model: str) -> tuple[tuple[int, ...], tuple[bytes, ...]]:
+def vectors(world: World, model: str) -> dict[int, bytes]:
+    """By number; what is known of them is what is found out anew."""
     found = world.index.vectors(model).unwrap()
-    return found.numbers, found.rows
+    each = found.rows.each()
+    anew = rows_of(each)
+    assert list(found.rows.squares) == anew.squares
+    assert found.rows.unit_sum == pytest.approx(anew.unit_sum)
+    return dict(zip(found.numbers, each, strict=True))
 
 
 # -- the one on disk against the other --------------------------------------------------------------------------------

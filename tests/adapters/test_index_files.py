@@ -422,7 +422,7 @@ def test_vectors_of_a_damaged_index_are_not_taken_for_those_of_the_next(root: Pa
         connection.execute("UPDATE vectors SET rows = upper(rows)")
     connection.close()
     index.put_vectors("m", {one: b"new"}).unwrap()
-    assert index.vectors("m").unwrap().rows == ()
+    assert len(index.vectors("m").unwrap().rows) == 0
     assert index.numbers_of([A, B]).unwrap().keys() == {A, B}
 
 

@@ -93,7 +93,8 @@ class Index(Protocol):
         ...
 
     def put_vectors(self, model: str, vectors: Mapping[int, bytes]) -> Result[None, Error]:
-        """Keep the vectors of these notes; those of notes that are no more, or of another model than this, are dropped."""
+        """Keep the vectors of these notes, of as many components each; those of notes that are no more, or of another model
+        than this, are dropped."""
         ...
 
 

@@ -14,15 +14,16 @@ from operator import mul
 
 from returns.result import Failure, Result, Success
 
-from agent_memory.adapters.embedding.vector_matrix import vector_matrix
+from agent_memory.adapters.embedding.numpy_products import numpy_products
 from agent_memory.domain.results import sealed
 from agent_memory.domain.searching.indexed_note import IndexedNote, Vectors
 from agent_memory.domain.searching.matching import NoteFilter
 from agent_memory.domain.searching.nearness import Nearness
 from agent_memory.domain.searching.note_terms import is_cut_from
 from agent_memory.domain.searching.query_meaning import WeighedWord
+from agent_memory.domain.similarity.lanes import lane_products
 from agent_memory.domain.similarity.meaning_text import meaning_text
-from agent_memory.domain.similarity.vectors import centred_cosines, cosines
+from agent_memory.domain.similarity.vector_rows import cosines_with
 from agent_memory.errors import Error
 from agent_memory.ports import Embedder, Index, Store
 from agent_memory.values import frozen
@@ -34,8 +35,8 @@ _PATIENCE_SECONDS = 1.0
 """How long a search waits for the vectors of new notes: some thousand."""
 _NO_DEVIATION = 1e-6
 """All entries are equally near, but for rounding."""
-_MANY_VECTORS = 1_000
-"""So many take in pure Python about as long as the import of numpy."""
+_MANY_VECTORS = 30_000
+"""So many take without numpy about as long as its import."""
 
 
 @frozen
@@ -107,14 +108,6 @@ class IndexedMeanings:
                 return None
 
 
-def _cosines(wanted: bytes, rows: Sequence[bytes]) -> tuple[Iterable[float], Iterable[float]]:
-    """Plain, and after the mean of all is taken off."""
-    matrix = vector_matrix(rows, len(wanted)) if len(rows) >= _MANY_VECTORS else None
-    if matrix is None:
-        return cosines(wanted, rows), centred_cosines(wanted, rows)
-    return matrix.cosines(wanted).tolist(), matrix.centred_cosines(wanted).tolist()
-
-
 @frozen
 class _Found:
     """How near all entries are, by the index's numbers."""
@@ -144,11 +137,12 @@ class _Found:
 def _found(vectors: Vectors, wanted: tuple[bytes, bytes]) -> _Found:
     """All words alike find what is about the same, and rare words what is about the very thing: the middle of both found
     more than either (docs/search.md)."""
-    plain, alike = _cosines(wanted[0], vectors.rows)
-    _, by_worth = _cosines(wanted[1], vectors.rows)
-    both = zip(_deviations(list(alike)), _deviations(list(by_worth)), strict=True)
+    products = numpy_products if len(vectors.rows) > _MANY_VECTORS else lane_products
+    alike, by_worth = cosines_with(vectors.rows, wanted, products)
+    both = zip(_deviations(alike.centred), _deviations(by_worth.centred), strict=True)
     deviations = [(one + other) / 2 for one, other in both]
-    return _Found(dict(zip(vectors.numbers, plain, strict=True)), dict(zip(vectors.numbers, deviations, strict=True)))
+    numbers = list(vectors.numbers)
+    return _Found(dict(zip(numbers, alike.plain, strict=True)), dict(zip(numbers, deviations, strict=True)))
 
 
 def _deviations(cosines: Sequence[float]) -> list[float]:

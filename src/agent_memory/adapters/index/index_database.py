@@ -50,7 +50,8 @@ _SCHEMA = """
     CREATE TABLE notes (number INTEGER PRIMARY KEY, terms TEXT NOT NULL, listed TEXT NOT NULL, seal INTEGER NOT NULL);
     CREATE TABLE relations (number INTEGER PRIMARY KEY, said TEXT NOT NULL, seal INTEGER NOT NULL);
     CREATE TABLE vectors (
-        block INTEGER PRIMARY KEY, numbers BLOB NOT NULL, lengths BLOB NOT NULL, rows BLOB NOT NULL, seal INTEGER NOT NULL
+        block INTEGER PRIMARY KEY, numbers BLOB NOT NULL, squares BLOB NOT NULL, unit_sum BLOB NOT NULL,
+        rows BLOB NOT NULL, seal INTEGER NOT NULL
     );
     CREATE TABLE segments (
         id INTEGER PRIMARY KEY, first INTEGER NOT NULL, notes INTEGER NOT NULL, numbers BLOB, lengths BLOB NOT NULL,

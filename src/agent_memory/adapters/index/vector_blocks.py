@@ -8,22 +8,32 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
 
 from agent_memory.adapters.index.facts import MODEL, fact, put_fact
-from agent_memory.adapters.index.seals import check, seal
+from agent_memory.adapters.index.seals import RuinedIndexError, check, seal
 from agent_memory.adapters.index.segments import LiveNotes
 from agent_memory.domain.searching.indexed_note import Vectors
+from agent_memory.domain.similarity.vector_rows import VectorRows, rows_of
 
 _BLOCK_BITS = 7
 """So many numbers, as a power of two, share a block: one note more writes some 30 KB."""
+_COLUMNS = "block, numbers, squares, unit_sum, rows, seal"
 
 
 def vectors_of(connection: sqlite3.Connection, live: LiveNotes, model: str) -> Vectors:
     """The vectors of a model."""
     if fact(connection, MODEL) != model:
-        return Vectors((), ())
-    rows = connection.execute("SELECT block, numbers, lengths, rows, seal FROM vectors ORDER BY block").fetchall()
+        return Vectors((), VectorRows())
     there = set(live.numbers())
-    found = [pair for row in rows for pair in _pairs(model, *row) if pair[0] in there]
-    return Vectors(tuple([number for number, _ in found]), tuple([vector for _, vector in found]))
+    found = connection.execute(f"SELECT {_COLUMNS} FROM vectors ORDER BY block").fetchall()
+    blocks = [each for row in found if (each := _those_in(there, _block_of(model, *row))).numbers]
+    if len({len(block.rows.unit_sum) for block in blocks}) > 1:
+        raise RuinedIndexError
+    numbers = [number for block in blocks for number in block.numbers]
+    squares = [square for block in blocks for square in block.rows.squares]
+    sums = [block.rows.unit_sum for block in blocks]
+    together = VectorRows(
+        b"".join([block.rows.data for block in blocks]), squares, list(map(sum, zip(*sums, strict=True)))
+    )
+    return Vectors(numbers, together)
 
 
 def numbers_without_vector(connection: sqlite3.Connection, live: LiveNotes, model: str) -> tuple[int, ...]:
@@ -32,7 +42,7 @@ def numbers_without_vector(connection: sqlite3.Connection, live: LiveNotes, mode
         return tuple(live.numbers())
     known: set[int] = set()
     for (numbers,) in connection.execute("SELECT numbers FROM vectors").fetchall():
-        known.update(_numbers(numbers))
+        known.update(memoryview(numbers).cast("Q"))
     return tuple([number for number in live.numbers() if number not in known])
 
 
@@ -42,7 +52,7 @@ def put_vectors(connection: sqlite3.Connection, live: LiveNotes, model: str, vec
         connection.execute("DELETE FROM vectors")
         put_fact(connection, MODEL, model)
     for block, numbers in _by_block(live.those_among(sorted(vectors))):
-        known = _block(connection, model, block)
+        known = _known(connection, model, block)
         there = live.those_among(sorted(known))
         _put(connection, model, block, {**{n: known[n] for n in there}, **{n: vectors[n] for n in numbers}})
 
@@ -51,7 +61,7 @@ def drop_vectors(connection: sqlite3.Connection, numbers: Iterable[int]) -> None
     """Those of notes that are no more."""
     model = str(fact(connection, MODEL))
     for block, some in _by_block(numbers):
-        known = _block(connection, model, block)
+        known = _known(connection, model, block)
         out = known.keys() & set(some)
         if out:
             _put(connection, model, block, {number: row for number, row in known.items() if number not in out})
@@ -62,33 +72,42 @@ def _by_block(numbers: Iterable[int]) -> Iterator[tuple[int, list[int]]]:
         yield block, list(some)
 
 
-def _block(connection: sqlite3.Connection, model: str, block: int) -> dict[int, bytes]:
-    sql = "SELECT block, numbers, lengths, rows, seal FROM vectors WHERE block = ?"
-    row = connection.execute(sql, (block,)).fetchone()
-    return {} if row is None else dict(_pairs(model, *row))
+def _known(connection: sqlite3.Connection, model: str, block: int) -> dict[int, bytes]:
+    row = connection.execute(f"SELECT {_COLUMNS} FROM vectors WHERE block = ?", (block,)).fetchone()
+    return {} if row is None else _by_number(_block_of(model, *row))
 
 
 def _put(connection: sqlite3.Connection, model: str, block: int, vectors: Mapping[int, bytes]) -> None:
     if not vectors:
         connection.execute("DELETE FROM vectors WHERE block = ?", (block,))
         return
-    numbers, rows = zip(*sorted(vectors.items()), strict=True)
-    runs = array("Q", numbers).tobytes(), array("I", map(len, rows)).tobytes(), b"".join(rows)
+    made = _made(vectors)
+    known = array("Q", made.numbers), array("I", made.rows.squares), array("d", made.rows.unit_sum)
+    runs = [*(each.tobytes() for each in known), made.rows.data]
     row = (block, *runs, seal(f"{model} {block}", *runs))
-    connection.execute("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?, ?, ?)", row)
+    connection.execute("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?, ?, ?, ?)", row)
 
 
-def _pairs(
-    model: str, block: int, numbers: bytes, lengths: bytes, rows: bytes, sealed: int
-) -> Iterator[tuple[int, bytes]]:
-    check(sealed, f"{model} {block}", numbers, lengths, rows)
-    at = 0
-    for number, length in zip(_numbers(numbers), memoryview(lengths).cast("I"), strict=True):
-        yield number, rows[at : at + length]
-        at += length
+def _made(vectors: Mapping[int, bytes]) -> Vectors:
+    in_order = dict(sorted(vectors.items()))
+    return Vectors(tuple(in_order), rows_of(tuple(in_order.values())))
 
 
-def _numbers(run: bytes) -> array[int]:
-    found: array[int] = array("Q")
-    found.frombytes(run)
-    return found
+def _block_of(model: str, block: int, numbers: bytes, squares: bytes, sums: bytes, rows: bytes, sealed: int) -> Vectors:
+    check(sealed, f"{model} {block}", numbers, squares, sums, rows)
+    there = memoryview(numbers).cast("Q")
+    known = VectorRows(rows, memoryview(squares).cast("I"), memoryview(sums).cast("d"))
+    if len(rows) != len(there) * len(known.unit_sum):
+        raise RuinedIndexError
+    return Vectors(there, known)
+
+
+def _those_in(there: set[int], block: Vectors) -> Vectors:
+    """The block without what is no more, which is taken out of the index later."""
+    if there.issuperset(block.numbers):
+        return block
+    return _made({number: vector for number, vector in _by_number(block).items() if number in there})
+
+
+def _by_number(block: Vectors) -> dict[int, bytes]:
+    return dict(zip(block.numbers, block.rows.each(), strict=True))

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from agent_memory.domain.entry import Listed
 from agent_memory.values import frozen
+
+if TYPE_CHECKING:
+    from agent_memory.domain.similarity.vector_rows import VectorRows
 
 
 @frozen
@@ -72,7 +77,7 @@ class Refreshed:
 
 @frozen
 class Vectors:
-    """Vectors of one model, in the order of `numbers`."""
+    """Vectors of one model, one a note, in the order of `numbers`."""
 
-    numbers: tuple[int, ...]
-    rows: tuple[bytes, ...]
+    numbers: Sequence[int]
+    rows: VectorRows

@@ -12,7 +12,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from operator import mul
 
 _LARGEST = 127
-_NO_LENGTH = 1e-6
 
 
 def packed(components: Sequence[float]) -> bytes:
@@ -29,37 +28,20 @@ def cosine(one: bytes, other: bytes) -> float:
     return next(cosines(one, (other,)))
 
 
+def components_of(vector: bytes) -> memoryview[int]:
+    """The components of a packed vector, -128 to 127."""
+    return memoryview(vector).cast("b")
+
+
+def square_of(vector: bytes) -> int:
+    """The square of a packed vector's length."""
+    components = components_of(vector)
+    return sum(map(mul, components, components))
+
+
 def cosines(one: bytes, others: Iterable[bytes]) -> Iterator[float]:
     """The cosines of one packed vector with others, in their order; some 20 µs for 256 components, and no numpy."""
-    mine = memoryview(one).cast("b")
-    length = sum(map(mul, mine, mine))
+    mine, length = components_of(one), square_of(one)
     for other in others:
-        theirs = memoryview(other).cast("b")
-        lengths = length * sum(map(mul, theirs, theirs)) if len(mine) == len(theirs) else 0
-        yield sum(map(mul, mine, theirs)) / math.sqrt(lengths) if lengths else 0.0
-
-
-def centred_cosines(one: bytes, others: Sequence[bytes]) -> list[float]:
-    """The cosines of one packed vector with others, in their order, after the mean of the others, each of length 1, is
-    taken off all: what all texts of a store have in common tells none from another."""
-    found = list(cosines(one, others))
-    rows = [
-        memoryview(other).cast("b") if len(other) == len(one) else memoryview(bytes(len(one))).cast("b")
-        for other in others
-    ]
-    weights = [1 / math.sqrt(square) if (square := sum(map(mul, row, row))) else 0.0 for row in rows]
-    mean = [0.0] * len(one)
-    for row, weight in zip(rows, weights, strict=True):
-        mean = [total + weight * component for total, component in zip(mean, row, strict=True)]
-    mean = [total / max(len(rows), 1) for total in mean]
-    along = [weight * sum(map(mul, row, mean)) for row, weight in zip(rows, weights, strict=True)]
-    square, middle = sum(map(mul, mean, mean)), sum(found) / max(len(found), 1)
-    mine = max(1 - 2 * middle + square, 0.0)
-    lengths = [
-        math.sqrt(max(1 - 2 * each + square, 0.0) * mine) if weight else 0.0
-        for each, weight in zip(along, weights, strict=True)
-    ]
-    return [
-        (cosine - each - middle + square) / length if length > _NO_LENGTH else 0.0
-        for cosine, each, length in zip(found, along, lengths, strict=True)
-    ]
+        lengths = length * square_of(other) if len(one) == len(other) else 0
+        yield sum(map(mul, mine, components_of(other))) / math.sqrt(lengths) if lengths else 0.0

@@ -1,0 +1,98 @@
+"""Many packed vectors one after the other, and how near each is to a few others: every one is looked at, so none is missed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from math import fsum, sqrt
+from operator import mul
+
+from agent_memory.domain.similarity.lanes import lane_products
+from agent_memory.domain.similarity.vectors import components_of, square_of
+from agent_memory.values import frozen
+
+Products = Callable[[bytes, Sequence[Sequence[int]]], Sequence[Sequence[float]]]
+"""The scalar products of rows with others, as `lane_products` gives them."""
+
+_LARGEST_OF_MEAN = 0x7FFF
+"""The mean is multiplied with each row as integers of 16 bits: that is exact to the fifth digit."""
+_NO_LENGTH = 1e-6
+
+
+@frozen
+class VectorRows:
+    """Packed vectors (`vectors.packed`) of as many components each, and what of them is the same whatever is asked."""
+
+    data: bytes = b""
+    """A signed byte a component, row after row."""
+    squares: Sequence[int] = ()
+    """The square of each one's length."""
+    unit_sum: Sequence[float] = ()
+    """The sum of all, each of length 1; as many numbers as a row has."""
+
+    def __len__(self) -> int:
+        return len(self.squares)
+
+    def each(self) -> list[bytes]:
+        """The vectors, one by one."""
+        size = len(self.unit_sum)
+        return [self.data[at * size : (at + 1) * size] for at in range(len(self))]
+
+
+@frozen
+class Cosines:
+    """Of one vector with each row, -1 to 1; 0 where either is all zeros."""
+
+    plain: Sequence[float]
+    centred: Sequence[float]
+    """After the mean of all rows, each of length 1, is taken off both: what all texts of a store have in common tells none
+    from another."""
+
+
+def rows_of(vectors: Sequence[bytes]) -> VectorRows:
+    """These vectors, which have as many components each."""
+    squares = [square_of(vector) for vector in vectors]
+    total = [0.0] * (len(vectors[0]) if vectors else 0)
+    for vector, square in zip(vectors, squares, strict=True):
+        weight = 1 / sqrt(square) if square else 0.0
+        total = [sum + weight * component for sum, component in zip(total, components_of(vector), strict=True)]
+    return VectorRows(b"".join(vectors), squares, total)
+
+
+def cosines_with(rows: VectorRows, wanted: Sequence[bytes], products: Products = lane_products) -> tuple[Cosines, ...]:
+    """How near each row is to each of the wanted vectors; one of another dimension is near to none."""
+    if not len(rows) or any(len(each) != len(rows.unit_sum) for each in wanted):
+        nowhere = [0.0] * len(rows)
+        return tuple(Cosines(nowhere, nowhere) for _ in wanted)
+    mean = [each / len(rows) for each in rows.unit_sum]
+    largest = max(map(abs, mean))
+    scale = _LARGEST_OF_MEAN / largest if largest else 0.0
+    others = [components_of(each) for each in wanted]
+    *found, along_mean = products(rows.data, [*others, [round(each * scale) for each in mean]])
+    inverse = [1 / sqrt(square) if square else 0.0 for square in rows.squares]
+    plain = [
+        _times(each, inverse, 1 / sqrt(square_of(one)) if any(one) else 0.0)
+        for each, one in zip(found, wanted, strict=True)
+    ]
+    along = _times(along_mean, inverse, 1 / scale if scale else 0.0)
+    mean_square = sum(map(mul, mean, mean))
+    beside = [
+        sqrt(max(1 - 2 * each + mean_square, 0.0)) if there else 0.0 for each, there in zip(along, inverse, strict=True)
+    ]
+    return tuple(Cosines(each, _centred(each, along, beside, mean_square)) for each in plain)
+
+
+def _times(products: Iterable[float], inverse: Sequence[float], factor: float) -> list[float]:
+    return [product * each * factor for product, each in zip(products, inverse, strict=True)]
+
+
+def _centred(
+    plain: Sequence[float], along: Sequence[float], beside: Sequence[float], mean_square: float
+) -> list[float]:
+    """`along`: of each row with the mean. `beside`: the length of each row of length 1, after the mean is taken off."""
+    middle = fsum(plain) / len(plain)
+    mine = sqrt(max(1 - 2 * middle + mean_square, 0.0))
+    rest = mean_square - middle
+    return [
+        (cosine - each + rest) / (length * mine) if length * mine > _NO_LENGTH else 0.0
+        for cosine, each, length in zip(plain, along, beside, strict=True)
+    ]
