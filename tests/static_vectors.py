@@ -46,4 +46,4 @@ def make_package(directory: Path) -> WordllamaFiles:
         path.parent.mkdir(parents=True)
         path.write_bytes(content)
     (directory / "wordllama" / "__init__.py").write_text("raise RuntimeError('the code of the package ran')\n")
-    return WordllamaFiles(weights, tokenizer)
+    return WordllamaFiles(str(weights), str(tokenizer))

@@ -143,7 +143,7 @@ class Parts:
         """What gives texts their vectors of meaning; where it is not installed or damaged, a sentence that says so."""
         from agent_memory.adapters.embedding.wordllama_embedder import open_wordllama
 
-        return open_wordllama().map(lambda embedder: embedder)
+        return open_wordllama(self.real_root).map(lambda embedder: embedder)
 
     @cached_property
     def known(self) -> KnownNotes:

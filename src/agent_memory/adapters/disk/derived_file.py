@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from returns.result import Failure, Success
 
@@ -10,17 +10,20 @@ from agent_memory.adapters.disk.durable import make_directories, replace_file
 from agent_memory.adapters.disk.paths import directory_inside, is_directory, read_file, real_root
 from agent_memory.domain.results import sealed
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
 CACHE = ".cache"
 
 
-def read_derived(root: Path, name: str, max_bytes: int) -> bytes | None:
+def read_derived(root: Path | str, name: str, max_bytes: int) -> bytes | None:
     """The bytes of the file; None where it is absent, too long or not to be read."""
     path = directory_inside(real_root(root), CACHE).map(lambda there: f"{there}/{name}")
     image = path.bind(lambda there: read_file(there, max_bytes)).value_or(None)
     return None if image is None else image.data
 
 
-def write_derived(root: Path, name: str, data: bytes) -> None:
+def write_derived(root: Path | str, name: str, data: bytes) -> None:
     """Replace the file, if that can be done. A store that is not there yet is not made for it."""
     if is_directory(str(root)) != Success(True):
         return

@@ -11,23 +11,24 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from heapq import nlargest
 from math import fsum, sqrt
 from operator import mul
+from typing import TYPE_CHECKING
 
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.embedding.numpy_products import numpy_products
 from agent_memory.domain.results import sealed
-from agent_memory.domain.searching.indexed_note import IndexedNote, Vectors
-from agent_memory.domain.searching.matching import NoteFilter
 from agent_memory.domain.searching.nearness import Nearness
-from agent_memory.domain.searching.note_terms import is_cut_from
-from agent_memory.domain.searching.query_meaning import WeighedWord
 from agent_memory.domain.similarity.lanes import lane_products
-from agent_memory.domain.similarity.meaning_text import meaning_text
 from agent_memory.domain.similarity.vector_rows import cosines_with
 from agent_memory.errors import Error
-from agent_memory.ports import Embedder, Index, Store
 from agent_memory.values import frozen
 from agent_memory.wording import describe
+
+if TYPE_CHECKING:
+    from agent_memory.domain.searching.indexed_note import IndexedNote, Vectors
+    from agent_memory.domain.searching.matching import NoteFilter
+    from agent_memory.domain.searching.query_meaning import WeighedWord
+    from agent_memory.ports import Embedder, Index, Store
 
 _AT_ONCE = 256
 """Notes that are embedded and kept together: a search that is killed loses no more than these."""
@@ -100,6 +101,10 @@ class IndexedMeanings:
         )
 
     def _text(self, note: IndexedNote) -> str | None:
+        # Most searches find a vector of each note.
+        from agent_memory.domain.searching.note_terms import is_cut_from
+        from agent_memory.domain.similarity.meaning_text import meaning_text
+
         match sealed(self.store.read_again(note.listed)):
             case Success(stored):
                 title = "" if is_cut_from(stored.meta.title, stored.body) else stored.meta.title

@@ -6,7 +6,6 @@ import os
 import struct
 import zlib
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 
 from returns.result import Failure, Result, Success
 
@@ -21,7 +20,7 @@ _SAMPLE_BYTES = 1 << 16
 class WeightTable:
     """The table, opened for each reading. It is not mapped: a file cut short under a map ends the process."""
 
-    path: Path
+    path: str
     place: TensorPlace
     checksum: str
     """Of the header and the first rows, 8 hex digits: tells one model's file from another's."""
@@ -46,11 +45,11 @@ class WeightTable:
         wanted = rows * self.place.row_bytes
         found = os.pread(fd, wanted, self.place.start + first * self.place.row_bytes)
         if len(found) != wanted:
-            raise OSError(None, "the file has become shorter", str(self.path))
+            raise OSError(None, "the file has become shorter", self.path)
         return found
 
 
-def open_weight_table(path: Path) -> Result[WeightTable, str]:
+def open_weight_table(path: str) -> Result[WeightTable, str]:
     """The table in the file; else what is wrong with the file."""
     try:
         with open(path, "rb", buffering=0) as file:

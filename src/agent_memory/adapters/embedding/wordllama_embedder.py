@@ -5,14 +5,15 @@ What one write embeds is done without numpy, whose import takes 80 ms and 12 MB;
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.io_errors import store_io
+from agent_memory.adapters.embedding.kept_pieces import pieces_kept_in
 from agent_memory.adapters.embedding.weight_table import WeightTable, open_weight_table
 from agent_memory.adapters.embedding.wordllama_files import WordllamaFiles, broken, find_wordllama_files
 from agent_memory.domain.searching.query_meaning import WeighedWord
@@ -49,7 +50,8 @@ class WordllamaEmbedder:
     @property
     def name(self) -> str:
         """See the port."""
-        return f"{self._table.path.stem}-{self._table.checksum}-{_RECIPE}"
+        stem, _ = os.path.splitext(os.path.basename(self._table.path))
+        return f"{stem}-{self._table.checksum}-{_RECIPE}"
 
     @property
     def dimensions(self) -> int:
@@ -64,7 +66,7 @@ class WordllamaEmbedder:
         try:
             sums = self._sums(cut) if numpy is None else self._many_sums(cut, numpy)
         except OSError as error:
-            return Failure(store_io(error, "read", str(self._table.path)))
+            return Failure(store_io(error, "read", self._table.path))
         return Success(tuple(map(packed, sums)))
 
     def embed_words(self, words: Sequence[WeighedWord]) -> Result[bytes, Error]:
@@ -74,7 +76,7 @@ class WordllamaEmbedder:
         try:
             rows = self._table.rows(number for numbers, _ in cut for number in numbers)
         except OSError as error:
-            return Failure(store_io(error, "read", str(self._table.path)))
+            return Failure(store_io(error, "read", self._table.path))
         for numbers, weight in cut:
             for number in numbers:
                 worth = weight * _weight(number)
@@ -113,30 +115,35 @@ class WordllamaEmbedder:
         return numpy.frombuffer(data, dtype="<f2").reshape(count, self._table.place.columns)
 
 
-def open_wordllama() -> Result[WordllamaEmbedder, str]:
-    """The embedder of the installed package; else a sentence that says why there is none. No network, no exception."""
-    return find_wordllama_files().bind(open_embedder_of)
+def open_wordllama(root: str | None = None) -> Result[WordllamaEmbedder, str]:
+    """The embedder of the installed package; else a sentence that says why there is none. No network, no exception. In the
+    store at `root` is kept what makes opening it the next time quick."""
+    return find_wordllama_files().bind(lambda files: open_embedder_of(files, root))
 
 
-def open_embedder_of(files: WordllamaFiles) -> Result[WordllamaEmbedder, str]:
+def open_embedder_of(files: WordllamaFiles, root: str | None = None) -> Result[WordllamaEmbedder, str]:
     """The embedder over these files; else a sentence that says what is wrong with them."""
 
     def over(table: WeightTable) -> Result[WordllamaEmbedder, str]:
-        vocabulary = _vocabulary(files.tokenizer).bind(lambda found: _fitting(found, table, files.tokenizer))
+        def read() -> Result[dict[str, int], str]:
+            return _vocabulary(files.tokenizer).bind(lambda found: _fitting(found, table, files.tokenizer))
+
+        vocabulary = pieces_kept_in(root, files.tokenizer, table.place.rows, read)
         return vocabulary.map(lambda found: WordllamaEmbedder(table, WordPieces(found)))
 
     return open_weight_table(files.weights).bind(over).alt(broken)
 
 
-def _vocabulary(path: Path) -> Result[dict[str, int], str]:
+def _vocabulary(path: str) -> Result[dict[str, int], str]:
     try:
-        data = path.read_bytes()
+        with open(path, "rb") as file:
+            data = file.read()
     except OSError as error:
         return Failure(f"{path} cannot be read: {error.strerror}")
     return parse_piece_vocabulary(data).alt(lambda problem: f"{path}: {problem}")
 
 
-def _fitting(vocabulary: dict[str, int], table: WeightTable, path: Path) -> Result[dict[str, int], str]:
+def _fitting(vocabulary: dict[str, int], table: WeightTable, path: str) -> Result[dict[str, int], str]:
     rows = table.place.rows
     if not vocabulary or min(vocabulary.values()) < 0 or max(vocabulary.values()) >= rows:
         return Failure(f"{path}: its vocabulary does not fit the {rows:,} vectors")

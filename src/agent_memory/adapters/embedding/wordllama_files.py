@@ -4,7 +4,7 @@ and, where its tokenizer is not found, ask the network."""
 from __future__ import annotations
 
 import importlib.util
-from pathlib import Path
+import os
 
 from returns.result import Failure, Result, Success
 
@@ -15,16 +15,16 @@ NOT_INSTALLED = (
     "Semantic search is not installed: `uv tool install '.[semantic]'` in the checkout of agent-memory adds it."
 )
 
-_WEIGHTS = Path("weights", "l2_supercat_256.safetensors")
-_TOKENIZER = Path("tokenizers", "l2_supercat_tokenizer_config.json")
+_WEIGHTS = os.path.join("weights", "l2_supercat_256.safetensors")
+_TOKENIZER = os.path.join("tokenizers", "l2_supercat_tokenizer_config.json")
 
 
 @frozen
 class WordllamaFiles:
-    """Where the vectors and the vocabulary of their word pieces are."""
+    """Paths of the vectors and of the vocabulary of their word pieces."""
 
-    weights: Path
-    tokenizer: Path
+    weights: str
+    tokenizer: str
 
 
 def find_wordllama_files() -> Result[WordllamaFiles, str]:
@@ -43,11 +43,11 @@ def _found_files() -> Result[WordllamaFiles, str]:
     directories = tuple(found.submodule_search_locations or ()) if found else ()
     if not directories:
         return Failure(NOT_INSTALLED)
-    for directory in map(Path, directories):
-        files = WordllamaFiles(directory / _WEIGHTS, directory / _TOKENIZER)
-        if files.weights.is_file() and files.tokenizer.is_file():
+    for directory in directories:
+        files = WordllamaFiles(os.path.join(directory, _WEIGHTS), os.path.join(directory, _TOKENIZER))
+        if os.path.isfile(files.weights) and os.path.isfile(files.tokenizer):
             return Success(files)
-    return Failure(broken(f"{Path(directories[0]) / _WEIGHTS} or its tokenizer is missing"))
+    return Failure(broken(f"{os.path.join(directories[0], _WEIGHTS)} or its tokenizer is missing"))
 
 
 def broken(problem: str) -> str:
