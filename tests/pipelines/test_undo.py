@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
@@ -286,6 +288,30 @@ class TestRefusals:
         (world.root / f"runs/{run}/report.json").write_text("{")
         assert world.undo(run).undid.run_id == run
         assert world.tree() == before
+
+
+    def test_an_older_run_is_not_undone_because_the_newest_cannot_be_read_p6(self, world: World) -> None:
+        older = world.run(world.replace("b", "Changed first."))
+        newest = world.run(world.replace("a", "Changed."))
+        (world.root / f"runs/{newest}/report.json").write_text("{")
+        assert f"`memory undo {short_id(newest)}` undoes this one" in world.refused()
+        assert world.undo(older).undid.run_id == older
+
+    def test_nor_because_nobody_can_tell_what_the_newest_changed_p6(
+        self, world: World, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        world.run(world.replace("b", "Changed first."))
+        newest = world.run(world.replace("a", "Changed."))
+        footprint = str(world.root / f"runs/{newest}/footprint-1.json")
+        really_look = os.lstat
+
+        def look(path: str, **rest: int) -> os.stat_result:
+            if path == footprint:
+                raise OSError(errno.EIO, "Input/output error")
+            return really_look(path, **rest)
+
+        monkeypatch.setattr(os, "lstat", look)
+        assert "Input/output error" in world.refused()
 
 
 class TestWhatIsRemembered:

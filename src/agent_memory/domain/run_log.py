@@ -64,7 +64,7 @@ class LoggedRun:
     problems: tuple[str, ...] = ()
     """Why the report could not be read."""
     kept: bool = False
-    """What it changed is kept: it can be shown and undone."""
+    """What it changed is kept: it can be shown and undone. True also where that cannot be told."""
 
     @property
     def changed_ids(self) -> frozenset[str]:

@@ -37,9 +37,10 @@ class Undoable:
 
 def chosen(log: RunLog, name: str | None) -> Result[LoggedRun, Error]:
     """The one run that is named, by the beginning of its id or of the last part of it; without a name the newest that
-    changed something, still stands, and is no undo."""
+    changed something, still stands, and is no undo. UndoRefused where that is not known, since a newer one cannot be read:
+    it is never an older one for that (P6)."""
     if name is None:
-        return _newest(log, _stands)
+        return _newest(log, lambda run: _stands(run) or _may_stand(run)).bind(_known)
     return log.runs(named=name).bind(lambda found: _named(name, found)) if name else Failure(RunNotFound(name))
 
 
@@ -89,6 +90,18 @@ def root_of(log: RunLog, run: LoggedRun) -> Result[LoggedRun, Error]:
 
 def _stands(run: LoggedRun) -> bool:
     return run.machine != "undo" and run.undone_by is None and bool(run.kept or run.changed_ids)
+
+
+def _may_stand(run: LoggedRun) -> bool:
+    return run.result == "unreadable" and run.kept
+
+
+def _known(run: LoggedRun) -> Result[LoggedRun, Error]:
+    if not _may_stand(run):
+        return Success(run)
+    name = short_id(run.run_id)
+    unknown = f"which run is the last to be undone is not known; `memory undo {name}` undoes this one"
+    return _refused(run, (*run.problems, unknown))
 
 
 def _newest(log: RunLog, is_meant: Callable[[LoggedRun], bool]) -> Result[LoggedRun, Error]:

@@ -165,7 +165,7 @@ class RunLogFiles:
                     case Failure(error):
                         return evolve(_unreadable(run_id, error), kept=kept)
             case Failure(error):
-                return _unreadable(run_id, error)
+                return evolve(_unreadable(run_id, error), kept=True)  # as far as anybody knows
 
     def _is_kept(self, run_id: str) -> Result[bool, Error]:
         changed = self._has(run_id, "footprint-1.json").bind(
