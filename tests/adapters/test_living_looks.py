@@ -15,7 +15,7 @@ from returns.result import Result, Success
 
 from agent_memory.adapters.disk.locks import KernelLocks
 from agent_memory.adapters.disk.paths import FileImage
-from agent_memory.adapters.index import file_batch, index_files
+from agent_memory.adapters.index import catching_up, file_batch
 from agent_memory.adapters.index.index_files import IndexFiles
 from agent_memory.adapters.store import shelves
 from agent_memory.adapters.store.entry_files import read_image
@@ -321,7 +321,7 @@ def test_a_path_is_in_memory_once_for_its_row_and_its_look_p25(root: Path, topic
 def test_a_write_does_not_wait_for_an_index_that_many_changes_keep_behind_p25(
     root: Path, topics: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(index_files, "_MOST_IN_HASTE", 3)
+    monkeypatch.setattr(catching_up, "_MOST_IN_HASTE", 3)
     store = StoreFiles(root, KernelLocks(root))
     index = IndexFiles(root, lambda: store.looks)
     hasty = index.refresh(5.0, lately=True).unwrap()

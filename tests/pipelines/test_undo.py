@@ -289,7 +289,6 @@ class TestRefusals:
         assert world.undo(run).undid.run_id == run
         assert world.tree() == before
 
-
     def test_an_older_run_is_not_undone_because_the_newest_cannot_be_read_p6(self, world: World) -> None:
         older = world.run(world.replace("b", "Changed first."))
         newest = world.run(world.replace("a", "Changed."))
