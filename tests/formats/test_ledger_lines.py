@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import json
+
 import pytest
 from hypothesis import given, settings, strategies as st
 
@@ -34,6 +36,13 @@ def test_a_line_says_what_was_recorded(record: LedgerRecord) -> None:
     assert parse_ledger_line(line) == record
     assert line.count(b"\n") == 1
     assert line.endswith(b"\n")
+
+
+@settings(max_examples=60)
+@given(records)
+def test_it_says_the_same_however_its_json_is_spaced(record: LedgerRecord) -> None:
+    spaced = json.dumps(json.loads(render_ledger_line(record)), separators=(" , ", " : ")).encode()
+    assert parse_ledger_line(spaced) == record
 
 
 def test_the_longest_read_is_far_below_what_one_write_keeps_whole_p7() -> None:
