@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from typing import TypeGuard
 
 from agent_memory.late_patterns import late_pattern
 
@@ -11,6 +12,11 @@ _ISO = late_pattern(r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d)?)(?:[.,](\d{1,9})
 
 DAY_MS = 86_400_000
 HOUR_MS = 3_600_000
+
+
+def has_passed(at_ms: int | None, now_ms: int) -> TypeGuard[int]:
+    """Whether an instant at which something ends is there; what has none never ends."""
+    return at_ms is not None and at_ms <= now_ms
 
 
 def iso_of(at_ms: int) -> str:

@@ -8,7 +8,7 @@ from agent_memory.domain.checkup import catalogue as of
 from agent_memory.domain.checkup.note_look import NoteLook
 from agent_memory.domain.checkup.symptom import Severity, Symptom
 from agent_memory.domain.entry import Listed
-from agent_memory.domain.instants import DAY_MS, iso_of
+from agent_memory.domain.instants import DAY_MS, has_passed, iso_of
 from agent_memory.domain.tagging.tag_vocabulary import TagVocabulary
 from agent_memory.domain.text.tags import normal_tags
 from agent_memory.domain.vocabulary import Sensitivity
@@ -59,7 +59,7 @@ def _tags(note: Listed, odd: Sequence[str], vocabulary: TagVocabulary) -> Iterat
 
 def _times(note: Listed, rules: NoteRules) -> Iterator[Symptom]:
     meta = note.meta
-    if meta.expires_at_ms is not None and meta.expires_at_ms <= rules.now_ms:
+    if has_passed(meta.expires_at_ms, rules.now_ms):
         overdue = meta.expires_at_ms + rules.expired_grace_ms <= rules.now_ms
         yield of.EXPIRED.found(
             note.path,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agent_memory.domain.entry import Meta, Usage
-from agent_memory.domain.instants import DAY_MS, iso_of
+from agent_memory.domain.instants import DAY_MS, has_passed, iso_of
 from agent_memory.domain.tiering.eligibility import best_tier, why_not_nearer
 from agent_memory.domain.tiering.score import ScoreParts, is_ageless, score_parts
 from agent_memory.domain.tiering.vouched import is_vouched_for
@@ -88,7 +88,7 @@ def _why_hot(standing: TierStanding) -> str:
 
 def _why_not_hot(standing: TierStanding) -> str:
     meta = standing.meta
-    if meta.expires_at_ms is not None and meta.expires_at_ms <= standing.now_ms:
+    if has_passed(meta.expires_at_ms, standing.now_ms):
         return f"It expired on {iso_of(meta.expires_at_ms)[:10]}; the next defrag archives it."
     if standing.best is not Tier.HOT:
         nearest = "It can be warm at most" if standing.best is Tier.WARM else "It is shown to nobody unasked"

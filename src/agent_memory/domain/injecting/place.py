@@ -4,6 +4,7 @@ nothing secret, nothing private in a repository, nothing a person did not vouch 
 from __future__ import annotations
 
 from agent_memory.domain.entry import Listed
+from agent_memory.domain.instants import has_passed
 from agent_memory.domain.tiering.vouched import is_vouched_for
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Origin, Sensitivity
 from agent_memory.values import frozen
@@ -33,8 +34,4 @@ def may_be_injected(listed: Listed, around: Place) -> bool:
         return False
     if meta.origin is Origin.EXTERNAL and not is_vouched_for(meta):
         return False
-    return not (_is_over(meta.expires_at_ms, around) or _is_over(meta.valid_until_ms, around))
-
-
-def _is_over(end_ms: int | None, around: Place) -> bool:
-    return end_ms is not None and end_ms <= around.now_ms
+    return not any(has_passed(end, around.now_ms) for end in (meta.expires_at_ms, meta.valid_until_ms))

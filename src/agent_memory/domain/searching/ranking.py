@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import fsum, inf
 
 from agent_memory.domain.entry import Listed, Meta, Usage
-from agent_memory.domain.instants import DAY_MS
+from agent_memory.domain.instants import DAY_MS, has_passed
 from agent_memory.domain.searching.bm25f import idf
 from agent_memory.domain.searching.indexed_note import NearNote, NoteLink, Place, Relation
 from agent_memory.domain.searching.matching import TermPart
@@ -224,17 +224,13 @@ def _lessened(number: int, listed: Listed, parts: Sequence[ScorePart], asker: As
     factors: list[tuple[str, float]] = []
     if listed.archived:
         factors.append(("archived", weights.archived))
-    if _is_past(meta.expires_at_ms, asker) or _is_past(meta.valid_until_ms, asker):
+    if has_passed(meta.expires_at_ms, asker.now_ms) or has_passed(meta.valid_until_ms, asker.now_ms):
         factors.append(("over", weights.over))
     told = list(parts)
     for name, factor in factors:
         told.append(ScorePart(name, total * (factor - 1)))
         total *= factor
     return Ranked(number, listed, total, tuple(told))
-
-
-def _is_past(at_ms: int | None, asker: Asker) -> bool:
-    return at_ms is not None and at_ms <= asker.now_ms
 
 
 def with_successors(

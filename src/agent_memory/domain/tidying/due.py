@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from agent_memory.domain.actions import Archive
 from agent_memory.domain.entry import Listed
 from agent_memory.domain.findings import Analysis, FindingKind
-from agent_memory.domain.instants import iso_of
+from agent_memory.domain.instants import has_passed, iso_of
 from agent_memory.values import frozen
 
 NEEDS_NO_JUDGEMENT = frozenset({FindingKind.EXPIRED, FindingKind.SURPLUS})
@@ -36,9 +36,5 @@ def due_archivings(live: Iterable[Listed], analysis: Analysis, now_ms: int) -> D
 
 def expired_archivings(entries: Iterable[Listed], now_ms: int) -> Iterable[Archive]:
     """One for each entry that has expired, the longest expired first."""
-    ended = [
-        (each.meta.expires_at_ms, each.meta.id)
-        for each in entries
-        if each.meta.expires_at_ms is not None and each.meta.expires_at_ms <= now_ms
-    ]
+    ended = [(each.meta.expires_at_ms, each.meta.id) for each in entries if has_passed(each.meta.expires_at_ms, now_ms)]
     return (Archive(id, f"it expired on {iso_of(at_ms)[:10]}") for at_ms, id in sorted(ended))

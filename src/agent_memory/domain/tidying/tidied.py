@@ -8,6 +8,7 @@ from agent_memory.domain.actions import Action, Archive, DefragProposal, Merge, 
 from agent_memory.domain.agent_request import DefragRequest
 from agent_memory.domain.entry import StoredEntry
 from agent_memory.domain.findings import FindingKind
+from agent_memory.domain.instants import has_passed
 from agent_memory.domain.planning.run_limits import max_changes
 from agent_memory.domain.tidying.due import expired_archivings
 from agent_memory.domain.tidying.tier_choice import chosen_tiers
@@ -29,9 +30,7 @@ def tidied(request: DefragRequest) -> DefragProposal:
 
 
 def _merges(request: DefragRequest) -> Iterable[Merge]:
-    lasting = (
-        each for each in request.shown if each.meta.expires_at_ms is None or each.meta.expires_at_ms > request.now_ms
-    )
+    lasting = (each for each in request.shown if not has_passed(each.meta.expires_at_ms, request.now_ms))
     touchable = (each for each in lasting if each.meta.id not in request.left_alone)
     return (merge_of(twins) for twins in twins_among(touchable))
 

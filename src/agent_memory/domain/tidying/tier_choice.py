@@ -8,6 +8,7 @@ from agent_memory.domain.actions import Action, Archive, Merge
 from agent_memory.domain.agent_request import DefragRequest
 from agent_memory.domain.entry import Meta, Usage
 from agent_memory.domain.findings import FindingKind, Profile
+from agent_memory.domain.instants import has_passed
 from agent_memory.domain.section import SectionBudget
 from agent_memory.domain.tidying.twins import merged_meta
 from agent_memory.domain.tiering.score import TierFacts, tier_facts
@@ -106,7 +107,7 @@ def _candidate(staying: _Staying, request: DefragRequest) -> _Candidate:
 
 def _is_over(meta: Meta, now_ms: int) -> bool:
     ends = (meta.expires_at_ms, meta.valid_until_ms)
-    return not meta.pinned and any(end is not None and end <= now_ms for end in ends)
+    return not meta.pinned and any(has_passed(end, now_ms) for end in ends)
 
 
 def _beaten(request: DefragRequest, candidates: Iterable[_Candidate]) -> frozenset[str]:

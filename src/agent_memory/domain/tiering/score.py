@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from agent_memory.domain.entry import Meta, Usage
 from agent_memory.domain.findings import Profile
+from agent_memory.domain.instants import has_passed
 from agent_memory.domain.tiering.eligibility import best_tier
 from agent_memory.domain.tiering.vouched import is_vouched_for
 from agent_memory.domain.tiers import Tier
@@ -89,7 +90,7 @@ def is_ageless(meta: Meta) -> bool:
 def tier_facts(meta: Meta, profile: Profile, usage: Usage, now_ms: int) -> TierFacts:
     """The facts of one live entry. What has expired is cold, unless a person pinned it."""
     best = best_tier(meta, profile.is_directive)
-    expired = meta.expires_at_ms is not None and meta.expires_at_ms <= now_ms and not meta.pinned
+    expired = has_passed(meta.expires_at_ms, now_ms) and not meta.pinned
     return TierFacts(meta, profile.body_chars, Tier.COLD if expired else best, score(meta, usage, now_ms))
 
 
