@@ -6,6 +6,9 @@ is counted but not carried out: it takes most of the time, and what a dead proce
 
 from __future__ import annotations
 
+import builtins
+import errno
+import io
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -37,6 +40,32 @@ def killed_at(k: int) -> Iterator[Counter]:
 def failing_at(k: int, number: int, *, once: bool) -> Iterator[Counter]:
     """The k-th call raises `OSError(number)`; unless `once`, so does every later one that needs the disk's goodwill."""
     yield from _patched(ALL, k, lambda: OSError(number, os.strerror(number)), once=once)
+
+
+@contextmanager
+def failing_on(ending: str, *names: str, number: int = errno.EIO) -> Iterator[Counter]:
+    """These functions of `os` fail on every path that ends so; with `open` Python's own `open` does, too."""
+    counter = Counter()
+
+    def wrapper(real: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*args: Any, **kwargs: Any) -> Any:
+            counter.calls += 1
+            if args and isinstance(args[0], str | os.PathLike) and os.fspath(args[0]).endswith(ending):
+                counter.struck = True
+                raise OSError(number, os.strerror(number), args[0])
+            return real(*args, **kwargs)
+
+        return call
+
+    places = [(os, name) for name in names] + ([(builtins, "open"), (io, "open")] if "open" in names else [])
+    real = [(module, name, getattr(module, name)) for module, name in places]
+    try:
+        for module, name, function in real:
+            setattr(module, name, wrapper(function))
+        yield counter
+    finally:
+        for module, name, function in real:
+            setattr(module, name, function)
 
 
 def _patched(names: tuple[str, ...], k: int, fault: Callable[[], BaseException], *, once: bool) -> Iterator[Counter]:

@@ -6,12 +6,14 @@ import os
 from pathlib import Path
 
 import pytest
-from returns.result import Success
+from returns.result import Failure, Success
 
 from agent_memory.adapters.git.file_history import revisions_of
 from agent_memory.adapters.git.git_process import GitProcess
 from agent_memory.adapters.git.git_recorder import GitRecorder
 from agent_memory.config import StorageConfig
+from agent_memory.errors import StoreIo
+from faults import failing_on
 
 NOTE = "topics/ports -- topic__x id__a1b2c3.md"
 
@@ -56,6 +58,14 @@ def test_through_the_renames_of_the_file(tmp_path: Path, git: GitProcess) -> Non
 
 def test_without_a_repository_there_are_none(git: GitProcess) -> None:
     assert revisions_of(git, NOTE, 9) == Success(())
+
+
+def test_a_repository_that_cannot_be_looked_at_is_not_taken_for_none_p6(tmp_path: Path, git: GitProcess) -> None:
+    written(tmp_path, NOTE, "Ports.\n", "written")
+    with failing_on("/.git", "lstat"):
+        assert revisions_of(git, NOTE, 9) == Failure(
+            StoreIo(f"{tmp_path}/.git", "look at", "EIO", "Input/output error")
+        )
 
 
 def test_of_a_file_that_git_does_not_know_there_are_none(tmp_path: Path, git: GitProcess) -> None:

@@ -11,6 +11,7 @@ from returns.result import Failure, Success
 
 from agent_memory.adapters.git.git_recorder import GitRecorder
 from agent_memory.config import StorageConfig
+from faults import failing_on
 
 _WITH_AUTHOR = StorageConfig(commit_hook="git commit --trailer 'Thread-Id: {threadId}' --author 'Ana <ana@acme.io>'")
 _BODY = "+ id__a1b2c3 a note\n\n\n\nThread-Id: forged\n+ id__d4e5f6  another \n"
@@ -91,7 +92,8 @@ def test_a_template_with_an_author_is_for_git_commit_itself(store: Path) -> None
     assert git(store, "log", "--format=%an %(trailers:key=Thread-Id,valueonly)").split() == ["Ana", "T-1"]
 
 
-def test_a_merge_that_a_person_is_at_is_not_ended_by_a_note(store: Path) -> None:
+def _begin_a_merge(store: Path) -> None:
+    """By hand, beside a note that is not recorded yet."""
     write(store, "topics/a.md", "a note")
     assert _recorder(store).record(["topics/a.md"], "write: a") == Success(None)
     git(store, "checkout", "--quiet", "-b", "other")
@@ -100,10 +102,22 @@ def test_a_merge_that_a_person_is_at_is_not_ended_by_a_note(store: Path) -> None
     git(store, "checkout", "--quiet", "main")
     git(store, "merge", "--quiet", "--no-ff", "--no-commit", "--strategy=ours", "other")
     write(store, "topics/c.md", "a third")
+
+
+def test_a_merge_that_a_person_is_at_is_not_ended_by_a_note(store: Path) -> None:
+    _begin_a_merge(store)
     assert isinstance(_recorder(store).record(["topics/c.md"], "write: c"), Failure)
     assert (store / ".git/MERGE_HEAD").exists()
     git(store, "commit", "--quiet", "-m", "merged")
     assert git(store, "log", "-1", "--format=%p").count(" ") == 1
+
+
+def test_nor_where_nobody_can_tell_whether_there_is_one_p6(store: Path) -> None:
+    _begin_a_merge(store)
+    with failing_on("MERGE_HEAD", "lstat") as counter:
+        assert isinstance(_recorder(store).record(["topics/c.md"], "write: c"), Failure)
+    assert counter.struck
+    assert (store / ".git/MERGE_HEAD").exists()
 
 
 def test_a_lost_object_of_another_note_hinders_no_record(store: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import stat
@@ -18,7 +19,8 @@ from returns.result import Failure, Success
 from agent_memory.adapters.git.git_process import GitProcess
 from agent_memory.adapters.git.git_recorder import GitRecorder
 from agent_memory.config import StorageConfig
-from agent_memory.errors import ConfigInvalid, RecorderFailed
+from agent_memory.errors import ConfigInvalid, RecorderFailed, StoreIo
+from faults import failing_on
 from fixtures.secret_samples import base62
 
 
@@ -435,6 +437,41 @@ def test_a_lock_behind_which_git_works_is_left_alone(store: Path, living_git: su
     living_git.kill()
     living_git.wait()
     _record(store, "topics/c.md")
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="needs /proc to see which processes run")
+def test_nor_where_no_process_can_be_looked_at_p6(store: Path, living_git: subprocess.Popen[bytes]) -> None:
+    lock = _stale(store / ".git/index.lock")
+    _write(store, "topics/b.md")
+    with failing_on("/comm", "open", number=errno.EMFILE) as counter:
+        refused = _recorder(store).record(["topics/b.md"], "x")
+    assert counter.struck
+    assert refused == Failure(StoreIo(f"{store}/.git", "unlock", "EMFILE", "Too many open files"))
+    assert lock.exists()
+
+
+def test_where_nobody_can_look_for_the_repository_none_is_begun_p6(store: Path) -> None:
+    _write(store, "topics/a.md")
+    recorder = _recorder(store)
+    with failing_on("store/.git", "lstat", "stat"):
+        assert recorder.record(["topics/a.md"], "x") == Failure(
+            StoreIo(f"{store}/.git", "look at", "EIO", "Input/output error")
+        )
+    assert not (store / ".git").exists()
+
+
+def test_nor_where_one_that_was_purged_may_be_on_its_way_back_p6(store: Path) -> None:
+    _record(store)
+    (store / "runs/purge").mkdir(parents=True)
+    (store / ".git").rename(store / "runs/purge/new.git")
+    (store / "runs/purge/old.git").mkdir()
+    _write(store, "topics/b.md")
+    with failing_on("purge/old.git", "stat"):
+        refused = _recorder(store).record(["topics/b.md"], "x")
+    assert refused == Failure(StoreIo(f"{store}/.git", "finish the exchange of", "EIO", "Input/output error"))
+    assert not (store / ".git").exists()
+    _record(store, "topics/b.md")
+    assert _subjects(store) == ["write topics/b.md", "write topics/a.md"]
 
 
 def test_p4_a_lost_repository_loses_no_memory(store: Path) -> None:

@@ -12,7 +12,8 @@ from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.dict_locks import DictLocks
 from agent_memory.adapters.git.owing_recorder import OwingRecorder
-from agent_memory.errors import Error, PathRefused, RecorderFailed
+from agent_memory.errors import Error, PathRefused, RecorderFailed, StoreIo
+from faults import failing_on
 
 BROKEN = RecorderFailed("git commit", 128, "no space left")
 
@@ -86,3 +87,18 @@ def test_a_damaged_list_of_debts_loses_no_record_to_come(inner: FailingRecorder,
     assert owing(inner, tmp_path).adopt_hand_edits() == Success(0)
     assert owing(inner, tmp_path).record(["topics/a.md"], "first") == Success(None)
     assert inner.told[-1][0] == "first"
+
+
+def test_debts_that_cannot_be_read_just_now_are_not_forgotten_p6(inner: FailingRecorder, tmp_path: Path) -> None:
+    inner.error = BROKEN
+    owing(inner, tmp_path).record(["topics/a.md"], "first")
+    inner.error = None
+    unread = Failure(StoreIo(f"{tmp_path}/runs/owed.json", "read", "EIO", "Input/output error"))
+    with failing_on("owed.json", "open"):
+        assert owing(inner, tmp_path).adopt_hand_edits() == unread
+        inner.error = BROKEN
+        assert owing(inner, tmp_path).record(["topics/b.md"], "second") == unread
+    inner.error = None
+    assert inner.told == []
+    assert owing(inner, tmp_path).adopt_hand_edits() == Success(0)
+    assert [each[0] for each in inner.told] == ["first", "adopt"]

@@ -17,6 +17,7 @@ from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.durable import FILE_MODE
 from agent_memory.adapters.disk.io_errors import store_io
+from agent_memory.adapters.disk.paths import is_there
 from agent_memory.adapters.git.git_process import GitProcess, Identity
 from agent_memory.adapters.git.git_repository import GitRepository
 from agent_memory.domain.recording.command_template import trailers_alone
@@ -60,8 +61,8 @@ class GitCommits:
 
     def _is_staged_alone(self, directory: Path, paths: Sequence[str]) -> bool:
         """Whether these paths are staged now, and nothing else is."""
-        if any(os.path.lexists(directory / name) for name in _UNDER_WAY):
-            return False
+        if any(is_there(str(directory / name)) != Success(False) for name in _UNDER_WAY):
+            return False  # also where that cannot be told (P6): `commit --only` ends nothing that a person is at
         before = self._git.run("diff", "--cached", "--quiet").map(lambda output: output.ok)
         portions = (paths[start : start + _PATHS_A_CALL] for start in range(0, len(paths), _PATHS_A_CALL))
         return before.value_or(False) and all(map(self._is_staged, portions))

@@ -69,7 +69,8 @@ def _age_seconds(path: Path) -> float:
 
 
 def _git_works_in(root: Path) -> bool | None:
-    """Whether a git process works in this tree (git enters the work tree it works on); None where that cannot be seen."""
+    """Whether a git process works in this tree (git enters the work tree it works on); None where that cannot be seen. Raises
+    OSError where one was not looked at that may be it (P6)."""
     real = os.path.realpath(root)
     directories = _from_proc() if os.path.isdir("/proc/self") else _from_lsof()
     if directories is None:
@@ -86,7 +87,7 @@ def _directory_of_git(process: str) -> str:
     try:
         with open(f"{process}/comm", encoding="utf-8", errors="replace") as name:
             return os.readlink(f"{process}/cwd") if name.read().startswith("git") else ""
-    except OSError:  # it ended, or belongs to someone else
+    except (FileNotFoundError, ProcessLookupError, PermissionError):  # it ended, or belongs to someone else
         return ""
 
 

@@ -6,6 +6,7 @@ The caller holds the store's write lock, so that two of ours never meet in one r
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal
@@ -13,6 +14,7 @@ from unicodedata import normalize
 
 from returns.result import Failure, Result, Success
 
+from agent_memory.adapters.disk.listed_names import listed_names
 from agent_memory.adapters.disk.paths import is_directory
 from agent_memory.adapters.git.git_commits import MANY_PATHS, GitCommits
 from agent_memory.adapters.git.git_identity import person
@@ -74,8 +76,11 @@ class GitRecorder:
         is_there = is_directory(str(self._root))
         if isinstance(is_there, Failure):
             return is_there
-        if not is_there.unwrap() or not self._has_anything():
+        if not is_there.unwrap():
             return Success(0)
+        has_anything = self._has_anything()
+        if has_anything != Success(True):
+            return has_anything.map(lambda _: 0)
 
         def adopted(changed: tuple[str, ...]) -> Result[int, Error]:
             wanted = changed if among is None else tuple(path for path in changed if path in among)
@@ -122,13 +127,15 @@ class GitRecorder:
 
     # -- what -----------------------------------------------------------------------------------------------------------
 
-    def _has_anything(self) -> bool:
+    def _has_anything(self) -> Result[bool, Error]:
         """False for a store where nobody has written a note yet: no repository is made for it."""
-        try:
-            names = os.listdir(self._root)
-        except OSError:
-            return True
-        return self._repository.exists or any(not is_ignored(name) and not is_bookkeeping(name) for name in names)
+
+        def is_note(name: str) -> bool:
+            return not is_ignored(name) and not is_bookkeeping(name)
+
+        return listed_names(str(self._root), is_note).bind(
+            lambda names: Success(True) if names else self._repository.exists()
+        )
 
     def _changed(self, among: Sequence[str] | None) -> Result[tuple[str, ...], Error]:
         """Paths that differ from HEAD and are not ignored, gone ones included, in git's order: at least those `among` these."""
@@ -171,13 +178,14 @@ class GitRecorder:
         """The text that git would store, empty for a path that is gone; None where it cannot be checked."""
         whole = self._root / path
         try:
-            if whole.is_symlink():
+            status = os.lstat(whole)
+            if stat.S_ISLNK(status.st_mode):
                 return os.readlink(whole)
-            if not whole.exists():
-                return ""
-            if whole.stat().st_size > _CHECKED_BYTES:
+            if status.st_size > _CHECKED_BYTES:
                 return None
             return whole.read_bytes().decode("utf-8", "replace")
+        except (FileNotFoundError, NotADirectoryError):
+            return ""
         except OSError:
             return None
 

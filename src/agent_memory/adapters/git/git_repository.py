@@ -34,9 +34,9 @@ class GitRepository:
         self._warn = warn
         self._directory = git.root / ".git"
 
-    @property
-    def exists(self) -> bool:
-        return os.path.lexists(self._directory)
+    def exists(self) -> Result[bool, Error]:
+        """Whether there is one. That nobody can look is an error: else a second one would be begun (P6)."""
+        return is_there(str(self._directory))
 
     def directory(self) -> Result[Path, Error]:
         """Where git keeps the repository: elsewhere when `.git` is the file of a submodule or linked work tree."""
@@ -49,15 +49,17 @@ class GitRepository:
 
     def ready(self) -> Result[None, Error]:
         """A repository whose HEAD and index can be read. What cannot be mended is moved aside and begun afresh."""
-        made = Success(None) if self.exists or self._came_back() else self._begin()
+        known = self.exists().bind(lambda is_here: Success(True) if is_here else self._came_back())
+        made = known.bind(lambda is_here: Success(None) if is_here else self._begin())
         return made.bind(lambda _: self._without_stale_locks()).bind(lambda _: self._mended())
 
-    def _came_back(self) -> bool:
-        """Whether it was only away: a purge was cut short between its two renames."""
+    def _came_back(self) -> Result[bool, Error]:
+        """Whether it was only away: a purge was cut short between its two renames. Where that cannot be told, or finished,
+        it is an error: a repository that was begun meanwhile would keep it away for ever (P6)."""
         try:
-            return finish_swap(self._git.root)
-        except OSError:
-            return False
+            return Success(finish_swap(self._git.root))
+        except OSError as error:
+            return Failure(store_io(error, "finish the exchange of", str(self._directory)))
 
     def _begin(self) -> Result[None, Error]:
         outer = _repository_around(self._git.root)
@@ -122,14 +124,20 @@ class GitRepository:
 
     def _unborn(self) -> Result[str | None, Error]:
         """None where HEAD names a branch that has no commit; otherwise the commit cannot be read."""
+        unreadable = "the newest commit cannot be read"
+
+        def listed(branch: str) -> Result[str | None, Error]:
+            return self._git.run("for-each-ref", branch).map(
+                lambda refs: None if refs.ok and not refs.stdout else unreadable
+            )
 
         def checked(output: GitOutput) -> Result[str | None, Error]:
             branch = output.stdout.decode("utf-8", "replace").strip()
-            if output.ok and branch and not os.path.lexists(self._directory / branch):
-                return self._git.run("for-each-ref", branch).map(
-                    lambda refs: None if refs.ok and not refs.stdout else "the newest commit cannot be read"
-                )
-            return Success("the newest commit cannot be read")
+            if not output.ok or not branch:
+                return Success(unreadable)
+            return is_there(str(self._directory / branch)).bind(
+                lambda has_file: Success(unreadable) if has_file else listed(branch)
+            )
 
         return self._git.run("symbolic-ref", "--quiet", "HEAD").bind(checked)
 

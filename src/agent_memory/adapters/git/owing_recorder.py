@@ -49,10 +49,12 @@ class OwingRecorder:
                 return recorded
             debt: Debt = {"paths": list(paths), "subject": subject, "body": body}
             debt |= {"thread_id": thread_id, "harness": harness}
-            return self._owe([*self._owed(), debt]).bind(lambda _: recorded)
+            return self._owed().bind(lambda owed: self._owe([*owed, debt])).bind(lambda _: recorded)
 
     def _pay(self) -> Result[None, Error]:
-        owed = self._owed()
+        return self._owed().bind(self._pay_all)
+
+    def _pay_all(self, owed: list[Debt]) -> Result[None, Error]:
         for paid, debt in enumerate(owed):
             match sealed(self._record_debt(debt)):
                 case Failure(PathRefused()):
@@ -74,13 +76,18 @@ class OwingRecorder:
             _text(debt.get("harness")),
         )
 
-    def _owed(self) -> list[Debt]:
+    def _owed(self) -> Result[list[Debt], Error]:
+        """A list that cannot be read just now is an error: a debt more would be written over the others (P6)."""
         try:
             document = json.loads(self._path.read_text("utf-8"))
-        except (OSError, ValueError, RecursionError):
+        except FileNotFoundError:
+            return Success([])
+        except OSError as error:
+            return Failure(store_io(error, "read", str(self._path)))
+        except (ValueError, RecursionError):
             # A lost or damaged list of debts costs an author's name in the history, never a note.
-            return []
-        return [each for each in document if is_object(each)] if is_list(document) else []
+            return Success([])
+        return Success([each for each in document if is_object(each)] if is_list(document) else [])
 
     def _owe(self, debts: list[Debt]) -> Result[None, Error]:
         try:

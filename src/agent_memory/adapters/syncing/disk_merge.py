@@ -6,14 +6,13 @@ lead to the merge yet: whoever comes after a crash finishes from there, and nobo
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.file_in_root import drop_file
-from agent_memory.adapters.disk.paths import inside, read_file, real_root
+from agent_memory.adapters.disk.paths import inside, read_file, real_root, those_there
 from agent_memory.adapters.git.blob_contents import contents_of
 from agent_memory.adapters.git.git_repository import GitRepository
 from agent_memory.adapters.store.transaction import Transactions
@@ -156,12 +155,9 @@ class DiskMerge:
         """The index as HEAD has it; what is never on disk does not count as removed."""
 
         def filled(tree: Tree) -> Result[None, Error]:
-            absent = frozenset(
-                path
-                for path, leaf in tree.items()
-                if path != IGNORE_FILE and why_outside(path, leaf) and not os.path.lexists(f"{self._real}/{path}")
-            )
-            return self.commits.fill_index(absent)
+            outside = [path for path, leaf in tree.items() if path != IGNORE_FILE and why_outside(path, leaf)]
+            there = those_there(self._real, outside)
+            return there.bind(lambda found: self.commits.fill_index(frozenset(outside) - frozenset(found)))
 
         return self.commits.tree("HEAD").bind(filled)
 

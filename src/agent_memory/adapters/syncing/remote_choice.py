@@ -77,10 +77,7 @@ class RemoteChoice:
 def _with_attributes(directory: str) -> Result[None, Error]:
     path = f"{directory}/attributes"
     try:
-        text = ""
-        if os.path.isfile(path):
-            with open(path, encoding="utf-8", errors="surrogateescape") as stream:
-                text = stream.read()
+        text = _text_of(path)
         there = text.splitlines()
         missing = [line for each in _MERGED if (line := f"{each} merge={_DRIVER}") not in there]
         if missing:
@@ -91,6 +88,15 @@ def _with_attributes(directory: str) -> Result[None, Error]:
     except OSError as error:
         return Failure(store_io(error, "write", path))
     return Success(None)
+
+
+def _text_of(path: str) -> str:
+    """The file's; empty where there is none. Raises OSError: what a person wrote there is never taken for nothing (P6)."""
+    try:
+        with open(path, encoding="utf-8", errors="surrogateescape") as stream:
+            return stream.read()
+    except FileNotFoundError:
+        return ""
 
 
 _HOW = "Name one with `memory sync --remote URL`; an empty repository that only you can read will do."

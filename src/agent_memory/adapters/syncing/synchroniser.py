@@ -8,12 +8,12 @@ machine is whole, and the next sync goes on.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from returns.result import Failure, Result, Success
 
+from agent_memory.adapters.disk.paths import is_there
 from agent_memory.adapters.forgetting.forgetting_files import ForgettingFiles
 from agent_memory.adapters.git.blob_contents import contents_of
 from agent_memory.adapters.git.git_process import GitProcess
@@ -78,9 +78,10 @@ class Synchroniser:
 
     def sync(self, request: SyncRequest) -> Result[Synced, Error]:
         """See the module. SyncRefused, and nothing changed, where the two are not to be merged."""
-        if request.dry_run and not os.path.lexists(self.root / ".git"):
-            return Failure(_NO_HISTORY)
-        chosen = self._ready().bind(lambda _: RemoteChoice(self.git, self.program).chosen(request.remote))
+        begun = is_there(str(self.root / ".git")) if request.dry_run else Success(True)
+        chosen = begun.bind(lambda is_begun: self._ready() if is_begun else Failure(_NO_HISTORY)).bind(
+            lambda _: RemoteChoice(self.git, self.program).chosen(request.remote)
+        )
         match sealed(chosen):
             case Failure(error):
                 return Failure(error)
