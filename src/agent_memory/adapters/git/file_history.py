@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
-
 from returns.result import Result, Success
 
+from agent_memory.adapters.disk.paths import is_there
 from agent_memory.adapters.git.git_process import GitOutput, GitProcess
 from agent_memory.domain.explaining.entry_story import Revision
 from agent_memory.domain.redaction import redact
@@ -23,10 +22,12 @@ def revisions_of(git: GitProcess, path: str, most: int) -> Result[tuple[Revision
     None where there is no repository, or git knows nothing of the file. What other programs wrote into a commit is
     shown on one clean line without secrets.
     """
-    if not os.path.lexists(git.root / ".git"):
-        return Success(())
-    asked = git.run("log", "--follow", f"--max-count={most}", f"--format={_FORMAT}", "-z", "--", path)
-    return asked.map(lambda output: _revisions(output) if output.ok else ())
+
+    def told() -> Result[tuple[Revision, ...], Error]:
+        asked = git.run("log", "--follow", f"--max-count={most}", f"--format={_FORMAT}", "-z", "--", path)
+        return asked.map(lambda output: _revisions(output) if output.ok else ())
+
+    return is_there(str(git.root / ".git")).bind(lambda is_here: told() if is_here else Success(()))
 
 
 def _revisions(output: GitOutput) -> tuple[Revision, ...]:
