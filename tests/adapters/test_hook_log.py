@@ -90,3 +90,23 @@ def test_a_full_disk_is_survived_in_silence(tmp_path: Path) -> None:
             log_hook_problem(str(tmp_path / "h"), str(tmp_path / "r"), None, "payload", "x")
     log_hook_problem(str(tmp_path / "h"), None, None, "payload", "afterwards")
     assert lines(log_at(tmp_path / "h"))[-1]["message"] == "afterwards"
+
+
+def test_a_line_that_the_disk_cuts_short_goes_elsewhere_and_spoils_no_other_p5(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = tmp_path / "r"
+    log_hook_problem(str(home), str(root), None, "payload", "first")
+    really_write, cut = os.write, [True]
+
+    def write(descriptor: int, data: bytes) -> int:
+        return really_write(descriptor, data[: len(data) // 2] if cut and cut.pop() else data)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "write", write)
+        log_hook_problem(str(home), str(root), None, "payload", "second")
+    log_hook_problem(str(home), str(root), None, "payload", "third")
+    texts = log_at(home).read_text().splitlines()
+    assert [json.loads(each)["message"] for each in (texts[0], texts[-1])] == ["first", "third"]
+    assert len(texts) == 3
+    assert [each["message"] for each in lines(root / ".cache" / FILE_NAME)] == ["second"]

@@ -93,3 +93,17 @@ def test_who_holds_the_log_is_waited_for_and_its_end_lets_it_go(tmp_path: Path) 
         holder.kill()
     with DeliveryLog(str(tmp_path)) as log:
         assert numbers(log) == [1]
+
+
+def test_a_line_that_the_disk_cuts_short_is_told_and_spoils_no_other_p5(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = DeliveryLog(str(tmp_path))
+    log.append(given(1))
+    really_write = os.write
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "write", lambda descriptor, data: really_write(descriptor, data[: len(data) // 2]))
+        with pytest.raises(OSError, match="only a part of the line"):
+            log.append(given(2))
+    log.append(given(3))
+    assert numbers(log) == [1, 3]

@@ -3,12 +3,12 @@
 A line says when, which harness, for which root, and in our own words what; never what anybody wrote. It lies in
 `~/.local/state/agent-memory/`, where it survives a root that is full or gone; where that cannot be written, in the
 root's `.cache/`. Where neither can be, the problem is lost: a full disk must not hold an agent up.
-Imports nothing but `os` and `time`, since capture runs inside every turn of every agent.
+Imports nothing but `time` and modules that import as little, since capture runs inside every turn of every agent.
 """
 
-import os
 import time
 
+from agent_memory.adapters.disk.appending import append_line, make_room
 from agent_memory.adapters.disk.durable import FILE_MODE, make_directories
 from agent_memory.adapters.disk.json_lite import json_object
 from agent_memory.adapters.surroundings.root import local_state_directory
@@ -52,14 +52,5 @@ def log_hook_problem(
 def _append(directory: str, line: bytes) -> None:
     make_directories(directory)
     path = f"{directory}/{FILE_NAME}"
-    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-    descriptor = os.open(path, flags, FILE_MODE)
-    try:
-        if os.fstat(descriptor).st_size + len(line) > MAX_BYTES:
-            os.replace(path, f"{directory}/{PREVIOUS_NAME}")
-            os.close(descriptor)
-            descriptor = os.open(path, flags, FILE_MODE)
-        os.fchmod(descriptor, FILE_MODE)
-        os.write(descriptor, line)
-    finally:
-        os.close(descriptor)
+    make_room(path, f"{directory}/{PREVIOUS_NAME}", len(line), MAX_BYTES)
+    append_line(path, line, FILE_MODE)

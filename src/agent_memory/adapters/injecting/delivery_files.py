@@ -10,6 +10,7 @@ import os
 import stat
 import time
 
+from agent_memory.adapters.disk.appending import append_line, make_room
 from agent_memory.adapters.disk.durable import DIRECTORY_MODE, FILE_MODE, close_quietly
 from agent_memory.adapters.disk.json_lite import json_object, scan_json
 from agent_memory.domain.injecting.deliveries import Delivery, delivery_of
@@ -58,20 +59,12 @@ class DeliveryLog:
                     yield delivery
 
     def append(self, delivery: Delivery) -> None:
-        """Add one line, in one write."""
+        """Add one line, in one write. OSError where the disk takes only a part of it, which is passed over later."""
         _make_directories(self._directory)
         line = f"{json_object(delivery.members)}\n".encode("utf-8", "backslashreplace")
         path = f"{self._directory}/{_LOG}"
-        descriptor = _open_log(path)
-        try:
-            if os.fstat(descriptor).st_size + len(line) > MAX_BYTES:
-                os.replace(path, f"{self._directory}/{_PREVIOUS}")
-                os.close(descriptor)
-                descriptor = _open_log(path)
-            os.fchmod(descriptor, FILE_MODE)
-            os.write(descriptor, line)
-        finally:
-            os.close(descriptor)
+        make_room(path, f"{self._directory}/{_PREVIOUS}", len(line), MAX_BYTES)
+        append_line(path, line, FILE_MODE)
 
 
 def _make_directories(path: str) -> None:
@@ -94,15 +87,6 @@ def _locked(descriptor: int) -> bool:
     except OSError:  # a file system without locks
         return True
     return True
-
-
-def _open_log(path: str) -> int:
-    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-    descriptor = os.open(path, flags, FILE_MODE)
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        os.close(descriptor)
-        raise OSError(f"{path} is not a regular file")
-    return descriptor
 
 
 def _read(path: str) -> str:
