@@ -20,7 +20,7 @@ from agent_memory.domain.queue import Loaded, Outcome, Pending, Trouble
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import PathRefused, StateCorrupt, StoreIo
 from agent_memory.formats.inbox_json import parse_inbox_entry, parse_retired_entry, render_inbox_entry
-from faults import Killed, failing_at, killed_at, snapshot
+from faults import Killed, failing_at, failing_on, killed_at, snapshot
 from inbox_entries import AT_MS, note, session
 
 NOW = AT_MS + 86_400_000
@@ -228,6 +228,18 @@ def test_quarantine_overwrites_nothing(inbox: InboxFiles, root: Path) -> None:
     assert sorted(kept) == ["{1", "{2", "{3"]
 
 
+def test_nor_where_nobody_can_tell_what_is_there_p6(inbox: InboxFiles, root: Path) -> None:
+    (root / "inbox").mkdir(parents=True)
+    bad = root / "inbox" / "bad.json"
+    bad.write_text("{1")
+    assert len(load(inbox).quarantined) == 1
+    bad.write_text("{2")
+    with failing_on(".failed/bad.json", "lstat"):
+        (unreadable,) = load(inbox).unreadable
+    assert "it could not be moved aside: Input/output error" in unreadable.reason
+    assert (bad.read_text(), (root / "inbox" / ".failed" / "bad.json").read_text()) == ("{2", "{1")
+
+
 def test_a_file_that_cannot_be_read_stays_and_is_counted_as_waiting(inbox: InboxFiles, root: Path) -> None:
     """P5 P6: a read error is neither "missing" nor "malformed"."""
     first, second = (inbox.put(session(str(n), AT_MS + n)).unwrap() for n in range(2))
@@ -426,3 +438,14 @@ def test_time_is_not_asked_of_the_machine(inbox: InboxFiles, monkeypatch: pytest
     for at_ms in (0, AT_MS, 253_402_300_799_999):
         inbox.put(session(str(at_ms), at_ms)).unwrap()
     assert [pending.entry.at_ms for pending in load(inbox).pending] == [0, AT_MS, 253_402_300_799_999]
+
+
+def test_an_entry_does_not_come_back_without_its_snapshot_p6(inbox: InboxFiles, root: Path) -> None:
+    pending = snapshot_entry(inbox, root)
+    assert isinstance(pending.entry.retrieval, FileSnapshot)
+    path = pending.entry.retrieval.path
+    inbox.give_up(pending, GAVE_UP).unwrap()
+    with failing_on(f".failed/{Path(path).name}", "lstat"):
+        assert isinstance(inbox.retry_failed().failure(), StoreIo)
+    assert inbox.retry_failed() == Success(1)
+    assert (root / path).read_text() == "kept text"

@@ -16,7 +16,7 @@ from agent_memory.domain.run_log import LoggedRun
 from agent_memory.domain.undone import Undoing
 from agent_memory.errors import PathRefused, RunNotFound
 from agent_memory.formats.footprint_json import render_footprint
-from faults import Killed, killed_at, snapshot
+from faults import Killed, failing_on, killed_at, snapshot
 
 NOW_MS = 1_800_000_000_000
 NOTE = FileChange("topics/a id__a1b2c3.md", None, FileState(b"A", 1))
@@ -91,6 +91,14 @@ def test_a_kill_at_any_point_never_leaves_half_a_footprint_that_passes_for_the_w
         if not counter.struck:
             break
     assert halves > 5
+
+
+def test_a_report_that_cannot_be_looked_at_does_not_go_with_the_details_p6(tmp_path: Path) -> None:
+    leave(tmp_path, 1)
+    old = leave(tmp_path, 200)
+    with failing_on(f"{old}/report.json", "lstat", "stat"):
+        pruning(tmp_path).prune(keep_runs=1)
+    assert [each.run_id for each in RunLogFiles(tmp_path).runs().unwrap() if each.summary == "1 merged"][-1] == old
 
 
 def test_a_link_for_runs_is_refused_p21(tmp_path: Path) -> None:

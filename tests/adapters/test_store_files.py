@@ -23,7 +23,7 @@ from agent_memory.domain.change import Change, Create, Receipt, Replace, Restore
 from agent_memory.domain.entry import Listings, MemoryEntry, Meta
 from agent_memory.domain.results import sealed
 from agent_memory.errors import Busy, EntryChanged, EntryExists, EntryInvalid, PathRefused, StateCorrupt, StoreIo
-from faults import Killed, failing_at, killed_at, snapshot
+from faults import Killed, failing_at, failing_on, killed_at, snapshot
 
 A, B, C, D = "id__aaaaaa", "id__bbbbbb", "id__cccccc", "id__dddddd"
 MS = 1_771_000_205_123
@@ -330,6 +330,32 @@ def test_what_is_retired_and_restored_keeps_its_time(root: Path) -> None:
     store(root).delete(A).unwrap()
     store(root).apply([Restore(A)]).unwrap()
     assert file.stat().st_mtime_ns == 10**18
+
+
+def test_what_was_there_before_it_was_retired_comes_back_or_nothing_p6(root: Path) -> None:
+    store(root).write(entry(A), None).unwrap()
+    before = notes(root)
+    store(root).apply([Retire(A, hash_of(root, A), valid_until_ms=1_800_000_000_000)]).unwrap()
+    (version,) = (root / "archive" / A).iterdir()
+    with failing_on(version.name, "open"):
+        refused = store(root).apply([Restore(A)])
+    assert refused == Failure(StoreIo(str(version), "open", "EIO", "Input/output error"))
+    store(root).apply([Restore(A)]).unwrap()
+    assert {path: data for path, data in notes(root).items() if path.startswith("topics/")} == before
+
+
+def test_the_id_of_a_retired_entry_that_cannot_be_read_is_not_given_again_p6_p15(root: Path) -> None:
+    store(root).write(entry(A), None).unwrap()
+    store(root).delete(A).unwrap()
+    (retired,) = (root / "archive").glob("*.md")
+    with failing_on(f"archive/{retired.name}", "open"):
+        refused = store(root).write(entry(A, "Another"), None)
+    assert refused == Failure(StoreIo(str(retired), "open", "EIO", "Input/output error"))
+    retired.write_bytes(b"\xff")
+    taken = store(root).write(entry(A, "Another"), None)
+    assert taken == Failure(EntryExists(A, f"archive/{retired.name}"))
+    retired.unlink()
+    assert isinstance(store(root).write(entry(A, "Another"), None), Success)
 
 
 @pytest.mark.parametrize("name", ["topics", "archive", ".transaction"])

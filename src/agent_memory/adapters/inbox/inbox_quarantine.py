@@ -49,8 +49,12 @@ class Quarantine:
 
 
 def _free_name(directory: str, name: str) -> str:
-    """The name, unless it is taken or leaves no room for the reason's; then a part of it with random digits."""
-    if len(os.fsencode(name)) <= _MAX_NAME_BYTES and not os.path.lexists(f"{directory}/{name}"):
-        return name
+    """The name, unless it is taken or leaves no room for the reason's; then a part of it with random digits. Raises OSError
+    where that cannot be told: what bears it already would be written over (P6)."""
+    if len(os.fsencode(name)) <= _MAX_NAME_BYTES:
+        try:
+            os.lstat(f"{directory}/{name}")
+        except FileNotFoundError:
+            return name
     stem = os.fsdecode(os.fsencode(name.removesuffix(".json"))[: _MAX_NAME_BYTES - 20])
     return f"{stem}~{random_digits()}.json"

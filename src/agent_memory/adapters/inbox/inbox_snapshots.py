@@ -9,7 +9,7 @@ from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.durable import make_directories, move_file
 from agent_memory.adapters.disk.io_errors import store_io
-from agent_memory.adapters.disk.paths import directory_inside
+from agent_memory.adapters.disk.paths import directory_inside, those_there
 from agent_memory.adapters.inbox.inbox_put import INBOX, put_text
 from agent_memory.domain.instants import iso_of
 from agent_memory.domain.redacted_path import redact_path
@@ -44,11 +44,10 @@ def file_snapshot_away(root: str, path: str, target: str) -> Result[None, Error]
 
 
 def fetch_snapshot_back(root: str, path: str, sources: tuple[str, ...]) -> Result[None, Error]:
-    """Bring a snapshot back to its place from the first of the directories that has it."""
-    for source in sources:
-        if os.path.lexists(f"{root}/{source}/{os.path.basename(path)}"):
-            return _moved(root, f"{source}/{os.path.basename(path)}", path)
-    return Success(None)
+    """Bring a snapshot back to its place from the first of the directories that has it. An error where that cannot be told
+    of one: the entry that it belongs to is not to come back without it (P6)."""
+    there = those_there(root, (f"{source}/{os.path.basename(path)}" for source in sources))
+    return there.bind(lambda found: _moved(root, found[0], path) if found else Success(None))
 
 
 def _moved(root: str, source: str, target: str) -> Result[None, Error]:

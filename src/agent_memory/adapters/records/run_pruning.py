@@ -83,7 +83,8 @@ class RunPruning:
         directory = f"{self._root}/{RUNS}/{run_id}"
         path = directory
         try:
-            going = [name for name in os.listdir(directory) if name not in (PRUNED, _REPORT)]
+            there = os.listdir(directory)
+            going = [name for name in there if name not in (PRUNED, _REPORT)]
             if going:
                 path = f"{directory}/{PRUNED}"
                 replace_file(path, b"")  # a footprint without some of its parts must never pass for the whole
@@ -91,7 +92,7 @@ class RunPruning:
                 path = f"{directory}/{name}"
                 _remove(path)
             fsync_directory(directory)
-            if not keep_report or not os.path.lexists(f"{directory}/{_REPORT}"):
+            if not keep_report or _REPORT not in there:
                 _remove(directory)
                 return Success(True)
         except OSError as error:

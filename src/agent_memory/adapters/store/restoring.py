@@ -10,6 +10,7 @@ from agent_memory.adapters.store.store_draft import Act, Draft, Write
 from agent_memory.domain.change import Applied
 from agent_memory.domain.entry import Listed, MemoryEntry, StoredEntry
 from agent_memory.domain.recording.file_change import FileState
+from agent_memory.domain.results import sealed
 from agent_memory.domain.text.file_name import file_name_of
 from agent_memory.errors import EntryExists, EntryNotFound, EntryUnreadable, Error
 from agent_memory.values import evolve
@@ -56,8 +57,14 @@ def _original(archived: Listed, draft: Draft) -> Result[FileState, Error]:
         return versions
     for path in reversed(versions.unwrap()):
         version = _archived_file(path, draft)
-        if isinstance(version, Success) and ended(version.unwrap()[0], archived.meta.valid_until_ms) == entry.entry:
-            return Success(version.unwrap()[1])
+        match sealed(version):
+            case Failure(EntryUnreadable()):
+                continue
+            case Failure(error):
+                return Failure(error)  # it may be the one: what retiring made of it is not what was there (P6)
+            case Success((before, bytes_before)):
+                if ended(before, archived.meta.valid_until_ms) == entry.entry:
+                    return Success(bytes_before)
     return Success(state)
 
 

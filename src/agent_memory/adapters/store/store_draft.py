@@ -16,7 +16,7 @@ from agent_memory.domain.entry import Listed, Listing, UnreadableFile
 from agent_memory.domain.recording.file_change import FileChange, FileState, content_hash, hash_of
 from agent_memory.domain.text.file_name import id_in_name
 from agent_memory.domain.text.folded_name import TakenNames, folded_name
-from agent_memory.errors import EntryNotFound, EntryUnreadable, Error, StoreIo
+from agent_memory.errors import EntryNotFound, EntryUnreadable, Error
 from agent_memory.values import frozen
 
 Write = tuple[str, FileState | None]
@@ -60,7 +60,7 @@ class Draft:
         self._archived_after: dict[str, Listed | None] = {}
         self._archived_spellings: defaultdict[str, set[str]] = defaultdict(set)
         """Ids that are, or once were, archived, by their folded form."""
-        self._archive_trouble: StoreIo | None = None
+        self._archived_unreadable: tuple[UnreadableFile, ...] = ()
         self._taken = Revocable()
 
     def take(self, act: Act) -> None:
@@ -137,7 +137,16 @@ class Draft:
         for file in self._unreadable:
             if _named_id(file).casefold() == wanted:
                 return Success(file.path) if file.io_error is None else Failure(file.io_error)
-        return self._archived_ids().map(lambda _: next((each.path for each in self._archived_under(wanted)), None))
+        return self._archived_ids().bind(lambda _: self._archived_owner(wanted))
+
+    def _archived_owner(self, folded_id: str) -> Result[str | None, Error]:
+        """Of what could not be read the name tells whose it is: an id is never given again (P15)."""
+        for bearer in self._archived_under(folded_id):
+            return Success(bearer.path)
+        for file in self._archived_unreadable:
+            if folded_id in (_named_id(file).casefold(), file.path.split("/")[1].casefold()):
+                return Success(file.path) if file.io_error is None else Failure(file.io_error)
+        return Success(None)
 
     def missing(self, id: str) -> Error:
         """Why there is no live entry with this id. "Not found" only where every file could be read (P6)."""
@@ -152,7 +161,8 @@ class Draft:
     def archived(self, id: str) -> Result[Listed | None, Error]:
         """The newest archived file of the id: what `read(id, archived=True)` shows."""
         found = self._archived_ids().map(lambda _: self._archived_now(id))
-        return Failure(self._archive_trouble) if found == Success(None) and self._archive_trouble else found
+        trouble = next((each.io_error for each in self._archived_unreadable if each.io_error is not None), None)
+        return Failure(trouble) if found == Success(None) and trouble is not None else found
 
     def versions(self, id: str) -> Result[tuple[str, ...], Error]:
         """Paths of the versions of an id, oldest first."""
@@ -208,7 +218,7 @@ class Draft:
             if isinstance(listing, Failure):
                 return listing
             self._archived = {each.meta.id: each for each in listing.unwrap().entries}
-            self._archive_trouble = next((each.io_error for each in listing.unwrap().unreadable if each.io_error), None)
+            self._archived_unreadable = listing.unwrap().unreadable
             for id in self._archived:
                 self._archived_spellings[id.casefold()].add(id)
         return Success(None)
