@@ -8,8 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from agent_memory.adapters.surroundings.repository import Repository, read_repository
+from agent_memory.adapters.surroundings.repository import (
+    Repository,
+    may_be_in_work_tree,
+    read_repository,
+    work_tree_above,
+)
 from agent_memory.domain.queueing.scope import GLOBAL_SCOPE
+from faults import failing_on
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 Git = Callable[..., str]
@@ -220,3 +226,24 @@ def test_a_git_file_that_points_nowhere_is_no_repository(home: Path) -> None:
     (home / "p").mkdir()
     (home / "p" / ".git").write_text("gitdir: /nowhere\n")
     assert read(home / "p", home)[0] == GLOBAL_SCOPE
+
+
+@pytest.mark.parametrize("ending", ["inner/.git", "inner/.git/HEAD"])
+def test_a_repository_that_cannot_be_looked_at_is_not_the_one_around_it_p6(
+    git: Git, project: Path, home: Path, ending: str
+) -> None:
+    git(project, "remote", "add", "origin", "https://github.com/owner/outer.git")
+    inner = project / "inner"
+    inner.mkdir()
+    git(inner, "init", "-q", "-b", "main")
+    with failing_on(ending, "stat"):
+        assert read(inner, home) == (GLOBAL_SCOPE, None, None)
+        with pytest.raises(OSError, match="Input/output error"):
+            work_tree_above(str(inner))
+
+
+def test_nothing_private_goes_where_a_repository_may_be_p6(home: Path) -> None:
+    (home / "p").mkdir()
+    assert not may_be_in_work_tree(str(home / "p"))
+    with failing_on("p/.git", "stat"):
+        assert may_be_in_work_tree(str(home / "p"))

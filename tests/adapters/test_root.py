@@ -3,8 +3,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from returns.result import Failure
 
+from agent_memory.adapters.surroundings.config_files import load_config
+from agent_memory.adapters.surroundings.configured_root import root_and_doubt
 from agent_memory.adapters.surroundings.root import default_root, home_of, storage_root
+from agent_memory.errors import StoreIo
+from faults import failing_on
 
 
 def test_the_variable_wins_over_the_config_and_the_config_over_the_default() -> None:
@@ -20,6 +25,22 @@ def test_the_commonplace_is_used_where_it_exists(home: Path) -> None:
     assert default_root(environ) == "/data/agent-memory"
     (home / "commonplace").mkdir()
     assert default_root(environ) == f"{home}/commonplace/01_files/_utilities/agent-memories"
+
+
+def test_the_data_directory_is_not_taken_for_a_commonplace_that_cannot_be_looked_at_p6(home: Path) -> None:
+    environ = {"HOME": str(home)}
+    (home / "commonplace").mkdir()
+    with failing_on("/commonplace", "stat"):
+        with pytest.raises(OSError, match="Input/output error"):
+            default_root(environ)
+        unread = StoreIo(f"{home}/commonplace", "look at", "EIO", "Input/output error")
+        assert load_config(environ, None) == Failure(unread)
+        root, doubt = root_and_doubt(environ, str(home))
+    # A hook keeps what it was given all the same, and tells.
+    assert (root, doubt) == (
+        f"{home}/.local/share/agent-memory",
+        f"{home}/commonplace cannot be looked at: Input/output error",
+    )
 
 
 def test_a_relative_data_directory_is_ignored() -> None:

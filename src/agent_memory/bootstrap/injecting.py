@@ -11,7 +11,7 @@ from returns.result import Failure, Result, Success
 from agent_memory.adapters.disk.paths import is_there
 from agent_memory.adapters.injecting.delivery_files import DeliveryLog
 from agent_memory.adapters.injecting.shelf_files import Shelf
-from agent_memory.adapters.surroundings.repository import work_tree_above
+from agent_memory.adapters.surroundings.repository import may_be_in_work_tree
 from agent_memory.bootstrap.searching import find
 from agent_memory.domain.entry import Listing, StoredEntry
 from agent_memory.domain.injecting.assembling import assemble
@@ -153,5 +153,5 @@ def _present(passage: Passage | None) -> tuple[Passage, ...]:
 
 def place_of(memory: Memory) -> Place:
     """The place of the working directory, now."""
-    in_repository = memory.cwd is not None and work_tree_above(memory.cwd) is not None
+    in_repository = memory.cwd is not None and may_be_in_work_tree(memory.cwd)
     return Place(memory.scope_here(), in_repository, memory.clock.now_ms())

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from returns.result import Result
 
-from agent_memory.adapters.surroundings.repository import work_tree_above
+from agent_memory.adapters.surroundings.repository import may_be_in_work_tree
 from agent_memory.adapters.surroundings.root import home_of
 from agent_memory.adapters.targets.chosen_targets import chosen_targets, expanded, told_path
 from agent_memory.domain.section import Published, RenderedSection, SectionBudget, Target
@@ -44,5 +44,5 @@ def publish(
 
 def section_here(memory: Memory) -> Result[RenderedSection, Error]:
     """As `Memory.section_here` has it."""
-    in_repository = memory.cwd is not None and work_tree_above(memory.cwd) is not None
+    in_repository = memory.cwd is not None and may_be_in_work_tree(memory.cwd)
     return memory.publisher.render(Target("-", frozenset({GLOBAL_SCOPE, memory.scope_here()}), in_repository))

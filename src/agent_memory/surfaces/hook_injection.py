@@ -8,7 +8,7 @@ from agent_memory.adapters.index.look_ahead import look_ahead
 from agent_memory.adapters.injecting.delivery_files import DeliveryLog
 from agent_memory.adapters.injecting.later_capture import was_captured_since
 from agent_memory.adapters.injecting.shelf_files import Looks, Shelf, keep_shelf, looks_of, read_shelf
-from agent_memory.adapters.surroundings.repository import read_repository, work_tree_above
+from agent_memory.adapters.surroundings.repository import may_be_in_work_tree, read_repository, work_tree_above
 from agent_memory.adapters.surroundings.root import config_path, local_state_directory
 from agent_memory.domain.injecting.already_shown import read_files, shown_whole
 from agent_memory.domain.injecting.assembling import assemble
@@ -84,7 +84,7 @@ class HookInjection:
         """What the managed sections show that this harness reads by itself."""
         if self.home is None:
             return frozenset()
-        groups = read_files(self.moment.harness, self.home, self.environ, work_tree_above(self.directory))
+        groups = read_files(self.moment.harness, self.home, self.environ, _work_tree_around(self.directory))
         return frozenset(id for group in groups for id in shown_whole(_first_text(group)))
 
     # -- at the start of a session ------------------------------------------------------------------------------------
@@ -107,7 +107,7 @@ class HookInjection:
         others = [local]
         if self.home is not None:
             others += [config_path(self.home), f"{local_state_directory(self.home)}/trusted.json"]
-        place = [self.scope, str(work_tree_above(self.directory) is not None)]
+        place = [self.scope, str(may_be_in_work_tree(self.directory))]
         return looks_of(self.root, "\n".join((*place, local) if os.path.lexists(local) else place), others, __version__)
 
     def _prepared(self) -> Shelf:
@@ -185,6 +185,14 @@ def _within(seconds: float, act: "Callable[[], tuple[Passage, ...]]") -> "tuple[
     thread.start()
     thread.join(seconds)
     return tuple(found)
+
+
+def _work_tree_around(directory: str) -> str | None:
+    """None, too, where it cannot be told: what a session may have read of it is said once more then."""
+    try:
+        return work_tree_above(directory)
+    except OSError:
+        return None
 
 
 def _first_text(paths: "Iterable[str]") -> str:

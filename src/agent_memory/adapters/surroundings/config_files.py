@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from returns.result import Failure, Result, Success
 
+from agent_memory.adapters.disk.io_errors import store_io
 from agent_memory.adapters.disk.paths import read_file
 from agent_memory.adapters.surroundings.root import ROOT_VARIABLE, config_path, home_of, storage_root
 from agent_memory.config import OPEN_SECTIONS, Config, preset_problem
@@ -191,6 +192,8 @@ def _root(environ: Mapping[str, str], configured: str | None) -> Result[str, Err
     except FileNotFoundError:
         problem = "it is a relative path, and the current directory was removed"
         return Failure(ConfigInvalid(ROOT_VARIABLE, (problem,)))
+    except OSError as error:
+        return Failure(store_io(error, "look at", str(error.filename)))
     return Failure(HomeUnknown()) if root is None else Success(root)
 
 

@@ -8,7 +8,7 @@ import stat
 
 from agent_memory.adapters.disk.durable import close_quietly
 from agent_memory.adapters.disk.json_lite import scan_json
-from agent_memory.adapters.surroundings.root import ROOT_VARIABLE, config_path, storage_root
+from agent_memory.adapters.surroundings.root import ROOT_VARIABLE, config_path, data_root, storage_root
 from agent_memory.domain.json_shape import is_object
 
 TYPE_CHECKING = False
@@ -26,10 +26,15 @@ def root_and_doubt(environ: "Mapping[str, str]", home: str | None) -> tuple[str 
     """The root, and what puts it in doubt. The current directory's config has no say: it may come from a clone."""
     if environ.get(ROOT_VARIABLE) or home is None:
         return storage_root(environ), ""
+    configured, doubt = None, ""
     try:
-        return storage_root(environ, _configured_root(config_path(home))), ""
-    except _DoubtError as doubt:
-        return storage_root(environ), str(doubt)
+        configured = _configured_root(config_path(home))
+    except _DoubtError as why:
+        doubt = str(why)
+    try:
+        return storage_root(environ, configured), doubt
+    except OSError as error:
+        return data_root(environ), doubt or f"{error.filename} cannot be looked at: {error.strerror}"
 
 
 def _configured_root(path: str) -> str | None:

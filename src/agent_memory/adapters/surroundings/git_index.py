@@ -17,9 +17,12 @@ _TAIL_BYTES = 14
 
 def is_tracked(path: str) -> bool:
     """Whether a file is in the index of the repository around it. In doubt (version 4 of the index, another file whose name
-    ends in the same way) it is. False where there is no repository, or no index that can be read."""
+    ends in the same way, an index that cannot be read: P6) it is. False where there is no repository, or no index."""
     real = os.path.realpath(path)
-    found = git_directory_above(os.path.dirname(real))
+    try:
+        found = git_directory_above(os.path.dirname(real))
+    except OSError:
+        return True
     if found is None:
         return False
     top_level, git_directory = found
@@ -27,7 +30,9 @@ def is_tracked(path: str) -> bool:
     try:
         with open(f"{git_directory}/index", "rb") as file:
             index = file.read(_MAX_INDEX_BYTES)
-    except OSError:
+    except FileNotFoundError:
         return False
+    except OSError:
+        return True
     shared = index[_VERSION] == b"\0\0\0\4"
     return (name[-_TAIL_BYTES:] if shared else name) + b"\0" in index

@@ -67,13 +67,22 @@ def temporary_directories(environ: "Mapping[str, str]") -> tuple[str, ...]:
 
 
 def work_tree_above(directory: str) -> str | None:
-    """The top of the git work tree that a directory is in; None where it is in none."""
+    """The top of the git work tree that a directory is in; None where it is in none. Raises OSError where that cannot be told:
+    the next one above is never taken for it (P6)."""
     found = git_directory_above(os.path.realpath(directory))
     return None if found is None else found[0]
 
 
+def may_be_in_work_tree(directory: str) -> bool:
+    """Whether a directory is in a git work tree; also where that cannot be told, so that nothing private is put there (P6)."""
+    try:
+        return work_tree_above(directory) is not None
+    except OSError:
+        return True
+
+
 def git_directory_above(directory: str) -> tuple[str, str] | None:
-    """The top of the work tree, and its git directory."""
+    """The top of the work tree, and its git directory. Raises OSError where that cannot be told."""
     while True:
         candidate = os.path.join(directory, ".git")
         git_directory = _git_directory_at(candidate, directory)
@@ -88,15 +97,23 @@ def git_directory_above(directory: str) -> tuple[str, str] | None:
 def _git_directory_at(candidate: str, directory: str) -> str | None:
     try:
         mode = os.stat(candidate).st_mode
-    except OSError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
     if stat.S_ISDIR(mode):
-        return candidate if os.path.exists(f"{candidate}/HEAD") else None
-    pointer = _read(candidate)
+        return candidate if _has_head(candidate) else None
+    pointer = _read_file(candidate, MAX_FILE_BYTES)
     if not pointer.startswith(b"gitdir:"):
         return None
     target = os.path.join(directory, os.fsdecode(pointer[len(b"gitdir:") :].strip()))
-    return os.path.realpath(target) if os.path.exists(f"{target}/HEAD") else None
+    return os.path.realpath(target) if _has_head(target) else None
+
+
+def _has_head(git_directory: str) -> bool:
+    try:
+        os.stat(f"{git_directory}/HEAD")
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    return True
 
 
 def _common_directory(git_directory: str) -> str:
@@ -195,15 +212,18 @@ def _unquoted(value: str) -> str:
 
 
 def _read(path: str, max_bytes: int = MAX_FILE_BYTES) -> bytes:
-    """The first bytes of a regular file; empty where there is none. O_NONBLOCK: a FIFO must not hold the harness up."""
+    """The first bytes of a regular file; empty where there is none, or it cannot be read."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        return _read_file(path, max_bytes)
     except OSError:
         return b""
+
+
+def _read_file(path: str, max_bytes: int) -> bytes:
+    """The same, but raises OSError. O_NONBLOCK: a FIFO must not hold the harness up."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
         status = os.fstat(descriptor)
         return os.read(descriptor, min(status.st_size, max_bytes)) if stat.S_ISREG(status.st_mode) else b""
-    except OSError:
-        return b""
     finally:
         close_quietly(descriptor)

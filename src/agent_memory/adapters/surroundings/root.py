@@ -1,9 +1,10 @@
 """Where the memories are kept: the one rule for the storage root and for the directories around it.
 
-Imports nothing but `os` (and `pwd` where HOME is not set), since capture uses it inside every turn of every agent.
+Imports nothing but `os` and `stat` (and `pwd` where HOME is not set), since capture uses it inside every turn of every agent.
 """
 
 import os
+import stat
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def storage_root(environ: "Mapping[str, str]", configured: str | None = None) ->
     """AGENT_MEMORY_ROOT, else the configured `storage.root`, else the default; None where no home is known.
 
     `~` is the home. A relative AGENT_MEMORY_ROOT counts from the current directory, as in any shell; a relative
-    `storage.root` counts from the home, since a config means one place wherever it is read.
+    `storage.root` counts from the home, since a config means one place wherever it is read. OSError: see `default_root`.
     """
     home = home_of(environ)
     named = environ.get(ROOT_VARIABLE)
@@ -57,14 +58,28 @@ def storage_root(environ: "Mapping[str, str]", configured: str | None = None) ->
 
 
 def default_root(environ: "Mapping[str, str]") -> str | None:
-    """Inside `~/commonplace` where that exists, else in the data directory; None where no home is known."""
+    """Inside `~/commonplace` where that exists, else `data_root`; None where no home is known. Raises OSError where that
+    cannot be told: another store than that of every other day is never taken for it (P6)."""
     home = home_of(environ)
-    if home is not None and os.path.isdir(f"{home}/{COMMONPLACE}"):
+    if home is not None and _is_directory(f"{home}/{COMMONPLACE}"):
         return f"{home}/{COMMONPLACE_ROOT}"
+    return data_root(environ)
+
+
+def data_root(environ: "Mapping[str, str]") -> str | None:
+    """In the data directory; None where no home is known."""
+    home = home_of(environ)
     data = environ.get("XDG_DATA_HOME", "")
     if data.startswith("/"):  # the XDG specification: a relative path is to be ignored
         return os.path.normpath(f"{data}/agent-memory")
     return None if home is None else f"{home}/.local/share/agent-memory"
+
+
+def _is_directory(path: str) -> bool:
+    try:
+        return stat.S_ISDIR(os.stat(path).st_mode)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
 
 
 def _absolute(path: str, home: str | None, base: "Callable[[], str]") -> str | None:

@@ -24,7 +24,10 @@ def chain_bytes(real_path: str, own_bytes: int, home: str | None) -> int:
     codex_home = None if home is None else os.path.realpath(f"{home}/.codex")
     if directory == codex_home:
         return own_bytes
-    top = work_tree_above(directory)
+    try:
+        top = work_tree_above(directory)
+    except OSError:  # it is for a warning alone
+        return 0
     if top is None:
         return 0
     above = _directories(os.path.realpath(top), directory)[:-1]

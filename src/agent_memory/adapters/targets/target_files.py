@@ -14,7 +14,7 @@ from returns.result import Failure, Result, Success
 from agent_memory.adapters.disk.durable import create_file, fsync_directory, write_new_file
 from agent_memory.adapters.disk.io_errors import store_io
 from agent_memory.adapters.disk.paths import FileImage, read_file
-from agent_memory.adapters.surroundings.repository import work_tree_above
+from agent_memory.adapters.surroundings.repository import may_be_in_work_tree
 from agent_memory.adapters.targets.instruction_chain import chain_bytes, overriding
 from agent_memory.domain.results import sealed
 from agent_memory.domain.target_file import TargetFile
@@ -106,7 +106,7 @@ class TargetFiles:
                 path=path,
                 real_path=real,
                 data=data,
-                in_repository=work_tree_above(directory) is not None,
+                in_repository=may_be_in_work_tree(directory),
                 chain_bytes=chain_bytes(real, len(data or b""), self.home),
                 overridden_by=overriding(real),
             )

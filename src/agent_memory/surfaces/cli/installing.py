@@ -11,6 +11,7 @@ from typing import Any
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.agent.agent_environment import only_for_a_person
+from agent_memory.adapters.disk.io_errors import store_io
 from agent_memory.adapters.scheduling.schedule_state import ScheduleState
 from agent_memory.adapters.setup.installation import Installation
 from agent_memory.adapters.surroundings.repository import work_tree_above
@@ -60,7 +61,10 @@ def run_installation(
 
 def repository_here(memory: Memory) -> Result[str, Error]:
     """The top of the repository around the working directory, for `--repo`."""
-    top = None if memory.cwd is None else work_tree_above(memory.cwd)
+    try:
+        top = None if memory.cwd is None else work_tree_above(memory.cwd)
+    except OSError as error:
+        return Failure(store_io(error, "look for a repository around", memory.cwd or ""))
     if top is None:
         return Failure(UsageInvalid("--repo is for a repository, and there is none around this directory"))
     return Success(top)
