@@ -25,6 +25,8 @@ EXIT_CODES = (0, 2, 10, 20, 30, 40, 50, 60, 70, 75)
 FAST = {"DISK_SYNC": "lies"}
 """Nothing is cut off here but the process: what it wrote is there."""
 LITTER = ("**/.tmp-*", ".transaction/*", ".git/*.lock")
+MOST_SHOWN = 600
+"""Characters of a complaint."""
 HOOK_LOG = ".local/state/agent-memory/hook-log.jsonl"
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from disk_faults import KILL, NONE, Fault, preloaded_library, struck
-from fault_sweep import Sweep, spread
+from fault_sweep import MOST_SHOWN, Sweep, spread
 from swept_calls import SCENES
 from swept_scenes import FORGOTTEN, Scene, busy_home, notes_of
 
@@ -25,8 +25,6 @@ SOME = {
 }
 """Every how many-th fault is tried in the normal suite."""
 
-MOST_SHOWN = 600
-"""Characters of a complaint."""
 LEAST_FAULTS = 12
 """So many are tried of each call, however few disk calls it makes: a sweep that tries nothing holds nothing."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -14,7 +15,7 @@ from attrs import define, field
 
 from conservation import violations
 from disk_faults import KILL, NONE, Fault, calls_of, preloaded_library, struck
-from fault_sweep import LITTER, moments, spread
+from fault_sweep import LITTER, MOST_SHOWN, moments, spread
 from faults import snapshot
 from loop_disk import LoopDisk
 from memory_process import Done, Memory
@@ -26,6 +27,8 @@ pytestmark = pytest.mark.sweep
 CUT = ("capture by a hook", "capture", "remember", "state set", "consolidate", "defrag", "undo", "search at first")
 LEAST_CUTS = 3
 """Of each call on each file system."""
+RESTED_SECONDS = 2.5
+"""What was written a moment ago is not believed unread: the first call would make other disk calls than those that are cut."""
 CHANGING = {"write", "fsync", "rename", "link", "unlink", "mkdir", "rmdir", "ftruncate64", "fchmod", "utimensat"}
 
 
@@ -36,10 +39,13 @@ def disk(request: pytest.FixtureRequest) -> Iterator[LoopDisk]:
     memory_disk = Path("/dev/shm")
     with tempfile.TemporaryDirectory(dir=memory_disk if memory_disk.is_dir() else None) as directory:
         disk = LoopDisk.new(request.param, Path(directory))
-        busy_home(disk.place / "home")
-        disk.keep()
-        yield disk
-        disk.unmount()
+        try:
+            busy_home(disk.place / "home")
+            time.sleep(RESTED_SECONDS)
+            disk.keep()
+            yield disk
+        finally:
+            disk.unmount()
 
 
 @define
@@ -89,10 +95,15 @@ class Cuts:
         seen = self.scene.seen(memory)
         if done.code == 0 and seen != self._after:
             yield f"it was acknowledged, and is gone: {done}"
-        if seen not in (self._before, self._after):
-            yield f"neither as before nor as after: {seen!r}"
         if not self.scene.takes_away and (lost := violations(before, snapshot(memory.root))):
             yield f"lost: {lost}"
+        if seen not in (
+            self._before,
+            self._after,
+        ):  # between two steps: the next call goes on there, without a doctor (P3)
+            again = self._again(memory)
+            if again.code or self.scene.seen(memory) != self._after:
+                yield f"neither as before nor as after, nor after the next call: {seen!r} {again}"
         for path in memory.root.rglob(".tmp-*"):
             os.utime(path, (0, 0))
         fixed = memory("doctor", "--fix", "--json")
@@ -101,9 +112,12 @@ class Cuts:
         if litter := [str(path) for glob in LITTER for path in memory.root.glob(glob)]:
             yield f"left lying about: {litter}"
         if seen == self._before and self._before != self._after:
-            again = memory(*self.scene.words, data=self.scene.data(memory.home))
+            again = self._again(memory)
             if again.code or self.scene.seen(memory) != self._after:
                 yield f"another end the next time: {again}"
+
+    def _again(self, memory: Memory) -> Done:
+        return memory(*self.scene.words, data=self.scene.data(memory.home))
 
 
 @pytest.mark.parametrize("name", CUT)
@@ -117,7 +131,7 @@ def test_a_power_cut_takes_nothing_that_was_acknowledged(
         f"P1-P3 {name} on {disk.kind}: {cuts.outcomes.total()} power cuts, of these {cuts.outcomes['acknowledged']} "
         f"after success, {len(complaints)} complaints",
     )
-    assert complaints == []
+    assert not complaints, "\n".join(each[:MOST_SHOWN] for each in complaints)
 
 
 def test_without_fsync_a_power_cut_would_be_noticed(disk: LoopDisk) -> None:
