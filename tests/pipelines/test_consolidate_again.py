@@ -14,6 +14,7 @@ from agent_memory.domain.agent_request import SessionRequest
 from agent_memory.domain.entry import Usage
 from agent_memory.domain.history import History, Role, ToolCall, Turn
 from agent_memory.domain.inbox_entry import SessionFile, retrieval_of
+from agent_memory.domain.instants import DAY_MS
 from agent_memory.domain.run import Run
 from agent_memory.domain.vocabulary import Harness, Status
 from agent_memory.errors import Error, HistoryUnavailable, StateCorrupt, StoreIo
@@ -181,6 +182,31 @@ def test_a_kept_history_that_is_damaged_hides_nothing() -> None:
     assert store.verdicts(store.run()) == ["unavailable"]
 
 
+class Unreadable(DictKeptHistories):
+    def fetch(self, *_: object) -> Result[History | None, Error]:
+        return Failure(StoreIo("histories/x", "read", "EIO", "Input/output error"))
+
+
+def test_one_that_cannot_be_read_just_now_is_waited_for_and_no_attempt_p6() -> None:
+    store = world(skipped(), entries(note("Found later")))
+    store.capture("s1", "first", "second")
+    store.run()
+    mark = store.marks.get(CLAUDE, "s1").unwrap()
+    assert mark is not None
+    store.marks.put(evolve(mark, last_record_id="record-1", turns_seen=1)).unwrap()
+    store.histories.put("s1", GONE)
+    store.capture_entry(SessionFile("claude-code-session", "s1"))
+    kept, store.kept = store.kept, Unreadable()
+    for _ in range(4):
+        assert store.verdicts(store.run()) == ["unavailable"]
+        store.clock.at_ms += DAY_MS
+    (trouble,) = store.inbox.troubles.values()
+    assert (trouble.code, trouble.attempts) == ("store-io", 0)
+    assert len(store.inbox.entries) == 1
+    store.kept = kept
+    assert store.verdicts(store.run()) == ["written"]
+
+
 # -- upgrade ----------------------------------------------------------------------------------------------------------
 
 
@@ -270,6 +296,23 @@ def test_what_was_said_since_is_looked_at_right_after() -> None:
     assert seen == [[1, 2], [3, 4]]
     assert not store.inbox.entries
     assert kept_numbers(store) == [1, 2, 3, 4]
+
+
+def test_it_is_not_done_with_less_than_was_kept_nor_without_what_came_since_p6() -> None:
+    store = consolidated_by_builtin()
+    upgraded(store)
+    kept, store.kept = store.kept, Unreadable()
+    store.run()
+    store.clock.at_ms += DAY_MS
+    store.kept = kept
+    whole = history("s1", "remember: the staging port is `8123`", "thanks", "one more thing")
+    store.histories.put("s1", StoreIo("s1.jsonl", "read", "EIO", "Input/output error"))
+    store.run()
+    assert (store.agent.asked, len(store.inbox.entries)) == ([], 1)
+    store.clock.at_ms += DAY_MS
+    store.histories.put("s1", whole)
+    store.run()
+    assert [[turn.number for turn in request.window.turns] for request in store.agent.asked] == [[1, 2], [3]]
 
 
 def test_what_a_command_consolidated_is_not_looked_at_again() -> None:

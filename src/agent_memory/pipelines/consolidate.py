@@ -22,7 +22,7 @@ from agent_memory.domain.run import Run, Settled, Work
 from agent_memory.domain.run_summary import sentence_of
 from agent_memory.domain.transcripts.redacted_history import redact_history
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Kind
-from agent_memory.errors import Defect, Error, HistoryUnavailable
+from agent_memory.errors import Defect, Error, HistoryUnavailable, StoreIo
 from agent_memory.machines.consolidate import Consolidate
 from agent_memory.machines.pipeline import Model
 from agent_memory.pipelines.asking import run_agent
@@ -141,7 +141,7 @@ def fetch_history(io: ConsolidateIo, run: Run) -> Result[Run, Error]:
             match sealed(fetch(io, pending.entry, mark)):
                 case Success(fetched):
                     return Success(_with_history(io, taken, Work(pending, mark=mark), fetched))
-                case Failure(HistoryUnavailable() as absent):
+                case Failure((HistoryUnavailable() | StoreIo()) as absent):
                     return Success(set_back_by_absence(io, taken, Work(pending, mark=mark), absent))
                 case Failure(error):
                     return Success(set_back_by_fault(io, taken, Work(pending, mark=mark), error))

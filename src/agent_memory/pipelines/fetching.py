@@ -9,7 +9,7 @@ from agent_memory.domain.history import History, SessionMark
 from agent_memory.domain.inbox_entry import UPGRADE_EVENT, FileSnapshot, InboxEntry, InlineNote, session_id_of
 from agent_memory.domain.results import sealed
 from agent_memory.domain.vocabulary import Status
-from agent_memory.errors import Error, HistoryUnavailable
+from agent_memory.errors import Error, HistoryUnavailable, StoreIo
 from agent_memory.pipelines.consolidate_io import ConsolidateIo
 from agent_memory.values import evolve, frozen
 
@@ -36,11 +36,24 @@ def fetch(io: ConsolidateIo, entry: InboxEntry, mark: SessionMark | None) -> Res
     match sealed(_from_kept(io, entry, None)):
         case Success(kept) if kept is not None:
             # What came since the mark was looked at by nobody yet: it is taken up right after this.
-            more = _from_source(io, entry, mark).map(lambda new: bool(new.history.turns)).value_or(False)
-            history = evolve(kept.history, remaining=kept.history.remaining or more)
-            return Success(evolve(kept, history=history))
+            return _has_more(io, entry, mark).map(
+                lambda more: evolve(kept, history=evolve(kept.history, remaining=kept.history.remaining or more))
+            )
+        case Failure(StoreIo() as unread):
+            return Failure(unread)  # the transcript may hold less by now (P6)
         case _:
             return _from_source(io, entry, None)
+
+
+def _has_more(io: ConsolidateIo, entry: InboxEntry, mark: SessionMark) -> Result[bool, Error]:
+    """Whether something came since the mark; nothing where the transcript is gone."""
+    match sealed(_from_source(io, entry, mark)):
+        case Success(new):
+            return Success(bool(new.history.turns))
+        case Failure(StoreIo() as unread):
+            return Failure(unread)
+        case Failure(_):
+            return Success(False)
 
 
 def is_looked_at_again(io: ConsolidateIo, entry: InboxEntry, mark: SessionMark) -> bool:
@@ -66,6 +79,8 @@ def _instead_of_source(
     match sealed(_from_kept(io, entry, mark)):
         case Success(kept) if kept is not None:
             return Success(kept)
+        case Failure(StoreIo() as unread):
+            return Failure(unread)  # it may be there, and is looked for again later (P6)
         case _:
             return Failure(error)
 
