@@ -22,7 +22,7 @@ from agent_memory.adapters.disk.paths import read_file
 from agent_memory.adapters.scheduling.notices import COMMAND, SESSION, Notice, notice_path, schedule_directory
 from agent_memory.domain.results import sealed
 from agent_memory.domain.scheduling.scheduled_run import InstalledSchedule, JobRecord, ScheduledRun, recorded
-from agent_memory.errors import Error
+from agent_memory.errors import Error, StoreIo
 from agent_memory.formats.schedule_json import parse_installed, parse_record, render_installed, render_record
 
 RUNS_KEPT = 50
@@ -65,12 +65,14 @@ class ScheduleState:
 
     def put_run(self, job: str, run: ScheduledRun) -> Result[JobRecord, Error]:
         """Write down that a run began or ended. What was recorded before is left out where it cannot be understood: it is
-        for information, and must not keep a job from running."""
+        for information, and must not keep a job from running. What cannot be read just now is not written over (P6)."""
         with self.locked() as held:
             if isinstance(held, Failure):
                 return held
-            record = recorded(self.record(job).value_or(JobRecord()), run, RUNS_KEPT)
-            return self._write(self._record_path(job), render_record(record)).map(lambda _: record)
+            before = self.record(job).lash(_unless_unread)
+            return before.map(lambda known: recorded(known, run, RUNS_KEPT)).bind(
+                lambda record: self._write(self._record_path(job), render_record(record)).map(lambda _: record)
+            )
 
     def put_notice(self, notice: Notice | None) -> Result[None, Error]:
         """What the next command and the next session are to be told, or nothing any more."""
@@ -117,3 +119,7 @@ class ScheduleState:
         except OSError as error:
             return Failure(store_io(error, "write", path))
         return Success(None)
+
+
+def _unless_unread(error: Error) -> Result[JobRecord, Error]:
+    return Failure(error) if isinstance(error, StoreIo) else Success(JobRecord())
