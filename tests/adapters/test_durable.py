@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from agent_memory.adapters.disk.durable import create_file, replace_file, replace_loosely
+from faults import failing_on
 
 WRITES: dict[str, Callable[[str], None]] = {
     "create": lambda path: create_file(path, b"new"),
@@ -85,3 +86,16 @@ def test_pieces_are_written_as_they_come_p25(tmp_path: Path) -> None:
 
     replace_loosely(str(tmp_path / "derived"), pieces())
     assert (tmp_path / "derived").read_bytes() == b"oneother"
+
+
+def test_nor_where_nobody_can_tell_whether_it_is_taken_p6(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "a"
+    path.write_bytes(b"old")
+
+    def refuse(*_: object) -> None:
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr(os, "link", refuse)
+    with failing_on("/a", "lstat"), pytest.raises(OSError, match="Input/output error"):
+        create_file(str(path), b"new")
+    assert (os.listdir(tmp_path), path.read_bytes()) == (["a"], b"old")

@@ -22,8 +22,8 @@ from agent_memory.domain.installing.ground import ground_of
 from agent_memory.domain.installing.plans import InstallPlan, Wish
 from agent_memory.domain.installing.receipt import Receipt
 from agent_memory.domain.installing.wanted import Part
-from agent_memory.errors import SettingsRefused, StateCorrupt
-from faults import Killed, failing_at, killed_at, snapshot
+from agent_memory.errors import SettingsRefused, StateCorrupt, StoreIo
+from faults import Killed, failing_at, failing_on, killed_at, snapshot
 
 SECTION = "<!-- agent-memory:start -->\n## Memory of earlier sessions\n<!-- agent-memory:end -->"
 FILES = {
@@ -227,6 +227,15 @@ class TestSettingsFiles:
     @pytest.fixture
     def files(self, home: Path) -> SettingsFiles:
         return SettingsFiles(TargetFiles(str(home), f"{home}/memories"))
+
+    def test_a_directory_that_cannot_be_looked_at_is_not_missing_with_what_is_in_it_p6(
+        self, files: SettingsFiles, home: Path
+    ) -> None:
+        (home / "a").mkdir()
+        (home / "a/c.json").write_text("{}")
+        with failing_on("/a", "lstat"):
+            assert isinstance(files.read(f"{home}/a/c.json").failure(), StoreIo)
+        assert files.read(f"{home}/a/c.json").unwrap().file.data == b"{}"
 
     def test_directories_that_are_missing_are_told_and_made(self, files: SettingsFiles, home: Path) -> None:
         path = home / "a" / "b" / "c.json"

@@ -116,14 +116,22 @@ def create_file(path: str, data: bytes, mode: int = FILE_MODE) -> None:
         except FileExistsError:
             raise
         except OSError:  # a file system without hard links
-            if os.path.lexists(path):
-                raise FileExistsError(path) from None
+            _refuse_taken(path)
             os.replace(temporary, path)
             temporary = ""
     finally:
         if temporary:
             os.unlink(temporary)
     fsync_directory(directory)
+
+
+def _refuse_taken(path: str) -> None:
+    """FileExistsError where something has the name; any other OSError where that cannot be told (P6)."""
+    try:
+        os.lstat(path)
+    except FileNotFoundError:
+        return
+    raise FileExistsError(errno.EEXIST, "File exists", path)
 
 
 def move_file(source: str, target: str) -> None:

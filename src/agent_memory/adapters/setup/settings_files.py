@@ -98,12 +98,21 @@ def without_empty(made: Iterable[str]) -> tuple[str, ...]:
 
 
 def _missing_directories(path: str) -> tuple[str, ...]:
+    """Raises OSError where it cannot be told of one: what is in it would count as not there (P6)."""
     missing: list[str] = []
     directory = os.path.dirname(os.path.normpath(path))
-    while not os.path.lexists(directory):
+    while not _is_there(directory):
         missing.append(directory)
         directory = os.path.dirname(directory)
     return tuple(reversed(missing))
+
+
+def _is_there(path: str) -> bool:
+    try:
+        os.lstat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    return True
 
 
 def _editable(path: str, file: TargetFile) -> Result[SettingsFile, Error]:
