@@ -181,6 +181,15 @@ class TestSilence:
         assert start(memory) == ""
         assert [each["code"] for each in problems(memory)] == ["config-invalid"]
 
+    def test_notes_that_cannot_be_looked_at_are_not_taken_for_none_p6(self, memory: Memory) -> None:
+        memory.remembered(ZEBRA, "--kind", "lesson")
+        (memory.root / "topics").rename(memory.root / "elsewhere")
+        (memory.root / "topics").symlink_to("topics")
+        assert start(memory) == ""
+        (problem,) = problems(memory)
+        assert problem["code"] == "store-io"
+        assert "topics cannot be looked at" in problem["message"]
+
     def test_a_record_that_cannot_be_written_costs_the_answer_and_is_logged(self, memory: Memory) -> None:
         memory.remembered(ZEBRA, "--kind", "lesson")
         (memory.root / "runs").mkdir(exist_ok=True)

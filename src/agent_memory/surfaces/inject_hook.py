@@ -9,6 +9,7 @@ Silent for sub-agents, for agent commands of our own (P23), and where there is n
 
 import gc
 import os
+import stat
 
 from agent_memory.adapters.disk.json_lite import json_object
 from agent_memory.adapters.scheduling.notices import SESSION, take_notice
@@ -81,7 +82,13 @@ def _answer(named: str, moment: Moment, environ: "Mapping[str, str]") -> None:
     if root is None:
         raise HookProblem("home-unknown", "no home directory is known; set HOME or AGENT_MEMORY_ROOT")
     notes = trouble = ""
-    if os.path.isdir(f"{root}/topics"):  # else there is no note yet, and nothing is to be created
+    try:
+        has_notes = stat.S_ISDIR(os.stat(f"{root}/topics").st_mode)
+    except (FileNotFoundError, NotADirectoryError):  # there is no note yet, and nothing is to be created
+        has_notes = False
+    except OSError as error:
+        has_notes, trouble = False, f"{root}/topics cannot be looked at: {error.strerror}"
+    if has_notes:
         answer = HookInjection(named, moment, environ, home, os.path.realpath(root))
         notes, trouble = answer.injection().text, answer.trouble
     texts = [text for text in (_failed_run(moment, home), notes) if text]
