@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+import random
 from collections.abc import Sequence
 
 import pytest
@@ -62,6 +63,14 @@ def test_rows_that_are_all_the_same_differ_in_nothing() -> None:
     same = packed([0.3, 0.4, 0.1])
     (found,) = cosines_with(rows_of([same] * 4), [packed([1.0, 0.0, 0.0])])
     assert found.centred == pytest.approx([0.0] * 4, abs=1e-3)
+
+
+def test_vectors_of_very_many_components_are_compared_too() -> None:
+    chance = random.Random(5)
+    every = [chance.randbytes(4_096) for _ in range(6)]
+    (found,) = cosines_with(rows_of(every), [every[2]])
+    assert found.plain == pytest.approx([cosine(every[2], each) for each in every])
+    assert found.centred[2] == pytest.approx(1.0, abs=1e-3)
 
 
 def test_a_vector_of_another_model_is_near_to_nothing() -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from math import fsum, sqrt
 from operator import mul
 
-from agent_memory.domain.similarity.lanes import lane_products
+from agent_memory.domain.similarity.lanes import MOST_FACTORS, lane_products
 from agent_memory.domain.similarity.vectors import components_of, square_of
 from agent_memory.values import frozen
 
@@ -14,7 +14,8 @@ Products = Callable[[bytes, Sequence[Sequence[int]]], Sequence[Sequence[float]]]
 """The scalar products of rows with others, as `lane_products` gives them."""
 
 _LARGEST_OF_MEAN = 0x7FFF
-"""The mean is multiplied with each row as integers of 16 bits: that is exact to the fifth digit."""
+"""The mean is multiplied with each row as integers of 16 bits, of fewer where it has very many components: that is exact to
+the fifth digit."""
 _NO_LENGTH = 1e-6
 
 
@@ -64,8 +65,7 @@ def cosines_with(rows: VectorRows, wanted: Sequence[bytes], products: Products =
         nowhere = [0.0] * len(rows)
         return tuple(Cosines(nowhere, nowhere) for _ in wanted)
     mean = [each / len(rows) for each in rows.unit_sum]
-    largest = max(map(abs, mean))
-    scale = _LARGEST_OF_MEAN / largest if largest else 0.0
+    scale = _scale_of(mean)
     others = [components_of(each) for each in wanted]
     *found, along_mean = products(rows.data, [*others, [round(each * scale) for each in mean]])
     inverse = [1 / sqrt(square) if square else 0.0 for square in rows.squares]
@@ -81,6 +81,11 @@ def cosines_with(rows: VectorRows, wanted: Sequence[bytes], products: Products =
     return tuple(Cosines(each, _centred(each, along, beside, mean_square)) for each in plain)
 
 
+def _scale_of(mean: Sequence[float]) -> float:
+    largest, total = max(map(abs, mean)), sum(map(abs, mean))
+    return min(_LARGEST_OF_MEAN / largest, (MOST_FACTORS - len(mean)) / total) if largest else 0.0
+
+
 def _times(products: Iterable[float], inverse: Sequence[float], factor: float) -> list[float]:
     return [product * each * factor for product, each in zip(products, inverse, strict=True)]
 
@@ -88,7 +93,8 @@ def _times(products: Iterable[float], inverse: Sequence[float], factor: float) -
 def _centred(
     plain: Sequence[float], along: Sequence[float], beside: Sequence[float], mean_square: float
 ) -> list[float]:
-    """`along`: of each row with the mean. `beside`: the length of each row of length 1, after the mean is taken off."""
+    """`along`: the product of each row, of length 1, with the mean. `beside`: its length after the mean is taken off; 0 for a
+    row of zeros."""
     middle = fsum(plain) / len(plain)
     mine = sqrt(max(1 - 2 * middle + mean_square, 0.0))
     rest = mean_square - middle
