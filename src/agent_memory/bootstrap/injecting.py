@@ -13,7 +13,7 @@ from agent_memory.adapters.injecting.delivery_files import DeliveryLog
 from agent_memory.adapters.injecting.shelf_files import Shelf
 from agent_memory.adapters.surroundings.repository import may_be_in_work_tree
 from agent_memory.bootstrap.searching import find
-from agent_memory.domain.entry import Listing, StoredEntry
+from agent_memory.domain.entry import Listed, Listing, StoredEntry
 from agent_memory.domain.injecting.assembling import assemble
 from agent_memory.domain.injecting.deliveries import COMMAND, Delivery, known_ids
 from agent_memory.domain.injecting.passage import Injection, Passage
@@ -21,10 +21,11 @@ from agent_memory.domain.injecting.place import Place, may_be_injected
 from agent_memory.domain.injecting.profiles import BUILT_IN, QUERY, SESSION_START, Profile, profile_named, with_notes
 from agent_memory.domain.injecting.relevance import is_relevant
 from agent_memory.domain.injecting.request import InjectRequest
+from agent_memory.domain.results import sealed
 from agent_memory.domain.searching.search_answer import FoundEntries
 from agent_memory.domain.searching.search_request import Mode, SearchRequest
 from agent_memory.domain.vocabulary import Harness
-from agent_memory.errors import Error, UsageInvalid
+from agent_memory.errors import Error, StoreIo, UsageInvalid
 
 if TYPE_CHECKING:
     from agent_memory.bootstrap.memory import Memory
@@ -93,9 +94,21 @@ def prepare(memory: Memory) -> Result[Shelf, Error]:
     config = memory.config.inject
 
     def shelf(live: Listing) -> Shelf:
-        found = candidates(live.entries, lambda each: memory.store.read_again(each).value_or(None), around)
+        unread = [each.io_error for each in live.unreadable if each.io_error is not None]
+
+        def read(listed: Listed) -> StoredEntry | None:
+            match sealed(memory.store.read_again(listed)):
+                case Success(stored):
+                    return stored
+                case Failure(error):
+                    unread.extend([error] if isinstance(error, StoreIo) else [])
+                    return None
+
+        found = candidates(live.entries, read, around)
         passages = tuple(passage for passage in map(passage_of, found) if passage is not None)
-        return Shelf(passages, config.token_budget, config.profiles, good_until_ms(live.entries, around))
+        until_ms = good_until_ms(live.entries, around)
+        # What could not be read just now is not to stay away until another note changes (P6).
+        return Shelf(passages, config.token_budget, config.profiles, 0 if unread else until_ms)
 
     found = is_there(memory.real_root)
     return found.bind(lambda is_found: memory.store.list().map(shelf) if is_found else Success(shelf(Listing(()))))

@@ -28,6 +28,8 @@ _MAX_BYTES = 8 << 20
 _MOST_PLACES = 64
 _GRAIN_NS = 2_000_000_000
 """The coarsest times of a file system that we know (FAT)."""
+_NEVER_NS = 1 << 63
+"""Later than any look."""
 
 
 class Shelf:
@@ -69,8 +71,12 @@ def looks_of(root: str, place: str, others: "Iterable[str]", version: str) -> Lo
     for path in others:
         try:
             status = os.stat(path)
-        except OSError:
+        except (FileNotFoundError, NotADirectoryError):
             seen.append(f"{path} -")
+            continue
+        except OSError:
+            seen.append(f"{path} ?")
+            touched_ns = _NEVER_NS  # nothing made from what may be there is kept (P6)
             continue
         seen.append(f"{path} {status.st_mtime_ns} {status.st_ctime_ns} {status.st_size} {status.st_ino}")
         touched_ns = max(touched_ns, status.st_mtime_ns, status.st_ctime_ns)
