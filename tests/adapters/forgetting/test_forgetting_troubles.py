@@ -9,11 +9,13 @@ from returns.result import Failure, Success
 
 from agent_memory.adapters.disk.dict_locks import DictLocks
 from agent_memory.adapters.forgetting.forgetter import Forgetter
+from agent_memory.adapters.forgetting.run_traces import remove_directory_below
 from agent_memory.adapters.git.dict_recorder import DictRecorder
 from agent_memory.adapters.records.dict_kept_histories import DictKeptHistories
 from agent_memory.adapters.surroundings.system_clock import DictClock
 from agent_memory.domain.forgetting.forgetting import ForgetTarget
-from faults import failing_at
+from agent_memory.errors import EntryNotFound, StoreIo
+from faults import failing_at, failing_on
 
 ID = "id__a1b2c3"
 STRIDE = 5
@@ -54,3 +56,45 @@ def test_whatever_the_disk_refuses_is_an_error_value_and_the_rest_is_done_later(
         if not counter.struck:
             break
     assert refused > 30 // STRIDE
+
+
+def write_note(root: Path, id: str) -> Path:
+    (root / "topics").mkdir(parents=True, exist_ok=True)
+    note = root / "topics" / f"a lamp -- {id}.md"
+    note.write_text(f"---\nid: {id}\ntitle: A lamp\n---\nThe lamp on the pier is lit at nine every evening.\n")
+    return note
+
+
+def test_what_may_have_been_forgotten_before_is_not_unknown_p6_p28(root: Path) -> None:
+    target = ForgetTarget(ID, purge=True)
+    assert forgetter(root).look(target) == Failure(EntryNotFound(ID))
+    write_note(root, ID)
+    forgetter(root).forget(forgetter(root).look(target).unwrap()).unwrap()
+    with failing_on(f"{ID}.json", "lstat"):
+        assert isinstance(forgetter(root).look(target).failure(), StoreIo)
+    assert isinstance(forgetter(root).look(target), Success)
+
+
+def test_notes_that_say_the_same_are_all_told_or_it_is_an_error_p6_p28(root: Path) -> None:
+    write_note(root, ID)
+    write_note(root, "id__b2c3d4")
+    whole = forgetter(root).look(ForgetTarget(ID)).unwrap().told.mentions
+    assert [each.id for each in whole] == ["id__b2c3d4"]
+    for k in range(1, 500):
+        with failing_at(k, errno.EIO, once=True) as counter:
+            looked = forgetter(root).look(ForgetTarget(ID))
+        assert isinstance(looked, Failure) or looked.unwrap().told.mentions == whole, k
+        if not counter.struck:
+            break
+
+
+def test_what_somebody_else_removes_meanwhile_hides_nothing_that_is_left(root: Path) -> None:
+    cache = root / ".cache"
+    cache.mkdir(parents=True)
+    for name in ("a", "b", "c"):
+        (cache / name).touch()
+    with failing_on(".cache/b", "unlink", number=errno.ENOENT):
+        remove_directory_below(str(root), ".cache")
+    assert [each.name for each in cache.iterdir()] == ["b"]
+    assert remove_directory_below(str(root), ".cache") == Success(None)
+    assert not cache.exists()

@@ -72,8 +72,9 @@ class Forgetter:
             return Failure(EntryChanged(found.told.target.id or next(iter(found.told.ids), "")))
 
         match sealed(self.look(seen.told.target)):
-            case Failure(EntryNotFound()) if was_forgotten(self._real, seen.told.target.id or ""):
-                return Success(seen.told)
+            case Failure(EntryNotFound() as missing):
+                gone = was_forgotten(self._real, seen.told.target.id or "")
+                return gone.bind(lambda is_gone: Success(seen.told) if is_gone else Failure(missing))
             case Failure(error):
                 return Failure(error)
             case Success(found):

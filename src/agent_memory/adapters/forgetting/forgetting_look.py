@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from returns.result import Failure, Result
+from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.paths import is_there, real_root, those_there
 from agent_memory.adapters.forgetting.forgetting_files import ForgettingFiles
@@ -63,21 +62,30 @@ class ForgettingLook:
 
     def _look_at_entry(self, target: ForgetTarget, id: str) -> Result[Found, Error]:
         def found(traces: NoteTraces, inbox: InboxTraces) -> Result[Found, Error]:
-            if not traces.removed and not traces.linked and not self._may_be_left(target, id):
-                return Failure(EntryNotFound(id))
             sessions = _sessions_of(traces.removed) if target.purge else ()
-            return self._found(target, traces, inbox, frozenset((id,)), sessions, ())
+            left = Success(True) if traces.removed or traces.linked else self._may_be_left(target, id)
+            return left.bind(
+                lambda is_left: (
+                    self._found(target, traces, inbox, frozenset((id,)), sessions, ())
+                    if is_left
+                    else Failure(EntryNotFound(id))
+                )
+            )
 
         return traces_of_entry(self._real, id).bind(
             lambda traces: inbox_of_entries(self._real, frozenset((id,))).bind(lambda inbox: found(traces, inbox))
         )
 
-    def _may_be_left(self, target: ForgetTarget, id: str) -> bool:
+    def _may_be_left(self, target: ForgetTarget, id: str) -> Result[bool, Error]:
         """Whether the note went before, and the history still holds it, or what knew of it."""
-        if not was_forgotten(self._real, id):
-            return False
-        work = ForgettingFiles(self.root).at_work().value_or(None)
-        return target.purge or (work is not None and id in work.words.ids)
+
+        def is_at_work() -> Result[bool, Error]:
+            work = ForgettingFiles(self.root).at_work()
+            return work.map(lambda begun: begun is not None and id in begun.words.ids)
+
+        return was_forgotten(self._real, id).bind(
+            lambda is_gone: is_at_work() if is_gone and not target.purge else Success(is_gone)
+        )
 
     def _look_at_session(self, target: ForgetTarget, session: SessionKey) -> Result[Found, Error]:
         def with_notes(inbox: InboxTraces) -> Result[Found, Error]:
@@ -109,7 +117,9 @@ class ForgettingLook:
         words = _words(traces, gone, session)
         touched = _ids_of(traces.removed) | _ids_of(traces.shared)
 
-        def told(runs: tuple[str, ...], kept: frozenset[str], has_history: bool) -> Found:
+        def told(
+            runs: tuple[str, ...], kept: frozenset[str], has_history: bool, mentions: tuple[Mention, ...]
+        ) -> Found:
             histories = tuple((harness, id) for harness, id in sessions if _kept_name(harness, id) in kept)
             forgetting = Forgetting(
                 target=target,
@@ -117,7 +127,7 @@ class ForgettingLook:
                 notes=_notes_in(traces),
                 shared=_shared_in(traces, session),
                 linked=traces.linked,
-                mentions=self._mentions(traces),
+                mentions=mentions,
                 inbox=inbox.paths,
                 runs=runs,
                 histories=histories,
@@ -139,24 +149,28 @@ class ForgettingLook:
             return Found(forgetting, traces, work, inbox.keys)
 
         return Result.do(
-            told(runs, frozenset(each.name for each in kept), has_history)
+            told(runs, frozenset(each.name for each in kept), has_history, mentions)
             for runs in RunTraces(self.root, words, touched, session).runs()
             for kept in self.histories.sessions()
             for has_history in is_there(f"{self._real}/.git")
+            for mentions in self._mentions(traces)
         )
 
     def _marks_of(self, session: SessionKey) -> Result[tuple[str, ...], Error]:
         paths = (f"{_MARKS}/{harness}_{slug_of(session.session_id)}.json" for harness in _harnesses(session))
         return those_there(self._real, paths)
 
-    def _mentions(self, traces: NoteTraces) -> tuple[Mention, ...]:
-        """Notes that stay and hold most of what a forgotten one states: the likest first."""
+    def _mentions(self, traces: NoteTraces) -> Result[tuple[Mention, ...], Error]:
+        """Notes that stay and hold most of what a forgotten one states: the likest first. An error where one cannot be looked
+        at that may be among them (P6)."""
         gone = {file.path for file in traces.removed}
         forgotten = [statements_of(each.meta.title, each.body) for each in newest_of_each(traces.removed).values()]
         mentions: dict[str, Mention] = {}
         for found in note_files(self._real) if forgotten else ():
-            file = found.value_or(None)
-            if file is None or file.stored is None or file.path in gone:
+            if isinstance(found, Failure):
+                return found.map(lambda _: ())
+            file = found.unwrap()
+            if file.stored is None or file.path in gone:
                 continue
             meta = file.stored.meta
             text = f"{meta.title}\n{meta.description}\n{file.stored.body}"
@@ -164,7 +178,7 @@ class ForgettingLook:
             known = mentions.get(meta.id)
             if share >= MENTION_SHARE and (known is None or known.percent < 100 * share):
                 mentions[meta.id] = Mention(meta.id, _title_of(meta), not file.live, round(100 * share))
-        return tuple(sorted(mentions.values(), key=lambda each: (-each.percent, each.archived, each.id)))
+        return Success(tuple(sorted(mentions.values(), key=lambda each: (-each.percent, each.archived, each.id))))
 
     @property
     def _real(self) -> str:
@@ -187,9 +201,9 @@ def _harnesses(session: SessionKey) -> tuple[Harness, ...]:
     return tuple(Harness) if session.harness is None else (session.harness,)
 
 
-def was_forgotten(root: str, id: str) -> bool:
+def was_forgotten(root: str, id: str) -> Result[bool, Error]:
     """Whether an entry of a real root was forgotten before."""
-    return is_id(id) and os.path.lexists(f"{root}/{FORGOTTEN}/{id}.json")
+    return is_there(f"{root}/{FORGOTTEN}/{id}.json") if is_id(id) else Success(False)
 
 
 def _kept_name(harness: Harness, session_id: str) -> str:

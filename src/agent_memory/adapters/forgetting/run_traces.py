@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from returns.result import Failure, Result, Success
@@ -287,11 +288,10 @@ def remove_directory_below(root: str, relative: str) -> Result[None, Error]:
 
 def _emptied(directory: str) -> None:
     for parent, directories, names in os.walk(directory, topdown=False, followlinks=False):
-        for name in names:
-            os.unlink(f"{parent}/{name}")
-        for name in directories:
+        for name in (*names, *directories):
             path = f"{parent}/{name}"
-            os.unlink(path) if os.path.islink(path) else os.rmdir(path)
+            with suppress(FileNotFoundError):  # that one is gone already does not mean that the others are
+                os.rmdir(path) if name in directories and not os.path.islink(path) else os.unlink(path)
     os.rmdir(directory)
 
 

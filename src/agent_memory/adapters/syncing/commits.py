@@ -28,7 +28,9 @@ class Commits:
         """The commit that a ref leads to; None where there is no such ref."""
 
         def found(output: GitOutput) -> Result[str | None, Error]:
-            return Success(output.stdout.decode("ascii").strip() if output.ok else None)
+            if output.status in (0, _NOT_SO):
+                return Success(output.stdout.decode("ascii").strip() if output.ok else None)
+            return Failure(failed(("rev-parse",), output))
 
         return self.git.run("rev-parse", "--quiet", "--verify", f"{name}^{{commit}}").bind(found)
 
