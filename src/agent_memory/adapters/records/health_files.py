@@ -10,6 +10,7 @@ from typing import Any
 
 from returns.result import Failure, Result, Success
 
+from agent_memory.adapters.disk.io_errors import store_io
 from agent_memory.adapters.inbox.failed_entries import failed_entries
 from agent_memory.adapters.inbox.hook_log import FILE_NAME, PREVIOUS_NAME, hook_log_directories
 from agent_memory.adapters.inbox.inbox_files import InboxFiles
@@ -85,6 +86,8 @@ class HealthFiles:
         warnings: tuple[str, ...],
     ) -> Health:
         recent = RunLogFiles(self.root).runs(RECENT_RUNS)
+        told, unread = _hook_log(self.root, self.environ)
+        owed = _owed(self.root)
         runs = _last_runs(recent.value_or(()))
         since = next((each.ended_at_ms for each in runs if each.machine == "consolidate"), None) or 0
         return Health(
@@ -98,33 +101,45 @@ class HealthFiles:
             troubles=tuple(sorted(troubles.items())),
             last_run=runs[0] if runs else None,
             earlier_runs=runs[1:],
-            hook_problems=tuple(
-                each for each in hook_problems(self.root, self.environ) if (ms_of(each.at) or since) >= since
-            ),
+            hook_problems=tuple(each for each in told if (ms_of(each.at) or since) >= since),
             spent_today=spend_on(days, day_of(self.clock.now_ms())),
             max_calls_per_day=self.max_calls_per_day,
             agent=self.agent,
-            unrecorded=unrecorded_writes(self.root),
-            warnings=(*warnings, *_run_warnings(self.root, recent)),
+            unrecorded=owed.value_or(0),
+            warnings=(*warnings, *_run_warnings(self.root, recent), *unread, *_told(owed)),
         )
 
 
 def hook_problems(root: Path, environ: Mapping[str, str]) -> list[HookProblem]:
     """Every capture that is known not to have arrived, oldest first; what is damaged in the log is passed over."""
-    problems: list[HookProblem] = []
-    for directory in hook_log_directories(home_of(environ), str(root)):
-        for name in (PREVIOUS_NAME, FILE_NAME):
-            problems += [
-                _hook_problem(each)
-                for each in _json_lines(Path(directory) / name)
-                if _concerns(each.get("root"), str(root))
-            ]
-    return sorted(problems, key=lambda problem: problem.at)
+    return _hook_log(root, environ)[0]
 
 
 def unrecorded_writes(root: Path) -> int:
     """Writes that git has not recorded yet."""
-    return _length_of_list(root / "runs" / "owed.json")
+    return _owed(root).value_or(0)
+
+
+def _hook_log(root: Path, environ: Mapping[str, str]) -> tuple[list[HookProblem], list[str]]:
+    """What the logs tell, and why some of it cannot be read: nobody can say what is in that (P6)."""
+    problems: list[HookProblem] = []
+    unread: list[str] = []
+    for directory in hook_log_directories(home_of(environ), str(root)):
+        for name in (PREVIOUS_NAME, FILE_NAME):
+            match sealed(_json_lines(Path(directory) / name)):
+                case Failure(error):
+                    unread.append(describe(error))
+                case Success(lines):
+                    problems += [_hook_problem(each) for each in lines if _concerns(each.get("root"), str(root))]
+    return sorted(problems, key=lambda problem: problem.at), unread
+
+
+def _owed(root: Path) -> Result[int, Error]:
+    return _json_of(root / "runs" / "owed.json").map(lambda document: len(document) if is_list(document) else 0)
+
+
+def _told(result: Result[object, Error]) -> tuple[str, ...]:
+    return (describe(result.failure()),) if isinstance(result, Failure) else ()
 
 
 def stamp_of(name: str) -> int | None:
@@ -167,21 +182,25 @@ def _hook_problem(line: dict[str, Any]) -> HookProblem:
     )
 
 
-def _json_of(path: Path) -> object:
+def _json_of(path: Path) -> Result[object, Error]:
     try:
         if path.stat().st_size > MAX_LIST_BYTES:
-            return None
+            return Success(None)
         document: object = json.loads(path.read_text("utf-8", "replace"))
-    except (OSError, ValueError, RecursionError):
-        return None  # it is for information: a damaged one must not hide the rest of the status
-    return document
+    except (FileNotFoundError, NotADirectoryError, ValueError, RecursionError):
+        return Success(None)  # it is for information: a damaged one must not hide the rest of the status
+    except OSError as error:
+        return Failure(store_io(error, "read", str(path)))
+    return Success(document)
 
 
-def _json_lines(path: Path) -> list[dict[str, Any]]:
+def _json_lines(path: Path) -> Result[list[dict[str, Any]], Error]:
     try:
         lines = path.read_text("utf-8", "replace").splitlines()
-    except OSError:
-        return []
+    except (FileNotFoundError, NotADirectoryError):
+        return Success([])
+    except OSError as error:
+        return Failure(store_io(error, "read", str(path)))
     documents: list[dict[str, Any]] = []
     for line in lines:
         try:
@@ -190,9 +209,4 @@ def _json_lines(path: Path) -> list[dict[str, Any]]:
             continue
         if is_object(document):
             documents.append(document)
-    return documents
-
-
-def _length_of_list(path: Path) -> int:
-    document = _json_of(path)
-    return len(document) if is_list(document) else 0
+    return Success(documents)
