@@ -9,21 +9,24 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from returns.result import Failure
+from returns.result import Failure, Success
 
+from agent_memory.adapters.harness.aider import CHAT_FILE, AiderChats
+from agent_memory.adapters.harness.aider_finder import AiderFinder
 from agent_memory.adapters.harness.claude_code import ClaudeCodeSessions
 from agent_memory.adapters.harness.codex import CodexSessions
 from agent_memory.adapters.harness.copilot import CopilotSessions
 from agent_memory.adapters.harness.cursor import CursorSessions
 from agent_memory.adapters.harness.gemini import GeminiSessions
-from agent_memory.adapters.harness.goose import GooseSessions
+from agent_memory.adapters.harness.goose import DATABASE, GooseSessions
 from agent_memory.adapters.harness.opencode import OpencodeSessions
 from agent_memory.adapters.harness.pi import PiSessions
 from agent_memory.adapters.harness.transcript_roots import TranscriptRoots, find_transcript
-from agent_memory.domain.inbox_entry import InboxEntry, OpencodeSession, SessionFile, SessionMethod
+from agent_memory.domain.inbox_entry import Context, InboxEntry, OpencodeSession, SessionFile, SessionMethod
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import HistoryUnavailable, StoreIo
 from agent_memory.ports import HistorySource
+from faults import failing_on
 
 NOT_FOUND = StoreIo("opencode", "run", "ENOENT", "No such file or directory")
 SOURCES: dict[SessionMethod, Callable[[TranscriptRoots], HistorySource]] = {
@@ -80,3 +83,24 @@ def test_the_databases_of_opencode_are_not_taken_for_none_p6(
 
 def test_a_root_that_is_not_there_holds_nothing() -> None:
     assert find_transcript(TranscriptRoots(("/none", "/dev/null")), "s-1") is None
+
+
+@pytest.mark.parametrize("method", sorted(SOURCES))
+def test_nor_is_a_file_that_cannot_be_looked_at_p6(roots: TranscriptRoots, method: SessionMethod) -> None:
+    entry = InboxEntry(0, Harness.MANUAL, SessionFile(method, "s-1", f"{roots.roots[0]}/gone/s-1.jsonl"))
+    assert "Input/output error" not in reason(SOURCES[method](roots), entry)
+    with failing_on(DATABASE if method == "goose-session" else "gone/s-1.jsonl", "lstat"):
+        assert "cannot be looked through: Input/output error" in reason(SOURCES[method](roots), entry)
+
+
+def test_nor_is_the_chat_of_a_directory_above_it_taken_for_it_p6(home: Path) -> None:
+    inner = home / "work" / "inner"
+    inner.mkdir(parents=True)
+    (inner.parent / CHAT_FILE).write_text("# aider chat started at 2026-02-13 14:30:05\n\n#### outer\n")
+    chats = AiderChats(str(home))
+    assert chats.above(str(inner)) == str(inner.parent / CHAT_FILE)
+    with failing_on(f"inner/{CHAT_FILE}", "lstat"):
+        entry = InboxEntry(0, Harness.AIDER, SessionFile("aider-session", "s-1"), Context(cwd=str(inner)))
+        assert "Input/output error" in reason(chats, entry)
+        found = list(AiderFinder(chats, (), lambda: [Success(str(inner))]).find(None))
+    assert [each.failure().code for each in found] == ["store-io"]

@@ -96,6 +96,15 @@ def is_there(path: str) -> Result[bool, Error]:
     return Success(True)
 
 
+def lies_there(path: str) -> bool:
+    """Like `is_there`, for whoever tells of an OSError in words of its own: it is raised. What cannot be a path has nothing."""
+    try:
+        os.lstat(path)
+    except (FileNotFoundError, NotADirectoryError, ValueError):
+        return False
+    return True
+
+
 def those_there(root: str, paths: Iterable[str]) -> Result[tuple[str, ...], Error]:
     """Those of the relative paths that have something at them; an error where that cannot be told of one (P6)."""
     found: list[str] = []

@@ -9,13 +9,14 @@ from functools import partial
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.lines import LongLine, read_lines
+from agent_memory.adapters.disk.paths import lies_there
 from agent_memory.adapters.harness.aider_session import AiderRuns, Run
-from agent_memory.adapters.harness.line_transcripts import fetch_session
+from agent_memory.adapters.harness.line_transcripts import fetch_session, not_looked_for
 from agent_memory.adapters.harness.transcript_roots import OpenTranscript, TranscriptRoots, roots_of, transcript
 from agent_memory.adapters.harness.turn_drafts import NewFrom, new_after, new_after_lost_record
 from agent_memory.adapters.surroundings.git_index import is_tracked
 from agent_memory.domain.history import History, SessionMark
-from agent_memory.domain.inbox_entry import InboxEntry, SessionFile
+from agent_memory.domain.inbox_entry import InboxEntry, SessionFile, session_id_of
 from agent_memory.domain.results import sealed
 from agent_memory.errors import Error, HistoryUnavailable, HistoryUnreadable, TranscriptRefused
 from agent_memory.values import frozen
@@ -45,7 +46,10 @@ class AiderChats:
         """The turns after the mark, at most about 16 MiB of them (`remaining` then)."""
         path = entry.retrieval.session_path if isinstance(entry.retrieval, SessionFile) else None
         cwd = entry.context.cwd
-        path = path if path is not None else self.above(cwd) if cwd is not None else self.named_file
+        try:
+            path = path if path is not None else self.above(cwd) if cwd is not None else self.named_file
+        except OSError as error:
+            return Failure(not_looked_for(session_id_of(entry) or "", error))
         return fetch_session(
             self._roots_for(path), entry, "aider-session", lambda _, __: path, partial(_read_history, mark)
         )
@@ -69,10 +73,11 @@ class AiderChats:
         return roots_of(self.home, [*named, *own], self.further)
 
     def above(self, directory: str) -> str | None:
-        """The chat history of a directory or of one above it; aider keeps it at the top of the work tree."""
+        """The chat history of a directory or of one above it; aider keeps it at the top of the work tree. Raises OSError where it
+        cannot be told whether there is one: that of a directory further up is another's (P6)."""
         for _ in range(_MAX_DIRECTORIES_ABOVE):
             path = os.path.join(directory, CHAT_FILE)
-            if os.path.lexists(path):
+            if lies_there(path):
                 return path
             if directory in (self.home, os.path.dirname(directory)):
                 return None

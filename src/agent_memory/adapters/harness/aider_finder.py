@@ -39,7 +39,10 @@ class AiderFinder:
                 case Failure() as failure:
                     yield failure
                 case Success(project):
-                    paths.update(dict.fromkeys(filter(None, [self.chats.above(project)])))
+                    try:
+                        paths.update(dict.fromkeys(filter(None, [self.chats.above(project)])))
+                    except OSError as error:
+                        yield Failure(store_io(error, "examine", project))
         for path in paths:
             try:
                 status = os.lstat(path)

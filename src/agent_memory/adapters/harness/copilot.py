@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from functools import partial
 
 from returns.result import Result
 
+from agent_memory.adapters.disk.paths import lies_there
 from agent_memory.adapters.harness.copilot_session import CopilotSession
 from agent_memory.adapters.harness.line_transcripts import fetch_session, history_in, read_session
 from agent_memory.adapters.harness.transcript_roots import (
@@ -42,7 +42,7 @@ def find_events(roots: TranscriptRoots, session_id: str) -> str | None:
     if not is_session_id(session_id):
         return None
     own = (f"{root}/{session_id}/{EVENTS_FILE}" for root in roots.roots)
-    return next((path for path in own if os.path.lexists(path)), None) or find_transcript(roots, session_id)
+    return next((path for path in own if lies_there(path)), None) or find_transcript(roots, session_id)
 
 
 def _read(mark: SessionMark | None, file: OpenTranscript, session_id: str) -> Result[History, Error]:

@@ -11,6 +11,7 @@ from functools import partial
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.lines import Line, LongLine, read_lines
+from agent_memory.adapters.disk.paths import lies_there
 from agent_memory.adapters.harness.cursor_plain_text import plain_text_pieces
 from agent_memory.adapters.harness.cursor_session import CursorSession
 from agent_memory.adapters.harness.cursor_siblings import TRANSCRIPTS, is_delegated, is_sub_agents
@@ -56,9 +57,9 @@ class CursorSessions:
         from_transcript = mark is not None and _ID_OF_LINE.fullmatch(mark.last_record_id) is not None
         try:
             path = self._transcript_path(retrieval)
+            stored = None if from_transcript and path is not None else self._stored(retrieval, mark)
         except OSError as error:
             return Failure(not_looked_for(retrieval.session_id, error))
-        stored = None if from_transcript and path is not None else self._stored(retrieval, mark)
         if path is None or _is_whole(stored):
             return stored or self._absent(retrieval.session_id)
         read = read_transcript(self.roots, path, retrieval.session_id, partial(self._read, mark))
@@ -83,11 +84,11 @@ class CursorSessions:
     def _databases(self, named: str | None) -> list[str]:
         paths = [f"{root}/{DATABASE}" for root in self.roots.roots]
         named_one = [named] if named is not None and named.endswith(DATABASE) else []
-        return [*named_one, *(path for path in paths if path != named and os.path.lexists(path))]
+        return [*named_one, *(path for path in paths if path != named and lies_there(path))]
 
     def _transcript_path(self, retrieval: SessionFile) -> str | None:
         named = retrieval.session_path
-        if named is not None and not named.endswith(DATABASE) and os.path.lexists(named):
+        if named is not None and not named.endswith(DATABASE) and lies_there(named):
             return named
         found = _found(self.roots, retrieval.session_id)
         return found if named is None or named.endswith(DATABASE) else found or named
@@ -115,9 +116,7 @@ def _found(roots: TranscriptRoots, session_id: str) -> str | None:
     names = [name for suffix in _SUFFIXES for name in (f"{session_id}/{session_id}{suffix}", f"{session_id}{suffix}")]
     directories = [directory for root in roots.roots for directory in _directories(root)]
     paths = (f"{directory}/{name}" for directory in directories for name in names)
-    return max(
-        (path for path in paths if os.path.lexists(path)), key=lambda path: os.lstat(path).st_mtime, default=None
-    )
+    return max((path for path in paths if lies_there(path)), key=lambda path: os.lstat(path).st_mtime, default=None)
 
 
 def _directories(root: str) -> Iterator[str]:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from agent_memory.adapters.disk.json_lines import objects_in
 from agent_memory.adapters.disk.lines import MAX_LINE_BYTES, Line, read_lines
+from agent_memory.adapters.disk.paths import lies_there
 from agent_memory.adapters.harness.any_json import mapping_at, objects_at, text_at
 from agent_memory.adapters.harness.transcript_roots import TranscriptRoots, transcript
 
@@ -38,7 +39,7 @@ def _siblings(path: str) -> list[str]:
         return []
     paths = [f"{directory}/{name}" if name.endswith(".jsonl") else f"{directory}/{name}/{name}.jsonl" for name in names]
     at = _changed_at(path)
-    others = [other for other in paths if other != path and os.path.lexists(other)]
+    others = [other for other in paths if other != path and lies_there(other)]
     return sorted(others, key=lambda other: abs(_changed_at(other) - at))[:_LOOKED_AT]
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from functools import partial
 
 from returns.result import Failure, Result
 
 from agent_memory.adapters.disk.json_lines import objects_in
+from agent_memory.adapters.disk.paths import lies_there
 from agent_memory.adapters.harness.first_history import MaybeHistory, first_history, known_history
 from agent_memory.adapters.harness.goose_session import GooseSession
 from agent_memory.adapters.harness.line_transcripts import (
@@ -61,9 +61,13 @@ class GooseSessions:
         session_id, named = retrieval.session_id, retrieval.session_path
         if named is not None and not named.endswith(".jsonl"):
             yield read_database(self.roots, named, session_id, partial(_in_database, session_id, mark))
-        for database in (f"{root}/{DATABASE}" for root in self.roots.roots):
-            if os.path.lexists(database):
-                yield read_database(self.roots, database, session_id, partial(_in_database, session_id, mark))
+        try:
+            databases = [database for root in self.roots.roots if lies_there(database := f"{root}/{DATABASE}")]
+        except OSError as error:
+            yield Failure(not_looked_for(session_id, error))
+            return
+        for database in databases:
+            yield read_database(self.roots, database, session_id, partial(_in_database, session_id, mark))
         try:
             path = named if named is not None and named.endswith(".jsonl") else find_transcript(self.roots, session_id)
         except OSError as error:

@@ -10,6 +10,7 @@ from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.json_lines import objects_in
 from agent_memory.adapters.disk.lines import Line, LongLine, read_lines
+from agent_memory.adapters.disk.paths import lies_there
 from agent_memory.adapters.harness.session_turns import SessionTurns
 from agent_memory.adapters.harness.transcript_roots import OpenTranscript, TranscriptRoots, transcript
 from agent_memory.adapters.harness.turn_drafts import NewFrom, new_after, new_after_lost_record
@@ -77,11 +78,11 @@ def fetch_session(
         raise TypeError(f"{retrieval.method} is not {method}")
     session_id = retrieval.session_id
     path = retrieval.session_path
-    if path is None or not os.path.lexists(path):  # moved with its project, perhaps
-        try:
+    try:
+        if path is None or not lies_there(path):  # moved with its project, perhaps
             path = find(roots, session_id) or path
-        except OSError as error:
-            return Failure(not_looked_for(session_id, error))
+    except OSError as error:
+        return Failure(not_looked_for(session_id, error))
     if path is None:
         where = ", ".join(roots.roots) or "any known directory"
         return Failure(HistoryUnavailable(session_id, f"there is no transcript of it in {where}"))

@@ -12,6 +12,7 @@ from agent_memory.adapters.agent.agent_environment import child_environment
 from agent_memory.adapters.agent.child_process import Finished, run_child
 from agent_memory.adapters.disk.json_lines import objects_in
 from agent_memory.adapters.disk.lines import MAX_LINE_BYTES
+from agent_memory.adapters.disk.paths import lies_there
 from agent_memory.adapters.harness.any_json import mapping_at, objects_at
 from agent_memory.adapters.harness.first_history import MaybeHistory
 from agent_memory.adapters.harness.line_transcripts import not_looked_for, session_after
@@ -106,7 +107,7 @@ class OpencodeSessions:
                 yield history_in_storage(Storage(self.roots, f"{root}/storage"), session_id, mark)
 
     def _databases(self) -> Iterator[str]:
-        if self.database is not None and os.path.lexists(self.database):
+        if self.database is not None and lies_there(self.database):
             yield self.database
         for root in self.roots.roots:
             for name in _database_names(root):

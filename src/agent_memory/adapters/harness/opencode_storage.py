@@ -11,6 +11,7 @@ from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.json_lines import objects_in
 from agent_memory.adapters.disk.lines import MAX_LINE_BYTES, Line, read_lines
+from agent_memory.adapters.disk.paths import lies_there
 from agent_memory.adapters.harness.first_history import MaybeHistory, history_unless_empty
 from agent_memory.adapters.harness.line_transcripts import session_after
 from agent_memory.adapters.harness.opencode_session import OpencodeSession
@@ -43,10 +44,10 @@ class _FailingFileError(Exception):
 
 def history_in_storage(storage: Storage, session_id: str, mark: SessionMark | None) -> MaybeHistory:
     """The session's turns after the mark; None where there is no file of it."""
-    path = _session_path(storage, session_id)
-    if path is None:
-        return Success(None)
     try:
+        path = _session_path(storage, session_id)
+        if path is None:
+            return Success(None)
         session = session_after(mark, partial(OpencodeSession, session_id), partial(_fill, storage, path, session_id))
     except _FailingFileError as failing:
         return Failure(failing.error)
@@ -60,7 +61,7 @@ def _session_path(storage: Storage, session_id: str) -> str | None:
         return None
     sessions = f"{storage.path}/session"
     paths = (f"{sessions}/{project}/{session_id}{_SUFFIX}" for project in _names(sessions))
-    return next((path for path in paths if os.path.lexists(path)), None)
+    return next((path for path in paths if lies_there(path)), None)
 
 
 def _fill(storage: Storage, path: str, session_id: str, session: OpencodeSession) -> None:

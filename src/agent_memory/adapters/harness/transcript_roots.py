@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 from returns.result import Failure, Result, Success
 
-from agent_memory.adapters.disk.paths import close_quietly
+from agent_memory.adapters.disk.paths import close_quietly, lies_there
 from agent_memory.errors import HistoryUnavailable, TranscriptRefused
 from agent_memory.values import frozen
 
@@ -213,7 +213,7 @@ def _candidates(root: str, name: str) -> Iterator[str]:
     except (FileNotFoundError, NotADirectoryError):
         return
     for directory in [root, *directories]:
-        if os.path.lexists(f"{directory}/{name}"):
+        if lies_there(f"{directory}/{name}"):
             yield f"{directory}/{name}"
 
 
