@@ -344,6 +344,16 @@ def test_what_was_there_before_it_was_retired_comes_back_or_nothing_p6(root: Pat
     assert {path: data for path, data in notes(root).items() if path.startswith("topics/")} == before
 
 
+def test_a_copy_is_not_read_for_the_entry_that_cannot_be_p6(root: Path) -> None:
+    store(root).write(entry(A), None).unwrap()
+    (own,) = (root / "topics").iterdir()
+    copy = own.with_name(f"Z {own.name}")
+    copy.write_bytes(own.read_bytes().replace(b"Body.", b"Old."))
+    with failing_on(f"topics/{own.name}", "open"):
+        assert store(root).read(A) == Failure(StoreIo(str(own), "open", "EIO", "Input/output error"))
+    assert store(root).read(A).unwrap().body == "Body."
+
+
 def test_the_id_of_a_retired_entry_that_cannot_be_read_is_not_given_again_p6_p15(root: Path) -> None:
     store(root).write(entry(A), None).unwrap()
     store(root).delete(A).unwrap()

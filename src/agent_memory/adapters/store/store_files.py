@@ -28,7 +28,7 @@ from agent_memory.domain.entry import Listed, Listing, Listings, MemoryEntry, St
 from agent_memory.domain.results import sealed
 from agent_memory.domain.text.file_name import id_in_name
 from agent_memory.domain.text.ids import is_id
-from agent_memory.errors import EntryChanged, EntryNotFound, EntryUnreadable, Error
+from agent_memory.errors import EntryChanged, EntryNotFound, EntryUnreadable, Error, StoreIo
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -106,6 +106,8 @@ class StoreFiles:
                     listed = _by_id(listing, id) or (None if archived else _by_alias(listing, id))
                     if listed is None:
                         return self._absent(id, listing, archived)
+                    if (unread := _unread_with_name(listing, id)) is not None:
+                        return Failure(unread)  # it may be the entry, and the one that was found a copy of it (P6)
                     match sealed(self._load(listed.path, listed.meta.id)):
                         case Success(stored) if stored is not None:
                             return Success(stored)
@@ -265,6 +267,11 @@ def _not_live(id: str, archive: Listing) -> Error:
     archived = _by_id(archive, id) is not None
     trouble = next((file.io_error for file in archive.unreadable if file.io_error is not None), None)
     return trouble if trouble is not None and not archived else EntryNotFound(id, archived)
+
+
+def _unread_with_name(listing: Listing, id: str) -> StoreIo | None:
+    files = (each for each in listing.unreadable if id_in_name(each.path.rpartition("/")[2]) == id)
+    return next((each.io_error for each in files if each.io_error is not None), None)
 
 
 def _by_id(listing: Listing, id: str) -> Listed | None:
