@@ -6,6 +6,7 @@ from __future__ import annotations
 import marshal
 from array import array
 from collections.abc import Iterator
+from itertools import chain
 
 from agent_memory.domain.analysis.denials import Denial
 from agent_memory.domain.analysis.noticed import Noticed, PackedClaim
@@ -53,14 +54,9 @@ def parse_row(row: bytes) -> Noticed:
 
 def numbers_in(row: bytes) -> Iterator[int]:
     """The numbers of all words in a row."""
-    noticed = parse_row(row)
-    yield from noticed.terms
-    yield from noticed.title
-    yield from noticed.about
-    for claim in noticed.claims:
-        yield from claim.frame
-    for denial in noticed.denials:
-        yield from denial.frame
+    _, terms, title, about, _, claims, _, denials, *_ = marshal.loads(row)
+    frames = [frame for _, frame, *_ in (*claims, *denials)]
+    return chain(array("I", terms), array("I", title), array("I", about), *frames)
 
 
 def _claim_row(claim: PackedClaim) -> tuple[object, ...]:
