@@ -37,10 +37,10 @@ def found(*notes: StoredEntry, facts: AnalysisFacts = FACTS) -> Analysis:
     """What is found, which is the same where what is in each note by itself, or in several together, was written down before."""
     analysis = analyze(notes, facts)
     words = Vocabulary()
-    rows = [(each.listed, render_row(noticed_in(each, words))) for each in notes]
-    recalled = [(listed, parse_row(row)) for listed, row in rows]
+    rows = [(each.meta, render_row(noticed_in(each, words))) for each in notes]
+    recalled = [(meta, parse_row(row)) for meta, row in rows]
     assert analyze_noticed(recalled, Vocabulary(words.words()), facts) == analysis
-    compared = parse_compared("", render_compared("", b"", "key", compare(recalled, words, facts)[0]), "key")
+    compared = parse_compared("", render_compared("", b"", "key", compare(recalled, words, facts)), "key")
     assert compared is not None
     assert analyze_compared([each.meta for each in notes], compared, facts) == analysis
     return analysis

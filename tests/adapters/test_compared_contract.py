@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from array import array
 from pathlib import Path
 
 import pytest
 
-from agent_memory.adapters.analysis.compared_files import CACHE_NAME, LIKENED_NAME, ComparedFiles
+from agent_memory.adapters.analysis.compared_files import CACHE_NAME, ComparedFiles
 from agent_memory.adapters.analysis.dict_compared import DictCompared
 from agent_memory.domain.analysis.compared import Compared
-from agent_memory.domain.analysis.likened import NOTHING, Likened, LikenedPair
 from agent_memory.domain.analysis.outline import Outline
 from agent_memory.domain.findings import Finding, FindingKind, Profile
 from agent_memory.ports import KeptComparisons
@@ -25,15 +23,6 @@ COMPARED = Compared(
         "id__bbbbbb": Outline(Profile(120, 3, True), ("id__aaaaaa", "id__cccccc"), 2, 40),
         "id__aaaaaa": Outline(Profile(0, 0, False)),
     },
-)
-
-LIKENED = Likened(
-    ["cartõe", "lantern"],
-    array("I", [1, 2]),
-    ["id__aaaaaa", "id__bbbbbb"],
-    bytes(range(32)),
-    array("I", [0, 1, 2, 2, 2, 2, 1, 2, 2, 2, 2, 2]),
-    (LikenedPair(0, 1, 0.8, 0.9, True),),
 )
 
 
@@ -64,24 +53,6 @@ def test_the_last_two_are_kept(kept: KeptComparisons) -> None:
     assert (kept.recall(ONE), kept.recall(OTHER)) == (COMPARED, Compared())
     kept.keep(ONE, Compared())
     assert (kept.recall(ONE), kept.recall(OTHER)) == (Compared(), Compared())
-
-
-def test_what_was_found_alike_is_recalled_whole_and_only_what_was_kept_last(kept: KeptComparisons) -> None:
-    assert kept.recall_likened() is None
-    kept.keep_likened(NOTHING)
-    kept.keep_likened(LIKENED)
-    kept.keep(ONE, COMPARED)
-    assert kept.recall_likened() == LIKENED
-
-
-@pytest.mark.parametrize("cut", [0, 10, 40, 100, -1])
-def test_of_a_damaged_or_foreign_file_nothing_is_taken_for_known_p6(tmp_path: Path, cut: int) -> None:
-    ComparedFiles(tmp_path, "1").keep_likened(LIKENED)
-    assert ComparedFiles(tmp_path, "1").recall_likened() == LIKENED, "positive control"
-    assert ComparedFiles(tmp_path, "2").recall_likened() is None
-    path = tmp_path / ".cache" / LIKENED_NAME
-    path.write_bytes(path.read_bytes()[:cut])
-    assert ComparedFiles(tmp_path, "1").recall_likened() is None
 
 
 def _written(root: Path) -> Path:

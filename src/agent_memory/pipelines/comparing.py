@@ -9,7 +9,7 @@ from agent_memory.domain.analysis.analyze import analyze_compared
 from agent_memory.domain.analysis.compared import Compared, compare, comparison_key, may_be_kept
 from agent_memory.domain.analysis.noticed import Noticed
 from agent_memory.domain.analysis.outline import Outline, outline_of
-from agent_memory.domain.entry import Listed
+from agent_memory.domain.entry import Listed, Meta
 from agent_memory.domain.findings import Analysis
 from agent_memory.pipelines.defrag_io import DefragIo
 from agent_memory.pipelines.noticing import notice, read_as_listed, words_of
@@ -27,17 +27,15 @@ def analysed(io: DefragIo, live: Sequence[Listed], facts: AnalysisFacts, missed:
     read: list[Listed] = []
     words = words_of(io)
 
-    def noticed() -> Iterator[tuple[Listed, Noticed]]:
+    def noticed() -> Iterator[tuple[Meta, Noticed]]:
         for listed, found in notice(io, live, words, missed):
             read.append(listed)
-            yield listed, found
+            yield listed.meta, found
 
-    compared, likened = compare(noticed(), words, facts, None if io.compared is None else io.compared.recall_likened)
-    if io.compared is not None:
-        io.compared.keep_likened(likened)
-        kept = may_be_kept(compared, live, read)
-        if kept is not None:
-            io.compared.keep(key, kept)
+    compared = compare(noticed(), words, facts)
+    kept = may_be_kept(compared, live, read)
+    if io.compared is not None and kept is not None:
+        io.compared.keep(key, kept)
     return analyze_compared([each.meta for each in read], compared, facts)
 
 

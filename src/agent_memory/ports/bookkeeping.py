@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from returns.result import Result
 
     from agent_memory.domain.analysis.compared import Compared
-    from agent_memory.domain.analysis.likened import Likened
     from agent_memory.domain.analysis.noticed import Noticed
     from agent_memory.domain.analysis.vocabulary import Vocabulary
     from agent_memory.domain.entry import Usage
@@ -74,14 +73,6 @@ class KeptComparisons(Protocol):
 
     def keep(self, key: str, compared: Compared) -> None:
         """Remember it; what was found in other notes may go."""
-        ...
-
-    def recall_likened(self) -> Likened | None:
-        """By what notes are compared faster that are nearly those of the last comparison; None where it is not known."""
-        ...
-
-    def keep_likened(self, likened: Likened) -> None:
-        """Remember it instead of what was there."""
         ...
 
 

@@ -1,4 +1,4 @@
-"""What comparing all notes found: `.cache/compared` and `.cache/likened` of the store. Derived: they may go at any time."""
+"""What comparing all notes found: `.cache/compared` of the store. Derived: it may go at any time."""
 
 from __future__ import annotations
 
@@ -6,20 +6,17 @@ from pathlib import Path
 
 from agent_memory.adapters.disk.derived_file import read_derived, write_derived
 from agent_memory.domain.analysis.compared import Compared
-from agent_memory.domain.analysis.likened import Likened
 from agent_memory.formats.compared_file import parse_compared, render_compared
-from agent_memory.formats.likened_file import parse_likened, render_likened
 from agent_memory.values import frozen
 
 CACHE_NAME = "compared"
-LIKENED_NAME = "likened"
 MAX_BYTES = 64 << 20
 """More is not kept."""
 
 
 @frozen
 class ComparedFiles:
-    """`ports.KeptComparisons` in files. One that is damaged, of another program or not to be written is done without."""
+    """`ports.KeptComparisons` in a file. One that is damaged, of another program or not to be written is done without."""
 
     root: Path
     program: str
@@ -35,16 +32,6 @@ class ComparedFiles:
         data = render_compared(self.program, self._data(), key, compared)
         if len(data) <= self.max_bytes:
             write_derived(self.root, CACHE_NAME, data)
-
-    def recall_likened(self) -> Likened | None:
-        """See the port."""
-        return parse_likened(self.program, read_derived(self.root, LIKENED_NAME, self.max_bytes) or b"")
-
-    def keep_likened(self, likened: Likened) -> None:
-        """See the port."""
-        data = render_likened(self.program, likened)
-        if len(data) <= self.max_bytes:
-            write_derived(self.root, LIKENED_NAME, data)
 
     def _data(self) -> bytes:
         return read_derived(self.root, CACHE_NAME, self.max_bytes) or b""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from agent_memory.domain.analysis.compared import Compared
-from agent_memory.domain.analysis.likened import Likened
 from agent_memory.values import define, field
 
 
@@ -12,7 +11,6 @@ class DictCompared:
     """`ports.KeptComparisons` in a dict."""
 
     kept: dict[str, Compared] = field(factory=dict[str, Compared])
-    likened: Likened | None = None
 
     def recall(self, key: str) -> Compared | None:
         """See the port."""
@@ -21,11 +19,3 @@ class DictCompared:
     def keep(self, key: str, compared: Compared) -> None:
         """See the port."""
         self.kept[key] = compared
-
-    def recall_likened(self) -> Likened | None:
-        """See the port."""
-        return self.likened
-
-    def keep_likened(self, likened: Likened) -> None:
-        """See the port."""
-        self.likened = likened

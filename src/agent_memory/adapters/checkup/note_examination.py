@@ -113,21 +113,17 @@ class NoteExamination:
         looks = NoteLooks(str(self.root), words, self.mtimes_ms, self.kept_looks, self.noticed)
         read: list[Listed] = []
 
-        def looked_at() -> Iterator[tuple[Listed, Noticed]]:
+        def looked_at() -> Iterator[tuple[Meta, Noticed]]:
             for note in looks.all(live.entries):
                 each_alone.examine(note)
                 read.append(note.listed)
                 if note.noticed is not None:
-                    yield note.listed, note.noticed
+                    yield note.listed.meta, note.noticed
 
-        compared, likened = compare(
-            looked_at(), words, facts, None if self.compared is None else self.compared.recall_likened
-        )
-        if self.compared is not None:
-            self.compared.keep_likened(likened)
-            kept = may_be_kept(compared, live.entries, read)
-            if kept is not None:
-                self.compared.keep(key, kept)
+        compared = compare(looked_at(), words, facts)
+        kept = may_be_kept(compared, live.entries, read)
+        if self.compared is not None and kept is not None:
+            self.compared.keep(key, kept)
         return analyze_compared([each.meta for each in read], compared, facts)
 
     def _usage(self, symptoms: list[Symptom]) -> Mapping[str, Usage]:

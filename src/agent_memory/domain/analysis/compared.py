@@ -4,22 +4,20 @@ an analysis once each has been looked at by itself."""
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from agent_memory.domain.analysis.analysis_facts import AnalysisFacts
 from agent_memory.domain.analysis.conflicts import denial_conflicts, pairs_of, value_conflicts
 from agent_memory.domain.analysis.connections import one_way_links
 from agent_memory.domain.analysis.contradictions import contradictions
 from agent_memory.domain.analysis.denials import Assertions
-from agent_memory.domain.analysis.duplicates import alike_entries, duplicates, likenesses
+from agent_memory.domain.analysis.duplicates import duplicates, likenesses
 from agent_memory.domain.analysis.features import Features, features_of
-from agent_memory.domain.analysis.likened import NOTHING, Likened
-from agent_memory.domain.analysis.likeness import Alike
 from agent_memory.domain.analysis.noticed import Noticed
 from agent_memory.domain.analysis.outline import Outline
 from agent_memory.domain.analysis.sizes import fragmented
 from agent_memory.domain.analysis.vocabulary import Vocabulary
-from agent_memory.domain.entry import Listed
+from agent_memory.domain.entry import Listed, Meta
 from agent_memory.domain.findings import Finding
 from agent_memory.domain.vocabulary import Sensitivity
 from agent_memory.values import field, frozen
@@ -35,39 +33,22 @@ class Compared:
     """By id."""
 
 
-def compare(
-    notes: Iterable[tuple[Listed, Noticed]],
-    words: Vocabulary,
-    facts: AnalysisFacts,
-    recall_likened: Callable[[], Likened | None] | None = None,
-) -> tuple[Compared, Likened]:
-    """What is found; of two notes with one id the first counts. Of `facts`, only those count that `comparison_key` names. And by
-    what the next comparison of nearly the same notes takes less time, in which is nothing of a secret one; what is recalled of
-    that makes no difference in what is found."""
+def compare(notes: Iterable[tuple[Meta, Noticed]], words: Vocabulary, facts: AnalysisFacts) -> Compared:
+    """What is found; of two notes with one id the first counts. Of `facts`, only those count that `comparison_key` names."""
     assertions = Assertions()
     known: dict[str, Features] = {}
     outlines: dict[str, Outline] = {}
-    for listed, noticed in notes:
-        meta = listed.meta
+    for meta, noticed in notes:
         if meta.id in known:
             continue
         assertions.add(len(known), noticed.stated, noticed.denials)
-        known[meta.id] = features_of(listed, noticed)
+        known[meta.id] = features_of(meta, noticed)
         outlines[meta.id] = noticed.outline
-    as_read = tuple(known.values())
-    free = sorted((each for each in as_read if each.id not in facts.left_alone), key=lambda each: each.id)
-    before = None if recall_likened is None else recall_likened()
-    alike, likened = alike_entries(free, words, before or NOTHING)
-    return Compared(tuple(_findings(as_read, free, alike, assertions, words, facts)), outlines), likened
+    return Compared(tuple(_findings(tuple(known.values()), assertions, words, facts)), outlines)
 
 
 def _findings(
-    as_read: Sequence[Features],
-    free: Sequence[Features],
-    alike: Iterable[Alike],
-    assertions: Assertions,
-    words: Vocabulary,
-    facts: AnalysisFacts,
+    as_read: Sequence[Features], assertions: Assertions, words: Vocabulary, facts: AnalysisFacts
 ) -> Iterator[Finding]:
     by_id = sorted(as_read, key=lambda each: each.id)
     current = [each for each in by_id if not _is_over(each.expires_at_ms, facts)]
@@ -77,8 +58,9 @@ def _findings(
         each for each in denial_conflicts(as_read, assertions) if each.one.id in valid and each.other.id in valid
     ]
     yield from contradictions(conflicts)
+    free = [each for each in by_id if each.id not in facts.left_alone]
     yield from duplicates(free)
-    yield from likenesses(alike, pairs_of(conflicts))
+    yield from likenesses(free, words, pairs_of(conflicts))
     yield from fragmented(free)
     yield from one_way_links(by_id)
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from agent_memory.domain.analysis.features import Features
-from agent_memory.domain.analysis.likened import Likened
 from agent_memory.domain.analysis.likeness import Alike, alike_pairs
 from agent_memory.domain.analysis.precedence import across_scopes, in_precedence, precedence
 from agent_memory.domain.analysis.stars import slices, stars
@@ -33,22 +32,14 @@ def duplicates(entries: Sequence[Features]) -> Iterator[Finding]:
                 yield Finding(FindingKind.DUPLICATE, _ids(pair), reason, _ACROSS)
 
 
-def alike_entries(entries: Sequence[Features], words: Vocabulary, known: Likened) -> tuple[tuple[Alike, ...], Likened]:
-    """Entries that say nearly the same or a part of what another says, and what is to be known of those that are not secret
-    the next time. Of equal entries only the first is compared with others."""
-    free = [each for each in entries if not each.is_secret]
-    found, likened = alike_pairs(_first_of_equals(free), words, known)
-    if len(free) < len(entries):
-        found, _ = alike_pairs(_first_of_equals(entries), words, likened)
-    return found, likened
-
-
-def likenesses(alike: Iterable[Alike], conflicting: Collection[frozenset[str]]) -> Iterator[Finding]:
-    """Near duplicates and overlaps. What `conflicting` names are pairs of ids known to contradict each other, which is worse
-    and said elsewhere."""
+def likenesses(
+    entries: Sequence[Features], words: Vocabulary, conflicting: Collection[frozenset[str]]
+) -> Iterator[Finding]:
+    """Near duplicates and overlaps. Of equal entries only the first is compared with others; what `conflicting` names are
+    pairs of ids known to contradict each other, which is worse and said elsewhere."""
     found = [
         each
-        for each in alike
+        for each in alike_pairs(_first_of_equals(entries), words)
         if each.one.digest != each.other.digest and frozenset((each.one.id, each.other.id)) not in conflicting
     ]
     near = {frozenset((each.one.id, each.other.id)): each for each in found if each.is_near}

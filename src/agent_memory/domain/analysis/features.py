@@ -8,7 +8,7 @@ from array import array
 from attrs import frozen
 
 from agent_memory.domain.analysis.noticed import Noticed, PackedClaim
-from agent_memory.domain.entry import Listed
+from agent_memory.domain.entry import Meta
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Kind, Origin, Sensitivity
 
 
@@ -17,8 +17,6 @@ class Features:
     """One live entry as the analysis knows it. Words are numbers of one `Vocabulary`."""
 
     id: str
-    content_hash: str
-    """Of the file (`Listed.content_hash`)."""
     aliases: tuple[str, ...]
     supersedes: tuple[str, ...]
     kind: Kind
@@ -52,12 +50,10 @@ class Features:
         return self.scope == GLOBAL_SCOPE
 
 
-def features_of(listed: Listed, noticed: Noticed) -> Features:
+def features_of(meta: Meta, noticed: Noticed) -> Features:
     """The features of one entry, from its frontmatter and what is noticed in it."""
-    meta = listed.meta
     return Features(
         id=meta.id,
-        content_hash=listed.content_hash,
         aliases=meta.aliases,
         supersedes=meta.supersedes,
         kind=meta.kind,

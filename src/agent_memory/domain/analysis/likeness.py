@@ -2,15 +2,10 @@
 
 All pairs of a store would be too many. Two sets of which one holds a share c of the other have in common one of the
 |x| - ⌈c·|x|⌉ + 1 rarest words of the smaller set x, so only entries that share such a word are compared (prefix filtering:
-Bayardo, Ma, Srikant, "Scaling up all pairs similarity search", 2007). Of these words the `MOST_PROBED` rarest that any other
+Bayardo, Ma, Srikant, "Scaling up all pairs similarity search", 2007). Of these words the `_MOST_PROBED` rarest that any other
 entry has are looked up, and those entries compared that share most of them. So a pair can be missed, if nearly all of these
 words are among the few that the smaller entry has for itself, or if more than `_MOST_COMPARED` entries share as many of them,
 as in a store of forms filled in.
-
-What an entry is alike to stands as long as neither the words that it looks up change, nor an entry comes or goes that has one of
-them. Which words it looks up depends on the entry, and on how many others have each of its words. So of a store that was compared
-before, those entries are compared again that are new, that look up other words, or that look up a word which a new entry has or
-which more or fewer entries have than before: what went away had no other. The result is the same as of all comparisons.
 """
 
 from __future__ import annotations
@@ -24,15 +19,6 @@ from heapq import nsmallest
 from itertools import chain, islice
 
 from agent_memory.domain.analysis.features import Features
-from agent_memory.domain.analysis.likened import (
-    MOST_PROBED,
-    NOTHING,
-    Likened,
-    Likening,
-    Recalled,
-    changed_words,
-    recalled,
-)
 from agent_memory.domain.analysis.precedence import same_reach
 from agent_memory.domain.analysis.vocabulary import Vocabulary
 from agent_memory.domain.vocabulary import Kind
@@ -51,6 +37,7 @@ _SHORT_TERMS = 12
 _FEWEST_TERMS = 4
 _FEWEST_CONTAINED = 8
 _FAR = 8
+_MOST_PROBED = 6
 _MANY_PROBED = 5
 """Of so many probed words a partner has two: four in five of its words are the same."""
 _MOST_COMPARED = 64
@@ -72,72 +59,25 @@ class Alike:
     """Near duplicates; else one overlaps the other."""
 
 
-def alike_pairs(
-    entries: Sequence[Features], words: Vocabulary, known: Likened = NOTHING
-) -> tuple[tuple[Alike, ...], Likened]:
+def alike_pairs(entries: Sequence[Features], words: Vocabulary) -> Iterator[Alike]:
     """Every pair that is nearly the same or of which one holds the other, by the content words of title and body; of many
-    entries that are all alike, each with some of the others. And what is to be known the next time. What is `known` of
-    another state of the store saves time, and makes no other difference.
+    entries that are all alike, each with some of the others.
 
     Not taken for near duplicates are two entries each of which names a number or code that the other lacks: they say the
     like of different things.
     """
     spread = Counter(chain.from_iterable(each.terms for each in entries))
+    marked = frozenset(number for number in spread if _names(words.word(number)))
     ordered = sorted((each for each in entries if len(each.terms) >= _FEWEST_TERMS), key=lambda e: (len(e.terms), e.id))
     rarest_first = _rarest_first(spread, words)
-    before = recalled(known, entries, {words.word(number): number for number in spread})
-    likening = Likening()
-    again = _compared_again(entries, ordered, spread, rarest_first, before, words, likening.probed)
-    holders = _holders(ordered, frozenset(chain.from_iterable(likening.probed[ordered[at].id] for at in again)))
-    marked = frozenset(number for number in spread if _names(words.word(number)))
-    by_id = {each.id: each for each in ordered}
-    found: list[Alike] = []
+    probed = [*_probed(ordered, spread, rarest_first)]
+    holders = _holders(ordered, frozenset(chain.from_iterable(probed)))
     for position, each in enumerate(ordered):
-        if position in again:
-            candidates = _candidates(position, each, likening.probed[each.id], holders, ordered)
-            found += _alike(each, [ordered[at] for at in candidates], marked) if candidates else ()
-        else:
-            for pair in before.alike(each.id):
-                other = by_id[known.ids[pair.other]]
-                found.append(Alike(each, other, pair.jaccard, pair.containment, pair.is_near))
-    likening.pairs.extend(((e.one.id, e.other.id), (e.jaccard, e.containment, e.is_near)) for e in found)
-    return tuple(found), likening.result(entries, spread, rarest_first, words)
-
-
-def _compared_again(
-    entries: Sequence[Features],
-    ordered: Sequence[Features],
-    spread: Counter[int],
-    rarest_first: Sequence[int],
-    before: Recalled,
-    words: Vocabulary,
-    probed: dict[str, tuple[int, ...]],
-) -> frozenset[int]:
-    """The positions of those that are compared again. The words that each of all looks up are put into `probed`."""
-    changed = changed_words(before, spread, words)
-    new = (each.terms for each in entries if each.id not in before.places)
-    touched = changed.union(*new)
-    as_before = {
-        each.id: before.probed(each.id)
-        for each in ordered
-        if each.id in before.places and changed.isdisjoint(each.terms)
-    }
-    looked_up = [each for each in ordered if each.id not in as_before]
-    probed |= as_before
-    probed |= zip((each.id for each in looked_up), _probed(looked_up, spread, rarest_first), strict=True)
-    return frozenset(
-        position
-        for position, each in enumerate(ordered)
-        if each.id not in before.places
-        or not touched.isdisjoint(probed[each.id])
-        or (each.id not in as_before and probed[each.id] != before.probed(each.id))
-    )
-
-
-def _alike(one: Features, candidates: Iterable[Features], marked: frozenset[int]) -> Iterator[Alike]:
-    mine = set(one.terms)
-    found = (_compared(one, mine, other, marked) for other in candidates)
-    return islice((alike for alike in found if alike is not None), _MOST_ALIKE)
+        candidates = _candidates(position, each, probed[position], holders, ordered)
+        if candidates:
+            mine = set(each.terms)
+            found = (_compared(each, mine, ordered[candidate], marked) for candidate in candidates)
+            yield from islice((alike for alike in found if alike is not None), _MOST_ALIKE)
 
 
 def _names(word: str) -> bool:
@@ -172,7 +112,7 @@ def _probed(
         size = len(entry.terms)
         prefix = sorted(map(rank_of, entry.terms))[: size - math.ceil(CONTAINED * size) + 1]
         start = bisect_left(prefix, first_shared)
-        yield tuple([rarest_first[rank] for rank in prefix[start : start + MOST_PROBED]])
+        yield tuple([rarest_first[rank] for rank in prefix[start : start + _MOST_PROBED]])
 
 
 def _candidates(
