@@ -19,6 +19,7 @@ from agent_memory.domain.analysis.sizes import fragmented
 from agent_memory.domain.analysis.vocabulary import Vocabulary
 from agent_memory.domain.entry import Listed, Meta
 from agent_memory.domain.findings import Finding
+from agent_memory.domain.instants import has_passed
 from agent_memory.domain.vocabulary import Sensitivity
 from agent_memory.values import field, frozen
 
@@ -51,7 +52,7 @@ def _findings(
     as_read: Sequence[Features], assertions: Assertions, words: Vocabulary, facts: AnalysisFacts
 ) -> Iterator[Finding]:
     by_id = sorted(as_read, key=lambda each: each.id)
-    current = [each for each in by_id if not _is_over(each.expires_at_ms, facts)]
+    current = [each for each in by_id if not has_passed(each.expires_at_ms, facts.now_ms)]
     valid = {each.id for each in current}
     conflicts = [*value_conflicts(current, words)]
     conflicts += [
@@ -71,7 +72,7 @@ def comparison_key(live: Iterable[Listed], facts: AnalysisFacts) -> str:
     digest = hashlib.sha256()
     for each in live:
         meta = each.meta
-        is_over, is_left = _is_over(meta.expires_at_ms, facts), meta.id in facts.left_alone
+        is_over, is_left = has_passed(meta.expires_at_ms, facts.now_ms), meta.id in facts.left_alone
         row = (meta.id, each.path, each.content_hash, meta.created_at_ms, meta.updated_at_ms, is_over, is_left)
         digest.update(repr(row).encode("utf-8", "surrogatepass"))
     return digest.hexdigest()
@@ -88,7 +89,3 @@ def may_be_kept(compared: Compared, listed: Sequence[Listed], read: Sequence[Lis
     if not all(secret.isdisjoint(each.ids) for each in compared.findings):
         return None
     return Compared(compared.findings, {id: each for id, each in compared.outlines.items() if id not in secret})
-
-
-def _is_over(expires_at_ms: int | None, facts: AnalysisFacts) -> bool:
-    return expires_at_ms is not None and expires_at_ms <= facts.now_ms
