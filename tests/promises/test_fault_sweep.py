@@ -18,10 +18,10 @@ from swept_scenes import FORGOTTEN, Scene, busy_home, notes_of
 SOME = {
     "capture by a hook": 31,
     "capture": 101,
-    "search at first": 1801,
-    "inject by a hook": 1301,
-    "state set": 251,
-    "consolidate": 4801,
+    "search at first": 331,
+    "inject by a hook": 331,
+    "state set": 151,
+    "consolidate": 901,
 }
 """Every how many-th fault is tried in the normal suite."""
 

@@ -10,6 +10,7 @@ import os
 from pathlib import Path
 
 from agent_memory.adapters.disk.durable import fsync_directory
+from agent_memory.adapters.disk.paths import lies_there
 
 PURGE = "runs/purge"
 _NEW = f"{PURGE}/new.git"
@@ -36,18 +37,9 @@ def swap(root: Path) -> None:
 
 def finish_swap(root: Path) -> bool:
     """Whether an exchange that a crash interrupted was finished. Raises OSError."""
-    if _is_there(root / ".git") or not (root / _OLD).is_dir() or not (root / _NEW).is_dir():
+    if lies_there(str(root / ".git")) or not (root / _OLD).is_dir() or not (root / _NEW).is_dir():
         return False
     os.rename(root / _NEW, root / ".git")
     fsync_directory(str(root))
     fsync_directory(str(root / PURGE))
-    return True
-
-
-def _is_there(path: Path) -> bool:
-    """Raises OSError where nobody may look."""
-    try:
-        os.lstat(path)
-    except FileNotFoundError:
-        return False
     return True

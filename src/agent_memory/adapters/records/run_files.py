@@ -9,6 +9,7 @@ from pathlib import Path
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.io_errors import store_io
+from agent_memory.adapters.disk.paths import lies_there
 from agent_memory.errors import Error
 
 
@@ -19,7 +20,7 @@ def files_of_runs(runs: Path, relative: str) -> list[Path]:
             names = sorted(each.name for each in found if each.is_dir(follow_symlinks=False))
     except FileNotFoundError:
         return []
-    return [path for path in (runs / name / relative for name in names) if _is_there(path)]
+    return [path for path in (runs / name / relative for name in names) if lies_there(str(path))]
 
 
 def some_run_has(root: Path, relative: str) -> Result[bool, Error]:
@@ -29,11 +30,3 @@ def some_run_has(root: Path, relative: str) -> Result[bool, Error]:
         return Success(bool(files_of_runs(runs, relative)))
     except OSError as error:
         return Failure(store_io(error, "look through", str(runs)))
-
-
-def _is_there(path: Path) -> bool:
-    try:
-        os.lstat(path)
-    except (FileNotFoundError, NotADirectoryError):
-        return False
-    return True

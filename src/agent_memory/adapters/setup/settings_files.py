@@ -15,6 +15,7 @@ from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.durable import fsync_directory, make_directories
 from agent_memory.adapters.disk.io_errors import store_io
+from agent_memory.adapters.disk.paths import lies_there
 from agent_memory.adapters.targets.target_files import TargetFiles
 from agent_memory.domain.installing.plans import SettingsFile
 from agent_memory.domain.target_file import TargetFile
@@ -101,18 +102,10 @@ def _missing_directories(path: str) -> tuple[str, ...]:
     """Raises OSError where it cannot be told of one: what is in it would count as not there (P6)."""
     missing: list[str] = []
     directory = os.path.dirname(os.path.normpath(path))
-    while not _is_there(directory):
+    while not lies_there(directory):
         missing.append(directory)
         directory = os.path.dirname(directory)
     return tuple(reversed(missing))
-
-
-def _is_there(path: str) -> bool:
-    try:
-        os.lstat(path)
-    except (FileNotFoundError, NotADirectoryError):
-        return False
-    return True
 
 
 def _editable(path: str, file: TargetFile) -> Result[SettingsFile, Error]:
