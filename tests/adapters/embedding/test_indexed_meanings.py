@@ -8,7 +8,7 @@ import pytest
 from attrs import evolve
 from returns.result import Failure, Result, Success
 
-from agent_memory.adapters.embedding import indexed_meanings
+from agent_memory.adapters.embedding import indexed_meanings, quicker_products
 from agent_memory.adapters.embedding.dict_embedder import DictEmbedder
 from agent_memory.adapters.embedding.indexed_meanings import IndexedMeanings
 from agent_memory.adapters.index.dict_index import DictIndex
@@ -47,7 +47,7 @@ class World:
         self.store = DictStore()
         self.index = DictIndex(self.store)
         self.embedder = CountingEmbedder()
-        self.meanings = IndexedMeanings(self.index, self.store, self.embedder, lambda: 0.0)
+        self.meanings = IndexedMeanings(self.index, self.store, self.embedder, seconds=lambda: 0.0)
 
     def put(self, title: str, body: str = "It is so.", **values: Any) -> int:
         at_ms = next(_times)
@@ -118,7 +118,7 @@ def test_when_time_is_up_the_rest_is_told_and_done_by_the_next_search(
 ) -> None:
     monkeypatch.setattr(indexed_meanings, "_AT_ONCE", 8)
     wanted = world.put("Engine", "The engine overheats.")
-    slow = IndexedMeanings(world.index, world.store, world.embedder, count(0, 0.9).__next__)
+    slow = IndexedMeanings(world.index, world.store, world.embedder, seconds=count(0, 0.9).__next__)
     assert "5 notes" in " ".join(slow.near(ENGINE, 5, (), ALL).unwrap().notices)
     later = slow.near(ENGINE, 5, (), ALL).unwrap()
     assert later.notices == ()
@@ -129,7 +129,7 @@ def test_all_are_taken_in_however_long_it_takes_where_nobody_waits(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(indexed_meanings, "_AT_ONCE", 8)
-    slow = IndexedMeanings(world.index, world.store, world.embedder, count(0, 0.9).__next__)
+    slow = IndexedMeanings(world.index, world.store, world.embedder, seconds=count(0, 0.9).__next__)
     assert slow.fill() == Success(0)
     taken_in = len(world.embedder.asked)
     assert taken_in == 20
@@ -180,7 +180,7 @@ def test_many_vectors_are_compared_as_few_are(world: World, monkeypatch: pytest.
     pytest.importorskip("numpy")
     world.put("Engine", "The engine overheats.")
     few = world.near("engine overheats", 10)
-    monkeypatch.setattr(indexed_meanings, "_MANY_VECTORS", 1)
+    monkeypatch.setattr(quicker_products, "_MANY_ROWS", 1)
     many = world.near("engine overheats", 10)
     assert many.cosines == pytest.approx(few.cosines, abs=1e-5)
 

@@ -15,13 +15,12 @@ from typing import TYPE_CHECKING
 
 from returns.result import Failure, Result, Success
 
-from agent_memory.adapters.embedding.numpy_products import numpy_products
+from agent_memory.adapters.embedding.quicker_products import QuickerProducts
 from agent_memory.domain.results import sealed
 from agent_memory.domain.searching.nearness import Nearness
-from agent_memory.domain.similarity.lanes import lane_products
-from agent_memory.domain.similarity.vector_rows import cosines_with
+from agent_memory.domain.similarity.vector_rows import Products, cosines_with
 from agent_memory.errors import Error
-from agent_memory.values import frozen
+from agent_memory.values import field, frozen
 from agent_memory.wording import describe
 
 if TYPE_CHECKING:
@@ -36,8 +35,6 @@ _PATIENCE_SECONDS = 1.0
 """How long a search waits for the vectors of new notes: some thousand."""
 _NO_DEVIATION = 1e-6
 """All entries are equally near, but for rounding."""
-_MANY_VECTORS = 30_000
-"""So many take without numpy about as long as its import."""
 
 
 @frozen
@@ -47,6 +44,7 @@ class IndexedMeanings:
     index: Index
     store: Store
     embedder: Embedder
+    products: Products = field(factory=QuickerProducts)
     seconds: Callable[[], float] = time.monotonic
 
     def near(
@@ -57,7 +55,7 @@ class IndexedMeanings:
         def asked(left: int, vectors: Vectors, wanted: tuple[bytes, bytes]) -> Result[Nearness, Error]:
             if not vectors.numbers or not any(wanted[0]):
                 return Success(Nearness(notices=_notices(left)))
-            found = _found(vectors, wanted)
+            found = _found(vectors, wanted, self.products)
             return self.index.among(among).map(
                 lambda allowed: found.nearness([*found.nearest(count, allowed), *also], _notices(left))
             )
@@ -139,10 +137,9 @@ class _Found:
         )
 
 
-def _found(vectors: Vectors, wanted: tuple[bytes, bytes]) -> _Found:
+def _found(vectors: Vectors, wanted: tuple[bytes, bytes], products: Products) -> _Found:
     """All words alike find what is about the same, and rare words what is about the very thing: the middle of both found
     more than either (docs/search.md)."""
-    products = numpy_products if len(vectors.rows) > _MANY_VECTORS else lane_products
     alike, by_worth = cosines_with(vectors.rows, wanted, products)
     both = zip(_deviations(alike.centred), _deviations(by_worth.centred), strict=True)
     deviations = [(one + other) / 2 for one, other in both]
