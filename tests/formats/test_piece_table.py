@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from agent_memory.formats import piece_table
 from agent_memory.formats.piece_table import parse_piece_table, render_piece_table
 
 VOCABULARY = {"▁": 0, "▁zebra": 7, "lock": 3, "<0x0A>": 2**32 - 1, "\n": 5, "": 9, "\ud800": 11}
@@ -17,6 +18,14 @@ def test_each_piece_has_its_number_and_nothing_else_has_one(vocabulary: dict[str
     assert table is not None
     for piece in (*vocabulary, *others):
         assert table.get(piece) == vocabulary.get(piece)
+
+
+def test_many_pieces_are_found_as_few_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(piece_table, "_FEW_LOOKUPS", 3)
+    table = parse_piece_table(render_piece_table(VOCABULARY, "here"), "here")
+    assert table is not None
+    for _ in range(2):
+        assert [table.get(piece) for piece in (*VOCABULARY, "none", "▁zebr")] == [*VOCABULARY.values(), None, None]
 
 
 def test_a_table_of_something_else_is_none() -> None:

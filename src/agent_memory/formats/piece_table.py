@@ -14,23 +14,34 @@ from collections.abc import Mapping
 from itertools import accumulate
 from zlib import crc32
 
-from agent_memory.values import frozen
-
 _LAYOUT = "pieces 1"
 _WORD = 4
 _HEAD_BYTES = 2 * _WORD
 
 
-@frozen
-class PieceTable:
-    """A vocabulary to look pieces up in."""
+_FEW_LOOKUPS = 2_000
+"""So many take as long as to read all pieces."""
 
-    _starts: memoryview[int]
-    _numbers: memoryview[int]
-    _text: bytes
+
+class PieceTable:
+    """A vocabulary to look pieces up in: one by one, and all at once after many."""
+
+    def __init__(self, starts: memoryview[int], numbers: memoryview[int], text: bytes) -> None:
+        self._starts, self._numbers, self._text = starts, numbers, text
+        self._lookups = 0
+        self._every: dict[str, int] | None = None
 
     def get(self, piece: str, /) -> int | None:
         """The number of a piece; None for what is none."""
+        if self._every is None:
+            self._lookups += 1
+            if self._lookups <= _FEW_LOOKUPS:
+                return self._looked_up(piece)
+            pieces = (self._piece(at).decode("utf-8", "surrogatepass") for at in range(len(self._numbers)))
+            self._every = dict(zip(pieces, self._numbers, strict=True))
+        return self._every.get(piece)
+
+    def _looked_up(self, piece: str) -> int | None:
         wanted = piece.encode("utf-8", "surrogatepass")
         at = bisect_left(range(len(self._numbers)), wanted, key=self._piece)
         return self._numbers[at] if at < len(self._numbers) and self._piece(at) == wanted else None

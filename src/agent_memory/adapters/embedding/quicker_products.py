@@ -31,11 +31,15 @@ def numpy_products(rows: bytes, others: Sequence[Sequence[int]]) -> Sequence[Seq
         import numpy
     except ImportError:
         return None
-    wanted = numpy.array(others, numpy.float32).T
-    table = numpy.frombuffer(rows, numpy.int8).reshape(-1, wanted.shape[0])
-    found = numpy.empty((len(table), wanted.shape[1]), numpy.float32)
+    wanted = numpy.array(others, numpy.float32)
+    table = numpy.frombuffer(rows, numpy.int8).reshape(-1, wanted.shape[1])
+    found = numpy.empty((len(wanted), len(table)), numpy.float32)
     for start in range(0, len(table), _ROWS_AT_ONCE):
         part = slice(start, start + _ROWS_AT_ONCE)
-        found[part] = table[part].astype(numpy.float32) @ wanted
-    products: list[list[float]] = found.T.tolist()
-    return products
+        some = table[part].astype(numpy.float32)
+        for products, other in zip(found, wanted, strict=True):
+            products[part] = (
+                some @ other
+            )  # one at a time: a product of matrices is given to threads, which turn in circles
+    by_other: list[list[float]] = found.tolist()
+    return by_other
