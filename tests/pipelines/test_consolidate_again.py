@@ -145,10 +145,8 @@ def test_a_run_killed_anywhere_leaves_the_history_kept_once(state: str) -> None:
     assert not store.inbox.entries
 
 
-# -- a second look ----------------------------------------------------------------------------------------------------
-
-
-def test_a_session_whose_transcript_is_gone_is_read_from_what_was_kept() -> None:
+def with_a_lost_transcript() -> World:
+    """A session of which one turn was seen and two were kept, captured again after its transcript went."""
     store = world(skipped(), entries(note("Found later")))
     store.capture("s1", "first", "second")
     store.run()
@@ -157,6 +155,14 @@ def test_a_session_whose_transcript_is_gone_is_read_from_what_was_kept() -> None
     store.marks.put(evolve(mark, last_record_id="record-1", turns_seen=1)).unwrap()
     store.histories.put("s1", GONE)
     store.capture_entry(SessionFile("claude-code-session", "s1"))
+    return store
+
+
+# -- a second look ----------------------------------------------------------------------------------------------------
+
+
+def test_a_session_whose_transcript_is_gone_is_read_from_what_was_kept() -> None:
+    store = with_a_lost_transcript()
     assert store.verdicts(store.run()) == ["written"]
     assert [turn.number for turn in store.agent.asked[-1].window.turns] == [2]
 
@@ -188,14 +194,7 @@ class Unreadable(DictKeptHistories):
 
 
 def test_one_that_cannot_be_read_just_now_is_waited_for_and_no_attempt_p6() -> None:
-    store = world(skipped(), entries(note("Found later")))
-    store.capture("s1", "first", "second")
-    store.run()
-    mark = store.marks.get(CLAUDE, "s1").unwrap()
-    assert mark is not None
-    store.marks.put(evolve(mark, last_record_id="record-1", turns_seen=1)).unwrap()
-    store.histories.put("s1", GONE)
-    store.capture_entry(SessionFile("claude-code-session", "s1"))
+    store = with_a_lost_transcript()
     kept, store.kept = store.kept, Unreadable()
     for _ in range(4):
         assert store.verdicts(store.run()) == ["unavailable"]

@@ -9,13 +9,12 @@ Silent for sub-agents, for agent commands of our own (P23), and where there is n
 
 import gc
 import os
-import stat
 
 from agent_memory.adapters.disk.json_lite import json_object
 from agent_memory.adapters.scheduling.notices import SESSION, take_notice
 from agent_memory.adapters.surroundings.configured_root import root_and_doubt
 from agent_memory.adapters.surroundings.own_calls import is_marked, is_own_call
-from agent_memory.adapters.surroundings.root import home_of
+from agent_memory.adapters.surroundings.root import home_of, is_directory
 from agent_memory.domain.injecting.assembling import CONTEXT_END, CONTEXT_START
 from agent_memory.domain.injecting.harness_forms import hook_output
 from agent_memory.domain.injecting.moment import START, Moment, moment_of
@@ -83,9 +82,7 @@ def _answer(named: str, moment: Moment, environ: "Mapping[str, str]") -> None:
         raise HookProblem("home-unknown", "no home directory is known; set HOME or AGENT_MEMORY_ROOT")
     notes = trouble = ""
     try:
-        has_notes = stat.S_ISDIR(os.stat(f"{root}/topics").st_mode)
-    except (FileNotFoundError, NotADirectoryError):  # there is no note yet, and nothing is to be created
-        has_notes = False
+        has_notes = is_directory(f"{root}/topics")  # else there is no note yet, and nothing is to be created
     except OSError as error:
         has_notes, trouble = False, f"{root}/topics cannot be looked at: {error.strerror}"
     if has_notes:

@@ -14,14 +14,21 @@ def append_line(path: str, line: bytes, mode: int) -> None:
     flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     descriptor = os.open(path, flags, mode)
     try:
-        size_bytes = _size_of(descriptor, path)
+        if os.fstat(descriptor).st_mode & _KIND != _REGULAR:
+            raise OSError(errno.EINVAL, "it is not a regular file", path)
         os.fchmod(descriptor, mode)
-        is_cut = size_bytes > 0 and os.pread(descriptor, 1, size_bytes - 1) != b"\n"
-        whole = b"\n" + line if is_cut else line
+        whole = line_of_its_own(descriptor, line)
         if os.write(descriptor, whole) < len(whole):
             raise OSError(errno.ENOSPC, "only a part of the line was written", path)
     finally:
         os.close(descriptor)
+
+
+def line_of_its_own(descriptor: int, line: bytes) -> bytes:
+    """The line as it is to be added to a file: after a line end where a power cut or a full disk left the last one unfinished."""
+    size_bytes = os.fstat(descriptor).st_size
+    is_cut = size_bytes > 0 and os.pread(descriptor, 1, size_bytes - 1) != b"\n"
+    return b"\n" + line if is_cut else line
 
 
 def make_room(path: str, previous: str, line_bytes: int, max_bytes: int) -> None:
@@ -32,13 +39,6 @@ def make_room(path: str, previous: str, line_bytes: int, max_bytes: int) -> None
         return
     if size_bytes + line_bytes > max_bytes:
         os.replace(path, previous)
-
-
-def _size_of(descriptor: int, path: str) -> int:
-    status = os.fstat(descriptor)
-    if status.st_mode & _KIND != _REGULAR:
-        raise OSError(errno.EINVAL, "it is not a regular file", path)
-    return status.st_size
 
 
 _KIND, _REGULAR = 0o170000, 0o100000

@@ -143,7 +143,7 @@ def _found(vectors: Vectors, wanted: tuple[bytes, bytes], products: Products) ->
     alike, by_worth = cosines_with(vectors.rows, wanted, products)
     both = zip(_deviations(alike.centred), _deviations(by_worth.centred), strict=True)
     deviations = [(one + other) / 2 for one, other in both]
-    numbers = list(vectors.numbers)
+    numbers = vectors.numbers
     return _Found(dict(zip(numbers, alike.plain, strict=True)), dict(zip(numbers, deviations, strict=True)))
 
 

@@ -9,7 +9,6 @@ from collections.abc import Callable
 from returns.result import Result, Success
 
 from agent_memory.adapters.disk.derived_file import read_derived, write_derived
-from agent_memory.domain.results import sealed
 from agent_memory.domain.similarity.word_pieces import Vocabulary
 from agent_memory.formats.piece_table import parse_piece_table, render_piece_table
 
@@ -29,13 +28,12 @@ def pieces_kept_in(
     table = None if kept is None else parse_piece_table(kept, source)
     if table is not None:
         return Success(table)
-    found = read()
-    match sealed(found):
-        case Success(vocabulary):
-            write_derived(root, NAME, render_piece_table(vocabulary, source))
-        case _:
-            pass
-    return found
+
+    def kept_now(vocabulary: dict[str, int]) -> Vocabulary:
+        write_derived(root, NAME, render_piece_table(vocabulary, source))
+        return vocabulary
+
+    return read().map(kept_now)
 
 
 def _source(path: str, rows: int) -> str | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from agent_memory.adapters.embedding.installed_numpy import installed_numpy
 from agent_memory.domain.similarity.lanes import lane_products
 
 _MANY_ROWS = 30_000
@@ -27,9 +28,8 @@ class QuickerProducts:
 
 def numpy_products(rows: bytes, others: Sequence[Sequence[int]]) -> Sequence[Sequence[float]] | None:
     """As `lane_products`, to seven digits; None where numpy is not installed."""
-    try:
-        import numpy
-    except ImportError:
+    numpy = installed_numpy()
+    if numpy is None:
         return None
     wanted = numpy.array(others, numpy.float32)
     table = numpy.frombuffer(rows, numpy.int8).reshape(-1, wanted.shape[1])
@@ -37,9 +37,8 @@ def numpy_products(rows: bytes, others: Sequence[Sequence[int]]) -> Sequence[Seq
     for start in range(0, len(table), _ROWS_AT_ONCE):
         part = slice(start, start + _ROWS_AT_ONCE)
         some = table[part].astype(numpy.float32)
+        # One at a time: a product of matrices is given to threads, which turn in circles.
         for products, other in zip(found, wanted, strict=True):
-            products[part] = (
-                some @ other
-            )  # one at a time: a product of matrices is given to threads, which turn in circles
+            products[part] = some @ other
     by_other: list[list[float]] = found.tolist()
     return by_other

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.io_errors import store_io
+from agent_memory.adapters.embedding.installed_numpy import installed_numpy
 from agent_memory.adapters.embedding.kept_pieces import pieces_kept_in
 from agent_memory.adapters.embedding.weight_table import WeightTable, open_weight_table
 from agent_memory.adapters.embedding.wordllama_files import WordllamaFiles, broken, find_wordllama_files
@@ -62,7 +63,7 @@ class WordllamaEmbedder:
         """See the port."""
         cut = [self._pieces.numbers(text[:_MOST_CHARS]) for text in texts]
         self._embedded += sum(map(len, cut))
-        numpy = _numpy() if self._embedded > _FEW_PIECES else None
+        numpy = installed_numpy() if self._embedded > _FEW_PIECES else None
         try:
             sums = self._sums(cut) if numpy is None else self._many_sums(cut, numpy)
         except OSError as error:
@@ -152,11 +153,3 @@ def _fitting(vocabulary: dict[str, int], table: WeightTable, path: str) -> Resul
 
 def _weight(number: int) -> float:
     return number / (number + _FREQUENT)
-
-
-def _numpy() -> Any:
-    try:
-        import numpy
-    except ImportError:
-        return None
-    return numpy

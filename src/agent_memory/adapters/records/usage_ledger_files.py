@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from returns.result import Failure, Result, Success
 
+from agent_memory.adapters.disk.appending import line_of_its_own
 from agent_memory.adapters.disk.durable import FILE_MODE, make_directories, replace_file
 from agent_memory.adapters.disk.io_errors import store_io
 from agent_memory.adapters.disk.listed_names import listed_names
@@ -190,10 +191,7 @@ def _read_ledger(path: str, descriptor: int) -> Result[_Ledger, Error]:
 def _append(descriptor: int, line: bytes, path: str) -> Result[None, Error]:
     try:
         os.fchmod(descriptor, FILE_MODE)
-        size = os.fstat(descriptor).st_size
-        # After a power cut or a full disk the last line may be cut: a record never shares a line with its remains.
-        cut = size > 0 and os.pread(descriptor, 1, size - 1) != b"\n"
-        whole = b"\n" + line if cut else line
+        whole = line_of_its_own(descriptor, line)
         written = os.write(descriptor, whole)
         if written < len(whole):
             _take_back(descriptor, written)

@@ -61,7 +61,7 @@ def default_root(environ: "Mapping[str, str]") -> str | None:
     """Inside `~/commonplace` where that exists, else `data_root`; None where no home is known. Raises OSError where that
     cannot be told: another store than that of every other day is never taken for it (P6)."""
     home = home_of(environ)
-    if home is not None and _is_directory(f"{home}/{COMMONPLACE}"):
+    if home is not None and is_directory(f"{home}/{COMMONPLACE}"):
         return f"{home}/{COMMONPLACE_ROOT}"
     return data_root(environ)
 
@@ -75,7 +75,8 @@ def data_root(environ: "Mapping[str, str]") -> str | None:
     return None if home is None else f"{home}/.local/share/agent-memory"
 
 
-def _is_directory(path: str) -> bool:
+def is_directory(path: str) -> bool:
+    """Like `os.path.isdir`, but raises OSError where that cannot be told (P6)."""
     try:
         return stat.S_ISDIR(os.stat(path).st_mode)
     except (FileNotFoundError, NotADirectoryError):
