@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from disk_faults import KILL, NONE, Fault, preloaded_library, struck
+from disk_faults import KILL, NONE, Fault, calls_of, preloaded_library, struck
 from fault_sweep import MOST_SHOWN, Sweep, spread
 from swept_calls import SCENES
 from swept_scenes import FORGOTTEN, Scene, busy_home, notes_of
@@ -57,6 +57,15 @@ def test_any_disk_call_that_fails(
     record_property("figure", f"P5 {name}: {sweep.outcomes.total()} faults ({tried}), {len(complaints)} complaints")
     assert not complaints, "\n".join(each[:MOST_SHOWN] for each in complaints)
     assert sweep.outcomes.total() >= LEAST_FAULTS
+
+
+def test_a_merge_is_not_undone_by_the_journal_of_its_own_transaction_p5(kept: Path) -> None:
+    """The journal cannot be removed when everything is in place: it goes before the mark that it would miss."""
+    sweep = Sweep(kept, kept.with_name("home"), SCENES["sync"])
+    calls = calls_of(sweep.fresh(), SCENES["sync"])
+    looks = [at for at, call in enumerate(calls, 1) if call == "opendir memories/.transaction"]
+    assert looks
+    assert sweep.complaints(lambda _: [Fault(at, "EIO") for at in looks]) == []
 
 
 def test_the_sweep_sees_a_store_that_lost_something(kept: Path) -> None:
