@@ -12,7 +12,7 @@ from returns.result import Failure, Success
 from agent_memory.adapters.store.transaction import Transactions
 from agent_memory.domain.recording.file_change import FileChange, FileState
 from agent_memory.errors import PathRefused, StateCorrupt, StoreIo
-from faults import Killed, failing_at, killed_at, snapshot
+from faults import Killed, failing_at, failing_on, killed_at, snapshot
 
 OLD_NS = 1_600_000_000_000_000_000
 
@@ -197,6 +197,78 @@ def test_what_a_person_edited_before_it_was_removed_is_kept_p8(tmp_path: Path) -
     (tmp_path / "topics/b.md").write_text("by hand")
     Transactions(str(tmp_path)).recover().unwrap()
     assert snapshot(tmp_path) == {**BEFORE, "topics/b.md": b"by hand"}
+
+
+def test_a_journal_that_could_not_be_removed_undoes_nothing_of_what_was_made_p12(tmp_path: Path) -> None:
+    with failing_on("journal.json", "unlink"):
+        assert Transactions(str(tmp_path)).commit(fill(tmp_path)) == Success(True)
+    (tmp_path / "topics/d.md").unlink()  # by a person, who finds everything in place
+    (tmp_path / "topics/b.md").write_text("B")
+    Transactions(str(tmp_path)).recover().unwrap()
+    assert snapshot(tmp_path) == {path: data for path, data in AFTER.items() if path != "topics/d.md"} | {
+        "topics/b.md": b"B"
+    }
+
+
+def test_a_journal_whose_directory_cannot_be_listed_undoes_nothing_of_what_was_made_p12(tmp_path: Path) -> None:
+    with failing_on(".transaction", "listdir"):
+        assert Transactions(str(tmp_path)).commit(fill(tmp_path)) == Success(True)
+    (tmp_path / "topics/d.md").unlink()
+    Transactions(str(tmp_path)).recover().unwrap()
+    assert snapshot(tmp_path) == {path: data for path, data in AFTER.items() if path != "topics/d.md"}
+
+
+def test_a_journal_that_could_not_be_removed_makes_nothing_of_what_was_undone_p12(tmp_path: Path) -> None:
+    changes = fill(tmp_path)
+    (tmp_path / "topics/d.md").mkdir()
+    with failing_on("journal.json", "unlink"):
+        assert isinstance(Transactions(str(tmp_path)).commit(changes), Failure)
+    (tmp_path / "topics/d.md").rmdir()
+    (tmp_path / "topics/a.md").write_text("by hand")
+    Transactions(str(tmp_path)).recover().unwrap()
+    assert snapshot(tmp_path) == {**BEFORE, "topics/a.md": b"by hand"}
+
+
+def test_a_journal_that_recovery_could_not_remove_is_over_as_well_p12(tmp_path: Path) -> None:
+    interrupted(tmp_path, in_place=3)
+    with failing_on("journal.json", "unlink"):
+        assert isinstance(
+            Transactions(str(tmp_path)).recover(), Failure
+        )  # nothing else can be written as long as it lies there
+    (tmp_path / "topics/a.md").write_text("by hand")
+    Transactions(str(tmp_path)).recover().unwrap()
+    assert snapshot(tmp_path) == {**BEFORE, "topics/a.md": b"by hand"}
+
+
+def test_the_next_transaction_is_not_over_before_it_is_made_p2(tmp_path: Path) -> None:
+    with failing_on("journal.json", "unlink"):
+        Transactions(str(tmp_path)).commit([FileChange("topics/e.md", None, FileState(b"E"))]).unwrap()
+    Transactions(str(tmp_path)).recover().unwrap()
+    interrupted(tmp_path, in_place=2)
+    Transactions(str(tmp_path)).recover().unwrap()
+    assert snapshot(tmp_path) == {**BEFORE, "topics/e.md": b"E"}
+
+
+def test_an_undo_that_a_crash_cut_short_is_finished_though_somebody_wrote_meanwhile_p8(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The new bytes of what was undone by then are nowhere any more."""
+    changes = fill(tmp_path)
+    real = os.replace
+
+    def replace(source: str, target: str) -> None:
+        if target.endswith("topics/a.md") and not source.endswith(".new"):
+            raise Killed
+        real(source, target)
+
+    with failing_on("topics/b.md", "unlink"), monkeypatch.context() as patched:
+        patched.setattr(os, "replace", replace)
+        with pytest.raises(Killed):
+            Transactions(str(tmp_path)).commit(changes)
+    assert not (tmp_path / "topics/d.md").exists()
+    (tmp_path / "topics/a.md").write_text("by hand")
+    Transactions(str(tmp_path)).recover().unwrap()
+    assert snapshot(tmp_path) == {**BEFORE, "topics/a.md": b"by hand"}
 
 
 def test_a_damaged_journal_is_not_acted_on_p6(tmp_path: Path) -> None:

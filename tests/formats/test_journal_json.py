@@ -8,7 +8,7 @@ from returns.result import Success
 
 from agent_memory.domain.recording.file_change import FileState
 from agent_memory.errors import StateCorrupt
-from agent_memory.formats.journal_json import Step, parse_journal, render_journal
+from agent_memory.formats.journal_json import OVER, Step, is_over, parse_journal, render_journal
 
 HASH = "0" * 64
 states = st.builds(FileState, st.binary(max_size=50), st.integers(0, 2**62))
@@ -32,6 +32,14 @@ def test_a_cut_journal_is_damaged_p6(steps: tuple[Step, ...], data: st.DataObjec
     whole = render_journal(steps)
     cut = parse_journal(whole[: data.draw(st.integers(0, len(whole) - 1))], "j").failure()
     assert isinstance(cut, StateCorrupt)
+
+
+@settings(max_examples=60)
+@given(st.lists(steps).map(tuple))
+def test_a_journal_is_over_once_it_is_marked_and_says_the_same(steps: tuple[Step, ...]) -> None:
+    whole = render_journal(steps)
+    assert (is_over(whole), is_over(whole + OVER)) == (False, True)
+    assert parse_journal(whole + OVER, "j") == Success(steps)
 
 
 WHOLE = {"path": "topics/a.md", "before": None, "afterHash": HASH, "staged": "0.new"}

@@ -60,7 +60,7 @@ def test_any_disk_call_that_fails(
 
 
 def test_a_merge_is_not_undone_by_the_journal_of_its_own_transaction_p5(kept: Path) -> None:
-    """The journal cannot be removed when everything is in place: it goes before the mark that it would miss."""
+    """The journal cannot be removed when everything is in place: it is over, though the merge's own mark goes."""
     sweep = Sweep(kept, kept.with_name("home"), SCENES["sync"])
     calls = calls_of(sweep.fresh(), SCENES["sync"])
     looks = [at for at, call in enumerate(calls, 1) if call == "opendir memories/.transaction"]

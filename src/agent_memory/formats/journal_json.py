@@ -3,7 +3,8 @@
     {"version": 1, "steps": [{"path": "topics/…", "before": {"data": "<base64>", "mtimeNs": 1}, "afterHash": "…", "staged": "0.new"}]}
 
 `before` is null where there was no file; `afterHash` and `staged` are null where there will be none. The new bytes lie
-beside the journal in the file named by `staged`.
+beside the journal in the file named by `staged`. A journal that ends with a line end is over: nothing is undone or finished by
+it any more, and it only waits to be removed.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ from agent_memory.formats.file_state_json import read_state, state_document
 from agent_memory.values import frozen
 
 VERSION = 1
+OVER = b"\n"
+"""Added to a journal that cannot be removed: one byte, so that it is there or not."""
 _HASH = re.compile(r"[0-9a-f]{64}", re.ASCII)
 _STAGED = re.compile(r"[0-9]{1,9}\.new", re.ASCII)
 
@@ -38,6 +41,11 @@ class Step:
 def render_journal(steps: tuple[Step, ...]) -> bytes:
     """ASCII JSON, the steps in the order in which they are taken."""
     return json.dumps({"version": VERSION, "steps": [_document(step) for step in steps]}).encode("ascii")
+
+
+def is_over(data: bytes) -> bool:
+    """Whether the transaction is done, or undone, for good."""
+    return data.endswith(OVER)
 
 
 def parse_journal(data: bytes, path: str) -> Result[tuple[Step, ...], Error]:

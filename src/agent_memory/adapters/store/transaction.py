@@ -3,6 +3,8 @@
 What may fail for want of space comes first: the new bytes are written to `.transaction/`, then a journal with the bytes
 that they replace. After that there are only renames and removals, new files before removals, so that what moves is never
 nowhere. An error on the way is undone at once; after a crash the journal says how to undo, or that all was done already.
+The transaction is over when its journal is gone; one that cannot be removed is marked: what a person does to the files from
+then on is no half of it.
 
 A file that somebody else changed meanwhile is never overwritten: before each step the file is compared with what the
 change was decided from. (Between that comparison and the rename lie microseconds, not the time that an agent thinks.)
@@ -27,12 +29,12 @@ from agent_memory.adapters.disk.durable import (
     write_new_file,
 )
 from agent_memory.adapters.disk.io_errors import store_io
-from agent_memory.adapters.disk.paths import directory_inside, inside, read_file
+from agent_memory.adapters.disk.paths import directory_inside, inside, open_regular, read_file, those_there
 from agent_memory.adapters.store.entry_files import ARCHIVE, JOURNAL, MAX_FILE_BYTES, RUNS, TOPICS, TRANSACTION
 from agent_memory.domain.recording.file_change import FileChange, FileState, content_hash, hash_of
 from agent_memory.domain.results import sealed
 from agent_memory.errors import Error
-from agent_memory.formats.journal_json import Step, parse_journal, render_journal
+from agent_memory.formats.journal_json import OVER, Step, is_over, parse_journal, render_journal
 
 _JOURNALS = re.compile(re.escape(JOURNAL.rpartition("/")[2]))
 _TEMPORARY = re.compile(re.escape(TEMPORARY_PREFIX) + ".*", re.DOTALL)
@@ -66,9 +68,9 @@ class Transactions:
             case Failure(error):
                 return Failure(error)
             case Success(image):
-                if image is None:
+                if image is None or is_over(image.data):
                     return self._clear()
-                return parse_journal(image.data, self._journal).bind(self._recover).bind(lambda _: self._clear())
+                return parse_journal(image.data, self._journal).bind(self._recover).bind(lambda _: self._end())
 
     def commit(self, changes: Sequence[FileChange]) -> Result[bool, Error]:
         """True: all is durable. False, or an error: nothing is changed; with False because a file was no longer as it
@@ -119,12 +121,12 @@ class Transactions:
                 self._give_up(steps[: number + 1])
                 return taken.map(lambda _: False)
         self._remove_empty(steps)
-        self._clear()  # should that fail, recovery finds everything in place
+        self._end()  # should even the mark fail, recovery finds everything in place, unless somebody changes it before
         return Success(True)
 
     def _give_up(self, steps: Sequence[Step]) -> None:
         # An undo that fails leaves the journal, and with it the work to recovery: the next to come tries again.
-        self._undo(steps).bind(lambda _: self._clear())
+        self._undo(steps).bind(lambda _: self._end())
 
     def _recover(self, steps: tuple[Step, ...]) -> Result[None, Error]:
         places: list[_At] = []
@@ -137,13 +139,17 @@ class Transactions:
         if any(at is not _At.AFTER for at in places):
             # Where somebody wrote upon what we had written, its earlier bytes are only in the archive that belongs to it.
             written_upon = any(at is _At.ELSEWHERE and step.staged for step, at in zip(steps, places, strict=True))
-            match sealed(self._finish(steps, places) if written_upon else self._undo(steps)):
-                case Failure(error):
-                    return Failure(error)
-                case Success(_):
-                    pass
+            can_finish = self._waits(steps, places) if written_upon else Success(False)
+            mended = can_finish.bind(lambda can: self._finish(steps, places) if can else self._undo(steps))
+            if isinstance(mended, Failure):
+                return mended
         self._remove_empty(steps)
         return self._sweep(steps)
+
+    def _waits(self, steps: Sequence[Step], places: Sequence[_At]) -> Result[bool, Error]:
+        """Whether the bytes of all that is not in place yet are there: where an undo was cut short, they are not."""
+        staged = [step.staged for step, at in zip(steps, places, strict=True) if at is _At.BEFORE and step.staged]
+        return those_there(self._directory, staged).map(lambda found: len(found) == len(staged))
 
     def _where(self, step: Step) -> Result[_At, Error]:
         match sealed(inside(self._root, step.path).bind(lambda path: read_file(path, _max_bytes(step.path)))):
@@ -216,6 +222,14 @@ class Transactions:
                 return swept
         return Success(None)
 
+    def _end(self) -> Result[None, Error]:
+        """As `_clear`; a journal that stays is marked as over."""
+        cleared = self._clear()
+        if isinstance(cleared, Failure):
+            opened = open_regular(self._journal, os.O_WRONLY | os.O_APPEND)
+            opened.map(_mark_over)
+        return cleared
+
     def _clear(self) -> Result[None, Error]:
         """Remove the journal, then what was staged."""
         match sealed(directory_inside(self._root, TRANSACTION)):
@@ -238,6 +252,15 @@ def _flush(directories: Sequence[str]) -> Result[None, Error]:
         except OSError as error:
             return Failure(store_io(error, "flush", directory))
     return Success(None)
+
+
+def _mark_over(journal: int) -> None:
+    with suppress(OSError):  # the disk takes nothing at all: whoever comes next finds the journal as it is
+        try:
+            os.write(journal, OVER)
+            os.fsync(journal)
+        finally:
+            os.close(journal)
 
 
 def _restore(target: str, before: FileState | None) -> None:

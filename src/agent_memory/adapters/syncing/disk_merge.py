@@ -118,8 +118,6 @@ class DiskMerge:
             .bind(lambda _: self.commits.named(work.branch))
             .bind(lambda head: self._moved(work, head))
             .bind(lambda _: self.fill_index())
-            # A journal that could not be removed would undo the merge as soon as its own file is gone.
-            .bind(lambda _: Transactions(self._real).recover())
             .bind(lambda _: drop_file(self._real, AT_WORK).alt(_as_error))
         )
 
