@@ -14,12 +14,14 @@ import pytest
 from attrs import evolve
 from returns.result import Failure
 
+from agent_memory.adapters.inbox.hook_log import FILE_NAME, log_hook_problem
+from agent_memory.adapters.store.entry_files import JOURNAL
 from agent_memory.config import Config, LlmConfig, StorageConfig
 from agent_memory.domain.spend import day_of
 from agent_memory.domain.tiers import TierList
 from agent_memory.domain.vocabulary import Sensitivity
 from agent_memory.errors import StoreIo, TargetRefused
-from faults import failing_at
+from faults import failing_at, failing_on
 from store_under_examination import Patient
 
 HOUR_SECONDS = 3600
@@ -150,11 +152,17 @@ class TestFilesAndRuns:
         self, healthy: Patient
     ) -> None:
         unrecorded = evolve(healthy, config=Config(storage=StorageConfig(auto_commit=False)))
-        for path in ("state/phase.json", "runs/20260213T143005123Z-k3J9xQ/checkpoint.json"):
+        run = "runs/20260213T143005123Z-k3J9xQ"
+        for path in ("state/phase.json", f"{run}/checkpoint.json", f"{run}/checkpoint.unreadable.json", JOURNAL):
             healthy.by_hand(path, "{")
+        aged(healthy.by_hand("runs/20260213T143005123Z-k3J9xR/defrag.json", "{}"), 2 * HOUR_SECONDS)
+        healthy.by_hand("state/project_tags.json", json.dumps({"vocabulary": ["deploy"], "updated": "2026-02-13"}))
         aged(healthy.by_hand("inbox/snapshots/x.md", "text"), 2 * HOUR_SECONDS)
         whole, told = set(unrecorded.examine().symptoms), 0
-        assert {each.code for each in whole} == {"damaged-state", "interrupted-run", "orphan-snapshot"}
+        assert sorted(each.code for each in whole) == [
+            *("damaged-state", "interrupted-run", "interrupted-run", "interrupted-run"),
+            *("orphan-snapshot", "tag-unknown", "unfinished-write"),
+        ]
         for k in range(1, 2_000):
             with failing_at(k, errno.EIO, once=True) as counter:
                 found = set(unrecorded.examine().symptoms)
@@ -163,6 +171,15 @@ class TestFilesAndRuns:
             assert found >= whole or found - whole, f"call {k} was passed over"
             told += found != whole
         assert told > 20
+
+    @pytest.mark.parametrize("name", [FILE_NAME, "owed.json"])
+    def test_what_tells_of_trouble_and_cannot_be_read_is_a_finding_itself_p6(self, healthy: Patient, name: str) -> None:
+        healthy.by_hand("runs/owed.json", json.dumps([{"paths": [], "subject": "x"}]))
+        log_hook_problem(os.environ["HOME"], str(healthy.root), "codex", "payload", "it is not JSON")
+        assert sorted(healthy.codes()) == ["capture-lost", "git-owed"]
+        with failing_on(name, "open"):
+            found = healthy.examine().symptoms
+        assert "unreadable-store" in [each.code for each in found if each.subject.endswith(name)]
 
     def test_while_an_entry_cannot_be_read_no_snapshot_is_an_orphan_p6(
         self, healthy: Patient, monkeypatch: pytest.MonkeyPatch
@@ -226,6 +243,8 @@ class TestGit:
         self.git(healthy, "checkout", "--quiet", "main")
         healthy.by_hand(".git/MERGE_HEAD", "x")
         assert healthy.codes() == ["git-conflicted"]
+        with failing_on("MERGE_HEAD", "lstat"):
+            assert "git-unusable" in healthy.codes()
 
     def test_a_file_in_conflict_is_named(self, healthy: Patient) -> None:
         path = next((healthy.root / "topics").iterdir())

@@ -14,15 +14,17 @@ from agent_memory.adapters.checkup.git_state import read_git
 from agent_memory.adapters.checkup.inbox_state import examine_pending
 from agent_memory.adapters.checkup.kept_looks import KeptLooks
 from agent_memory.adapters.checkup.note_examination import NoteExamination
-from agent_memory.adapters.checkup.state_files import examine_state
+from agent_memory.adapters.checkup.state_files import examine_state, examine_vocabulary
 from agent_memory.adapters.checkup.troubles import trouble
 from agent_memory.adapters.checkup.walked_files import walk
 from agent_memory.adapters.disk.io_errors import store_io
+from agent_memory.adapters.disk.paths import is_there
 from agent_memory.adapters.inbox.failed_entries import failed_entries
 from agent_memory.adapters.inbox.inbox_files import InboxFiles
 from agent_memory.adapters.inbox.inbox_texts import printable
 from agent_memory.adapters.inbox.queue_troubles import QueueTroubles
-from agent_memory.adapters.records.health_files import hook_problems, stamp_of, unrecorded_writes
+from agent_memory.adapters.records.health_files import hook_log_of, stamp_of, unrecorded_writes
+from agent_memory.adapters.records.tag_vocabulary_file import TagVocabularyFile
 from agent_memory.adapters.records.usage_ledger_files import UsageLedgerFiles
 from agent_memory.adapters.store.entry_files import JOURNAL, TOPICS
 from agent_memory.config import Config
@@ -46,6 +48,7 @@ from agent_memory.domain.instants import HOUR_MS, ms_of
 from agent_memory.domain.results import sealed
 from agent_memory.domain.run_log import LoggedRun
 from agent_memory.domain.section import Published
+from agent_memory.domain.tagging.tag_vocabulary import TagVocabulary
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.domain.tiers import TierList
 from agent_memory.domain.vocabulary import Sensitivity
@@ -99,7 +102,9 @@ class Examiner:
         archive = self._kept(self.store.list(archived=True), symptoms, of.UNREADABLE_STORE, _NOTHING)
         tiers = self._kept(self.store.tiers(), symptoms, of.TIERS_DAMAGED, TierList())
         shown = live if self.names_secret else evolve(live, entries=_not_secret(live.entries))
-        symptoms += self._notes(mtimes_ms).symptoms(shown, archive, tiers)
+        vocabulary = TagVocabularyFile(self.root).get()
+        symptoms += examine_vocabulary(vocabulary)
+        symptoms += self._notes(mtimes_ms, vocabulary.value_or(TagVocabulary())).symptoms(shown, archive, tiers)
         symptoms += examine_tiers(tiers, {each.meta.id: each for each in live.entries})
         symptoms += self._of(self.dry_publish(), examine_targets, of.UNREADABLE_STORE)
         symptoms += self._inbox_and_runs(walked)
@@ -109,13 +114,14 @@ class Examiner:
         found = in_order([_printable(each) for each in symptoms])
         return Examination(str(self.root), len(live.entries), len(archive.entries), found)
 
-    def _notes(self, mtimes_ms: Mapping[str, int]) -> NoteExamination:
+    def _notes(self, mtimes_ms: Mapping[str, int], vocabulary: TagVocabulary) -> NoteExamination:
         return NoteExamination(
             self.root,
             self.config,
             self.ledger,
             self.clock.now_ms(),
             mtimes_ms,
+            vocabulary,
             progress=self.progress,
             kept_looks=self.kept_looks,
             noticed=self.noticed,
@@ -136,8 +142,9 @@ class Examiner:
         yield from symptoms
         yield from examine_last_run(runs[0] if runs else None)
         since = _end_of(runs)
-        lost = [each for each in hook_problems(self.root, self.environ) if (ms_of(each.at) or since) >= since]
-        yield from examine_hook_problems(lost)
+        hooks = hook_log_of(self.root, self.environ)
+        yield from (trouble(error, of.UNREADABLE_STORE) for error in hooks.unread)
+        yield from examine_hook_problems([each for each in hooks.problems if (ms_of(each.at) or since) >= since])
         oldest = names.map(lambda found: stamp_of(found[0]) if found else None).value_or(None)
         schedule = self.config.schedule
         yield from examine_schedule(
@@ -158,8 +165,10 @@ class Examiner:
 
     def _git(self, live: Listing) -> Iterator[Symptom]:
         if self.config.storage.auto_commit:
-            facts = read_git(self.root, self.environ, unrecorded_writes(self.root))
-            yield from examine_git(facts, has_notes=bool(live.entries))
+            symptoms: list[Symptom] = []
+            owed = self._kept(unrecorded_writes(self.root), symptoms, of.UNREADABLE_STORE, 0)
+            yield from symptoms
+            yield from examine_git(read_git(self.root, self.environ, owed), has_notes=bool(live.entries))
 
     def _walked(self, symptoms: list[Symptom]) -> Sequence[Found]:
         """Everything below the root, looked at once: what cannot be looked at is told, and missing nowhere unsaid (P6)."""
@@ -175,10 +184,7 @@ class Examiner:
     def _files(self, walked: Sequence[Found]) -> Iterator[Symptom]:
         now_ms = self.clock.now_ms()
         yield from examine_state(str(self.root), walked, now_ms)
-        if os.path.lexists(self.root / JOURNAL):
-            yield of.UNFINISHED_WRITE.found(
-                JOURNAL, "A change of several files was cut short, and could not be undone yet"
-            )
+        yield from self._of(is_there(str(self.root / JOURNAL)), _unfinished_write, of.UNREADABLE_STORE)
         for warning in self.warnings:
             yield of.SETTING.found("config", warning.rstrip("."))
 
@@ -200,6 +206,11 @@ class Examiner:
                 yield trouble(error, ailment)
             case Success(value):
                 yield from examine(value)
+
+
+def _unfinished_write(has_journal: bool) -> Iterator[Symptom]:
+    if has_journal:
+        yield of.UNFINISHED_WRITE.found(JOURNAL, "A change of several files was cut short, and could not be undone yet")
 
 
 def _not_secret(entries: Iterable[Listed]) -> tuple[Listed, ...]:

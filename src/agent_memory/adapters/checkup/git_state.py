@@ -10,7 +10,7 @@ from pathlib import Path
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.io_errors import store_io
-from agent_memory.adapters.disk.paths import is_directory, is_there
+from agent_memory.adapters.disk.paths import is_directory, is_there, those_there
 from agent_memory.adapters.git.git_locks import stale_locks
 from agent_memory.adapters.git.git_process import GitOutput, GitProcess
 from agent_memory.adapters.git.git_repository import GitRepository
@@ -58,12 +58,13 @@ def read_git(root: Path, environ: Mapping[str, str], owed: int) -> GitFacts:
             return GitFacts(present=True, owed=owed, stale_locks=locks, trouble=_unreadable(output))
         case Success(output):
             named = git.run("symbolic-ref", "--quiet", "--short", "HEAD").value_or(output)
+            begun = those_there(str(where), _UNFINISHED)
             return GitFacts(
                 present=True,
-                trouble=_unreadable(named) if named.status > _DETACHED else "",
+                trouble=_unreadable(named) if named.status > _DETACHED else _trouble(begun),
                 stale_locks=locks,
                 branch=named.stdout.decode("utf-8", "replace").strip() if named.ok else None,
-                unfinished=next((word for name, word in _UNFINISHED.items() if os.path.lexists(where / name)), ""),
+                unfinished=next((_UNFINISHED[name] for name in begun.value_or(())), ""),
                 conflicted=_conflicted(output.stdout),
                 owed=owed,
             )
@@ -80,7 +81,7 @@ def _asked(git: GitProcess) -> Result[None, Error]:
     return there.bind(lambda has_root: git.run("--version").map(lambda _: None) if has_root else Success(None))
 
 
-def _trouble(asked: Result[None, Error]) -> str:
+def _trouble(asked: Result[object, Error]) -> str:
     return describe(asked.failure()) if isinstance(asked, Failure) else ""
 
 

@@ -10,7 +10,6 @@ from returns.result import Failure, Success
 from agent_memory.adapters.checkup.kept_looks import KeptLooks
 from agent_memory.adapters.checkup.note_files import read_copies
 from agent_memory.adapters.checkup.note_looks import LookedAt, NoteLooks
-from agent_memory.adapters.checkup.state_files import read_vocabulary
 from agent_memory.adapters.checkup.troubles import trouble
 from agent_memory.adapters.records.usage_ledger_files import UsageLedgerFiles
 from agent_memory.config import Config
@@ -34,6 +33,7 @@ from agent_memory.domain.findings import Analysis
 from agent_memory.domain.instants import DAY_MS, HOUR_MS
 from agent_memory.domain.planning.taken_ids import taken_ids
 from agent_memory.domain.results import sealed
+from agent_memory.domain.tagging.tag_vocabulary import TagVocabulary
 from agent_memory.domain.tiers import TierList
 from agent_memory.ports import KeptComparisons, NoticedNotes
 from agent_memory.values import evolve, frozen
@@ -52,6 +52,8 @@ class NoteExamination:
     now_ms: int
     mtimes_ms: Mapping[str, int]
     """Of files that were seen a moment ago, by path."""
+    vocabulary: TagVocabulary
+    """Of tags."""
     progress: Callable[[str], None]
     kept_looks: KeptLooks | None
     noticed: NoticedNotes | None
@@ -83,7 +85,7 @@ class NoteExamination:
         yield from each_alone.symptoms
         by_id = {each.meta.id: each for each in live.entries}
         yield from examine_analysis(analysis, by_id, frozenset((*tiers.hot, *each_alone.fresh)))
-        yield from examine_tags(live.entries, read_vocabulary(str(self.root)))
+        yield from examine_tags(live.entries, self.vocabulary)
         chars = sum(each.body_chars for each in analysis.profiles.values())
         limits = self.config.limits
         yield from examine_caps(len(live.entries), chars, max_entries=limits.max_entries, max_chars=limits.max_chars)
@@ -156,7 +158,7 @@ class _EachAlone:
         self._rules = NoteRules(
             now_ms,
             int(INTERVALS_BEFORE_LATE * config.schedule.defrag_interval_hours * HOUR_MS),
-            read_vocabulary(str(examination.root)),
+            examination.vocabulary,
         )
 
     def examine(self, note: LookedAt) -> None:

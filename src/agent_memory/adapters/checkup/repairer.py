@@ -16,6 +16,7 @@ from agent_memory.adapters.checkup.note_files import read_copies, read_notes
 from agent_memory.adapters.checkup.note_repairing import Repairing, is_repairable
 from agent_memory.adapters.checkup.walked_files import walk
 from agent_memory.adapters.disk.listed_names import names_inside
+from agent_memory.adapters.disk.paths import is_directory, is_there
 from agent_memory.adapters.git.git_locks import remove_stale_locks, stale_locks
 from agent_memory.adapters.records.health_files import unrecorded_writes
 from agent_memory.adapters.store.entry_files import JOURNAL, TOPICS
@@ -65,7 +66,9 @@ class Repairer:
 
     def _repaired(self) -> Treatment:
         log = _Log()
-        if os.path.isdir(self.examiner.root):
+        has_root = is_directory(str(self.examiner.root))
+        log.tolerate(has_root)
+        if has_root.value_or(False):
             self._finish_writes(log)
             self._free_git(log)
             log.tolerate(self.finish_runs())
@@ -80,9 +83,9 @@ class Repairer:
 
     def _finish_writes(self, log: _Log) -> None:
         """Whoever changes nothing still finishes, or undoes, what a crash left half done."""
-        journal = self.examiner.root / JOURNAL
-        was_there = os.path.lexists(journal)
-        if log.tolerate(self.examiner.store.apply(())) and was_there:
+        was_there = is_there(str(self.examiner.root / JOURNAL))
+        log.tolerate(was_there)
+        if log.tolerate(self.examiner.store.apply(())) and was_there.value_or(False):
             log.did.append("a change that was cut short is undone, or finished")
 
     def _free_git(self, log: _Log) -> None:
@@ -104,11 +107,12 @@ class Repairer:
     def _adopt(self, log: _Log) -> None:
         """What a person changed is recorded as theirs before anything is repaired, and what git missed with it."""
         owed = unrecorded_writes(self.examiner.root)
+        log.tolerate(owed)
         adopted = self.recorder.adopt_hand_edits()
         if not log.tolerate(adopted):
             return
-        if owed:
-            log.did.append(f"{owed} {'write is' if owed == 1 else 'writes are'} recorded by git now")
+        if paid := owed.value_or(0):
+            log.did.append(f"{paid} {'write is' if paid == 1 else 'writes are'} recorded by git now")
         if count := adopted.value_or(0):
             log.did.append(
                 f"{count} {'file' if count == 1 else 'files'} changed by hand {'is' if count == 1 else 'are'} recorded"

@@ -6,12 +6,12 @@ import json
 import os
 import stat
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
-from returns.result import Failure, Success
+from returns.result import Failure, Result, Success
 
-from agent_memory.adapters.disk.paths import inside, read_file
-from agent_memory.adapters.records.tag_vocabulary_file import TagVocabularyFile
+from agent_memory.adapters.checkup.troubles import trouble
+from agent_memory.adapters.disk.io_errors import store_io
+from agent_memory.adapters.disk.paths import inside, is_there, read_file
 from agent_memory.domain.checkup import catalogue as of
 from agent_memory.domain.checkup.file_checks import Found
 from agent_memory.domain.checkup.symptom import Symptom
@@ -19,7 +19,7 @@ from agent_memory.domain.checkup.tier_checks import TIERS_FILE
 from agent_memory.domain.instants import HOUR_MS
 from agent_memory.domain.results import sealed
 from agent_memory.domain.tagging.tag_vocabulary import VOCABULARY_FILE, TagVocabulary
-from agent_memory.errors import PathRefused, StateCorrupt
+from agent_memory.errors import Error, PathRefused, StateCorrupt
 from agent_memory.formats.session_mark_json import parse_session_mark
 from agent_memory.wording import describe
 
@@ -32,12 +32,9 @@ _MAX_BYTES = 64 << 20
 
 
 def examine_state(root: str, walked: Sequence[Found], now_ms: int) -> Iterator[Symptom]:
-    """Of the files that were seen every one below `state/` but the tier list, and what lies in `runs/` beside the reports."""
+    """Of the files that were seen every one below `state/` but the tier list and the vocabulary, and what lies in `runs/` beside the reports."""
     for path in _json_files(walked):
-        if path == TIERS_FILE:
-            continue
-        if path == VOCABULARY_FILE:
-            yield from _examine_vocabulary(root)
+        if path in (TIERS_FILE, VOCABULARY_FILE):
             continue
         yield from _examine_mark(root, path) if path.startswith(f"{_SESSIONS}/") else _examine_json(root, path)
     for name in _RUN_STATE:
@@ -45,9 +42,14 @@ def examine_state(root: str, walked: Sequence[Found], now_ms: int) -> Iterator[S
     yield from _examine_checkpoints(root, walked, now_ms)
 
 
-def read_vocabulary(root: str) -> TagVocabulary:
-    """The vocabulary of tags; an empty one where it cannot be understood, which `examine_state` tells."""
-    return TagVocabularyFile(Path(root)).get().value_or(TagVocabulary())
+def examine_vocabulary(read: Result[TagVocabulary, Error]) -> Iterator[Symptom]:
+    """What keeps the tags from being held against the vocabulary."""
+    if isinstance(read, Failure):
+        error = read.failure()
+        problem = "; ".join(error.problems) if isinstance(error, StateCorrupt) else describe(error).rstrip(".")
+        yield of.DAMAGED_STATE.found(
+            VOCABULARY_FILE, f"No tag is held against it: {problem}; restore it from git or a backup, or move it away"
+        )
 
 
 def _examine_json(root: str, path: str) -> Iterator[Symptom]:
@@ -58,16 +60,6 @@ def _examine_json(root: str, path: str) -> Iterator[Symptom]:
             yield of.DAMAGED_STATE.found(path, "It is not JSON; restore it from git or a backup, or move it away")
         case _:  # it is not there, or is what it should be
             return
-
-
-def _examine_vocabulary(root: str) -> Iterator[Symptom]:
-    read = TagVocabularyFile(Path(root)).get()
-    if isinstance(read, Failure):
-        error = read.failure()
-        problem = "; ".join(error.problems) if isinstance(error, StateCorrupt) else describe(error).rstrip(".")
-        yield of.DAMAGED_STATE.found(
-            VOCABULARY_FILE, f"No tag is held against it: {problem}; restore it from git or a backup, or move it away"
-        )
 
 
 def _examine_mark(root: str, path: str) -> Iterator[Symptom]:
@@ -99,14 +91,32 @@ def _examine_checkpoint(root: str, stem: str, now_ms: int) -> Iterator[Symptom]:
         case bytes(data) if not isinstance(_parsed(data), dict):
             damaged = "A run was cut short, and what it noted of how far it had come is damaged"
             yield of.INTERRUPTED_RUN.found(path, f"{damaged}; the next run moves it aside")
-        case bytes() if _age_ms(root, path, now_ms) > HOUR_MS:
-            yield of.INTERRUPTED_RUN.found(path, "A run was cut short; the next one finishes it")
+        case bytes():
+            yield from _examine_age(root, path, now_ms)
         case _:
             pass
-    if os.path.lexists(f"{root}/{aside}"):
-        yield of.INTERRUPTED_RUN.found(
-            aside, "A run was cut short and could not be resumed, so its work was done again; this file may be removed"
-        )
+    match is_there(f"{root}/{aside}"):
+        case Failure(error):
+            yield trouble(error, of.UNREADABLE_STORE)
+        case Success(has_it) if has_it:
+            yield of.INTERRUPTED_RUN.found(
+                aside,
+                "A run was cut short and could not be resumed, so its work was done again; this file may be removed",
+            )
+        case _:
+            pass
+
+
+def _examine_age(root: str, path: str, now_ms: int) -> Iterator[Symptom]:
+    try:
+        age_ms = now_ms - os.lstat(f"{root}/{path}").st_mtime_ns // 1_000_000
+    except FileNotFoundError:  # that run has just ended
+        return
+    except OSError as error:
+        yield trouble(store_io(error, "look at", f"{root}/{path}"), of.UNREADABLE_STORE)
+        return
+    if age_ms > HOUR_MS:
+        yield of.INTERRUPTED_RUN.found(path, "A run was cut short; the next one finishes it")
 
 
 class _NotJson:
@@ -140,10 +150,3 @@ def _json_files(walked: Sequence[Found]) -> Iterator[str]:
         name = each.path.rpartition("/")[2]
         if each.path.startswith(f"{_STATE}/") and name.endswith(".json") and not name.startswith("."):
             yield each.path
-
-
-def _age_ms(root: str, path: str, now_ms: int) -> int:
-    try:
-        return now_ms - os.lstat(f"{root}/{path}").st_mtime_ns // 1_000_000
-    except OSError:
-        return 0

@@ -86,8 +86,8 @@ class HealthFiles:
         warnings: tuple[str, ...],
     ) -> Health:
         recent = RunLogFiles(self.root).runs(RECENT_RUNS)
-        told, unread = _hook_log(self.root, self.environ)
-        owed = _owed(self.root)
+        hooks = hook_log_of(self.root, self.environ)
+        owed = unrecorded_writes(self.root)
         runs = _last_runs(recent.value_or(()))
         since = next((each.ended_at_ms for each in runs if each.machine == "consolidate"), None) or 0
         return Health(
@@ -101,40 +101,41 @@ class HealthFiles:
             troubles=tuple(sorted(troubles.items())),
             last_run=runs[0] if runs else None,
             earlier_runs=runs[1:],
-            hook_problems=tuple(each for each in told if (ms_of(each.at) or since) >= since),
+            hook_problems=tuple(each for each in hooks.problems if (ms_of(each.at) or since) >= since),
             spent_today=spend_on(days, day_of(self.clock.now_ms())),
             max_calls_per_day=self.max_calls_per_day,
             agent=self.agent,
             unrecorded=owed.value_or(0),
-            warnings=(*warnings, *_run_warnings(self.root, recent), *unread, *_told(owed)),
+            warnings=(*warnings, *_run_warnings(self.root, recent), *map(describe, hooks.unread), *_told(owed)),
         )
 
 
-def hook_problems(root: Path, environ: Mapping[str, str]) -> list[HookProblem]:
-    """Every capture that is known not to have arrived, oldest first; what is damaged in the log is passed over."""
-    return _hook_log(root, environ)[0]
+@frozen
+class HookLog:
+    """What the logs of hooks tell of a root; what is damaged in them is passed over."""
+
+    problems: tuple[HookProblem, ...]
+    """Every capture and injection that is known not to have arrived, oldest first."""
+    unread: tuple[Error, ...]
+    """Why some of it cannot be read: nobody can say what is in that (P6)."""
 
 
-def unrecorded_writes(root: Path) -> int:
-    """Writes that git has not recorded yet."""
-    return _owed(root).value_or(0)
-
-
-def _hook_log(root: Path, environ: Mapping[str, str]) -> tuple[list[HookProblem], list[str]]:
-    """What the logs tell, and why some of it cannot be read: nobody can say what is in that (P6)."""
+def hook_log_of(root: Path, environ: Mapping[str, str]) -> HookLog:
+    """The logs, wherever hooks may have left one."""
     problems: list[HookProblem] = []
-    unread: list[str] = []
+    unread: list[Error] = []
     for directory in hook_log_directories(home_of(environ), str(root)):
         for name in (PREVIOUS_NAME, FILE_NAME):
             match sealed(_json_lines(Path(directory) / name)):
                 case Failure(error):
-                    unread.append(describe(error))
+                    unread.append(error)
                 case Success(lines):
                     problems += [_hook_problem(each) for each in lines if _concerns(each.get("root"), str(root))]
-    return sorted(problems, key=lambda problem: problem.at), unread
+    return HookLog(tuple(sorted(problems, key=lambda problem: problem.at)), tuple(unread))
 
 
-def _owed(root: Path) -> Result[int, Error]:
+def unrecorded_writes(root: Path) -> Result[int, Error]:
+    """Writes that git has not recorded yet; an error where the list of them cannot be read (P6)."""
     return _json_of(root / "runs" / "owed.json").map(lambda document: len(document) if is_list(document) else 0)
 
 
