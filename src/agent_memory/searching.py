@@ -23,7 +23,6 @@ from agent_memory.domain.searching.ranking import (
     Surroundings,
     in_order,
     live_first,
-    most_given,
     spread,
     weigh,
     with_successors,
@@ -59,11 +58,11 @@ PATIENCE_SECONDS = 1.0
 """How long a search waits for the index to take in what has changed."""
 _CANDIDATES = 1_000
 """Entries with words of the query whose scores are looked at; more where more hits are wanted."""
-_TYING = 200
+_TYING = 100
 """Of these, the best so many give a share of their score to entries around them."""
 _NEAREST = 100
 """Entries that are looked at for their meaning alone."""
-_WEIGHED = 100
+_WEIGHED = 50
 """Entries whose frontmatter is looked at."""
 
 
@@ -179,8 +178,8 @@ class Searching:
         matches = search.matches
         worth = {word.term: word.idf for word in matches.words}
         found = Found(matches.scores, search.nearness.deviations, search.said, worth)
-        given = spread(found, search.ties, self.weights)
-        return evolve(search, given=most_given(given, max(_WEIGHED, 2 * search.request.limit)))
+        most = max(_WEIGHED, 2 * search.request.limit)
+        return evolve(search, given=spread(found, search.ties, self.weights, most))
 
     def _known(self, search: SearchSoFar) -> Result[SearchSoFar, Error]:
         """With the frontmatter of what was found, of what the query names, and of what supersedes any of it."""

@@ -128,3 +128,12 @@ def test_the_naughty_strings_come_out_clean_p18(shared: Path) -> None:
     assert any(FORBIDDEN.search(text) for text in strings), "the corpus holds what is looked for"
     for text in strings:
         assert not FORBIDDEN.search(clean_text(text).text), text
+
+
+@given(st.text(st.characters(max_codepoint=0xFF) | st.sampled_from("–—‘’“”•…")))
+def test_the_quick_look_at_western_text_says_what_the_long_one_does_p18(text: str) -> None:
+    # A sentinel makes it look at everything.
+    long = clean_text(f"{text}.\n<!-- agent-memory:start -->")
+    short = clean_text(text)
+    assert long.text == f"{short.text}.\n<!-- agent-memory start -->"
+    assert set(long.removed) - {"sentinels"} == set(short.removed) - {"sentinels"}

@@ -45,9 +45,12 @@ def main() -> int:
         _look_ahead()
         os.environ.setdefault("OPENBLAS_NUM_THREADS", _BLAS_THREADS)
     try:
-        from agent_memory.surfaces.light_returns import load_returns
+        from agent_memory.surfaces.light_imports import load_argparse, load_returns, load_sqlite3
 
+        load_argparse()
         load_returns()
+        if words[:1] == ["search"]:
+            load_sqlite3()
         from agent_memory.surfaces.cli.main import main as run_command
 
         return run_command()

@@ -21,7 +21,6 @@ from agent_memory.domain.searching.ranking import (
     Surroundings,
     in_order,
     live_first,
-    most_given,
     spread,
     weigh,
     with_successors,
@@ -32,6 +31,7 @@ from agent_memory.domain.tiers import Tier
 from agent_memory.domain.vocabulary import Importance, Kind
 
 NOW_MS = 1_770_000_000_000
+MOST = 9
 COUNTS = (0, 0, 0, 1)
 SESSIONS = {"near": (1, 2, 3), "far": (4, 5), "alone": (6,)}
 
@@ -58,7 +58,7 @@ def weighed(
 
 
 def session_meaning_of(found: Found, places: list[Place]) -> dict[int, float]:
-    parts = spread(found, Surroundings(places=places), WEIGHTS)
+    parts = spread(found, Surroundings(places=places), WEIGHTS, MOST)
     return {number: part.value for number, all in parts.items() for part in all if part.name == "session meaning"}
 
 
@@ -67,19 +67,19 @@ def first(entries: Mapping[int, Listed], hints: QueryHints | None = None, **fact
 
 
 def test_the_best_by_words_has_one_and_the_others_their_share() -> None:
-    parts = spread(Found({1: 8.0, 2: 2.0}), Surroundings(), WEIGHTS)
+    parts = spread(Found({1: 8.0, 2: 2.0}), Surroundings(), WEIGHTS, MOST)
     assert parts == {1: [ScorePart("words", 1.0)], 2: [ScorePart("words", 0.25)]}
 
 
 def test_meaning_adds_by_standard_deviations_and_finds_what_has_no_word() -> None:
-    parts = spread(Found({1: 1.0}, {1: -1.0, 2: 2.0}), Surroundings(), WEIGHTS)
+    parts = spread(Found({1: 1.0}, {1: -1.0, 2: 2.0}), Surroundings(), WEIGHTS, MOST)
     assert [part.value for part in parts[1]] == [1.0, -WEIGHTS.meaning]
     assert [part.value for part in parts[2]] == [2 * WEIGHTS.meaning]
 
 
 def test_neighbouring_turns_get_a_share_that_decays() -> None:
     near = {1: (NearNote(2, 1), NearNote(3, -2), NearNote(4, 3))}
-    parts = spread(Found({1: 5.0}), Surroundings(near), WEIGHTS)
+    parts = spread(Found({1: 5.0}), Surroundings(near), WEIGHTS, MOST)
     assert {number: part.value for number, [part] in parts.items() if number != 1} == {
         2: WEIGHTS.near[0],
         3: WEIGHTS.near[1],
@@ -95,7 +95,7 @@ def test_the_session_that_says_most_as_a_whole_lifts_its_entries() -> None:
         5: (TermPart("zebra", "zebra", 2.0, COUNTS),),
     }
     found = Found({1: 2.0, 2: 2.0, 3: 2.0, 5: 2.0}, said=said, worth={"zebra": 2.0, "lock": 2.0})
-    parts = spread(found, Surroundings(places=places), WEIGHTS)
+    parts = spread(found, Surroundings(places=places), WEIGHTS, MOST)
     given = {number: part.value for number, all in parts.items() for part in all if part.name == "session"}
     assert given[1] == given[2] == WEIGHTS.session
     assert 0 < given[3] == given[4] < WEIGHTS.session
@@ -132,7 +132,7 @@ def test_entries_whose_meaning_is_not_known_neither_count_nor_gain() -> None:
 
 def test_links_give_a_share_both_ways() -> None:
     links = [NoteLink(1, 2, Relation.LINKS), NoteLink(3, 1, Relation.LINKS), NoteLink(4, 1, Relation.SUPERSEDES)]
-    parts = spread(Found({1: 1.0}), Surroundings(links=links), WEIGHTS)
+    parts = spread(Found({1: 1.0}), Surroundings(links=links), WEIGHTS, MOST)
     assert {number for number, all in parts.items() for part in all if part.name == "links"} == {2, 3}
 
 
@@ -214,9 +214,26 @@ def test_the_archive_is_below_what_lives() -> None:
     assert [each.number for each in live_first(in_order(ranked.values()))] == [2, 1]
 
 
+@given(
+    st.dictionaries(st.integers(1, 8), st.floats(0, 100), max_size=8),
+    st.dictionaries(st.integers(1, 8), st.floats(-4, 4), max_size=8),
+    st.lists(st.builds(NoteLink, st.integers(1, 8), st.integers(1, 8), st.just(Relation.LINKS)), max_size=8),
+    st.integers(0, 9),
+)
+def test_the_most_given_are_the_first_of_all(
+    scores: dict[int, float], meaning: dict[int, float], links: list[NoteLink], most: int
+) -> None:
+    near = {number: [NearNote(number % 8 + 1, 1)] for number in scores}
+    found, ties = Found(scores, meaning), Surroundings(near, links=links)
+    every = spread(found, ties, WEIGHTS, MOST)
+    totals = {number: sum(part.value for part in parts) for number, parts in every.items()}
+    assert list(totals.values()) == pytest.approx(sorted(totals.values(), reverse=True))
+    assert list(spread(found, ties, WEIGHTS, most).items()) == list(every.items())[:most]
+
+
 @given(st.dictionaries(st.integers(1, 8), st.floats(0, 100), max_size=8), st.integers(0, 8))
 def test_the_parts_sum_up_to_the_total(scores: dict[int, float], most: int) -> None:
-    parts = most_given(spread(Found(scores), Surroundings(), WEIGHTS), most)
+    parts = spread(Found(scores), Surroundings(), WEIGHTS, most)
     entries = {number: listed(number, valid_until_ms=1, importance=Importance.HIGH) for number in parts}
     ranked = weigh(parts, entries, QueryHints(newest=True), Asker(NOW_MS), {}, {}, WEIGHTS)
     assert len(parts) <= most

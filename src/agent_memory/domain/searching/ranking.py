@@ -64,24 +64,39 @@ class Found:
     """What each word of the query is worth."""
 
 
-def spread(found: Found, ties: Surroundings, weights: RankingWeights) -> dict[int, list[ScorePart]]:
-    """What words, meaning and the entries around give to each entry, found or beside one that was found. The best score by
-    words becomes 1."""
-    most = max(found.words.values(), default=0.0)
-    own = {number: score / most for number, score in found.words.items()} if most > 0 else {}
-    parts: dict[int, list[ScorePart]] = {number: [ScorePart("words", score)] for number, score in own.items()}
-    for number, deviations in found.meaning.items():
-        detail = f"{deviations:+.1f} standard deviations"
-        parts.setdefault(number, []).append(ScorePart("meaning", weights.meaning * deviations, detail))
-    for name, given in (
+def spread(found: Found, ties: Surroundings, weights: RankingWeights, most: int) -> dict[int, list[ScorePart]]:
+    """What words, meaning and the entries around give to each of the `most` entries that are given most, the best first: of
+    what was found, and of what is beside it. What the frontmatter adds is too little to bring up another one. The best
+    score by words becomes 1."""
+    best_by_words = max(found.words.values(), default=0.0)
+    own = {number: score / best_by_words for number, score in found.words.items()} if best_by_words > 0 else {}
+    meaning = {number: weights.meaning * deviations for number, deviations in found.meaning.items()}
+    given: Sequence[tuple[str, Mapping[int, float]]] = (
+        ("words", own),
+        ("meaning", meaning),
         ("near", _from_near(own, ties.near, weights.near)),
         ("session", _from_session(found, ties.places, weights.session)),
         ("session meaning", _from_session_meaning(found.meaning, ties.places, weights)),
         ("links", _from_links(own, ties.links, weights.links)),
-    ):
-        for number, value in given.items():
-            parts.setdefault(number, []).append(ScorePart(name, value))
-    return parts
+    )
+    # Around a hundred entries there are a thousand: reasons are put into words for those alone that stay.
+    totals: dict[int, float] = {}
+    for _, values in given:
+        for number, value in values.items():
+            totals[number] = totals.get(number, 0.0) + value
+    best = sorted(totals, key=lambda each: (-totals[each], each))[:most]
+    return {
+        number: [
+            ScorePart(name, values[number], _deviations(found, number) if values is meaning else "")
+            for name, values in given
+            if number in values
+        ]
+        for number in best
+    }
+
+
+def _deviations(found: Found, number: int) -> str:
+    return f"{found.meaning[number]:+.1f} standard deviations"
 
 
 def _from_near(
@@ -283,9 +298,3 @@ def in_order(ranked: Iterable[Ranked]) -> list[Ranked]:
 def live_first(page: Iterable[Ranked]) -> list[Ranked]:
     """The same entries, those of the archive at the end."""
     return sorted(page, key=lambda each: each.listed.archived)
-
-
-def most_given(parts: Mapping[int, Sequence[ScorePart]], most: int) -> dict[int, Sequence[ScorePart]]:
-    """The `most` entries that were given most: what the frontmatter adds is too little to bring up another one."""
-    totals = {number: sum(part.value for part in given) for number, given in parts.items()}
-    return {number: parts[number] for number in sorted(totals, key=lambda each: (-totals[each], each))[:most]}

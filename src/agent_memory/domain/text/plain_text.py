@@ -31,7 +31,8 @@ _HIDDEN_BY_NAME = {
 _SENTINELS = "sentinels"
 _NAMES = (*_HIDDEN_BY_NAME, _SENTINELS)
 
-_HONEST = late_pattern(r"[\t\n\x20-\x7e]*")
+_HONEST = late_pattern(r"[\t\n\x20-\x7e\xa1-\xac\xae-\xff–—‘’“”•…]*")
+"""Nothing hidden among these, and nothing that NFC would make something else of."""
 _HIDDEN = late_pattern(f"[{''.join(_HIDDEN_BY_NAME.values())}]")
 _TERMINAL_COLOUR = late_pattern(r"\x1b\[[0-9;:?]*[ -/]*[@-~]")
 _LINE_ENDS = frozenset("\r\v\f\x85\u2028\u2029")
