@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from typing import Any
 
 CHANGING = ("write", "fsync", "replace", "rename", "link", "unlink", "mkdir", "rmdir", "utime", "chmod", "fchmod")
-ALL = (*CHANGING, "open", "read", "listdir", "scandir", "lstat", "fstat", "close")
+ALL = (*CHANGING, "open", "read", "listdir", "scandir", "stat", "lstat", "fstat", "close")
 
 
 class Killed(BaseException):

@@ -14,7 +14,7 @@ from agent_memory.adapters.git.history_purge import purge_history
 from agent_memory.adapters.git.purge_choice import PurgeRules
 from agent_memory.adapters.git.purge_swap import PURGE, finish_swap, new_repository, old_repository
 from agent_memory.errors import Error, PathRefused, StoreIo
-from faults import failing_at
+from faults import failing_at, failing_on
 
 GONE = "topics/gone.md"
 WORD = "quuxword"
@@ -139,6 +139,36 @@ def test_a_history_that_nobody_may_look_at_is_not_taken_for_none_p6_p28(reposito
     assert isinstance(purged.failure(), StoreIo)
     assert repository.purge() == Success(None)
     assert WORD not in repository.everything()
+
+
+@pytest.mark.parametrize("name", ["/.git", "/runs/purge", "/old.git", "/new.git", "/hooks", "/config", "/attributes"])
+def test_what_cannot_be_looked_at_is_not_taken_for_missing_by_any_python_p6_p28(
+    repository: Repository, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """pathlib of 3.14 says "no" where an older one raises."""
+    monkeypatch.setattr(Path, "is_dir", os.path.isdir)
+    monkeypatch.setattr(Path, "is_file", os.path.isfile)
+    repository("config", "remote.origin.url", "https://example.org/x.git")
+    with failing_on(name, "stat", "lstat") as counter:
+        purged = repository.purge()
+    assert counter.struck
+    assert isinstance(purged.failure(), StoreIo)
+    assert repository.purge() == Success(None)
+    assert WORD not in repository.everything()
+    assert not (repository.root / PURGE).exists()
+    assert repository("config", "remote.origin.url") == "https://example.org/x.git\n"
+
+
+@pytest.mark.parametrize("name", ["old.git", "new.git"])
+def test_an_exchange_of_which_nothing_can_be_told_is_an_error_p6(
+    repository: Repository, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setattr(Path, "is_dir", os.path.isdir)
+    root = repository.root
+    os.makedirs(new_repository(root))
+    os.rename(root / ".git", old_repository(root))
+    with failing_on(name, "stat"), pytest.raises(OSError, match="Input/output error"):
+        finish_swap(root)
 
 
 def test_a_damaged_history_is_left_as_it_is(repository: Repository) -> None:

@@ -1,12 +1,15 @@
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
+import pytest
 from returns.result import Failure, Success
 
 from agent_memory.adapters.agent.prompt_templates import load_prompt_template
 from agent_memory.errors import ConfigInvalid, StoreIo
 from agent_memory.formats.prompt import PLACES
+from faults import failing_on
 
 WHOLE = " ".join(f"{{{{{place}}}}}" for place in PLACES)
 
@@ -28,6 +31,19 @@ def test_a_missing_template_is_an_error_that_names_the_path(tmp_path: Path) -> N
     error = failed.failure()
     assert isinstance(error, StoreIo)
     assert (error.path, error.errno_name) == (str(tmp_path / "consolidate.md"), "ENOENT")
+
+
+def test_a_template_that_cannot_be_looked_at_is_not_taken_for_missing_p6(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Path, "is_file", os.path.isfile)  # as that of Python 3.14
+    for place in ("a", "b"):
+        (tmp_path / place).mkdir()
+        (tmp_path / place / "consolidate.md").write_text(WHOLE.replace("{{catalog}}", place))
+    with failing_on("b/consolidate.md", "stat", "lstat", "open"):
+        error = load_prompt_template("consolidate", (tmp_path / "c", tmp_path / "b", tmp_path / "a")).failure()
+    assert isinstance(error, StoreIo)
+    assert (error.path, error.errno_name) == (str(tmp_path / "b/consolidate.md"), "EIO")
 
 
 def test_a_template_without_a_place_or_in_another_encoding_is_refused(tmp_path: Path) -> None:

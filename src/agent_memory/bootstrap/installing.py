@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from returns.result import Failure, Result
+from returns.result import Failure, Result, Success
 
+from agent_memory.adapters.disk.io_errors import store_io
+from agent_memory.adapters.disk.paths import lies_there
 from agent_memory.adapters.setup.detection import memory_program
 from agent_memory.adapters.setup.installation import Installation
 from agent_memory.adapters.setup.settings_files import SettingsFiles
@@ -17,7 +18,7 @@ from agent_memory.adapters.surroundings.config_documents import parse_config
 from agent_memory.adapters.surroundings.config_files import DEFAULT, load_config
 from agent_memory.adapters.surroundings.root import config_path, home_of
 from agent_memory.adapters.targets.chosen_targets import chosen_targets
-from agent_memory.domain.installing.ground import asked_for, ground_of
+from agent_memory.domain.installing.ground import Ground, asked_for, ground_of
 from agent_memory.errors import Error, HomeUnknown, UsageInvalid
 from agent_memory.values import evolve
 
@@ -32,13 +33,25 @@ def installation(memory: Memory) -> Result[Installation, Error]:
         return Failure(HomeUnknown())
     if program is None:
         return Failure(UsageInvalid("There is no command `memory` on PATH", "Install agent-memory, then try again."))
-    return load_skill_text().map(
-        lambda skill: Installation(_setup_planning(memory, home, program, skill), memory.environ, memory.root)
+    ground = _existing(ground_of(home, program, memory.environ))
+    return load_skill_text().bind(
+        lambda skill: ground.map(
+            lambda known: Installation(_setup_planning(memory, evolve(known, skill=skill)), memory.environ, memory.root)
+        )
     )
 
 
-def _setup_planning(memory: Memory, home: str, program: str, skill: str) -> SetupPlanning:
-    asked = asked_for(ground_of(home, program, memory.environ))
+def _existing(ground: Ground) -> Result[Ground, Error]:
+    """With what is there of what a setup depends on. That nobody can look is an error: else another file than the person's
+    own would be written (P6)."""
+    try:
+        return Success(evolve(ground, existing=frozenset(filter(lies_there, asked_for(ground)))))
+    except OSError as error:
+        return Failure(store_io(error, "look at", error.filename or ground.home))
+
+
+def _setup_planning(memory: Memory, ground: Ground) -> SetupPlanning:
+    home = ground.home
     path = config_path(home)
 
     def section_of(path: str, in_repository: bool) -> Result[str, Error]:
@@ -46,9 +59,7 @@ def _setup_planning(memory: Memory, home: str, program: str, skill: str) -> Setu
         return memory.publisher.render(evolve(target, in_repository=in_repository)).map(lambda section: section.text)
 
     return SetupPlanning(
-        ground=ground_of(
-            home, program, memory.environ, frozenset(each for each in asked if Path(each).exists()), skill
-        ),
+        ground=ground,
         environ=memory.environ,
         files=SettingsFiles(memory.targets),
         state=SetupState(home),

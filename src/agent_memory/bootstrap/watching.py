@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from returns.result import Failure, Result, Success
 
+from agent_memory.adapters.disk.paths import is_directory
 from agent_memory.adapters.harness.session_finders import watched_directories
 from agent_memory.adapters.harness.transcript_changes import transcript_changes
 from agent_memory.bootstrap.backfilling import backfill_io
@@ -39,7 +39,7 @@ def watch(
     def watched(io: BackfillIo) -> Result[Watching, Error]:
         chosen = {harness: finder for harness, finder in io.finders.items() if not harnesses or harness in harnesses}
         directories = watched_directories(chosen)
-        if chosen and not wait_for_transcripts and not any(Path(each).is_dir() for each in directories):
+        if chosen and not wait_for_transcripts and _are_missing(directories):
             problem = f"There are no transcripts yet in {', '.join(directories) or 'any known directory'}"
             return Failure(UsageInvalid(problem, "--wait-for-transcripts waits for them."))
         wait = transcript_changes(stop, directories)
@@ -48,6 +48,11 @@ def watch(
         )
 
     return backfill_io(memory, watching=True).bind(watched)
+
+
+def _are_missing(directories: Sequence[str]) -> bool:
+    """Whether none of them is there; one of which that cannot be told is watched like the others."""
+    return all(is_directory(each) == Success(False) for each in directories)
 
 
 def _hand_over(memory: Memory, found: FoundSession) -> Result[str | None, Error]:

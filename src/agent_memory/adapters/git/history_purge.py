@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import stat
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
@@ -17,11 +18,12 @@ from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.durable import make_directories
 from agent_memory.adapters.disk.io_errors import store_io
-from agent_memory.adapters.disk.paths import is_there
+from agent_memory.adapters.disk.paths import is_there, lies_there
 from agent_memory.adapters.git.git_process import GitOutput, GitProcess, failed
 from agent_memory.adapters.git.purge_check import verify_purge
 from agent_memory.adapters.git.purge_choice import Decided, PurgeRules, decide_purge
 from agent_memory.adapters.git.purge_swap import PURGE, finish_swap, new_repository, old_repository, swap
+from agent_memory.adapters.surroundings.root import is_directory
 from agent_memory.domain.redaction import redact
 from agent_memory.errors import Error, PathRefused, RecorderFailed
 from agent_memory.formats.export_stream import Choice, StreamBroken, filtered_export
@@ -39,16 +41,16 @@ def purge_history(root: Path, environ: Mapping[str, str], rules: PurgeRules) -> 
         present = is_there(str(root / ".git"))
         if present != Success(True):  # that nobody may look does not mean that there is nothing to rewrite (P28)
             return present.map(lambda _: None)
-        if os.path.islink(root / ".git") or not (root / ".git").is_dir():
+        if not stat.S_ISDIR(os.lstat(root / ".git").st_mode):
             return Failure(
                 PathRefused(str(root / ".git"), "it leads to a repository elsewhere, which is to be purged there")
             )
-        if old_repository(root).is_dir():
-            if new_repository(root).is_dir():
+        if is_directory(str(old_repository(root))):
+            if is_directory(str(new_repository(root))):
                 made = "it was made while the history was being rewritten; move it away, and run the command again"
                 return Failure(PathRefused(str(root / ".git"), made))
             return _settled(root, environ)  # the exchange was made, and only tidying up was left
-        if new_repository(root).is_dir():
+        if is_directory(str(new_repository(root))):
             shutil.rmtree(new_repository(root))
         make_directories(str(root / PURGE))
     except OSError as error:
@@ -86,10 +88,10 @@ def _with_settings(old: GitProcess, new: GitProcess) -> Result[None, Error]:
     try:
         for name in _COPIED:
             source = old.directory / name
-            if source.is_file() and not source.is_symlink():
+            if lies_there(str(source)) and stat.S_ISREG(os.lstat(source).st_mode):
                 make_directories(str((new.directory / name).parent))
                 shutil.copyfile(source, new.directory / name)
-        if (old.directory / "hooks").is_dir():
+        if is_directory(str(old.directory / "hooks")):
             shutil.copytree(old.directory / "hooks", new.directory / "hooks", symlinks=True, dirs_exist_ok=True)
     except OSError as error:
         return Failure(store_io(error, "copy", str(new.directory)))
@@ -161,7 +163,7 @@ def _settled(root: Path, environ: Mapping[str, str]) -> Result[None, Error]:
 
     def removed(_: object) -> Result[None, Error]:
         try:
-            if (root / PURGE).is_dir():
+            if is_directory(str(root / PURGE)):
                 shutil.rmtree(root / PURGE)
         except OSError as error:
             return Failure(store_io(error, "remove", str(root / PURGE)))

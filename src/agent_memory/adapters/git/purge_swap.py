@@ -11,6 +11,7 @@ from pathlib import Path
 
 from agent_memory.adapters.disk.durable import fsync_directory
 from agent_memory.adapters.disk.paths import lies_there
+from agent_memory.adapters.surroundings.root import is_directory
 
 PURGE = "runs/purge"
 _NEW = f"{PURGE}/new.git"
@@ -37,7 +38,7 @@ def swap(root: Path) -> None:
 
 def finish_swap(root: Path) -> bool:
     """Whether an exchange that a crash interrupted was finished. Raises OSError."""
-    if lies_there(str(root / ".git")) or not (root / _OLD).is_dir() or not (root / _NEW).is_dir():
+    if lies_there(str(root / ".git")) or not (is_directory(str(root / _OLD)) and is_directory(str(root / _NEW))):
         return False
     os.rename(root / _NEW, root / ".git")
     fsync_directory(str(root))

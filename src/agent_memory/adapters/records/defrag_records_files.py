@@ -12,6 +12,7 @@ from agent_memory.adapters.disk.io_errors import store_io
 from agent_memory.adapters.disk.paths import is_there
 from agent_memory.adapters.records.replies_files import RepliesFiles
 from agent_memory.adapters.records.run_files import files_of_runs
+from agent_memory.adapters.surroundings.root import is_directory
 from agent_memory.domain.defrag_plan import Deferred
 from agent_memory.domain.defrag_report import is_worth_a_report, leaves_something_half_done, logged
 from agent_memory.domain.defrag_run import DefragRun, TieringMemo
@@ -79,7 +80,7 @@ class DefragRecordsFiles(RepliesFiles):
     def _without_checkpoint(self, directory: Path) -> Result[None, Error]:
         try:
             (directory / CHECKPOINT).unlink(missing_ok=True)
-            if directory.is_dir():
+            if is_directory(str(directory)):
                 fsync_directory(str(directory))
                 if not any(directory.iterdir()):
                     directory.rmdir()

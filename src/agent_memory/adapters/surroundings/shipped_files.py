@@ -8,6 +8,7 @@ from returns.result import Failure, Result, Success
 
 import agent_memory
 from agent_memory.adapters.disk.io_errors import store_io
+from agent_memory.adapters.disk.paths import lies_there
 from agent_memory.errors import ConfigInvalid, Error
 
 _PACKAGE = Path(agent_memory.__file__).parent
@@ -21,7 +22,14 @@ def places_of(folder: str) -> Places:
 
 def shipped_path(name: str, places: Places) -> Path:
     """The file in the first place that has it; where none has, in the first."""
-    return next((place / name for place in places if (place / name).is_file()), places[0] / name)
+    return next((place / name for place in places if _may_be_there(place / name)), places[0] / name)
+
+
+def _may_be_there(path: Path) -> bool:
+    try:
+        return lies_there(str(path))
+    except OSError:
+        return True  # whoever reads it is told why it cannot be
 
 
 def read_shipped(name: str, places: Places) -> Result[str, Error]:
