@@ -3,9 +3,9 @@
     python -m bench.commands [--notes 10000] [--runs 11]
 
 The store is under git, indexed, tidied once; nothing changes but what the commands themselves write. The hooks are those of
-Claude Code: a session begins, is asked something, and is captured before the next begins. Commands take turns. Goal: a search
-by words within LIMIT_SEARCH bare interpreters, and injection within LIMIT_INJECT, which are 60 and 100 ms where the
-interpreter takes ten.
+Claude Code: a session begins, is asked something, and is captured before the next begins. Commands take turns. Goal, of the
+median: a search by words within LIMIT_SEARCH bare interpreters, and injection within LIMIT_INJECT, which are 60 and 100 ms where
+the interpreter takes ten.
 """
 
 from __future__ import annotations
@@ -94,7 +94,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         )
     columns = ("", "CPU", "ratio", "p50", "p95", "ratio", "peak memory")
     print_table(f"{arguments.notes:,} notes, whole processes", columns, rows)
-    ratios = {name: cpu_seconds(each) / base_seconds for name, each in took.items()}
+    # What somebody waits for: a part of it is done by a second process beside the first.
+    ratios = {name: median_ms(each) / base_ms for name, each in took.items()}
     is_within = ratios[SEARCH] <= LIMIT_SEARCH and max(ratios[SESSION_START], ratios[PROMPT]) <= LIMIT_INJECT
     return 0 if is_within else 1
 
