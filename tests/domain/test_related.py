@@ -12,6 +12,7 @@ from agent_memory.domain.planning.related import (
     MOST_SHOWN,
     NOTE_OVERHEAD_CHARS,
     Ranked,
+    catalog_of,
     choose_shown,
     ids_to_show,
     note_chars,
@@ -35,6 +36,10 @@ def window(*texts: str, role: Role = Role.USER, calls: tuple[ToolCall, ...] = ()
 
 def ids(ranked: tuple[Ranked, ...]) -> list[str]:
     return [each.listed.meta.id for each in ranked]
+
+
+def catalog(session: History, *live: Listed) -> list[str]:
+    return [each.meta.id for each in catalog_of(rank_related(session, live, REPO), live, REPO)]
 
 
 PORTS = listed("id__ports1", "Staging server ports", description="Which port the staging server listens on")
@@ -67,7 +72,7 @@ def test_the_files_that_were_touched_and_the_title_of_the_session_count() -> Non
 
 def scores(session: History, *live: Listed) -> list[float]:
     known = {each.listed.meta.id: each.score for each in rank_related(session, live, REPO)}
-    return [known[each.meta.id] for each in live]
+    return [known.get(each.meta.id, 0.0) for each in live]
 
 
 def test_words_count_more_the_rarer_they_are_and_the_oftener_they_were_said_and_less_in_a_long_description() -> None:
@@ -129,12 +134,23 @@ def test_of_entries_of_the_same_session_what_is_spoken_of_comes_first_and_others
 def test_who_shares_only_what_most_share_comes_no_sooner_than_who_shares_nothing() -> None:
     common = [evolve(listed(f"id__comm{n:02}", f"Harbour note{n}"), content_hash=f"{n}") for n in range(11)]
     newest = evolve(OTHER, meta=evolve(OTHER.meta, updated_at_ms=9))
-    assert ids(rank_related(window("the harbour"), (*common, newest), REPO))[0] == newest.meta.id
+    assert catalog(window("the harbour"), *common, newest)[0] == newest.meta.id
 
 
 def test_without_anything_in_common_the_newest_comes_first() -> None:
     newer = evolve(OTHER, meta=evolve(OTHER.meta, id="id__newer1", updated_at_ms=5))
-    assert ids(rank_related(window("nothing of the kind"), (OTHER, newer), REPO)) == ["id__newer1", OTHER.meta.id]
+    assert catalog(window("nothing of the kind"), OTHER, newer) == ["id__newer1", OTHER.meta.id]
+
+
+def test_a_catalog_holds_all_that_an_agent_may_know_of_and_the_related_first() -> None:
+    elsewhere = listed("id__else11", "Staging port", scope="github.com/other/x")
+    secret = listed("id__secre1", "Staging port", sensitivity=Sensitivity.SECRET)
+    newer = evolve(OTHER, meta=evolve(OTHER.meta, id="id__newer1", updated_at_ms=5))
+    assert catalog(window("staging port"), OTHER, elsewhere, newer, secret, PORTS) == [
+        PORTS.meta.id,
+        "id__newer1",
+        OTHER.meta.id,
+    ]
 
 
 def test_only_so_many_are_worth_reading() -> None:

@@ -14,7 +14,7 @@ from agent_memory.domain.handing_over.own_note import is_handoff_of
 from agent_memory.domain.history import History
 from agent_memory.domain.inbox_entry import FileSnapshot, InlineNote, session_id_of
 from agent_memory.domain.planning.planned_store import live_when_applied, stored_when_applied
-from agent_memory.domain.planning.related import choose_shown, ids_to_show, rank_related, tag_vocabulary
+from agent_memory.domain.planning.related import catalog_of, choose_shown, ids_to_show, rank_related, tag_vocabulary
 from agent_memory.domain.redaction import redact
 from agent_memory.domain.results import sealed
 from agent_memory.domain.run import KeptReply, Run, Work
@@ -43,7 +43,8 @@ def run_agent(io: ConsolidateIo, run: Run) -> Result[Run, Error]:
         entries = live_when_applied(work.plan, shelf.live.entries)
         session_id = session_id_of(work.pending.entry)
         ranked = rank_related(history, entries, work.scope, session_id)
-        catalog = tuple(each.listed for each in ranked)
+        # Of a large store it takes a while, and who takes a session whole is not shown it.
+        catalog = () if io.agent.max_prompt_chars is None else catalog_of(ranked, entries, work.scope)
         match sealed(_budget(io, catalog)):
             case Failure(error):
                 return Success(pause(io, run, work, error))
@@ -56,7 +57,7 @@ def run_agent(io: ConsolidateIo, run: Run) -> Result[Run, Error]:
                 shown = _shown(io, cut, related, planned, budget, entries)
                 return _ask(io, run, cut, window, evolve(shelf, catalog=catalog, shown=shown), budget)
 
-    return read_shelf(io, lately=True).bind(of_shelf)
+    return read_shelf(io).bind(of_shelf)
 
 
 def _budget(io: ConsolidateIo, catalog: tuple[Listed, ...]) -> Result[PromptBudget | None, Error]:

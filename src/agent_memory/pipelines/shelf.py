@@ -22,8 +22,8 @@ class Shelf:
     """The entries to be shown in full."""
 
 
-def read_shelf(io: ConsolidateIo, *, lately: bool = False) -> Result[Shelf, Error]:
-    """What is live and what is archived now, or, with `lately`, was a moment ago."""
-    return io.store.list(lately=lately).bind(
-        lambda live: io.store.list(archived=True, lately=lately).map(lambda archive: Shelf(live, archive))
+def read_shelf(io: ConsolidateIo) -> Result[Shelf, Error]:
+    """What is live and what is archived, or was a moment ago: what is written upon it is compared with what is there then."""
+    return io.store.list(lately=True).bind(
+        lambda live: io.store.list(archived=True, lately=True).map(lambda archive: Shelf(live, archive))
     )

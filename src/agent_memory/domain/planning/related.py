@@ -35,7 +35,7 @@ _WIDELY_USED = 0.5
 
 @frozen
 class Ranked:
-    """An entry and how much it has to do with the window; 0 for nothing."""
+    """An entry, and how much it has to do with a window: more than 0."""
 
     listed: Listed
     score: float
@@ -52,36 +52,45 @@ class _Shared:
 def rank_related(
     window: History, live: Iterable[Listed], scope: str, session_id: str | None = None
 ) -> tuple[Ranked, ...]:
-    """The entries of the scope and of `global` that an agent may see, the most related first, then the newest.
+    """The entries that have anything to do with the window, of those that `visible` lets through: the most related first,
+    then the newest.
 
-    Secret ones are left out. What came from the same session comes first of all: it is what a grown session corrects.
-    Others count by the words that they share with what was said and done, rare words more.
+    What came from the same session comes first of all: it is what a grown session corrects. Others count by the words that
+    they share with what was said and done, rare words more.
     """
-    visible = [
+    known = visible(live, scope)
+    said = _words_of(window)
+    shared = _shared(known, said)
+    spread = Counter(word for each in shared.values() for word in each.words)
+    likenesses = ((id, _likeness(each, said, spread, len(known))) for id, each in shared.items())
+    scores = {id: likeness for id, likeness in likenesses if likeness > 0}
+    for id in _from_session(known, session_id):
+        scores[id] = scores.get(id, 0.0) + _SAME_SESSION
+    related = _newest_first(each for each in known if each.meta.id in scores)
+    best_first = sorted(related, key=lambda each: -scores[each.meta.id])
+    return tuple(Ranked(each, scores[each.meta.id]) for each in best_first)
+
+
+def visible(live: Iterable[Listed], scope: str) -> list[Listed]:
+    """Those that an agent may know of: of the scope and of `global`, and not secret."""
+    return [
         each
         for each in live
         if each.meta.scope in (scope, GLOBAL_SCOPE) and each.meta.sensitivity is not Sensitivity.SECRET
     ]
-    said = _words_of(window)
-    shared = _shared(visible, said)
-    spread = Counter(word for each in shared.values() for word in each.words)
-    likenesses = ((id, _likeness(each, said, spread, len(visible))) for id, each in shared.items())
-    scores = {id: likeness for id, likeness in likenesses if likeness > 0}
-    if session_id is not None:
-        own = (each.meta.id for each in visible if _is_from(each, session_id))
-        scores |= {id: scores.get(id, 0.0) + _SAME_SESSION for id in own}
-    newest_first = sorted(sorted(visible, key=_id), key=_updated_at_ms, reverse=True)
-    best_first = sorted(
-        (each for each in newest_first if each.meta.id in scores), key=lambda each: -scores[each.meta.id]
-    )
-    related = [Ranked(each, scores[each.meta.id]) for each in best_first]
-    return (*related, *(Ranked(each, 0.0) for each in newest_first if each.meta.id not in scores))
+
+
+def catalog_of(related: Iterable[Ranked], live: Iterable[Listed], scope: str) -> tuple[Listed, ...]:
+    """All that are visible: the related in their order, then the newest."""
+    first = {each.listed.meta.id: each.listed for each in related}
+    others = (each for each in visible(live, scope) if each.meta.id not in first)
+    return (*first.values(), *_newest_first(others))
 
 
 def ids_to_show(ranked: Iterable[Ranked]) -> tuple[str, ...]:
     """The ids worth reading in full, best first: all of the same session, since what it says again must not be stored
     again, and of the others those not far behind the most related, as long as there are fewer than `MOST_SHOWN`."""
-    related = tuple(each for each in ranked if each.score > 0)
+    related = tuple(ranked)
     own = tuple(each.listed.meta.id for each in related if each.score >= _SAME_SESSION)
     others = tuple(each for each in related if each.score < _SAME_SESSION)
     best = max((each.score for each in others), default=0.0)
@@ -127,8 +136,15 @@ def _may_be_shown(stored: StoredEntry) -> bool:
     return is_whole and stored.meta.sensitivity is not Sensitivity.SECRET and not stored.listed.conflicted
 
 
-def _is_from(listed: Listed, session_id: str) -> bool:
-    return any(source.thread_id == session_id for source in listed.meta.sources)
+def _newest_first(entries: Iterable[Listed]) -> list[Listed]:
+    return sorted(sorted(entries, key=_id), key=_updated_at_ms, reverse=True)
+
+
+def _from_session(entries: Iterable[Listed], session_id: str | None) -> set[str]:
+    """The ids of those that came from it."""
+    if session_id is None:
+        return set()
+    return {each.meta.id for each in entries for source in each.meta.sources if source.thread_id == session_id}
 
 
 def _words_of(window: History) -> Counter[str]:
