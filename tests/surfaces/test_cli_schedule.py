@@ -291,7 +291,8 @@ def test_a_receipt_that_is_damaged_is_never_taken_for_none(memory: Memory) -> No
     state(memory, "installed.json").write_text("{", "utf-8")
     assert memory("uninstall-cron", "--yes").code == 20
     assert memory("status").code == 20
-    assert memory("run-scheduled", "consolidate").code == 0
+    run = memory("run-scheduled", "consolidate")
+    assert (run.code, "installed.json cannot be understood" in run.err) == (20, True)
 
 
 def test_a_log_that_has_grown_is_turned(memory: Memory) -> None:

@@ -15,7 +15,7 @@ from agent_memory.surfaces.cli.main import main
 from faults import failing_on
 
 
-def test_no_other_store_is_worked_on_where_the_receipt_of_a_crontab_cannot_be_read_p6(
+def test_no_other_store_is_worked_on_where_the_receipt_of_a_crontab_cannot_be_read_or_understood_p6(
     home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("os.nice", lambda _: 0)
@@ -27,7 +27,12 @@ def test_no_other_store_is_worked_on_where_the_receipt_of_a_crontab_cannot_be_re
     with failing_on("installed.json", "open"):
         assert main(["run-scheduled", "consolidate"]) == 20
     assert "installed.json" in capsys.readouterr().err
+    receipt = Path(state.directory, "installed.json")
+    whole = receipt.read_bytes()
+    receipt.write_bytes(whole[:-9])
+    assert main(["run-scheduled", "consolidate"]) == 20
     assert state.record("consolidate").unwrap() == JobRecord()
+    receipt.write_bytes(whole)
     assert main(["run-scheduled", "consolidate"]) == 0
     assert state.record("consolidate").unwrap().runs
     assert not (home / "elsewhere").exists()

@@ -21,7 +21,7 @@ from agent_memory.domain.results import sealed
 from agent_memory.domain.scheduling.job import Scheduler
 from agent_memory.domain.scheduling.scheduled_run import BUSY_CODE, InstalledSchedule, JobRecord, ScheduledRun, is_due
 from agent_memory.domain.text.plain_text import one_line
-from agent_memory.errors import HomeUnknown, StoreIo
+from agent_memory.errors import HomeUnknown
 from agent_memory.surfaces.console import Console
 from agent_memory.wording import describe
 
@@ -51,10 +51,8 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     match sealed(state.installed()):
         case Success(installed):
             _take_environment(installed)
-        case Failure(StoreIo() as unread):
+        case Failure(unread):
             return console.fail(unread)  # what it says of the root is not known, and it is not to be another one (P6)
-        case Failure(_):
-            pass  # it is told where the schedule is looked at
     record = state.record(arguments.job).value_or(JobRecord())
     started_ms = time.time_ns() // 1_000_000
     if arguments.every is not None and not is_due(record, started_ms, arguments.every):
