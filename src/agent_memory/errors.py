@@ -240,6 +240,9 @@ class HistoryUnavailable:
     exit_code: ClassVar[int] = 30
     session_id: str
     reason: str
+    is_missing: bool = False
+    """Where it was looked for, nothing of it is there: not yet, or no longer. Else it cannot be read now, and says nothing of
+    what it holds (P6)."""
 
 
 @frozen

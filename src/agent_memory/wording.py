@@ -69,6 +69,8 @@ def describe(error: e.Error) -> str:
         case e.InboxEntryInvalid(problems, path):
             where = f"The inbox entry {path}" if path else "The inbox entry"
             return f"{where} is not valid: {_list(problems)}."
+        case e.HistoryUnavailable(session_id, reason, is_missing=True):
+            return f"The history of session {session_id} is not there: {reason}."
         case e.HistoryUnavailable(session_id, reason):
             return f"The history of session {session_id} is not available yet: {reason}. It stays in the inbox and is tried again."
         case e.HistoryUnreadable(path, reason):

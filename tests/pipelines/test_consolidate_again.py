@@ -35,7 +35,8 @@ from pipelines.consolidate_world import (
 )
 
 CLAUDE = Harness.CLAUDE_CODE
-GONE = HistoryUnavailable("s1", "the transcript is gone")
+GONE = HistoryUnavailable("s1", "the transcript is gone", is_missing=True)
+OUT_OF_REACH = HistoryUnavailable("s1", "s1.jsonl cannot be read: Permission denied")
 
 
 def world(*answers: str | Callable[[SessionRequest], str]) -> World:
@@ -167,6 +168,21 @@ def test_a_session_whose_transcript_is_gone_is_read_from_what_was_kept() -> None
     assert [turn.number for turn in store.agent.asked[-1].window.turns] == [2]
 
 
+def test_what_was_kept_of_an_unreadable_transcript_is_not_taken_for_all_of_it_p6() -> None:
+    store = with_a_lost_transcript()
+    store.histories.put("s1", OUT_OF_REACH)
+    assert store.verdicts(store.run()) == ["written", "unavailable"]
+    assert len(store.inbox.entries) == 1
+    store.clock.at_ms += DAY_MS
+    assert store.verdicts(store.run()) == ["unavailable"]
+    store.clock.at_ms += DAY_MS
+    store.histories.put("s1", history("s1", "first", "second", "third"))
+    store.agent = ScriptedAgent([skipped()])
+    store.run()
+    assert [[turn.number for turn in request.window.turns] for request in store.agent.asked] == [[3]]
+    assert not store.inbox.entries
+
+
 def test_without_anything_kept_it_waits() -> None:
     store = world(skipped())
     store.histories.put("s1", GONE)
@@ -267,6 +283,45 @@ def test_it_is_done_once() -> None:
     assert store.verdicts(store.run()) == ["skipped"]
     assert upgraded(store) == 0
     assert len(store.agent.asked) == 1
+
+
+def test_what_came_since_is_not_left_to_the_next_capture_when_it_cannot_be_read_now_p6() -> None:
+    store = consolidated_by_builtin()
+    upgraded(store)
+    whole = history("s1", "remember: the staging port is `8123`", "thanks", "one more thing")
+    store.histories.put("s1", OUT_OF_REACH)
+    assert store.verdicts(store.run()) == ["unavailable"]
+    store.clock.at_ms += DAY_MS
+    store.histories.put("s1", whole)
+    store.run()
+    assert [[turn.number for turn in request.window.turns] for request in store.agent.asked] == [[1, 2], [3]]
+    assert not store.inbox.entries
+
+
+def test_one_that_can_never_be_read_is_given_up_in_the_end() -> None:
+    store = consolidated_by_builtin()
+    upgraded(store)
+    store.histories.put("s1", OUT_OF_REACH)
+    verdicts: list[str] = []
+    while store.inbox.entries and len(verdicts) < 99:
+        verdicts += store.verdicts(store.run())
+        store.clock.at_ms += DAY_MS
+    assert verdicts == [*["unavailable"] * 21, "gave-up"]
+    assert upgraded(store) == 0
+
+
+def test_one_that_is_gone_and_was_not_kept_is_given_up_at_once_with_the_reason() -> None:
+    store = consolidated_by_builtin()
+    store.kept.forget(CLAUDE, "s1").unwrap()
+    upgraded(store)
+    store.histories.put("s1", GONE)
+    run = store.run()
+    assert [(each.outcome.verdict, each.outcome.reason) for each in run.settled] == [
+        ("gave-up", "The history of session s1 is not there: the transcript is gone.")
+    ]
+    assert not store.inbox.entries
+    assert upgraded(store) == 0
+    assert store.titles() == ["Ports"]
 
 
 def test_it_works_after_the_transcript_is_gone() -> None:

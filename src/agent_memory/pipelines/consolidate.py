@@ -30,7 +30,7 @@ from agent_memory.pipelines.checking import parse_output
 from agent_memory.pipelines.consolidate_io import ConsolidateIo
 from agent_memory.pipelines.deferring import defer, take_up_deferred
 from agent_memory.pipelines.driver import Step, drive_and_report
-from agent_memory.pipelines.fetching import Fetched, fetch
+from agent_memory.pipelines.fetching import Fetched, fetch, is_looked_at_again
 from agent_memory.pipelines.forgotten import why_forgotten
 from agent_memory.pipelines.keeping import spend_replies, with_uses_counted
 from agent_memory.pipelines.naming import titles_of, with_titles
@@ -141,6 +141,10 @@ def fetch_history(io: ConsolidateIo, run: Run) -> Result[Run, Error]:
             match sealed(fetch(io, pending.entry, mark)):
                 case Success(fetched):
                     return Success(_with_history(io, taken, Work(pending, mark=mark), fetched))
+                case Failure(HistoryUnavailable(is_missing=True) as gone) if mark is not None and is_looked_at_again(
+                    io, pending.entry, mark
+                ):  # it was there once, and whoever wants to look again cannot wait for it
+                    return Success(settle(io, taken, Work(pending, mark=mark), "gave-up", describe(gone), error=gone))
                 case Failure((HistoryUnavailable() | StoreIo()) as absent):
                     return Success(set_back_by_absence(io, taken, Work(pending, mark=mark), absent))
                 case Failure(error):

@@ -26,7 +26,8 @@ class Fetched:
 
 
 def fetch(io: ConsolidateIo, entry: InboxEntry, mark: SessionMark | None) -> Result[Fetched, Error]:
-    """The turns after the mark, from the transcript, else, once that is gone, from what was kept of it.
+    """The turns after the mark, from the transcript, else, where that is not there or cannot be read now, from what was kept
+    of it; in the second case `remaining`, since nobody knows what came after that.
 
     Of a session that is to be looked at again, all turns: from what was kept where its beginning is, since the transcript
     may be gone or rewritten by now, else from the transcript.
@@ -46,11 +47,12 @@ def fetch(io: ConsolidateIo, entry: InboxEntry, mark: SessionMark | None) -> Res
 
 
 def _has_more(io: ConsolidateIo, entry: InboxEntry, mark: SessionMark) -> Result[bool, Error]:
-    """Whether something came since the mark; nothing where the transcript is gone."""
+    """Whether something came since the mark; nothing where the transcript is gone. Where it cannot be read, that is an error:
+    what is in it would wait for the next capture."""
     match sealed(_from_source(io, entry, mark)):
         case Success(new):
             return Success(bool(new.history.turns))
-        case Failure(StoreIo() as unread):
+        case Failure((StoreIo() | HistoryUnavailable(is_missing=False)) as unread):
             return Failure(unread)
         case Failure(_):
             return Success(False)
@@ -77,8 +79,10 @@ def _instead_of_source(
     if not isinstance(error, HistoryUnavailable):
         return Failure(error)
     match sealed(_from_kept(io, entry, mark)):
-        case Success(kept) if kept is not None:
+        case Success(kept) if kept is not None and error.is_missing:
             return Success(kept)
+        case Success(kept) if kept is not None and kept.history.turns:
+            return Success(evolve(kept, history=evolve(kept.history, remaining=True)))
         case Failure(StoreIo() as unread):
             return Failure(unread)  # it may be there, and is looked for again later (P6)
         case _:

@@ -26,6 +26,7 @@ from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import Error, HistoryUnavailable, HistoryUnreadable, TranscriptRefused
 from claude_transcripts import mark_after, told
 from cursor_conversations import SESSION, STARTED_MS, Transcript, calls, sample_transcript
+from faults import failing_on
 
 
 def entry(path: Path | None = None, session_id: str = SESSION) -> InboxEntry:
@@ -130,6 +131,10 @@ class TestTraps:
         assert found.automated
         assert Role.USER not in {turn.role for turn in found.turns}
         assert not fetched(tmp_path).automated
+        with failing_on(f"{SESSION}.jsonl", "open"):
+            error = refused(tmp_path, session_id="child-1")
+        assert isinstance(error, HistoryUnavailable)  # nobody can say whose words they are (P6)
+        assert not error.is_missing
 
     def test_trap_5_the_directory_comes_from_the_project_and_not_from_its_slug(self, tmp_path: Path) -> None:
         path = sample_transcript().write(tmp_path, "srv-harbour-v1-0")
@@ -139,6 +144,10 @@ class TestTraps:
         assert fetched(tmp_path).cwd == "/srv/harbour.v1.0"
         trusted.write_text("/srv/harbour/v1-0\n")
         assert fetched(tmp_path).cwd == "/srv/harbour/v1-0"
+        with failing_on(trusted.name, "stat", "open"):
+            error = refused(tmp_path)
+        assert isinstance(error, HistoryUnavailable)  # what is learnt from it would hold everywhere (P6)
+        assert not error.is_missing
         trusted.write_text("[]")
         assert fetched(tmp_path).cwd is None
 

@@ -124,7 +124,11 @@ def _history_in(session: AiderRuns, file: OpenTranscript) -> Result[History, Err
         return Success(session.history())
     begun = session.turns.known_records == 0 and session.turns.skipped.keys() == {"unfinished-line"}
     if file.size_bytes == 0 or begun:
-        return Failure(HistoryUnavailable(session.session_id, f"{file.path} is empty so far"))
+        return Failure(HistoryUnavailable(session.session_id, f"{file.path} is empty so far", is_missing=True))
     if session.turns.known_records:
-        return Failure(HistoryUnavailable(session.session_id, f"{file.path} does not hold that run, or no prompt yet"))
+        return Failure(
+            HistoryUnavailable(
+                session.session_id, f"{file.path} does not hold that run, or no prompt yet", is_missing=True
+            )
+        )
     return Failure(HistoryUnreadable(file.path, "there is no run of aider in it"))

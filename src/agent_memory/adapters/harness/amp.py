@@ -85,7 +85,7 @@ class AmpThreads:
             return Success(thread_history(value, thread_id, mark))
         if exported.try_markdown:
             return self._markdown(thread_id, mark)
-        return Failure(HistoryUnavailable(thread_id, exported.problem))
+        return Failure(HistoryUnavailable(thread_id, exported.problem, is_missing=exported.empty))
 
     def _export(self, thread_id: str) -> _Export:
         argv = ("amp", "threads", "export", thread_id)
@@ -115,7 +115,7 @@ class AmpThreads:
             case Failure(error):
                 return Failure(HistoryUnavailable(thread_id, _not_started(error)))
         if not turns:
-            return Failure(HistoryUnavailable(thread_id, "amp prints nothing for it yet"))
+            return Failure(HistoryUnavailable(thread_id, "amp prints nothing for it yet", is_missing=True))
         new = turns_after(turns, mark)
         history = History(Harness.AMP, thread_id, as_many_as_fit(new))
         answered = tools_answered_before(turns, new)

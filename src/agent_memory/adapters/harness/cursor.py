@@ -21,6 +21,7 @@ from agent_memory.adapters.harness.read_only_database import read_database
 from agent_memory.adapters.harness.transcript_roots import (
     OpenTranscript,
     TranscriptRoots,
+    file_beside,
     is_session_id,
     transcript,
 )
@@ -67,7 +68,9 @@ class CursorSessions:
 
     def _absent(self, session_id: str) -> Result[History, Error]:
         where = ", ".join(self.roots.roots) or "any known directory"
-        return Failure(HistoryUnavailable(session_id, f"there is no conversation {session_id} in {where}"))
+        return Failure(
+            HistoryUnavailable(session_id, f"there is no conversation {session_id} in {where}", is_missing=True)
+        )
 
     def _stored(self, retrieval: SessionFile, mark: SessionMark | None) -> Result[History, Error] | None:
         """What the first store says that knows the conversation; else the first failure; None where none knows it."""
@@ -132,18 +135,16 @@ def _directories(root: str) -> Iterator[str]:
 
 
 def _project_path(roots: TranscriptRoots, path: str) -> str | None:
-    """Where the project is: its directory's name here cannot be turned back into a path, but a file in it says so."""
+    """Where the project is: its directory's name here cannot be turned back into a path, but a file in it says so. Raises
+    OSError where that cannot be read: a note of it would hold everywhere (P6)."""
     project, found, _ = path.partition(f"/{TRANSCRIPTS}/")
     if not found:
         return None
     with transcript(roots, f"{project}/{_PROJECT_FILE}", "") as opened:
-        file = opened.value_or(None)
+        file = file_beside(opened, path)
         if file is None:
             return None
-        try:
-            data = os.read(file.descriptor, _MAX_PROJECT_FILE_BYTES)
-        except OSError:
-            return None
+        data = os.read(file.descriptor, _MAX_PROJECT_FILE_BYTES)
     return _path_in(data.decode("utf-8", "replace").strip())
 
 

@@ -10,7 +10,7 @@ from agent_memory.adapters.disk.json_lines import objects_in
 from agent_memory.adapters.disk.lines import MAX_LINE_BYTES, Line, read_lines
 from agent_memory.adapters.disk.paths import lies_there
 from agent_memory.adapters.harness.any_json import mapping_at, objects_at, text_at
-from agent_memory.adapters.harness.transcript_roots import TranscriptRoots, transcript
+from agent_memory.adapters.harness.transcript_roots import TranscriptRoots, file_beside, transcript
 
 TRANSCRIPTS = "agent-transcripts"
 _SUB_AGENTS = "/subagents/"
@@ -52,13 +52,10 @@ def _directory_of(path: str) -> str | None:
 
 def _delegated(roots: TranscriptRoots, path: str) -> set[str]:
     with transcript(roots, path, "") as opened:
-        file = opened.value_or(None)
+        file = file_beside(opened, path)
         if file is None or file.size_bytes > MAX_LINE_BYTES:
             return set()
-        try:
-            return set(_prompts_in(read_lines(file.descriptor, file.size_bytes)))
-        except OSError:
-            return set()
+        return set(_prompts_in(read_lines(file.descriptor, file.size_bytes)))
 
 
 def _prompts_in(pieces: Iterator[object]) -> Iterator[str]:

@@ -32,7 +32,7 @@ class DictHistories:
         key = entry.retrieval.path if isinstance(entry.retrieval, FileSnapshot) else session_id_of(entry) or ""
         held = self._held.get(key)
         if held is None:
-            return Failure(HistoryUnavailable(key, "nothing was put under this key"))
+            return Failure(HistoryUnavailable(key, "nothing was put under this key", is_missing=True))
         return Success(_after(held, mark)) if isinstance(held, History) else Failure(held)
 
 

@@ -49,5 +49,7 @@ def known_history(
 def history_unless_empty(session: LineSession, place: Stored, harness_name: str) -> Result[History, Error]:
     """As `history_in`; HistoryUnavailable for a session that the place knows, and of which it holds nothing (P6)."""
     if not session.turns.position and not session.turns.skipped and not session.turns.own_call:
-        return Failure(HistoryUnavailable(session.session_id, f"{place.path} holds nothing of it so far"))
+        return Failure(
+            HistoryUnavailable(session.session_id, f"{place.path} holds nothing of it so far", is_missing=True)
+        )
     return history_in(session, place, harness_name)

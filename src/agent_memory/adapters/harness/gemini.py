@@ -28,7 +28,7 @@ from agent_memory.adapters.harness.turn_drafts import NewFrom
 from agent_memory.domain.history import History, SessionMark
 from agent_memory.domain.inbox_entry import InboxEntry
 from agent_memory.domain.results import sealed
-from agent_memory.errors import Error, StoreIo
+from agent_memory.errors import Error, HistoryUnavailable, StoreIo
 from agent_memory.values import frozen
 
 _MAX_DEPTH = 3
@@ -55,7 +55,8 @@ class GeminiSessions:
 
 
 def find_chat(roots: TranscriptRoots, session_id: str) -> str | None:
-    """The newest chat that says it is this session: names hold only the first characters of the id."""
+    """The newest chat that says it is this session, since names hold only the first characters of the id; or that cannot be
+    asked, which its reader tells: an older one may say less (P6)."""
     if not is_session_id(session_id):
         return None
     short = session_id[:_SHORT_ID_CHARS]
@@ -77,9 +78,11 @@ def _is_chat_of(roots: TranscriptRoots, path: str, session_id: str) -> bool:
                 try:
                     head = os.read(file.descriptor, _HEAD_BYTES)
                 except OSError:
-                    return False
+                    return True
                 said = re.search(rb'"sessionId"\s*:\s*"([^"\\]*)"', head)
                 return said is not None and said[1] == session_id.encode()
+            case Failure(HistoryUnavailable(is_missing=False)):
+                return True
             case _:
                 return False
 

@@ -54,7 +54,7 @@ class GooseSessions:
         if not isinstance(retrieval, SessionFile) or retrieval.method != "goose-session":
             raise TypeError(f"{retrieval.method} is not goose-session")
         where = ", ".join(self.roots.roots) or "any known directory"
-        absent = HistoryUnavailable(retrieval.session_id, f"goose knows no such session in {where}")
+        absent = HistoryUnavailable(retrieval.session_id, f"goose knows no such session in {where}", is_missing=True)
         return first_history(self._looks(retrieval, mark), absent)
 
     def _looks(self, retrieval: SessionFile, mark: SessionMark | None) -> Iterator[MaybeHistory]:

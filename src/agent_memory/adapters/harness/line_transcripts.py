@@ -71,7 +71,7 @@ def fetch_session(
 ) -> Result[History, Error]:
     """What `read` makes of the entry's transcript: the one that it names, else the one that `find` finds.
 
-    HistoryUnavailable: no transcript (yet), or a failing read. TranscriptRefused: see `transcript`.
+    HistoryUnavailable: no transcript (yet: `is_missing`), or a failing read. TranscriptRefused: see `transcript`.
     """
     retrieval = entry.retrieval
     if not isinstance(retrieval, SessionFile) or retrieval.method != method:
@@ -85,7 +85,7 @@ def fetch_session(
         return Failure(not_looked_for(session_id, error))
     if path is None:
         where = ", ".join(roots.roots) or "any known directory"
-        return Failure(HistoryUnavailable(session_id, f"there is no transcript of it in {where}"))
+        return Failure(HistoryUnavailable(session_id, f"there is no transcript of it in {where}", is_missing=True))
     return read_transcript(roots, path, session_id, read)
 
 
@@ -173,10 +173,10 @@ def history_in(session: LineSession, file: Stored, harness_name: str) -> Result[
     if turns.known_records:
         return Success(session.history())
     if file.size_bytes == 0:
-        return Failure(HistoryUnavailable(session.session_id, f"{file.path} is empty so far"))
+        return Failure(HistoryUnavailable(session.session_id, f"{file.path} is empty so far", is_missing=True))
     if turns.skipped.keys() == {"unfinished-line"}:
         reason = f"the first record of {file.path} is still being written"
-        return Failure(HistoryUnavailable(session.session_id, reason))
+        return Failure(HistoryUnavailable(session.session_id, reason, is_missing=True))
     return Failure(HistoryUnreadable(file.path, f"there is no record of {harness_name} in it"))
 
 

@@ -92,7 +92,10 @@ class OpencodeSessions:
         if isinstance(failure, TranscriptRefused):
             return Failure(failure)
         if databases and failure is None:
-            return Failure(HistoryUnavailable(session_id, f"opencode knows no such session in {', '.join(databases)}"))
+            where = ", ".join(databases)
+            return Failure(
+                HistoryUnavailable(session_id, f"opencode knows no such session in {where}", is_missing=True)
+            )
         exported = self._export(session_id, entry.context.cwd, mark)
         return exported if isinstance(exported, Success) or failure is None else Failure(failure)
 

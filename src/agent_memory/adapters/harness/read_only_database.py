@@ -171,7 +171,7 @@ def _read(file: OpenTranscript, session_id: str, read: Reads[Value]) -> Result[V
         if state.irregular is not None:
             return Failure(TranscriptRefused(state.irregular, "it is no regular file"))
         if not header:
-            return Failure(HistoryUnavailable(session_id, f"{file.path} is empty so far"))
+            return Failure(HistoryUnavailable(session_id, f"{file.path} is empty so far", is_missing=True))
         if len(header) < _HEADER_BYTES or not header.startswith(_MAGIC):
             return Failure(HistoryUnreadable(file.path, "it is not an SQLite database"))
         for way in _ways(state, is_wal=_WAL_VERSION in header[_VERSIONS_AT]):

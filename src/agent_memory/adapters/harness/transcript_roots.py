@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.paths import close_quietly, lies_there
+from agent_memory.domain.results import sealed
 from agent_memory.errors import HistoryUnavailable, TranscriptRefused
 from agent_memory.values import frozen
 
@@ -172,6 +173,20 @@ def transcript(
         close_quietly(descriptor)
 
 
+def file_beside(
+    opened: Result[OpenTranscript, TranscriptRefused | HistoryUnavailable], path: str
+) -> OpenTranscript | None:
+    """What tells more of a session than its transcript; None where there is no such file, or none that may be read. Raises
+    OSError where it cannot be opened now: without it the session would be taken for another kind, or of another place (P6)."""
+    match sealed(opened):
+        case Success(file):
+            return file
+        case Failure(HistoryUnavailable(reason=reason, is_missing=False)):
+            raise OSError(errno.EIO, reason, path)
+        case Failure(_):
+            return None
+
+
 def _problem_with(path: str) -> str | None:
     if "\0" in path:
         return "its path holds a NUL"
@@ -267,7 +282,7 @@ def _refusal(error: OSError, path: str, session_id: str) -> TranscriptRefused | 
     if error.errno == errno.ELOOP:
         return TranscriptRefused(path, "it is a symbolic link")
     if error.errno in (errno.ENOENT, errno.ENOTDIR):
-        return HistoryUnavailable(session_id, f"there is no transcript at {path}")
+        return HistoryUnavailable(session_id, f"there is no transcript at {path}", is_missing=True)
     return HistoryUnavailable(session_id, f"{path} cannot be opened: {error.strerror}")
 
 
