@@ -162,6 +162,7 @@ EXIT_CODES = {
 _EXAMPLES: Mapping[str, object] = {
     "act": "promote",
     "archived": False,
+    "is_missing": False,
     "at_ms": 1_770_993_005_123,
     "because": "secret",
     "calls_today": 48,
