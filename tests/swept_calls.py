@@ -10,6 +10,8 @@ import subprocess
 from collections.abc import Hashable
 from typing import Any
 
+from agent_memory.adapters.inbox.hook_log import log_hook_problem
+from faults import snapshot
 from memory_process import Done, Memory
 from swept_scenes import (
     FORGOTTEN,
@@ -22,12 +24,15 @@ from swept_scenes import (
     sections_of,
     state_of,
     succeed,
+    talk,
     uses_of,
     with_twins,
 )
 from tidying_homes import DEPLOYING, DEPLOYS, MINOR, PINNED, TWO, id_of
 
+BROKEN = "eeeeeeee-1111-4222-8333-444444444444"
 INJECT = ("inject", "--harness", "claude-code", "--hook")
+FORGOTTEN_WORD = b"zanzibar"
 CRONTAB = """#!/bin/sh
 case "$1" in
   -l) if [ -e "$HOME/table" ]; then cat "$HOME/table"; else echo "no crontab for me" >&2; exit 1; fi ;;
@@ -68,6 +73,38 @@ def _with_crontab(memory: Memory) -> None:
     (memory.home / "table").write_text("# mine\n5 5 * * * true\n")
 
 
+def _with_cron_jobs(memory: Memory) -> None:
+    _with_crontab(memory)
+    done = memory("install-cron", "--system", "cron", "--yes", environ={"PATH": str(memory.home / "bin")})
+    assert done.code == 0, done
+
+
+def _set_up(memory: Memory) -> None:
+    """In two harnesses whose settings are the person's own."""
+    (memory.home / ".claude/settings.json").write_text('{\n  "model": "opus" // mine\n}\n')
+    (memory.home / ".codex/config.toml").write_text('model = "o3" # why\n')
+    succeed(memory, "setup", "claude-code", "codex", "--mcp", "--yes")
+
+
+def _given_up(memory: Memory) -> None:
+    """A session whose transcript could not be understood three times, and can be by now."""
+    path = memory.session(BROKEN, b"\x00\xff\n" * 1000)
+    for _ in range(3):
+        memory("consolidate")
+    assert "there is no record" in memory("status").out
+    talk(memory, FORGOTTEN, "Remember that the lock at the mill is opened with 3 turns, see docs/mill.md.")
+    path.write_bytes((path.parent / f"{FORGOTTEN}.jsonl").read_bytes().replace(FORGOTTEN.encode(), BROKEN.encode()))
+
+
+def _with_hook_problems(memory: Memory) -> None:
+    for harness in ("codex", "claude-code"):
+        log_hook_problem(str(memory.home), str(memory.root), harness, "payload", "it is not JSON")
+
+
+def _with_config_here(memory: Memory) -> None:
+    (memory.home / "memory.config.json").write_text('{"schedule": {"consolidateIntervalHours": 3}}')
+
+
 def _damaged(memory: Memory) -> None:
     """A note without an id, a tier list with an id that nobody has, and a write that was broken off."""
     (memory.root / "topics" / "By hand.md").write_text("# The lock\n\nThe lock keeper lives at 4, Canal Row.\n")
@@ -99,6 +136,33 @@ def _shared(memory: Memory) -> None:
 
 def _table_of(memory: Memory) -> Hashable:
     return (memory.home / "table").read_bytes()
+
+
+def _left_of_setup(memory: Memory) -> Hashable:
+    """The harness files, once nothing of ours is noted any more; until then an uninstall goes on where it was."""
+    if (memory.home / ".local/state/agent-memory/setup/receipt.json").exists():
+        return "set up"
+    files = (path for each in (".claude", ".codex") for path in (memory.home / each).rglob("*") if path.is_file())
+    return frozenset((str(path), path.read_bytes()) for path in (*files, *memory.home.glob(".claude.json")))
+
+
+def _left_of_forgotten(memory: Memory) -> Hashable:
+    """The live notes, once no file and no commit holds what was forgotten; until then a purge goes on where it was."""
+    kept = snapshot(memory.root)
+    told = any(FORGOTTEN_WORD in data for path, data in kept.items() if not path.startswith((".git/", "runs/purge/")))
+    return told or FORGOTTEN_WORD.decode() in memory.git("log", "--all", "-p") or live_notes_of(memory)
+
+
+def _trusted_in(memory: Memory) -> Hashable:
+    return len(memory("trust", "--list", "--json").document["trusted"])
+
+
+def _hook_problems_in(done: Done) -> Hashable:
+    return tuple(str(each) for each in done.document["hookProblems"])
+
+
+def _says_what_is_unread(done: Done) -> bool:
+    return any("Could not" in each for each in done.document["problems"])
 
 
 def _links_in(done: Done) -> Hashable:
@@ -183,11 +247,23 @@ SCENES = {
     "restore": Scene(("restore", id_of(DEPLOYS), "--json"), live_notes_of, prepare=_with_archived),
     "consolidate": Scene(("consolidate", "--json"), notes_and_queue_of),
     "defrag": Scene(("defrag", "--json"), live_notes_of, prepare=with_twins),
+    "consolidate what was given up": Scene(
+        ("consolidate", "--retry-failed", "--json"), notes_and_queue_of, prepare=_given_up
+    ),
     "run-scheduled": Scene(("run-scheduled", "consolidate", "--json"), notes_and_queue_of),
+    "run by cron": Scene(
+        ("run-scheduled", "consolidate", "--json"),
+        notes_and_queue_of,
+        prepare=_with_cron_jobs,
+        environ={"PATH": "~/bin"},
+    ),
     "undo": Scene(("undo", "--json"), live_notes_of, takes_away=True),
     "diff": Scene(("diff", "--json"), said=_shown_in),
     "forget": Scene(("forget", "--session", FORGOTTEN, "--yes", "--json"), live_notes_of, takes_away=True),
     "forget a note": Scene(("forget", id_of(DEPLOYING), "--yes", "--json"), live_notes_of, takes_away=True),
+    "forget all of it": Scene(
+        ("forget", "--session", FORGOTTEN, "--purge", "--yes", "--json"), _left_of_forgotten, takes_away=True
+    ),
     "generate-agents-md": Scene(("generate-agents-md", "--json"), sections_of),
     "state set": Scene(("state", "set", "lamp.level", '"high"', "--json"), state_of),
     "state get": Scene(("state", "get", "lamp.level", "--json"), state_of, lambda done: str(done.document)),
@@ -198,6 +274,13 @@ SCENES = {
     "why a session": Scene(("why", "--session", LEARNT, "--json"), said=_traces_in),
     "handoff": Scene(("handoff", "--json")),
     "status": Scene(("status", "--json"), ends=(0, 1)),
+    "status of hooks": Scene(
+        ("status", "--json"),
+        said=_hook_problems_in,
+        prepare=_with_hook_problems,
+        ends=(0, 1),
+        admits=_says_what_is_unread,
+    ),
     "stats": Scene(("stats", "--json"), said=_notes_counted),
     "doctor": Scene(("doctor", "--json"), prepare=_damaged, ends=(0, 1)),
     "doctor --fix": Scene(
@@ -209,6 +292,10 @@ SCENES = {
         prepare=_with_crontab,
         environ={"PATH": "~/bin"},
     ),
+    "uninstall": Scene(("uninstall", "--yes", "--json"), _left_of_setup, prepare=_set_up),
+    "trust": Scene(("trust", "--json"), _trusted_in, prepare=_with_config_here),
+    "config": Scene(("config", "--json"), said=lambda done: str(done.document), prepare=_with_config_here),
+    "completions": Scene(("completions", "bash", "--json"), said=lambda done: len(done.out)),
     "sync": Scene(("sync", "--json"), live_notes_of, prepare=_shared),
     "backfill": Scene(("backfill", "--json"), queue_of),
     "mcp read": Scene(("mcp",), uses_of, _told, stdin=_asking("read_context", id=id_of(DEPLOYS)), admits=_says_why),
