@@ -11,6 +11,7 @@ from collections.abc import Hashable
 from typing import Any
 
 from agent_memory.adapters.inbox.hook_log import log_hook_problem
+from conservation import notes_in
 from faults import snapshot
 from memory_process import Done, Memory
 from swept_scenes import (
@@ -153,12 +154,25 @@ def _left_of_forgotten(memory: Memory) -> Hashable:
     return told or FORGOTTEN_WORD.decode() in memory.git("log", "--all", "-p") or live_notes_of(memory)
 
 
+def _promoted_in(memory: Memory) -> Hashable:
+    live = notes_in(snapshot(memory.root), "topics")
+    return frozenset((each.meta.id, each.body, each.meta.promoted_by) for each in live)
+
+
 def _trusted_in(memory: Memory) -> Hashable:
     return len(memory("trust", "--list", "--json").document["trusted"])
 
 
 def _hook_problems_in(done: Done) -> Hashable:
     return tuple(str(each) for each in done.document["hookProblems"])
+
+
+def _symptoms_in(done: Done) -> Hashable:
+    return frozenset((each["code"], each["subject"]) for each in done.document["symptoms"])
+
+
+def _finds_what_is_unread(done: Done) -> bool:
+    return any("Could not" in each["sentence"] for each in done.document["symptoms"])
 
 
 def _says_what_is_unread(done: Done) -> bool:
@@ -242,7 +256,7 @@ SCENES = {
     "edit": Scene(("edit", id_of(DEPLOYS), "--body", "Deploys run from `main`, port 9090.", "--json"), live_notes_of),
     "pin": Scene(("pin", id_of(DEPLOYS), "--json"), live_notes_of),
     "unpin": Scene(("unpin", id_of(PINNED), "--json"), live_notes_of, takes_away=True),  # it touches a pinned note
-    "promote": Scene(("promote", id_of(DEPLOYS), "--json"), live_notes_of),
+    "promote": Scene(("promote", id_of(DEPLOYS), "--json"), _promoted_in),
     "archive": Scene(("archive", id_of(DEPLOYS), "--json"), live_notes_of),
     "restore": Scene(("restore", id_of(DEPLOYS), "--json"), live_notes_of, prepare=_with_archived),
     "consolidate": Scene(("consolidate", "--json"), notes_and_queue_of),
@@ -282,7 +296,13 @@ SCENES = {
         admits=_says_what_is_unread,
     ),
     "stats": Scene(("stats", "--json"), said=_notes_counted),
-    "doctor": Scene(("doctor", "--json"), prepare=_damaged, ends=(0, 1)),
+    "doctor": Scene(
+        ("doctor", "--json"),
+        said=_symptoms_in,
+        prepare=_damaged,
+        ends=(0, 1),
+        admits=_finds_what_is_unread,
+    ),
     "doctor --fix": Scene(
         ("doctor", "--fix", "--json"), live_notes_of, prepare=_damaged, takes_away=True, ends=(0, 1)
     ),  # the file that a person wrote gets a name
@@ -295,7 +315,6 @@ SCENES = {
     "uninstall": Scene(("uninstall", "--yes", "--json"), _left_of_setup, prepare=_set_up),
     "trust": Scene(("trust", "--json"), _trusted_in, prepare=_with_config_here),
     "config": Scene(("config", "--json"), said=lambda done: str(done.document), prepare=_with_config_here),
-    "completions": Scene(("completions", "bash", "--json"), said=lambda done: len(done.out)),
     "sync": Scene(("sync", "--json"), live_notes_of, prepare=_shared),
     "backfill": Scene(("backfill", "--json"), queue_of),
     "mcp read": Scene(("mcp",), uses_of, _told, stdin=_asking("read_context", id=id_of(DEPLOYS)), admits=_says_why),
