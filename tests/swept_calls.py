@@ -144,7 +144,17 @@ def _left_of_setup(memory: Memory) -> Hashable:
     if (memory.home / ".local/state/agent-memory/setup/receipt.json").exists():
         return "set up"
     files = (path for each in (".claude", ".codex") for path in (memory.home / each).rglob("*") if path.is_file())
-    return frozenset((str(path), path.read_bytes()) for path in (*files, *memory.home.glob(".claude.json")))
+    whole = [path for path in (*files, *memory.home.glob(".claude.json")) if ".agent-memory-" not in path.name]
+    return frozenset((str(path), path.read_bytes()) for path in whole)
+
+
+def _notes_and_entries_of(memory: Memory) -> Hashable:
+    """The live notes, and the entries of the inbox wherever they are: what comes back is for a moment in two places."""
+    return live_notes_of(memory), frozenset(path.name for path in (memory.root / "inbox").rglob("[!.]*.json"))
+
+
+def _says_what_waits(done: Done) -> bool:
+    return bool(done.err or done.document.get("waiting"))
 
 
 def _left_of_forgotten(memory: Memory) -> Hashable:
@@ -262,7 +272,10 @@ SCENES = {
     "consolidate": Scene(("consolidate", "--json"), notes_and_queue_of),
     "defrag": Scene(("defrag", "--json"), live_notes_of, prepare=with_twins),
     "consolidate what was given up": Scene(
-        ("consolidate", "--retry-failed", "--json"), notes_and_queue_of, prepare=_given_up
+        ("consolidate", "--retry-failed", "--json"),
+        _notes_and_entries_of,
+        prepare=_given_up,
+        admits=_says_what_waits,
     ),
     "run-scheduled": Scene(("run-scheduled", "consolidate", "--json"), notes_and_queue_of),
     "run by cron": Scene(

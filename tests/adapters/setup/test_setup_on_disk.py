@@ -147,6 +147,19 @@ def test_an_uninstall_that_is_killed_anywhere_is_finished_by_the_next(tmp_path: 
     assert k > 20
 
 
+@pytest.mark.parametrize("name", ["receipt.json", "setup", "backups"])
+def test_an_uninstall_that_could_only_not_tidy_up_is_finished_by_the_next(tmp_path: Path, name: str) -> None:
+    """P5: of what setup keeps nothing is left, either."""
+    here = Here(tmp_path)
+    here.install()
+    plan = here.removal.plan(None).unwrap()
+    with failing_on(name, "unlink", "rmdir", "open"):
+        here.execution.uninstall(plan).failure()
+    here.uninstall()
+    assert here.files() == FILES
+    assert list(Path(here.state.directory).iterdir()) == []
+
+
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EIO])
 def test_a_disk_that_fails_is_one_error_and_loses_nothing(tmp_path: Path, number: int) -> None:
     """P5"""

@@ -36,7 +36,7 @@ class PlanExecution:
         """What became of each file. The files first, then the receipt: what a crash leaves in the receipt is found to be gone
         the next time."""
         if not _planned(plan):
-            return Success(())
+            return self._tidied_up()
         outcomes = [self._carried_out(each) for each in _planned(plan)]
 
         def settled(receipt: Receipt) -> Result[tuple[FileOutcome, ...], Error]:
@@ -48,6 +48,14 @@ class PlanExecution:
             return self.state.put_receipt(Receipt(left.files, left.sections, made)).map(lambda _: tuple(outcomes))
 
         return self._backed_up(plan).bind(lambda _: self.state.receipt()).bind(settled)
+
+    def _tidied_up(self) -> Result[tuple[FileOutcome, ...], Error]:
+        """Where nothing is installed, what an earlier uninstall could not remove of its own any more goes."""
+        return (
+            self.state.receipt()
+            .bind(lambda left: self.state.put_receipt(left) if left == Receipt() else Success(None))
+            .map(lambda _: ())
+        )
 
     def _backed_up(self, plan: InstallPlan) -> Result[None, Error]:
         for each in _planned(plan):

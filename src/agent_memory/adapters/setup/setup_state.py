@@ -11,7 +11,7 @@ the person's, the receipt knows of it.
 from __future__ import annotations
 
 import os
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 
 from returns.result import Failure, Result, Success
 
@@ -19,7 +19,7 @@ from agent_memory.adapters.disk.durable import fsync_directory, make_directories
 from agent_memory.adapters.disk.io_errors import store_io
 from agent_memory.adapters.disk.locks import file_lock
 from agent_memory.adapters.disk.paths import read_file
-from agent_memory.adapters.surroundings.root import local_state_directory
+from agent_memory.adapters.surroundings.root import is_directory, local_state_directory
 from agent_memory.domain.installing.receipt import Receipt, sha256_of
 from agent_memory.domain.results import sealed
 from agent_memory.errors import Error, StateCorrupt
@@ -52,8 +52,11 @@ class SetupState:
     def put_receipt(self, receipt: Receipt) -> Result[None, Error]:
         """Replace the receipt, durably; an empty one is no file. Backups that it does not name are removed."""
         try:
-            make_directories(self.directory)
-            replace_file(self.receipt_path, render_receipt(receipt))
+            if receipt == Receipt():
+                self._remove_receipt()
+            else:
+                make_directories(self.directory)
+                replace_file(self.receipt_path, render_receipt(receipt))
             self._prune(receipt)
         except OSError as error:
             return Failure(store_io(error, "write", self.receipt_path))
@@ -90,12 +93,17 @@ class SetupState:
             return Failure(store_io(error, "write", path))
         return Success(path)
 
-    def _prune(self, receipt: Receipt) -> None:
-        if os.path.isdir(self._backups):
-            for name in set(os.listdir(self._backups)) - receipt.backups:
-                os.unlink(f"{self._backups}/{name}")
-        if receipt == Receipt():
+    def _remove_receipt(self) -> None:
+        """Before the backups that it names, durably."""
+        with suppress(FileNotFoundError):
             os.unlink(self.receipt_path)
-            if os.path.isdir(self._backups):
-                os.rmdir(self._backups)
+            fsync_directory(self.directory)
+
+    def _prune(self, receipt: Receipt) -> None:
+        if not is_directory(self._backups):
+            return
+        for name in set(os.listdir(self._backups)) - receipt.backups:
+            os.unlink(f"{self._backups}/{name}")
+        if not receipt.backups:
+            os.rmdir(self._backups)
             fsync_directory(self.directory)
