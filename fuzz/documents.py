@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from io import BytesIO
 from typing import Any
 
 from returns.result import Failure, Result, Success
@@ -11,13 +12,14 @@ from agent_memory.adapters.disk.json_lite import json_object, scan_json
 from agent_memory.adapters.surroundings.config_documents import config_of, parse_config, set_keys
 from agent_memory.domain.injecting.deliveries import delivery_of
 from agent_memory.formats import (
-    content_file,
     defrag_json,
     footprint_json,
     forgetting_json,
+    gathered_file,
     inbox_json,
     journal_json,
     ledger_lines,
+    note_looks_file,
     queue_json,
     receipt_json,
     report_json,
@@ -106,8 +108,12 @@ DOCUMENTS: Mapping[str, tuple[Parse, Render | None]] = {
     "troubles": (_text(lambda text, _: queue_json.parse_troubles(text)), queue_json.render_troubles),
     "seen": (lambda data: seen_json.parse_seen(data, "1.0"), lambda seen: seen_json.render_seen("1.0", seen)),
     "noticed": (
-        lambda data: content_file.parse_content(data, "1.0"),
-        lambda rows: content_file.render_content("1.0", rows),
+        lambda data: gathered_file.parse_gathered("1.0", BytesIO(data).read, len(data)),
+        lambda gathered: b"".join(gathered_file.render_gathered("1.0", gathered)[1]),
+    ),
+    "looks": (
+        lambda data: note_looks_file.parse_looks("1.0", data),
+        lambda looks: note_looks_file.render_looks("1.0", looks),
     ),
     "delivery": (_delivery, lambda delivery: json_object(delivery.members).encode("utf-8", "backslashreplace")),
     "config": (_config, None),

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from io import BytesIO
 from itertools import count
 from typing import Any
 
+import pytest
+
 from agent_memory.domain.analysis.analysis_facts import AnalysisFacts
-from agent_memory.domain.analysis.analyze import analyze, analyze_compared, analyze_noticed
+from agent_memory.domain.analysis.analyze import analyze, analyze_compared
 from agent_memory.domain.analysis.compared import compare
+from agent_memory.domain.analysis.gathered import Gathered
 from agent_memory.domain.analysis.noticed import noticed_in
 from agent_memory.domain.analysis.vocabulary import Vocabulary
 from agent_memory.domain.entry import Listed, Meta, StoredEntry
 from agent_memory.domain.findings import Analysis, FindingKind
 from agent_memory.domain.text.ids import mint_id
 from agent_memory.formats.compared_file import parse_compared, render_compared
-from agent_memory.formats.noticed_rows import parse_row, render_row
+from agent_memory.formats.gathered_file import parse_gathered, render_gathered
 
 REPO = "github.com/dana/parcels"
 NOON_MS = 1_772_409_600_000
@@ -37,13 +41,26 @@ def found(*notes: StoredEntry, facts: AnalysisFacts = FACTS) -> Analysis:
     """What is found, which is the same where what is in each note by itself, or in several together, was written down before."""
     analysis = analyze(notes, facts)
     words = Vocabulary()
-    rows = [(each.meta, render_row(noticed_in(each, words))) for each in notes]
-    recalled = [(meta, parse_row(row)) for meta, row in rows]
-    assert analyze_noticed(recalled, Vocabulary(words.words()), facts) == analysis
-    compared = parse_compared("", render_compared("", b"", "key", compare(recalled, words, facts)), "key")
-    assert compared is not None
-    assert analyze_compared([each.meta for each in notes], compared, facts) == analysis
+    compared, gathered = compare([(each.listed, noticed_in(each, words)) for each in notes], words, facts)
+    kept = written(gathered)
+    slots = kept.recognised([each.listed for each in notes])
+    words = Vocabulary(kept.words)
+    known = [(each.listed, slots[each.meta.id] if each.meta.id in slots else noticed_in(each, words)) for each in notes]
+    again, same = compare(known, words, facts, kept)
+    assert again == compared
+    assert same is kept
+    read = parse_compared("", render_compared("", b"", "key", compared), "key")
+    assert read is not None
+    assert analyze_compared([each.meta for each in notes], read, facts) == analysis
     return analysis
+
+
+def written(gathered: Gathered) -> Gathered:
+    """As it is read again."""
+    size_bytes, pieces = render_gathered("1", gathered)
+    data = b"".join(pieces)
+    assert len(data) == size_bytes
+    return parse_gathered("1", BytesIO(data).read, len(data)) or pytest.fail("it was written")
 
 
 def kinds(analysis: Analysis) -> list[FindingKind]:

@@ -79,9 +79,9 @@ def comparisons(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     counts: list[int] = []
     findings = comparing._findings
 
-    def counted(as_read: tuple[object, ...], *others: object) -> object:
-        counts.append(len(as_read))
-        return findings(as_read, *others)  # type: ignore[arg-type]
+    def counted(entries: Any, *others: object) -> object:
+        counts.append(len(entries.metas))
+        return findings(entries, *others)  # type: ignore[arg-type]
 
     monkeypatch.setattr(comparing, "_findings", counted)
     return counts

@@ -8,12 +8,14 @@ from returns.result import Failure, Result
 
 from agent_memory.adapters.analysis.dict_noticed import DictNoticed
 from agent_memory.adapters.store.dict_store import DictStore
+from agent_memory.domain.analysis.analysis_facts import AnalysisFacts
 from agent_memory.domain.analysis.vocabulary import Vocabulary
 from agent_memory.domain.change import Replace, Retire
 from agent_memory.domain.entry import MemoryEntry, StoredEntry
 from agent_memory.domain.vocabulary import Sensitivity
 from agent_memory.errors import EntryChanged, EntryNotFound, EntryUnreadable, Error
-from agent_memory.pipelines.noticing import notice, words_of
+from agent_memory.pipelines.comparing import analysed
+from agent_memory.pipelines.noticing import notice
 from pipelines.defrag_world import DefragWorld, TidyingAgent
 
 
@@ -30,18 +32,17 @@ class WatchedStore(DictStore):
 
 
 def _world(noticed: DictNoticed | None = None) -> DefragWorld:
-    return DefragWorld(TidyingAgent([]), store=WatchedStore(), noticed=noticed)
+    return DefragWorld(TidyingAgent([]), store=WatchedStore(), noticed=noticed, compared=None)
 
 
 def _seen(world: DefragWorld) -> tuple[list[str], list[str]]:
-    """The ids that are analysed, and of those the ones that had to be read."""
+    """The ids that are analysed, and the ones that had to be read for that."""
     assert isinstance(world.store, WatchedStore)
     world.store.asked.clear()
     missed: list[str] = []
-    io = world.io()
-    seen = [listed.meta.id for listed, _ in notice(io, world.store.list().unwrap().entries, words_of(io), missed)]
+    analysis = analysed(world.io(), world.store.list().unwrap().entries, AnalysisFacts(world.clock.now_ms()), missed)
     assert missed == []
-    return sorted(seen), sorted(world.store.asked)
+    return sorted(analysis.profiles), sorted(world.store.asked)
 
 
 def test_only_what_changed_is_read_again() -> None:
@@ -69,8 +70,8 @@ def test_words_of_a_secret_note_are_kept_nowhere_else() -> None:
     secret = world.note("Key of the lamp", "It hangs behind the tangerine.", sensitivity=Sensitivity.SECRET)
     _seen(world)
     assert isinstance(world.noticed, DictNoticed)
-    assert "tangerin" not in str(world.noticed.notes)
-    assert "8080" in str(world.noticed.notes), "positive control"
+    assert "tangerin" not in world.noticed.gathered.words
+    assert "8080" in world.noticed.gathered.words, "positive control"
     assert _seen(world) == (sorted((plain, secret)), [secret])
 
 
@@ -97,7 +98,9 @@ def test_a_note_that_went_away_meanwhile_is_not_missed(error: Error) -> None:
     world, store, one, other = _faulty()
     store.errors[one] = error
     missed: list[str] = []
-    found = [listed.meta.id for listed, _ in notice(world.io(), store.list().unwrap().entries, Vocabulary(), missed)]
+    found = [
+        listed.meta.id for listed, _ in notice(world.io(), store.list().unwrap().entries, {}, Vocabulary(), missed)
+    ]
     assert (found, missed) == ([other], [])
 
 
@@ -110,7 +113,7 @@ def test_a_note_that_was_merged_into_another_meanwhile_is_noticed_once() -> None
     changes = (Retire(one, gone.listed.content_hash), Replace(merged, into.listed.content_hash))
     assert len(store.apply(changes).unwrap().applied) == 2
     missed: list[str] = []
-    assert [listed.meta.id for listed, _ in notice(world.io(), listed, Vocabulary(), missed)] == [other]
+    assert [listed.meta.id for listed, _ in notice(world.io(), listed, {}, Vocabulary(), missed)] == [other]
     assert missed == []
 
 
@@ -118,7 +121,9 @@ def test_a_note_that_cannot_be_read_is_named_and_hides_no_other_p6() -> None:
     world, store, one, other = _faulty()
     store.errors[one] = EntryUnreadable("topics/x.md", ("no frontmatter",))
     missed: list[str] = []
-    found = [listed.meta.id for listed, _ in notice(world.io(), store.list().unwrap().entries, Vocabulary(), missed)]
+    found = [
+        listed.meta.id for listed, _ in notice(world.io(), store.list().unwrap().entries, {}, Vocabulary(), missed)
+    ]
     (words,) = missed
     assert found == [other]
     assert one in words

@@ -9,11 +9,11 @@ import marshal
 from typing import Any
 
 from agent_memory.domain.analysis.compared import Compared
-from agent_memory.domain.analysis.outline import Outline
-from agent_memory.domain.findings import Finding, FindingKind, Profile
+from agent_memory.domain.findings import Finding, FindingKind
+from agent_memory.formats.outline_columns import packed_outlines, unpacked_outlines
 from agent_memory.formats.sealed_marshal import sealed_value, unsealed_value
 
-_LAYOUT = "compared 1"
+_LAYOUT = "compared 2"
 _MARSHAL_VERSION = 4
 _MOST_KEPT = 2
 """A defrag leaves alone what changed in every run, which an examination does not."""
@@ -38,26 +38,14 @@ def _kept(program: str, data: bytes) -> list[tuple[str, bytes]]:
 
 
 def _packed(compared: Compared) -> tuple[Any, ...]:
-    outlines = compared.outlines.values()
     return (
         [(each.kind.value, each.ids, each.reason, each.score) for each in compared.findings],
         list(compared.outlines),
-        [each.profile.body_chars for each in outlines],
-        [each.profile.body_lines for each in outlines],
-        [each.profile.is_directive for each in outlines],
-        {
-            place: (each.links, each.code_lines, each.code_chars)
-            for place, each in enumerate(outlines)
-            if each.links or each.code_lines or each.code_chars
-        },
+        packed_outlines(compared.outlines.values()),
     )
 
 
 def _unpacked(packed: bytes) -> Compared:
-    findings, ids, chars, lines, directive, more = marshal.loads(packed)
-    profiles = map(Profile, chars, lines, directive)
-    outlines = dict(zip(ids, map(Outline, profiles), strict=True))
-    for place, (links, code_lines, code_chars) in more.items():
-        outlines[ids[place]] = Outline(outlines[ids[place]].profile, links, code_lines, code_chars)
+    findings, ids, outlines = marshal.loads(packed)
     found = tuple(Finding(FindingKind(kind), ids, reason, score) for kind, ids, reason, score in findings)
-    return Compared(found, outlines)
+    return Compared(found, dict(zip(ids, unpacked_outlines(outlines), strict=True)))

@@ -6,13 +6,14 @@ from collections.abc import Iterator, Sequence
 
 from agent_memory.domain.analysis.analysis_facts import AnalysisFacts
 from agent_memory.domain.analysis.analyze import analyze_compared
-from agent_memory.domain.analysis.compared import Compared, compare, comparison_key, may_be_kept
+from agent_memory.domain.analysis.compared import NOTHING, Compared, compare, comparison_key, may_be_kept
 from agent_memory.domain.analysis.noticed import Noticed
 from agent_memory.domain.analysis.outline import Outline, outline_of
-from agent_memory.domain.entry import Listed, Meta
+from agent_memory.domain.analysis.vocabulary import Vocabulary
+from agent_memory.domain.entry import Listed
 from agent_memory.domain.findings import Analysis
 from agent_memory.pipelines.defrag_io import DefragIo
-from agent_memory.pipelines.noticing import notice, read_as_listed, words_of
+from agent_memory.pipelines.noticing import notice, read_as_listed
 from agent_memory.values import evolve
 
 
@@ -25,18 +26,29 @@ def analysed(io: DefragIo, live: Sequence[Listed], facts: AnalysisFacts, missed:
         outlines = {**known.outlines, **dict(_outlined(io, live, known, missed))}
         return analyze_compared([each.meta for each in live], evolve(known, outlines=outlines), facts)
     read: list[Listed] = []
-    words = words_of(io)
-
-    def noticed() -> Iterator[tuple[Meta, Noticed]]:
-        for listed, found in notice(io, live, words, missed):
-            read.append(listed)
-            yield listed.meta, found
-
-    compared = compare(noticed(), words, facts)
+    compared = _compared(io, live, facts, missed, read)
     kept = may_be_kept(compared, live, read)
     if io.compared is not None and kept is not None:
         io.compared.keep(key, kept)
     return analyze_compared([each.meta for each in read], compared, facts)
+
+
+def _compared(
+    io: DefragIo, live: Sequence[Listed], facts: AnalysisFacts, missed: list[str], read: list[Listed]
+) -> Compared:
+    """What is found in several entries together. Those that are looked at are added to `read`, as they were read."""
+    before = NOTHING if io.noticed is None else io.noticed.recall()
+    slots, words = before.recognised(live), Vocabulary(before.words)
+
+    def noticed() -> Iterator[tuple[Listed, int | Noticed]]:
+        for listed, found in notice(io, live, slots, words, missed):
+            read.append(listed)
+            yield listed, found
+
+    compared, gathered = compare(noticed(), words, facts, before)
+    if io.noticed is not None and gathered is not before:
+        io.noticed.keep(gathered)
+    return compared
 
 
 def _outlined(

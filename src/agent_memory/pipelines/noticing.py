@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from returns.result import Failure, Success
 
@@ -10,31 +10,24 @@ from agent_memory.domain.analysis.noticed import Noticed, noticed_in
 from agent_memory.domain.analysis.vocabulary import Vocabulary
 from agent_memory.domain.entry import Listed, StoredEntry
 from agent_memory.domain.results import sealed
-from agent_memory.domain.vocabulary import Sensitivity
 from agent_memory.errors import EntryChanged, EntryNotFound
 from agent_memory.pipelines.defrag_io import DefragIo
 from agent_memory.wording import describe
 
 
-def words_of(io: DefragIo) -> Vocabulary:
-    """The words that `notice` is to number next."""
-    return Vocabulary() if io.noticed is None else io.noticed.words
-
-
 def notice(
-    io: DefragIo, live: Iterable[Listed], words: Vocabulary, missed: list[str]
-) -> Iterator[tuple[Listed, Noticed]]:
-    """Each note, as it was read, and what is noticed in it. What cannot be read is added to `missed`, in words."""
+    io: DefragIo, live: Iterable[Listed], slots: Mapping[str, int], words: Vocabulary, missed: list[str]
+) -> Iterator[tuple[Listed, int | Noticed]]:
+    """Each note, as it was read, with its slot, where its id has one, else with what is noticed in it, in numbers of these
+    words. What cannot be read is added to `missed`, in words."""
     for listed in live:
-        known = None if io.noticed is None else io.noticed.recall(listed.content_hash)
-        if known is not None:
-            yield listed, known
+        slot = slots.get(listed.meta.id)
+        if slot is not None:
+            yield listed, slot
             continue
         stored = read_as_listed(io, listed, missed)
         if stored is not None:
-            yield stored.listed, _noticed(io, stored, words)
-    if io.noticed is not None:
-        io.noticed.save()
+            yield stored.listed, noticed_in(stored, words)
 
 
 def read_as_listed(io: DefragIo, listed: Listed, missed: list[str]) -> StoredEntry | None:
@@ -47,11 +40,3 @@ def read_as_listed(io: DefragIo, listed: Listed, missed: list[str]) -> StoredEnt
         case Failure(error):
             missed.append(f"{listed.path} was left out: {describe(error)}")
             return None
-
-
-def _noticed(io: DefragIo, stored: StoredEntry, words: Vocabulary) -> Noticed:
-    noticed = noticed_in(stored, words)
-    # Words of a secret note are nothing to keep anywhere else.
-    if io.noticed is not None and stored.meta.sensitivity is not Sensitivity.SECRET:
-        io.noticed.keep(stored.listed.content_hash, noticed)
-    return noticed

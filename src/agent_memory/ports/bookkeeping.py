@@ -10,8 +10,7 @@ if TYPE_CHECKING:
     from returns.result import Result
 
     from agent_memory.domain.analysis.compared import Compared
-    from agent_memory.domain.analysis.noticed import Noticed
-    from agent_memory.domain.analysis.vocabulary import Vocabulary
+    from agent_memory.domain.analysis.gathered import Gathered
     from agent_memory.domain.entry import Usage
     from agent_memory.domain.forgetting.tombstone import EntryTombstone, SessionTombstone
     from agent_memory.domain.state_value import StateValue
@@ -43,23 +42,14 @@ class UsageLedger(Protocol):
 
 
 class NoticedNotes(Protocol):
-    """What analyses noticed in notes by themselves, by the hash of the file's content. Derived."""
+    """What the last analysis noticed in the notes, and what it compared. Derived."""
 
-    @property
-    def words(self) -> Vocabulary:
-        """What the numbers of words mean, in all that is recalled and kept until `save`."""
+    def recall(self) -> Gathered:
+        """What was noticed; of no note where that is not known."""
         ...
 
-    def recall(self, content_hash: str) -> Noticed | None:
-        """What was noticed in a note of this content; None where that is not known."""
-        ...
-
-    def keep(self, content_hash: str, noticed: Noticed) -> None:
-        """Remember it, for good once `save` is called."""
-        ...
-
-    def save(self) -> None:
-        """Keep what was recalled or kept, and nothing else."""
+    def keep(self, gathered: Gathered) -> None:
+        """Remember it instead of what was there."""
         ...
 
 

@@ -10,12 +10,12 @@ import pytest
 from attrs import evolve
 
 from agent_memory.adapters.analysis.compared_files import ComparedFiles
-from agent_memory.adapters.analysis.dict_noticed import DictNoticed
 from agent_memory.adapters.analysis.noticed_files import NoticedFiles
 from agent_memory.adapters.checkup.kept_looks import CACHE_NAME, KeptLooks, judges
 from agent_memory.adapters.checkup.note_files import read_again
 from agent_memory.adapters.checkup.note_looks import NoteLooks
 from agent_memory.domain.analysis.noticed import noticed_in
+from agent_memory.domain.analysis.vocabulary import Vocabulary
 from agent_memory.domain.checkup.examination import Examination
 from agent_memory.domain.checkup.note_look import look_at
 from agent_memory.domain.checkup.notes import NoteFile
@@ -142,8 +142,7 @@ def test_a_damaged_file_costs_nothing_but_time(patient: Patient, opened: list[st
 
 def test_what_went_since_the_listing_is_left_out(patient: Patient) -> None:
     live = patient.store.list().unwrap().entries
-    noticed = DictNoticed()
-    looks = NoteLooks(str(patient.root), noticed.words, {}, KeptLooks(patient.root, "rules"), noticed)
+    looks = NoteLooks(str(patient.root), {}, {}, KeptLooks(patient.root, "rules"), Vocabulary())
     assert len(list(looks.all(live))) == 3
     (patient.root / "topics/idea.md").unlink()
     assert len(list(looks.all(live))) == 2

@@ -146,7 +146,7 @@ def counted(store: list[StoredEntry], monkeypatch: pytest.MonkeyPatch) -> int:
     from agent_memory.domain.analysis import likeness
 
     calls = 0
-    compared: Any = likeness._compared
+    compared: Any = likeness._Comparison._compared
 
     def counting(*arguments: Any) -> object:
         nonlocal calls
@@ -154,7 +154,7 @@ def counted(store: list[StoredEntry], monkeypatch: pytest.MonkeyPatch) -> int:
         return compared(*arguments)
 
     with monkeypatch.context() as patch:
-        patch.setattr(likeness, "_compared", counting)
+        patch.setattr(likeness._Comparison, "_compared", counting)
         found(*store)
     return calls
 

@@ -25,7 +25,6 @@ from agent_memory.domain.instants import DAY_MS
 from agent_memory.domain.tagging.tag_vocabulary import TagVocabulary
 from agent_memory.domain.text.file_name import file_name_of
 from agent_memory.domain.vocabulary import Sensitivity
-from agent_memory.formats.note_look_row import parse_look, render_look
 
 NOW = 1_771_000_000_000
 RULES = NoteRules(NOW, 3 * DAY_MS)
@@ -43,7 +42,6 @@ def note(entry: StoredEntry, text: str = "", tags: tuple[str, ...] | None = None
 
 def examine_note(file: NoteFile, rules: NoteRules) -> Iterator[Symptom]:
     look = look_at(file)
-    assert parse_look(render_look(look)) == look
     return note_checks.examine_note(file.stored.listed, look, rules)
 
 

@@ -2,30 +2,20 @@
 
 from __future__ import annotations
 
-from agent_memory.domain.analysis.noticed import Noticed
-from agent_memory.domain.analysis.vocabulary import Vocabulary
-from agent_memory.values import define, field
+from agent_memory.domain.analysis.gathered import Gathered
+from agent_memory.values import define
 
 
 @define
 class DictNoticed:
-    """`ports.NoticedNotes` in a dict."""
+    """`ports.NoticedNotes` in memory."""
 
-    notes: dict[str, Noticed] = field(factory=dict[str, Noticed])
-    words: Vocabulary = field(factory=Vocabulary)
-    _used: dict[str, Noticed] = field(factory=dict[str, Noticed])
+    gathered: Gathered = Gathered()
 
-    def recall(self, content_hash: str) -> Noticed | None:
+    def recall(self) -> Gathered:
         """See the port."""
-        noticed = self.notes.get(content_hash)
-        if noticed is not None:
-            self._used[content_hash] = noticed
-        return noticed
+        return self.gathered
 
-    def keep(self, content_hash: str, noticed: Noticed) -> None:
+    def keep(self, gathered: Gathered) -> None:
         """See the port."""
-        self._used[content_hash] = noticed
-
-    def save(self) -> None:
-        """See the port."""
-        self.notes = dict(self._used)
+        self.gathered = gathered

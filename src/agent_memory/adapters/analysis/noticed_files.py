@@ -2,50 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from functools import partial
 from pathlib import Path
 
-from agent_memory.adapters.analysis.content_rows import ContentRows
-from agent_memory.domain.analysis.noticed import Noticed
-from agent_memory.domain.analysis.vocabulary import Vocabulary
-from agent_memory.formats.noticed_rows import numbers_in, parse_row, render_row
+from agent_memory.adapters.disk.derived_file import parse_derived, write_derived_loosely
+from agent_memory.domain.analysis.gathered import Gathered
+from agent_memory.formats.gathered_file import parse_gathered, render_gathered
+from agent_memory.values import frozen
 
 CACHE_NAME = "analysis"
-MAX_BYTES = 64 << 20
-"""Of all rows: what is over is noticed anew each time."""
+MAX_BYTES = 256 << 20
+"""More is not kept: it is some 900 bytes a note."""
 
 
+@frozen
 class NoticedFiles:
-    """`ports.NoticedNotes` in a file. Where there is none, or it cannot be written, the notes are read again. No word is in it
-    that no row numbers: a secret note, of which nothing is kept, leaves none there."""
+    """`ports.NoticedNotes` in a file. Where there is none, or it cannot be written, the notes are read again."""
 
-    def __init__(self, root: Path, program: str, max_bytes: int = MAX_BYTES) -> None:
-        self._rows = ContentRows(root, CACHE_NAME, program, max_bytes, self._words_of)
-        self._words: Vocabulary | None = None
+    root: Path
+    program: str
+    """What notices: another program may notice something else."""
+    max_bytes: int = MAX_BYTES
 
-    @property
-    def words(self) -> Vocabulary:
+    def recall(self) -> Gathered:
         """See the port."""
-        if self._words is None:
-            self._words = Vocabulary(self._rows.words)
-        return self._words
+        found = parse_derived(self.root, CACHE_NAME, self.max_bytes, partial(parse_gathered, self.program))
+        return Gathered() if found is None else found
 
-    def recall(self, content_hash: str) -> Noticed | None:
+    def keep(self, gathered: Gathered) -> None:
         """See the port."""
-        row = self._rows.recall(content_hash)
-        return None if row is None else parse_row(row)
-
-    def keep(self, content_hash: str, noticed: Noticed) -> None:
-        """See the port."""
-        self._rows.keep(content_hash, render_row(noticed))
-
-    def save(self) -> None:
-        """See the port."""
-        self._rows.save()
-        self._words = None  # another process may have numbered words by the time that the file is read again
-
-    def _words_of(self, rows: Iterable[bytes]) -> Sequence[str]:
-        numbers: set[int] = set()
-        for row in rows:
-            numbers.update(numbers_in(row))
-        return self.words.words(numbers)
+        size_bytes, pieces = render_gathered(self.program, gathered)
+        if size_bytes <= self.max_bytes:
+            write_derived_loosely(self.root, CACHE_NAME, pieces)

@@ -15,7 +15,7 @@ from agent_memory.adapters.records.usage_ledger_files import UsageLedgerFiles
 from agent_memory.config import Config
 from agent_memory.domain.analysis.analysis_facts import AnalysisFacts
 from agent_memory.domain.analysis.analyze import analyze_compared
-from agent_memory.domain.analysis.compared import Compared, compare, comparison_key, may_be_kept
+from agent_memory.domain.analysis.compared import NOTHING, Compared, compare, comparison_key, may_be_kept
 from agent_memory.domain.analysis.noticed import Noticed
 from agent_memory.domain.analysis.outline import Outline
 from agent_memory.domain.analysis.vocabulary import Vocabulary
@@ -94,15 +94,13 @@ class NoteExamination:
         key = comparison_key(live.entries, facts)
         known = None if self.compared is None else self.compared.recall(key)
         return (
-            self._compared(live, facts, key, each_alone)
-            if known is None
-            else self._again(live, facts, known, each_alone)
+            self._anew(live, facts, key, each_alone) if known is None else self._again(live, facts, known, each_alone)
         )
 
     def _again(self, live: Listing, facts: AnalysisFacts, known: Compared, each_alone: _EachAlone) -> Analysis:
         """Of notes that were compared with each other before."""
         outlines: dict[str, Outline] = {}
-        looks = NoteLooks(str(self.root), Vocabulary(), self.mtimes_ms, self.kept_looks, outlines=known.outlines)
+        looks = NoteLooks(str(self.root), known.outlines, self.mtimes_ms, self.kept_looks)
         entries: list[Meta] = []
         for note in looks.all(live.entries):
             each_alone.examine(note)
@@ -110,23 +108,31 @@ class NoteExamination:
             outlines.setdefault(note.listed.meta.id, note.outline)
         return analyze_compared(entries, evolve(known, outlines=outlines), facts)
 
-    def _compared(self, live: Listing, facts: AnalysisFacts, key: str, each_alone: _EachAlone) -> Analysis:
-        words = Vocabulary() if self.noticed is None else self.noticed.words
-        looks = NoteLooks(str(self.root), words, self.mtimes_ms, self.kept_looks, self.noticed)
+    def _anew(self, live: Listing, facts: AnalysisFacts, key: str, each_alone: _EachAlone) -> Analysis:
         read: list[Listed] = []
-
-        def looked_at() -> Iterator[tuple[Meta, Noticed]]:
-            for note in looks.all(live.entries):
-                each_alone.examine(note)
-                read.append(note.listed)
-                if note.noticed is not None:
-                    yield note.listed.meta, note.noticed
-
-        compared = compare(looked_at(), words, facts)
+        compared = self._compared(live, facts, each_alone, read)
         kept = may_be_kept(compared, live.entries, read)
         if self.compared is not None and kept is not None:
             self.compared.keep(key, kept)
         return analyze_compared([each.meta for each in read], compared, facts)
+
+    def _compared(self, live: Listing, facts: AnalysisFacts, each_alone: _EachAlone, read: list[Listed]) -> Compared:
+        """What is found in several notes together. Those that are looked at are added to `read`, as they were read."""
+        before = NOTHING if self.noticed is None else self.noticed.recall()
+        slots, words = before.recognised(live.entries), Vocabulary(before.words)
+        outlines = {id: before.outlines[slot] for id, slot in slots.items()}
+        looks = NoteLooks(str(self.root), outlines, self.mtimes_ms, self.kept_looks, words)
+
+        def looked_at() -> Iterator[tuple[Listed, int | Noticed]]:
+            for note in looks.all(live.entries):
+                each_alone.examine(note)
+                read.append(note.listed)
+                yield note.listed, slots[note.listed.meta.id] if note.noticed is None else note.noticed
+
+        compared, gathered = compare(looked_at(), words, facts, before)
+        if self.noticed is not None and gathered is not before:
+            self.noticed.keep(gathered)
+        return compared
 
     def _usage(self, symptoms: list[Symptom]) -> Mapping[str, Usage]:
         match sealed(self.ledger.survey()):

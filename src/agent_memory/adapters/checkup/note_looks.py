@@ -14,7 +14,6 @@ from agent_memory.domain.checkup.note_look import NoteLook, look_at
 from agent_memory.domain.checkup.notes import NoteFile
 from agent_memory.domain.entry import Listed
 from agent_memory.domain.vocabulary import Sensitivity
-from agent_memory.ports import NoticedNotes
 from agent_memory.values import frozen
 
 
@@ -28,7 +27,7 @@ class LookedAt:
     mtime_ms: int
     """When the file was last written, whatever it says of itself."""
     noticed: Noticed | None = None
-    """None where the notes need not be compared."""
+    """None where the outline was known."""
 
 
 @frozen
@@ -36,27 +35,26 @@ class NoteLooks:
     """Looks at the notes of a real root, with what earlier looks found. Of a secret note nothing is kept anywhere else."""
 
     root: str
-    words: Vocabulary
-    """Of `noticed`, where that is given."""
+    outlines: Mapping[str, Outline]
+    """By id, of notes that are as they were."""
     mtimes_ms: Mapping[str, int]
     """Of files that were seen a moment ago, by path; others are looked at."""
     kept: KeptLooks | None = None
-    noticed: NoticedNotes | None = None
-    outlines: Mapping[str, Outline] | None = None
-    """By id, where the notes were compared before; it is not noticed in them what only that is good for."""
+    words: Vocabulary | None = None
+    """What numbers the words of notes without an outline; None where the notes need not be compared, and so nothing else is
+    noticed in them."""
 
     def all(self, live: Iterable[Listed]) -> Iterator[LookedAt]:
         """Each in turn. One that is gone or has become unreadable since the listing is left out."""
         for listed in live:
-            looked_at = self._known(listed) if self.outlines is None else self._outlined(listed, self.outlines)
+            looked_at = self._looked_at(listed)
             if looked_at is not None:
                 yield looked_at
-        for kept in (self.kept, self.noticed if self.outlines is None else None):
-            if kept is not None:
-                kept.save()
+        if self.kept is not None:
+            self.kept.save()
 
-    def _outlined(self, listed: Listed, outlines: Mapping[str, Outline]) -> LookedAt | None:
-        outline = outlines.get(listed.meta.id)
+    def _looked_at(self, listed: Listed) -> LookedAt | None:
+        outline = self.outlines.get(listed.meta.id)
         look = self._recalled_look(listed)
         mtime_ms = self._mtime_ms(listed)
         if look is not None and outline is not None and mtime_ms is not None:
@@ -64,28 +62,14 @@ class NoteLooks:
         note = read_again(self.root, listed)
         if note is None:
             return None
-        is_as_listed = note.stored.listed.content_hash == listed.content_hash
-        return LookedAt(
-            note.stored.listed,
-            self._look(note) if look is None or not is_as_listed else look,
-            outline_of(note.stored) if outline is None or not is_as_listed else outline,
-            note.mtime_ms,
-        )
-
-    def _known(self, listed: Listed) -> LookedAt | None:
-        look = self._recalled_look(listed)
-        noticed = self._recalled_notice(listed)
-        mtime_ms = self._mtime_ms(listed)
-        if look is not None and noticed is not None and mtime_ms is not None:
-            return LookedAt(listed, look, noticed.outline, mtime_ms, noticed)
-        note = read_again(self.root, listed)
-        if note is None:
-            return None
         if note.stored.listed.content_hash != listed.content_hash:
-            look, noticed = self._recalled_look(note.stored.listed), self._recalled_notice(note.stored.listed)
-        if noticed is None:
-            noticed = self._notice(note)
+            look, outline = self._recalled_look(note.stored.listed), None
         look = self._look(note) if look is None else look
+        if outline is not None:
+            return LookedAt(note.stored.listed, look, outline, note.mtime_ms)
+        if self.words is None:
+            return LookedAt(note.stored.listed, look, outline_of(note.stored), note.mtime_ms)
+        noticed = noticed_in(note.stored, self.words)
         return LookedAt(note.stored.listed, look, noticed.outline, note.mtime_ms, noticed)
 
     def _mtime_ms(self, listed: Listed) -> int | None:
@@ -101,20 +85,11 @@ class NoteLooks:
     def _recalled_look(self, listed: Listed) -> NoteLook | None:
         return None if self.kept is None else self.kept.recall(listed.content_hash)
 
-    def _recalled_notice(self, listed: Listed) -> Noticed | None:
-        return None if self.noticed is None else self.noticed.recall(listed.content_hash)
-
     def _look(self, note: NoteFile) -> NoteLook:
         look = look_at(note)
         if self.kept is not None and not _is_secret(note):
             self.kept.keep(note.stored.listed.content_hash, look)
         return look
-
-    def _notice(self, note: NoteFile) -> Noticed:
-        noticed = noticed_in(note.stored, self.words)
-        if self.noticed is not None and not _is_secret(note):
-            self.noticed.keep(note.stored.listed.content_hash, noticed)
-        return noticed
 
 
 def _is_secret(note: NoteFile) -> bool:

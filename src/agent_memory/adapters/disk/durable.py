@@ -86,7 +86,7 @@ def replace_file(path: str, data: bytes, mode: int = FILE_MODE) -> None:
     fsync_directory(directory)
 
 
-def replace_loosely(path: str, pieces: "Iterable[bytes]") -> None:
+def replace_loosely(path: str, pieces: "Iterable[bytes | memoryview]") -> None:
     """Replace a derived file at once, but without waiting for the disk: after a power cut its digest shows the damage. One
     piece is in memory at a time."""
     temporary = f"{os.path.dirname(path)}/{TEMPORARY_PREFIX}{os.urandom(8).hex()}"

@@ -12,7 +12,7 @@ from agent_memory.domain.analysis.noticed import Noticed, noticed_in
 from agent_memory.domain.analysis.outline import Outline
 from agent_memory.domain.analysis.sizes import oversized
 from agent_memory.domain.analysis.vocabulary import Vocabulary
-from agent_memory.domain.entry import Meta, StoredEntry
+from agent_memory.domain.entry import Listed, Meta, StoredEntry
 from agent_memory.domain.findings import Analysis, Finding, FindingKind
 
 _WORST_FIRST = {kind: place for place, kind in enumerate(FindingKind)}
@@ -27,24 +27,19 @@ def analyze(entries: Iterable[StoredEntry], facts: AnalysisFacts) -> Analysis:
     entry. Reasons hold no secret, and quote nothing of a secret entry; such entries are analysed like all others.
     """
     words = Vocabulary()
-    return analyze_noticed(((stored.meta, noticed_in(stored, words)) for stored in entries), words, facts)
-
-
-def analyze_noticed(notes: Iterable[tuple[Meta, Noticed]], words: Vocabulary, facts: AnalysisFacts) -> Analysis:
-    """The same, where what is in a note by itself, in numbers of these words, may have been noticed before."""
     live: list[Meta] = []
 
-    def looked_at() -> Iterator[tuple[Meta, Noticed]]:
-        for meta, noticed in notes:
-            live.append(meta)
-            yield meta, noticed
+    def looked_at() -> Iterator[tuple[Listed, Noticed]]:
+        for stored in entries:
+            live.append(stored.meta)
+            yield stored.listed, noticed_in(stored, words)
 
-    compared = compare(looked_at(), words, facts)
+    compared, _ = compare(looked_at(), words, facts)
     return analyze_compared(live, compared, facts)
 
 
 def analyze_compared(live: Iterable[Meta], compared: Compared, facts: AnalysisFacts) -> Analysis:
-    """The same, where these entries may have been compared before. One without an outline is left out."""
+    """The same of entries that may have been compared before. One without an outline is left out."""
     by_id: dict[str, Meta] = {}
     for meta in live:
         if meta.id in compared.outlines:

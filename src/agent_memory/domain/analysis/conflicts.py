@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from agent_memory.domain.analysis.alternatives import QUESTIONS
-from agent_memory.domain.analysis.denials import Assertions
+from agent_memory.domain.analysis.denials import Denied
 from agent_memory.domain.analysis.features import Features
 from agent_memory.domain.analysis.noticed import PackedClaim
 from agent_memory.domain.analysis.precedence import same_reach
@@ -55,10 +55,10 @@ def value_conflicts(entries: Sequence[Features], words: Vocabulary) -> Iterator[
             yield from _in_slot(_with_one_value(said), words)
 
 
-def denial_conflicts(entries: Sequence[Features], assertions: Assertions) -> Iterator[Conflict]:
-    """Pairs of which one affirms what the other denies. `entries` are in the order of the assertions' positions."""
-    for each in assertions.denied():
-        affirming, denying = entries[each.affirming], entries[each.denying]
+def denial_conflicts(denied: Iterable[Denied], features: Callable[[int], Features]) -> Iterator[Conflict]:
+    """Pairs of which one affirms what the other denies. `features` are those of the note in a slot."""
+    for each in denied:
+        affirming, denying = features(each.affirming), features(each.denying)
         frame = frozenset(each.frame)
         same_title = 0.0 if len(frame) >= _FEW_TERMS else _SAME_TITLE
         if _comparable(affirming, denying) and _one_subject(affirming, denying, frame, frame, same_title):
@@ -116,7 +116,7 @@ def _values_conflict(one: PackedClaim, other: PackedClaim) -> bool:
 
 def _comparable(one: Features, other: Features) -> bool:
     """Whether both are meant to hold at the same place and time."""
-    if one.id == other.id or not same_reach(one, other) or _succeeds(one, other) or _succeeds(other, one):
+    if one.id == other.id or not same_reach(one.scope, other.scope) or _succeeds(one, other) or _succeeds(other, one):
         return False
     if one.valid_until_ms is not None or other.valid_until_ms is not None:
         return False

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from array import array
-from collections.abc import Iterable, Iterator
-from itertools import repeat
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import compress, count
 
 from agent_memory.domain.analysis.claims import Assertion
+from agent_memory.domain.analysis.ragged import Ragged
 from agent_memory.values import frozen
 
 _MOST_OF_ONE_FRAME = 40
@@ -16,7 +17,7 @@ _MOST_OF_ONE_FRAME = 40
 
 @frozen
 class Denied:
-    """What one entry affirms and another denies. Positions are those in which the entries were added."""
+    """What one entry affirms and another denies, by their slots."""
 
     affirming: int
     denying: int
@@ -37,37 +38,25 @@ class Denial:
     snippet: str
 
 
-class Assertions:
-    """All statements of a store: of an affirmed one, 12 bytes are kept, the hash of its content words and whose it is."""
-
-    def __init__(self) -> None:
-        self._frames = array("Q")
-        self._entries = array("I")
-        self._denials: dict[int, Denial] = {}
-
-    def add(self, entry: int, stated: array[int], denials: Iterable[Denial]) -> None:
-        """Remember what the entry at this position affirms and denies (see `noticed.Noticed`)."""
-        for each in denials:
-            self._denials[len(self._frames) + each.at] = each
-        self._frames.extend(stated)
-        self._entries.extend(repeat(entry, len(stated)))
-
-    def denied(self) -> Iterator[Denied]:
-        """Every pair of entries of which one affirms what the other denies."""
-        denying: dict[int, list[int]] = {}
-        for at in self._denials:
-            denying.setdefault(self._frames[at], []).append(at)
-        affirming: dict[int, list[int]] = {}
-        for at, frame in enumerate(self._frames):
-            if frame in denying and at not in self._denials:
-                affirming.setdefault(frame, []).append(at)
-        for frame, ats in affirming.items():
-            if len(ats) + len(denying[frame]) <= _MOST_OF_ONE_FRAME:
-                yield from (self._pair(one, other) for one in ats for other in denying[frame])
-
-    def _pair(self, affirming: int, denying: int) -> Denied:
-        denial = self._denials[denying]
-        return Denied(self._entries[affirming], self._entries[denying], denial.snippet, denial.frame)
+def denied(stated: Ragged, denials: Mapping[int, Sequence[Denial]]) -> Iterator[Denied]:
+    """Every pair of entries of which one affirms what the other denies, by what each states (see `noticed.Noticed`)."""
+    stated = stated.whole()
+    denying: dict[int, list[tuple[int, Denial]]] = defaultdict(list)
+    places: set[int] = set()
+    for entry, said in denials.items():
+        for each in said:
+            place = stated.starts[entry] + each.at
+            places.add(place)
+            denying[stated.values[place]].append((entry, each))
+    affirming: dict[int, list[int]] = defaultdict(list)
+    # Of a million statements hardly one is denied: those are passed over without a step of Python each.
+    for place in compress(count(), map(denying.__contains__, stated.values)):
+        if place not in places:
+            affirming[stated.values[place]].append(stated.row_at(place))
+    for frame, entries in affirming.items():
+        if len(entries) + len(denying[frame]) <= _MOST_OF_ONE_FRAME:
+            for entry in entries:
+                yield from (Denied(entry, other, each.snippet, each.frame) for other, each in denying[frame])
 
 
 def hash_of(assertion: Assertion) -> int:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 from agent_memory.domain.analysis.features import Features
-from agent_memory.domain.analysis.likeness import Alike, alike_pairs
+from agent_memory.domain.analysis.likened import LikenedPair
 from agent_memory.domain.analysis.precedence import across_scopes, in_precedence, precedence
 from agent_memory.domain.analysis.stars import slices, stars
-from agent_memory.domain.analysis.vocabulary import Vocabulary
 from agent_memory.domain.findings import Finding, FindingKind
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE
+from agent_memory.values import frozen
 
 _ACROSS = 0.5
 """What the score of a pair is multiplied by that cannot be merged."""
@@ -33,28 +33,40 @@ def duplicates(entries: Sequence[Features]) -> Iterator[Finding]:
 
 
 def likenesses(
-    entries: Sequence[Features], words: Vocabulary, conflicting: Collection[frozenset[str]]
+    pairs: Iterable[LikenedPair], features: Callable[[int], Features], conflicting: Collection[frozenset[str]]
 ) -> Iterator[Finding]:
-    """Near duplicates and overlaps. Of equal entries only the first is compared with others; what `conflicting` names are
-    pairs of ids known to contradict each other, which is worse and said elsewhere."""
+    """Near duplicates and overlaps. `features` are those of the note in a slot; what `conflicting` names are pairs of ids known
+    to contradict each other, which is worse and said elsewhere."""
     found = [
-        each
-        for each in alike_pairs(_first_of_equals(entries), words)
-        if each.one.digest != each.other.digest and frozenset((each.one.id, each.other.id)) not in conflicting
+        alike
+        for alike in (_Alike(features(each.one), features(each.other), each) for each in pairs)
+        if alike.one.digest != alike.other.digest and alike.ids not in conflicting
     ]
-    near = {frozenset((each.one.id, each.other.id)): each for each in found if each.is_near}
-    pairs = [(each.one, each.other) for each in near.values()]
+    near = {each.ids: each.pair for each in found if each.pair.is_near}
+    partners = [(each.one, each.other) for each in found if each.pair.is_near]
     # Apart, so that a group that can be merged is not spoilt by a member that cannot.
-    mergeable = [pair for pair in pairs if pair[0].scope == pair[1].scope]
-    across = [pair for pair in pairs if pair[0].scope != pair[1].scope]
+    mergeable = [pair for pair in partners if pair[0].scope == pair[1].scope]
+    across = [pair for pair in partners if pair[0].scope != pair[1].scope]
     for group in (*stars(mergeable, precedence), *stars(across, precedence)):
         yield _near(group, near)
     for each in found:
-        if not each.is_near:
+        if not each.pair.is_near:
             yield _overlap(each)
 
 
-def _near(group: tuple[Features, ...], near: dict[frozenset[str], Alike]) -> Finding:
+@frozen
+class _Alike:
+    one: Features
+    """The smaller."""
+    other: Features
+    pair: LikenedPair
+
+    @property
+    def ids(self) -> frozenset[str]:
+        return frozenset((self.one.id, self.other.id))
+
+
+def _near(group: tuple[Features, ...], near: Mapping[frozenset[str], LikenedPair]) -> Finding:
     first = group[0]
     shares = [near[frozenset((first.id, other.id))].jaccard for other in group[1:]]
     across = across_scopes(first, group[1])
@@ -62,11 +74,11 @@ def _near(group: tuple[Features, ...], near: dict[frozenset[str], Alike]) -> Fin
     return Finding(FindingKind.NEAR_DUPLICATE, _ids(group), reason, _score(max(shares), across))
 
 
-def _overlap(alike: Alike) -> Finding:
+def _overlap(alike: _Alike) -> Finding:
     across = across_scopes(alike.one, alike.other)
-    reason = f"{alike.containment:.0%} {_LIKENESS} of {alike.one.id} are in {alike.other.id} too{across}"
+    reason = f"{alike.pair.containment:.0%} {_LIKENESS} of {alike.one.id} are in {alike.other.id} too{across}"
     ids = _ids(in_precedence((alike.one, alike.other)))
-    return Finding(FindingKind.OVERLAP, ids, reason, _score(alike.containment, across))
+    return Finding(FindingKind.OVERLAP, ids, reason, _score(alike.pair.containment, across))
 
 
 def _range(shares: Sequence[float]) -> str:
@@ -88,13 +100,11 @@ def _by_body(entries: Sequence[Features]) -> dict[bytes, dict[str, list[Features
     return by_body
 
 
-def _first_of_equals(entries: Sequence[Features]) -> list[Features]:
-    """One entry for each body in each scope."""
-    by_body = _by_body(entries)
-    firsts = [each for each in entries if each.digest not in by_body]
-    for same in by_body.values():
-        firsts += [in_precedence(members)[0] for members in same.values()]
-    return firsts
+def later_equals(entries: Sequence[Features]) -> Iterator[Features]:
+    """All but one entry for each body in each scope: those that need not be compared with others."""
+    for same in _by_body(entries).values():
+        for members in same.values():
+            yield from in_precedence(members)[1:]
 
 
 def _ids(group: Sequence[Features]) -> tuple[str, ...]:

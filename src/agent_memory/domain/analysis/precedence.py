@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from agent_memory.domain.analysis.features import Features
-from agent_memory.domain.vocabulary import Origin
+from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Origin
 
 _TRUST = list(Origin)
 
@@ -29,9 +29,9 @@ def in_precedence(entries: Iterable[Features]) -> tuple[Features, ...]:
     return tuple(sorted(entries, key=precedence))
 
 
-def same_reach(one: Features, other: Features) -> bool:
+def same_reach(one_scope: str, other_scope: str) -> bool:
     """Whether there is a place in which both hold: of one scope, or one of them global."""
-    return one.scope == other.scope or one.is_global or other.is_global
+    return one_scope == other_scope or GLOBAL_SCOPE in (one_scope, other_scope)
 
 
 def across_scopes(one: Features, other: Features) -> str:

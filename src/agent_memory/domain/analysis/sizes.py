@@ -44,10 +44,15 @@ def oversized(id: str, outline: Outline) -> Finding | None:
     )
 
 
+def is_short(outline: Outline) -> bool:
+    """Whether an entry says so little that with others it may be about one thing."""
+    return outline.profile.body_chars < SHORT_CHARS
+
+
 def fragmented(entries: Sequence[Features]) -> Iterator[Finding]:
     """Groups of very short entries of one scope about one subject: a tag (or none at all) and two words of the titles are
-    common to all of them."""
-    short = [each for each in entries if each.body_chars < SHORT_CHARS and each.kind is not Kind.HANDOFF]
+    common to all of them. `entries` are those that are short (`is_short`)."""
+    short = [each for each in entries if each.kind is not Kind.HANDOFF]
     for group in _by_subject(short):
         for part in slices(in_precedence(group)):
             if len(part) >= FEWEST_FRAGMENTS:

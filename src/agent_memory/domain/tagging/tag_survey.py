@@ -71,12 +71,15 @@ def alike(tags: Iterable[str]) -> Mapping[str, frozenset[str]]:
 
 def _slips(words: Iterable[str]) -> Iterator[tuple[str, str]]:
     """Pairs of words, in both orders, that one letter more, less, other or swapped makes the same."""
-    by_rest: dict[str, set[str]] = defaultdict(set)
+    first: dict[str, str] = {}
+    same: dict[str, set[str]] = defaultdict(set)
     for word in words:
         if len(word) >= _LEAST_CHARS_OF_A_SLIP:
             for rest in {word, *(word[:at] + word[at + 1 :] for at in range(len(word)))}:
-                by_rest[rest].add(word)
-    pairs = {pair for same in by_rest.values() for pair in permutations(same, 2)}
+                other = first.setdefault(rest, word)
+                if other is not word:  # which is seldom: a set of each rest would take three times the memory
+                    same[rest] |= {other, word}
+    pairs = {pair for alike in same.values() for pair in permutations(alike, 2)}
     return (pair for pair in sorted(pairs) if _DIGITS.findall(pair[0]) == _DIGITS.findall(pair[1]) and _is_slip(*pair))
 
 
