@@ -14,6 +14,7 @@ from agent_memory.adapters.checkup.examiner import Examiner
 from agent_memory.adapters.checkup.kept_looks import KeptLooks, judges
 from agent_memory.adapters.checkup.repairer import Repairer
 from agent_memory.adapters.checkup.secret_searching import search_secrets as search_secrets_in
+from agent_memory.bootstrap.publishing import publish
 from agent_memory.bootstrap.unfinished import finish_runs
 from agent_memory.domain.checkup.examination import Examination, Treatment
 from agent_memory.domain.checkup.secret_search import SecretSearch
@@ -56,7 +57,7 @@ def _examiner(memory: Memory, progress: Callable[[str], None], *, anew: bool) ->
         memory.ledger,
         memory.spend,
         memory.log,
-        dry_publish=lambda: memory.publish(dry_run=True),
+        dry_publish=lambda: publish(memory, None, dry_run=True, lately=True),  # the notes were listed a moment ago
         warnings=memory.effective.warnings,
         names_secret=not memory.caller.is_agent,
         progress=progress,

@@ -32,14 +32,19 @@ def section_budget(memory: Memory) -> SectionBudget:
 
 
 def publish(
-    memory: Memory, paths: Sequence[str] | None, *, dry_run: bool, keep: KeepSections | None
+    memory: Memory,
+    paths: Sequence[str] | None,
+    *,
+    dry_run: bool,
+    keep: KeepSections | None = None,
+    lately: bool = False,
 ) -> Result[Published, Error]:
-    """As `Memory.publish` has it."""
+    """As `Memory.publish` has it; `lately`: see `Store.list`."""
     home = home_of(memory.environ)
     named = memory.config.agents_md.targets if paths is None else paths
     full = [expanded(path, home, None if paths is None else memory.cwd) for path in named]
     chosen = chosen_targets(full, home, memory.places)
-    return memory.publisher.publish(chosen, keep or kept_nowhere, dry_run=dry_run)
+    return memory.publisher.publish(chosen, keep or kept_nowhere, dry_run=dry_run, lately=lately)
 
 
 def section_here(memory: Memory) -> Result[RenderedSection, Error]:

@@ -7,7 +7,6 @@ from collections.abc import Collection
 from agent_memory.domain.analysis.outline import Outline
 from agent_memory.domain.findings import Profile
 
-
 Columns = tuple[list[int], list[int], list[bool], dict[int, tuple[tuple[str, ...], int, int]]]
 """Characters, lines, whether it is a directive; of those that have any, by place, links, lines and characters of code."""
 
