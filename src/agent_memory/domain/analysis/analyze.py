@@ -57,6 +57,8 @@ def _findings(entries: Sequence[Meta], outlines: Mapping[str, Outline], facts: A
     taken = facts.taken_ids.union(id.casefold() for each in entries for id in (each.id, *each.aliases)) if links else ()
     yield from orphans(entries, links, facts)
     for each in entries:
-        yield from dangling_links(each.id, links.get(each.id, ()), taken)
-        found = (expired(each, facts), oversized(each.id, outlines[each.id]), stale(each, facts))
-        yield from (finding for finding in found if finding is not None)
+        if each.id in links:
+            yield from dangling_links(each.id, links[each.id], taken)
+        for finding in (expired(each, facts), oversized(each.id, outlines[each.id]), stale(each, facts)):
+            if finding is not None:
+                yield finding

@@ -83,7 +83,7 @@ def _examine(each: Found, user: int, now_ms: int, open_to_others: bool) -> Itera
     elif not (stat.S_ISREG(each.mode) or stat.S_ISDIR(each.mode)):
         if not _NOTES.fullmatch(each.path):  # those are among the unreadable notes
             yield of.ODD_FILE.found(subject, "It is neither file nor directory, and nothing in the store follows it")
-    elif is_sync_conflict(subject.rpartition("/")[2]) and not _NOTES.fullmatch(each.path):
+    elif not _NOTES.fullmatch(each.path) and is_sync_conflict(subject.rpartition("/")[2]):
         yield of.SYNC_CONFLICT_FILE.found(
             subject, "Two machines wrote the same file at once; keep one of both, and remove this name"
         )
