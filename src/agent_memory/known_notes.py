@@ -10,7 +10,8 @@ from heapq import nlargest
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.entry import Listed, StoredEntry
-from agent_memory.domain.planning.same_body import text_about, words_about
+from agent_memory.domain.packed_entries import chosen
+from agent_memory.domain.planning.same_body import texts_about, words_about
 from agent_memory.domain.results import sealed
 from agent_memory.domain.searching.matching import NoteFilter, TermWeights
 from agent_memory.domain.searching.query_words import query_words
@@ -123,8 +124,8 @@ def _likeliest(subject: Subject, listed: Sequence[Listed], scopes: frozenset[str
     wanted = content_terms(f"{subject.title} {subject.description} {subject.body}")
     any_wanted = AnyOf(wanted)
     scored: list[tuple[float, str, Listed]] = []
-    for each in listed:
-        if _may_be_named(each, scopes) and any_wanted.in_text(text_about(each.meta)):
+    for each in chosen(listed, map(any_wanted.in_text, texts_about(listed))):
+        if _may_be_named(each, scopes):
             about = words_about(each.meta)
             shared = len(wanted & about)
             scored.append((shared / math.sqrt(len(about)), each.meta.id, each))

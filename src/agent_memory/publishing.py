@@ -10,6 +10,7 @@ from returns.result import Failure, Result, Success
 
 from agent_memory.domain.entry import Listed, Listing, StoredEntry
 from agent_memory.domain.footprint import SectionChange
+from agent_memory.domain.packed_entries import chosen, column_of
 from agent_memory.domain.results import sealed
 from agent_memory.domain.section import Published, PublishedTarget, RenderedSection, SectionBudget, SectionFacts, Target
 from agent_memory.domain.target_file import TargetFile
@@ -107,8 +108,11 @@ class Publisher:
 
     def _corpus(self, *, lately: bool = False) -> Result[_Corpus, Error]:
         def with_tiers(live: Listing, tiers: TierList) -> Result[_Corpus, Error]:
-            entries = {each.meta.id: each for each in live.entries}
-            standing = standing_tiers(tiers, (each.meta for each in live.entries))
+            entries = live.found.by_id
+            # Of all others the tiers do not ask.
+            pinned, promoters = (column_of(live.entries, field) for field in ("meta.pinned", "meta.promoted_by"))
+            lifted = chosen(live.entries, [any(each) for each in zip(pinned, promoters, strict=True)])
+            standing = standing_tiers(tiers, (each.meta for each in lifted))
             ids = [id for id in (*standing.hot, *standing.warm) if id in entries]
             return self._bodies(ids).map(lambda bodies: _Corpus(standing, entries, bodies))
 

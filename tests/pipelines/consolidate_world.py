@@ -140,7 +140,7 @@ class World:
         self.clock.at_ms += 1000
         return consolidate(self.io(), Run(f"run-{self.clock.at_ms}", self.clock.at_ms, limit, dry_run))
 
-    def listed(self) -> tuple[Listed, ...]:
+    def listed(self) -> Sequence[Listed]:
         return self.store.list().unwrap().entries
 
     def titles(self) -> list[str]:

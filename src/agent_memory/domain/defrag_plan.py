@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from agent_memory.domain.actions import Action
 from agent_memory.domain.change import Change, Dropped
@@ -44,7 +44,7 @@ class DefragPlan:
 class DefragFacts:
     """All that checking a defrag proposal may depend on."""
 
-    live: tuple[Listed, ...]
+    live: Sequence[Listed]
     """Every live entry as the store is now."""
     taken_ids: frozenset[str]
     """Every id that is not free, casefolded: live, aliases, archived."""

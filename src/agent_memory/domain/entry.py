@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from itertools import compress
+from collections.abc import Sequence
 from operator import attrgetter
 
 from agent_memory.domain.entry_lookup import EntryLookup, Found, ids_in
+from agent_memory.domain.packed_entries import chosen, column_of
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Harness, Importance, Kind, Origin, Sensitivity, Status
 from agent_memory.errors import StoreIo
 from agent_memory.values import field, frozen
 
 _path = attrgetter("path")
-_body_hash = attrgetter("body_hash")
 
 
 @frozen
@@ -56,6 +56,11 @@ class Meta:
     aliases: tuple[str, ...] = ()
     supersedes: tuple[str, ...] = ()
     sources: tuple[Source, ...] = field(default=())
+
+    @property
+    def thread_ids(self) -> tuple[str | None, ...]:
+        """The session that each source is of."""
+        return tuple([each.thread_id for each in self.sources])
 
 
 @frozen
@@ -119,7 +124,7 @@ class UnreadableFile:
 class Listing:
     """All files of `topics/` (or of the archive), by id."""
 
-    entries: tuple[Listed, ...]
+    entries: Sequence[Listed]
     unreadable: tuple[UnreadableFile, ...] = ()
     lookup: EntryLookup = field(factory=EntryLookup, repr=False)
     """For `found`."""
@@ -137,8 +142,8 @@ class Listing:
     def with_body(self, hash: str) -> tuple[Listed, ...]:
         """The entries with a body of this `body_hash`, by path."""
         # Without a lookup of its own: a write asks once or twice, and to make one takes longer, and megabytes.
-        hashes = map(_body_hash, self.entries)
-        return tuple(sorted(compress(self.entries, map(hash.__eq__, hashes)), key=_path))
+        same = chosen(self.entries, map(hash.__eq__, column_of(self.entries, "body_hash")))
+        return tuple(sorted(same, key=_path))
 
 
 @frozen

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from operator import attrgetter
 from typing import TYPE_CHECKING
 
+from agent_memory.domain.packed_entries import Unpacking, column_of, rows_of, unpacking
 from agent_memory.values import frozen
 
 if TYPE_CHECKING:
     from agent_memory.domain.entry import Listed
-
-_id = attrgetter("meta.id")
-_aliases = attrgetter("meta.aliases")
 
 Several = dict[str, "str | tuple[str, ...]"]
 """Ids by what several entries may share, though hardly any do: of 50,000 nearly every one stands alone, and takes no tuple."""
@@ -22,7 +19,7 @@ Several = dict[str, "str | tuple[str, ...]"]
 class Found:
     """Some entries, by what they are asked for."""
 
-    by_id: Mapping[str, Listed]
+    by_id: Unpacking[Listed]
     bearers: Mapping[str, str | tuple[str, ...]]
     """The ids of the entries that have an id or alias, by its casefolded form (`ids_in`)."""
 
@@ -32,7 +29,7 @@ class EntryLookup:
 
     __slots__ = ("_entries", "_found")
 
-    def __init__(self, entries: tuple[Listed, ...] = (), found: Found | None = None) -> None:
+    def __init__(self, entries: Sequence[Listed] = (), found: Found | None = None) -> None:
         self._entries = entries
         self._found = found
 
@@ -42,24 +39,25 @@ class EntryLookup:
     def __hash__(self) -> int:
         return 0
 
-    def among(self, entries: tuple[Listed, ...]) -> Found:
+    def among(self, entries: Sequence[Listed]) -> Found:
         """What these entries are found by."""
         if self._found is None or self._entries is not entries:
             self._entries, self._found = entries, _found_among(entries)
         return self._found
 
-    def changed(self, entries: tuple[Listed, ...], gone: Sequence[Listed], new: Sequence[Listed]) -> EntryLookup:
+    def changed(self, entries: Sequence[Listed], gone: Sequence[Listed], new: Sequence[Listed]) -> EntryLookup:
         """That of `entries`, which are those of this one without what is gone, and with what is new: without looking at the
         others, where this one has been asked before."""
         if self._found is None:
             return EntryLookup()
-        by_id, bearers = dict(self._found.by_id), dict(self._found.bearers)
+        by_id = unpacking(self._found.by_id)
+        bearers = dict(self._found.bearers)
         for each in gone:
-            del by_id[each.meta.id]
+            del by_id.rows[each.meta.id]
             for folded in folded_ids(each):
                 _leave(bearers, folded, each.meta.id)
         for each in new:
-            by_id[each.meta.id] = each
+            by_id.rows[each.meta.id] = each
             enter(bearers, each)
         return EntryLookup(entries, Found(by_id, bearers))
 
@@ -82,12 +80,13 @@ def enter(bearers: Several, listed: Listed) -> None:
 
 
 def _found_among(entries: Sequence[Listed]) -> Found:
-    ids = list(map(_id, entries))
+    ids = column_of(entries, "meta.id")
     bearers = _by_one_each(map(str.casefold, ids), ids)
-    for each, aliases in zip(entries, map(_aliases, entries), strict=True):
-        if aliases:
-            enter(bearers, each)
-    return Found(dict(zip(ids, entries, strict=True)), bearers)
+    for id, aliases in zip(ids, column_of(entries, "meta.aliases"), strict=True):
+        for alias in aliases:
+            _join(bearers, alias.casefold(), id)
+    rows, packed = rows_of(entries)
+    return Found(Unpacking(dict(zip(ids, rows, strict=True)), packed), bearers)
 
 
 def _by_one_each(keys: Iterable[str], ids: Sequence[str]) -> Several:

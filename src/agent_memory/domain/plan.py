@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+from collections.abc import Container, Mapping, Sequence
 
 from agent_memory.domain.change import Change, Dropped
 from agent_memory.domain.change_set import ProposedEntry
@@ -36,7 +36,7 @@ class PlanFacts:
     """The turns that the agent was shown, with their session's facts."""
     scope: str
     """The session's scope key; `global` outside a repository."""
-    live: tuple[Listed, ...]
+    live: Sequence[Listed]
     """Every live entry of the store."""
     taken_ids: Container[str]
     """Every id that is not free, casefolded: live, aliases, archived."""

@@ -7,8 +7,10 @@ be shown is decided here once more, from its own text: a tier list may have been
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import compress
 
 from agent_memory.domain.entry import Listed, Meta, StoredEntry
+from agent_memory.domain.packed_entries import column_of, values_of
 from agent_memory.domain.planning.directives import is_directive
 from agent_memory.domain.redaction import redact
 from agent_memory.domain.section import RenderedSection, SectionFacts, Target
@@ -64,14 +66,17 @@ def render_section(facts: SectionFacts) -> RenderedSection:
     warm and does not fit is counted; no entry is cut. Of an entry whose body is not among the facts nothing is shown.
     """
     shown = _chosen(facts)
-    visible = [each for each in facts.entries.values() if may_be_named(each, facts.target)]
-    cold = len(visible) - len(shown.hot) - len(shown.warm)
+    known = values_of(facts.entries)
+    scopes, sensitivities = column_of(known, "meta.scope"), column_of(known, "meta.sensitivity")
+    visible = sum(_may_be_named(*each, facts.target) for each in zip(scopes, sensitivities, strict=True))
+    told = sum(each is not Sensitivity.SECRET for each in sensitivities)
+    cold = visible - len(shown.hot) - len(shown.warm)
     parts = [SECTION_START, SECTION_HEADING, "", INTRODUCTION]
     for whole in shown.hot:
         parts += ["", whole.text]
     if shown.warm:
         parts += ["", WARM_HEADING, "", *(_warm_line(each, facts.root) for each in shown.warm)]
-    parts += ["", _closing(cold, shown, len(visible) < _told(facts.entries.values())), SECTION_END]
+    parts += ["", _closing(cold, shown, visible < told), SECTION_END]
     return RenderedSection(
         text="\n".join(parts),
         hot=tuple(each.stored.meta.id for each in shown.hot),
@@ -85,10 +90,13 @@ def render_section(facts: SectionFacts) -> RenderedSection:
 
 def may_be_named(listed: Listed, target: Target) -> bool:
     """Whether a target may hold anything of an entry: its scope, and nothing secret, or private in a repository."""
-    meta = listed.meta
-    if meta.sensitivity is Sensitivity.SECRET or meta.scope not in target.scopes:
+    return _may_be_named(listed.meta.scope, listed.meta.sensitivity, target)
+
+
+def _may_be_named(scope: str, sensitivity: Sensitivity, target: Target) -> bool:
+    if sensitivity is Sensitivity.SECRET or scope not in target.scopes:
         return False
-    return not (target.in_repository and meta.sensitivity is Sensitivity.PRIVATE)
+    return not (target.in_repository and sensitivity is Sensitivity.PRIVATE)
 
 
 # -- choosing ---------------------------------------------------------------------------------------------------------
@@ -97,7 +105,8 @@ def may_be_named(listed: Listed, target: Target) -> bool:
 def _chosen(facts: SectionFacts) -> _Shown:
     shown = _Shown()
     hot, warm = list[StoredEntry](), list[Listed]()
-    pinned = (each.meta.id for each in facts.entries.values() if each.meta.pinned)
+    known = values_of(facts.entries)
+    pinned = compress(column_of(known, "meta.id"), column_of(known, "meta.pinned"))
     for id in dict.fromkeys((*facts.tiers.hot, *sorted(set(pinned) - set(facts.tiers.hot)))):
         match _tier_here(id, Tier.HOT, facts, shown):
             case Tier.HOT:
@@ -166,11 +175,6 @@ def _warm_line(listed: Listed, root: str) -> str:
     place = path if _may_stand(path, meta) else f"`memory read {meta.id}`"
     description = neutral_line(redact(meta.description or meta.title).text, MAX_DESCRIPTION_CHARS)
     return f"- {place} — {description or meta.id}"
-
-
-def _told(entries: Iterable[Listed]) -> int:
-    """How many of them an agent may hear of somewhere."""
-    return sum(each.meta.sensitivity is not Sensitivity.SECRET for each in entries)
 
 
 def _may_stand(path: str, meta: Meta) -> bool:

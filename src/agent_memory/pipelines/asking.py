@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from returns.result import Failure, Result, Success
 
@@ -13,6 +13,7 @@ from agent_memory.domain.entry import Listed, Meta, StoredEntry
 from agent_memory.domain.handing_over.own_note import is_handoff_of
 from agent_memory.domain.history import History
 from agent_memory.domain.inbox_entry import FileSnapshot, InlineNote, session_id_of
+from agent_memory.domain.packed_entries import chosen, column_of
 from agent_memory.domain.planning.planned_store import live_when_applied, stored_when_applied
 from agent_memory.domain.planning.related import catalog_of, choose_shown, ids_to_show, rank_related, tag_vocabulary
 from agent_memory.domain.redaction import redact
@@ -77,10 +78,11 @@ def _shown(
     related: tuple[str, ...],
     planned: Mapping[str, StoredEntry],
     budget: PromptBudget | None,
-    live: Iterable[Listed],
+    live: Sequence[Listed],
 ) -> tuple[StoredEntry, ...]:
     """The session's own handoff and the most related entries, as many as fit; what cannot be read is not shown."""
-    handoff = _handoff_id(work, planned, (each.meta for each in live))
+    handoffs = chosen(live, [kind is Kind.HANDOFF for kind in column_of(live, "meta.kind")])
+    handoff = _handoff_id(work, planned, (each.meta for each in handoffs))
     ids = dict.fromkeys((*((handoff,) if handoff else ()), *related))
     found = (Success(planned[id]) if id in planned else io.store.read(id) for id in ids)
     stored = [each.unwrap() for each in found if isinstance(each, Success)]

@@ -54,7 +54,7 @@ def with_uses_counted(io: ConsolidateIo, run: Run) -> Run:
 
 def _ids(live: Listing, wanted: AbstractSet[str]) -> dict[str, str]:
     """The id of the live entry by each of these ids that one has or had."""
-    aliases = {alias: each.meta.id for each in live.entries for alias in each.meta.aliases if alias in wanted}
+    aliases = {id: each.meta.id for id in wanted for each in live.bearers(id) if id in each.meta.aliases}
     return {**aliases, **{id: id for id in wanted if id in live.found.by_id}}
 
 

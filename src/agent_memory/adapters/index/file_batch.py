@@ -20,7 +20,6 @@ from agent_memory.adapters.index.tie_questions import notes_called
 from agent_memory.adapters.index.vector_blocks import drop_vectors
 from agent_memory.adapters.store.entry_files import read_image, understand
 from agent_memory.adapters.store.listing_cache import believed_by
-from agent_memory.adapters.store.shelf_names import keeping_all
 from agent_memory.adapters.store.shelves import standing
 from agent_memory.domain.entry import Listed, StoredEntry
 from agent_memory.domain.recording.file_change import content_hash
@@ -28,6 +27,7 @@ from agent_memory.domain.results import sealed
 from agent_memory.domain.searching.note_terms import note_terms
 from agent_memory.domain.vocabulary import Sensitivity
 from agent_memory.formats.listed_json import parse_listed, render_listed
+from agent_memory.garbage import keeping_all
 from agent_memory.values import define, evolve, field, frozen
 
 _FILES = 2_500

@@ -14,9 +14,10 @@ from returns.result import Failure, Success
 
 from agent_memory.adapters.disk.durable import make_directories, replace_loosely
 from agent_memory.adapters.disk.paths import FileImage, directory_inside, open_regular
-from agent_memory.adapters.store.shelf_names import keeping_all, kept_for_good
+from agent_memory.domain.packed_entries import unpacked
 from agent_memory.domain.results import sealed
 from agent_memory.formats.listing_rows import Rows, parse_rows, render_rows
+from agent_memory.garbage import keeping_all, kept_for_good
 
 _GRAIN_NS = 2_000_000_000
 """The coarsest times of a file system that we know (FAT)."""
@@ -55,7 +56,7 @@ class ListingCache:
         """What is remembered of these is as good as gone: let go of it before they are read again, so that what was and what
         is of a whole store are never there at once."""
         rows = self.rows()
-        looks, seen = {**rows.looks}, {**rows.seen}
+        looks, seen = {**rows.looks}, unpacked(rows.seen)
         for path in paths:
             del looks[path], seen[path]
         self._unwritten += len(rows.looks) - len(looks)

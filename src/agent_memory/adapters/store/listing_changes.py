@@ -7,6 +7,7 @@ from collections.abc import Container, Sequence, Set as AbstractSet
 from operator import attrgetter
 
 from agent_memory.domain.entry import Listed, Listing, UnreadableFile
+from agent_memory.domain.packed_entries import Entries, chosen, column_of, rows_of
 
 FEW = 200
 """Of more changes a listing is made as quickly from all of its entries."""
@@ -22,7 +23,7 @@ def brought_up_to_date(
     one file for each id."""
     if len(touched) > FEW:
         return None
-    gone = [each for path in touched if (each := _at(before.entries, path)) is not None]
+    gone = list(chosen(before.entries, map(touched.__contains__, column_of(before.entries, "path"))))
     new = [each for each in fresh if isinstance(each, Listed)]
     if not _is_one_an_id(before, gone, new):
         return None
@@ -40,15 +41,14 @@ def _is_one_an_id(before: Listing, gone: Sequence[Listed], new: Sequence[Listed]
 def _with(
     before: Listing, gone: Sequence[Listed], new: Sequence[Listed], problems: Sequence[UnreadableFile]
 ) -> Listing:
-    entries = list(before.entries)
+    rows, packed = rows_of(before.entries)
+    paths = column_of(before.entries, "path")
     for each in gone:
-        del entries[bisect_left(entries, each.path, key=_path)]
+        at = bisect_left(paths, each.path)
+        del rows[at], paths[at]
     for each in new:
-        entries.insert(bisect_left(entries, each.path, key=_path), each)
-    changed = tuple(entries)
+        at = bisect_left(paths, each.path)
+        rows.insert(at, each)
+        paths.insert(at, each.path)
+    changed = Entries(rows, packed)
     return Listing(changed, tuple(sorted(problems, key=_path)), before.lookup.changed(changed, gone, new))
-
-
-def _at(entries: Sequence[Listed], path: str) -> Listed | None:
-    place = bisect_left(entries, path, key=_path)
-    return entries[place] if place < len(entries) and entries[place].path == path else None

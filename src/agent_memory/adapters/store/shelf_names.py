@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import gc
 import os
-from collections.abc import Generator, Iterable, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from stat import S_ISDIR, S_ISREG
 from typing import NamedTuple
 
@@ -16,6 +14,7 @@ from agent_memory.adapters.disk.io_errors import store_io
 from agent_memory.adapters.disk.paths import close_quietly, directory_inside
 from agent_memory.domain.results import sealed
 from agent_memory.errors import Error
+from agent_memory.garbage import keeping_all
 from agent_memory.values import frozen
 
 NOTE_ENDING = ".md"
@@ -46,34 +45,6 @@ class Odd(NamedTuple):
 
     why: int | OSError
     """See `OtherName.oddity`."""
-
-
-class _Collector:
-    has_frozen = False
-
-
-@contextmanager
-def keeping_all() -> Generator[None, None, None]:
-    """Without the cyclic collector: it would look again and again through many small values, all of which are kept.
-
-    They end in its oldest generation without having been looked at (freezing and thawing moves lists, nothing else).
-    """
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            if not _Collector.has_frozen and gc.get_freeze_count() == 0:
-                gc.freeze()
-                gc.unfreeze()
-            gc.enable()
-
-
-def kept_for_good() -> None:
-    """What is there by now is never looked through by the collector again: for what is kept as long as the process lasts."""
-    gc.freeze()
-    _Collector.has_frozen = True
 
 
 def look_at_shelf(root: str, directory: str, before: Mapping[str, int] | None = None) -> Result[ShelfLook, Error]:

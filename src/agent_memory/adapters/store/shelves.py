@@ -14,6 +14,7 @@ import time
 from collections.abc import Container, Iterable, Mapping, Sequence
 from itertools import compress
 from operator import attrgetter, ne
+from typing import Any
 
 from returns.result import Failure, Result, Success
 
@@ -30,16 +31,17 @@ from agent_memory.adapters.store.shelf_names import (
     ShelfLook,
     is_open_directory,
     is_text,
-    keeping_all,
     looks_of,
     printable,
 )
 from agent_memory.domain.entry import Listed, Listing, UnreadableFile
+from agent_memory.domain.packed_entries import Entries, Packed, Unpacking, column_of, unpacking
 from agent_memory.domain.results import sealed
 from agent_memory.domain.text.file_name import id_in_name
 from agent_memory.domain.text.ids import is_id
 from agent_memory.errors import Error
 from agent_memory.formats.listing_rows import NEVER, Rows, Seen
+from agent_memory.garbage import keeping_all
 from agent_memory.values import evolve
 
 _VERSION = re.compile(r"(?:0|[1-9]\d{0,18})\.md", re.ASCII)
@@ -70,13 +72,13 @@ class Shelves:
                 self._looks.share(TOPICS, found, cache.rows().looks)
                 return last
             reading = _Reading(self._root, cache)
-            seen = reading.files(TOPICS, found)
+            reading.files(TOPICS, found)
             self._looks.share(TOPICS, found, reading.shared_with(found.files))
-            seen = reading.done(seen)
+            reading.done()
             listing = None if last is None else brought_up_to_date(last, reading.known, reading.touched, reading.fresh)
             if listing is None:
-                listing = one_an_id(seen)
-                is_plain &= len(listing.entries) + len(listing.unreadable) == len(seen)
+                listing, is_one_each = reading.listing()
+                is_plain &= is_one_each
             self._last_live = listing if is_plain else None
             return listing
 
@@ -100,16 +102,17 @@ class Shelves:
         reading = _Reading(self._root, self._caches[ARCHIVE])
         of_versions = [each.name for each in found.others if _is_version_directory(each)]
         others = [each for each in found.others if not _is_version_directory(each)]
-        seen = reading.files(ARCHIVE, evolve(found, others=others))
-        retired = {each.meta.id for each in seen if isinstance(each, Listed)}
+        reading.files(ARCHIVE, evolve(found, others=others))
+        retired: frozenset[str] = reading.ids() if of_versions else frozenset()
         for id in of_versions:
             if id not in retired:
                 match sealed(self.versions(id)):
                     case Failure(error):
                         return Failure(error)
                     case Success(paths):
-                        seen += reading.newest(paths)
-        return Success(one_an_id(reading.done(seen)))
+                        reading.newest(paths)
+        reading.done()
+        return Success(reading.listing()[0])
 
 
 class _Reading:
@@ -120,19 +123,20 @@ class _Reading:
         self._cache = cache
         self._known = cache.rows()
         self._looks: dict[str, int] = {}
-        self._seen: dict[str, Seen] = {}
+        self._seen: Unpacking[Seen] = unpacking({})
         self.touched: set[str] = set()
         """The paths of which not the same is known as before."""
         self.fresh: list[Seen] = []
         """What was found out about them now."""
+        self._others: list[Seen] = []
 
     @property
     def known(self) -> Container[str]:
         """The paths of which something was known before, unless that was of many and is gone."""
         return self._known.seen
 
-    def files(self, shelf: str, found: ShelfLook) -> list[Seen]:
-        """What is to be said about the names on a shelf, in no order."""
+    def files(self, shelf: str, found: ShelfLook) -> None:
+        """Go through the names on a shelf."""
         with keeping_all():
             looks = self._known.looks
             self.touched.update(compress(looks, map(ne, looks.values(), map(found.files.get, looks))))
@@ -140,41 +144,63 @@ class _Reading:
                 self._cache.forget(self.touched)
                 self._known = self._cache.rows()
             # In the order of the rows, which is that of a listing: it is sorted the sooner.
-            self._looks, self._seen = {**self._known.looks}, {**self._known.seen}
-            for path in self.touched & self._seen.keys():
-                del self._looks[path], self._seen[path]
-            seen = list(self._seen.values())
-        self.fresh = _present(self._read(path) for path in found.files.keys() - self._seen.keys())
-        return [*seen, *self.fresh, *_present(self._other(f"{shelf}/{each.name}", each) for each in found.others)]
+            self._looks, self._seen = {**self._known.looks}, unpacking(self._known.seen)
+            for path in self.touched & self._looks.keys():
+                del self._looks[path], self._seen.rows[path]
+        self.fresh = _present(self._read(path) for path in found.files.keys() - self._looks.keys())
+        self._others = _present(self._other(f"{shelf}/{each.name}", each) for each in found.others)
 
     def shared_with(self, files: Mapping[str, int]) -> Mapping[str, int]:
         """The same files, by paths that are those of the rows where these have them."""
         if self._looks == files:
             return self._looks
-        same = dict(self._looks.items() & files.items())
-        return {**same, **{path: files[path] for path in files.keys() - same.keys()}}
+        same = {path: look for path, look in self._looks.items() if files.get(path) == look}
+        same.update((path, files[path]) for path in files.keys() - same.keys())
+        return same
 
-    def newest(self, paths: Sequence[str]) -> Iterable[Seen]:
-        """The newest version of an id that can be read, after those that cannot."""
+    def newest(self, paths: Sequence[str]) -> None:
+        """Go through the versions of an id: the newest that can be read, after those that cannot."""
         for path in reversed(paths):
             looks = looks_of(f"{self._root}/{path}")
             seen = self._recalled(path, looks) if isinstance(looks, int) else _odd(path, looks.why)
             if seen is not None:
-                yield seen
+                self.fresh.append(seen)
             if isinstance(seen, Listed):
                 return
 
-    def done(self, seen: list[Seen]) -> list[Seen]:
-        """The same, once the cache knows what was read."""
+    def done(self) -> None:
+        """Let the cache know what was read."""
         self._cache.keep(Rows(self._looks, self._seen), self.touched)
-        return seen
+
+    def ids(self) -> frozenset[str]:
+        """Those of all entries so far."""
+        return frozenset(column_of(self._entries(), "meta.id"))
+
+    def listing(self) -> tuple[Listing, bool]:
+        """All that was found, by path; whether there is one file for each id."""
+        rows = self._seen.rows
+        problems: list[Seen] = [each for each in rows.values() if isinstance(each, UnreadableFile)]
+        problems += (
+            each for each in self.fresh if rows.get(each.path) is not each and isinstance(each, UnreadableFile)
+        )
+        problems += self._others
+        entries = self._entries()
+        ids = column_of(entries, "meta.id")
+        if len(set(ids)) < len(ids):
+            return one_an_id([*entries, *problems]), False
+        return Listing(entries, one_an_id(problems).unreadable), True
+
+    def _entries(self) -> Entries:
+        rows = {path: row for path, row in self._seen.rows.items() if not isinstance(row, UnreadableFile)}
+        packed: Packed[Any] = self._seen.packed  # what cannot be read is never packed
+        return Entries([rows[path] for path in sorted(rows)], packed)
 
     def _recalled(self, path: str, looks: int) -> Seen | None:
         if self._known.looks.get(path) != looks:
             return self._read(path)
         self.touched.add(path)
         self._looks[path] = looks
-        self._seen[path] = seen = self._known.seen[path]
+        self._seen.rows[path] = seen = self._known.seen[path]
         return seen
 
     def _read(self, path: str) -> Seen | None:
@@ -191,7 +217,7 @@ class _Reading:
                     return None
                 believed = believed_by(image, read_at_ns)
                 self._looks[path] = look_known_by(believed) if believed else NEVER
-                self._seen[path] = seen = _seen(path, image)
+                self._seen.rows[path] = seen = _seen(path, image)
                 return seen
 
     def _other(self, path: str, found: OtherName) -> Seen | None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from agent_memory.domain.change import Create, Replace, Retire
 from agent_memory.domain.entry import Listed, MemoryEntry, StoredEntry
+from agent_memory.domain.packed_entries import chosen, column_of
 from agent_memory.domain.plan import Plan
 from agent_memory.domain.planning.same_body import body_hash
 from agent_memory.domain.text.file_name import file_name_of
@@ -20,19 +21,18 @@ def planned_entries(plan: Plan) -> dict[str, MemoryEntry]:
     return {change.entry.meta.id: change.entry for change in plan.changes if isinstance(change, Create | Replace)}
 
 
-def stored_when_applied(plan: Plan, live: Iterable[Listed]) -> dict[str, StoredEntry]:
+def stored_when_applied(plan: Plan, live: Sequence[Listed]) -> dict[str, StoredEntry]:
     """The entries that the plan writes as if they were read from the store, by id: to be shown to a later window.
 
     A replaced one keeps its present content hash, on which its change depends; a new one has `PLANNED_HASH`.
     """
     planned = planned_entries(plan)
-    known = {listed.meta.id: listed for listed in live if listed.meta.id in planned}
+    known = {each.meta.id: each for each in chosen(live, map(planned.__contains__, column_of(live, "meta.id")))}
     return {id: StoredEntry(_listed(entry, known.get(id)), entry.body) for id, entry in planned.items()}
 
 
-def live_when_applied(plan: Plan, live: Iterable[Listed]) -> tuple[Listed, ...]:
+def live_when_applied(plan: Plan, live: Sequence[Listed]) -> Sequence[Listed]:
     """The live entries once the plan is applied: changed ones in their place, retired ones gone, new ones last."""
-    live = tuple(live)
     if not plan.changes:
         return live
     written = stored_when_applied(plan, live)

@@ -31,7 +31,7 @@ def protection(id: str, facts: PlanFacts, so_far: Plan) -> tuple[str, ...]:
 
 
 def _changed_since_shown(stored: StoredEntry, facts: PlanFacts) -> tuple[str, ...]:
-    now = next((each for each in facts.live if each.meta.id == stored.meta.id), None)
+    now = facts.found.by_id.get(stored.meta.id)
     if now is None:
         return ("it is no longer live",)
     return ("it was changed since it was shown",) if now.content_hash != stored.listed.content_hash else ()

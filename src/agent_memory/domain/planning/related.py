@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from operator import attrgetter
 
 from agent_memory.domain.entry import Listed, StoredEntry
 from agent_memory.domain.history import History, Role
-from agent_memory.domain.planning.same_body import text_about, words_about
+from agent_memory.domain.packed_entries import chosen, column_of
+from agent_memory.domain.planning.same_body import texts_about, words_about
 from agent_memory.domain.redaction import redact
 from agent_memory.domain.tagging.tag_vocabulary import Standing, TagVocabulary
 from agent_memory.domain.text.terms import AnyOf, content_sequence
@@ -50,7 +51,7 @@ class _Shared:
 
 
 def rank_related(
-    window: History, live: Iterable[Listed], scope: str, session_id: str | None = None
+    window: History, live: Sequence[Listed], scope: str, session_id: str | None = None
 ) -> tuple[Ranked, ...]:
     """The entries that have anything to do with the window, of those that `visible` lets through: the most related first,
     then the newest.
@@ -64,23 +65,27 @@ def rank_related(
     spread = Counter(word for each in shared.values() for word in each.words)
     likenesses = ((id, _likeness(each, said, spread, len(known))) for id, each in shared.items())
     scores = {id: likeness for id, likeness in likenesses if likeness > 0}
-    for id in _from_session(known, session_id):
-        scores[id] = scores.get(id, 0.0) + _SAME_SESSION
-    related = _newest_first(each for each in known if each.meta.id in scores)
+    own = _from_session(known, session_id)
+    for each in own:
+        scores[each.meta.id] = scores.get(each.meta.id, 0.0) + _SAME_SESSION
+    related = _newest_first(chosen(known, map(scores.__contains__, column_of(known, "meta.id"))))
     best_first = sorted(related, key=lambda each: -scores[each.meta.id])
     return tuple(Ranked(each, scores[each.meta.id]) for each in best_first)
 
 
-def visible(live: Iterable[Listed], scope: str) -> list[Listed]:
+def visible(live: Sequence[Listed], scope: str) -> Sequence[Listed]:
     """Those that an agent may know of: of the scope and of `global`, and not secret."""
-    return [
-        each
-        for each in live
-        if each.meta.scope in (scope, GLOBAL_SCOPE) and each.meta.sensitivity is not Sensitivity.SECRET
-    ]
+    scopes, sensitivities = (column_of(live, field) for field in ("meta.scope", "meta.sensitivity"))
+    return chosen(
+        live,
+        [
+            whose in (scope, GLOBAL_SCOPE) and sensitivity is not Sensitivity.SECRET
+            for whose, sensitivity in zip(scopes, sensitivities, strict=True)
+        ],
+    )
 
 
-def catalog_of(related: Iterable[Ranked], live: Iterable[Listed], scope: str) -> tuple[Listed, ...]:
+def catalog_of(related: Iterable[Ranked], live: Sequence[Listed], scope: str) -> tuple[Listed, ...]:
     """All that are visible: the related in their order, then the newest."""
     first = {each.listed.meta.id: each.listed for each in related}
     others = (each for each in visible(live, scope) if each.meta.id not in first)
@@ -140,11 +145,11 @@ def _newest_first(entries: Iterable[Listed]) -> list[Listed]:
     return sorted(sorted(entries, key=_id), key=_updated_at_ms, reverse=True)
 
 
-def _from_session(entries: Iterable[Listed], session_id: str | None) -> set[str]:
-    """The ids of those that came from it."""
+def _from_session(entries: Sequence[Listed], session_id: str | None) -> Sequence[Listed]:
+    """Those that came from it."""
     if session_id is None:
-        return set()
-    return {each.meta.id for each in entries for source in each.meta.sources if source.thread_id == session_id}
+        return ()
+    return chosen(entries, [session_id in each for each in column_of(entries, "meta.thread_ids")])
 
 
 def _words_of(window: History) -> Counter[str]:
@@ -155,15 +160,14 @@ def _words_of(window: History) -> Counter[str]:
     return said
 
 
-def _shared(entries: Iterable[Listed], said: Counter[str]) -> dict[str, _Shared]:
+def _shared(entries: Sequence[Listed], said: Counter[str]) -> dict[str, _Shared]:
     """By id, of the entries with any of the words that were said."""
     known = frozenset(said)
     any_known = AnyOf(known)
     shared: dict[str, _Shared] = {}
-    for each in entries:
-        if any_known.in_text(text_about(each.meta)):
-            words = words_about(each.meta)
-            shared[each.meta.id] = _Shared(tuple(sorted(words & known)), len(words))
+    for each in chosen(entries, map(any_known.in_text, texts_about(entries))):
+        words = words_about(each.meta)
+        shared[each.meta.id] = _Shared(tuple(sorted(words & known)), len(words))
     return shared
 
 

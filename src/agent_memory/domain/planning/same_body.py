@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
 from agent_memory.digests import sha256
-from agent_memory.domain.entry import Meta
+from agent_memory.domain.entry import Listed, Meta
+from agent_memory.domain.packed_entries import column_of
 from agent_memory.domain.text.terms import content_terms
 
 
@@ -19,5 +22,14 @@ def words_about(meta: Meta) -> frozenset[str]:
 
 def text_about(meta: Meta) -> str:
     """Where those words are taken from."""
-    tags = " ".join([tag.partition("__")[2] or tag for tag in meta.tags])
-    return f"{meta.title} {meta.description} {tags}"
+    return _text_about(meta.title, meta.description, meta.tags)
+
+
+def texts_about(entries: Sequence[Listed]) -> Iterable[str]:
+    """The same of each of these."""
+    return map(_text_about, *(column_of(entries, f"meta.{name}") for name in ("title", "description", "tags")))
+
+
+def _text_about(title: str, description: str, tags: Iterable[str]) -> str:
+    slugs = " ".join([tag.partition("__")[2] or tag for tag in tags])
+    return f"{title} {description} {slugs}"
