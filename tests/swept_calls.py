@@ -182,7 +182,7 @@ def _symptoms_in(done: Done) -> Hashable:
 
 
 def _finds_what_is_unread(done: Done) -> bool:
-    return any("Could not" in each["sentence"] for each in done.document["symptoms"])
+    return any("Could not" in each["message"] for each in done.document["symptoms"])
 
 
 def _says_what_is_unread(done: Done) -> bool:
