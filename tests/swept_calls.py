@@ -182,7 +182,9 @@ def _symptoms_in(done: Done) -> Hashable:
 
 
 def _finds_what_is_unread(done: Done) -> bool:
-    return any("Could not" in each["message"] for each in done.document["symptoms"])
+    """That a file of notes or settings cannot be read, doctor says of that file."""
+    told = ("unreadable-note", "unreadable-archived", "target-refused", "setting")
+    return any("Could not" in each["message"] or each["code"] in told for each in done.document["symptoms"])
 
 
 def _says_what_is_unread(done: Done) -> bool:

@@ -15,7 +15,7 @@ from agent_memory.adapters.targets.dict_targets import DictTargets
 from agent_memory.adapters.targets.target_files import MAX_TARGET_BYTES, TargetFiles
 from agent_memory.errors import StoreIo, TargetRefused
 from agent_memory.ports import Targets
-from faults import Killed, failing_at, killed_at
+from faults import Killed, failing_at, failing_on, killed_at
 
 
 @frozen
@@ -242,6 +242,15 @@ class TestOnDisk:
             assert path.read_text() in ("old", "new")
             assert isinstance(result, Failure) or path.read_text() == "new"
         assert failures
+
+    @pytest.mark.parametrize("name", ["/lamp", "/real"])
+    def test_a_directory_that_cannot_be_looked_at_is_not_taken_for_missing_p6(self, home: Path, name: str) -> None:
+        for each in ("lamp", "real"):
+            (home / each).mkdir()
+        (home / "lamp/AGENTS.md").symlink_to(home / "real/AGENTS.md")
+        with failing_on(name, "stat"):
+            refused = TargetFiles(str(home), f"{home}/memories").read(f"{home}/lamp/AGENTS.md").failure()
+        assert isinstance(refused, StoreIo)
 
 
 class TestSurroundings:

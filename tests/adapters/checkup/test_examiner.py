@@ -158,10 +158,11 @@ class TestFilesAndRuns:
         aged(healthy.by_hand("runs/20260213T143005123Z-k3J9xR/defrag.json", "{}"), 2 * HOUR_SECONDS)
         healthy.by_hand("state/project_tags.json", json.dumps({"vocabulary": ["deploy"], "updated": "2026-02-13"}))
         aged(healthy.by_hand("inbox/snapshots/x.md", "text"), 2 * HOUR_SECONDS)
+        healthy.by_hand("topics/idea.md", "An idea.")
         whole, told = set(unrecorded.examine().symptoms), 0
         assert sorted(each.code for each in whole) == [
             *("damaged-state", "interrupted-run", "interrupted-run", "interrupted-run"),
-            *("orphan-snapshot", "tag-unknown", "unfinished-write"),
+            *("missing-id", "orphan-snapshot", "tag-unknown", "unfinished-write"),
         ]
         for k in range(1, 2_000):
             with failing_at(k, errno.EIO, once=True) as counter:

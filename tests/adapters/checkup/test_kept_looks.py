@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from attrs import evolve
+from returns.result import Result
 
 from agent_memory.adapters.analysis.compared_files import ComparedFiles
 from agent_memory.adapters.analysis.noticed_files import NoticedFiles
@@ -21,6 +22,7 @@ from agent_memory.domain.checkup.note_look import look_at
 from agent_memory.domain.checkup.notes import NoteFile
 from agent_memory.domain.entry import Listed
 from agent_memory.domain.vocabulary import Sensitivity
+from agent_memory.errors import Error
 from fixtures.secret_samples import base62
 from store_under_examination import Patient
 
@@ -41,7 +43,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The paths of the notes that are read to be looked at."""
     paths: list[str] = []
 
-    def watched(root: str, listed: Listed) -> NoteFile | None:
+    def watched(root: str, listed: Listed) -> Result[NoteFile | None, Error]:
         paths.append(listed.path)
         return read_again(root, listed)
 
@@ -142,10 +144,12 @@ def test_a_damaged_file_costs_nothing_but_time(patient: Patient, opened: list[st
 
 def test_what_went_since_the_listing_is_left_out(patient: Patient) -> None:
     live = patient.store.list().unwrap().entries
-    looks = NoteLooks(str(patient.root), {}, {}, KeptLooks(patient.root, "rules"), Vocabulary())
+    told: list[Error] = []
+    looks = NoteLooks(str(patient.root), {}, {}, told.append, KeptLooks(patient.root, "rules"), Vocabulary())
     assert len(list(looks.all(live))) == 3
     (patient.root / "topics/idea.md").unlink()
     assert len(list(looks.all(live))) == 2
+    assert told == []
 
 
 def test_what_only_one_of_both_knows_of_a_note_is_not_found_out_again(

@@ -35,6 +35,7 @@ from agent_memory.domain.planning.taken_ids import taken_ids
 from agent_memory.domain.results import sealed
 from agent_memory.domain.tagging.tag_vocabulary import TagVocabulary
 from agent_memory.domain.tiers import TierList
+from agent_memory.errors import Error
 from agent_memory.ports import KeptComparisons, NoticedNotes
 from agent_memory.values import evolve, frozen
 
@@ -100,7 +101,7 @@ class NoteExamination:
     def _again(self, live: Listing, facts: AnalysisFacts, known: Compared, each_alone: _EachAlone) -> Analysis:
         """Of notes that were compared with each other before."""
         outlines: dict[str, Outline] = {}
-        looks = NoteLooks(str(self.root), known.outlines, self.mtimes_ms, self.kept_looks)
+        looks = NoteLooks(str(self.root), known.outlines, self.mtimes_ms, each_alone.miss, self.kept_looks)
         entries: list[Meta] = []
         for note in looks.all(live.entries):
             each_alone.examine(note)
@@ -121,7 +122,7 @@ class NoteExamination:
         before = NOTHING if self.noticed is None else self.noticed.recall()
         slots, words = before.recognised(live.entries), Vocabulary(before.words)
         outlines = {id: before.outlines[slot] for id, slot in slots.items()}
-        looks = NoteLooks(str(self.root), outlines, self.mtimes_ms, self.kept_looks, words)
+        looks = NoteLooks(str(self.root), outlines, self.mtimes_ms, each_alone.miss, self.kept_looks, words)
 
         def looked_at() -> Iterator[tuple[Listed, int | Noticed]]:
             for note in looks.all(live.entries):
@@ -166,6 +167,10 @@ class _EachAlone:
             int(INTERVALS_BEFORE_LATE * config.schedule.defrag_interval_hours * HOUR_MS),
             examination.vocabulary,
         )
+
+    def miss(self, error: Error) -> None:
+        """Tell of one that cannot be read."""
+        self.symptoms.append(trouble(error, of.UNREADABLE_STORE))
 
     def examine(self, note: LookedAt) -> None:
         """Look at one more."""

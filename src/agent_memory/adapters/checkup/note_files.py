@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from returns.result import Failure, Result, Success
+from returns.result import Result
 
 from agent_memory.adapters.disk.paths import FileImage
 from agent_memory.adapters.store.entry_files import read_image, understand, understand_again
 from agent_memory.domain.checkup.notes import NoteFile
 from agent_memory.domain.entry import Listed, StoredEntry, UnreadableFile
-from agent_memory.domain.results import sealed
-from agent_memory.errors import EntryUnreadable
+from agent_memory.errors import EntryUnreadable, Error
 from agent_memory.formats.written_tags import written_tags
 from agent_memory.values import evolve
 
@@ -35,26 +34,24 @@ def read_copies(root: str, unreadable: Iterable[UnreadableFile], live: Iterable[
 
 def read_note(root: str, path: str) -> NoteFile | None:
     """The file; None for one that is gone, cannot be read, or is no note."""
-    return _read(root, path, lambda image: understand(path, image.data, image.mtime_ns))
+    return _read(root, path, lambda image: understand(path, image.data, image.mtime_ns)).value_or(None)
 
 
-def read_again(root: str, listed: Listed) -> NoteFile | None:
-    """The same of an entry that was listed: what its bytes say is not found out once more while they are the same."""
+def read_again(root: str, listed: Listed) -> Result[NoteFile | None, Error]:
+    """The file of an entry that was listed; None for one that is gone, or no note any more. What its bytes say is not found
+    out once more while they are the same."""
     return _read(root, listed.path, lambda image: understand_again(listed, image.data, image.mtime_ns))
 
 
 def _read(
     root: str, path: str, understood: Callable[[FileImage], Result[StoredEntry, EntryUnreadable]]
-) -> NoteFile | None:
-    match sealed(read_image(root, path)):
-        case Success(image) if image is not None:
-            match sealed(understood(image)):
-                case Success(stored):
-                    return _note(path, image, stored)
-                case Failure(_):
-                    return None
-        case _:
+) -> Result[NoteFile | None, Error]:
+    def note_in(image: FileImage | None) -> NoteFile | None:
+        if image is None:
             return None
+        return understood(image).map(lambda stored: _note(path, image, stored)).value_or(None)
+
+    return read_image(root, path).map(note_in)
 
 
 def _note(path: str, image: FileImage, stored: StoredEntry) -> NoteFile:

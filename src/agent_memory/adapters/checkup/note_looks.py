@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+
+from returns.result import Failure
 
 from agent_memory.adapters.checkup.kept_looks import KeptLooks
 from agent_memory.adapters.checkup.note_files import read_again
@@ -14,6 +16,7 @@ from agent_memory.domain.checkup.note_look import NoteLook, look_at
 from agent_memory.domain.checkup.notes import NoteFile
 from agent_memory.domain.entry import Listed
 from agent_memory.domain.vocabulary import Sensitivity
+from agent_memory.errors import Error
 from agent_memory.values import frozen
 
 
@@ -39,13 +42,15 @@ class NoteLooks:
     """By id, of notes that are as they were."""
     mtimes_ms: Mapping[str, int]
     """Of files that were seen a moment ago, by path; others are looked at."""
+    tell: Callable[[Error], None]
+    """Hears of each note that cannot be read (P6)."""
     kept: KeptLooks | None = None
     words: Vocabulary | None = None
     """What numbers the words of notes without an outline; None where the notes need not be compared, and so nothing else is
     noticed in them."""
 
     def all(self, live: Iterable[Listed]) -> Iterator[LookedAt]:
-        """Each in turn. One that is gone or has become unreadable since the listing is left out."""
+        """Each in turn. One that is gone since the listing, is no note any more or cannot be read is left out."""
         for listed in live:
             looked_at = self._looked_at(listed)
             if looked_at is not None:
@@ -59,7 +64,10 @@ class NoteLooks:
         mtime_ms = self._mtime_ms(listed)
         if look is not None and outline is not None and mtime_ms is not None:
             return LookedAt(listed, look, outline, mtime_ms)
-        note = read_again(self.root, listed)
+        read = read_again(self.root, listed)
+        if isinstance(read, Failure):
+            self.tell(read.failure())
+        note = read.value_or(None)
         if note is None:
             return None
         if note.stored.listed.content_hash != listed.content_hash:

@@ -13,7 +13,7 @@ from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.durable import create_file, fsync_directory, write_new_file
 from agent_memory.adapters.disk.io_errors import store_io
-from agent_memory.adapters.disk.paths import FileImage, read_file
+from agent_memory.adapters.disk.paths import FileImage, is_directory, read_file
 from agent_memory.adapters.surroundings.repository import may_be_in_work_tree
 from agent_memory.adapters.targets.instruction_chain import chain_bytes, overriding
 from agent_memory.domain.results import sealed
@@ -77,8 +77,14 @@ class TargetFiles:
             return Failure(TargetRefused(path, "it is not an absolute path"))
         named = os.path.normpath(path)
         parent = os.path.dirname(named)
-        if not os.path.isdir(parent):
-            return Failure(TargetRefused(path, f"its directory {parent} does not exist; make it first, if you mean it"))
+        match sealed(is_directory(parent)):
+            case Failure(error):
+                return Failure(error)
+            case Success(False):
+                reason = f"its directory {parent} does not exist; make it first, if you mean it"
+                return Failure(TargetRefused(path, reason))
+            case Success(_):
+                pass
         real = os.path.realpath(named)
         if os.path.islink(real):
             return Failure(TargetRefused(path, "it is a symbolic link in a circle"))
@@ -86,9 +92,8 @@ class TargetFiles:
             return Failure(TargetRefused(path, "it lies among the memories themselves"))
         if not self._may_lead_to(named, real):
             return Failure(TargetRefused(path, f"it leads out of the home, to {real}; name that path, if you mean it"))
-        if not os.path.isdir(os.path.dirname(real)):
-            return Failure(TargetRefused(path, f"it leads to {real}, whose directory does not exist"))
-        return Success(real)
+        missing = TargetRefused(path, f"it leads to {real}, whose directory does not exist")
+        return is_directory(os.path.dirname(real)).bind(lambda is_one: Success(real) if is_one else Failure(missing))
 
     def _may_lead_to(self, named: str, real: str) -> bool:
         """A path may lead anywhere in the home, and out of it only by being named so, with no link on the way."""
