@@ -21,7 +21,7 @@ from returns.result import Failure, Success
 
 from agent_memory.adapters.disk import paths
 from agent_memory.adapters.disk.locks import KernelLocks
-from agent_memory.adapters.index import file_batch, index_database, refreshing, shelf_look, shelf_state
+from agent_memory.adapters.index import file_batch, index_database, look_ahead, refreshing, shelf_look
 from agent_memory.adapters.index.index_database import DIRECTORY, NAME
 from agent_memory.adapters.index.index_files import IndexFiles
 from agent_memory.adapters.index.refresh_notices import MADE_ANEW
@@ -136,7 +136,7 @@ def test_a_new_name_is_seen_where_it_is_no_new_time_of_the_file(
         found = [look(each.st_mtime_ns, 0, each.st_size, each.st_ino) for each in seen]
         return sum(found) + os.lstat(path).st_mtime_ns, 0, found
 
-    monkeypatch.setattr(shelf_state, "directory_looks", looks)
+    monkeypatch.setattr(look_ahead, "directory_looks", looks)
     for module in (shelf_look, paths):
         monkeypatch.setattr(module, "look_of", look)
     put(topics, A, "zebra")

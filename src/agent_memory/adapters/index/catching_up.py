@@ -11,7 +11,7 @@ from returns.result import Failure, Result, Success
 from agent_memory.adapters.index.facts import NOTES, STATE, fact
 from agent_memory.adapters.index.index_database import IndexDatabase, is_busy
 from agent_memory.adapters.index.refresh_notices import MADE_ANEW, pending_notice, unreadable_notice
-from agent_memory.adapters.index.shelf_state import SeenShelves, see_shelves, state_ahead
+from agent_memory.adapters.index.shelf_state import SeenShelves, see_shelves
 from agent_memory.domain.results import sealed
 from agent_memory.domain.searching.indexed_note import Refreshed
 from agent_memory.values import evolve
@@ -104,11 +104,8 @@ class CatchingUp:
 
     def _if_current(self) -> Refreshed | SeenShelves | None:
         """How much is in the index, if it holds exactly what the files look like now; else what was seen, if anything was."""
-        state, seen = state_ahead(self._kept.root), None
-        if state is None:
-            seen = see_shelves(self._kept.root)
-            state = None if seen is None else seen.state
-        return self._as_kept(state) or seen
+        seen = see_shelves(self._kept.root)
+        return self._as_kept(None if seen is None else seen.state) or seen
 
     def _brought_into_line(
         self, seen: SeenShelves | None, patience_seconds: float | None, left: Left | None

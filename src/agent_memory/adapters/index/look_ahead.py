@@ -4,10 +4,12 @@ To look at ten thousand files takes as long as to load half of our modules, and 
 a second process costs more than it saves, or is not safe in all that a program may have loaded. Imports nothing but C modules.
 """
 
+import marshal
 import os
 import sys
+from array import array
 
-from agent_memory.adapters.disk.directory_state import directory_state
+from agent_memory.adapters.disk.directory_state import directory_looks
 from agent_memory.adapters.disk.durable import close_quietly
 
 _WORTH_A_PROCESS_BYTES = 1 << 18
@@ -23,9 +25,11 @@ def shelf_paths(root: str) -> tuple[str, ...]:
     return f"{root}/topics", f"{root}/archive"
 
 
-def shelf_states(root: str) -> tuple[int, ...]:
-    """Of both shelves of a real root, what `directory_state` says first. OSError where something cannot be looked at."""
-    return tuple(directory_state(path)[0] for path in shelf_paths(root))
+def shelf_looks(root: str) -> "tuple[tuple[int, array[int]], ...]":
+    """Of both shelves of a real root, the state, and how each of those on it looks (`directory_looks`). OSError where something
+    cannot be looked at."""
+    found = (directory_looks(path) for path in shelf_paths(root))
+    return tuple((state, array("q", looks)) for state, _, looks in found)
 
 
 def look_ahead(root: str) -> None:
@@ -45,23 +49,22 @@ def look_ahead(root: str) -> None:
         _begun[root] = process, ears
 
 
-def looked_ahead(root: str) -> tuple[int, ...] | None:
-    """`shelf_states` since `look_ahead` was called: once, since the next question is about a later time. None where nobody
+def looked_ahead(root: str) -> "tuple[tuple[int, array[int]], ...] | None":
+    """`shelf_looks` since `look_ahead` was called: once, since the next question is about a later time. None where nobody
     looked, or something could not be looked at."""
     process, ears = _begun.pop(root, (0, -1))
     if not process:
         return None
-    said = b""
+    said = bytearray()
     try:
-        while chunk := os.read(ears, 1 << 12):
+        while chunk := os.read(ears, 1 << 20):
             said += chunk
-    except OSError:
+        return tuple((state, array("q", looks)) for state, looks in marshal.loads(said))
+    except (OSError, EOFError, ValueError, TypeError):  # nothing was said, or not all of it
         return None
     finally:
         close_quietly(ears)
         _lay_to_rest(process)
-    states = tuple(int(each) for each in said.split())
-    return states if said.endswith(b"\n") else None
 
 
 def _is_worthwhile(paths: tuple[str, ...]) -> bool:
@@ -75,12 +78,15 @@ def _is_worthwhile(paths: tuple[str, ...]) -> bool:
 
 
 def _look(root: str, mouth: int) -> None:
-    """Tell the states in the new process, and end it."""
+    """Tell in the new process what there is, and end it."""
     try:
         # Whoever waits for the end of our output must not wait for this one, nor a lock that is held.
         os.closerange(0, mouth)
         os.closerange(mouth + 1, _MOST_DESCRIPTORS)
-        os.write(mouth, b" ".join(b"%d" % state for state in shelf_states(root)) + b"\n")
+        # More than fits into a pipe: the rest is written when somebody listens, and refused when nobody does any more.
+        said = marshal.dumps([(state, looks.tobytes()) for state, looks in shelf_looks(root)])
+        while said:
+            said = said[os.write(mouth, said) :]
     finally:
         os._exit(0)
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
-from agent_memory.adapters.disk.directory_state import directory_looks
-from agent_memory.adapters.index.look_ahead import looked_ahead, shelf_paths
+from agent_memory.adapters.index.look_ahead import looked_ahead, shelf_looks
 from agent_memory.values import frozen
 
 
@@ -15,23 +14,18 @@ class SeenShelves:
 
     state: bytes
     """What tells one state of them from another."""
-    looks: tuple[list[int], ...]
+    looks: tuple[Sequence[int], ...]
     """How everything on each looks (`directory_state.directory_looks`)."""
 
 
-def state_ahead(root: str) -> bytes | None:
-    """The state that a process of its own has looked at (`look_ahead`), of a real root; None where none could."""
-    states = looked_ahead(root)
-    return None if states is None else joined_state(states)
-
-
 def see_shelves(root: str) -> SeenShelves | None:
-    """What is there now; None where something cannot be looked at."""
+    """What is there, below a real root: as a process of its own has seen it since the call began (`look_ahead`), else now; None
+    where something cannot be looked at."""
     try:
-        found = [directory_looks(path) for path in shelf_paths(root)]
+        found = looked_ahead(root) or shelf_looks(root)
     except OSError:
         return None
-    return SeenShelves(joined_state(state for state, _, _ in found), tuple(looks for _, _, looks in found))
+    return SeenShelves(joined_state(state for state, _ in found), tuple(looks for _, looks in found))
 
 
 def joined_state(states: Iterable[int]) -> bytes:
