@@ -75,6 +75,20 @@ class ExchangedIndex(DictIndex):
         return super().links(numbers)
 
 
+class LostIndex(DictIndex):
+    """Cannot be read when it is asked for its edition once more: begun anew, it holds nothing until somebody refreshes it."""
+
+    _looks = 0
+
+    @property
+    def edition(self) -> tuple[int, int]:
+        self._looks += 1
+        if self._looks == 2:
+            self._notes = {}
+            self.renewals += 1
+        return super().edition
+
+
 class WatchedIndex(DictIndex):
     """Counts the questions."""
 
@@ -318,6 +332,12 @@ def test_a_search_amid_which_the_index_is_made_anew_begins_anew_p6(
         index.refresh()
     world.searching = evolve(world.searching, index=index)
     assert (world.ids("zebra lock") == [wanted]) is is_told
+
+
+def test_an_index_that_is_lost_after_it_was_refreshed_is_not_taken_for_one_that_knows_nothing_p6(world: World) -> None:
+    wanted = world.put("Locks", "The zebra takes the lock.")
+    world.searching = evolve(world.searching, index=LostIndex(world.store))
+    assert world.ids("zebra lock") == [wanted]
 
 
 def test_an_index_is_asked_again_only_where_it_was_not_in_line_with_the_files(world: World) -> None:

@@ -114,12 +114,13 @@ class Searching:
         if isinstance(refreshed, Failure):
             return refreshed
         fresh: Refreshed = refreshed.unwrap()
+        renewals = self.index.renewals  # to ask for the edition may make it anew, too
         if isinstance(early, Success) and self.index.edition == edition:
             return early.map(lambda answer: evolve(answer, notices=(*fresh.notices, *answer.notices)))
-        return self._looked_for_in(fresh, begun).map(concluded)
+        return self._looked_for_in(fresh, renewals, begun).map(concluded)
 
-    def _looked_for_in(self, fresh: Refreshed, begun: SearchSoFar) -> Result[SearchSoFar, Error]:
-        renewals = self.index.renewals
+    def _looked_for_in(self, fresh: Refreshed, renewals: int, begun: SearchSoFar) -> Result[SearchSoFar, Error]:
+        """`renewals` are those of the index that was found in line with the files."""
         done = self._looked_for(evolve(begun, notices=fresh.notices))
         if self.index.renewals == renewals:
             return done
