@@ -4,8 +4,7 @@
 
 The store is under git, indexed, tidied once; nothing changes but what the commands themselves write. The hooks are those of
 Claude Code: a session begins, is asked something, and is captured before the next begins. Commands take turns. Goal, of the
-median: a search by words within LIMIT_SEARCH bare interpreters, and injection within LIMIT_INJECT, which are 60 and 100 ms where
-the interpreter takes ten.
+median of what somebody waits: a search by words within MOST_SEARCH_MS, and injection within MOST_INJECT_MS.
 """
 
 from __future__ import annotations
@@ -26,8 +25,8 @@ from bench.populated_home import PopulatedHome
 from bench.results import Figure, keep
 
 NOTES = 10_000
-LIMIT_SEARCH = 6.0
-LIMIT_INJECT = 10.0
+MOST_SEARCH_MS = 60.0
+MOST_INJECT_MS = 100.0
 BASE = "python -c pass"
 SESSION_START = "inject --hook, SessionStart"
 SEARCH = "search --mode bm25"
@@ -94,9 +93,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         )
     columns = ("", "CPU", "ratio", "p50", "p95", "ratio", "peak memory")
     print_table(f"{arguments.notes:,} notes, whole processes", columns, rows)
-    # What somebody waits for: a part of it is done by a second process beside the first.
-    ratios = {name: median_ms(each) / base_ms for name, each in took.items()}
-    is_within = ratios[SEARCH] <= LIMIT_SEARCH and max(ratios[SESSION_START], ratios[PROMPT]) <= LIMIT_INJECT
+    # By the wall clock: a part is done by a second process beside the first.
+    waited = {name: median_ms(each) for name, each in took.items()}
+    is_within = waited[SEARCH] <= MOST_SEARCH_MS and max(waited[SESSION_START], waited[PROMPT]) <= MOST_INJECT_MS
     return 0 if is_within else 1
 
 
