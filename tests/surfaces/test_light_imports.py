@@ -49,6 +49,19 @@ def said(program: str) -> str:
     return done.stdout
 
 
+def other_version(difference: str) -> str:
+    """A program that does this, indented, each time when the module `name` was imported."""
+    return (
+        "import builtins\n"
+        "original = builtins.__import__\n"
+        "def imported(name, *rest):\n"
+        "    module = original(name, *rest)\n"
+        f"{difference}"
+        "    return module\n"
+        "builtins.__import__ = imported\n"
+    )
+
+
 def test_results_work_and_none_of_the_modules_was_loaded_for_them() -> None:
     loaded = f"print(sorted({SPARED} & set(sys.modules) - before))\n"
     assert said(f"{LOAD}load_returns()\n{loaded}{USE}") == f"[]\n{USED}"
@@ -72,16 +85,10 @@ def test_interfaces_that_are_wanted_afterwards_are_the_real_ones() -> None:
 
 
 def test_a_version_whose_results_inherit_what_we_ask_of_them_gets_the_real_interfaces() -> None:
-    inheriting = (
-        "import builtins\n"
-        "original = builtins.__import__\n"
-        "def inherited(name, *rest):\n"
-        "    module = original(name, *rest)\n"
+    inheriting = other_version(
         "    known = sys.modules.get('returns.result')\n"
         "    if name == 'returns.result' and 'returns.interfaces.failable' not in sys.modules and hasattr(known.Result, 'lash'):\n"
         "        del known.Result.lash\n"
-        "    return module\n"
-        "builtins.__import__ = inherited\n"
     )
     assert said(f"{LOAD}{inheriting}load_returns()\n{USE}") == USED
 
@@ -98,15 +105,9 @@ def test_what_is_loaded_already_stays_what_it_is() -> None:
 
 
 def test_a_version_that_wants_more_of_them_gets_the_real_ones() -> None:
-    more = (
-        "import builtins\n"
-        "original = builtins.__import__\n"
-        "def wanting(name, *rest):\n"
-        "    module = original(name, *rest)\n"
+    more = other_version(
         "    if name == 'returns.primitives.container' and not hasattr(sys.modules['inspect'], 'signature'):\n"
         "        raise ImportError('cannot import name signature from inspect')\n"
-        "    return module\n"
-        "builtins.__import__ = wanting\n"
     )
     kept = "builtins.__import__ = original\nprint(hasattr(original('inspect'), 'signature'))\n"
     assert said(f"{LOAD}{more}load_returns()\n{kept}{USE}") == f"True\n{USED}"

@@ -37,11 +37,12 @@ def run() -> "NoReturn":
 def main() -> int:
     """The exit code of `memory …`. With `--hook` it does not return: the process ends in `hook` or `inject_hook`."""
     words = sys.argv[1:]
+    is_search = words[:1] == ["search"]
     if "--hook" in words and words[:1] in (["capture"], ["inject"]):
         _run_hook(*words)
     _go_on_in_utf_8()
     _collect_less_often()
-    if words[:1] == ["search"]:
+    if is_search:
         _look_ahead()
         os.environ.setdefault("OPENBLAS_NUM_THREADS", _BLAS_THREADS)
     try:
@@ -49,7 +50,7 @@ def main() -> int:
 
         load_argparse()
         load_returns()
-        if words[:1] == ["search"]:
+        if is_search:
             load_sqlite3()
         from agent_memory.surfaces.cli.main import main as run_command
 
