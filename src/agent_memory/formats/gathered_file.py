@@ -36,10 +36,12 @@ _NUMBERS = "I" + 3 * "II" + "IQ" + 3 * "II"
 def render_gathered(program: str, gathered: Gathered) -> tuple[int, Iterator[bytes | memoryview]]:
     """How many bytes the whole file has, and they in pieces. `program` is what notices: another one may notice something
     else."""
-    contents = marshal.dumps([_length_and_digest(each) for each in _pieces(gathered)], _MARSHAL_VERSION)
+    pieces = [tuple(each) for each in _pieces(gathered)]
+    sealed = [_length_and_digest(each) for each in pieces]
+    contents = marshal.dumps(sealed, _MARSHAL_VERSION)
     head = _signature(program) + hashlib.sha256(contents).digest() + len(contents).to_bytes(_LENGTH_BYTES, "little")
-    size_bytes = len(head) + len(contents) + sum(length for length, _ in marshal.loads(contents))
-    return size_bytes, chain((head, contents), chain.from_iterable(_pieces(gathered)))
+    size_bytes = len(head) + len(contents) + sum(length for length, _ in sealed)
+    return size_bytes, chain((head, contents), chain.from_iterable(pieces))
 
 
 def _length_and_digest(piece: Iterable[bytes | memoryview]) -> tuple[int, bytes]:
