@@ -18,6 +18,12 @@ from bench.measure import Took, run, scratch_environment
 
 SESSION_BYTES = 200_000
 REPOSITORY = Path(__file__).resolve().parents[1]
+LOOK_AT_ALL = """
+import os, sys
+with os.scandir(sys.argv[1]) as found:
+    for each in found:
+        each.stat(follow_symlinks=False)
+"""
 READ_ALL = """
 import os, sys
 total = 0
@@ -66,6 +72,14 @@ class PopulatedHome:
             **members,
         }
         return self.call(command, "--hook", "--harness", "claude-code", input=json.dumps(payload).encode())
+
+    def look_at_all(self) -> Took:
+        """A process that looks at every note from outside, as whoever wants to know what changed has to."""
+        return run((sys.executable, "-c", LOOK_AT_ALL, str(self.root / "topics")))
+
+    def ask_git(self) -> Took:
+        """`git status`, which looks at every note, too; it leaves git's index as it is, as our calls do."""
+        return run(("git", "--no-optional-locks", "-C", str(self.root), "status", "--porcelain"), environ=self.environ)
 
     def read_all(self) -> Took:
         """A process that reads every note, and does nothing with it."""

@@ -8,6 +8,7 @@ from typing import Any
 
 from attrs import frozen
 
+MICRO = 1_000_000
 Line = Sequence[tuple[float, float]]
 
 ENGINES = ("index", "FTS5", "tantivy")
@@ -92,7 +93,8 @@ def row(
     *,
     with_slope: bool = False,
 ) -> str:
-    """A row of one subject by size, each beside the base's; nothing where it was never measured."""
+    """A row of one subject by size, each beside the base's; nothing where it was never measured. The slope is what each note
+    costs that the largest store has more than the smallest."""
     values = [measured.get(bench, name, what, size) for size in sizes]
     if not any(value is not None for value in values):
         return ""
@@ -102,8 +104,16 @@ def row(
         beside = f" ({ratio(value, base_value)})" if value is not None and base_value else ""
         cells.append("–" if value is None else f"{number(value)} {unit}{beside}")
     if with_slope:
-        cells.append(ratio(values[-1] or 0.0, values[0]))
+        slope, base_slope = (_slope(measured, bench, of, what, sizes) for of in (name, base or name))
+        beside = f" ({ratio(slope, base_slope)})" if base_slope and base != name else ""
+        cells.append(f"{number(slope * MICRO)} µs{beside}")
     return f"| {name} | {' | '.join(cells)} |\n"
+
+
+def _slope(measured: Measured, bench: str, name: str, what: str, sizes: Sequence[int]) -> float:
+    """Seconds for each further note; 0 where either end was not measured, and where it costs less than can be seen."""
+    least, most = (measured.get(bench, name, what, size) for size in (sizes[0], sizes[-1]))
+    return 0.0 if least is None or most is None else max(0.0, (most - least) / (sizes[-1] - sizes[0]))
 
 
 def named(rows: str, further: str) -> str:

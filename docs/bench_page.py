@@ -217,17 +217,18 @@ def _scale_part(measured: Measured) -> str:
     ):
         what = f"{at}_cpu_seconds"
         parts.append(
-            f"\n{heading}\n\n{head('CPU', sizes, *(['grows'] if grows else []))}"
+            f"\n{heading}\n\n{head('CPU', sizes, *(['each further note'] if grows else []))}"
             + "".join(
-                row(measured, "scale", name, what, sizes, "s", "read every note", with_slope=grows) for name in names
+                row(measured, "scale", name, what, sizes, "s", "look at every note", with_slope=grows) for name in names
             )
         )
     peaks = "".join(row(measured, "scale", name, "peak_mb", sizes, "MB") for name in names)
     return (
         "\n## What grows with the store\n\n"
-        "Whole processes; in parentheses how many times as much as a process that only reads every note. *Grows* is how many times\n"
-        "as much the largest store takes as the smallest: 1 for what costs what changed, "
-        f"{sizes[-1] // sizes[0]} for what looks at every note.\n"
+        "Whole processes. Notes are files that people edit, so whoever wants to know what changed has to look at each from outside\n"
+        "(a `stat`), as git does. In parentheses: how many times as much as a process that looks at every note and does nothing else.\n"
+        "*Each further note* is the slope from the smallest store to the largest: 0 for what costs only what changed, × 1 for what\n"
+        "looks once at every note and costs otherwise only what changed.\n"
         + "".join(parts)
         + f"\n{head('peak memory', sizes)}{peaks}\n![Commands after one changed note](img/bench-changed.svg)\n"
     )

@@ -84,11 +84,18 @@ def test_a_wall_clock_of_a_busy_machine_is_left_out(tmp_path: Path) -> None:
     assert f"{row_of_list} 20.0 ms | – | 20.0 ms |\n" in page(tmp_path, json.dumps(both))
 
 
-def test_what_grows_is_told_from_the_smallest_store_to_the_largest(tmp_path: Path) -> None:
-    figures = [("list", f"{at}_cpu_seconds", 0.1 * size / 1_000, size) for at in ("first", "again", "one_changed") for size in (1_000, 50_000)]  # fmt: skip
+def test_what_grows_is_told_by_the_slope_and_in_looks(tmp_path: Path) -> None:
+    slopes_us = {"look at every note": 4.0, "list": 10.0, "capture --hook": 0.0}
+    figures = [
+        (name, f"{at}_cpu_seconds", 0.1 + slope_us * size / 1_000_000, size)
+        for name, slope_us in slopes_us.items()
+        for at in ("first", "again", "one_changed")
+        for size in (1_000, 50_000)
+    ]
     text = page(tmp_path, document(*figures, bench="scale"))
-    assert text.count("| list | 0.10 s | 5.00 s | × 50.0 |") == 3
-    assert "50 for what looks at every note" in text
+    assert text.count("| look at every note | 0.10 s | 0.30 s | 4.00 µs |") == 3
+    assert text.count("| list | 0.11 s (× 1.06) | 0.60 s (× 2.00) | 10.0 µs (× 2.50) |") == 3
+    assert text.count("| capture --hook | 0.10 s (× 0.96) | 0.10 s (× 0.33) | 0.00 µs (× 0.00) |") == 3
 
 
 def test_the_published_page_holds_every_part_and_chart() -> None:
