@@ -12,7 +12,10 @@ from agent_memory.domain.packed_entries import NOTHING, Entries, Unpacking, colu
 from agent_memory.domain.vocabulary import Harness, Kind
 from agent_memory.formats.packed_table import PackedTable, packed_piece
 
-FIELDS = ("path", "body_hash", "meta.id", "meta.kind", "meta.tags", "meta.aliases", "meta.expires_at_ms")
+FIELDS = (
+    *("path", "body_hash", "meta.id", "meta.kind", "meta.tags", "meta.aliases", "meta.expires_at_ms"),
+    *("meta.thread_ids", "meta.turns"),
+)
 
 
 def entry(number: int) -> Listed:
@@ -25,7 +28,7 @@ def entry(number: int) -> Listed:
         tags=(f"topic__{number % 5}",) * (number % 3),
         aliases=("id__alias1",) if number % 4 == 0 else (),
         expires_at_ms=number if number % 2 else None,
-        sources=tuple(Source(Harness.AMP, f"T-{number}-{each}") for each in range(number % 3)),
+        sources=tuple(Source(Harness.AMP, f"T-{number}-{each}", turns=(each,) * each) for each in range(number % 3)),
     )
     return Listed(meta, f"topics/{number:06}.md", f"hash {number}", body_hash=f"body {number % 7}")
 

@@ -62,6 +62,11 @@ class Meta:
         """The session that each source is of."""
         return tuple([each.thread_id for each in self.sources])
 
+    @property
+    def turns(self) -> tuple[tuple[int, ...], ...]:
+        """Those that each source names."""
+        return tuple([each.turns for each in self.sources])
+
 
 @frozen
 class MemoryEntry:

@@ -30,7 +30,8 @@ _META = tuple(f"meta.{name}" for name in field_names(Meta) if name != "sources")
 _LISTED = tuple(name for name in field_names(Listed) if name != "meta")
 _SOURCE = field_names(Source)
 _PATH = "path"
-_THREAD_IDS = "meta.thread_ids"
+_OF_SOURCES = {"meta.thread_ids": "thread_id", "meta.turns": "turns"}
+"""What `Meta` says of all sources of an entry, and the field of each of them."""
 _SOURCES = "sources"
 """How many each entry has."""
 
@@ -123,8 +124,8 @@ class _Unpacker:
     def column(self, name: str) -> Iterable[Any]:
         if name == _PATH:
             return self.paths
-        if name == _THREAD_IDS:
-            return self._grouped(self._source_column("thread_id"))
+        if name in _OF_SOURCES:
+            return self._grouped(self._source_column(_OF_SOURCES[name]))
         return unpacked_column(marshal.loads(self._columns[name]), self.count, _unpacking(name))
 
     def several(self, places: Sequence[int] | None) -> Iterable[Listed]:
