@@ -313,3 +313,22 @@ def test_the_order_in_which_entries_are_listed_does_not_matter(
     assert resolve_tiers(proposed, current, facts, budget, {}) == resolve_tiers(
         proposed, current, dict(shuffled), budget, {}
     )
+
+
+@some
+@given(st.none() | tier_lists, tier_lists, entries(), budgets, omissions)
+def test_entries_that_no_list_names_and_nobody_has_marked_make_no_difference(
+    proposed: TierList | None,
+    current: TierList,
+    facts: dict[str, TierFacts],
+    budget: SectionBudget,
+    omitted: dict[str, int],
+) -> None:
+    lists = [current] if proposed is None else [proposed, current]
+    named = {id for each in lists for id in (*each.hot, *each.warm)}
+    concerned = {
+        id: each for id, each in facts.items() if id in named or each.meta.pinned or each.meta.promoted_by is not None
+    }
+    assert resolve_tiers(proposed, current, concerned, budget, omitted) == resolve_tiers(
+        proposed, current, facts, budget, omitted
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from agent_memory.domain.entry import Listed, StoredEntry, Usage
 from agent_memory.domain.findings import Analysis
@@ -36,7 +36,7 @@ class DefragRequest:
 
     prompt: str
     nonce: str
-    live: tuple[Listed, ...] = ()
+    live: Sequence[Listed] = ()
     """The catalog: every live entry that an agent may know of."""
     shown: tuple[StoredEntry, ...] = ()
     """The entries shown in full in the prompt."""

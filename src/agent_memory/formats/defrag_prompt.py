@@ -59,7 +59,7 @@ class DefragPromptFacts:
 
     nonce: str = field(validator=min_len(8))
     fence: str = field(validator=min_len(8))
-    catalog: tuple[Listed, ...]
+    catalog: Sequence[Listed]
     """Every live entry; secret ones are left out here."""
     tiers: TierList
     findings: tuple[Finding, ...]

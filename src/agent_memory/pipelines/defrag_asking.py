@@ -14,6 +14,7 @@ from agent_memory.domain.analysis.fingerprints import finding_fingerprint, store
 from agent_memory.domain.defrag_run import DefragRun, Scan, TieringMemo
 from agent_memory.domain.entry import Listed, StoredEntry
 from agent_memory.domain.findings import Analysis, Finding
+from agent_memory.domain.packed_entries import chosen, column_of
 from agent_memory.domain.planning.related import choose_shown
 from agent_memory.domain.planning.run_limits import max_changes
 from agent_memory.domain.redaction import redact
@@ -21,7 +22,7 @@ from agent_memory.domain.results import sealed
 from agent_memory.domain.run import KeptReply
 from agent_memory.domain.tidying.due import NEEDS_NO_JUDGEMENT
 from agent_memory.domain.tidying.left_to_judge import left_to_judge
-from agent_memory.domain.tiering.score import tier_facts
+from agent_memory.domain.tiering.tier_columns import tier_columns
 from agent_memory.domain.tiers import Tier, TierList
 from agent_memory.domain.vocabulary import Sensitivity, Status
 from agent_memory.errors import Error, ReplyRefused
@@ -33,7 +34,7 @@ from agent_memory.formats.defrag_prompt import (
 )
 from agent_memory.formats.defrag_reply import parse_defrag_reply
 from agent_memory.pipelines.defrag_io import DefragIo
-from agent_memory.pipelines.defrag_planning import planned, usage_in
+from agent_memory.pipelines.defrag_planning import planned
 from agent_memory.values import evolve
 
 WHOLE_STORE_SHOWN_CHARS = 4_000_000
@@ -190,13 +191,9 @@ def _prompt_facts(io: DefragIo, run: DefragRun, request: DefragRequest, budget: 
 
 def _best_tiers(request: DefragRequest) -> dict[str, Tier]:
     profiles = request.analysis.profiles
-    return {
-        each.meta.id: tier_facts(
-            each.meta, profiles[each.meta.id], usage_in(request.usage, each.meta), request.now_ms
-        ).best
-        for each in request.live
-        if each.meta.id in profiles
-    }
+    known = chosen(request.live, map(profiles.__contains__, column_of(request.live, "meta.id")))
+    best = tier_columns(known, profiles, request.usage, request.now_ms).best
+    return dict(zip(column_of(known, "meta.id"), best, strict=True))
 
 
 def _parsed(

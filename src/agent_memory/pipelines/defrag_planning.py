@@ -12,14 +12,15 @@ from agent_memory.domain.defrag_plan import DefragFacts, DefragPlan, PlannedActi
 from agent_memory.domain.defrag_run import DefragRun, Scan
 from agent_memory.domain.defragging.plan_defrag import ids_to_read, plan_defrag
 from agent_memory.domain.defragging.subjects import subject_of
-from agent_memory.domain.entry import Listing, Meta, StoredEntry, Usage
+from agent_memory.domain.entry import Listing, Meta, StoredEntry
 from agent_memory.domain.findings import Analysis, Profile
+from agent_memory.domain.packed_entries import chosen, column_of
 from agent_memory.domain.planning.taken_ids import taken_ids
 from agent_memory.domain.text.file_name import id_in_name
 from agent_memory.domain.tidying.due import due_archivings
 from agent_memory.domain.tiering.eligibility import is_directive_entry
 from agent_memory.domain.tiering.resolve import resolve_tiers
-from agent_memory.domain.tiering.score import TierFacts, tier_facts
+from agent_memory.domain.tiering.score import TierFacts, reads_of, tier_facts
 from agent_memory.domain.tiering.tiers_after import tiers_after
 from agent_memory.pipelines.defrag_io import DefragIo
 from agent_memory.values import evolve
@@ -59,7 +60,7 @@ def _at_hand(io: DefragIo, ids: tuple[str, ...]) -> dict[str, StoredEntry]:
 
 def still_possible(run: DefragRun, live: Listing) -> DefragRun:
     """The run without the actions on entries that are not what the plan was made from (P8)."""
-    now = {each.meta.id: each.content_hash for each in live.entries}
+    now = dict(zip(column_of(live.entries, "meta.id"), column_of(live.entries, "content_hash"), strict=True))
     unread = {id_in_name(each.path): each.problems for each in live.unreadable}
     checked = [(each, _stale_ids(each, now)) for each in run.plan.actions]
     kept = tuple(each for each, stale in checked if not stale)
@@ -89,15 +90,12 @@ def _unread(problems: tuple[str, ...]) -> tuple[str, ...]:
 
 def with_tiers(io: DefragIo, run: DefragRun, scan: Scan) -> DefragRun:
     """The run with the tiers that its proposal comes to, given the store and the tier list as they are now."""
-    proposed = run.proposal.tiers if run.proposal is not None else None
-    facts = _tier_facts(io, run.plan, scan, run.analysis or Analysis())
-    resolved = resolve_tiers(
-        None if proposed is None else tiers_after(proposed, run.plan),
-        tiers_after(scan.tiers, run.plan),
-        facts,
-        io.budget,
-        scan.memo.omitted,
-    )
+    proposal = run.proposal
+    proposed = None if proposal is None or proposal.tiers is None else tiers_after(proposal.tiers, run.plan)
+    current = tiers_after(scan.tiers, run.plan)
+    named = frozenset(id for each in (proposed, current) if each is not None for id in (*each.hot, *each.warm))
+    facts = _tier_facts(io, run.plan, scan, run.analysis or Analysis(), named)
+    resolved = resolve_tiers(proposed, current, facts, io.budget, scan.memo.omitted)
     plan = run.plan
     told = tuple(each for each in resolved.dropped if each not in plan.dropped)
     warnings = tuple(each for each in resolved.warnings if each not in run.warnings)
@@ -111,12 +109,21 @@ def with_tiers(io: DefragIo, run: DefragRun, scan: Scan) -> DefragRun:
     )
 
 
-def _tier_facts(io: DefragIo, plan: DefragPlan, scan: Scan, analysis: Analysis) -> dict[str, TierFacts]:
-    """What the tiers depend on, of every entry that will be live."""
-    now_ms = io.clock.now_ms()
+def _tier_facts(
+    io: DefragIo, plan: DefragPlan, scan: Scan, analysis: Analysis, named: frozenset[str]
+) -> dict[str, TierFacts]:
+    """What the tiers depend on: the facts of every entry that will be live and is named, that a person has marked, or that
+    the plan writes."""
+    now_ms, live = io.clock.now_ms(), scan.live.entries
+    wanted = [
+        id in named or is_pinned or promoted_by is not None
+        for id, is_pinned, promoted_by in zip(
+            column_of(live, "meta.id"), column_of(live, "meta.pinned"), column_of(live, "meta.promoted_by"), strict=True
+        )
+    ]
     facts = {
         each.meta.id: _facts_of(each.meta, analysis.profiles[each.meta.id], scan, now_ms)
-        for each in scan.live.entries
+        for each in chosen(live, wanted)
         if each.meta.id in analysis.profiles
     }
     for change in (change for each in plan.actions for change in each.changes):
@@ -132,9 +139,4 @@ def _tier_facts(io: DefragIo, plan: DefragPlan, scan: Scan, analysis: Analysis) 
 
 
 def _facts_of(meta: Meta, profile: Profile, scan: Scan, now_ms: int) -> TierFacts:
-    return tier_facts(meta, profile, usage_in(scan.usage, meta), now_ms)
-
-
-def usage_in(usage: Mapping[str, Usage], meta: Meta) -> Usage:
-    """Reads by the ledgers, or what the frontmatter brought along for an entry that they do not know."""
-    return usage.get(meta.id) or Usage(meta.used, meta.last_used_at_ms)
+    return tier_facts(meta, profile, reads_of(meta, scan.usage), now_ms)

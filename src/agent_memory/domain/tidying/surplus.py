@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from agent_memory.domain.entry import Listed, Usage
 from agent_memory.domain.findings import Finding, FindingKind, Profile
 from agent_memory.domain.planning.run_limits import max_changes
-from agent_memory.domain.tiering.score import score
+from agent_memory.domain.tiering.score import reads_of, score
 from agent_memory.domain.vocabulary import Sensitivity
 
 
@@ -49,8 +49,7 @@ def surplus(
 
 def score_of(listed: Listed, usage: Mapping[str, Usage], now_ms: int) -> float:
     """The score of an entry by the ledger, or by its frontmatter where the ledger does not know it."""
-    meta = listed.meta
-    return score(meta, usage.get(meta.id) or Usage(meta.used, meta.last_used_at_ms), now_ms)
+    return score(listed.meta, reads_of(listed.meta, usage), now_ms)
 
 
 def _is_over(size: int, limit: int | None) -> bool:

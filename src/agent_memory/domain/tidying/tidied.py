@@ -9,6 +9,7 @@ from agent_memory.domain.agent_request import DefragRequest
 from agent_memory.domain.entry import StoredEntry
 from agent_memory.domain.findings import FindingKind
 from agent_memory.domain.instants import has_passed
+from agent_memory.domain.packed_entries import column_of
 from agent_memory.domain.planning.run_limits import max_changes
 from agent_memory.domain.tidying.due import expired_archivings
 from agent_memory.domain.tidying.tier_choice import chosen_tiers
@@ -44,7 +45,7 @@ def _possible(wanted: Iterable[Action], request: DefragRequest) -> tuple[Action,
 
     One entry at least is not archived, whatever happens.
     """
-    hashes = {each.meta.id: each.content_hash for each in request.live}
+    hashes = dict(zip(column_of(request.live, "meta.id"), column_of(request.live, "content_hash"), strict=True))
     shown = {each.meta.id: each for each in request.shown if each.meta.id in hashes and _may_change(each, request)}
     room = len(request.live) if request.force else max_changes(len(request.live))
     archivable = len(request.live) - 1

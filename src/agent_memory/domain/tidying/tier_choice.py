@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import compress
+from operator import not_
 
-from agent_memory.domain.actions import Action, Archive, Merge
+from agent_memory.domain.actions import Action, Archive, Merge, ids_of
 from agent_memory.domain.agent_request import DefragRequest
-from agent_memory.domain.entry import Meta, Usage
-from agent_memory.domain.findings import FindingKind, Profile
+from agent_memory.domain.entry import Listed, Usage
+from agent_memory.domain.findings import FindingKind
 from agent_memory.domain.instants import has_passed
+from agent_memory.domain.packed_entries import Entries, chosen, column_of, rows_of
+from agent_memory.domain.row_answers import row_answers
 from agent_memory.domain.section import SectionBudget
 from agent_memory.domain.tidying.twins import merged_meta
-from agent_memory.domain.tiering.score import TierFacts, tier_facts
-from agent_memory.domain.tiering.section_room import SectionRoom, hot_chars, one_line
-from agent_memory.domain.tiering.vouched import is_vouched_for
+from agent_memory.domain.tiering.score import reads_of
+from agent_memory.domain.tiering.section_room import Place, SectionRoom, one_line, whole_chars
+from agent_memory.domain.tiering.tier_columns import tier_columns
+from agent_memory.domain.tiering.vouched import BY_A_PERSON
 from agent_memory.domain.tiers import Tier, TierList
 from agent_memory.domain.vocabulary import Importance, Kind, Origin
-from agent_memory.values import frozen
+from agent_memory.values import evolve, frozen
 
 _LASTING = (Kind.PREFERENCE, Kind.CONVENTION, Kind.DECISION, Kind.LESSON, Kind.PROJECT)
 """What a session should know before it begins, where a person said it. A fact is looked up, and an agent's conclusion is
@@ -35,18 +40,19 @@ _MOST_LISTED = 5_000
 
 @frozen
 class _Staying:
-    meta: Meta
+    listed: Listed
     usage: Usage
 
 
 @frozen
-class _Candidate:
-    facts: TierFacts
-    reads: int
+class _Candidates:
+    """What stays and may be shown, as columns: pinned entries first, then by score, then the newest."""
 
-    @property
-    def meta(self) -> Meta:
-        return self.facts.meta
+    ids: Sequence[str]
+    places: Sequence[Place]
+    """What each takes where it is shown whole."""
+    best: Sequence[Tier]
+    earns_hot: Sequence[bool]
 
 
 def chosen_tiers(request: DefragRequest, actions: Iterable[Action]) -> TierList:
@@ -58,98 +64,128 @@ def chosen_tiers(request: DefragRequest, actions: Iterable[Action]) -> TierList:
     score only: what is shown to every session needs no opening.
     """
     candidates = _ranked(request, actions)
-    beaten = _beaten(request, candidates)
-    worthy = (each for each in candidates if _earns_hot(each))
-    hot = _filled((each for each in worthy if each.meta.pinned or each.meta.id not in beaten), request.budget)
-    elsewhere = frozenset(hot)
-    rest = (each for each in candidates if each.meta.id not in elsewhere and each.facts.best is not Tier.COLD)
-    return TierList(hot, _listed(rest, request.budget))
+    hot = _filled(candidates, _beaten(request, candidates), request.budget)
+    return TierList(hot, _listed(candidates, frozenset(hot), request.budget))
 
 
-def _ranked(request: DefragRequest, actions: Iterable[Action]) -> list[_Candidate]:
-    """What stays, pinned entries first, then by score, then the newest."""
-    candidates = (_candidate(each, request) for each in _staying(request, actions))
-    return sorted(
-        candidates, key=lambda each: (not each.meta.pinned, -each.facts.score, -each.meta.created_at_ms, each.meta.id)
+def _ranked(request: DefragRequest, actions: Iterable[Action]) -> _Candidates:
+    entries, usage = _staying(request, actions)
+    profiles = request.analysis.profiles
+    facts = tier_columns(entries, profiles, usage, request.now_ms)
+    ids, pinned = column_of(entries, "meta.id"), column_of(entries, "meta.pinned")
+    ranks = [
+        (not is_pinned, -score, -created_at_ms, id)
+        for is_pinned, score, created_at_ms, id in zip(
+            pinned, facts.scores, column_of(entries, "meta.created_at_ms"), ids, strict=True
+        )
+    ]
+    shown = compress(range(len(ids)), [best is not Tier.COLD for best in facts.best])
+    order = sorted(shown, key=ranks.__getitem__)
+    sizes = [
+        whole_chars(len(title), 0 if profile is None else profile.body_chars)
+        for title, profile in zip(column_of(entries, "meta.title"), map(profiles.get, ids), strict=True)
+    ]
+    places = list(map(Place, column_of(entries, "meta.scope"), sizes, pinned))
+    earns_hot = row_answers(
+        _earns_hot,
+        facts.best,
+        pinned,
+        column_of(entries, "meta.kind"),
+        column_of(entries, "meta.importance"),
+        column_of(entries, "meta.origin"),
+        [promoted_by == BY_A_PERSON for promoted_by in column_of(entries, "meta.promoted_by")],
+        [reads >= _READ_OFTEN for reads in facts.reads],
+    )
+    return _Candidates(
+        [ids[row] for row in order],
+        [places[row] for row in order],
+        [facts.best[row] for row in order],
+        [earns_hot[row] for row in order],
     )
 
 
-def _staying(request: DefragRequest, actions: Iterable[Action]) -> Iterable[_Staying]:
-    """The entries as they are once the actions are done, without what has expired or ceased to be true."""
-    staying = {each.meta.id: _Staying(each.meta, _usage_of(each.meta, request)) for each in request.live}
-    for action in actions:
+def _staying(request: DefragRequest, actions: Iterable[Action]) -> tuple[Sequence[Listed], Mapping[str, Usage]]:
+    """The entries as they are once the actions are done, without what has expired or ceased to be true, and their reads."""
+    done = [each for each in actions if isinstance(each, Archive | Merge)]  # others leave an entry where it is
+    touched = frozenset(id for action in done for id in ids_of(action))
+    known = list(map(touched.__contains__, column_of(request.live, "meta.id")))
+    staying = {each.meta.id: _Staying(each, reads_of(each.meta, request.usage)) for each in chosen(request.live, known)}
+    for action in done:
         match action:
             case Archive(id):
                 staying.pop(id, None)
             case Merge(ids):
                 twins = [staying.pop(id) for id in ids]
                 staying[ids[0]] = _as_one(twins, request.now_ms)
-            case _:  # it leaves the entry where it is
-                pass
-    return (each for each in staying.values() if not _is_over(each.meta, request.now_ms))
+    rows, packed = rows_of(chosen(request.live, map(not_, known)))
+    entries = Entries([*rows, *(each.listed for each in staying.values())], packed)
+    usage = {**request.usage, **{id: each.usage for id, each in staying.items()}}
+    return chosen(entries, _holding(entries, request.now_ms)), usage
 
 
 def _as_one(twins: Sequence[_Staying], now_ms: int) -> _Staying:
     reads = sum(each.usage.count for each in twins)
     instants = [each.usage.last_at_ms for each in twins if each.usage.last_at_ms is not None]
-    return _Staying(merged_meta([each.meta for each in twins], now_ms), Usage(reads, max(instants, default=None)))
+    meta = merged_meta([each.listed.meta for each in twins], now_ms)
+    return _Staying(evolve(twins[0].listed, meta=meta), Usage(reads, max(instants, default=None)))
 
 
-def _usage_of(meta: Meta, request: DefragRequest) -> Usage:
-    return request.usage.get(meta.id) or Usage(meta.used, meta.last_used_at_ms)
+def _holding(entries: Sequence[Listed], now_ms: int) -> Iterable[bool]:
+    """Of each, whether it is pinned, or neither has expired nor ceased to be true."""
+    fields = ("meta.pinned", "meta.expires_at_ms", "meta.valid_until_ms")
+    return (
+        is_pinned or not (has_passed(expires_at_ms, now_ms) or has_passed(valid_until_ms, now_ms))
+        for is_pinned, expires_at_ms, valid_until_ms in zip(*(column_of(entries, each) for each in fields), strict=True)
+    )
 
 
-def _candidate(staying: _Staying, request: DefragRequest) -> _Candidate:
-    # Nobody has looked at a body without a profile: then it may be anything.
-    profile = request.analysis.profiles.get(staying.meta.id, Profile(0, 0, is_directive=True))
-    return _Candidate(tier_facts(staying.meta, profile, staying.usage, request.now_ms), staying.usage.count)
-
-
-def _is_over(meta: Meta, now_ms: int) -> bool:
-    ends = (meta.expires_at_ms, meta.valid_until_ms)
-    return not meta.pinned and any(has_passed(end, now_ms) for end in ends)
-
-
-def _beaten(request: DefragRequest, candidates: Iterable[_Candidate]) -> frozenset[str]:
+def _beaten(request: DefragRequest, candidates: _Candidates) -> frozenset[str]:
     """What says nearly the same as, or the contrary of, an entry that wins over it and may be hot itself."""
-    may_be_hot = {each.meta.id for each in candidates if each.facts.best is Tier.HOT}
     kinds = (FindingKind.CONTRADICTION, FindingKind.DUPLICATE, FindingKind.NEAR_DUPLICATE)
-    findings = (finding for kind in kinds for finding in request.analysis.of_kind(kind))
+    findings = [finding for finding in request.analysis.findings if finding.kind in kinds]
+    may_be_hot = frozenset(compress(candidates.ids, [best is Tier.HOT for best in candidates.best])) if findings else ()
     return frozenset(id for finding in findings if finding.ids[0] in may_be_hot for id in finding.ids[1:])
 
 
-def _earns_hot(candidate: _Candidate) -> bool:
-    meta = candidate.meta
-    if candidate.facts.best is not Tier.HOT:
+def _earns_hot(
+    best: Tier, pinned: bool, kind: Kind, importance: Importance, origin: Origin, is_vouched_for: bool, read_often: bool
+) -> bool:
+    if best is not Tier.HOT:
         return False
-    if meta.pinned:
+    if pinned:
         return True
-    if meta.kind in _PASSING:
+    if kind in _PASSING:
         return False
-    matters = meta.importance in (Importance.HIGH, Importance.CRITICAL)
-    if is_vouched_for(meta) or matters or candidate.reads >= _READ_OFTEN:
+    if is_vouched_for or read_often or importance in (Importance.HIGH, Importance.CRITICAL):
         return True
-    return meta.origin is Origin.USER and meta.kind in _LASTING and meta.importance is not Importance.LOW
+    return origin is Origin.USER and kind in _LASTING and importance is not Importance.LOW
 
 
-def _filled(candidates: Iterable[_Candidate], budget: SectionBudget) -> tuple[str, ...]:
-    worthy = {each.meta.id: each.facts for each in candidates}
-    room = SectionRoom(budget.hot_chars, hot_chars, worthy)
-    chosen: list[str] = []
-    for id, facts in worthy.items():
-        is_small = hot_chars(facts) * _LARGEST_SHARE <= budget.hot_chars
-        if facts.meta.pinned or (is_small and room.fits(id)):
-            room.put(id)
-            chosen.append(id)
-    return tuple(chosen)
+def _filled(candidates: _Candidates, beaten: frozenset[str], budget: SectionBudget) -> tuple[str, ...]:
+    taken: dict[str, Place] = {}
+    room = SectionRoom(budget.hot_chars, taken)
+    for id, place in compress(zip(candidates.ids, candidates.places, strict=True), candidates.earns_hot):
+        is_small = place.size * _LARGEST_SHARE <= budget.hot_chars
+        if place.pinned or (is_small and place.size <= room.left(place.scope) and id not in beaten):
+            _put(id, place, taken, room)
+    return tuple(taken)
 
 
-def _listed(candidates: Iterable[_Candidate], budget: SectionBudget) -> tuple[str, ...]:
-    worthy = {each.meta.id: each.facts for each in candidates}
-    room = SectionRoom(budget.warm_lines, one_line, worthy)
-    chosen: list[str] = []
-    for id in worthy:
-        if len(chosen) < _MOST_LISTED and room.fits(id):
-            room.put(id)
-            chosen.append(id)
-    return tuple(chosen)
+def _listed(candidates: _Candidates, elsewhere: frozenset[str], budget: SectionBudget) -> tuple[str, ...]:
+    taken: dict[str, Place] = {}
+    room = SectionRoom(budget.warm_lines, taken)
+    for id, place in zip(candidates.ids, candidates.places, strict=True):
+        if room.left(place.scope) > 0 and id not in elsewhere:
+            _put(id, one_line(place), taken, room)
+            if len(taken) == _MOST_LISTED:
+                break
+    return tuple(taken)
+
+
+def _put(id: str, place: Place, taken: dict[str, Place], room: SectionRoom) -> None:
+    """Put the entry into the room of what is taken, if it is pinned or fits."""
+    taken[id] = place
+    if place.pinned or room.fits(id):
+        room.put(id)
+    else:
+        del taken[id]

@@ -13,7 +13,7 @@ from agent_memory.domain.change import Dropped
 from agent_memory.domain.section import SectionBudget
 from agent_memory.domain.tiering.admission import admit, make_fit
 from agent_memory.domain.tiering.score import TierFacts as TierFacts
-from agent_memory.domain.tiering.section_room import SectionRoom, hot_chars, one_line, within
+from agent_memory.domain.tiering.section_room import SectionRoom, in_one_line, shown_whole, within
 from agent_memory.domain.tiering.vouched import is_vouched_for
 from agent_memory.domain.tiers import Tier, TierList
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Origin, Sensitivity
@@ -62,7 +62,8 @@ def resolve_tiers(
     budget: SectionBudget,
     omitted: Mapping[str, int],
 ) -> Resolved:
-    """The tier list to be kept; `facts` are those of every live entry, by id.
+    """The tier list to be kept. `facts`, by id, are those of the live entries that either list names, that are pinned and
+    that a person vouches for; those of others make no difference.
 
     Pinned entries that may be hot are hot, and always fit. An entry that a person promoted and that no list has held is
     hot like one that is proposed, and stays at least warm while there is room. Without a proposal nothing else changes
@@ -152,7 +153,7 @@ def _resolve_hot(
     staying = [id for id in known.hot if counts.get(id, 0) < TIERINGS_LEFT_OUT]
     new_pins = sorted(pinned - frozenset(staying), key=lambda id: _place(id, wish.hot, facts))
     members = [*staying, *new_pins]
-    room = within(SectionRoom(budget.hot_chars, hot_chars, facts), members)
+    room = within(SectionRoom(budget.hot_chars, shown_whole(facts)), members)
     left_out = frozenset(counts)
     crowded_out = make_fit(members, room, pinned, left_out, facts)
     challengers = [id for id in wish.hot if id not in members and id not in crowded_out]
@@ -205,7 +206,7 @@ def _resolve_warm(
     # Who stays keeps its place, also where it would rather have been hot.
     first = [id for id in hot.leaving if id not in staying]
     lines = dict.fromkeys(id for id in (*first, *staying, *wish.warm) if id not in hot.ids)
-    room = within(SectionRoom(budget.warm_lines, one_line, facts), lines)
+    room = within(SectionRoom(budget.warm_lines, in_one_line(facts)), lines)
     # Given up from the end; last of all what a person vouches for, and of that the newcomers first.
     ranks = {id: is_vouched_for(facts[id].meta) * (1 if id in newly_promoted else 2) for id in lines}
     for _, id in sorted(enumerate(lines), key=lambda place: (ranks[place[1]], -place[0])):

@@ -70,8 +70,11 @@ def score(meta: Meta, usage: Usage, now_ms: int) -> float:
 
 def score_parts(meta: Meta, usage: Usage, now_ms: int) -> ScoreParts:
     """The factors of `score`."""
-    doublings = min((max(usage.count, 0) + 1).bit_length() - 1, _MOST_DOUBLINGS)
-    steps = _steps_since(max(meta.updated_at_ms, usage.last_at_ms or 0), now_ms)
+    return parts_at(meta, doublings_of(usage.count), steps_since(meta.updated_at_ms, usage.last_at_ms, now_ms))
+
+
+def parts_at(meta: Meta, doublings: int, steps: int) -> ScoreParts:
+    """The same by `doublings_of` its reads, and `steps_since` its last read or change."""
     return ScoreParts(
         importance=_OF_IMPORTANCE[meta.importance],
         use=1 + _A_DOUBLING * doublings,
@@ -87,12 +90,28 @@ def is_ageless(meta: Meta) -> bool:
     return meta.kind in (Kind.PREFERENCE, Kind.CONVENTION) and (meta.origin is Origin.USER or is_vouched_for(meta))
 
 
+def doublings_of(reads: int) -> int:
+    """How often 1 must be doubled for so many reads."""
+    return min((max(reads, 0) + 1).bit_length() - 1, _MOST_DOUBLINGS)
+
+
+def steps_since(updated_at_ms: int, last_at_ms: int | None, now_ms: int) -> int:
+    """Whole 30 days since the change or the last read, whichever is later."""
+    return min(max(now_ms - max(updated_at_ms, last_at_ms or 0), 0) // (_STEP_DAYS * _DAY_MS), _OLDEST_STEP)
+
+
 def tier_facts(meta: Meta, profile: Profile, usage: Usage, now_ms: int) -> TierFacts:
-    """The facts of one live entry. What has expired is cold, unless a person pinned it."""
-    best = best_tier(meta, profile.is_directive)
-    expired = has_passed(meta.expires_at_ms, now_ms) and not meta.pinned
-    return TierFacts(meta, profile.body_chars, Tier.COLD if expired else best, score(meta, usage, now_ms))
+    """The facts of one live entry."""
+    has_expired = has_passed(meta.expires_at_ms, now_ms)
+    best = best_now(meta, is_directive=profile.is_directive, has_expired=has_expired)
+    return TierFacts(meta, profile.body_chars, best, score(meta, usage, now_ms))
 
 
-def _steps_since(at_ms: int, now_ms: int) -> int:
-    return min(max(now_ms - at_ms, 0) // (_STEP_DAYS * _DAY_MS), _OLDEST_STEP)
+def best_now(meta: Meta, *, is_directive: bool, has_expired: bool) -> Tier:
+    """The nearest tier that a live entry may have. What has expired is cold, unless a person pinned it."""
+    return Tier.COLD if has_expired and not meta.pinned else best_tier(meta, is_directive)
+
+
+def reads_of(meta: Meta, usage: Mapping[str, Usage]) -> Usage:
+    """Reads by the ledgers, or what the frontmatter brought along for an entry that they do not know."""
+    return usage.get(meta.id) or Usage(meta.used, meta.last_used_at_ms)

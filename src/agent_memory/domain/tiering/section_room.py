@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
 from agent_memory.domain.entry import Meta
 from agent_memory.domain.tiering.score import TierFacts
@@ -16,12 +17,35 @@ HEADING_CHARS = 100
 
 def hot_chars(facts: TierFacts) -> int:
     """About as many characters as the entry takes where it is shown whole."""
-    return len(facts.meta.title) + HEADING_CHARS + facts.body_chars
+    return whole_chars(len(facts.meta.title), facts.body_chars)
 
 
-def one_line(_facts: TierFacts) -> int:
-    """What an entry takes where it is one line."""
-    return 1
+def whole_chars(title_chars: int, body_chars: int) -> int:
+    """The same, by the lengths of title and body."""
+    return title_chars + HEADING_CHARS + body_chars
+
+
+class Place(NamedTuple):
+    """What an entry takes of a section, and of which."""
+
+    scope: str
+    size: int
+    pinned: bool
+
+
+def shown_whole(facts: Mapping[str, TierFacts]) -> dict[str, Place]:
+    """What entries take that are shown whole."""
+    return {id: Place(each.meta.scope, hot_chars(each), each.meta.pinned) for id, each in facts.items()}
+
+
+def in_one_line(facts: Mapping[str, TierFacts]) -> dict[str, Place]:
+    """What entries take that are one line each."""
+    return {id: one_line(place) for id, place in shown_whole(facts).items()}
+
+
+def one_line(place: Place) -> Place:
+    """What the entry takes where it is one line."""
+    return place._replace(size=1)
 
 
 @define
@@ -33,18 +57,18 @@ class SectionRoom:
     """
 
     limit: int
-    size: Callable[[TierFacts], int]
-    facts: Mapping[str, TierFacts]
+    places: Mapping[str, Place]
+    """Of every entry that is put in or asked about, by id."""
     _taken: Counter[str] = field(factory=Counter[str])
     _pinned: Counter[str] = field(factory=Counter[str])
 
     def put(self, id: str) -> None:
         """Take the room of an entry, whether or not it is there."""
-        self._add(id, self.size(self.facts[id]))
+        self._add(self.places[id], 1)
 
     def remove(self, id: str) -> None:
         """Give the room of an entry back."""
-        self._add(id, -self.size(self.facts[id]))
+        self._add(self.places[id], -1)
 
     def fits(self, id: str) -> bool:
         """Whether the entry could be put in as well."""
@@ -55,21 +79,24 @@ class SectionRoom:
 
     def crowded_by(self, id: str) -> bool:
         """Whether a section that shows this entry, which is in, is over the budget."""
-        scope = self.facts[id].meta.scope
+        scope = self.places[id].scope
         if scope != GLOBAL_SCOPE:
             return self._shown(self._taken, scope) > self.limit
         scopes = {GLOBAL_SCOPE} | {each for each in self._taken if self._shown(self._pinned, each) <= self.limit}
         return any(self._shown(self._taken, each) > self.limit for each in scopes)
 
+    def left(self, scope: str) -> int:
+        """The most that an entry of this scope may take that is not pinned; an entry of all scopes perhaps less."""
+        return self.limit - self._shown(self._taken, scope)
+
     def overfull_by_pins(self) -> tuple[str, ...]:
         """The scopes whose pins, with the global ones, are over the budget."""
         return tuple(sorted(each for each in self._pinned if self._shown(self._pinned, each) > self.limit))
 
-    def _add(self, id: str, size: int) -> None:
-        meta = self.facts[id].meta
-        self._taken[meta.scope] += size
-        if meta.pinned:
-            self._pinned[meta.scope] += size
+    def _add(self, place: Place, times: int) -> None:
+        self._taken[place.scope] += times * place.size
+        if place.pinned:
+            self._pinned[place.scope] += times * place.size
 
     def _shown(self, sizes: Counter[str], scope: str) -> int:
         return sizes[GLOBAL_SCOPE] + (0 if scope == GLOBAL_SCOPE else sizes[scope])

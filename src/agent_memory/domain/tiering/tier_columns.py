@@ -1,0 +1,90 @@
+"""Tiers and scores of all entries of a store at once, in columns, without unpacking any."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from agent_memory.domain.entry import Listed, Meta, Source, Usage
+from agent_memory.domain.findings import Profile
+from agent_memory.domain.instants import has_passed
+from agent_memory.domain.packed_entries import column_of
+from agent_memory.domain.row_answers import row_answers
+from agent_memory.domain.tiering.score import best_now, doublings_of, parts_at, steps_since
+from agent_memory.domain.tiers import Tier
+from agent_memory.domain.vocabulary import Harness, Importance, Kind, Origin, Sensitivity
+from agent_memory.values import frozen
+
+_CITING = (Source(Harness.CLAUDE_CODE, turns=(1,)),)
+
+
+@frozen
+class TierColumns:
+    """Of each entry, in their order, what `score.tier_facts` says of it."""
+
+    best: Sequence[Tier]
+    scores: Sequence[float]
+    reads: Sequence[int]
+
+
+def tier_columns(
+    entries: Sequence[Listed], profiles: Mapping[str, Profile], usage: Mapping[str, Usage], now_ms: int
+) -> TierColumns:
+    """The columns of these entries. What nobody has looked into has no profile, and may be a directive."""
+    ids = column_of(entries, "meta.id")
+    counts, instants = _reads(entries, ids, usage)
+    updated = column_of(entries, "meta.updated_at_ms")
+    found = row_answers(
+        _best_and_score,
+        column_of(entries, "meta.kind"),
+        column_of(entries, "meta.importance"),
+        column_of(entries, "meta.origin"),
+        column_of(entries, "meta.sensitivity"),
+        column_of(entries, "meta.pinned"),
+        column_of(entries, "meta.promoted_by"),
+        map(any, column_of(entries, "meta.turns")),
+        [profile is None or profile.is_directive for profile in map(profiles.get, ids)],
+        [has_passed(at_ms, now_ms) for at_ms in column_of(entries, "meta.expires_at_ms")],
+        row_answers(doublings_of, counts),
+        [steps_since(changed, last, now_ms) for changed, last in zip(updated, instants, strict=True)],
+    )
+    return TierColumns([best for best, _ in found], [score for _, score in found], counts)
+
+
+def _best_and_score(
+    kind: Kind,
+    importance: Importance,
+    origin: Origin,
+    sensitivity: Sensitivity,
+    pinned: bool,
+    promoted_by: str | None,
+    cites_a_turn: bool,
+    is_directive: bool,
+    has_expired: bool,
+    doublings: int,
+    steps: int,
+) -> tuple[Tier, float]:
+    # It stands for all entries that have these in common, so that the rules are written down once.
+    like = Meta(
+        *("", "", 0, 0),
+        kind=kind,
+        importance=importance,
+        origin=origin,
+        sensitivity=sensitivity,
+        pinned=pinned,
+        promoted_by=promoted_by,
+        sources=_CITING if cites_a_turn else (),
+    )
+    best = best_now(like, is_directive=is_directive, has_expired=has_expired)
+    return best, parts_at(like, doublings, steps).total
+
+
+def _reads(
+    entries: Sequence[Listed], ids: Iterable[str], usage: Mapping[str, Usage]
+) -> tuple[list[int], list[int | None]]:
+    """Of each as `score.reads_of` has it, how often it was read, and when last."""
+    counts, instants = column_of(entries, "meta.used"), column_of(entries, "meta.last_used_at_ms")
+    known = list(map(usage.get, ids))
+    for row, read in enumerate(known):
+        if read is not None:
+            counts[row], instants[row] = read.count, read.last_at_ms
+    return counts, instants

@@ -1,0 +1,58 @@
+"""Tiers and scores in columns are those of the entries one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hypothesis import given, strategies as st
+
+from agent_memory.domain.entry import Listed, Meta, Source, Usage
+from agent_memory.domain.findings import Profile
+from agent_memory.domain.packed_entries import Entries
+from agent_memory.domain.tiering.score import reads_of, tier_facts
+from agent_memory.domain.tiering.tier_columns import tier_columns
+from agent_memory.domain.vocabulary import Harness, Importance, Kind, Origin, Sensitivity
+from agent_memory.formats.packed_table import PackedTable, packed_piece
+
+NOW_MS = 1_771_000_000_000
+DAY_MS = 86_400_000
+IDS = [f"id__{number:06}" for number in range(8)]
+
+instants = st.integers(-5, 400).map(lambda days: NOW_MS - days * DAY_MS) | st.sampled_from((0, NOW_MS, NOW_MS + 1))
+sources = st.sampled_from(((), (Source(Harness.AMP),), (Source(Harness.AMP), Source(Harness.CODEX, "c-1", turns=(0,)))))
+metas = st.builds(
+    Meta,
+    id=st.sampled_from(IDS),
+    title=st.just("A title"),
+    created_at_ms=instants,
+    updated_at_ms=instants,
+    kind=st.sampled_from(Kind),
+    origin=st.sampled_from(Origin),
+    importance=st.sampled_from(Importance),
+    sensitivity=st.sampled_from(Sensitivity),
+    pinned=st.booleans(),
+    promoted_by=st.sampled_from((None, "person", "an import")),
+    used=st.integers(-2, 600),
+    last_used_at_ms=st.none() | instants,
+    expires_at_ms=st.none() | instants,
+    sources=sources,
+)
+profiles = st.dictionaries(st.sampled_from(IDS), st.builds(Profile, st.integers(0, 9), st.just(1), st.booleans()))
+usages = st.dictionaries(st.sampled_from(IDS), st.builds(Usage, st.integers(-2, 600), st.none() | instants))
+
+
+@given(st.lists(metas, unique_by=lambda meta: meta.id), profiles, usages, st.sampled_from((NOW_MS, 0)), st.booleans())
+def test_the_columns_say_what_is_said_of_each_entry(
+    metas: Sequence[Meta], profiles: dict[str, Profile], usage: dict[str, Usage], now_ms: int, is_packed: bool
+) -> None:
+    entries: Sequence[Listed] = [Listed(meta, f"topics/{meta.id}.md", "") for meta in metas]
+    facts = [
+        tier_facts(meta, profiles.get(meta.id, Profile(0, 0, is_directive=True)), reads_of(meta, usage), now_ms)
+        for meta in metas
+    ]
+    if is_packed:
+        entries = Entries(range(len(entries)), PackedTable([packed_piece(entries)]))
+    columns = tier_columns(entries, profiles, usage, now_ms)
+    assert columns.best == [each.best for each in facts]
+    assert columns.scores == [each.score for each in facts]
+    assert columns.reads == [reads_of(meta, usage).count for meta in metas]
