@@ -20,6 +20,7 @@ import pytest
 from returns.result import Failure, Success
 
 from agent_memory.adapters.disk import paths
+from agent_memory.adapters.disk.directory_state import DirectoryLook
 from agent_memory.adapters.disk.locks import KernelLocks
 from agent_memory.adapters.index import file_batch, index_database, look_ahead, refreshing, shelf_look
 from agent_memory.adapters.index.index_database import DIRECTORY, NAME
@@ -129,14 +130,16 @@ def test_a_new_name_is_seen_where_it_is_no_new_time_of_the_file(
     def look(mtime_ns: int, touched_ns: int, size_bytes: int, inode: int) -> int:
         return hash((mtime_ns, size_bytes, inode))
 
-    def looks(path: str) -> tuple[int, int, list[int]]:
-        if not os.path.isdir(path):
-            return 0, 0, []
-        seen = [os.lstat(f"{path}/{name}") for name in os.listdir(path)]
-        found = [look(each.st_mtime_ns, 0, each.st_size, each.st_ino) for each in seen]
-        return sum(found) + os.lstat(path).st_mtime_ns, 0, found
+    def whole_look(path: str) -> DirectoryLook:
+        seen = DirectoryLook()
+        if os.path.isdir(path):
+            seen.names = os.listdir(path)
+            there = [os.lstat(f"{path}/{name}") for name in seen.names]
+            seen.looks = [look(each.st_mtime_ns, 0, each.st_size, each.st_ino) for each in there]
+            seen.state = sum(seen.looks) + os.lstat(path).st_mtime_ns
+        return seen
 
-    monkeypatch.setattr(look_ahead, "directory_looks", looks)
+    monkeypatch.setattr(look_ahead, "whole_look", whole_look)
     for module in (shelf_look, paths):
         monkeypatch.setattr(module, "look_of", look)
     put(topics, A, "zebra")

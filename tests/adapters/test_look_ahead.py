@@ -145,7 +145,7 @@ def test_nobody_waits_for_a_look_that_hangs(root: str, tmp_path: Path) -> None:
         "root, gate = sys.argv[1:]\n"
         "ahead._WORTH_A_PROCESS_BYTES = 0\n"
         "os.sched_getaffinity = lambda _: {0, 1}\n"
-        "ahead.directory_looks = lambda path: open(gate, 'rb').read()\n"
+        "ahead.whole_look = lambda path: open(gate, 'rb').read()\n"
         "ahead.look_ahead(root)\n"
         "print(len(ahead._begun))\n"
     )

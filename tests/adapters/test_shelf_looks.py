@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_memory.adapters.disk.directory_state import directory_state
+from agent_memory.adapters.disk.directory_state import directory_state, look_through
 from agent_memory.adapters.store import shelf_looks
 from agent_memory.adapters.store.shelf_looks import ShelfLooks
 from agent_memory.adapters.store.shelf_names import ShelfLook
@@ -152,3 +152,17 @@ def test_a_shelf_of_which_something_cannot_be_looked_at_has_no_state(
     look = _look(ShelfLooks(str(topics.parent)))
     assert look.state is None
     assert list(look.files) == ["topics/b.md"]
+
+
+def test_a_look_that_the_caller_has_taken_serves_once_and_only_while_every_name_stands_for_the_same_file(
+    looks: ShelfLooks, topics: Path
+) -> None:
+    seen = look_through(str(topics))
+    looks.take("topics", seen)
+    _edit_in_place(topics)
+    first = _look(looks, lately=False)
+    assert list(first.files.values()) == seen.looks
+    assert _look(looks, lately=False) != first
+    looks.take("topics", seen)
+    _replace(topics)
+    assert _look(looks, lately=False) == ShelfLooks(str(topics.parent)).look("topics").unwrap()

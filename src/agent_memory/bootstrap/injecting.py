@@ -28,6 +28,7 @@ from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import Error, StoreIo, UsageInvalid
 
 if TYPE_CHECKING:
+    from agent_memory.adapters.disk.directory_state import DirectoryLook
     from agent_memory.bootstrap.memory import Memory
 
 _MOST_HITS = 20
@@ -85,13 +86,17 @@ def _delivered(memory: Memory, request: InjectRequest, profile: Profile, passage
         return assemble(passages, profile)
 
 
-def prepare(memory: Memory) -> Result[Shelf, Error]:
-    """The passages for sessions in the working directory, the best of each section first, and the settings."""
+def prepare(memory: Memory, topics: DirectoryLook | None = None) -> Result[Shelf, Error]:
+    """The passages for sessions in the working directory, the best of each section first, and the settings. `topics` is what
+    the caller has seen of the live notes just now."""
+    from agent_memory.adapters.store.entry_files import TOPICS
     from agent_memory.domain.injecting.candidates import candidates, good_until_ms
     from agent_memory.formats.injected_passage import passage_of
 
     around = place_of(memory)
     config = memory.config.inject
+    if topics is not None:
+        memory.store.looks.take(TOPICS, topics)
 
     def shelf(live: Listing) -> Shelf:
         unread = [each.io_error for each in live.unreadable if each.io_error is not None]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import compress
-from operator import attrgetter
+from itertools import compress, count, repeat
+from operator import attrgetter, is_not
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeVar, cast, overload
 
 if TYPE_CHECKING:
@@ -89,11 +89,23 @@ class Unpacking(Mapping[str, Value]):
 class Entries(Sequence["Listed"]):
     """Entries in an order. `rows` has them, or in the place of one that is packed its number."""
 
-    __slots__ = ("packed", "rows")
+    __slots__ = ("_numbered", "packed", "rows")
 
     def __init__(self, rows: Sequence[Listed | int], packed: Packed[Listed]) -> None:
         self.rows = rows
         self.packed = packed
+        self._numbered: tuple[Sequence[int], Sequence[int]] | None = None
+
+    @property
+    def numbered(self) -> tuple[Sequence[int], Sequence[int]]:
+        """The number of each, 0 for one that is not packed; and in which places these are."""
+        if self._numbered is None:
+            unpacked_at = list(compress(count(), map(is_not, map(type, self.rows), repeat(int))))
+            numbers = list(self.rows)
+            for at in unpacked_at:
+                numbers[at] = 0
+            self._numbered = cast("list[int]", numbers), unpacked_at
+        return self._numbered
 
     @overload
     def __getitem__(self, at: int) -> Listed: ...
@@ -163,5 +175,10 @@ def column_of(entries: Sequence[Listed], field: str) -> list[Any]:
     value = attrgetter(field)
     if not isinstance(entries, Entries):
         return list(map(value, entries))
-    known = entries.packed.column(field)
-    return [known[row] if isinstance(row, int) else value(row) for row in entries.rows]
+    if not len(entries.packed):
+        return list(map(value, cast("Sequence[Listed]", entries.rows)))
+    numbers, unpacked_at = entries.numbered
+    column = list(map(entries.packed.column(field).__getitem__, numbers))
+    for at in unpacked_at:
+        column[at] = value(entries.rows[at])
+    return column

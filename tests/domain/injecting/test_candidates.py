@@ -30,7 +30,7 @@ def order(*notes: StoredEntry, around: Place = AROUND) -> list[str]:
     by_id = {each.meta.id: each for each in notes}
     return [
         each.stored.meta.title
-        for each in candidates((each.listed for each in notes), lambda one: by_id.get(one.meta.id), around)
+        for each in candidates([each.listed for each in notes], lambda one: by_id.get(one.meta.id), around)
     ]
 
 

@@ -9,7 +9,7 @@ import os
 import sys
 from array import array
 
-from agent_memory.adapters.disk.directory_state import directory_looks
+from agent_memory.adapters.disk.directory_state import whole_look
 from agent_memory.adapters.disk.durable import close_quietly
 
 _WORTH_A_PROCESS_BYTES = 1 << 18
@@ -26,10 +26,9 @@ def shelf_paths(root: str) -> tuple[str, ...]:
 
 
 def shelf_looks(root: str) -> "tuple[tuple[int, array[int]], ...]":
-    """Of both shelves of a real root, the state, and how each of those on it looks (`directory_looks`). OSError where something
+    """Of both shelves of a real root, the state, and how each of those on it looks (`DirectoryLook`). OSError where something
     cannot be looked at."""
-    found = (directory_looks(path) for path in shelf_paths(root))
-    return tuple((state, array("q", looks)) for state, _, looks in found)
+    return tuple((look.state, array("q", look.looks)) for look in map(whole_look, shelf_paths(root)))
 
 
 def look_ahead(root: str) -> None:

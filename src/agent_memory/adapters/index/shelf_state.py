@@ -15,7 +15,7 @@ class SeenShelves:
     state: bytes
     """What tells one state of them from another."""
     looks: tuple[Sequence[int], ...]
-    """How everything on each looks (`directory_state.directory_looks`)."""
+    """How everything on each looks (`directory_state.DirectoryLook`)."""
 
 
 def see_shelves(root: str) -> SeenShelves | None:

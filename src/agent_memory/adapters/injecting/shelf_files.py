@@ -13,7 +13,7 @@ import os
 import stat
 from _blake2 import blake2b
 
-from agent_memory.adapters.disk.directory_state import directory_state
+from agent_memory.adapters.disk.directory_state import DirectoryLook, whole_look
 from agent_memory.adapters.disk.durable import DIRECTORY_MODE, close_quietly, replace_loosely
 from agent_memory.domain.injecting.passage import Passage
 
@@ -55,13 +55,14 @@ class Shelf:
 class Looks:
     """What everything looked like that a shelf is made from."""
 
-    __slots__ = ("key", "place", "touched_ns")
+    __slots__ = ("key", "place", "topics", "touched_ns")
 
-    def __init__(self, place: str, key: bytes, touched_ns: int) -> None:
+    def __init__(self, place: str, key: bytes, touched_ns: int, topics: DirectoryLook) -> None:
         self.place = place
         self.key = key
         self.touched_ns = touched_ns
         """When the last of the files was touched."""
+        self.topics = topics
 
 
 def looks_of(root: str, place: str, others: "Iterable[str]", version: str) -> Looks:
@@ -80,10 +81,10 @@ def looks_of(root: str, place: str, others: "Iterable[str]", version: str) -> Lo
             continue
         seen.append(f"{path} {status.st_mtime_ns} {status.st_ctime_ns} {status.st_size} {status.st_ino}")
         touched_ns = max(touched_ns, status.st_mtime_ns, status.st_ctime_ns)
-    state, newest_ns = directory_state(f"{root}/topics")
-    seen.append(str(state))
+    topics = whole_look(f"{root}/topics")
+    seen.append(str(topics.state))
     key = blake2b("\n".join(seen).encode("utf-8", "surrogateescape"), digest_size=_DIGEST_BYTES)
-    return Looks(place, key.digest(), max(touched_ns, newest_ns))
+    return Looks(place, key.digest(), max(touched_ns, topics.newest_ns), topics)
 
 
 def read_shelf(root: str, looks: Looks, now_ms: int) -> Shelf | None:

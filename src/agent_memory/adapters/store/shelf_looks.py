@@ -9,6 +9,7 @@ from itertools import chain
 
 from returns.result import Result, Success
 
+from agent_memory.adapters.disk.directory_state import DirectoryLook, directory_known_by
 from agent_memory.adapters.disk.listed_names import names_inside
 from agent_memory.adapters.store.shelf_names import ShelfLook, look_at_shelf
 from agent_memory.errors import Error
@@ -40,6 +41,12 @@ class ShelfLooks:
     def __init__(self, root: str) -> None:
         self._root = root
         self._kept: dict[str, _Kept] = {}
+        self._seen: dict[str, DirectoryLook] = {}
+
+    def take(self, shelf: str, seen: DirectoryLook) -> None:
+        """The next look is this one, if no name has come, gone or been given to another file since it was taken: for whoever
+        has looked since the call began, and has no need to look again."""
+        self._seen[shelf] = seen
 
     def look(self, shelf: str, *, lately: bool = False) -> Result[ShelfLook, Error]:
         """What is there now. With `lately` that of at most `LATELY_NS` ago will do, as long as no name has come, gone or been
@@ -50,13 +57,16 @@ class ShelfLooks:
         if lately and (kept := self._lately(shelf, directory, now_ns)) is not None:
             return Success(kept)
         before = self._kept.pop(shelf, None)
+        seen = self._seen.pop(shelf, None)
+        if seen is not None and seen.directory != directory:
+            seen = None
 
         def keep(look: ShelfLook) -> ShelfLook:
             if directory is not None:
                 self._kept[shelf] = _Kept(look, directory, now_ns)
             return look
 
-        return look_at_shelf(self._root, shelf, None if before is None else before.look.files).map(keep)
+        return look_at_shelf(self._root, shelf, None if before is None else before.look.files, seen).map(keep)
 
     def share(self, shelf: str, look: ShelfLook, files: Mapping[str, int]) -> None:
         """Keep these files, which are equal, in place of those of a look: paths of 50,000 notes are in memory once then."""
@@ -88,4 +98,4 @@ def _rested(directory: str) -> tuple[int, ...] | None:
     grain_ns = _GRAIN_NS if touched_ns % _SECOND_NS else _COARSE_GRAIN_NS
     if time.time_ns() - touched_ns < grain_ns:
         return None
-    return status.st_mtime_ns, status.st_ctime_ns, status.st_ino, status.st_dev
+    return directory_known_by(status)

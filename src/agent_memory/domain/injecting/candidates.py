@@ -3,13 +3,15 @@ said, or vouched for, or an agent concluded unless it is an order."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from heapq import heapify, heappop
-from itertools import islice
+from itertools import chain, compress, islice
+from operator import neg
 
-from agent_memory.domain.entry import Listed, Meta, StoredEntry
-from agent_memory.domain.injecting.place import Place, may_be_injected
+from agent_memory.domain.entry import Listed, StoredEntry
+from agent_memory.domain.injecting.place import Place, may_be_injected, those_let_through
 from agent_memory.domain.injecting.without_orders import without_orders
+from agent_memory.domain.packed_entries import chosen, column_of
 from agent_memory.domain.tiering.eligibility import best_tier, is_directive_entry
 from agent_memory.domain.tiers import Tier
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Importance, Kind
@@ -32,6 +34,9 @@ MOST_A_SECTION = 12
 _POINTS: Mapping[Importance, int] = {importance: points for points, importance in enumerate(Importance)}
 _PINNED = 8
 _HERE = 2
+
+_Rank = tuple[int, int, str, str, int]
+"""What sorts notes, the best first, and the place of one among them."""
 
 
 @frozen
@@ -58,15 +63,15 @@ def shown(stored: StoredEntry, section: str | None = None) -> Shown | None:
 
 
 def candidates(
-    listed: Iterable[Listed], read: Callable[[Listed], StoredEntry | None], around: Place
+    listed: Sequence[Listed], read: Callable[[Listed], StoredEntry | None], around: Place
 ) -> Iterator[Shown]:
     """Of each section the best notes, the best first; only of those are the bodies read."""
-    by_section: dict[str, list[Listed]] = {}
-    for each in listed:
-        if may_be_injected(each, around):
-            by_section.setdefault(SECTION_OF[each.meta.kind], []).append(each)
-    for section, found in by_section.items():
-        yield from islice(_fit(_best_first(found, around.scope, section), read, around), MOST_A_SECTION)
+    fit = those_let_through(listed, around)
+    sections = [SECTION_OF[kind] for kind in column_of(fit, "meta.kind")]
+    ranks = _ranks(fit, around.scope)
+    for section in dict.fromkeys(sections):
+        best = _best_first(compress(ranks, map(section.__eq__, sections)))
+        yield from islice(_fit(map(fit.__getitem__, best), read, around), MOST_A_SECTION)
 
 
 def _fit(best: Iterable[Listed], read: Callable[[Listed], StoredEntry | None], around: Place) -> Iterator[Shown]:
@@ -77,30 +82,35 @@ def _fit(best: Iterable[Listed], read: Callable[[Listed], StoredEntry | None], a
             yield fit
 
 
-def _best_first(found: Iterable[Listed], scope: str, section: str) -> Iterator[Listed]:
-    """In the order of rank; of thousands hardly more than a dozen are asked for, so they are not sorted."""
-    ranked = [(*_rank(each.meta, scope, section), each.path, each) for each in found]
+def _best_first(ranks: Iterable[_Rank]) -> Iterator[int]:
+    """Their places, in the order of rank; of thousands hardly more than a dozen are asked for, so they are not sorted."""
+    ranked = list(ranks)
     heapify(ranked)
     while ranked:
         yield heappop(ranked)[-1]
 
 
-def _rank(meta: Meta, scope: str, section: str) -> tuple[int, int, str]:
-    """Pinned, then what is important and of this place; then the newest. A handoff is of the last session, so only its age
-    counts."""
-    points = 0 if section == "handoff" else _POINTS[meta.importance]
-    points += _PINNED * meta.pinned + (_HERE if meta.scope == scope != GLOBAL_SCOPE else 0)
-    return -points, -meta.updated_at_ms, meta.id
-
-
-def good_until_ms(listed: Iterable[Listed], around: Place) -> int | None:
-    """When the first of these notes runs out; None where none ever does."""
-    scopes = around.scopes
-    ends = (
-        end
-        for each in listed
-        if each.meta.scope in scopes
-        for end in (each.meta.expires_at_ms, each.meta.valid_until_ms)
-        if end is not None and end > around.now_ms
+def _ranks(entries: Sequence[Listed], scope: str) -> list[_Rank]:
+    """Pinned, then what is important and of this place; then the newest."""
+    kinds, importances = column_of(entries, "meta.kind"), column_of(entries, "meta.importance")
+    alike = list(
+        zip(kinds, importances, column_of(entries, "meta.pinned"), column_of(entries, "meta.scope"), strict=True)
     )
-    return min(ends, default=None)
+    points = {each: _points(*each, scope) for each in set(alike)}
+    newest_first = map(neg, column_of(entries, "meta.updated_at_ms"))
+    ids, paths = column_of(entries, "meta.id"), column_of(entries, "path")
+    most_first = map(neg, map(points.__getitem__, alike))
+    return list(zip(most_first, newest_first, ids, paths, range(len(alike)), strict=True))
+
+
+def _points(kind: Kind, importance: Importance, is_pinned: bool, whose: str, scope: str) -> int:
+    """A handoff is of the last session, so only its age counts."""
+    points = 0 if kind is Kind.HANDOFF else _POINTS[importance]
+    return points + _PINNED * is_pinned + (_HERE if whose == scope != GLOBAL_SCOPE else 0)
+
+
+def good_until_ms(listed: Sequence[Listed], around: Place) -> int | None:
+    """When the first of these notes runs out; None where none ever does."""
+    of_here = chosen(listed, map(around.scopes.__contains__, column_of(listed, "meta.scope")))
+    ends = chain(column_of(of_here, "meta.expires_at_ms"), column_of(of_here, "meta.valid_until_ms"))
+    return min((end for end in ends if end is not None and end > around.now_ms), default=None)
