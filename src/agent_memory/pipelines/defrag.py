@@ -19,6 +19,7 @@ from agent_memory.domain.defrag_run import DefragRun, Scan
 from agent_memory.domain.defrag_summary import brief_sentence_of, commit_words
 from agent_memory.domain.defragging.subjects import subject_of
 from agent_memory.domain.findings import Analysis, FindingKind
+from agent_memory.domain.packed_entries import column_of
 from agent_memory.domain.planning.taken_ids import taken_ids
 from agent_memory.domain.recording.recorded_paths import is_ignored
 from agent_memory.domain.results import sealed
@@ -103,7 +104,9 @@ def scan_entries(io: DefragIo, run: DefragRun) -> Result[DefragRun, Error]:
             tiers_before=scan.tiers,
             tiers=scan.tiers,
             memo=scan.memo,
-            hashes={each.meta.id: each.content_hash for each in scan.live.entries},
+            hashes=dict(
+                zip(column_of(scan.live.entries, "meta.id"), column_of(scan.live.entries, "content_hash"), strict=True)
+            ),
         )
     )
 

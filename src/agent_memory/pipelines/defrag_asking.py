@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from returns.result import Failure, Result, Success
 
-from agent_memory.domain.actions import DefragProposal
 from agent_memory.domain.agent_request import DefragRequest
 from agent_memory.domain.analysis.choosing import findings_about, ids_to_show
 from agent_memory.domain.analysis.fingerprints import finding_fingerprint, store_fingerprint
@@ -22,6 +21,7 @@ from agent_memory.domain.results import sealed
 from agent_memory.domain.run import KeptReply
 from agent_memory.domain.tidying.due import NEEDS_NO_JUDGEMENT
 from agent_memory.domain.tidying.left_to_judge import left_to_judge
+from agent_memory.domain.tidying.tidied import ids_to_open
 from agent_memory.domain.tiering.tier_columns import tier_columns
 from agent_memory.domain.tiers import Tier, TierList
 from agent_memory.domain.vocabulary import Sensitivity, Status
@@ -35,7 +35,7 @@ from agent_memory.formats.defrag_prompt import (
 from agent_memory.formats.defrag_reply import parse_defrag_reply
 from agent_memory.pipelines.defrag_io import DefragIo
 from agent_memory.pipelines.defrag_planning import planned
-from agent_memory.values import evolve
+from agent_memory.values import evolve, frozen
 
 WHOLE_STORE_SHOWN_CHARS = 4_000_000
 """Of entries in full for an agent that reads values and no prompt."""
@@ -46,11 +46,12 @@ def run_agent(io: DefragIo, run: DefragRun) -> Result[DefragRun, Error]:
     scan, analysis = run.scan, run.analysis
     if scan is None or analysis is None:
         return Success(run)
-    if not is_anything_new(scan, analysis):
+    question = _question(scan, analysis)
+    if not _is_anything_new(scan, question):
         return Success(planned(io, run, scan))
     io.progress(f"asking {io.agent.name}")
     return (
-        _asked(io, run, scan, analysis)
+        _asked(io, run, scan, question)
         .map(lambda asked: _with_left(io, planned(io, asked, scan), analysis))
         .lash(lambda error: _without_an_answer(io, run, scan, error))
     )
@@ -69,53 +70,64 @@ def _with_left(io: DefragIo, run: DefragRun, analysis: Analysis) -> DefragRun:
     return evolve(run, left=left_to_judge(analysis, (each.action for each in run.plan.actions)))
 
 
-def is_anything_new(scan: Scan, analysis: Analysis) -> bool:
+@frozen
+class _Question:
+    """What a run would ask about."""
+
+    fingerprint: str
+    """Of the live entries."""
+    analysis: Analysis
+    findings: Mapping[str, Finding]
+    """Those of the analysis, by fingerprint."""
+
+
+def _question(scan: Scan, analysis: Analysis) -> _Question:
+    live = scan.live.entries
+    hashes = dict(zip(column_of(live, "meta.id"), column_of(live, "content_hash"), strict=True))
+    findings = {finding_fingerprint(each, hashes): each for each in analysis.findings}
+    return _Question(store_fingerprint(live), analysis, findings)
+
+
+def _is_anything_new(scan: Scan, question: _Question) -> bool:
     """Whether an entry changed since the last tiering, or the analysis found what this agent has not judged yet."""
     if not scan.live.entries:
         return False
-    if scan.memo.fingerprint != store_fingerprint(scan.live.entries):
+    if scan.memo.fingerprint != question.fingerprint:
         return True
-    open_questions = {
-        fingerprint
-        for fingerprint, each in _by_fingerprint(scan, analysis).items()
-        if each.kind not in NEEDS_NO_JUDGEMENT
-    }
-    return bool(open_questions - scan.memo.judged)
+    return any(
+        fingerprint not in scan.memo.judged and each.kind not in NEEDS_NO_JUDGEMENT
+        for fingerprint, each in question.findings.items()
+    )
 
 
-def _by_fingerprint(scan: Scan, analysis: Analysis) -> dict[str, Finding]:
-    hashes = {each.meta.id: each.content_hash for each in scan.live.entries}
-    return {finding_fingerprint(each, hashes): each for each in analysis.findings}
-
-
-def _new_first(scan: Scan, analysis: Analysis, findings: Mapping[str, Finding]) -> Analysis:
+def _new_first(scan: Scan, question: _Question) -> Analysis:
     """The findings that nobody has judged yet before the others: a large store is gone through in several runs."""
-    new = (each for fingerprint, each in findings.items() if fingerprint not in scan.memo.judged)
-    old = (each for fingerprint, each in findings.items() if fingerprint in scan.memo.judged)
-    return evolve(analysis, findings=(*new, *old))
+    findings = question.findings.items()
+    new = (each for fingerprint, each in findings if fingerprint not in scan.memo.judged)
+    old = (each for fingerprint, each in findings if fingerprint in scan.memo.judged)
+    return evolve(question.analysis, findings=(*new, *old))
 
 
-def _judged(scan: Scan, request: DefragRequest, findings: Mapping[str, Finding]) -> frozenset[str]:
+def _judged(scan: Scan, seen: frozenset[str], findings: Mapping[str, Finding]) -> frozenset[str]:
     """The findings that this agent has judged by now: those whose entries it saw. Where it could be shown none that is
     new, the rest will not fit next time either, and counts as judged."""
-    seen = {each.meta.id for each in request.shown}
     whole = frozenset(fingerprint for fingerprint, each in findings.items() if seen.issuperset(each.ids))
     known = scan.memo.judged & findings.keys()
     return whole | known if whole - scan.memo.judged else frozenset(findings)
 
 
-def _asked(io: DefragIo, run: DefragRun, scan: Scan, analysis: Analysis) -> Result[DefragRun, Error]:
-    catalog = tuple(each for each in scan.live.entries if each.meta.sensitivity is not Sensitivity.SECRET)
-    findings = _by_fingerprint(scan, analysis)
-    new_first = _new_first(scan, analysis, findings)
-    visible = frozenset(each.meta.id for each in catalog)
-    told = {fingerprint: each for fingerprint, each in findings.items() if visible.issuperset(each.ids)}
-    key = f"defrag {store_fingerprint(scan.live.entries)} {io.agent.name}"
+def _asked(io: DefragIo, run: DefragRun, scan: Scan, question: _Question) -> Result[DefragRun, Error]:
+    live = scan.live.entries
+    catalog = chosen(live, [each is not Sensitivity.SECRET for each in column_of(live, "meta.sensitivity")])
+    visible = frozenset(column_of(catalog, "meta.id"))
+    new_first = _new_first(scan, question)
+    key = f"defrag {question.fingerprint} {io.agent.name}"
 
     def with_budget(budget: DefragBudget | None) -> Result[DefragRun, Error]:
         room = WHOLE_STORE_SHOWN_CHARS if budget is None else budget.shown_chars
-        found = _found(io, ids_to_show(new_first, scan.live.entries, room, scan.tiers), scan)
-        shown = choose_shown(found, room)  # without those that hold a secret: the agent would not see all of them
+        wanted = ids_to_show(new_first, live, room, scan.tiers)
+        opened = _to_open(io, wanted, scan, question.analysis)
+        shown = choose_shown(_found(io, opened, scan), room)  # without what holds a secret: it would not be all of it
         request = DefragRequest(
             prompt="",
             nonce=io.random_word(),
@@ -135,8 +147,13 @@ def _asked(io: DefragIo, run: DefragRun, scan: Scan, analysis: Analysis) -> Resu
         if budget is not None:
             prompt = render_defrag_prompt(io.prompt_template, _prompt_facts(io, run, request, budget))
             request = evolve(request, prompt=prompt.text)
+        unseen = frozenset(opened) - {each.meta.id for each in shown}
+        told = {key: each for key, each in question.findings.items() if visible.issuperset(each.ids)}
+        judged = _judged(scan, frozenset(wanted) - unseen, told)
+        memo = TieringMemo(question.fingerprint, io.agent.name, judged, scan.memo.omitted)
+        asked = evolve(run, asked=True, reply_key=key, shown=shown, memo=memo)
         return _answer(io, run, request, key).bind(
-            lambda kept: _parsed(io, evolve(run, asked=True, reply_key=key), request, kept, scan, told).map(
+            lambda kept: _parsed(io, asked, kept).map(
                 lambda parsed: parsed if prompt is None else _without_guesses(parsed, request.tiers, prompt.listed)
             )
         )
@@ -144,7 +161,15 @@ def _asked(io: DefragIo, run: DefragRun, scan: Scan, analysis: Analysis) -> Resu
     return _budget(io, run, catalog).bind(with_budget)
 
 
-def _budget(io: DefragIo, run: DefragRun, catalog: tuple[Listed, ...]) -> Result[DefragBudget | None, Error]:
+def _to_open(io: DefragIo, wanted: tuple[str, ...], scan: Scan, analysis: Analysis) -> tuple[str, ...]:
+    """What of the entries to be shown has to be read: of most the built-in judges by what is known of them."""
+    if io.agent.status is not Status.CAPTURED:
+        return wanted
+    touched = ids_to_open(scan.live.entries, analysis, io.clock.now_ms())
+    return tuple(id for id in wanted if id in touched)
+
+
+def _budget(io: DefragIo, run: DefragRun, catalog: Sequence[Listed]) -> Result[DefragBudget | None, Error]:
     limit = io.agent.max_prompt_chars
     if limit is None:
         return Success(None)
@@ -196,24 +221,10 @@ def _best_tiers(request: DefragRequest) -> dict[str, Tier]:
     return dict(zip(column_of(known, "meta.id"), best, strict=True))
 
 
-def _parsed(
-    io: DefragIo,
-    run: DefragRun,
-    request: DefragRequest,
-    kept: KeptReply,
-    scan: Scan,
-    told: Mapping[str, Finding],
-) -> Result[DefragRun, Error]:
-    """`told`: the findings of the request by their fingerprints."""
-    judged = _judged(scan, request, told)
-    memo = TieringMemo(store_fingerprint(scan.live.entries), io.agent.name, judged, scan.memo.omitted)
-
-    def understood(proposal: DefragProposal) -> DefragRun:
-        return evolve(run, proposal=proposal, shown=request.shown, memo=memo)
-
+def _parsed(io: DefragIo, run: DefragRun, kept: KeptReply) -> Result[DefragRun, Error]:
     match sealed(parse_defrag_reply(kept.text, kept.nonce)):
         case Success(proposal):
-            return Success(understood(proposal))
+            return Success(evolve(run, proposal=proposal))
         case Failure(refused):
             return _refused(io, run, refused)
 
@@ -233,7 +244,8 @@ def _refused(io: DefragIo, run: DefragRun, refused: ReplyRefused) -> Result[Defr
 
 def _found(io: DefragIo, ids: tuple[str, ...], scan: Scan) -> tuple[StoredEntry, ...]:
     """The entries, as the scan saw them; one that has changed since is not shown."""
-    listed = {each.meta.id: each for each in scan.live.entries}
+    wanted, live = frozenset(ids), scan.live.entries
+    listed = {each.meta.id: each for each in chosen(live, map(wanted.__contains__, column_of(live, "meta.id")))}
     found = (io.store.read_again(listed[id]) for id in ids if id in listed)
     stored = (each.unwrap() for each in found if isinstance(each, Success))
     return tuple(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import random
+from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +17,9 @@ from agent_memory.domain.analysis.analysis_facts import AnalysisFacts
 from agent_memory.domain.analysis.analyze import analyze
 from agent_memory.domain.analysis.choosing import ids_to_show, shown_chars
 from agent_memory.domain.entry import StoredEntry
-from agent_memory.domain.findings import Finding, FindingKind
+from agent_memory.domain.findings import Analysis, Finding, FindingKind
 from agent_memory.domain.instants import DAY_MS
+from agent_memory.domain.planning.related import note_chars
 from agent_memory.domain.tiers import TierList
 from agent_memory.domain.vocabulary import Kind, Origin, Sensitivity
 from analysed_notes import FACTS, NOON_MS, found, note
@@ -99,14 +102,43 @@ def test_an_entry_that_has_nothing_to_do_with_the_others_changes_nothing(store: 
     assert after.profiles.keys() - before.profiles.keys() == {"id__strang"}
 
 
+def shown_one_by_one(
+    analysis: Analysis, store: dict[str, StoredEntry], max_chars: int, tiers: TierList
+) -> Sequence[str]:
+    """What `ids_to_show` shows, found by asking of each finding whether there is room for it."""
+    sizes = {id: note_chars(each) for id, each in store.items() if each.meta.sensitivity is not Sensitivity.SECRET}
+    mendable = [
+        each.ids
+        for each in analysis.findings
+        if each.kind is not FindingKind.ONE_WAY_LINK
+        and sizes.keys() >= set(each.ids)
+        and not all(store[id].meta.pinned for id in each.ids)
+    ]
+    tiered: list[tuple[str, ...]] = [(id,) for id in (*tiers.hot, *tiers.warm) if id in sizes]
+    if sum(sizes.values()) <= max_chars:
+        return list(dict.fromkeys(chain(*mendable, *tiered, sorted(sizes))))
+    taken: list[str] = []
+    groups = [[ids] for ids in mendable]
+    groups += [[ids[:size] for size in range(len(ids) - 1, 1, -1)] for ids in mendable]
+    groups += [[ids] for ids in tiered]
+    for alternatives in groups:
+        for ids in alternatives:
+            if sum(sizes[id] for id in {*taken, *ids}) <= max_chars:
+                taken += [id for id in ids if id not in taken]
+                break
+    return taken
+
+
 @settings(max_examples=60)
 @given(stores(), st.integers(0, 6_000))
 def test_what_is_shown_fits_and_may_be_seen_p11(store: list[StoredEntry], max_chars: int) -> None:
     analysis = found(*store)
     listed = {each.meta.id: each.listed for each in store}
-    shown = ids_to_show(analysis, listed.values(), max_chars, TierList(hot=IDS[:2]))
+    tiers = TierList(hot=IDS[:2])
+    shown = ids_to_show(analysis, tuple(listed.values()), max_chars, tiers)
     assert len(set(shown)) == len(shown)
-    assert sum(shown_chars(listed[id], analysis) for id in shown) <= max_chars
+    assert sum(shown_chars([listed[id] for id in shown], analysis)) <= max_chars
+    assert list(shown) == shown_one_by_one(analysis, {each.meta.id: each for each in store}, max_chars, tiers)
     assert all(listed[id].meta.sensitivity is not Sensitivity.SECRET for id in shown)
 
 

@@ -33,7 +33,7 @@ def room_for(*notes: StoredEntry) -> int:
 
 def test_an_entry_takes_as_much_room_as_the_prompt_gives_it() -> None:
     analysis = found(ONE)
-    assert shown_chars(ONE.listed, analysis) == note_chars(ONE)
+    assert shown_chars([ONE.listed], analysis) == [note_chars(ONE)]
 
 
 def test_everything_is_shown_where_it_fits_the_candidates_first() -> None:
@@ -96,7 +96,7 @@ def test_findings_are_the_same_by_kind_and_bytes_in_any_order() -> None:
 
 def test_a_store_is_the_same_while_ids_and_bytes_are() -> None:
     same = store_fingerprint(listed(ALL))
-    assert store_fingerprint(reversed(listed(ALL))) == same
+    assert store_fingerprint(listed(ALL)[::-1]) == same
     assert store_fingerprint(listed(ALL[1:])) != same
     changed = Listed(ONE.meta, ONE.listed.path, "other bytes")
     assert store_fingerprint([changed, *listed(ALL[1:])]) != same

@@ -15,7 +15,7 @@ from agent_memory.domain.defrag_plan import DefragFacts, DefragPlan
 from agent_memory.domain.defragging.plan_defrag import plan_defrag
 from agent_memory.domain.entry import MemoryEntry, Source, StoredEntry, Usage
 from agent_memory.domain.section import SectionBudget
-from agent_memory.domain.tidying.tidied import tidied
+from agent_memory.domain.tidying.tidied import ids_to_open, tidied
 from agent_memory.domain.tiering.resolve import resolve_tiers
 from agent_memory.domain.tiering.score import tier_facts
 from agent_memory.domain.tiering.tiers_after import tiers_after
@@ -149,6 +149,17 @@ def test_every_action_passes_the_check_and_a_settled_store_stays_as_it_is(entrie
         assert heirs or id in state.archived
         if entry.meta.pinned:
             assert state.live[id] == entry
+
+
+@settings(max_examples=60)
+@given(ENTRIES)
+def test_what_is_not_opened_would_not_be_touched(entries: list[StoredEntry]) -> None:
+    taken = frozenset(each.meta.id.casefold() for each in entries)
+    analysis = analyze(entries, AnalysisFacts(usage={}, now_ms=NOW_MS, taken_ids=taken))
+    request = evolve(request_of(entries), analysis=analysis, budget=BUDGET)
+    opened = ids_to_open(request.live, analysis, NOW_MS)
+    few = evolve(request, shown=tuple(each for each in entries if each.meta.id in opened))
+    assert tidied(few) == tidied(request)
 
 
 def planted(**fields: Any) -> list[StoredEntry]:

@@ -21,7 +21,7 @@ def archive_expired(store: Store, locks: Locks, now_ms: int) -> Result[Receipt, 
 
     def archived(live: Iterable[Listed]) -> Result[Receipt, Error]:
         movable = {each.meta.id: each for each in live if _may_go(each)}
-        ids = [each.id for each in expired_archivings(movable.values(), now_ms)]
+        ids = [each.id for each in expired_archivings(tuple(movable.values()), now_ms)]
         tiers = store.tiers().value_or(None)  # a damaged list is left as it is, and told of elsewhere
         fewer = None if tiers is None else reduce(without, ids, tiers)
         return store.apply(

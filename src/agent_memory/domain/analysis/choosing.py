@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain, compress
 
 from agent_memory.domain.entry import Listed
-from agent_memory.domain.findings import Analysis, Finding, FindingKind
-from agent_memory.domain.planning.related import NOTE_OVERHEAD_CHARS
+from agent_memory.domain.findings import Analysis, FindingKind
+from agent_memory.domain.packed_entries import chosen, column_of
+from agent_memory.domain.planning.related import NOTE_OVERHEAD_CHARS, tags_chars
 from agent_memory.domain.tiers import TierList
 from agent_memory.domain.vocabulary import Sensitivity
 
@@ -15,56 +17,61 @@ _FOR_PEOPLE = (FindingKind.ONE_WAY_LINK,)
 _PAIR = 2
 
 
-def ids_to_show(analysis: Analysis, live: Iterable[Listed], max_chars: int, tiers: TierList) -> tuple[str, ...]:
+def ids_to_show(analysis: Analysis, live: Sequence[Listed], max_chars: int, tiers: TierList) -> tuple[str, ...]:
     """The ids to show in full within `max_chars` characters of prompt, the most urgent first.
 
     All that may be shown, if they fit. Else the entries of findings, worst first, each group whole before any in part (a
     part has at least two, the winner among them: one side of a duplicate says nothing); then hot and warm ones while there
     is room. Never secret or conflicted ones, and none for a finding of which every entry is pinned.
     """
-    showable = {each.meta.id: each for each in live if _may_be_shown(each)}
-    sizes = {id: shown_chars(each, analysis) for id, each in showable.items()}
-    urgent = [
-        tuple(id for id in finding.ids if id in showable)
-        for finding in analysis.findings
-        if finding.kind not in _FOR_PEOPLE and _can_be_mended(finding, showable)
+    may_be_shown = [
+        sensitivity is not Sensitivity.SECRET and not is_conflicted
+        for sensitivity, is_conflicted in zip(
+            column_of(live, "meta.sensitivity"), column_of(live, "conflicted"), strict=True
+        )
     ]
-    tiered = [(id,) for id in (*tiers.hot, *tiers.warm) if id in showable]
+    showable = live if all(may_be_shown) else chosen(live, may_be_shown)
+    ids = column_of(showable, "meta.id")
+    sizes = dict(zip(ids, shown_chars(showable, analysis), strict=True))
+    hidden = frozenset(column_of(live, "meta.id")).difference(sizes) if showable is not live else frozenset[str]()
+    pinned = frozenset(compress(ids, column_of(showable, "meta.pinned")))
+    # Only findings of which all entries may be shown, and one of them changed.
+    urgent = [
+        each.ids
+        for each in analysis.findings
+        if each.kind not in _FOR_PEOPLE and hidden.isdisjoint(each.ids) and not pinned.issuperset(each.ids)
+    ]
+    tiered = [(id,) for id in (*tiers.hot, *tiers.warm) if id in sizes]
     if sum(sizes.values()) <= max_chars:
-        others = [(id,) for id in sorted(showable)]
-        return tuple(dict.fromkeys(id for group in (*urgent, *tiered, *others) for id in group))
+        return tuple(dict.fromkeys((*chain.from_iterable((*urgent, *tiered)), *sorted(ids))))
     room = _Room(sizes, max_chars)
-    for group in urgent:
-        room.take_whole(group)
-    for group in urgent:
-        room.take_part(group)
-    for group in tiered:
-        room.take_whole(group)
+    room.take_whole(urgent)
+    room.take_parts(urgent)
+    room.take_whole(tiered)
     return room.taken
 
 
-def shown_chars(listed: Listed, analysis: Analysis) -> int:
-    """How many characters an entry may take in a prompt when it is shown in full (as `planning.related.note_chars`)."""
-    meta, profile = listed.meta, analysis.profiles.get(listed.meta.id)
-    tags = sum(len(tag) + 1 for tag in meta.tags)
-    body_chars = profile.body_chars if profile else 0
-    return NOTE_OVERHEAD_CHARS + len(meta.title) + len(meta.description) + tags + len(meta.scope) + body_chars
+def shown_chars(entries: Sequence[Listed], analysis: Analysis) -> list[int]:
+    """How many characters each may take in a prompt when it is shown in full (as `planning.related.note_chars`)."""
+    profiles = map(analysis.profiles.get, column_of(entries, "meta.id"))
+    bodies = [profile.body_chars if profile else 0 for profile in profiles]
+    texts = (column_of(entries, field) for field in ("meta.title", "meta.description", "meta.scope"))
+    tags = map(tags_chars, column_of(entries, "meta.tags"))
+    return [
+        NOTE_OVERHEAD_CHARS + sum(chars)
+        for chars in zip(*(map(len, each) for each in texts), tags, bodies, strict=True)
+    ]
 
 
 def findings_about(analysis: Analysis, ids: Iterable[str]) -> Analysis:
     """The findings whose entries are all among `ids`, and the profiles of those: what may be told to who knows only these."""
     known = frozenset(ids)
+    if known.issuperset(analysis.profiles) and known.issuperset(
+        chain.from_iterable(each.ids for each in analysis.findings)
+    ):
+        return analysis
     findings = tuple(each for each in analysis.findings if known.issuperset(each.ids))
     return Analysis(findings, {id: profile for id, profile in analysis.profiles.items() if id in known})
-
-
-def _may_be_shown(listed: Listed) -> bool:
-    return listed.meta.sensitivity is not Sensitivity.SECRET and not listed.conflicted
-
-
-def _can_be_mended(finding: Finding, showable: Mapping[str, Listed]) -> bool:
-    """Whether all its entries may be shown, and one of them changed."""
-    return all(id in showable for id in finding.ids) and any(not showable[id].meta.pinned for id in finding.ids)
 
 
 class _Room:
@@ -73,23 +80,33 @@ class _Room:
     def __init__(self, sizes: Mapping[str, int], max_chars: int) -> None:
         self._sizes = sizes
         self._left = max_chars
+        self._least = min(sizes.values())
         self._taken: dict[str, None] = {}
 
     @property
     def taken(self) -> tuple[str, ...]:
         return tuple(self._taken)
 
-    def take_whole(self, group: tuple[str, ...]) -> None:
-        """Take the group if there is room for all of it."""
-        missing = [id for id in group if id not in self._taken]
-        needed = sum(self._sizes[id] for id in missing)
-        if needed <= self._left:
-            self._taken.update(dict.fromkeys(missing))
-            self._left -= needed
-
-    def take_part(self, group: tuple[str, ...]) -> None:
-        """Take as much of the beginning of the group as there is room for, two at least."""
-        for size in range(len(group) - 1, _PAIR - 1, -1):
-            if sum(self._sizes[id] for id in group[:size] if id not in self._taken) <= self._left:
-                self.take_whole(group[:size])
+    def take_whole(self, groups: Iterable[tuple[str, ...]]) -> None:
+        """Take each group if there is room for all of it."""
+        for group in groups:
+            if self._left < self._least:
                 return
+            if self._sizes[group[0]] <= self._left or group[0] in self._taken:  # of most the first alone is too large
+                self._take(group)
+
+    def take_parts(self, groups: Iterable[tuple[str, ...]]) -> None:
+        """Take as much of the beginning of each group as there is room for, two at least."""
+        for group in groups:
+            for size in range(len(group) - 1, _PAIR - 1, -1):
+                if self._take(group[:size]):
+                    break
+
+    def _take(self, group: tuple[str, ...]) -> bool:
+        missing = [id for id in group if id not in self._taken]
+        needed = sum(map(self._sizes.__getitem__, missing))
+        if needed > self._left:
+            return False
+        self._taken.update(dict.fromkeys(missing))
+        self._left -= needed
+        return True

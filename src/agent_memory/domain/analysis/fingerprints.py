@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 
 from agent_memory.domain.entry import Listed
 from agent_memory.domain.findings import Finding
+from agent_memory.domain.packed_entries import column_of
 
 
 def finding_fingerprint(finding: Finding, hashes: Mapping[str, str]) -> str:
@@ -17,9 +18,8 @@ def finding_fingerprint(finding: Finding, hashes: Mapping[str, str]) -> str:
     return hashlib.sha256("\n".join((finding.kind, *inputs)).encode()).hexdigest()[:32]
 
 
-def store_fingerprint(live: Iterable[Listed]) -> str:
+def store_fingerprint(live: Sequence[Listed]) -> str:
     """SHA-256 over the ids of the live entries and their files' bytes, in any order, hex."""
-    digest = hashlib.sha256()
-    for line in sorted(f"{each.meta.id} {each.content_hash}\n" for each in live):
-        digest.update(line.encode())
-    return digest.hexdigest()
+    rows = zip(column_of(live, "meta.id"), column_of(live, "content_hash"), strict=True)
+    lines = sorted([f"{id} {content_hash}\n" for id, content_hash in rows])
+    return hashlib.sha256("".join(lines).encode()).hexdigest()

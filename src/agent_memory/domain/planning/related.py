@@ -120,8 +120,13 @@ def choose_shown(stored: Iterable[StoredEntry], max_chars: int) -> tuple[StoredE
 def note_chars(stored: StoredEntry) -> int:
     """How many characters a note may take in a prompt."""
     meta = stored.meta
-    tags = sum(len(tag) + 1 for tag in meta.tags)
-    return NOTE_OVERHEAD_CHARS + len(meta.title) + len(meta.description) + tags + len(meta.scope) + len(stored.body)
+    texts = (meta.title, meta.description, meta.scope, stored.body)
+    return NOTE_OVERHEAD_CHARS + sum(map(len, texts)) + tags_chars(meta.tags)
+
+
+def tags_chars(tags: Sequence[str]) -> int:
+    """How many characters tags take, side by side."""
+    return sum(map(len, tags)) + len(tags)
 
 
 def tag_vocabulary(live: Iterable[Listed], vocabulary: TagVocabulary | None = None, most: int = 100) -> tuple[str, ...]:

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Sequence
 from itertools import chain
-from operator import attrgetter
 
 from agent_memory.domain.entry import Listed, Listing, Listings
+from agent_memory.domain.packed_entries import column_of
 from agent_memory.values import frozen
-
-_id = attrgetter("meta.id")
-_aliases = attrgetter("meta.aliases")
 
 
 def taken_ids(live: Listing, archive: Listing) -> frozenset[str]:
@@ -20,7 +17,7 @@ def taken_ids(live: Listing, archive: Listing) -> frozenset[str]:
 
 def borne_ids(entries: Sequence[Listed]) -> Iterator[str]:
     """The aliases of these entries, then their ids."""
-    return chain(chain.from_iterable(filter(None, map(_aliases, entries))), map(_id, entries))
+    return chain(chain.from_iterable(filter(None, column_of(entries, "meta.aliases"))), column_of(entries, "meta.id"))
 
 
 @frozen

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from agent_memory.domain.actions import Archive
 from agent_memory.domain.entry import Listed
 from agent_memory.domain.findings import Analysis, FindingKind
 from agent_memory.domain.instants import has_passed, iso_of
+from agent_memory.domain.packed_entries import column_of
 from agent_memory.values import frozen
 
 NEEDS_NO_JUDGEMENT = frozenset({FindingKind.EXPIRED, FindingKind.SURPLUS})
@@ -28,13 +29,14 @@ class Due:
         return tuple(each.id for each in (*self.expired, *self.surplus))
 
 
-def due_archivings(live: Iterable[Listed], analysis: Analysis, now_ms: int) -> Due:
+def due_archivings(live: Sequence[Listed], analysis: Analysis, now_ms: int) -> Due:
     """What has expired by now, and what the analysis found over a cap."""
     surplus = (Archive(each.ids[0], each.reason) for each in analysis.of_kind(FindingKind.SURPLUS))
-    return Due(tuple(expired_archivings((each for each in live), now_ms)), tuple(surplus))
+    return Due(tuple(expired_archivings(live, now_ms)), tuple(surplus))
 
 
-def expired_archivings(entries: Iterable[Listed], now_ms: int) -> Iterable[Archive]:
+def expired_archivings(entries: Sequence[Listed], now_ms: int) -> Iterable[Archive]:
     """One for each entry that has expired, the longest expired first."""
-    ended = [(each.meta.expires_at_ms, each.meta.id) for each in entries if has_passed(each.meta.expires_at_ms, now_ms)]
+    instants = zip(column_of(entries, "meta.expires_at_ms"), column_of(entries, "meta.id"), strict=True)
+    ended = [(at_ms, id) for at_ms, id in instants if has_passed(at_ms, now_ms)]
     return (Archive(id, f"it expired on {iso_of(at_ms)[:10]}") for at_ms, id in sorted(ended))

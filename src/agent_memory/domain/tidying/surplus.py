@@ -25,6 +25,8 @@ def surplus(
     Pinned, promoted, secret and conflicted entries are never among it, so that a store of nothing else stays over its
     cap. Of an entry without a profile the characters do not count.
     """
+    if max_entries is None and max_chars is None:
+        return ()
     entries = tuple(live)
     count = len(entries)
     chars = sum(_chars(each, profiles) for each in entries)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 
 from agent_memory.domain.actions import Action, Archive, DefragProposal, Merge, fingerprint_of, ids_of
 from agent_memory.domain.agent_request import DefragRequest
-from agent_memory.domain.entry import StoredEntry
-from agent_memory.domain.findings import FindingKind
+from agent_memory.domain.entry import Listed, StoredEntry
+from agent_memory.domain.findings import Analysis, FindingKind
 from agent_memory.domain.instants import has_passed
 from agent_memory.domain.packed_entries import column_of
 from agent_memory.domain.planning.run_limits import max_changes
@@ -19,13 +20,20 @@ MAX_ACTIONS = 100
 """As many as one reply may hold (design §5.2)."""
 
 
+def ids_to_open(live: Sequence[Listed], analysis: Analysis, now_ms: int) -> frozenset[str]:
+    """The entries that `tidied` may touch, and so all that it need be shown: what has expired, is there twice or is over a cap."""
+    expired = (each.id for each in expired_archivings(live, now_ms))
+    kinds = (FindingKind.DUPLICATE, FindingKind.SURPLUS)
+    return frozenset(chain(expired, *(each.ids for each in analysis.findings if each.kind in kinds)))
+
+
 def tidied(request: DefragRequest) -> DefragProposal:
     """What expired is archived, what is there twice is merged, what is over a cap is archived; and the tiers.
 
     Only entries that were shown in full are touched, and no more of them than one run may change. Near-duplicates and
     contradictions take judgement: they stay as they are (`left_to_judge`).
     """
-    expired = expired_archivings((each.listed for each in request.shown), request.now_ms)
+    expired = expired_archivings([each.listed for each in request.shown], request.now_ms)
     actions = _possible((*expired, *_merges(request), *_surplus(request)), request)
     return DefragProposal(actions, chosen_tiers(request, actions))
 

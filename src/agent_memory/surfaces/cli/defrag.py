@@ -13,6 +13,7 @@ from agent_memory.domain.change import Create, Replace
 from agent_memory.domain.defrag_run import DefragRun
 from agent_memory.domain.defrag_summary import exit_code_of, retiered, sentence_of, summary_of, words_of
 from agent_memory.domain.entry import MemoryEntry
+from agent_memory.domain.packed_entries import column_of
 from agent_memory.domain.plan import Plan
 from agent_memory.domain.results import sealed
 from agent_memory.formats.plan_diff import render_plan_diff, replaced_ids
@@ -72,7 +73,8 @@ def _print_plan(memory: Memory, console: Console, run: DefragRun) -> None:
 def _titles(run: DefragRun, before: dict[str, MemoryEntry]) -> dict[str, str]:
     titles = {id: entry.meta.title for id, entry in before.items()}
     if run.scan is not None:
-        titles |= {each.meta.id: each.meta.title for each in run.scan.live.entries}
+        live = run.scan.live.entries
+        titles |= zip(column_of(live, "meta.id"), column_of(live, "meta.title"), strict=True)
     for change in (change for each in run.plan.actions for change in each.changes):
         if isinstance(change, Create | Replace):
             titles[change.entry.meta.id] = change.entry.meta.title

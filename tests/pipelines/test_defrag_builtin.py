@@ -1,0 +1,83 @@
+"""The built-in reads no more notes than it may touch, and judges the others by what is known of them."""
+
+from __future__ import annotations
+
+import pytest
+from returns.result import Result
+
+from agent_memory.adapters.agent.builtin_agent import BuiltinAgent
+from agent_memory.adapters.store.dict_store import DictStore
+from agent_memory.domain.defrag_run import DefragRun
+from agent_memory.domain.defrag_summary import sentence_of
+from agent_memory.domain.entry import Listed, StoredEntry
+from agent_memory.domain.findings import FindingKind
+from agent_memory.domain.instants import DAY_MS
+from agent_memory.errors import Error
+from agent_memory.pipelines.defrag import defrag
+from agent_memory.values import evolve
+from pipelines.defrag_world import DefragWorld, TidyingAgent
+
+LOCKS = "Locks of `flock` die with their holder, so a crash leaves none behind."
+
+
+class WatchedStore(DictStore):
+    """One that remembers what was read to be shown."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.opened: list[str] = []
+
+    def read_again(self, listed: Listed) -> Result[StoredEntry, Error]:
+        self.opened.append(listed.meta.id)
+        return super().read_again(listed)
+
+
+class World(DefragWorld):
+    """A store that the built-in tidies."""
+
+    def __init__(self) -> None:
+        super().__init__(TidyingAgent([]), store=WatchedStore())
+
+    def tidied(self, *, dry_run: bool = False) -> tuple[DefragRun, set[str]]:
+        """A run, and what it read to show it, once all notes are known."""
+        store = self.store
+        assert isinstance(store, WatchedStore)
+        io = evolve(self.io(), agent=BuiltinAgent())
+        defrag(io, DefragRun("first", self.clock.at_ms, dry_run=True)).unwrap()
+        store.opened.clear()
+        self.runs += 1
+        run = defrag(io, DefragRun(f"run-{self.runs}", self.clock.at_ms, dry_run)).unwrap()
+        return run, set(store.opened)
+
+
+@pytest.fixture
+def world() -> World:
+    return World()
+
+
+def test_only_what_is_there_twice_or_has_expired_is_read(world: World) -> None:
+    one, other = world.note("Locks", LOCKS), world.note("Locks again", f"{LOCKS}\n")
+    over = world.note("Sale", "The sale ends on Sunday.", expires_at_ms=world.clock.at_ms + 3 * DAY_MS)
+    world.note("Port", "The staging server listens on port 8443.")
+    world.note("Other port", "The staging server listens on port 8080.")
+    world.clock.at_ms += 4 * DAY_MS
+    run, opened = world.tidied()
+    assert opened == {one, other, over}
+    assert sentence_of(run).startswith("1 merged, 1 archived")
+
+
+def test_what_is_not_read_is_judged_all_the_same(world: World) -> None:
+    world.note("Port", "The staging server listens on port 8443.")
+    world.note("Port again", "The staging server listens on port 8080.")
+    run, opened = world.tidied()
+    assert ([each.kind for each in run.left], opened) == ([FindingKind.CONTRADICTION], set())
+    assert len(run.memo.judged) == 1
+    again, _ = world.tidied()
+    assert (run.asked, again.asked) == (True, False)
+
+
+def test_what_holds_a_secret_is_not_touched_p20(world: World) -> None:
+    key = "ghp_" + "16C7e42F292c6912E7710c838347Ae178B4a"
+    one, other = world.note("Key", f"The token is {key}"), world.note("Key 2", f"The token is {key}")
+    run, opened = world.tidied()
+    assert (run.plan.actions, run.shown, opened) == ((), (), {one, other})
