@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import compress
+from itertools import compress, repeat
 from operator import not_
 
 from agent_memory.domain.actions import Action, Archive, Merge, ids_of
@@ -16,7 +16,7 @@ from agent_memory.domain.row_answers import row_answers
 from agent_memory.domain.section import SectionBudget
 from agent_memory.domain.tidying.twins import merged_meta
 from agent_memory.domain.tiering.score import reads_of
-from agent_memory.domain.tiering.section_room import Place, SectionRoom, one_line, whole_chars
+from agent_memory.domain.tiering.section_room import Place, SectionRoom, whole_chars
 from agent_memory.domain.tiering.tier_columns import tier_columns
 from agent_memory.domain.tiering.vouched import BY_A_PERSON
 from agent_memory.domain.tiers import Tier, TierList
@@ -49,8 +49,10 @@ class _Candidates:
     """What stays and may be shown, as columns: pinned entries first, then by score, then the newest."""
 
     ids: Sequence[str]
-    places: Sequence[Place]
-    """What each takes where it is shown whole."""
+    scopes: Sequence[str]
+    sizes: Sequence[int]
+    """Characters that each takes where it is shown whole."""
+    pinned: Sequence[bool]
     best: Sequence[Tier]
     earns_hot: Sequence[bool]
 
@@ -73,19 +75,11 @@ def _ranked(request: DefragRequest, actions: Iterable[Action]) -> _Candidates:
     profiles = request.analysis.profiles
     facts = tier_columns(entries, profiles, usage, request.now_ms)
     ids, pinned = column_of(entries, "meta.id"), column_of(entries, "meta.pinned")
-    ranks = [
-        (not is_pinned, -score, -created_at_ms, id)
-        for is_pinned, score, created_at_ms, id in zip(
-            pinned, facts.scores, column_of(entries, "meta.created_at_ms"), ids, strict=True
-        )
-    ]
-    shown = compress(range(len(ids)), [best is not Tier.COLD for best in facts.best])
-    order = sorted(shown, key=ranks.__getitem__)
+    scopes, created_at_ms = column_of(entries, "meta.scope"), column_of(entries, "meta.created_at_ms")
     sizes = [
         whole_chars(len(title), 0 if profile is None else profile.body_chars)
         for title, profile in zip(column_of(entries, "meta.title"), map(profiles.get, ids), strict=True)
     ]
-    places = list(map(Place, column_of(entries, "meta.scope"), sizes, pinned))
     earns_hot = row_answers(
         _earns_hot,
         facts.best,
@@ -96,12 +90,12 @@ def _ranked(request: DefragRequest, actions: Iterable[Action]) -> _Candidates:
         [promoted_by == BY_A_PERSON for promoted_by in column_of(entries, "meta.promoted_by")],
         [reads >= _READ_OFTEN for reads in facts.reads],
     )
-    return _Candidates(
-        [ids[row] for row in order],
-        [places[row] for row in order],
-        [facts.best[row] for row in order],
-        [earns_hot[row] for row in order],
-    )
+    order = list(compress(range(len(ids)), [best is not Tier.COLD for best in facts.best]))
+    order.sort(key=ids.__getitem__)
+    for column in (created_at_ms, facts.scores, pinned):  # what counts most comes last
+        order.sort(key=column.__getitem__, reverse=True)
+    columns = (ids, scopes, sizes, pinned, facts.best, earns_hot)
+    return _Candidates(*(list(map(column.__getitem__, order)) for column in columns))
 
 
 def _staying(request: DefragRequest, actions: Iterable[Action]) -> tuple[Sequence[Listed], Mapping[str, Usage]]:
@@ -162,30 +156,36 @@ def _earns_hot(
 
 
 def _filled(candidates: _Candidates, beaten: frozenset[str], budget: SectionBudget) -> tuple[str, ...]:
-    taken: dict[str, Place] = {}
-    room = SectionRoom(budget.hot_chars, taken)
-    for id, place in compress(zip(candidates.ids, candidates.places, strict=True), candidates.earns_hot):
-        is_small = place.size * _LARGEST_SHARE <= budget.hot_chars
-        if place.pinned or (is_small and place.size <= room.left(place.scope) and id not in beaten):
-            _put(id, place, taken, room)
-    return tuple(taken)
+    rows = zip(candidates.ids, candidates.scopes, candidates.sizes, candidates.pinned, strict=True)
+    return _fitting(
+        (
+            row
+            for row in compress(rows, candidates.earns_hot)
+            if row[3] or (row[2] * _LARGEST_SHARE <= budget.hot_chars and row[0] not in beaten)
+        ),
+        budget.hot_chars,
+    )
 
 
 def _listed(candidates: _Candidates, elsewhere: frozenset[str], budget: SectionBudget) -> tuple[str, ...]:
+    rows = zip(candidates.ids, candidates.scopes, repeat(1), candidates.pinned)
+    left = [id not in elsewhere for id in candidates.ids]
+    return _fitting(compress(rows, left), budget.warm_lines)[:_MOST_LISTED]
+
+
+def _fitting(rows: Iterable[tuple[str, str, int, bool]], limit: int) -> tuple[str, ...]:
+    """The ids of those that fit, the first ones first; those that are pinned, which come before all others, fit in any case.
+    A row is an id, its scope, how much it takes and whether it is pinned."""
     taken: dict[str, Place] = {}
-    room = SectionRoom(budget.warm_lines, taken)
-    for id, place in zip(candidates.ids, candidates.places, strict=True):
-        if room.left(place.scope) > 0 and id not in elsewhere:
-            _put(id, one_line(place), taken, room)
-            if len(taken) == _MOST_LISTED:
-                break
+    room = SectionRoom(limit, taken)
+    too_large: dict[str, int] = {}  # of each scope, since room only shrinks
+    for id, scope, size, is_pinned in rows:
+        if size >= too_large.get(scope, size + 1) and not is_pinned:
+            continue
+        taken[id] = Place(scope, size, is_pinned)
+        if is_pinned or room.fits(id):
+            room.put(id)
+        else:
+            del taken[id]
+            too_large[scope] = size
     return tuple(taken)
-
-
-def _put(id: str, place: Place, taken: dict[str, Place], room: SectionRoom) -> None:
-    """Put the entry into the room of what is taken, if it is pinned or fits."""
-    taken[id] = place
-    if place.pinned or room.fits(id):
-        room.put(id)
-    else:
-        del taken[id]

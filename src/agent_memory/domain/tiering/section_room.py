@@ -40,12 +40,7 @@ def shown_whole(facts: Mapping[str, TierFacts]) -> dict[str, Place]:
 
 def in_one_line(facts: Mapping[str, TierFacts]) -> dict[str, Place]:
     """What entries take that are one line each."""
-    return {id: one_line(place) for id, place in shown_whole(facts).items()}
-
-
-def one_line(place: Place) -> Place:
-    """What the entry takes where it is one line."""
-    return place._replace(size=1)
+    return {id: Place(each.meta.scope, 1, each.meta.pinned) for id, each in facts.items()}
 
 
 @define
@@ -84,10 +79,6 @@ class SectionRoom:
             return self._shown(self._taken, scope) > self.limit
         scopes = {GLOBAL_SCOPE} | {each for each in self._taken if self._shown(self._pinned, each) <= self.limit}
         return any(self._shown(self._taken, each) > self.limit for each in scopes)
-
-    def left(self, scope: str) -> int:
-        """The most that an entry of this scope may take that is not pinned; an entry of all scopes perhaps less."""
-        return self.limit - self._shown(self._taken, scope)
 
     def overfull_by_pins(self) -> tuple[str, ...]:
         """The scopes whose pins, with the global ones, are over the budget."""
