@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import compress, repeat
 from operator import not_
+from typing import TypeVar
 
 from agent_memory.domain.actions import Action, Archive, Merge, ids_of
 from agent_memory.domain.agent_request import DefragRequest
@@ -22,6 +23,8 @@ from agent_memory.domain.tiering.vouched import BY_A_PERSON
 from agent_memory.domain.tiers import Tier, TierList
 from agent_memory.domain.vocabulary import Importance, Kind, Origin
 from agent_memory.values import evolve, frozen
+
+Value = TypeVar("Value")
 
 _LASTING = (Kind.PREFERENCE, Kind.CONVENTION, Kind.DECISION, Kind.LESSON, Kind.PROJECT)
 """What a session should know before it begins, where a person said it. A fact is looked up, and an agent's conclusion is
@@ -94,8 +97,19 @@ def _ranked(request: DefragRequest, actions: Iterable[Action]) -> _Candidates:
     order.sort(key=ids.__getitem__)
     for column in (created_at_ms, facts.scores, pinned):  # what counts most comes last
         order.sort(key=column.__getitem__, reverse=True)
-    columns = (ids, scopes, sizes, pinned, facts.best, earns_hot)
-    return _Candidates(*(list(map(column.__getitem__, order)) for column in columns))
+    return _Candidates(
+        _at(order, ids),
+        _at(order, scopes),
+        _at(order, sizes),
+        _at(order, pinned),
+        _at(order, facts.best),
+        _at(order, earns_hot),
+    )
+
+
+def _at(rows: Iterable[int], column: Sequence[Value]) -> list[Value]:
+    """What stands in these rows of a column, in their order."""
+    return list(map(column.__getitem__, rows))
 
 
 def _staying(request: DefragRequest, actions: Iterable[Action]) -> tuple[Sequence[Listed], Mapping[str, Usage]]:
