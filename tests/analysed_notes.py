@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from io import BytesIO
 from itertools import count
 from typing import Any
@@ -16,9 +17,11 @@ from agent_memory.domain.analysis.noticed import noticed_in
 from agent_memory.domain.analysis.vocabulary import Vocabulary
 from agent_memory.domain.entry import Listed, Meta, StoredEntry
 from agent_memory.domain.findings import Analysis, FindingKind
+from agent_memory.domain.packed_entries import Entries
 from agent_memory.domain.text.ids import mint_id
 from agent_memory.formats.compared_file import parse_compared, render_compared
 from agent_memory.formats.gathered_file import parse_gathered, render_gathered
+from agent_memory.formats.packed_table import PackedTable, packed_piece
 
 REPO = "github.com/dana/parcels"
 NOON_MS = 1_772_409_600_000
@@ -51,8 +54,15 @@ def found(*notes: StoredEntry, facts: AnalysisFacts = FACTS) -> Analysis:
     assert same is kept
     read = parse_compared("", render_compared("", b"", "key", compared), "key")
     assert read is not None
-    assert analyze_compared([each.meta for each in notes], read, facts) == analysis
+    live = [each.listed for each in notes]
+    assert analyze_compared(live, read, facts) == analysis
+    assert analyze_compared(packed(live), read, facts) == analysis
     return analysis
+
+
+def packed(live: Sequence[Listed]) -> Sequence[Listed]:
+    """The same, of which none is unpacked."""
+    return Entries(range(len(live)), PackedTable([packed_piece(live)]))
 
 
 def written(gathered: Gathered) -> Gathered:

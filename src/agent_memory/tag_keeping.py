@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import compress
 from typing import TypeVar
 
 from returns.result import Failure, Result, Success
@@ -10,6 +11,7 @@ from returns.result import Failure, Result, Success
 from agent_memory.domain.change import Dropped, Receipt, Replace
 from agent_memory.domain.entry import Listed, Listing, MemoryEntry, StoredEntry, UnreadableFile
 from agent_memory.domain.note_draft import Caller
+from agent_memory.domain.packed_entries import column_of
 from agent_memory.domain.tagging.tag_survey import TagUse, survey_tags
 from agent_memory.domain.tagging.tag_vocabulary import TagVocabulary
 from agent_memory.domain.text.tags import normal_tag
@@ -61,15 +63,14 @@ class TagKeeping:
     def list(self) -> Result[Tags, Error]:
         """Every tag in use or accepted. An agent is told of none that only secret notes have."""
 
-        def seen(live: Listing) -> Iterable[Listed]:
+        def seen(live: Listing) -> Iterable[Sequence[str]]:
             hidden = Sensitivity.SECRET if self.caller.is_agent else None
-            return (each for each in live.entries if each.meta.sensitivity is not hidden)
+            is_shown = (each is not hidden for each in column_of(live.entries, "meta.sensitivity"))
+            return compress(column_of(live.entries, "meta.tags"), is_shown)
 
         return self.vocabulary.get().bind(
             lambda vocabulary: self.store.list().map(
-                lambda live: Tags(
-                    survey_tags((each.meta for each in seen(live)), vocabulary), vocabulary.renamed, live.unreadable
-                )
+                lambda live: Tags(survey_tags(seen(live), vocabulary), vocabulary.renamed, live.unreadable)
             )
         )
 

@@ -9,12 +9,14 @@ import marshal
 from typing import Any
 
 from agent_memory.domain.analysis.compared import Compared
+from agent_memory.domain.analysis.outlines import OutlineColumns, Outlines
 from agent_memory.domain.findings import Finding, FindingKind
-from agent_memory.formats.outline_columns import packed_outlines, unpacked_outlines
 from agent_memory.formats.sealed_marshal import sealed_value, unsealed_value
+from agent_memory.values import field_names
 
 _LAYOUT = "compared 2"
 _MARSHAL_VERSION = 4
+_OUTLINES = field_names(OutlineColumns)
 _MOST_KEPT = 2
 """A defrag leaves alone what changed in every run, which an examination does not."""
 
@@ -38,14 +40,16 @@ def _kept(program: str, data: bytes) -> list[tuple[str, bytes]]:
 
 
 def _packed(compared: Compared) -> tuple[Any, ...]:
+    outlines = compared.outlines
+    columns = outlines.columns.of_slots(outlines.slots.values())
     return (
         [(each.kind.value, each.ids, each.reason, each.score) for each in compared.findings],
-        list(compared.outlines),
-        packed_outlines(compared.outlines.values()),
+        list(outlines.slots),
+        tuple([getattr(columns, name) for name in _OUTLINES]),
     )
 
 
 def _unpacked(packed: bytes) -> Compared:
     findings, ids, outlines = marshal.loads(packed)
     found = tuple(Finding(FindingKind(kind), ids, reason, score) for kind, ids, reason, score in findings)
-    return Compared(found, dict(zip(ids, unpacked_outlines(outlines), strict=True)))
+    return Compared(found, Outlines(dict(zip(ids, range(len(ids)), strict=True)), OutlineColumns(*outlines)))

@@ -20,8 +20,8 @@ from agent_memory.domain.analysis.denials import Denial
 from agent_memory.domain.analysis.gathered import Gathered
 from agent_memory.domain.analysis.likened import Likened, LikenedPair
 from agent_memory.domain.analysis.noticed import PackedClaim
+from agent_memory.domain.analysis.outlines import OutlineColumns
 from agent_memory.domain.analysis.ragged import Ragged
-from agent_memory.formats.outline_columns import packed_outlines, unpacked_outlines
 from agent_memory.values import field_names
 
 _LAYOUT = "gathered 1"
@@ -29,6 +29,7 @@ _MARSHAL_VERSION = 4
 _DIGEST_BYTES = 32
 _LENGTH_BYTES = 8
 _CLAIM, _DENIAL, _PAIR = field_names(PackedClaim), field_names(Denial), field_names(LikenedPair)
+_OUTLINES = field_names(OutlineColumns)
 _NUMBERS = "I" + 3 * "II" + "IQ" + 3 * "II"
 """The kind of numbers in each piece but the first (`_pieces`)."""
 
@@ -84,7 +85,7 @@ def _small_columns(gathered: Gathered) -> tuple[Any, ...]:
         list(gathered.digests),
         {slot: _rows(each, _CLAIM) for slot, each in gathered.claims.items()},
         {slot: _rows(each, _DENIAL) for slot, each in gathered.denials.items()},
-        packed_outlines(gathered.outlines),
+        tuple([getattr(gathered.outlines, name) for name in _OUTLINES]),
         _rows(gathered.likened.pairs, _PAIR),
     )
 
@@ -117,7 +118,7 @@ def _gathered(small: tuple[Any, ...], large: Sequence[array[int]]) -> Gathered:
         stated,
         {slot: tuple([PackedClaim(*each) for each in rows]) for slot, rows in claims.items()},
         {slot: tuple([Denial(*each) for each in rows]) for slot, rows in denials.items()},
-        unpacked_outlines(outlines),
+        OutlineColumns(*outlines),
         Likened(frozenset(slots), holders, probed, limits, tuple([LikenedPair(*each) for each in pairs])),
     )
 
@@ -128,4 +129,4 @@ def _rows(values: Iterable[object], names: Sequence[str]) -> list[tuple[Any, ...
 
 def _signature(program: str) -> bytes:
     known = (_LAYOUT, program, sys.implementation.cache_tag, sys.byteorder, [array(each).itemsize for each in _NUMBERS])
-    return hashlib.sha256(repr((*known, _CLAIM, _DENIAL, _PAIR)).encode()).digest()
+    return hashlib.sha256(repr((*known, _CLAIM, _DENIAL, _PAIR, _OUTLINES)).encode()).digest()

@@ -1,31 +1,37 @@
-"""What looks at notes found, as `.cache/examined` and back: of each look the hashes of the contents of which it is true (see
-`sealed_marshal` for what is around them). Of most notes there is nothing to be said, and nothing is said once."""
+"""What looks at notes found, as `.cache/examined` and back: the files that were looked at, each with the hash of what was in it
+then, and the looks of those of which there is something to be said (see `sealed_marshal` for what is around them)."""
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Mapping
 
 from agent_memory.domain.checkup.note_look import NoteLook
 from agent_memory.formats.sealed_marshal import sealed_value, unsealed_value
-from agent_memory.values import field_names
+from agent_memory.values import field, field_names, frozen
 
-_LAYOUT = "looks 1"
+_LAYOUT = "looks 2"
 _LOOK = field_names(NoteLook)
 
 
-def render_looks(judges: str, looks: Mapping[str, NoteLook]) -> bytes:
-    """The whole file, of looks by content hash. `judges` is what they depend on: by others another look may be found."""
-    hashes: dict[NoteLook, list[str]] = defaultdict(list)
-    for content_hash, look in looks.items():
-        hashes[look].append(content_hash)
-    rows = [(tuple([getattr(look, name) for name in _LOOK]), same) for look, same in hashes.items()]
-    return sealed_value((_LOOK, rows), _LAYOUT, judges)
+@frozen
+class Looks:
+    """By the paths of files."""
+
+    hashes: Mapping[str, str] = field(factory=dict[str, str])
+    """Of the content with which each was looked at."""
+    odd: Mapping[str, NoteLook] = field(factory=dict[str, NoteLook])
+    """What was found in those in which something was."""
 
 
-def parse_looks(judges: str, data: bytes) -> dict[str, NoteLook]:
+def render_looks(judges: str, looks: Looks) -> bytes:
+    """The whole file. `judges` is what they depend on: by others another look may be found."""
+    odd = {path: tuple([getattr(look, name) for name in _LOOK]) for path, look in looks.odd.items()}
+    return sealed_value((_LOOK, list(looks.hashes), list(looks.hashes.values()), odd), _LAYOUT, judges)
+
+
+def parse_looks(judges: str, data: bytes) -> Looks:
     """What was rendered by the same judges; nothing of anything else."""
-    names, rows = unsealed_value(data, _LAYOUT, judges) or (_LOOK, ())
+    names, paths, hashes, odd = unsealed_value(data, _LAYOUT, judges) or (_LOOK, (), (), {})
     if names != _LOOK:
-        return {}
-    return {content_hash: look for fields, same in rows for look in (NoteLook(*fields),) for content_hash in same}
+        return Looks()
+    return Looks(dict(zip(paths, hashes, strict=True)), {path: NoteLook(*fields) for path, fields in odd.items()})

@@ -12,6 +12,7 @@ from agent_memory.domain.analysis.outline import Outline, outline_of
 from agent_memory.domain.analysis.vocabulary import Vocabulary
 from agent_memory.domain.entry import Listed
 from agent_memory.domain.findings import Analysis
+from agent_memory.domain.packed_entries import chosen, column_of
 from agent_memory.pipelines.defrag_io import DefragIo
 from agent_memory.pipelines.noticing import notice, read_as_listed
 from agent_memory.values import evolve
@@ -23,14 +24,14 @@ def analysed(io: DefragIo, live: Sequence[Listed], facts: AnalysisFacts, missed:
     key = comparison_key(live, facts)
     known = None if io.compared is None else io.compared.recall(key)
     if known is not None:
-        outlines = {**known.outlines, **dict(_outlined(io, live, known, missed))}
-        return analyze_compared([each.meta for each in live], evolve(known, outlines=outlines), facts)
+        outlines = known.outlines.joined(dict(_outlined(io, live, known, missed)))
+        return analyze_compared(live, evolve(known, outlines=outlines), facts)
     read: list[Listed] = []
     compared = _compared(io, live, facts, missed, read)
     kept = may_be_kept(compared, live, read)
     if io.compared is not None and kept is not None:
         io.compared.keep(key, kept)
-    return analyze_compared([each.meta for each in read], compared, facts)
+    return analyze_compared(read, compared, facts)
 
 
 def _compared(
@@ -54,8 +55,8 @@ def _compared(
 def _outlined(
     io: DefragIo, live: Sequence[Listed], known: Compared, missed: list[str]
 ) -> Iterator[tuple[str, Outline]]:
-    for listed in live:
-        if listed.meta.id not in known.outlines:
-            stored = read_as_listed(io, listed, missed)
-            if stored is not None:
-                yield listed.meta.id, outline_of(stored)
+    unknown = [id not in known.outlines for id in column_of(live, "meta.id")]
+    for listed in chosen(live, unknown):
+        stored = read_as_listed(io, listed, missed)
+        if stored is not None:
+            yield listed.meta.id, outline_of(stored)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,6 +17,7 @@ from agent_memory.adapters.analysis.noticed_files import NoticedFiles
 from agent_memory.adapters.checkup.kept_looks import CACHE_NAME, KeptLooks, judges
 from agent_memory.adapters.checkup.note_files import read_again
 from agent_memory.adapters.checkup.note_looks import NoteLooks
+from agent_memory.domain.analysis.compared import Compared
 from agent_memory.domain.analysis.noticed import noticed_in
 from agent_memory.domain.analysis.vocabulary import Vocabulary
 from agent_memory.domain.checkup.examination import Examination
@@ -133,6 +136,32 @@ def test_nothing_of_a_secret_note_is_kept_p20(patient: Patient, opened: list[str
     assert [path for path in opened if "Safe" in path] == opened != []
 
 
+def test_of_a_note_that_becomes_secret_not_even_the_name_is_kept_p20(patient: Patient) -> None:
+    path = patient.path_of(patient.note("Safe", "The safe is behind the heron."))
+    examined(patient)
+    assert b"Safe" in (patient.root / ".cache" / CACHE_NAME).read_bytes(), "positive control"
+    path.write_text(path.read_text().replace("---\n", "---\nsensitivity: secret\n", 1))
+    examined(patient)
+    assert b"Safe" not in (patient.root / ".cache" / CACHE_NAME).read_bytes()
+
+
+def test_what_only_time_or_other_notes_make_of_a_note_is_told_though_it_is_as_it_was(
+    patient: Patient, opened: list[str]
+) -> None:
+    old = patient.note("Old", "Gone by.", expires_at_ms=int(time.time() * 1000) + 3_000)
+    patient.note("New", f"It took the place of [[{old}]].")
+    assert {"expired", "archived-link"}.isdisjoint(each.code for each in examined(patient).symptoms)
+    time.sleep(3)
+    opened.clear()
+    assert "expired" in {each.code for each in examined(patient).symptoms}
+    patient.store.delete(old).unwrap()
+    patient.by_hand("state/project_tags.json", json.dumps({"vocabulary": [], "renamed": {"topic__api": "topic__http"}}))
+    found = examined(patient)
+    assert {"archived-link", "tag-unknown"} <= {each.code for each in found.symptoms}
+    assert opened == []
+    assert found == patient.examine()
+
+
 @pytest.mark.parametrize("data", [b"", b"agent-memory", b"\xff" * 100])
 def test_a_damaged_file_costs_nothing_but_time(patient: Patient, opened: list[str], data: bytes) -> None:
     first = examined(patient)
@@ -145,10 +174,13 @@ def test_a_damaged_file_costs_nothing_but_time(patient: Patient, opened: list[st
 def test_what_went_since_the_listing_is_left_out(patient: Patient) -> None:
     live = patient.store.list().unwrap().entries
     told: list[Error] = []
-    looks = NoteLooks(str(patient.root), {}, {}, told.append, KeptLooks(patient.root, "rules"), Vocabulary())
-    assert len(list(looks.all(live))) == 3
+    nothing = Compared()
+    looks = NoteLooks(
+        str(patient.root), nothing.outlines, {}, told.append, KeptLooks(patient.root, "rules"), Vocabulary()
+    )
+    assert None not in [looks.look_at(each) for each in live]
     (patient.root / "topics/idea.md").unlink()
-    assert len(list(looks.all(live))) == 2
+    assert [each.path for each in live if looks.look_at(each) is None] == ["topics/idea.md"]
     assert told == []
 
 

@@ -13,9 +13,9 @@ from agent_memory.domain.checkup import note_checks
 from agent_memory.domain.checkup.analysis_checks import examine_analysis
 from agent_memory.domain.checkup.catalogue import CATALOGUE
 from agent_memory.domain.checkup.link_checks import examine_links, examine_references
-from agent_memory.domain.checkup.name_checks import examine_copies, examine_names, looks_copied
+from agent_memory.domain.checkup.name_checks import examine_clashes, examine_copies, examine_name, looks_copied
 from agent_memory.domain.checkup.note_checks import NoteRules
-from agent_memory.domain.checkup.note_look import look_at
+from agent_memory.domain.checkup.note_look import NoteLook, look_at
 from agent_memory.domain.checkup.notes import NoteFile
 from agent_memory.domain.checkup.symptom import Severity, Symptom
 from agent_memory.domain.checkup.tag_checks import examine_tags
@@ -24,6 +24,7 @@ from agent_memory.domain.findings import Analysis, Finding, FindingKind
 from agent_memory.domain.instants import DAY_MS
 from agent_memory.domain.tagging.tag_vocabulary import TagVocabulary
 from agent_memory.domain.text.file_name import file_name_of
+from agent_memory.domain.text.folded_name import folded_name
 from agent_memory.domain.vocabulary import Sensitivity
 
 NOW = 1_771_000_000_000
@@ -142,22 +143,66 @@ class TestOneNote:
             assert symptom.sentence
 
 
+METAS = st.builds(
+    Meta,
+    st.just(META.id),
+    st.sampled_from(["Ports", "", "a/b"]),
+    st.integers(NOW - 9, NOW + 2 * DAY_MS),
+    st.integers(NOW - 9, NOW + 2 * DAY_MS),
+    tags=st.lists(st.sampled_from(["topic__api", "topic__old"]), unique=True).map(tuple),
+    sensitivity=st.sampled_from(Sensitivity),
+    pinned=st.booleans(),
+    promoted_by=st.none() | st.just("x"),
+    expires_at_ms=st.none() | st.integers(NOW - 1, NOW + 1),
+)
+
+
+@given(
+    st.lists(
+        st.builds(
+            Listed, METAS, st.just("topics/a.md"), st.just(""), provisional_id=st.booleans(), conflicted=st.booleans()
+        )
+    )
+)
+def test_of_notes_in_which_a_look_finds_nothing_all_are_worth_examining_that_have_symptoms(notes: list[Listed]) -> None:
+    rules = evolve(RULES, vocabulary=TagVocabulary(frozenset(), {"topic__old": "topic__api"}))
+    worth = list(note_checks.worth_examining(notes, rules))
+    assert len(worth) == len(notes)
+    for each, is_worth in zip(notes, worth, strict=True):
+        if not is_worth:
+            assert list(note_checks.examine_note(each, NoteLook(), rules)) == []
+        if each.meta == evolve(META, tags=()):
+            assert is_worth == (each.provisional_id or each.conflicted), "negative control"
+
+
 class TestNames:
     def test_of_two_names_that_are_one_on_other_disks_the_second_is_told(self) -> None:
         """P15"""
         one = stored(path="topics/Ports.md").listed
         other = stored(evolve(META, id="id__d4e5f6"), path="topics/PORTS.md").listed
-        assert [each.subject for each in examine_names([one, other]) if each.code == "name-clash"] == [
-            "topics/PORTS.md"
+        assert codes(examine_clashes([one.path, other.path])) == ["name-clash"]
+        assert only(examine_clashes([one.path, other.path])).subject == "topics/PORTS.md"
+
+    @given(st.lists(st.text("aAäÄ\u0061\u0308ßs", min_size=1, max_size=2), unique=True, max_size=12))
+    def test_names_clash_that_fold_to_the_same(self, paths: list[str]) -> None:
+        """P15"""
+        expected = [
+            (path, next(other for other in paths if folded_name(other) == folded_name(path)))
+            for path in paths
+            if folded_name(path) in {folded_name(other) for other in paths[: paths.index(path)]}
         ]
+        found = {each.subject: each.sentence for each in examine_clashes(paths)}
+        assert found.keys() == {path for path, _ in expected}
+        assert all(f"that of {first}," in found[path] for path, first in expected)
 
     def test_a_name_that_is_derived_is_fine_in_any_case_and_another_is_a_remark(self) -> None:
         fine = stored().listed
-        assert codes(examine_names([evolve(fine, path=fine.path.upper().replace("TOPICS/", "topics/"))])) == []
-        assert codes(examine_names([evolve(fine, path="topics/mine.md")])) == ["name-not-derived"]
+        assert codes(examine_name(evolve(fine, path=fine.path.upper().replace("TOPICS/", "topics/")))) == []
+        assert codes(examine_name(evolve(fine, path="topics/mine.md"))) == ["name-not-derived"]
+        assert codes(examine_note(note(stored(path="topics/mine.md")), RULES)) == ["name-not-derived"]
 
     def test_a_name_over_200_bytes(self) -> None:
-        assert codes(examine_names([evolve(stored().listed, path=f"topics/{'ä' * 100}.md")])) == ["name-too-long"]
+        assert codes(examine_name(evolve(stored().listed, path=f"topics/{'ä' * 100}.md"))) == ["name-too-long"]
 
     def test_copies_are_told_by_their_names(self) -> None:
         for name in (
@@ -204,24 +249,18 @@ class TestLinks:
 
 class TestAnalysis:
     def test_every_kind_but_expired_is_told_with_its_reason(self) -> None:
-        live = {META.id: stored().listed}
         analysis = Analysis(
             tuple(Finding(kind, (META.id, "id__d4e5f6"), f"because of {kind}.") for kind in FindingKind)
         )
-        found = list(examine_analysis(analysis, live, frozenset()))
+        found = list(examine_analysis(analysis, {META.id: stored().listed.path}))
         assert len(found) == len(FindingKind) - 1
         assert all(each.subject == stored().listed.path for each in found)
         assert found[0].sentence == "Because of contradiction (with id__d4e5f6)"
 
     def test_a_sentence_that_begins_with_an_id_leaves_it_as_it_is(self) -> None:
         analysis = Analysis((Finding(FindingKind.DANGLING_LINK, (META.id,), f"{META.id} links to nothing"),))
-        (found,) = examine_analysis(analysis, {}, frozenset())
+        (found,) = examine_analysis(analysis, {})
         assert found.sentence == f"{META.id} links to nothing"
-
-    def test_what_is_hot_or_new_is_not_stale(self) -> None:
-        analysis = Analysis((Finding(FindingKind.STALE, (META.id,), "never read"),))
-        assert codes(examine_analysis(analysis, {}, frozenset())) == ["stale"]
-        assert codes(examine_analysis(analysis, {}, frozenset({META.id}))) == []
 
 
 def test_the_catalogue_has_each_code_once() -> None:

@@ -119,8 +119,8 @@ class TestGit:
 class TestTiers:
     META = Meta("id__a1b2c3", "Ports", NOW, NOW, pinned=True)
 
-    def listed(self, meta: Meta) -> dict[str, Listed]:
-        return {meta.id: Listed(meta, "topics/a.md", "")}
+    def listed(self, meta: Meta) -> tuple[Listed, ...]:
+        return (Listed(meta, "topics/a.md", ""),)
 
     def test_no_list_yet_is_fine(self) -> None:
         assert codes(examine_tiers(TierList(), self.listed(self.META))) == []

@@ -4,13 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from agent_memory.domain.entry import Meta
 from agent_memory.domain.tagging.tag_survey import TagUse, alike, survey_tags
 from agent_memory.domain.tagging.tag_vocabulary import Standing, TagVocabulary
-
-
-def meta(number: int, *tags: str) -> Meta:
-    return Meta(f"id__{number:06}", "t", 1, 1, tags=tags)
 
 
 @pytest.mark.parametrize(
@@ -47,7 +42,7 @@ def test_two_tags(one: str, other: str) -> None:
 
 def test_the_most_used_first_and_what_is_accepted_is_listed_unused() -> None:
     known = TagVocabulary(frozenset(("topic__deploy", "topic__new", "api")))
-    live = [meta(1, "topic__deployment", "topic__api"), meta(2, "topic__deployment"), meta(3, "topic__deploy")]
+    live = [("topic__deployment", "topic__api"), ("topic__deployment", "topic__deployment"), ("topic__deploy",)]
     assert survey_tags(live, known) == (
         TagUse("topic__deployment", 2, Standing.PROPOSED, ("topic__deploy",)),
         TagUse("topic__api", 1, Standing.ACCEPTED),

@@ -45,6 +45,7 @@ from agent_memory.domain.checkup.symptom import Ailment, Symptom
 from agent_memory.domain.checkup.tier_checks import examine_targets, examine_tiers
 from agent_memory.domain.entry import Listed, Listing
 from agent_memory.domain.instants import HOUR_MS, ms_of
+from agent_memory.domain.packed_entries import chosen, column_of
 from agent_memory.domain.results import sealed
 from agent_memory.domain.run_log import LoggedRun
 from agent_memory.domain.section import Published
@@ -105,7 +106,7 @@ class Examiner:
         vocabulary = TagVocabularyFile(self.root).get()
         symptoms += examine_vocabulary(vocabulary)
         symptoms += self._notes(mtimes_ms, vocabulary.value_or(TagVocabulary())).symptoms(shown, archive, tiers)
-        symptoms += examine_tiers(tiers, {each.meta.id: each for each in live.entries})
+        symptoms += examine_tiers(tiers, live.entries)
         symptoms += self._of(self.dry_publish(), examine_targets, of.UNREADABLE_STORE)
         symptoms += self._inbox_and_runs(walked)
         symptoms += self._git(live)
@@ -213,8 +214,8 @@ def _unfinished_write(has_journal: bool) -> Iterator[Symptom]:
         yield of.UNFINISHED_WRITE.found(JOURNAL, "A change of several files was cut short, and could not be undone yet")
 
 
-def _not_secret(entries: Iterable[Listed]) -> tuple[Listed, ...]:
-    return tuple(each for each in entries if each.meta.sensitivity is not Sensitivity.SECRET)
+def _not_secret(entries: Sequence[Listed]) -> Sequence[Listed]:
+    return chosen(entries, [each is not Sensitivity.SECRET for each in column_of(entries, "meta.sensitivity")])
 
 
 def _printable(symptom: Symptom) -> Symptom:

@@ -1,14 +1,19 @@
-"""What earlier examinations found in notes, by the hash of the file's content: `.cache/examined` of the store. Derived."""
+"""What earlier examinations found in notes, by the file and the hash of its content: `.cache/examined` of the store. Derived."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import compress
+from operator import eq
 from pathlib import Path
 
 from agent_memory import __version__
 from agent_memory.adapters.disk.derived_file import read_derived, write_derived
 from agent_memory.digests import sha256
 from agent_memory.domain.checkup.note_look import NoteLook
-from agent_memory.formats.note_looks_file import parse_looks, render_looks
+from agent_memory.domain.entry import Listed
+from agent_memory.domain.packed_entries import column_of
+from agent_memory.formats.note_looks_file import Looks, parse_looks, render_looks
 
 CACHE_NAME = "examined"
 _PACKAGE = Path(__file__).parents[2]
@@ -16,6 +21,7 @@ _MAX_BYTES = 64 << 20
 """More is not kept."""
 _JUDGES = ("domain/redaction.py", "domain/redacting", "domain/text", "domain/checkup", "formats")
 """By what a look depends on besides the note."""
+_NOTHING = NoteLook()
 
 
 class KeptLooks:
@@ -24,29 +30,42 @@ class KeptLooks:
 
     def __init__(self, root: Path, judges: str, max_bytes: int = _MAX_BYTES) -> None:
         self._root, self._judges, self._max_bytes = root, judges, max_bytes
-        self._known: dict[str, NoteLook] | None = None
-        self._used: dict[str, NoteLook] = {}
+        self._known: Looks | None = None
+        self._new: dict[str, tuple[str, NoteLook]] = {}
 
-    def recall(self, content_hash: str) -> NoteLook | None:
-        """What was found in a note of this content; None where that is not known."""
-        look = self._looks().get(content_hash)
-        if look is not None:
-            self._used[content_hash] = look
-        return look
+    def known(self, notes: Sequence[Listed]) -> list[bool]:
+        """Of each of the notes, whether it was looked at as it is."""
+        return list(map(eq, map(self._looks().hashes.get, column_of(notes, "path")), column_of(notes, "content_hash")))
 
-    def keep(self, content_hash: str, look: NoteLook) -> None:
+    def odd(self, notes: Sequence[Listed]) -> list[bool]:
+        """Of each of the notes, whether something was found when its file was looked at, as it is or as it was."""
+        return list(map(self._looks().odd.__contains__, column_of(notes, "path")))
+
+    def recall(self, note: Listed) -> NoteLook | None:
+        """What was found in a note; None where it was not looked at as it is."""
+        known = self._looks()
+        return known.odd.get(note.path, _NOTHING) if known.hashes.get(note.path) == note.content_hash else None
+
+    def keep(self, note: Listed, look: NoteLook) -> None:
         """Remember it, for good once `save` is called."""
-        self._used[content_hash] = look
+        self._new[note.path] = (note.content_hash, look)
 
-    def save(self) -> None:
-        """Keep what was recalled or kept, and nothing else. It takes no memory any more: whoever asks on begins anew."""
-        if self._used.keys() != self._looks().keys():
-            data = render_looks(self._judges, self._used)
+    def save(self, notes: Sequence[Listed]) -> None:
+        """Keep what is known of these notes, as they are, and nothing else. It takes no memory any more: whoever asks on begins
+        anew."""
+        known = self._looks()
+        paths = list(compress(column_of(notes, "path"), self.known(notes)))
+        if self._new or len(paths) < len(known.hashes):
+            hashes = dict(zip(paths, map(known.hashes.__getitem__, paths), strict=True))
+            hashes |= {path: content_hash for path, (content_hash, _) in self._new.items()}
+            odd = {path: look for path, look in known.odd.items() if path in hashes and path not in self._new}
+            odd |= {path: look for path, (_, look) in self._new.items() if look != _NOTHING}
+            data = render_looks(self._judges, Looks(hashes, odd))
             if len(data) <= self._max_bytes:
                 write_derived(self._root, CACHE_NAME, data)
-        self._known, self._used = None, {}
+        self._known, self._new = None, {}
 
-    def _looks(self) -> dict[str, NoteLook]:
+    def _looks(self) -> Looks:
         if self._known is None:
             self._known = parse_looks(self._judges, read_derived(self._root, CACHE_NAME, self._max_bytes) or b"")
         return self._known

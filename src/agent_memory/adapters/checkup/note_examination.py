@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from returns.result import Failure, Success
 
+from agent_memory.adapters.checkup.each_alone import EachAlone
 from agent_memory.adapters.checkup.kept_looks import KeptLooks
 from agent_memory.adapters.checkup.note_files import read_copies
-from agent_memory.adapters.checkup.note_looks import LookedAt, NoteLooks
+from agent_memory.adapters.checkup.note_looks import NoteLooks
 from agent_memory.adapters.checkup.troubles import trouble
 from agent_memory.adapters.records.usage_ledger_files import UsageLedgerFiles
 from agent_memory.config import Config
@@ -18,28 +19,26 @@ from agent_memory.domain.analysis.analyze import analyze_compared
 from agent_memory.domain.analysis.compared import NOTHING, Compared, compare, comparison_key, may_be_kept
 from agent_memory.domain.analysis.noticed import Noticed
 from agent_memory.domain.analysis.outline import Outline
+from agent_memory.domain.analysis.outlines import Outlines
 from agent_memory.domain.analysis.vocabulary import Vocabulary
 from agent_memory.domain.checkup import catalogue as of
 from agent_memory.domain.checkup.analysis_checks import examine_analysis
 from agent_memory.domain.checkup.cap_checks import examine_caps
-from agent_memory.domain.checkup.link_checks import examine_links, examine_references
-from agent_memory.domain.checkup.name_checks import examine_copies, examine_names
-from agent_memory.domain.checkup.note_checks import NoteRules, examine_note
+from agent_memory.domain.checkup.link_checks import examine_references
+from agent_memory.domain.checkup.name_checks import examine_clashes, examine_copies
+from agent_memory.domain.checkup.note_checks import NoteRules
 from agent_memory.domain.checkup.run_checks import INTERVALS_BEFORE_LATE
 from agent_memory.domain.checkup.symptom import Symptom
 from agent_memory.domain.checkup.tag_checks import examine_tags
-from agent_memory.domain.entry import Listed, Listing, Meta, Usage
-from agent_memory.domain.findings import Analysis
+from agent_memory.domain.entry import Listed, Listing, Listings, Usage
 from agent_memory.domain.instants import DAY_MS, HOUR_MS
-from agent_memory.domain.planning.taken_ids import taken_ids
+from agent_memory.domain.packed_entries import column_of
+from agent_memory.domain.planning.taken_ids import TakenIds
 from agent_memory.domain.results import sealed
 from agent_memory.domain.tagging.tag_vocabulary import TagVocabulary
 from agent_memory.domain.tiers import TierList
-from agent_memory.errors import Error
 from agent_memory.ports import KeptComparisons, NoticedNotes
 from agent_memory.values import evolve, frozen
-
-_NOTES_A_REPORT = 5_000
 
 
 @frozen
@@ -70,67 +69,70 @@ class NoteExamination:
         for file in archive.unreadable:
             yield of.UNREADABLE_ARCHIVED.found(file.path, f"It is no note: {'; '.join(file.problems)}")
         yield from examine_copies(copies)
-        yield from examine_names(live.entries)
-        archived = frozenset(each.meta.id for each in archive.entries)
+        ids, paths = column_of(live.entries, "meta.id"), column_of(live.entries, "path")
+        yield from examine_clashes(paths)
+        archived = frozenset(column_of(archive.entries, "meta.id"))
         yield from examine_references(live.entries, archived)
         usage: list[Symptom] = []
         facts = AnalysisFacts(
             now_ms=self.now_ms,
-            taken_ids=taken_ids(live, archive),
+            taken_ids=TakenIds(Listings(live, archive)),
             usage=self._usage(usage),
             stale_days=self.config.limits.stale_days,
         )
         yield from usage
-        each_alone = _EachAlone(self, live, archived)
-        analysis = self._analysis(live, facts, each_alone)
+        fresh_after_ms = self.now_ms - self.config.limits.stale_days * DAY_MS
+        each_alone = EachAlone(live.entries, self._rules(), fresh_after_ms, archived, self.progress)
+        compared = self._compared(live.entries, facts, each_alone)
+        # Neither what is hot, and so is read without a read being counted, nor what came into the store lately, from however
+        # old a session.
+        ageless = frozenset((*tiers.hot, *each_alone.fresh))
+        analysis = analyze_compared(each_alone.read(), compared, evolve(facts, ageless=ageless))
         yield from each_alone.symptoms
-        by_id = {each.meta.id: each for each in live.entries}
-        yield from examine_analysis(analysis, by_id, frozenset((*tiers.hot, *each_alone.fresh)))
+        yield from examine_analysis(analysis, dict(zip(ids, paths, strict=True)))
         yield from examine_tags(live.entries, self.vocabulary)
-        chars = sum(each.body_chars for each in analysis.profiles.values())
         limits = self.config.limits
+        chars = 0 if limits.max_chars is None else sum(each.body_chars for each in analysis.profiles.values())
         yield from examine_caps(len(live.entries), chars, max_entries=limits.max_entries, max_chars=limits.max_chars)
 
-    def _analysis(self, live: Listing, facts: AnalysisFacts, each_alone: _EachAlone) -> Analysis:
-        key = comparison_key(live.entries, facts)
-        known = None if self.compared is None else self.compared.recall(key)
-        return (
-            self._anew(live, facts, key, each_alone) if known is None else self._again(live, facts, known, each_alone)
+    def _rules(self) -> NoteRules:
+        return NoteRules(
+            self.now_ms,
+            int(INTERVALS_BEFORE_LATE * self.config.schedule.defrag_interval_hours * HOUR_MS),
+            self.vocabulary,
         )
 
-    def _again(self, live: Listing, facts: AnalysisFacts, known: Compared, each_alone: _EachAlone) -> Analysis:
-        """Of notes that were compared with each other before."""
-        outlines: dict[str, Outline] = {}
-        looks = NoteLooks(str(self.root), known.outlines, self.mtimes_ms, each_alone.miss, self.kept_looks)
-        entries: list[Meta] = []
-        for note in looks.all(live.entries):
-            each_alone.examine(note)
-            entries.append(note.listed.meta)
-            outlines.setdefault(note.listed.meta.id, note.outline)
-        return analyze_compared(entries, evolve(known, outlines=outlines), facts)
-
-    def _anew(self, live: Listing, facts: AnalysisFacts, key: str, each_alone: _EachAlone) -> Analysis:
-        read: list[Listed] = []
-        compared = self._compared(live, facts, each_alone, read)
-        kept = may_be_kept(compared, live.entries, read)
+    def _compared(self, live: Sequence[Listed], facts: AnalysisFacts, each_alone: EachAlone) -> Compared:
+        """What is found in several notes together; each of them is examined on the way."""
+        key = comparison_key(live, facts)
+        known = None if self.compared is None else self.compared.recall(key)
+        if known is not None:
+            return evolve(known, outlines=known.outlines.joined(self._outlines(known, each_alone)))
+        compared = self._compared_anew(live, facts, each_alone)
+        kept = may_be_kept(compared, live, each_alone.read())
         if self.compared is not None and kept is not None:
             self.compared.keep(key, kept)
-        return analyze_compared([each.meta for each in read], compared, facts)
+        return compared
 
-    def _compared(self, live: Listing, facts: AnalysisFacts, each_alone: _EachAlone, read: list[Listed]) -> Compared:
-        """What is found in several notes together. Those that are looked at are added to `read`, as they were read."""
+    def _outlines(self, known: Compared, each_alone: EachAlone) -> Mapping[str, Outline]:
+        """Of the notes that are looked at although all were compared with each other before."""
+        outlines: dict[str, Outline] = {}
+        looks = NoteLooks(str(self.root), known.outlines, self.mtimes_ms, each_alone.miss, self.kept_looks)
+        for note in each_alone.looked_at(looks):
+            outlines.setdefault(note.listed.meta.id, note.outline)
+        return outlines
+
+    def _compared_anew(self, live: Sequence[Listed], facts: AnalysisFacts, each_alone: EachAlone) -> Compared:
         before = NOTHING if self.noticed is None else self.noticed.recall()
-        slots, words = before.recognised(live.entries), Vocabulary(before.words)
-        outlines = {id: before.outlines[slot] for id, slot in slots.items()}
+        slots, words = before.recognised(live), Vocabulary(before.words)
+        outlines = Outlines(slots, before.outlines)
         looks = NoteLooks(str(self.root), outlines, self.mtimes_ms, each_alone.miss, self.kept_looks, words)
-
-        def looked_at() -> Iterator[tuple[Listed, int | Noticed]]:
-            for note in looks.all(live.entries):
-                each_alone.examine(note)
-                read.append(note.listed)
-                yield note.listed, slots[note.listed.meta.id] if note.noticed is None else note.noticed
-
-        compared, gathered = compare(looked_at(), words, facts, before)
+        noticed: dict[str, Noticed] = {}
+        for note in each_alone.looked_at(looks):
+            if note.noticed is not None:
+                noticed.setdefault(note.listed.meta.id, note.noticed)
+        notes = ((each, noticed.get(each.meta.id) or slots[each.meta.id]) for each in each_alone.read())
+        compared, gathered = compare(notes, words, facts, before)
         if self.noticed is not None and gathered is not before:
             self.noticed.keep(gathered)
         return compared
@@ -149,36 +151,3 @@ class NoteExamination:
                         )
                     )
                 return survey.totals
-
-
-class _EachAlone:
-    """What is wrong with each note alone, and the ids of those whose files are new."""
-
-    def __init__(self, examination: NoteExamination, live: Listing, archived: frozenset[str]) -> None:
-        config, now_ms = examination.config, examination.now_ms
-        self.symptoms: list[Symptom] = []
-        self.fresh: set[str] = set()
-        self._progress, self._archived = examination.progress, archived
-        self._seen, self._all = 0, len(live.entries)
-        self._known = frozenset(id for each in live.entries for id in (each.meta.id, *each.meta.aliases))
-        self._stale_before_ms = now_ms - config.limits.stale_days * DAY_MS
-        self._rules = NoteRules(
-            now_ms,
-            int(INTERVALS_BEFORE_LATE * config.schedule.defrag_interval_hours * HOUR_MS),
-            examination.vocabulary,
-        )
-
-    def miss(self, error: Error) -> None:
-        """Tell of one that cannot be read."""
-        self.symptoms.append(trouble(error, of.UNREADABLE_STORE))
-
-    def examine(self, note: LookedAt) -> None:
-        """Look at one more."""
-        self._seen += 1
-        if self._seen % _NOTES_A_REPORT == 0:
-            self._progress(f"{self._seen:,} of {self._all:,} notes examined")
-        if note.mtime_ms > self._stale_before_ms:
-            self.fresh.add(note.listed.meta.id)
-        self.symptoms += examine_note(note.listed, note.look, self._rules)
-        if note.outline.links:
-            self.symptoms += examine_links(note.listed.path, note.outline.links, self._known, self._archived)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from returns.result import Result
 
@@ -10,6 +10,7 @@ from agent_memory.adapters.disk.paths import FileImage
 from agent_memory.adapters.store.entry_files import read_image, understand, understand_again
 from agent_memory.domain.checkup.notes import NoteFile
 from agent_memory.domain.entry import Listed, StoredEntry, UnreadableFile
+from agent_memory.domain.packed_entries import column_of
 from agent_memory.errors import EntryUnreadable, Error
 from agent_memory.formats.written_tags import written_tags
 from agent_memory.values import evolve
@@ -22,14 +23,16 @@ def read_notes(root: str, live: Iterable[Listed]) -> Iterator[NoteFile]:
             yield note
 
 
-def read_copies(root: str, unreadable: Iterable[UnreadableFile], live: Iterable[Listed]) -> Iterator[NoteFile]:
+def read_copies(root: str, unreadable: Sequence[UnreadableFile], live: Sequence[Listed]) -> Iterator[NoteFile]:
     """Files that are only unreadable because another one bears their id."""
-    by_id = {each.meta.id: each for each in live}
+    if not unreadable:
+        return
+    path_of = dict(zip(column_of(live, "meta.id"), column_of(live, "path"), strict=True))
     for file in unreadable:
         note = read_note(root, file.path)
-        original = None if note is None else by_id.get(note.stored.meta.id)
-        if note is not None and original is not None and original.path != file.path:
-            yield evolve(note, copy_of=original.path)
+        original = None if note is None else path_of.get(note.stored.meta.id)
+        if note is not None and original is not None and original != file.path:
+            yield evolve(note, copy_of=original)
 
 
 def read_note(root: str, path: str) -> NoteFile | None:

@@ -1,9 +1,10 @@
-"""All live notes looked at one by one: those that are as they were are not opened, and no more than one body is in memory."""
+"""Live notes looked at one by one: those that are as they were are not opened, and no more than one body is in memory."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from operator import and_
 
 from returns.result import Failure
 
@@ -11,10 +12,12 @@ from agent_memory.adapters.checkup.kept_looks import KeptLooks
 from agent_memory.adapters.checkup.note_files import read_again
 from agent_memory.domain.analysis.noticed import Noticed, noticed_in
 from agent_memory.domain.analysis.outline import Outline, outline_of
+from agent_memory.domain.analysis.outlines import Outlines
 from agent_memory.domain.analysis.vocabulary import Vocabulary
 from agent_memory.domain.checkup.note_look import NoteLook, look_at
 from agent_memory.domain.checkup.notes import NoteFile
 from agent_memory.domain.entry import Listed
+from agent_memory.domain.packed_entries import column_of
 from agent_memory.domain.vocabulary import Sensitivity
 from agent_memory.errors import Error
 from agent_memory.values import frozen
@@ -38,8 +41,8 @@ class NoteLooks:
     """Looks at the notes of a real root, with what earlier looks found. Of a secret note nothing is kept anywhere else."""
 
     root: str
-    outlines: Mapping[str, Outline]
-    """By id, of notes that are as they were."""
+    outlines: Outlines
+    """Of notes that are as they were."""
     mtimes_ms: Mapping[str, int]
     """Of files that were seen a moment ago, by path; others are looked at."""
     tell: Callable[[Error], None]
@@ -49,16 +52,20 @@ class NoteLooks:
     """What numbers the words of notes without an outline; None where the notes need not be compared, and so nothing else is
     noticed in them."""
 
-    def all(self, live: Iterable[Listed]) -> Iterator[LookedAt]:
-        """Each in turn. One that is gone since the listing, is no note any more or cannot be read is left out."""
-        for listed in live:
-            looked_at = self._looked_at(listed)
-            if looked_at is not None:
-                yield looked_at
-        if self.kept is not None:
-            self.kept.save()
+    def known(self, live: Sequence[Listed]) -> list[bool]:
+        """Of each of the notes, whether all that can be seen in it is known: `look_at` would open no file."""
+        if self.kept is None:
+            return [False] * len(live)
+        is_outlined = map(self.outlines.slots.__contains__, column_of(live, "meta.id"))
+        is_there = map(self.mtimes_ms.__contains__, column_of(live, "path"))
+        return list(map(and_, map(and_, is_outlined, is_there), self.kept.known(live)))
 
-    def _looked_at(self, listed: Listed) -> LookedAt | None:
+    def odd(self, live: Sequence[Listed]) -> list[bool]:
+        """Of each of the notes, whether something was found when it was looked at."""
+        return [False] * len(live) if self.kept is None else self.kept.odd(live)
+
+    def look_at(self, listed: Listed) -> LookedAt | None:
+        """One note; None where it is gone since the listing, is no note any more or cannot be read."""
         outline = self.outlines.get(listed.meta.id)
         look = self._recalled_look(listed)
         mtime_ms = self._mtime_ms(listed)
@@ -91,12 +98,12 @@ class NoteLooks:
             return None
 
     def _recalled_look(self, listed: Listed) -> NoteLook | None:
-        return None if self.kept is None else self.kept.recall(listed.content_hash)
+        return None if self.kept is None else self.kept.recall(listed)
 
     def _look(self, note: NoteFile) -> NoteLook:
         look = look_at(note)
         if self.kept is not None and not _is_secret(note):
-            self.kept.keep(note.stored.listed.content_hash, look)
+            self.kept.keep(note.stored.listed, look)
         return look
 
 

@@ -154,13 +154,15 @@ class Repairer:
         store = self.examiner.store
         with self.locks.write() as held:
             found = held.bind(lambda _: store.tiers()).bind(
-                lambda tiers: store.list().map(lambda live: (tiers, {each.meta.id: each for each in live.entries}))
+                lambda tiers: store.list().map(lambda live: (tiers, live.entries))
             )
             match sealed(found):
                 case Success((tiers, live)) if tiers != TierList():
                     pinned = pinned_outside(tiers, live)
-                    if pinned and log.tolerate(store.apply((), tiers=with_pins(tiers, pinned))):
-                        log.did += [f"{live[id].path} is hot now, since it is pinned" for id in pinned]
+                    if pinned and log.tolerate(
+                        store.apply((), tiers=with_pins(tiers, [each.meta.id for each in pinned]))
+                    ):
+                        log.did += [f"{each.path} is hot now, since it is pinned" for each in pinned]
                         log.touched.append(TIERS_FILE)
                 case _:
                     return  # no tiers yet, or a list that cannot be read, which the examination tells

@@ -2,15 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
+from operator import not_
 
 from agent_memory.domain.analysis.analysis_facts import AnalysisFacts
-from agent_memory.domain.entry import Meta
+from agent_memory.domain.entry import Listed, Meta
 from agent_memory.domain.findings import Finding, FindingKind
-from agent_memory.domain.instants import DAY_MS, iso_of
+from agent_memory.domain.instants import DAY_MS, has_passed, iso_of
+from agent_memory.domain.packed_entries import chosen, column_of
 
 _LAST_MS = 253_402_300_799_999
 """The end of the year 9999: no calendar shows what is later."""
+
+
+def over_by(entries: Sequence[Listed], now_ms: int) -> Sequence[Listed]:
+    """Those of the entries whose `expiresAt` has come."""
+    ends = column_of(entries, "meta.expires_at_ms")
+    return chosen(entries, [has_passed(at_ms, now_ms) for at_ms in ends])
+
+
+def ageing(entries: Sequence[Listed], facts: AnalysisFacts) -> Sequence[Listed]:
+    """Those of the entries of which time alone may make something."""
+    if not facts.ageless:
+        return entries
+    return chosen(entries, map(not_, map(facts.ageless.__contains__, column_of(entries, "meta.id"))))
+
+
+def untouched_since(entries: Sequence[Listed], at_ms: int) -> Sequence[Listed]:
+    """Those of the entries that were neither made nor changed after an instant, as they say."""
+    touched = map(max, column_of(entries, "meta.updated_at_ms"), column_of(entries, "meta.created_at_ms"))
+    return chosen(entries, map(at_ms.__ge__, touched))
 
 
 def expired(entry: Meta, facts: AnalysisFacts) -> Finding | None:

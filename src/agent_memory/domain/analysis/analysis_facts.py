@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 
 from agent_memory.domain.entry import Usage
 from agent_memory.values import field, frozen
@@ -13,7 +13,7 @@ class AnalysisFacts:
     """All that an analysis may depend on besides the entries themselves."""
 
     now_ms: int
-    taken_ids: frozenset[str] = frozenset()
+    taken_ids: Container[str] = frozenset()
     """Every id that is not free, casefolded: live ones, aliases, archived ones (`planning.taken_ids`). The ids and aliases
     of the entries that are analysed count as taken anyway."""
     usage: Mapping[str, Usage] = field(factory=dict[str, Usage])
@@ -22,3 +22,5 @@ class AnalysisFacts:
     left_alone: frozenset[str] = frozenset()
     """Entries that changed in 3 of the last 10 runs. They are in no finding that asks for another rewrite: only
     contradictions and dangling links name them, which are wrong however often they are touched."""
+    ageless: frozenset[str] = frozenset()
+    """Entries of which time alone makes nothing: they are not stale, and no orphans."""

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 
-from agent_memory.domain.analysis.ages import expired, stale
+from agent_memory.domain.analysis.ages import ageing, expired, over_by, stale, untouched_since
 from agent_memory.domain.analysis.analysis_facts import AnalysisFacts
 from agent_memory.domain.analysis.compared import Compared, compare
-from agent_memory.domain.analysis.connections import dangling_links, orphans
+from agent_memory.domain.analysis.connections import bearers_of, dangling_links, orphans
 from agent_memory.domain.analysis.noticed import Noticed, noticed_in
-from agent_memory.domain.analysis.outline import Outline
-from agent_memory.domain.analysis.sizes import oversized
+from agent_memory.domain.analysis.outlines import Outlines, Profiles
+from agent_memory.domain.analysis.sizes import MOST_CHARS, MOST_LINES, oversized
 from agent_memory.domain.analysis.vocabulary import Vocabulary
-from agent_memory.domain.entry import Listed, Meta, StoredEntry
+from agent_memory.domain.entry import Listed, StoredEntry
 from agent_memory.domain.findings import Analysis, Finding, FindingKind
+from agent_memory.domain.instants import DAY_MS
+from agent_memory.domain.packed_entries import chosen, column_of
 
 _WORST_FIRST = {kind: place for place, kind in enumerate(FindingKind)}
 _WRONG_ANYWAY = (FindingKind.CONTRADICTION, FindingKind.DANGLING_LINK)
@@ -27,38 +30,49 @@ def analyze(entries: Iterable[StoredEntry], facts: AnalysisFacts) -> Analysis:
     entry. Reasons hold no secret, and quote nothing of a secret entry; such entries are analysed like all others.
     """
     words = Vocabulary()
-    live: list[Meta] = []
+    live: list[Listed] = []
 
     def looked_at() -> Iterator[tuple[Listed, Noticed]]:
         for stored in entries:
-            live.append(stored.meta)
+            live.append(stored.listed)
             yield stored.listed, noticed_in(stored, words)
 
     compared, _ = compare(looked_at(), words, facts)
     return analyze_compared(live, compared, facts)
 
 
-def analyze_compared(live: Iterable[Meta], compared: Compared, facts: AnalysisFacts) -> Analysis:
+def analyze_compared(live: Sequence[Listed], compared: Compared, facts: AnalysisFacts) -> Analysis:
     """The same of entries that may have been compared before. One without an outline is left out."""
-    by_id: dict[str, Meta] = {}
-    for meta in live:
-        if meta.id in compared.outlines:
-            by_id.setdefault(meta.id, meta)
-    entries = [by_id[id] for id in sorted(by_id)]
-    found = (*compared.findings, *_findings(entries, compared.outlines, facts))
+    entries, outlines = _each_once(live, compared.outlines)
+    found = (*compared.findings, *_findings(entries, outlines, facts))
     worth_saying = (each for each in found if each.kind in _WRONG_ANYWAY or facts.left_alone.isdisjoint(each.ids))
     worst_first = sorted(worth_saying, key=lambda each: (_WORST_FIRST[each.kind], -each.score, each.ids))
-    return Analysis(tuple(worst_first), {each.id: compared.outlines[each.id].profile for each in entries})
+    return Analysis(tuple(worst_first), Profiles(outlines))
 
 
-def _findings(entries: Sequence[Meta], outlines: Mapping[str, Outline], facts: AnalysisFacts) -> Iterator[Finding]:
-    """Those that are of one entry, its age and its reads; `entries` are by id."""
-    links = {each.id: outline.links for each in entries if (outline := outlines[each.id]).links}
-    taken = facts.taken_ids.union(id.casefold() for each in entries for id in (each.id, *each.aliases)) if links else ()
-    yield from orphans(entries, links, facts)
-    for each in entries:
-        if each.id in links:
-            yield from dangling_links(each.id, links[each.id], taken)
-        for finding in (expired(each, facts), oversized(each.id, outlines[each.id]), stale(each, facts)):
-            if finding is not None:
-                yield finding
+def _each_once(live: Sequence[Listed], outlines: Outlines) -> tuple[Sequence[Listed], Outlines]:
+    """The entries that have an outline, of two with one id the first; and the outlines of these."""
+    ids = column_of(live, "meta.id")
+    different = set(ids)
+    if len(different) == len(ids) and different == outlines.slots.keys():
+        return live, outlines
+    left = different & outlines.slots.keys()
+    only = outlines.only(left)
+    is_first: list[bool] = []
+    for id in ids:
+        is_first.append(id in left)
+        left.discard(id)
+    return chosen(live, is_first), only
+
+
+def _findings(entries: Sequence[Listed], outlines: Outlines, facts: AnalysisFacts) -> Iterator[Finding]:
+    """Those that are of one entry, its age and its reads. Of most there is nothing to be said, which is seen of all at once."""
+    links = outlines.links()
+    bearers = bearers_of(entries) if links else {}
+    yield from orphans(entries, links, bearers, facts)
+    for id, targets in links.items():
+        yield from dangling_links(id, targets, lambda target: target in bearers or target in facts.taken_ids)
+    long = (oversized(id, outlines[id]) for id in outlines.larger_than(MOST_CHARS, MOST_LINES))
+    over = (expired(each.meta, facts) for each in over_by(entries, facts.now_ms))
+    old = untouched_since(ageing(entries, facts), facts.now_ms - facts.stale_days * DAY_MS)
+    yield from filter(None, chain(long, over, (stale(each.meta, facts) for each in old)))

@@ -7,6 +7,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 
+from agent_memory.domain.analysis.ages import over_by
 from agent_memory.domain.analysis.analysis_facts import AnalysisFacts
 from agent_memory.domain.analysis.conflicts import denial_conflicts, pairs_of, value_conflicts
 from agent_memory.domain.analysis.connections import one_way_links
@@ -17,12 +18,13 @@ from agent_memory.domain.analysis.features import Features, features_of
 from agent_memory.domain.analysis.gathered import FREE, Gathered
 from agent_memory.domain.analysis.likeness import likened
 from agent_memory.domain.analysis.noticed import Noticed
-from agent_memory.domain.analysis.outline import Outline
+from agent_memory.domain.analysis.outlines import OutlineColumns, Outlines
 from agent_memory.domain.analysis.sizes import fragmented, is_short
 from agent_memory.domain.analysis.vocabulary import Vocabulary
 from agent_memory.domain.entry import Listed, Meta
 from agent_memory.domain.findings import Finding
 from agent_memory.domain.instants import has_passed
+from agent_memory.domain.packed_entries import chosen, column_of
 from agent_memory.domain.vocabulary import Sensitivity
 from agent_memory.values import evolve, field, frozen
 
@@ -36,8 +38,7 @@ class Compared:
 
     findings: tuple[Finding, ...] = ()
     """In the order in which they were found."""
-    outlines: Mapping[str, Outline] = field(factory=dict[str, Outline])
-    """By id."""
+    outlines: Outlines = field(factory=lambda: Outlines({}, OutlineColumns()))
 
 
 def compare(
@@ -63,7 +64,7 @@ def compare(
     kept = _with(before, gone, plain, metas, words, facts)
     whole = _with(kept, set(), secret, metas, words, facts)
     entries = _Entries(whole, metas)
-    outlines = {meta.id: whole.outlines[slot] for slot, meta in metas.items()}
+    outlines = Outlines({meta.id: slot for slot, meta in metas.items()}, whole.outlines)
     return Compared(tuple(_findings(entries, words, facts)), outlines), kept
 
 
@@ -126,42 +127,45 @@ def _findings(entries: _Entries, words: Vocabulary, facts: AnalysisFacts) -> Ite
     yield from duplicates(entries.of_slots(_equals(gathered, metas, facts)))
     pairs = sorted(gathered.likened.pairs, key=lambda each: (metas[each.one].id, metas[each.other].id))
     yield from likenesses(pairs, entries.in_slot, pairs_of(conflicts))
-    short = (
-        slot for slot, meta in metas.items() if is_short(gathered.outlines[slot]) and meta.id not in facts.left_alone
-    )
+    chars = gathered.outlines.body_chars
+    short = (slot for slot, meta in metas.items() if is_short(chars[slot]) and meta.id not in facts.left_alone)
     yield from fragmented(entries.of_slots(short))
     yield from one_way_links(entries.of_slots(_linked(gathered, metas)))
 
 
 def _linked(gathered: Gathered, metas: Mapping[int, Meta]) -> Iterator[int]:
     """The slots of notes that link to others, and of those that any links to."""
-    targets = {id.casefold() for slot in metas for id in gathered.outlines[slot].links}
+    links = {slot: links for slot, (links, *_) in gathered.outlines.others.items() if links and slot in metas}
+    targets = {id.casefold() for each in links.values() for id in each}
     for slot, meta in metas.items() if targets else ():
         names = (id.casefold() for id in (meta.id, *meta.aliases))
-        if gathered.outlines[slot].links or not targets.isdisjoint(names):
+        if slot in links or not targets.isdisjoint(names):
             yield slot
 
 
-def comparison_key(live: Iterable[Listed], facts: AnalysisFacts) -> str:
+def comparison_key(live: Sequence[Listed], facts: AnalysisFacts) -> str:
     """What is the same where the same is found: SHA-256 over the files of the entries, in their order, the instants that a
     file may have from its mtime, whose time is over, and what is left alone; hex."""
     digest = hashlib.sha256()
-    for each in live:
-        meta = each.meta
-        is_over, is_left = has_passed(meta.expires_at_ms, facts.now_ms), meta.id in facts.left_alone
-        row = (meta.id, each.path, each.content_hash, meta.created_at_ms, meta.updated_at_ms, is_over, is_left)
-        digest.update(repr(row).encode("utf-8", "surrogatepass"))
+    for column in ("meta.id", "path", "content_hash"):
+        text = "\0".join(column_of(live, column))  # which is in none of them
+        digest.update(f"{column} {len(text)} {text}".encode("utf-8", "surrogatepass"))
+    over = column_of(over_by(live, facts.now_ms), "meta.id")
+    left = sorted(facts.left_alone.intersection(column_of(live, "meta.id")))
+    instants = [column_of(live, column) for column in ("meta.created_at_ms", "meta.updated_at_ms")]
+    digest.update(repr((instants, over, left)).encode())
     return digest.hexdigest()
 
 
 def may_be_kept(compared: Compared, listed: Sequence[Listed], read: Sequence[Listed]) -> Compared | None:
     """What may be kept elsewhere of what was found in these: nothing of a secret entry. None where something was found in one
     together with others, which would be missing, and where what was read is not what was listed."""
-    if [each.content_hash for each in read] != [each.content_hash for each in listed]:
+    if column_of(read, "content_hash") != column_of(listed, "content_hash"):
         return None
-    secret = frozenset(each.meta.id for each in listed if each.meta.sensitivity is Sensitivity.SECRET)
+    is_secret = map(Sensitivity.SECRET.__eq__, column_of(listed, "meta.sensitivity"))
+    secret = frozenset(column_of(chosen(listed, is_secret), "meta.id"))
     if not secret:
         return compared
     if not all(secret.isdisjoint(each.ids) for each in compared.findings):
         return None
-    return Compared(compared.findings, {id: each for id, each in compared.outlines.items() if id not in secret})
+    return Compared(compared.findings, compared.outlines.only(compared.outlines.slots.keys() - secret))

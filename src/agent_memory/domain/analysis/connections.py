@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from typing import TypeVar
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+from operator import and_
 
-from agent_memory.domain.analysis.ages import last_read
+from agent_memory.domain.analysis.ages import ageing, last_read
 from agent_memory.domain.analysis.analysis_facts import AnalysisFacts
 from agent_memory.domain.analysis.features import Features
-from agent_memory.domain.entry import Meta
+from agent_memory.domain.entry import Listed
 from agent_memory.domain.findings import Finding, FindingKind
 from agent_memory.domain.instants import DAY_MS
-
-Named = TypeVar("Named", Features, Meta)
+from agent_memory.domain.packed_entries import chosen, column_of
 
 ORPHAN_DAYS = 30
 """Days that a new entry has to be read, tagged or linked."""
@@ -21,9 +21,9 @@ HUB_LINKS = 6
 """An entry with so many links to or from it is a page of links, and is not linked back."""
 
 
-def dangling_links(id: str, links: Iterable[str], taken: Container[str]) -> Iterator[Finding]:
-    """Links of an entry to ids that no live or archived one has, nor as an alias. `taken` is casefolded."""
-    gone = [each for each in links if each.casefold() not in taken]
+def dangling_links(id: str, links: Iterable[str], is_taken: Callable[[str], bool]) -> Iterator[Finding]:
+    """Links of an entry to ids that no live or archived one has, nor as an alias. `is_taken` is asked of casefolded ids."""
+    gone = [each for each in links if not is_taken(each.casefold())]
     if gone:
         names = ", ".join(gone[:5]) + (f" and {len(gone) - 5} more" if len(gone) > 5 else "")
         reason = f"{len(gone)} {'link leads' if len(gone) == 1 else 'links lead'} to no entry: {names}"
@@ -39,7 +39,8 @@ def one_way_links(entries: Sequence[Features]) -> Iterator[Finding]:
     if not any(each.links for each in entries):
         return
     by_id = _by_id(entries)
-    linked = {each.id: _resolved(each.id, each.links, by_id) if each.links else () for each in entries}
+    bearers = {name: each.id for name, each in by_id.items()}
+    linked = {each.id: _resolved(each.id, each.links, bearers) if each.links else () for each in entries}
     followed = Counter(target for targets in linked.values() for target in targets)
     for each in entries:
         for target in linked[each.id]:
@@ -50,16 +51,31 @@ def one_way_links(entries: Sequence[Features]) -> Iterator[Finding]:
                 yield Finding(FindingKind.ONE_WAY_LINK, (each.id, target), reason, 0.1)
 
 
-def orphans(entries: Sequence[Meta], links: Mapping[str, tuple[str, ...]], facts: AnalysisFacts) -> Iterator[Finding]:
-    """Entries to which nothing leads: see `FindingKind.ORPHAN`. `links` are those that there are, by id."""
-    by_id = _by_id(entries) if links else {}
-    reached = {target for id, targets in links.items() for target in _resolved(id, targets, by_id)}
-    tags = Counter(tag for each in entries for tag in set(each.tags))
-    for each in entries:
-        if each.id in links or each.id in reached or not all(tags[tag] == 1 for tag in each.tags):
-            continue
-        days = (facts.now_ms - each.created_at_ms) // DAY_MS
-        if days >= ORPHAN_DAYS and not each.pinned and last_read(each, facts) is None:
+def bearers_of(entries: Sequence[Listed]) -> Mapping[str, str]:
+    """The ids of entries by their ids and aliases, casefolded; an id goes before an alias, and of several the last."""
+    ids, aliases = column_of(entries, "meta.id"), column_of(entries, "meta.aliases")
+    aliased = sorted((id, names) for id, names in zip(ids, aliases, strict=True) if names)
+    own = dict(zip(map(str.casefold, ids), ids, strict=True))
+    if len(own) < len(ids):
+        own = {id.casefold(): id for id in sorted(ids)}
+    return {name.casefold(): id for id, names in aliased for name in names} | own
+
+
+def orphans(
+    entries: Sequence[Listed], links: Mapping[str, tuple[str, ...]], bearers: Mapping[str, str], facts: AnalysisFacts
+) -> Iterator[Finding]:
+    """Entries to which nothing leads: see `FindingKind.ORPHAN`. `links` are those that there are, by id; `bearers` are needed
+    where there are any (`bearers_of`)."""
+    reached = {target for id, targets in links.items() for target in _resolved(id, targets, bearers)}
+    times = Counter(chain.from_iterable(map(dict.fromkeys, column_of(entries, "meta.tags"))))
+    common = {tag for tag, number in times.items() if number > 1}
+    some = ageing(entries, facts)
+    is_old = map((facts.now_ms - ORPHAN_DAYS * DAY_MS).__ge__, column_of(some, "meta.created_at_ms"))
+    is_alone = map(common.isdisjoint, column_of(some, "meta.tags"))
+    for listed in chosen(some, map(and_, is_old, is_alone)):
+        each = listed.meta
+        if not (each.id in links or each.id in reached or each.pinned) and last_read(each, facts) is None:
+            days = (facts.now_ms - each.created_at_ms) // DAY_MS
             reason = f"no link, no tag in common with another entry, and never read in {days:,} days"
             yield Finding(FindingKind.ORPHAN, (each.id,), reason, _aged(days))
 
@@ -68,16 +84,16 @@ def _aged(days: int) -> float:
     return round(1 - ORPHAN_DAYS / (ORPHAN_DAYS + max(days, 0)), 4)
 
 
-def _by_id(entries: Sequence[Named]) -> dict[str, Named]:
+def _by_id(entries: Sequence[Features]) -> dict[str, Features]:
     """Entries by id and alias, casefolded; an id goes before an alias."""
     aliased = {alias.casefold(): each for each in entries for alias in each.aliases}
     return aliased | {each.id.casefold(): each for each in entries}
 
 
-def _resolved(id: str, links: Iterable[str], by_id: Mapping[str, Named]) -> tuple[str, ...]:
+def _resolved(id: str, links: Iterable[str], bearers: Mapping[str, str]) -> tuple[str, ...]:
     """The live entries to which one of this id links, itself apart, each once."""
-    found = (by_id.get(each.casefold()) for each in links)
-    return tuple(dict.fromkeys(each.id for each in found if each is not None and each.id != id))
+    found = (bearers.get(each.casefold()) for each in links)
+    return tuple(dict.fromkeys(each for each in found if each is not None and each != id))
 
 
 def _one_subject(one: Features, other: Features) -> bool:

@@ -12,11 +12,10 @@ from typing import TypeVar
 from agent_memory.domain.analysis.denials import Denial
 from agent_memory.domain.analysis.likened import Likened
 from agent_memory.domain.analysis.noticed import Noticed, PackedClaim
-from agent_memory.domain.analysis.outline import Outline
+from agent_memory.domain.analysis.outlines import OutlineColumns
 from agent_memory.domain.analysis.ragged import Ragged
 from agent_memory.domain.analysis.vocabulary import UNUSED, Vocabulary
 from agent_memory.domain.entry import Listed
-from agent_memory.domain.findings import Profile
 from agent_memory.values import evolve, field, frozen
 
 T = TypeVar("T")
@@ -24,7 +23,6 @@ T = TypeVar("T")
 FREE = b""
 """Stands for the mark of a slot that no note has."""
 _MARK_BYTES = 16
-_NO_OUTLINE = Outline(Profile(0, 0, False))
 
 
 @frozen
@@ -46,7 +44,7 @@ class Gathered:
     """Of the notes that claim something."""
     denials: Mapping[int, tuple[Denial, ...]] = field(factory=dict[int, tuple[Denial, ...]])
     """Of those that deny something."""
-    outlines: Sequence[Outline] = field(factory=list[Outline])
+    outlines: OutlineColumns = OutlineColumns()
     likened: Likened = Likened()
 
     def recognised(self, live: Iterable[Listed]) -> dict[str, int]:
@@ -98,7 +96,7 @@ class Gathered:
             stated=self.stated.replaced(dict.fromkeys(gone, array("Q")) | {slot: each.stated for slot, each in noticed.items()}),
             claims=_without(self.claims, gone) | {slot: each.claims for slot, each in noticed.items() if each.claims},
             denials=_without(self.denials, gone) | {slot: each.denials for slot, each in noticed.items() if each.denials},
-            outlines=_put(self.outlines, _NO_OUTLINE, end, gone, {slot: each.outline for slot, each in noticed.items()}),
+            outlines=self.outlines.changed(gone, {slot: each.outline for slot, each in noticed.items()}),
         )  # fmt: skip
 
     def _named(self, gone: Iterable[int], new: Iterable[Noticed], numbers: int) -> array[int]:

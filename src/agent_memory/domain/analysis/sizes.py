@@ -44,9 +44,9 @@ def oversized(id: str, outline: Outline) -> Finding | None:
     )
 
 
-def is_short(outline: Outline) -> bool:
+def is_short(body_chars: int) -> bool:
     """Whether an entry says so little that with others it may be about one thing."""
-    return outline.profile.body_chars < SHORT_CHARS
+    return body_chars < SHORT_CHARS
 
 
 def fragmented(entries: Sequence[Features]) -> Iterator[Finding]:

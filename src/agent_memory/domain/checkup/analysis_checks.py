@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 
 from agent_memory.domain.checkup import catalogue as of
 from agent_memory.domain.checkup.symptom import Ailment, Symptom
-from agent_memory.domain.entry import Listed
 from agent_memory.domain.findings import Analysis, Finding, FindingKind
 
 _AILMENTS: Mapping[FindingKind, Ailment] = {
@@ -24,23 +23,18 @@ _AILMENTS: Mapping[FindingKind, Ailment] = {
 }
 """Expired entries are not among them: how bad that is depends on how long a defrag is overdue (`note_checks`)."""
 
-_OF_AGE = frozenset({FindingKind.STALE, FindingKind.ORPHAN})
-"""What only time makes of an entry."""
 
-
-def examine_analysis(analysis: Analysis, live: Mapping[str, Listed], never_stale: frozenset[str]) -> Iterator[Symptom]:
-    """One symptom a finding, worst first. `never_stale`: what is hot, and so is read without a read being counted; what came
-    into the store lately, from however old a session. Nor is it an orphan."""
+def examine_analysis(analysis: Analysis, paths: Mapping[str, str]) -> Iterator[Symptom]:
+    """One symptom a finding, worst first. `paths` are those of the live entries, by id."""
     for finding in analysis.findings:
         ailment = _AILMENTS.get(finding.kind)
-        if ailment is None or (finding.kind in _OF_AGE and never_stale.issuperset(finding.ids)):
-            continue
-        yield ailment.found(_subject(finding, live), _sentence(finding))
+        if ailment is not None:
+            yield ailment.found(_subject(finding, paths), _sentence(finding))
 
 
-def _subject(finding: Finding, live: Mapping[str, Listed]) -> str:
-    first = live.get(finding.ids[0]) if finding.ids else None
-    return first.path if first is not None else " ".join(finding.ids)
+def _subject(finding: Finding, paths: Mapping[str, str]) -> str:
+    first = paths.get(finding.ids[0]) if finding.ids else None
+    return first if first is not None else " ".join(finding.ids)
 
 
 def _sentence(finding: Finding) -> str:

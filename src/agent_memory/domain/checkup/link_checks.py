@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from agent_memory.domain.checkup import catalogue as of
 from agent_memory.domain.checkup.symptom import Symptom
 from agent_memory.domain.entry import Listed
+from agent_memory.domain.packed_entries import column_of
 
 
 def examine_links(
@@ -22,24 +23,22 @@ def examine_links(
             )
 
 
-def examine_references(live: Iterable[Listed], archived: frozenset[str]) -> Iterator[Symptom]:
+def examine_references(live: Sequence[Listed], archived: frozenset[str]) -> Iterator[Symptom]:
     """Aliases that lead to two places, and superseded entries that nobody has."""
-    entries = tuple(live)
-    by_id = {each.meta.id: each for each in entries}
-    holders: dict[str, list[Listed]] = defaultdict(list)
-    for each in entries:
-        for alias in each.meta.aliases:
-            holders[alias].append(each)
-    for alias, claiming in holders.items():
-        owner = by_id.get(alias)
-        others = claiming if owner is not None else claiming[1:]
-        first = owner or claiming[0]
-        for each in others:
-            if each is not first:
+    paths, ids = column_of(live, "path"), column_of(live, "meta.id")
+    claims: dict[str, list[str]] = defaultdict(list)
+    for path, aliases in zip(paths, column_of(live, "meta.aliases"), strict=True):
+        for alias in aliases:
+            claims[alias].append(path)
+    path_of = dict(zip(ids, paths, strict=True))
+    for alias, claiming in claims.items():
+        first = path_of.get(alias, claiming[0])
+        for path in claiming:
+            if path != first:
                 yield of.ALIAS_CLASH.found(
-                    each.path, f"Its alias {alias} belongs to {first.path} too; take it out of one of them"
+                    path, f"Its alias {alias} belongs to {first} too; take it out of one of them"
                 )
-    for each in entries:
-        for id in each.meta.supersedes:
-            if id not in by_id and id not in archived and id not in holders:
-                yield of.UNKNOWN_SUPERSEDED.found(each.path, f"It supersedes {id}, which is nowhere")
+    for path, superseded in zip(paths, column_of(live, "meta.supersedes"), strict=True):
+        for id in superseded:
+            if id not in path_of and id not in archived and id not in claims:
+                yield of.UNKNOWN_SUPERSEDED.found(path, f"It supersedes {id}, which is nowhere")

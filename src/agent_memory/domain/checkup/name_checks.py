@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 
 from agent_memory.domain.checkup import catalogue as of
 from agent_memory.domain.checkup.notes import NoteFile
 from agent_memory.domain.checkup.symptom import Symptom
 from agent_memory.domain.entry import Listed
 from agent_memory.domain.text.file_name import MAX_NAME_BYTES, file_name_of
-from agent_memory.domain.text.folded_name import folded_name
+from agent_memory.domain.text.folded_name import folded_name, folded_names
 
 _SYNC_MARK = re.compile(
     r"\.sync-conflict-\d{8}-\d{6}|\(.*conflicted copy.*\)|\(.*'s conflicted copy\b|_conf\(\d+\)", re.I
@@ -39,24 +40,30 @@ def examine_copies(copies: Iterable[NoteFile]) -> Iterator[Symptom]:
         )
 
 
-def examine_names(live: Iterable[Listed]) -> Iterator[Symptom]:
-    """The names of the live entries."""
-    first: dict[str, Listed] = {}
-    clashes: dict[str, list[Listed]] = {}
-    for listed in live:
-        folded = folded_name(listed.path)
-        if first.setdefault(folded, listed) is not listed:
-            clashes.setdefault(folded, []).append(listed)
-        yield from _examine_name(listed)
-    for folded in (each for each in first if each in clashes):
-        for listed in clashes[folded]:
+def examine_clashes(paths: Sequence[str]) -> Iterator[Symptom]:
+    """Live files whose names many disks would not keep apart."""
+    folded = folded_names(paths)
+    if len(set(folded)) == len(paths):
+        return
+    first = dict(zip(reversed(folded), reversed(paths), strict=True))
+    clashes: dict[str, list[str]] = {name: [] for name, number in Counter(folded).items() if number > 1}
+    for name, path in zip(folded, paths, strict=True):
+        if name in clashes and path != first[name]:
+            clashes[name].append(path)
+    for name, others in clashes.items():
+        for path in others:
             yield of.NAME_CLASH.found(
-                listed.path,
-                f"On many disks its name is the same as that of {first[folded].path}, and one would be lost",
+                path, f"On many disks its name is the same as that of {first[name]}, and one would be lost"
             )
 
 
-def _examine_name(listed: Listed) -> Iterator[Symptom]:
+def has_odd_name(listed: Listed) -> bool:
+    """Whether `examine_name` tells of the name of a file."""
+    return any(examine_name(listed))
+
+
+def examine_name(listed: Listed) -> Iterator[Symptom]:
+    """The name of one live file, whatever others are called."""
     name = listed.path.rpartition("/")[2]
     derived = file_name_of(listed.meta)
     if name == derived:  # as most are, and never too long

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import repeat
 
 from agent_memory.domain.checkup import catalogue as of
+from agent_memory.domain.checkup.name_checks import examine_name
 from agent_memory.domain.checkup.note_look import NoteLook
 from agent_memory.domain.checkup.symptom import Severity, Symptom
 from agent_memory.domain.entry import Listed
 from agent_memory.domain.instants import DAY_MS, has_passed, iso_of
+from agent_memory.domain.packed_entries import column_of
 from agent_memory.domain.tagging.tag_vocabulary import TagVocabulary
 from agent_memory.domain.text.tags import normal_tags
 from agent_memory.domain.vocabulary import Sensitivity
@@ -28,6 +31,21 @@ class NoteRules:
     vocabulary: TagVocabulary = TagVocabulary()
 
 
+def worth_examining(notes: Sequence[Listed], rules: NoteRules) -> Iterator[bool]:
+    """Of each of the notes, whether `examine_note` may tell something of it if a look finds nothing."""
+    is_late = map((rules.now_ms + DAY_MS).__lt__, _newest(notes))
+    is_over = [has_passed(at_ms, rules.now_ms) for at_ms in column_of(notes, "meta.expires_at_ms")]
+    is_secret = map(Sensitivity.SECRET.__eq__, column_of(notes, "meta.sensitivity"))
+    no_id, conflicted = column_of(notes, "provisional_id"), column_of(notes, "conflicted")
+    renamed = rules.vocabulary.renamed.keys()
+    is_renamed = (not renamed.isdisjoint(tags) for tags in column_of(notes, "meta.tags")) if renamed else repeat(False)
+    return map(any, zip(is_late, is_over, is_secret, no_id, conflicted, is_renamed, strict=False))
+
+
+def _newest(notes: Sequence[Listed]) -> Iterator[int]:
+    return map(max, column_of(notes, "meta.created_at_ms"), column_of(notes, "meta.updated_at_ms"))
+
+
 def examine_note(note: Listed, look: NoteLook, rules: NoteRules) -> Iterator[Symptom]:
     """Everything about this one file."""
     if note.provisional_id:
@@ -40,6 +58,8 @@ def examine_note(note: Listed, look: NoteLook, rules: NoteRules) -> Iterator[Sym
         yield of.MERGE_CONFLICT.found(
             note.path, "It holds unresolved merge-conflict markers, and no run touches it; edit it"
         )
+    if look.has_odd_name:
+        yield from examine_name(note)
     yield from _tags(note, look.odd_tags, rules.vocabulary)
     yield from _times(note, rules)
     yield from _what_it_says(note, look)

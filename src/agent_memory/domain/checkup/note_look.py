@@ -1,7 +1,9 @@
-"""What a look at one file finds, whatever the time and the other notes are: it may be kept while the file stays as it is."""
+"""What a look at one file finds, whatever the time and the other notes are: it may be kept while its bytes and its name stay as
+they are."""
 
 from __future__ import annotations
 
+from agent_memory.domain.checkup.name_checks import has_odd_name
 from agent_memory.domain.checkup.notes import NoteFile
 from agent_memory.domain.redaction import redact
 from agent_memory.domain.text.plain_text import clean_text
@@ -21,6 +23,8 @@ class NoteLook:
     """Kinds of secrets that it seems to hold. A note that is marked secret is not looked through."""
     hidden: tuple[str, ...] = ()
     """Kinds of characters that a reader does not see."""
+    has_odd_name: bool = False
+    """Whether there is something to be said of the file's name alone."""
 
 
 def look_at(note: NoteFile) -> NoteLook:
@@ -31,4 +35,5 @@ def look_at(note: NoteFile) -> NoteLook:
         odd_tags=tuple(tag for tag in note.written_tags if normal_tag(tag) != tag),
         secrets=() if is_secret else tuple(name for name, _ in redact(note.text).found),
         hidden=tuple(clean_text(note.text.removeprefix("\ufeff")).removed),
+        has_odd_name=has_odd_name(note.stored.listed),
     )

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 
 from agent_memory.domain.checkup import catalogue as of
 from agent_memory.domain.checkup.symptom import Symptom
 from agent_memory.domain.entry import Listed
+from agent_memory.domain.packed_entries import column_of
 from agent_memory.domain.tagging.tag_survey import TagUse, survey_tags
 from agent_memory.domain.tagging.tag_vocabulary import VOCABULARY_FILE, Standing, TagVocabulary
 
 
-def examine_tags(live: Iterable[Listed], vocabulary: TagVocabulary) -> Iterator[Symptom]:
+def examine_tags(live: Sequence[Listed], vocabulary: TagVocabulary) -> Iterator[Symptom]:
     """A symptom for each tag in use that looks like a better one (accepted, else more used; two that are accepted are two),
     and for each other one that the vocabulary does not have."""
-    uses = {use.tag: use for use in survey_tags((each.meta for each in live), vocabulary) if use.notes}
+    uses = {use.tag: use for use in survey_tags(column_of(live, "meta.tags"), vocabulary) if use.notes}
     for use in uses.values():
         better = next((uses[tag] for tag in use.like if tag in uses), None)
         if better is not None and _rank(better) < _rank(use) and use.standing is not Standing.ACCEPTED:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 
 from agent_memory.domain.checkup import catalogue as of
 from agent_memory.domain.checkup.symptom import Symptom
 from agent_memory.domain.entry import Listed
+from agent_memory.domain.packed_entries import chosen, column_of
 from agent_memory.domain.section import Published
 from agent_memory.domain.tiers import TierList
 from agent_memory.domain.vocabulary import Sensitivity
@@ -15,30 +16,30 @@ from agent_memory.wording import describe
 TIERS_FILE = "state/tiers.json"
 
 
-def examine_tiers(tiers: TierList, live: Mapping[str, Listed]) -> Iterator[Symptom]:
+def examine_tiers(tiers: TierList, live: Sequence[Listed]) -> Iterator[Symptom]:
     """Ids that are no live entries, and pins that are not hot. An empty list is one that no defrag has made yet."""
+    ids = frozenset(column_of(live, "meta.id"))
     for id in (*tiers.hot, *tiers.warm):
-        if id not in live:
+        if id not in ids:
             yield of.TIERS_UNKNOWN_ID.found(
                 TIERS_FILE, f"It names {id}, which is no live note; the next defrag drops it"
             )
     if not (tiers.hot or tiers.warm):
         return
-    for id in pinned_outside(tiers, live):
-        yield of.PINNED_NOT_HOT.found(live[id].path, "It is pinned and not hot; the next defrag makes it so")
+    for each in pinned_outside(tiers, live):
+        yield of.PINNED_NOT_HOT.found(each.path, "It is pinned and not hot; the next defrag makes it so")
 
 
-def pinned_outside(tiers: TierList, live: Mapping[str, Listed]) -> tuple[str, ...]:
-    """Pinned entries that may be hot and are not, by id, in the order of the listing."""
-    hot = frozenset(tiers.hot)
+def pinned_outside(tiers: TierList, live: Sequence[Listed]) -> tuple[Listed, ...]:
+    """Pinned entries that may be hot and are not, in the order of the listing."""
     return tuple(
-        id
-        for id, each in live.items()
-        if each.meta.pinned and each.meta.sensitivity is not Sensitivity.SECRET and id not in hot
+        each
+        for each in chosen(live, column_of(live, "meta.pinned"))
+        if each.meta.sensitivity is not Sensitivity.SECRET and each.meta.id not in tiers.hot
     )
 
 
-def with_pins(tiers: TierList, pinned: tuple[str, ...]) -> TierList:
+def with_pins(tiers: TierList, pinned: Sequence[str]) -> TierList:
     """The tier list with these ids at the end of what is hot."""
     added = tuple(id for id in pinned if id not in tiers.hot)
     return TierList((*tiers.hot, *added), tuple(id for id in tiers.warm if id not in added))

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
-from itertools import permutations
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain, permutations
 
-from agent_memory.domain.entry import Meta
 from agent_memory.domain.searching.english_stem import english_stem
 from agent_memory.domain.tagging.tag_vocabulary import Standing, TagVocabulary
 from agent_memory.values import frozen
@@ -30,9 +29,10 @@ class TagUse:
     """Tags that it may be the same as, those that are accepted and more used first."""
 
 
-def survey_tags(live: Iterable[Meta], vocabulary: TagVocabulary) -> tuple[TagUse, ...]:
-    """Every tag that a note has or the vocabulary names in full, the most used first, then by name."""
-    counts = Counter(tag for meta in live for tag in dict.fromkeys(meta.tags))
+def survey_tags(notes: Iterable[Sequence[str]], vocabulary: TagVocabulary) -> tuple[TagUse, ...]:
+    """Every tag that a note has or the vocabulary names in full, the most used first, then by name. `notes` are the tags of
+    each."""
+    counts = Counter(chain.from_iterable(map(dict.fromkeys, notes)))
     for tag in vocabulary.accepted:
         if "__" in tag:
             counts.setdefault(tag, 0)
