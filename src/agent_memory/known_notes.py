@@ -11,14 +11,14 @@ from returns.result import Failure, Result, Success
 
 from agent_memory.domain.entry import Listed, StoredEntry
 from agent_memory.domain.packed_entries import chosen
-from agent_memory.domain.planning.same_body import texts_about, words_about
+from agent_memory.domain.planning.same_body import words_of_those_about
 from agent_memory.domain.results import sealed
 from agent_memory.domain.searching.matching import NoteFilter, TermWeights
 from agent_memory.domain.searching.query_words import query_words
 from agent_memory.domain.similarity.meaning_text import meaning_text
 from agent_memory.domain.similarity.same_subject import Candidate, Subject, similar_among
 from agent_memory.domain.similarity.vectors import cosines
-from agent_memory.domain.text.terms import AnyOf, content_terms
+from agent_memory.domain.text.terms import content_terms
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Sensitivity
 from agent_memory.errors import Error
 from agent_memory.ports import Embedder, Index, Store
@@ -122,11 +122,10 @@ def _may_be_named(listed: Listed, scopes: frozenset[str]) -> bool:
 def _likeliest(subject: Subject, listed: Sequence[Listed], scopes: frozenset[str]) -> list[Listed]:
     """The entries that share most words with the subject, by what a listing knows of them."""
     wanted = content_terms(f"{subject.title} {subject.description} {subject.body}")
-    any_wanted = AnyOf(wanted)
     scored: list[tuple[float, str, Listed]] = []
-    for each in chosen(listed, map(any_wanted.in_text, texts_about(listed))):
+    found = words_of_those_about(listed, wanted)
+    for each, about in zip(chosen(listed, map(found.__contains__, range(len(listed)))), found.values(), strict=True):
         if _may_be_named(each, scopes):
-            about = words_about(each.meta)
             shared = len(wanted & about)
             scored.append((shared / math.sqrt(len(about)), each.meta.id, each))
     return [each for _, _, each in nlargest(MOST_CANDIDATES, scored)]

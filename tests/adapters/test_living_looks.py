@@ -21,11 +21,13 @@ from agent_memory.adapters.store import shelves
 from agent_memory.adapters.store.entry_files import read_image
 from agent_memory.adapters.store.listing_cache import ListingCache
 from agent_memory.adapters.store.store_files import StoreFiles
+from agent_memory.domain.change import Replace, Retire
 from agent_memory.domain.entry import Listed, Listing
 from agent_memory.domain.searching.matching import NoteFilter, TermWeights
 from agent_memory.domain.searching.query_words import query_words
 from agent_memory.errors import Error
 from agent_memory.formats.listing_rows import Rows
+from agent_memory.values import evolve
 
 WORDS = ("zebra", "camel", "otter", "llama", "koala")
 IDS = tuple(f"id__{letter * 6}" for letter in "abcdef")
@@ -177,6 +179,12 @@ def said_in_files(listed: tuple[Listing, Listing], root: Path) -> dict[str, list
     return {word: sorted(each.path for each in entries if word in (root / each.path).read_text()) for word in WORDS}
 
 
+def said_in_searched_files(root: Path) -> dict[str, list[str]]:
+    """Earlier versions are not searched."""
+    said = said_in_files(listings(new_store(root)), root)
+    return {word: [path for path in paths if path.count("/") == 1] for word, paths in said.items()}
+
+
 @pytest.mark.parametrize("first", EDITS, ids=lambda edit: edit.__name__)
 def test_a_living_store_lists_what_a_new_one_lists_p6(root: Path, topics: Path, first: Edit) -> None:
     chance = random.Random(first.__name__)
@@ -268,6 +276,46 @@ def test_an_index_is_in_line_whichever_look_it_was_brought_up_to_date_by(
         other = IndexFiles(root).refresh().unwrap()
         assert (other.read, other.removed) == (0, 0), edit.__name__
         assert other.notes == kept.notes
+
+
+def test_what_was_written_here_is_taken_in_without_a_look_at_the_others(
+    root: Path, topics: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = StoreFiles(root, KernelLocks(root))
+    index = IndexFiles(root, lambda: store.looks)
+    assert index.refresh(lately=True).unwrap().read == 4
+    retired, changed = (store.read(id).unwrap() for id in IDS[:2])
+    camel = Replace(evolve(changed.entry, body="A camel.\n"), changed.listed.content_hash)
+    written = store.apply((Retire(retired.meta.id, retired.listed.content_hash), camel)).unwrap()
+    assert len(written.applied) == 2
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "scandir", None)
+        taken = index.take_in_written().unwrap()
+    assert (taken.read, taken.removed, taken.notes) == (2, 2, 4)
+    found = index.match(query_words("camel"), TermWeights(), 20, NoteFilter()).unwrap()
+    assert [each.listed.meta.id for each in index.notes(tuple(found.scores)).unwrap().values()] == [changed.meta.id]
+    assert found_by(index) == said_in_searched_files(root) == found_by(IndexFiles(root))
+
+
+@pytest.mark.parametrize("is_in_line", [True, False])
+@pytest.mark.parametrize("edit", EDITS, ids=lambda edit: edit.__name__)
+def test_what_others_do_while_something_is_written_is_found_by_the_next_refresh_p6(
+    root: Path, topics: Path, edit: Edit, is_in_line: bool
+) -> None:
+    chance = random.Random(edit.__name__)
+    store = StoreFiles(root, KernelLocks(root))
+    index = IndexFiles(root, lambda: store.looks)
+    if is_in_line:
+        index.refresh(lately=True).unwrap()
+    else:
+        store.list().unwrap()
+    write(topics / f"note -- {IDS[4]}.md", IDS[4], "koala")
+    changed = store.read(IDS[0]).unwrap()
+    edit(topics, chance)
+    store.write(evolve(changed.entry, body="A camel.\n"), changed.listed.content_hash)
+    edit(topics, chance)
+    index.take_in_written().unwrap()
+    assert found_by(index) == said_in_searched_files(root) == found_by(IndexFiles(root))
 
 
 def test_what_was_known_of_many_notes_is_gone_before_they_are_read_again_p25(

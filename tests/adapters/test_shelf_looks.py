@@ -166,3 +166,17 @@ def test_a_look_that_the_caller_has_taken_serves_once_and_only_while_every_name_
     looks.take("topics", seen)
     _replace(topics)
     assert _look(looks, lately=False) == ShelfLooks(str(topics.parent)).look("topics").unwrap()
+
+
+def test_the_last_look_is_told_with_what_was_written_here_since(
+    looks: ShelfLooks, topics: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert looks.last("topics") is None
+    before = _look(looks)
+    (topics / "c.md").write_text("c")
+    looks.wrote(["topics/c.md", "archive/c.md", "topics/deeper/c.md"])
+    assert looks.last("topics") == (before, frozenset({"topics/c.md"}))
+    assert sorted(_look(looks).files) == ["topics/a.md", "topics/b.md", "topics/c.md"]
+    assert looks.last("topics") == (_look(looks), frozenset())
+    monkeypatch.setattr(shelf_looks, "LATELY_NS", -1)
+    assert looks.last("topics") is None

@@ -35,7 +35,7 @@ def window(*texts: str, role: Role = Role.USER, calls: tuple[ToolCall, ...] = ()
 
 
 def ids(ranked: tuple[Ranked, ...]) -> list[str]:
-    return [each.listed.meta.id for each in ranked]
+    return [each.id for each in ranked]
 
 
 def catalog(session: History, *live: Listed) -> list[str]:
@@ -71,7 +71,7 @@ def test_the_files_that_were_touched_and_the_title_of_the_session_count() -> Non
 
 
 def scores(session: History, *live: Listed) -> list[float]:
-    known = {each.listed.meta.id: each.score for each in rank_related(session, live, REPO)}
+    known = {each.id: each.score for each in rank_related(session, live, REPO)}
     return [known.get(each.meta.id, 0.0) for each in live]
 
 
@@ -123,7 +123,7 @@ def test_of_entries_of_the_same_session_what_is_spoken_of_comes_first_and_others
     live = (silent, spoken, PORTS, OTHER, TESTS, *(listed(f"id__fill{n:02}", f"Filler{n}") for n in range(6)))
     without = dict(zip(map(id, live), scores(window("staging ports"), *live), strict=True))
     ranked = rank_related(window("staging ports"), live, REPO, "s")
-    assert [(each.listed.meta.id, each.score) for each in ranked[:3]] == [
+    assert [(each.id, each.score) for each in ranked[:3]] == [
         (spoken.meta.id, 1_000 + without[id(spoken)]),
         (silent.meta.id, 1_000),
         (PORTS.meta.id, without[id(PORTS)]),
@@ -154,12 +154,12 @@ def test_a_catalog_holds_all_that_an_agent_may_know_of_and_the_related_first() -
 
 
 def test_only_so_many_are_worth_reading() -> None:
-    many = tuple(Ranked(listed(f"id__{n:06}", "x"), 1.0) for n in range(100))
+    many = tuple(Ranked(f"id__{n:06}", 1.0) for n in range(100))
     assert len(ids_to_show(many)) == MOST_SHOWN
 
 
 def of_score(score: float, id: str = "id__aaaaaa") -> Ranked:
-    return Ranked(listed(id, "x"), score)
+    return Ranked(id, score)
 
 
 def test_what_is_far_behind_the_most_related_is_not_worth_reading() -> None:
@@ -172,7 +172,7 @@ def test_what_the_session_wrote_takes_of_the_room_and_is_never_the_measure_of_th
     own = tuple(of_score(1_000.0 + n, f"id__own{n:03}") for n in range(MOST_SHOWN + 1))
     others = tuple(of_score(1.0, f"id__oth{n:03}") for n in range(MOST_SHOWN + 1))
     assert ids_to_show((own[0], *others)) == ("id__own000", *(f"id__oth{n:03}" for n in range(MOST_SHOWN - 1)))
-    assert ids_to_show((*own, *others)) == tuple(each.listed.meta.id for each in own)
+    assert ids_to_show((*own, *others)) == tuple(each.id for each in own)
     assert ids_to_show(own[:1]) == ("id__own000",)
 
 

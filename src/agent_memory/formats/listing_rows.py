@@ -110,7 +110,8 @@ def parse_rows(read: Callable[[int], bytes], size_bytes: int) -> Rows | None:
         return None
     table = PackedTable(pieces)
     unreadable = {path: UnreadableFile(path, problems) for path, problems in others}
-    return Rows(
-        dict(zip((*table.paths, *unreadable), (*looks, *looks_of_others), strict=True)),
-        Unpacking({**dict(zip(table.paths, range(len(table)), strict=True)), **unreadable}, table),
-    )
+    by_path = dict(zip(table.paths, looks, strict=True))
+    by_path.update(zip(unreadable, looks_of_others, strict=True))
+    rows: dict[str, Seen | int] = dict(zip(table.paths, range(len(table)), strict=True))
+    rows.update(unreadable)
+    return Rows(by_path, Unpacking(rows, table))

@@ -47,6 +47,19 @@ class CatchingUp:
             return self._refresh_lately(self._looks(), patience_seconds, left).map(self._told)
         return self.refilled(patience_seconds, left).map(self._told)
 
+    def take_in_written(self, left: Left | None = None) -> Result[Refreshed, Error]:
+        """The same as `refresh` with `lately`; where the index was in line a moment ago, only what was written here since is
+        taken in, and no file is looked at but those: what others have done meanwhile the next refresh finds."""
+        if self._looks is None:
+            return self.refresh(left=left)
+        from agent_memory.adapters.index.shelf_look import written_since
+
+        found = written_since(self._looks())
+        if found is None:
+            return self.refresh(left=left, lately=True)
+        taken = self._kept.recovered(lambda: self._with_written(*found))
+        return taken.bind(lambda done: self.refresh(left=left, lately=True) if done is None else Success(done))
+
     def refilled(self, patience_seconds: float | None = None, left: Left | None = None) -> Result[Refreshed, Error]:
         """The same, without a word of what was made anew."""
         match sealed(self._kept.recovered(self._if_current)):
@@ -81,6 +94,17 @@ class CatchingUp:
                 if unknown > _MOST_IN_HASTE:
                     return Refreshed(int(fact(connection, NOTES)), pending=unknown, notices=_notices(database))
         return self._refreshed(look, patience_seconds, left)
+
+    def _with_written(self, state: bytes, paths: frozenset[str]) -> Refreshed | None:
+        """Where the index holds exactly what this is the state of, what it holds with these; else None."""
+        from agent_memory.adapters.index.refreshing import Refreshing
+        from agent_memory.adapters.index.shelf_look import ShelvesLook
+
+        if self._as_kept(state) is None:
+            return None
+        database = self._kept.opened()
+        nothing_else = ShelvesLook(self._kept.root, (), None)
+        return Refreshing(nothing_else, database, self._kept.segments, self._known_to(database)).run_with(sorted(paths))
 
     def _known_to(self, database: IndexDatabase) -> KnownFiles:
         from agent_memory.adapters.index.known_files import KnownFiles

@@ -74,7 +74,7 @@ class FileBatch:
 
     def take(self, paths: Sequence[str], deadline: float) -> list[str]:
         """Bring the first of these into the index; those that are left. At least one is taken."""
-        self.known.looks()  # as of this transaction
+        self.known.begin()
         self._live = self.segments.live(self.connection)
         self._last_number = int(fact(self.connection, LAST_NUMBER))
         left = list(reversed(paths))

@@ -70,6 +70,12 @@ class IndexFiles:
         with self._lock:
             return self._catching_up.refresh(patience_seconds, left, lately=lately)
 
+    def take_in_written(self, left: Callable[[int], None] | None = None) -> Result[Refreshed, Error]:
+        """As `refresh` with `lately`, for whoever has just written: what others have done since the last look may be left to
+        the next one."""
+        with self._lock:
+            return self._catching_up.take_in_written(left)
+
     def match(
         self, words: Sequence[QueryWord], weights: TermWeights, limit: int, among: NoteFilter
     ) -> Result[Matches, Error]:

@@ -52,7 +52,8 @@ class KnownFiles:
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
-        self._looks: set[int] = set()
+        self._looks: set[int] | None = None
+        """None while nobody has asked."""
         self._sums = (0, 0, 0)
         """Files that were believed, all their looks added up, and all paths."""
         self._version: int | None = None
@@ -61,16 +62,22 @@ class KnownFiles:
 
     def looks(self) -> set[int]:
         """What all believed files look like, as of the transaction of the caller. RuinedIndexError where some are missing."""
+        self.begin()
+        if self._looks is None:
+            sql = "SELECT look FROM files INDEXED BY looks WHERE look IS NOT NULL"
+            found = [look for (look,) in self._connection.execute(sql)]
+            if (len(found), sum(found)) != self._sums[:2]:
+                raise RuinedIndexError
+            self._looks = set(found)
+        return self._looks
+
+    def begin(self) -> None:
+        """What all come to is as of the transaction of the caller."""
         version = data_version(self._connection)
         if self._version != version:
             count, looks_total, paths_total = map(int, str(fact(self._connection, FILES)).split())
-            sql = "SELECT look FROM files INDEXED BY looks WHERE look IS NOT NULL"
-            found = [look for (look,) in self._connection.execute(sql)]
-            if (len(found), sum(found)) != (count, looks_total):
-                raise RuinedIndexError
-            self._looks, self._sums = set(found), (count, looks_total, paths_total)
+            self._looks, self._sums = None, (count, looks_total, paths_total)
             self._version = version
-        return self._looks
 
     @property
     def paths_total(self) -> int:
@@ -128,10 +135,8 @@ class KnownFiles:
         paths_total += times * path_sum(file.path)
         if file.look is not None:
             count, looks_total = count + times, looks_total + times * file.look
-            if times > 0:
-                self._looks.add(file.look)
-            else:
-                self._looks.discard(file.look)
+            if self._looks is not None:
+                (self._looks.add if times > 0 else self._looks.discard)(file.look)
         self._sums = count, looks_total, paths_total
 
 

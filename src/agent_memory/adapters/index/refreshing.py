@@ -51,6 +51,12 @@ class Refreshing:
         self._keep_state(self.look.state if not left and self._is_in_line(changes) else None)
         return self._so_far(left)
 
+    def run_with(self, paths: Sequence[str]) -> Refreshed:
+        """Only these are taken in, where everything else is as the look had it."""
+        self._taken(list(paths), math.inf)
+        self._keep_state(None)  # of what was written just now nothing is believed yet
+        return self._so_far(())
+
     def as_far_as_it_came(self) -> Refreshed:
         """What a pass came to that another process kept from going on."""
         return self._so_far(self._changes()[1])

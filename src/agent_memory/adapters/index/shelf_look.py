@@ -146,6 +146,16 @@ def look_lately(root: str, looks: ShelfLooks) -> Result[ShelvesLook, Error]:
     return _of_each(root, lambda shelf: looks.look(shelf, lately=True))
 
 
+def written_since(looks: ShelfLooks) -> tuple[bytes, frozenset[str]] | None:
+    """The state of both shelves a moment ago, and the paths of what was written here since (`ShelfLooks.last`); None where
+    nothing was, or there was no such look."""
+    found = [looks.last(shelf) for shelf in _SHELVES]
+    states = [each[0].state for each in found if each is not None]
+    known = [state for state in states if state is not None]
+    written = frozenset[str]().union(*(each[1] for each in found if each is not None))
+    return (joined_state(known), written) if len(known) == len(_SHELVES) and written else None
+
+
 def _one_by_one(root: str) -> Result[ShelvesLook, Error]:
     return _of_each(root, lambda shelf: look_at_shelf(root, shelf))
 

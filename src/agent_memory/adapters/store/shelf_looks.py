@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 
 from returns.result import Result, Success
@@ -30,9 +30,12 @@ class _Kept:
     """A look, and what the directory looked like before it."""
 
     look: ShelfLook
-    directory: tuple[int, ...]
+    directory: tuple[int, ...] | None
+    """None where another change at that moment would not show: then it serves nobody who asks for what is there lately."""
     at_ns: int
     """Of a clock that is never set."""
+    written: frozenset[str] = frozenset()
+    """The paths of what was written here since."""
 
 
 class ShelfLooks:
@@ -62,8 +65,7 @@ class ShelfLooks:
             seen = None
 
         def keep(look: ShelfLook) -> ShelfLook:
-            if directory is not None:
-                self._kept[shelf] = _Kept(look, directory, now_ns)
+            self._kept[shelf] = _Kept(look, directory, now_ns)
             return look
 
         return look_at_shelf(self._root, shelf, None if before is None else before.look.files, seen).map(keep)
@@ -74,6 +76,20 @@ class ShelfLooks:
         if kept is not None and kept.look is look:
             self._kept[shelf] = evolve(kept, look=evolve(look, files=files))
 
+    def wrote(self, paths: Sequence[str]) -> None:
+        """These files were written, or taken away, by whoever looks here."""
+        for shelf, kept in self._kept.items():
+            here = (path for path in paths if path.rpartition("/")[0] == shelf)
+            self._kept[shelf] = evolve(kept, written=kept.written.union(here))
+
+    def last(self, shelf: str) -> tuple[ShelfLook, frozenset[str]] | None:
+        """The last look, if it is at most `LATELY_NS` old, and the paths of what was written here since. What others have
+        done since is in neither: only for who finds it at the next look."""
+        kept = self._kept.get(shelf)
+        if kept is None or time.monotonic_ns() - kept.at_ns > LATELY_NS:
+            return None
+        return kept.look, kept.written
+
     def names(self, shelf: str) -> Result[Iterable[str], Error]:
         """Every name that is on a shelf now, whatever it is, in no order: to be gone through once."""
         look = self._lately(shelf, _rested(f"{self._root}/{shelf}"), time.monotonic_ns())
@@ -83,7 +99,7 @@ class ShelfLooks:
 
     def _lately(self, shelf: str, directory: tuple[int, ...] | None, now_ns: int) -> ShelfLook | None:
         kept = self._kept.get(shelf)
-        if kept is None or kept.directory != directory or now_ns - kept.at_ns > LATELY_NS:
+        if kept is None or directory is None or kept.directory != directory or now_ns - kept.at_ns > LATELY_NS:
             return None
         return kept.look
 

@@ -11,9 +11,9 @@ import errno
 import os
 import re
 import time
-from collections.abc import Container, Iterable, Mapping, Sequence
-from itertools import compress
-from operator import attrgetter, ne
+from collections.abc import Container, Iterable, Mapping, Sequence, Set as AbstractSet
+from itertools import compress, repeat
+from operator import attrgetter, is_, ne
 from typing import Any
 
 from returns.result import Failure, Result, Success
@@ -147,16 +147,24 @@ class _Reading:
             self._looks, self._seen = {**self._known.looks}, unpacking(self._known.seen)
             for path in self.touched & self._looks.keys():
                 del self._looks[path], self._seen.rows[path]
-        self.fresh = _present(self._read(path) for path in found.files.keys() - self._looks.keys())
+            unread = self.touched & found.files.keys()
+            if len(self._looks) + len(unread) < len(found.files):  # there are more, of which nothing was known
+                unread = found.files.keys() - self._looks.keys()
+        self.fresh = _present(map(self._read, unread))
         self._others = _present(self._other(f"{shelf}/{each.name}", each) for each in found.others)
 
     def shared_with(self, files: Mapping[str, int]) -> Mapping[str, int]:
         """The same files, by paths that are those of the rows where these have them."""
-        if self._looks == files:
+        differing = [path for path in self.touched if self._looks.get(path) != files.get(path)]
+        if not differing:
             return self._looks
-        same = {path: look for path, look in self._looks.items() if files.get(path) == look}
-        same.update((path, files[path]) for path in files.keys() - same.keys())
-        return same
+        shared = {**self._looks}
+        for path in differing:
+            if path in files:
+                shared[path] = files[path]
+            else:
+                shared.pop(path, None)
+        return shared
 
     def newest(self, paths: Sequence[str]) -> None:
         """Go through the versions of an id: the newest that can be read, after those that cannot."""
@@ -179,7 +187,7 @@ class _Reading:
     def listing(self) -> tuple[Listing, bool]:
         """All that was found, by path; whether there is one file for each id."""
         rows = self._seen.rows
-        problems: list[Seen] = [each for each in rows.values() if isinstance(each, UnreadableFile)]
+        problems: list[Seen] = [self._seen[path] for path in self._unreadable()]
         problems += (
             each for each in self.fresh if rows.get(each.path) is not each and isinstance(each, UnreadableFile)
         )
@@ -191,9 +199,15 @@ class _Reading:
         return Listing(entries, one_an_id(problems).unreadable), True
 
     def _entries(self) -> Entries:
-        rows = {path: row for path, row in self._seen.rows.items() if not isinstance(row, UnreadableFile)}
+        rows: dict[str, Any] = self._seen.rows
+        unreadable = self._unreadable()
+        paths = sorted(rows.keys() - unreadable) if unreadable else sorted(rows)
         packed: Packed[Any] = self._seen.packed  # what cannot be read is never packed
-        return Entries([rows[path] for path in sorted(rows)], packed)
+        return Entries(list(map(rows.__getitem__, paths)), packed)
+
+    def _unreadable(self) -> AbstractSet[str]:
+        rows = self._seen.rows
+        return frozenset(compress(rows, map(is_, map(type, rows.values()), repeat(UnreadableFile))))
 
     def _recalled(self, path: str, looks: int) -> Seen | None:
         if self._known.looks.get(path) != looks:

@@ -171,7 +171,7 @@ class StoreFiles:
         """
         with self._locks.write() as held:
             reverted = held.bind(lambda _: self._batches.revert(footprint, run_id, dry_run=dry_run))
-            return reverted.map(lambda decided: decided.receipt)
+            return reverted.map(lambda decided: self._told(decided).receipt)
 
     def _apply_one(self, change: Change) -> Result[Receipt, Error]:
         match sealed(self._apply((change,))):
@@ -194,6 +194,11 @@ class StoreFiles:
         """The same; who reads what was written looks where it was put first."""
         for each in decided.receipt.applied:
             self._put[each.id] = each.path if each.path.startswith(f"{TOPICS}/") else None
+        return self._told(decided)
+
+    def _told(self, decided: Decided) -> Decided:
+        """The same; whoever looks at the shelves knows what was written."""
+        self.looks.wrote([path for each in decided.receipt.applied for path in each.touched])
         return decided
 
     def _settle(self) -> None:

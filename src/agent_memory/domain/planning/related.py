@@ -5,15 +5,16 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from itertools import compress
 from operator import attrgetter
 
 from agent_memory.domain.entry import Listed, StoredEntry
 from agent_memory.domain.history import History, Role
 from agent_memory.domain.packed_entries import chosen, column_of
-from agent_memory.domain.planning.same_body import texts_about, words_about
+from agent_memory.domain.planning.same_body import words_of_those_about
 from agent_memory.domain.redaction import redact
 from agent_memory.domain.tagging.tag_vocabulary import Standing, TagVocabulary
-from agent_memory.domain.text.terms import AnyOf, content_sequence
+from agent_memory.domain.text.terms import content_sequence
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Sensitivity
 from agent_memory.values import frozen
 
@@ -36,9 +37,9 @@ _WIDELY_USED = 0.5
 
 @frozen
 class Ranked:
-    """An entry, and how much it has to do with a window: more than 0."""
+    """The id of an entry, and how much it has to do with a window: more than 0."""
 
-    listed: Listed
+    id: str
     score: float
 
 
@@ -60,17 +61,17 @@ def rank_related(
     they share with what was said and done, rare words more.
     """
     known = visible(live, scope)
+    ids, updated_at_ms = column_of(known, "meta.id"), column_of(known, "meta.updated_at_ms")
     said = _words_of(window)
-    shared = _shared(known, said)
+    shared = _shared(known, ids, said)
     spread = Counter(word for each in shared.values() for word in each.words)
     likenesses = ((id, _likeness(each, said, spread, len(known))) for id, each in shared.items())
     scores = {id: likeness for id, likeness in likenesses if likeness > 0}
-    own = _from_session(known, session_id)
-    for each in own:
-        scores[each.meta.id] = scores.get(each.meta.id, 0.0) + _SAME_SESSION
-    related = _newest_first(chosen(known, map(scores.__contains__, column_of(known, "meta.id"))))
-    best_first = sorted(related, key=lambda each: -scores[each.meta.id])
-    return tuple(Ranked(each, scores[each.meta.id]) for each in best_first)
+    for id in _from_session(known, ids, session_id):
+        scores[id] = scores.get(id, 0.0) + _SAME_SESSION
+    related = compress(zip(ids, updated_at_ms, strict=True), map(scores.__contains__, ids))
+    best_first = sorted((-scores[id], -at_ms, id) for id, at_ms in related)
+    return tuple(Ranked(id, scores[id]) for _, _, id in best_first)
 
 
 def visible(live: Sequence[Listed], scope: str) -> Sequence[Listed]:
@@ -87,19 +88,20 @@ def visible(live: Sequence[Listed], scope: str) -> Sequence[Listed]:
 
 def catalog_of(related: Iterable[Ranked], live: Sequence[Listed], scope: str) -> tuple[Listed, ...]:
     """All that are visible: the related in their order, then the newest."""
-    first = {each.listed.meta.id: each.listed for each in related}
-    others = (each for each in visible(live, scope) if each.meta.id not in first)
-    return (*first.values(), *_newest_first(others))
+    known = visible(live, scope)
+    by_id = {each.meta.id: each for each in known}
+    first = dict.fromkeys(each.id for each in related)
+    return (*map(by_id.__getitem__, first), *_newest_first(each for each in known if each.meta.id not in first))
 
 
 def ids_to_show(ranked: Iterable[Ranked]) -> tuple[str, ...]:
     """The ids worth reading in full, best first: all of the same session, since what it says again must not be stored
     again, and of the others those not far behind the most related, as long as there are fewer than `MOST_SHOWN`."""
     related = tuple(ranked)
-    own = tuple(each.listed.meta.id for each in related if each.score >= _SAME_SESSION)
+    own = tuple(each.id for each in related if each.score >= _SAME_SESSION)
     others = tuple(each for each in related if each.score < _SAME_SESSION)
     best = max((each.score for each in others), default=0.0)
-    near = tuple(each.listed.meta.id for each in others if each.score >= _SHARE_OF_BEST * best)
+    near = tuple(each.id for each in others if each.score >= _SHARE_OF_BEST * best)
     return (*own, *near[: max(MOST_SHOWN - len(own), 0)])
 
 
@@ -150,11 +152,11 @@ def _newest_first(entries: Iterable[Listed]) -> list[Listed]:
     return sorted(sorted(entries, key=_id), key=_updated_at_ms, reverse=True)
 
 
-def _from_session(entries: Sequence[Listed], session_id: str | None) -> Sequence[Listed]:
-    """Those that came from it."""
+def _from_session(entries: Sequence[Listed], ids: Sequence[str], session_id: str | None) -> Iterable[str]:
+    """The ids of those that came from it."""
     if session_id is None:
         return ()
-    return chosen(entries, [session_id in each for each in column_of(entries, "meta.thread_ids")])
+    return compress(ids, [session_id in each for each in column_of(entries, "meta.thread_ids")])
 
 
 def _words_of(window: History) -> Counter[str]:
@@ -165,15 +167,11 @@ def _words_of(window: History) -> Counter[str]:
     return said
 
 
-def _shared(entries: Sequence[Listed], said: Counter[str]) -> dict[str, _Shared]:
+def _shared(entries: Sequence[Listed], ids: Sequence[str], said: Counter[str]) -> dict[str, _Shared]:
     """By id, of the entries with any of the words that were said."""
     known = frozenset(said)
-    any_known = AnyOf(known)
-    shared: dict[str, _Shared] = {}
-    for each in chosen(entries, map(any_known.in_text, texts_about(entries))):
-        words = words_about(each.meta)
-        shared[each.meta.id] = _Shared(tuple(sorted(words & known)), len(words))
-    return shared
+    found = words_of_those_about(entries, known)
+    return {ids[at]: _Shared(tuple(sorted(words & known)), len(words)) for at, words in found.items()}
 
 
 def _likeness(shared: _Shared, said: Counter[str], spread: Counter[str], total: int) -> float:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import compress
+from operator import not_, or_
 
 from agent_memory.digests import sha256
 from agent_memory.domain.entry import Listed, Meta
 from agent_memory.domain.packed_entries import column_of
-from agent_memory.domain.text.terms import content_terms
+from agent_memory.domain.text.terms import AnyOf, content_terms
 
 
 def body_hash(body: str) -> str:
@@ -25,11 +27,20 @@ def text_about(meta: Meta) -> str:
     return _text_about(meta.title, meta.description, meta.tags)
 
 
-def texts_about(entries: Sequence[Listed]) -> Iterable[str]:
-    """The same of each of these."""
-    return map(_text_about, *(column_of(entries, f"meta.{name}") for name in ("title", "description", "tags")))
+def words_of_those_about(entries: Sequence[Listed], terms: frozenset[str]) -> Mapping[int, frozenset[str]]:
+    """The `words_about` of those of these entries that have one of the terms among them, by their places, in order."""
+    titles, descriptions, tags = (column_of(entries, f"meta.{name}") for name in ("title", "description", "tags"))
+    any_of = AnyOf(terms)
+    with_term = {tag for tag in frozenset[str]().union(*tags) if any_of.in_text(_slug(tag))}
+    in_tags = map(not_, map(with_term.isdisjoint, tags))
+    in_texts = map(any_of.in_text, map(" ".join, zip(titles, descriptions, strict=True)))
+    found = compress(range(len(tags)), map(or_, in_texts, in_tags))
+    return {at: content_terms(_text_about(titles[at], descriptions[at], tags[at])) for at in found}
 
 
 def _text_about(title: str, description: str, tags: Iterable[str]) -> str:
-    slugs = " ".join([tag.partition("__")[2] or tag for tag in tags])
-    return f"{title} {description} {slugs}"
+    return " ".join((title, description, *map(_slug, tags)))
+
+
+def _slug(tag: str) -> str:
+    return tag.partition("__")[2] or tag

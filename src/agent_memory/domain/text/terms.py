@@ -71,10 +71,13 @@ class _Wanted(dict[str, bool]):
     def __init__(self, terms: frozenset[str]) -> None:
         super().__init__()
         self._terms = terms - _NO_CONTENT
+        self._beginnings = frozenset(term[:_MIN_STEM] for term in self._terms)
 
     def __missing__(self, word: str) -> bool:
+        # A stem is the beginning of its word, and all of one that is shorter: most words need no stem to be told apart.
+        may_be = word[:_MIN_STEM] in self._beginnings or not word.isalnum()
         # Remembered here, and not with the terms: those of a whole store are megabytes.
-        self[word] = is_wanted = term_of.__wrapped__(word) in self._terms
+        self[word] = is_wanted = may_be and term_of.__wrapped__(word) in self._terms
         return is_wanted
 
 
