@@ -191,6 +191,8 @@ def apply_changes(io: DefragIo, run: DefragRun) -> Result[DefragRun, Error]:
 def _apply(io: DefragIo, run: DefragRun, no_footprint: Error) -> Result[DefragRun, Error]:
     if not isinstance(no_footprint, RunNotFound):
         return Failure(no_footprint)
+    if run.analysis is not None and not run.plan.actions and run.tiers == run.tiers_before:
+        return Success(run)  # nothing is to be written, whatever the store is by now
 
     def applied(scan: Scan, analysed: DefragRun) -> Result[DefragRun, Error]:
         ready = with_tiers(io, still_possible(analysed, scan.live), scan)
@@ -218,8 +220,9 @@ def _with_receipt(io: DefragIo, run: DefragRun, receipt: Receipt, scan: Scan) ->
         dropped=(*run.plan.dropped, *receipt.dropped),
     )
     applied = evolve(run, receipt=receipt, plan=plan)
-    if store_fingerprint(scan.live.entries) != run.memo.fingerprint:
-        return Success(applied)  # somebody wrote while the agent thought: the next run asks about that
+    # Where somebody wrote while the agent thought, the next run asks about that.
+    if not done or store_fingerprint(scan.live.entries) != run.memo.fingerprint:
+        return Success(applied)
     return io.store.list().map(
         lambda live: evolve(applied, memo=evolve(run.memo, fingerprint=store_fingerprint(live.entries)))
     )
