@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from operator import or_
 from typing import Literal
 
 from returns.result import Failure, Result, Success
@@ -111,7 +112,7 @@ class Publisher:
             entries = live.found.by_id
             # Of all others the tiers do not ask.
             pinned, promoters = (column_of(live.entries, field) for field in ("meta.pinned", "meta.promoted_by"))
-            lifted = chosen(live.entries, [any(each) for each in zip(pinned, promoters, strict=True)])
+            lifted = chosen(live.entries, map(or_, map(bool, pinned), map(bool, promoters)))
             standing = standing_tiers(tiers, (each.meta for each in lifted))
             ids = [id for id in (*standing.hot, *standing.warm) if id in entries]
             return self._bodies(ids).map(lambda bodies: _Corpus(standing, entries, bodies))

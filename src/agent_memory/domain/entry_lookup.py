@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from agent_memory.domain.packed_entries import Unpacking, column_of, rows_of, unpacking
-from agent_memory.values import frozen
 
 if TYPE_CHECKING:
     from agent_memory.domain.entry import Listed
@@ -15,13 +14,38 @@ Several = dict[str, "str | tuple[str, ...]"]
 """Ids by what several entries may share, though hardly any do: of 50,000 nearly every one stands alone, and takes no tuple."""
 
 
-@frozen
 class Found:
     """Some entries, by what they are asked for."""
 
-    by_id: Unpacking[Listed]
-    bearers: Mapping[str, str | tuple[str, ...]]
-    """The ids of the entries that have an id or alias, by its casefolded form (`ids_in`)."""
+    __slots__ = ("_bearers", "_entries", "by_id")
+
+    def __init__(self, entries: Sequence[Listed], by_id: Unpacking[Listed], bearers: Several | None = None) -> None:
+        self._entries = entries
+        self.by_id = by_id
+        self._bearers = bearers
+
+    @property
+    def bearers(self) -> Mapping[str, str | tuple[str, ...]]:
+        """The ids of the entries that have an id or alias, by its casefolded form (`ids_in`): worked out when somebody asks."""
+        if self._bearers is None:
+            self._bearers = _bearers_among(self._entries)
+        return self._bearers
+
+    def changed(self, entries: Sequence[Listed], gone: Sequence[Listed], new: Sequence[Listed]) -> Found:
+        """That of `entries`, which are these without what is gone, and with what is new."""
+        by_id = unpacking(self.by_id)
+        for each in gone:
+            del by_id.rows[each.meta.id]
+        by_id.rows.update((each.meta.id, each) for each in new)
+        if self._bearers is None:
+            return Found(entries, by_id)
+        bearers = dict(self._bearers)
+        for each in gone:
+            for folded in folded_ids(each):
+                _leave(bearers, folded, each.meta.id)
+        for each in new:
+            enter(bearers, each)
+        return Found(entries, by_id, bearers)
 
 
 class EntryLookup:
@@ -50,16 +74,7 @@ class EntryLookup:
         others, where this one has been asked before."""
         if self._found is None:
             return EntryLookup()
-        by_id = unpacking(self._found.by_id)
-        bearers = dict(self._found.bearers)
-        for each in gone:
-            del by_id.rows[each.meta.id]
-            for folded in folded_ids(each):
-                _leave(bearers, folded, each.meta.id)
-        for each in new:
-            by_id.rows[each.meta.id] = each
-            enter(bearers, each)
-        return EntryLookup(entries, Found(by_id, bearers))
+        return EntryLookup(entries, self._found.changed(entries, gone, new))
 
 
 def ids_in(several: Mapping[str, str | tuple[str, ...]], key: str) -> tuple[str, ...]:
@@ -80,13 +95,17 @@ def enter(bearers: Several, listed: Listed) -> None:
 
 
 def _found_among(entries: Sequence[Listed]) -> Found:
+    rows, packed = rows_of(entries)
+    return Found(entries, Unpacking(dict(zip(column_of(entries, "meta.id"), rows, strict=True)), packed))
+
+
+def _bearers_among(entries: Sequence[Listed]) -> Several:
     ids = column_of(entries, "meta.id")
     bearers = _by_one_each(map(str.casefold, ids), ids)
     for id, aliases in zip(ids, column_of(entries, "meta.aliases"), strict=True):
         for alias in aliases:
             _join(bearers, alias.casefold(), id)
-    rows, packed = rows_of(entries)
-    return Found(Unpacking(dict(zip(ids, rows, strict=True)), packed), bearers)
+    return bearers
 
 
 def _by_one_each(keys: Iterable[str], ids: Sequence[str]) -> Several:

@@ -21,6 +21,11 @@ _FEW = 16
 class Packed(Protocol[Value_co]):
     """Entries, packed, by their numbers from 0 on."""
 
+    @property
+    def paths(self) -> Sequence[str]:
+        """Of all, by number: always the same objects."""
+        ...
+
     def __len__(self) -> int: ...
 
     def entry(self, number: int) -> Value_co:
@@ -42,6 +47,8 @@ class Packed(Protocol[Value_co]):
 
 class _Nothing:
     """`Packed` of no entries."""
+
+    paths: Sequence[str] = ()
 
     def __len__(self) -> int:
         return 0
@@ -135,6 +142,12 @@ class Entries(Sequence["Listed"]):
 
     def __repr__(self) -> str:
         return repr(tuple(self))
+
+
+def path_of(entries: Unpacking[Listed], key: str) -> str | None:
+    """The path of the entry by this key, which is not unpacked for it."""
+    row = entries.rows.get(key)
+    return entries.packed.paths[row] if isinstance(row, int) else None if row is None else row.path
 
 
 def unpacking(values: Mapping[str, Value]) -> Unpacking[Value]:

@@ -6,6 +6,7 @@ be shown is decided here once more, from its own text: a tier list may have been
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from itertools import compress
 
@@ -67,9 +68,9 @@ def render_section(facts: SectionFacts) -> RenderedSection:
     """
     shown = _chosen(facts)
     known = values_of(facts.entries)
-    scopes, sensitivities = column_of(known, "meta.scope"), column_of(known, "meta.sensitivity")
-    visible = sum(_may_be_named(*each, facts.target) for each in zip(scopes, sensitivities, strict=True))
-    told = sum(each is not Sensitivity.SECRET for each in sensitivities)
+    alike = Counter(zip(column_of(known, "meta.scope"), column_of(known, "meta.sensitivity"), strict=True))
+    visible = sum(count for each, count in alike.items() if _may_be_named(*each, facts.target))
+    told = sum(count for (_, sensitivity), count in alike.items() if sensitivity is not Sensitivity.SECRET)
     cold = visible - len(shown.hot) - len(shown.warm)
     parts = [SECTION_START, SECTION_HEADING, "", INTRODUCTION]
     for whole in shown.hot:
@@ -127,8 +128,8 @@ def _chosen(facts: SectionFacts) -> _Shown:
 
 def _tier_here(id: str, wanted: Tier, facts: SectionFacts, shown: _Shown) -> Tier:
     """The tier of an entry in this target; cold is not shown. A reason is given where the list asks for too much."""
-    listed, stored = facts.entries.get(id), facts.bodies.get(id)
-    if listed is None or stored is None or not may_be_named(stored.listed, facts.target):
+    stored = facts.bodies.get(id)
+    if id not in facts.entries or stored is None or not may_be_named(stored.listed, facts.target):
         return Tier.COLD
     is_directive = is_directive_entry(stored.meta, stored.body)
     best = best_tier(stored.meta, is_directive)

@@ -25,6 +25,7 @@ from agent_memory.adapters.disk.listed_names import names_inside
 from agent_memory.adapters.disk.paths import real_root
 from agent_memory.adapters.store.entry_files import JOURNAL, TOPICS, read_image, understand, understand_again
 from agent_memory.domain.entry import Listed, Listing, Listings, MemoryEntry, StoredEntry
+from agent_memory.domain.packed_entries import path_of
 from agent_memory.domain.results import sealed
 from agent_memory.domain.text.file_name import id_in_name
 from agent_memory.domain.text.ids import is_id
@@ -216,8 +217,7 @@ class StoreFiles:
     def _known_path(self, id: str) -> str | None:
         if id in self._put or self._last_live is None:
             return self._put.get(id)
-        known = self._last_live.found.by_id.get(id)
-        return None if known is None else known.path
+        return path_of(self._last_live.found.by_id, id)
 
     def _read_where_it_was(self, id: str) -> StoredEntry | None:
         """The live entry, if it still is where the last listing saw it: a listing of all for each read takes its time."""
