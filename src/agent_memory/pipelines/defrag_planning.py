@@ -13,6 +13,7 @@ from agent_memory.domain.defrag_run import DefragRun, Scan
 from agent_memory.domain.defragging.plan_defrag import ids_to_read, plan_defrag
 from agent_memory.domain.defragging.subjects import subject_of
 from agent_memory.domain.entry import Listing, Meta, StoredEntry
+from agent_memory.domain.entry_reads import reads_of
 from agent_memory.domain.findings import Analysis, Profile
 from agent_memory.domain.packed_entries import chosen, column_of
 from agent_memory.domain.planning.taken_ids import taken_ids
@@ -20,7 +21,7 @@ from agent_memory.domain.text.file_name import id_in_name
 from agent_memory.domain.tidying.due import due_archivings
 from agent_memory.domain.tiering.eligibility import is_directive_entry
 from agent_memory.domain.tiering.resolve import resolve_tiers
-from agent_memory.domain.tiering.score import TierFacts, reads_of, tier_facts
+from agent_memory.domain.tiering.score import TierFacts, tier_facts
 from agent_memory.domain.tiering.tiers_after import tiers_after
 from agent_memory.pipelines.defrag_io import DefragIo
 from agent_memory.values import evolve

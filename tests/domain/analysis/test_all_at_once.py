@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from attrs import evolve
 from hypothesis import given, strategies as st
 
-from agent_memory.domain.analysis.ages import expired, last_read, stale
+from agent_memory.domain.analysis.ages import expired, stale
 from agent_memory.domain.analysis.analysis_facts import AnalysisFacts
 from agent_memory.domain.analysis.analyze import analyze_compared
 from agent_memory.domain.analysis.compared import Compared, comparison_key
@@ -17,6 +17,7 @@ from agent_memory.domain.analysis.outline import Outline
 from agent_memory.domain.analysis.outlines import OutlineColumns, Outlines, Profiles
 from agent_memory.domain.analysis.sizes import oversized
 from agent_memory.domain.entry import Listed, Meta, Usage
+from agent_memory.domain.entry_reads import reads_of
 from agent_memory.domain.findings import Finding, FindingKind, Profile
 from agent_memory.domain.instants import DAY_MS
 from analysed_notes import FACTS, NOON_MS, packed
@@ -60,7 +61,8 @@ facts = st.builds(
 
 def one_by_one(live: Sequence[Listed], known: dict[str, Outline], facts: AnalysisFacts) -> Iterator[Finding]:
     """What concerns one entry alone, its age and its links, by definition."""
-    metas = sorted((each.meta for each in live if each.meta.id in known), key=lambda each: each.id)
+    by_id = {each.meta.id: each for each in live if each.meta.id in known}
+    metas = [by_id[id].meta for id in sorted(by_id)]
     bearers = {alias.casefold(): each.id for each in metas for alias in each.aliases}
     bearers |= {each.id.casefold(): each.id for each in metas}
     led = {(each.id, bearers.get(target.casefold())) for each in metas for target in known[each.id].links}
@@ -75,9 +77,9 @@ def one_by_one(live: Sequence[Listed], known: dict[str, Outline], facts: Analysi
         is_alone = not known[each.id].links and each.id not in linked and all(tags[tag] == 1 for tag in each.tags)
         if each.id in facts.ageless:
             continue
-        if is_alone and days >= ORPHAN_DAYS and not each.pinned and last_read(each, facts) is None:
+        if is_alone and days >= ORPHAN_DAYS and not each.pinned and not reads_of(each, facts.usage).count:
             yield Finding(FindingKind.ORPHAN, (each.id,), "")
-        yield from filter(None, [stale(each, facts)])
+        yield from stale([by_id[each.id]], facts)
 
 
 @given(stores, st.dictionaries(st.sampled_from(IDS), outlines), facts)
@@ -90,6 +92,21 @@ def test_findings_of_one_entry_each(live: list[Listed], known: dict[str, Outline
         assert dict(found.profiles) == {
             each.meta.id: known[each.meta.id].profile for each in live if each.meta.id in known
         }
+
+
+@given(stores, facts)
+def test_what_nobody_has_read_or_changed_for_long_is_stale(live: list[Listed], facts: AnalysisFacts) -> None:
+    expected: list[tuple[str, int]] = []
+    for meta in (each.meta for each in live):
+        reads = reads_of(meta, facts.usage)
+        read_ms = (reads.last_at_ms or 0) if reads.count else 0
+        days = (facts.now_ms - max(meta.created_at_ms, meta.updated_at_ms, read_ms)) // DAY_MS
+        if days >= facts.stale_days and not meta.pinned:
+            expected.append((meta.id, days))
+    for entries in (live, packed(live)):
+        found = list(stale(entries, facts))
+        assert [each.ids for each in found] == [(id,) for id, _ in expected]
+        assert all(f": {days:,} days" in each.reason for each, (_, days) in zip(found, expected, strict=True))
 
 
 @given(stores)

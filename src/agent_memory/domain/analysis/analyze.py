@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
-from agent_memory.domain.analysis.ages import ageing, expired, over_by, stale, untouched_since
+from agent_memory.domain.analysis.ages import ageing, expired, over_by, stale
 from agent_memory.domain.analysis.analysis_facts import AnalysisFacts
 from agent_memory.domain.analysis.compared import Compared, compare
 from agent_memory.domain.analysis.connections import bearers_of, dangling_links, orphans
@@ -15,7 +15,6 @@ from agent_memory.domain.analysis.sizes import MOST_CHARS, MOST_LINES, oversized
 from agent_memory.domain.analysis.vocabulary import Vocabulary
 from agent_memory.domain.entry import Listed, StoredEntry
 from agent_memory.domain.findings import Analysis, Finding, FindingKind
-from agent_memory.domain.instants import DAY_MS
 from agent_memory.domain.packed_entries import chosen, column_of
 
 _WORST_FIRST = {kind: place for place, kind in enumerate(FindingKind)}
@@ -74,5 +73,4 @@ def _findings(entries: Sequence[Listed], outlines: Outlines, facts: AnalysisFact
         yield from dangling_links(id, targets, lambda target: target in bearers or target in facts.taken_ids)
     long = (oversized(id, outlines[id]) for id in outlines.larger_than(MOST_CHARS, MOST_LINES))
     over = (expired(each.meta, facts) for each in over_by(entries, facts.now_ms))
-    old = untouched_since(ageing(entries, facts), facts.now_ms - facts.stale_days * DAY_MS)
-    yield from filter(None, chain(long, over, (stale(each.meta, facts) for each in old)))
+    yield from filter(None, chain(long, over, stale(ageing(entries, facts), facts)))

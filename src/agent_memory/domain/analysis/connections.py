@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from operator import and_
 
-from agent_memory.domain.analysis.ages import ageing, last_read
+from agent_memory.domain.analysis.ages import ageing
 from agent_memory.domain.analysis.analysis_facts import AnalysisFacts
 from agent_memory.domain.analysis.features import Features
 from agent_memory.domain.entry import Listed
+from agent_memory.domain.entry_reads import last_reads
 from agent_memory.domain.findings import Finding, FindingKind
 from agent_memory.domain.instants import DAY_MS
 from agent_memory.domain.packed_entries import chosen, column_of
@@ -72,12 +73,13 @@ def orphans(
     some = ageing(entries, facts)
     is_old = map((facts.now_ms - ORPHAN_DAYS * DAY_MS).__ge__, column_of(some, "meta.created_at_ms"))
     is_alone = map(common.isdisjoint, column_of(some, "meta.tags"))
-    for listed in chosen(some, map(and_, is_old, is_alone)):
-        each = listed.meta
-        if not (each.id in links or each.id in reached or each.pinned) and last_read(each, facts) is None:
-            days = (facts.now_ms - each.created_at_ms) // DAY_MS
+    alone = chosen(some, map(and_, is_old, is_alone))
+    columns = (column_of(alone, f"meta.{name}") for name in ("id", "pinned", "created_at_ms"))
+    for id, is_pinned, created_at_ms, read_ms in zip(*columns, last_reads(alone, facts.usage), strict=True):
+        if not (id in links or id in reached or is_pinned) and read_ms is None:
+            days = (facts.now_ms - created_at_ms) // DAY_MS
             reason = f"no link, no tag in common with another entry, and never read in {days:,} days"
-            yield Finding(FindingKind.ORPHAN, (each.id,), reason, _aged(days))
+            yield Finding(FindingKind.ORPHAN, (id,), reason, _aged(days))
 
 
 def _aged(days: int) -> float:

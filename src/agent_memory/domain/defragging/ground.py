@@ -12,6 +12,7 @@ from agent_memory.domain.change import Change, Create, Replace, Restore, Retire
 from agent_memory.domain.defrag_plan import DefragFacts
 from agent_memory.domain.defragging.fresh_text import Untrusted, untrusted_entries
 from agent_memory.domain.entry import Listed, Meta, Usage
+from agent_memory.domain.entry_reads import reads_of
 from agent_memory.domain.planning.linking import Targets
 from agent_memory.domain.text.folded_name import folded_name
 
@@ -68,7 +69,7 @@ class Ground:
 
     def used(self, meta: Meta) -> Usage:
         """The reads of an entry: those of the ledgers, else what its frontmatter says."""
-        return self.facts.usage.get(meta.id) or Usage(meta.used, meta.last_used_at_ms)
+        return reads_of(meta, self.facts.usage)
 
     def accept(self, changes: Iterable[Change]) -> None:
         """Go on from what these changes leave."""

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from agent_memory.domain.entry import Listed, Usage
+from agent_memory.domain.entry_reads import reads_of
 from agent_memory.domain.findings import Finding, FindingKind, Profile
 from agent_memory.domain.planning.run_limits import max_changes
-from agent_memory.domain.tiering.score import reads_of, score
+from agent_memory.domain.tiering.score import score
 from agent_memory.domain.vocabulary import Sensitivity
 
 

@@ -10,13 +10,13 @@ from typing import TypeVar
 from agent_memory.domain.actions import Action, Archive, Merge, ids_of
 from agent_memory.domain.agent_request import DefragRequest
 from agent_memory.domain.entry import Listed, Usage
+from agent_memory.domain.entry_reads import reads_of
 from agent_memory.domain.findings import FindingKind
 from agent_memory.domain.instants import has_passed
 from agent_memory.domain.packed_entries import Entries, chosen, column_of, rows_of
 from agent_memory.domain.row_answers import row_answers
 from agent_memory.domain.section import SectionBudget
 from agent_memory.domain.tidying.twins import merged_meta
-from agent_memory.domain.tiering.score import reads_of
 from agent_memory.domain.tiering.section_room import Place, SectionRoom, whole_chars
 from agent_memory.domain.tiering.tier_columns import tier_columns
 from agent_memory.domain.tiering.vouched import BY_A_PERSON

@@ -110,8 +110,3 @@ def tier_facts(meta: Meta, profile: Profile, usage: Usage, now_ms: int) -> TierF
 def best_now(meta: Meta, *, is_directive: bool, has_expired: bool) -> Tier:
     """The nearest tier that a live entry may have. What has expired is cold, unless a person pinned it."""
     return Tier.COLD if has_expired and not meta.pinned else best_tier(meta, is_directive)
-
-
-def reads_of(meta: Meta, usage: Mapping[str, Usage]) -> Usage:
-    """Reads by the ledgers, or what the frontmatter brought along for an entry that they do not know."""
-    return usage.get(meta.id) or Usage(meta.used, meta.last_used_at_ms)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from agent_memory.domain.entry import Listed, Meta, Source, Usage
+from agent_memory.domain.entry_reads import reads_in
 from agent_memory.domain.findings import Profile
 from agent_memory.domain.instants import has_passed
 from agent_memory.domain.packed_entries import column_of
@@ -31,7 +32,7 @@ def tier_columns(
 ) -> TierColumns:
     """The columns of these entries. What nobody has looked into has no profile, and may be a directive."""
     ids = column_of(entries, "meta.id")
-    counts, instants = _reads(entries, ids, usage)
+    counts, instants = reads_in(entries, usage)
     updated = column_of(entries, "meta.updated_at_ms")
     found = row_answers(
         _best_and_score,
@@ -76,15 +77,3 @@ def _best_and_score(
     )
     best = best_now(like, is_directive=is_directive, has_expired=has_expired)
     return best, parts_at(like, doublings, steps).total
-
-
-def _reads(
-    entries: Sequence[Listed], ids: Iterable[str], usage: Mapping[str, Usage]
-) -> tuple[list[int], list[int | None]]:
-    """Of each as `score.reads_of` has it, how often it was read, and when last."""
-    counts, instants = column_of(entries, "meta.used"), column_of(entries, "meta.last_used_at_ms")
-    known = list(map(usage.get, ids))
-    for row, read in enumerate(known):
-        if read is not None:
-            counts[row], instants[row] = read.count, read.last_at_ms
-    return counts, instants

@@ -1,0 +1,31 @@
+"""How often entries were read, and when last: by the ledgers, or by what the frontmatter brought along where they know nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from agent_memory.domain.entry import Listed, Meta, Usage
+from agent_memory.domain.packed_entries import column_of
+
+
+def reads_of(meta: Meta, usage: Mapping[str, Usage]) -> Usage:
+    """The reads of one entry."""
+    return usage.get(meta.id) or Usage(meta.used, meta.last_used_at_ms)
+
+
+def reads_in(entries: Sequence[Listed], usage: Mapping[str, Usage]) -> tuple[list[int], list[int | None]]:
+    """Of each entry, how often it was read, and when last."""
+    counts, instants = column_of(entries, "meta.used"), column_of(entries, "meta.last_used_at_ms")
+    if usage:
+        for row, read in enumerate(map(usage.get, column_of(entries, "meta.id"))):
+            if read is not None:
+                counts[row], instants[row] = read.count, read.last_at_ms
+    return counts, instants
+
+
+def last_reads(entries: Sequence[Listed], usage: Mapping[str, Usage]) -> list[int | None]:
+    """When each was last read, epoch ms, 0 where nobody knows; None where nobody has read it."""
+    counts, instants = reads_in(entries, usage)
+    if not any(counts):
+        return [None] * len(counts)
+    return [(at_ms or 0) if count else None for count, at_ms in zip(counts, instants, strict=True)]
