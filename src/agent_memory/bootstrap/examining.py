@@ -59,6 +59,7 @@ def _examiner(memory: Memory, progress: Callable[[str], None], *, anew: bool) ->
         memory.log,
         dry_publish=lambda: publish(memory, None, dry_run=True, lately=True),  # the notes were listed a moment ago
         warnings=memory.effective.warnings,
+        shelf_looks=memory.store.looks,
         names_secret=not memory.caller.is_agent,
         progress=progress,
         kept_looks=None if known is None else KeptLooks(memory.root, known),

@@ -17,6 +17,7 @@ from agent_memory.adapters.checkup.note_examination import NoteExamination
 from agent_memory.adapters.checkup.state_files import examine_state, examine_vocabulary
 from agent_memory.adapters.checkup.troubles import trouble
 from agent_memory.adapters.checkup.walked_files import walk
+from agent_memory.adapters.checkup.walked_notes import WalkedNotes
 from agent_memory.adapters.disk.io_errors import store_io
 from agent_memory.adapters.disk.paths import is_there
 from agent_memory.adapters.inbox.failed_entries import failed_entries
@@ -27,6 +28,7 @@ from agent_memory.adapters.records.health_files import hook_log_of, stamp_of, un
 from agent_memory.adapters.records.tag_vocabulary_file import TagVocabularyFile
 from agent_memory.adapters.records.usage_ledger_files import UsageLedgerFiles
 from agent_memory.adapters.store.entry_files import JOURNAL, TOPICS
+from agent_memory.adapters.store.shelf_looks import ShelfLooks
 from agent_memory.config import Config
 from agent_memory.domain.checkup import catalogue as of
 from agent_memory.domain.checkup.examination import Examination, in_order
@@ -83,6 +85,8 @@ class Examiner:
     dry_publish: Callable[[], Result[Published, Error]]
     warnings: tuple[str, ...] = ()
     """Of the configuration."""
+    shelf_looks: ShelfLooks | None = None
+    """Of the store, to which the look at all files serves as well."""
     names_secret: bool = True
     """Whether secret notes may be named: not to an agent."""
     progress: Callable[[str], None] = field(default=lambda _: None)
@@ -95,17 +99,19 @@ class Examiner:
     def examine(self) -> Examination:
         """All symptoms."""
         symptoms: list[Symptom] = []
-        walked = self._walked(symptoms)
+        notes = WalkedNotes(str(self.root))
+        walked = self._walked(notes, symptoms)
         of_files = tuple(examine_files(walked, os.getuid(), self.clock.now_ms()))
-        mtimes_ms = {each.path: each.mtime_ms for each in walked if each.path.startswith(_TOPICS)}
-        walked = [each for each in walked if each.path not in mtimes_ms]  # of a large store, the rest are few
+        walked = [each for each in walked if not each.path.startswith(_TOPICS)]  # of a large store, the rest are few
+        if self.shelf_looks is not None and notes.is_whole:
+            self.shelf_looks.take(TOPICS, notes)
         live = self._kept(self.store.list(), symptoms, of.UNREADABLE_STORE, _NOTHING)
         archive = self._kept(self.store.list(archived=True), symptoms, of.UNREADABLE_STORE, _NOTHING)
         tiers = self._kept(self.store.tiers(), symptoms, of.TIERS_DAMAGED, TierList())
         shown = live if self.names_secret else evolve(live, entries=_not_secret(live.entries))
         vocabulary = TagVocabularyFile(self.root).get()
         symptoms += examine_vocabulary(vocabulary)
-        symptoms += self._notes(mtimes_ms, vocabulary.value_or(TagVocabulary())).symptoms(shown, archive, tiers)
+        symptoms += self._notes(notes.mtimes_ms(), vocabulary.value_or(TagVocabulary())).symptoms(shown, archive, tiers)
         symptoms += examine_tiers(tiers, live.entries)
         symptoms += self._of(self.dry_publish(), examine_targets, of.UNREADABLE_STORE)
         symptoms += self._inbox_and_runs(walked)
@@ -171,10 +177,11 @@ class Examiner:
             yield from symptoms
             yield from examine_git(read_git(self.root, self.environ, owed), has_notes=bool(live.entries))
 
-    def _walked(self, symptoms: list[Symptom]) -> Sequence[Found]:
-        """Everything below the root, looked at once: what cannot be looked at is told, and missing nowhere unsaid (P6)."""
+    def _walked(self, notes: WalkedNotes, symptoms: list[Symptom]) -> Sequence[Found]:
+        """Everything below the root but sound notes, which are seen by `notes`; all is looked at once. What cannot be looked at is
+        told, and missing nowhere unsaid (P6)."""
         found: list[Found] = []
-        for each in walk(str(self.root)):
+        for each in walk(str(self.root), {TOPICS: notes.worth_a_word}):
             if isinstance(each, OSError):
                 error = store_io(each, "look at", str(each.filename or self.root))
                 symptoms.append(trouble(error, of.UNREADABLE_STORE))

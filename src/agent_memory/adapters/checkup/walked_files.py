@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from operator import attrgetter
 
 from agent_memory.domain.checkup.file_checks import Found
@@ -13,8 +13,12 @@ _NOT_ENTERED = ".git"
 """Beginning of the names of directories that are git's business: the repository, and those that were moved aside."""
 
 
-def walk(root: str) -> Iterator[Found | OSError]:
-    """The root and all below it, directories before what is in them; an error where a directory cannot be looked at."""
+Looking = Callable[[], Iterable[Found | OSError]]
+
+
+def walk(root: str, otherwise: Mapping[str, Looking] | None = None) -> Iterator[Found | OSError]:
+    """The root and all below it, directories before what is in them; an error where a directory cannot be looked at. What is
+    directly in some directories may be found `otherwise`."""
     try:
         yield _found("", os.lstat(root))
     except FileNotFoundError:
@@ -25,7 +29,8 @@ def walk(root: str) -> Iterator[Found | OSError]:
     waiting = [""]
     while waiting:
         directory = waiting.pop()
-        for each in _in_directory(root, directory):
+        looking = (otherwise or {}).get(directory)
+        for each in _in_directory(root, directory) if looking is None else looking():
             yield each
             if isinstance(each, Found) and stat.S_ISDIR(each.mode) and not _is_gits(each.path):
                 waiting.append(each.path)

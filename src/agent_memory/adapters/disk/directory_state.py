@@ -61,7 +61,10 @@ class DirectoryLook:
             elif not isinstance(error, FileNotFoundError):
                 self.refused.append((entries[0], error))
             return
-        names = [entry.name for entry in entries]
+        self.see([entry.name for entry in entries], statuses)
+
+    def see(self, names: list[str], statuses: "list[os.stat_result]") -> None:
+        """These are there, and look so."""
         self.names += names
         self.looks += map(hash, map(_known_by, statuses))  # `look_of`
         self.newest_ns = max(self.newest_ns, *map(_touched_ns, statuses))
@@ -70,10 +73,10 @@ class DirectoryLook:
             self.irregular.update((name, mode) for name, mode in zip(names, modes, strict=True) if not S_ISREG(mode))
 
 
-def look_through(path: str) -> DirectoryLook:
+def look_through(path: str, look: DirectoryLook | None = None) -> DirectoryLook:
     """A look at a directory; at nothing where there is none. A link to one is not followed. OSError where it cannot be
-    listed."""
-    look = DirectoryLook()
+    listed. `look` is one that has seen nothing yet, of somebody who wants to know more."""
+    look = look or DirectoryLook()
     try:
         # Through its descriptor each `stat` looks up one name, and not the whole path again.
         descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)

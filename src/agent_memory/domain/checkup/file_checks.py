@@ -46,6 +46,11 @@ def is_odd_cache(found: Found) -> bool:
     return _CACHE.fullmatch(found.path) is not None and not stat.S_ISREG(found.mode)
 
 
+def is_sound_note(name: str, mode: int, owner: int, user: int) -> bool:
+    """Whether a file of `topics/` is one of which there is nothing to be said from outside."""
+    return name.endswith(".md") and owner == user and stat.S_ISREG(mode) and not stat.S_IMODE(mode) & 0o077
+
+
 def is_loose(found: Found) -> bool:
     """Whether others than the owner have any right to it."""
     return (stat.S_ISREG(found.mode) or stat.S_ISDIR(found.mode)) and bool(stat.S_IMODE(found.mode) & 0o077)
