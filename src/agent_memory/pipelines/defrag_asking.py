@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from operator import not_
 
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.agent_request import DefragRequest
-from agent_memory.domain.analysis.choosing import findings_about, ids_to_show
+from agent_memory.domain.analysis.choosing import findings_without, ids_to_show
 from agent_memory.domain.analysis.fingerprints import finding_fingerprint, store_fingerprint
 from agent_memory.domain.defrag_run import DefragRun, Scan, TieringMemo
 from agent_memory.domain.entry import Listed, StoredEntry
@@ -118,8 +119,9 @@ def _judged(scan: Scan, seen: frozenset[str], findings: Mapping[str, Finding]) -
 
 def _asked(io: DefragIo, run: DefragRun, scan: Scan, question: _Question) -> Result[DefragRun, Error]:
     live = scan.live.entries
-    catalog = chosen(live, [each is not Sensitivity.SECRET for each in column_of(live, "meta.sensitivity")])
-    visible = frozenset(column_of(catalog, "meta.id"))
+    is_secret = [each is Sensitivity.SECRET for each in column_of(live, "meta.sensitivity")]
+    catalog = chosen(live, map(not_, is_secret))
+    secret = frozenset(column_of(chosen(live, is_secret), "meta.id"))
     new_first = _new_first(scan, question)
     key = f"defrag {question.fingerprint} {io.agent.name}"
 
@@ -133,7 +135,7 @@ def _asked(io: DefragIo, run: DefragRun, scan: Scan, question: _Question) -> Res
             nonce=io.random_word(),
             live=catalog,
             shown=shown,
-            analysis=findings_about(new_first, visible),
+            analysis=findings_without(new_first, secret),
             usage=scan.usage,
             tiers=scan.tiers,
             now_ms=io.clock.now_ms(),
@@ -148,7 +150,7 @@ def _asked(io: DefragIo, run: DefragRun, scan: Scan, question: _Question) -> Res
             prompt = render_defrag_prompt(io.prompt_template, _prompt_facts(io, run, request, budget))
             request = evolve(request, prompt=prompt.text)
         unseen = frozenset(opened) - {each.meta.id for each in shown}
-        told = {key: each for key, each in question.findings.items() if visible.issuperset(each.ids)}
+        told = {key: each for key, each in question.findings.items() if secret.isdisjoint(each.ids)}
         judged = _judged(scan, frozenset(wanted) - unseen, told)
         memo = TieringMemo(question.fingerprint, io.agent.name, judged, scan.memo.omitted)
         asked = evolve(run, asked=True, reply_key=key, shown=shown, memo=memo)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
+from operator import attrgetter
 
 from agent_memory.domain.analysis.ages import ageing, expired, over_by, stale
 from agent_memory.domain.analysis.analysis_facts import AnalysisFacts
@@ -17,6 +18,7 @@ from agent_memory.domain.entry import Listed, StoredEntry
 from agent_memory.domain.findings import Analysis, Finding, FindingKind
 from agent_memory.domain.packed_entries import chosen, column_of
 
+_ids, _score = attrgetter("ids"), attrgetter("score")
 _WORST_FIRST = {kind: place for place, kind in enumerate(FindingKind)}
 _WRONG_ANYWAY = (FindingKind.CONTRADICTION, FindingKind.DANGLING_LINK)
 
@@ -45,7 +47,11 @@ def analyze_compared(live: Sequence[Listed], compared: Compared, facts: Analysis
     entries, outlines = _each_once(live, compared.outlines)
     found = (*compared.findings, *_findings(entries, outlines, facts))
     worth_saying = (each for each in found if each.kind in _WRONG_ANYWAY or facts.left_alone.isdisjoint(each.ids))
-    worst_first = sorted(worth_saying, key=lambda each: (_WORST_FIRST[each.kind], -each.score, each.ids))
+    worst_first = sorted(worth_saying, key=_ids)
+    worst_first.sort(key=_score, reverse=True)
+    worst_first.sort(
+        key=lambda each: _WORST_FIRST[each.kind]
+    )  # what counts most comes last: so no key is made of three
     return Analysis(tuple(worst_first), Profiles(outlines))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, compress
 
+from agent_memory.domain.analysis.outlines import body_chars_of, profiles_without
 from agent_memory.domain.entry import Listed
 from agent_memory.domain.findings import Analysis, FindingKind
 from agent_memory.domain.packed_entries import chosen, column_of
@@ -53,25 +54,21 @@ def ids_to_show(analysis: Analysis, live: Sequence[Listed], max_chars: int, tier
 
 def shown_chars(entries: Sequence[Listed], analysis: Analysis) -> list[int]:
     """How many characters each may take in a prompt when it is shown in full (as `planning.related.note_chars`)."""
-    profiles = map(analysis.profiles.get, column_of(entries, "meta.id"))
-    bodies = [profile.body_chars if profile else 0 for profile in profiles]
-    texts = (column_of(entries, field) for field in ("meta.title", "meta.description", "meta.scope"))
+    bodies = body_chars_of(analysis.profiles, column_of(entries, "meta.id"))
     tags = map(tags_chars, column_of(entries, "meta.tags"))
+    texts = (map(len, column_of(entries, field)) for field in ("meta.title", "meta.description", "meta.scope"))
     return [
-        NOTE_OVERHEAD_CHARS + sum(chars)
-        for chars in zip(*(map(len, each) for each in texts), tags, bodies, strict=True)
+        NOTE_OVERHEAD_CHARS + title + description + scope + of_tags + body
+        for title, description, scope, of_tags, body in zip(*texts, tags, bodies, strict=True)
     ]
 
 
-def findings_about(analysis: Analysis, ids: Iterable[str]) -> Analysis:
-    """The findings whose entries are all among `ids`, and the profiles of those: what may be told to who knows only these."""
-    known = frozenset(ids)
-    if known.issuperset(analysis.profiles) and known.issuperset(
-        chain.from_iterable(each.ids for each in analysis.findings)
-    ):
+def findings_without(analysis: Analysis, ids: frozenset[str]) -> Analysis:
+    """The findings that name none of `ids`, and the profiles of the others: what may be told to who is not to know of these."""
+    if not ids:
         return analysis
-    findings = tuple(each for each in analysis.findings if known.issuperset(each.ids))
-    return Analysis(findings, {id: profile for id, profile in analysis.profiles.items() if id in known})
+    findings = tuple(each for each in analysis.findings if ids.isdisjoint(each.ids))
+    return Analysis(findings, profiles_without(analysis.profiles, ids))
 
 
 class _Room:
@@ -89,18 +86,19 @@ class _Room:
 
     def take_whole(self, groups: Iterable[tuple[str, ...]]) -> None:
         """Take each group if there is room for all of it."""
+        sizes, taken = self._sizes, self._taken
         for group in groups:
-            if self._left < self._least:
-                return
-            if self._sizes[group[0]] <= self._left or group[0] in self._taken:  # of most the first alone is too large
-                self._take(group)
+            if sizes[group[0]] > self._left and group[0] not in taken:
+                if self._left < self._least:
+                    return
+                continue  # most are one entry, and there is no room for most
+            self._take(group)
 
     def take_parts(self, groups: Iterable[tuple[str, ...]]) -> None:
         """Take as much of the beginning of each group as there is room for, two at least."""
         for group in groups:
-            for size in range(len(group) - 1, _PAIR - 1, -1):
-                if self._take(group[:size]):
-                    break
+            if len(group) > _PAIR:
+                any(self._take(group[:size]) for size in range(len(group) - 1, _PAIR - 1, -1))
 
     def _take(self, group: tuple[str, ...]) -> bool:
         missing = [id for id in group if id not in self._taken]

@@ -128,7 +128,7 @@ def note_chars(stored: StoredEntry) -> int:
 
 def tags_chars(tags: Sequence[str]) -> int:
     """How many characters tags take, side by side."""
-    return sum(map(len, tags)) + len(tags)
+    return len("".join(tags)) + len(tags)
 
 
 def tag_vocabulary(live: Iterable[Listed], vocabulary: TagVocabulary | None = None, most: int = 100) -> tuple[str, ...]:

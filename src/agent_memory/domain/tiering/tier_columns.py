@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from agent_memory.domain.analysis.outlines import directives_of
 from agent_memory.domain.entry import Listed, Meta, Source, Usage
 from agent_memory.domain.entry_reads import reads_in
 from agent_memory.domain.findings import Profile
@@ -31,7 +32,6 @@ def tier_columns(
     entries: Sequence[Listed], profiles: Mapping[str, Profile], usage: Mapping[str, Usage], now_ms: int
 ) -> TierColumns:
     """The columns of these entries. What nobody has looked into has no profile, and may be a directive."""
-    ids = column_of(entries, "meta.id")
     counts, instants = reads_in(entries, usage)
     updated = column_of(entries, "meta.updated_at_ms")
     found = row_answers(
@@ -43,7 +43,7 @@ def tier_columns(
         column_of(entries, "meta.pinned"),
         column_of(entries, "meta.promoted_by"),
         map(any, column_of(entries, "meta.turns")),
-        [profile is None or profile.is_directive for profile in map(profiles.get, ids)],
+        directives_of(profiles, column_of(entries, "meta.id")),
         [has_passed(at_ms, now_ms) for at_ms in column_of(entries, "meta.expires_at_ms")],
         row_answers(doublings_of, counts),
         [steps_since(changed, last, now_ms) for changed, last in zip(updated, instants, strict=True)],
