@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from io import BytesIO
 from itertools import count
 from typing import Any
@@ -13,7 +13,7 @@ from agent_memory.domain.analysis.analysis_facts import AnalysisFacts
 from agent_memory.domain.analysis.analyze import analyze, analyze_compared
 from agent_memory.domain.analysis.compared import compare
 from agent_memory.domain.analysis.gathered import Gathered
-from agent_memory.domain.analysis.noticed import noticed_in
+from agent_memory.domain.analysis.noticed import Noticed, noticed_in
 from agent_memory.domain.analysis.vocabulary import Vocabulary
 from agent_memory.domain.entry import Listed, Meta, StoredEntry
 from agent_memory.domain.findings import Analysis, FindingKind
@@ -44,20 +44,29 @@ def found(*notes: StoredEntry, facts: AnalysisFacts = FACTS) -> Analysis:
     """What is found, which is the same where what is in each note by itself, or in several together, was written down before."""
     analysis = analyze(notes, facts)
     words = Vocabulary()
-    compared, gathered = compare([(each.listed, noticed_in(each, words)) for each in notes], words, facts)
+    live = [each.listed for each in notes]
+    compared, gathered = compare(live, {}, noticed_of(notes, words), words, facts)
     kept = written(gathered)
-    slots = kept.recognised([each.listed for each in notes])
+    slots = kept.recognised(live)
+    assert kept.recognised(packed(live)) == slots
     words = Vocabulary(kept.words)
-    known = [(each.listed, slots[each.meta.id] if each.meta.id in slots else noticed_in(each, words)) for each in notes]
-    again, same = compare(known, words, facts, kept)
+    unknown = noticed_of([each for each in notes if each.meta.id not in slots], words)
+    again, same = compare(packed(live), slots, unknown, words, facts, kept)
     assert again == compared
     assert same is kept
     read = parse_compared("", render_compared("", b"", "key", compared), "key")
     assert read is not None
-    live = [each.listed for each in notes]
     assert analyze_compared(live, read, facts) == analysis
     assert analyze_compared(packed(live), read, facts) == analysis
     return analysis
+
+
+def noticed_of(notes: Iterable[StoredEntry], words: Vocabulary) -> Mapping[str, Noticed]:
+    """What is noticed in each, by id; of two with one id in the first."""
+    noticed: dict[str, Noticed] = {}
+    for each in notes:
+        noticed.setdefault(each.meta.id, noticed_in(each, words))
+    return noticed
 
 
 def packed(live: Sequence[Listed]) -> Sequence[Listed]:

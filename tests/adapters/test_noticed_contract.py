@@ -21,7 +21,8 @@ ONE, OTHER = note("Port of the lamp server", "The lamp server listens on port 80
 
 def gathered(*notes: StoredEntry) -> Gathered:
     words = Vocabulary()
-    return compare([(each.listed, noticed_in(each, words)) for each in notes], words, FACTS)[1]
+    noticed = {each.meta.id: noticed_in(each, words) for each in notes}
+    return compare([each.listed for each in notes], {}, noticed, words, FACTS)[1]
 
 
 @pytest.fixture(params=[True, False], ids=["file", "dict"])

@@ -27,7 +27,8 @@ NOTES = (
 
 def gathered(*notes: StoredEntry) -> Gathered:
     words = Vocabulary()
-    return compare([(each.listed, noticed_in(each, words)) for each in notes], words, FACTS)[1]
+    noticed = {each.meta.id: noticed_in(each, words) for each in notes}
+    return compare([each.listed for each in notes], {}, noticed, words, FACTS)[1]
 
 
 def rendered(of: Gathered, program: str = "1") -> bytes:

@@ -80,7 +80,7 @@ def comparisons(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     findings = comparing._findings
 
     def counted(entries: Any, *others: object) -> object:
-        counts.append(len(entries.metas))
+        counts.append(len(entries.placed.places))
         return findings(entries, *others)  # type: ignore[arg-type]
 
     monkeypatch.setattr(comparing, "_findings", counted)

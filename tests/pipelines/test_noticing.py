@@ -98,9 +98,7 @@ def test_a_note_that_went_away_meanwhile_is_not_missed(error: Error) -> None:
     world, store, one, other = _faulty()
     store.errors[one] = error
     missed: list[str] = []
-    found = [
-        listed.meta.id for listed, _ in notice(world.io(), store.list().unwrap().entries, {}, Vocabulary(), missed)
-    ]
+    found = [listed.meta.id for listed, _ in notice(world.io(), store.list().unwrap().entries, Vocabulary(), missed)]
     assert (found, missed) == ([other], [])
 
 
@@ -113,7 +111,7 @@ def test_a_note_that_was_merged_into_another_meanwhile_is_noticed_once() -> None
     changes = (Retire(one, gone.listed.content_hash), Replace(merged, into.listed.content_hash))
     assert len(store.apply(changes).unwrap().applied) == 2
     missed: list[str] = []
-    assert [listed.meta.id for listed, _ in notice(world.io(), listed, {}, Vocabulary(), missed)] == [other]
+    assert [listed.meta.id for listed, _ in notice(world.io(), listed, Vocabulary(), missed)] == [other]
     assert missed == []
 
 
@@ -121,9 +119,7 @@ def test_a_note_that_cannot_be_read_is_named_and_hides_no_other_p6() -> None:
     world, store, one, other = _faulty()
     store.errors[one] = EntryUnreadable("topics/x.md", ("no frontmatter",))
     missed: list[str] = []
-    found = [
-        listed.meta.id for listed, _ in notice(world.io(), store.list().unwrap().entries, {}, Vocabulary(), missed)
-    ]
+    found = [listed.meta.id for listed, _ in notice(world.io(), store.list().unwrap().entries, Vocabulary(), missed)]
     (words,) = missed
     assert found == [other]
     assert one in words

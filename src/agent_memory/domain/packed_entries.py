@@ -183,6 +183,15 @@ def chosen(entries: Sequence[Listed], which: Iterable[object]) -> Sequence[Liste
     return Entries(list(compress(rows, which)), packed)
 
 
+def with_others(entries: Sequence[Listed], others: Mapping[int, Listed | None]) -> Sequence[Listed]:
+    """With others in some places, or without what is there."""
+    if not others:
+        return entries
+    rows, packed = rows_of(entries)
+    now = (others.get(place, row) for place, row in enumerate(rows))
+    return Entries([row for row in now if row is not None], packed)
+
+
 def column_of(entries: Sequence[Listed], field: str) -> list[Any]:
     """What each of these has in a field (see `Packed.column`): of those that are packed without unpacking them."""
     value = attrgetter(field)

@@ -12,7 +12,7 @@ from agent_memory.domain.analysis.outline import Outline, outline_of
 from agent_memory.domain.analysis.vocabulary import Vocabulary
 from agent_memory.domain.entry import Listed
 from agent_memory.domain.findings import Analysis
-from agent_memory.domain.packed_entries import chosen, column_of
+from agent_memory.domain.packed_entries import chosen, column_of, with_others
 from agent_memory.pipelines.defrag_io import DefragIo
 from agent_memory.pipelines.noticing import notice, read_as_listed
 from agent_memory.values import evolve
@@ -26,8 +26,7 @@ def analysed(io: DefragIo, live: Sequence[Listed], facts: AnalysisFacts, missed:
     if known is not None:
         outlines = known.outlines.joined(dict(_outlined(io, live, known, missed)))
         return analyze_compared(live, evolve(known, outlines=outlines), facts)
-    read: list[Listed] = []
-    compared = _compared(io, live, facts, missed, read)
+    compared, read = _compared(io, live, facts, missed)
     kept = may_be_kept(compared, live, read)
     if io.compared is not None and kept is not None:
         io.compared.keep(key, kept)
@@ -35,21 +34,22 @@ def analysed(io: DefragIo, live: Sequence[Listed], facts: AnalysisFacts, missed:
 
 
 def _compared(
-    io: DefragIo, live: Sequence[Listed], facts: AnalysisFacts, missed: list[str], read: list[Listed]
-) -> Compared:
-    """What is found in several entries together. Those that are looked at are added to `read`, as they were read."""
+    io: DefragIo, live: Sequence[Listed], facts: AnalysisFacts, missed: list[str]
+) -> tuple[Compared, Sequence[Listed]]:
+    """What is found in several entries together, and the entries as they were read, without those that could not be."""
     before = NOTHING if io.noticed is None else io.noticed.recall()
     slots, words = before.recognised(live), Vocabulary(before.words)
-
-    def noticed() -> Iterator[tuple[Listed, int | Noticed]]:
-        for listed, found in notice(io, live, slots, words, missed):
-            read.append(listed)
-            yield listed, found
-
-    compared, gathered = compare(noticed(), words, facts, before)
+    ids = column_of(live, "meta.id")
+    noticed: dict[str, Noticed] = {}
+    read: dict[str, Listed] = {}
+    for listed, found in notice(io, chosen(live, [id not in slots for id in ids]), words, missed):
+        read[listed.meta.id] = listed
+        noticed.setdefault(listed.meta.id, found)
+    entries = with_others(live, {place: read.get(id) for place, id in enumerate(ids) if id not in slots})
+    compared, gathered = compare(entries, slots, noticed, words, facts, before)
     if io.noticed is not None and gathered is not before:
         io.noticed.keep(gathered)
-    return compared
+    return compared, entries
 
 
 def _outlined(

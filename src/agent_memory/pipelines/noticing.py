@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 
 from returns.result import Failure, Success
 
@@ -16,15 +16,11 @@ from agent_memory.wording import describe
 
 
 def notice(
-    io: DefragIo, live: Iterable[Listed], slots: Mapping[str, int], words: Vocabulary, missed: list[str]
-) -> Iterator[tuple[Listed, int | Noticed]]:
-    """Each note, as it was read, with its slot, where its id has one, else with what is noticed in it, in numbers of these
-    words. What cannot be read is added to `missed`, in words."""
+    io: DefragIo, live: Iterable[Listed], words: Vocabulary, missed: list[str]
+) -> Iterator[tuple[Listed, Noticed]]:
+    """Each note, as it was read, with what is noticed in it, in numbers of these words. What cannot be read is added to
+    `missed`, in words."""
     for listed in live:
-        slot = slots.get(listed.meta.id)
-        if slot is not None:
-            yield listed, slot
-            continue
         stored = read_as_listed(io, listed, missed)
         if stored is not None:
             yield stored.listed, noticed_in(stored, words)

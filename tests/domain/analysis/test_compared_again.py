@@ -20,7 +20,7 @@ from agent_memory.domain.entry import Listed, StoredEntry
 from agent_memory.domain.findings import Finding, FindingKind
 from agent_memory.domain.instants import DAY_MS
 from agent_memory.domain.vocabulary import Kind, Sensitivity
-from analysed_notes import FACTS, NOON_MS, REPO, note, written
+from analysed_notes import FACTS, NOON_MS, REPO, note, packed, written
 
 IDS = tuple(f"id__ccccc{n}" for n in "123456789abcdef")
 SCOPES = ("global", REPO, "github.com/dana/letters")
@@ -98,9 +98,10 @@ def histories(draw: st.DrawFn) -> list[tuple[Store, AnalysisFacts]]:
 def compared(store: Store, facts: AnalysisFacts, before: Gathered = NOTHING) -> tuple[Compared, Gathered]:
     """With what is known of another state of the store."""
     words = Vocabulary(before.words)
-    slots = before.recognised([each.listed for each in store.values()])
-    notes = [(each.listed, slots[id] if id in slots else noticed_in(each, words)) for id, each in store.items()]
-    return compare(notes, words, facts, before)
+    live = [each.listed for each in store.values()]
+    slots = before.recognised(live)
+    noticed = {id: noticed_in(each, words) for id, each in store.items() if id not in slots}
+    return compare(packed(live), slots, noticed, words, facts, before)
 
 
 def by_likeness(compared: Compared) -> list[Finding]:

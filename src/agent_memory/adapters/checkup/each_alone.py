@@ -15,7 +15,7 @@ from agent_memory.domain.checkup.name_checks import examine_name
 from agent_memory.domain.checkup.note_checks import NoteRules, examine_note, worth_examining
 from agent_memory.domain.checkup.symptom import Symptom
 from agent_memory.domain.entry import Listed
-from agent_memory.domain.packed_entries import Entries, chosen, column_of, rows_of
+from agent_memory.domain.packed_entries import chosen, column_of, with_others
 from agent_memory.errors import Error
 
 _NOTES_A_REPORT = 5_000
@@ -76,11 +76,7 @@ class EachAlone:
 
     def read(self) -> Sequence[Listed]:
         """The notes as they were read, without those that were left out."""
-        if not self._otherwise:
-            return self._live
-        rows, packed = rows_of(self._live)
-        read = [self._otherwise.get(place, row) for place, row in enumerate(rows)]
-        return Entries([row for row in read if row is not None], packed)
+        return with_others(self._live, self._otherwise)
 
     def _worth_examining(self, ids: Sequence[str], looks: NoteLooks) -> Iterator[bool]:
         is_odd = map(or_, looks.odd(self._live), worth_examining(self._live, self._rules))

@@ -131,8 +131,7 @@ class NoteExamination:
         for note in each_alone.looked_at(looks):
             if note.noticed is not None:
                 noticed.setdefault(note.listed.meta.id, note.noticed)
-        notes = ((each, noticed.get(each.meta.id) or slots[each.meta.id]) for each in each_alone.read())
-        compared, gathered = compare(notes, words, facts, before)
+        compared, gathered = compare(each_alone.read(), slots, noticed, words, facts, before)
         if self.noticed is not None and gathered is not before:
             self.noticed.keep(gathered)
         return compared

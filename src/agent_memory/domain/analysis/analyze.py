@@ -32,13 +32,11 @@ def analyze(entries: Iterable[StoredEntry], facts: AnalysisFacts) -> Analysis:
     """
     words = Vocabulary()
     live: list[Listed] = []
-
-    def looked_at() -> Iterator[tuple[Listed, Noticed]]:
-        for stored in entries:
-            live.append(stored.listed)
-            yield stored.listed, noticed_in(stored, words)
-
-    compared, _ = compare(looked_at(), words, facts)
+    noticed: dict[str, Noticed] = {}
+    for stored in entries:
+        live.append(stored.listed)
+        noticed.setdefault(stored.meta.id, noticed_in(stored, words))
+    compared, _ = compare(live, {}, noticed, words, facts)
     return analyze_compared(live, compared, facts)
 
 

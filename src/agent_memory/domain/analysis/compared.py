@@ -6,6 +6,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from itertools import compress, count
 
 from agent_memory.domain.analysis.ages import over_by
 from agent_memory.domain.analysis.analysis_facts import AnalysisFacts
@@ -15,13 +16,14 @@ from agent_memory.domain.analysis.contradictions import contradictions
 from agent_memory.domain.analysis.denials import denied
 from agent_memory.domain.analysis.duplicates import duplicates, later_equals, likenesses
 from agent_memory.domain.analysis.features import Features, features_of
-from agent_memory.domain.analysis.gathered import FREE, Gathered
+from agent_memory.domain.analysis.gathered import Gathered
 from agent_memory.domain.analysis.likeness import likened
 from agent_memory.domain.analysis.noticed import Noticed
 from agent_memory.domain.analysis.outlines import OutlineColumns, Outlines
+from agent_memory.domain.analysis.placed import Placed
 from agent_memory.domain.analysis.sizes import fragmented, is_short
 from agent_memory.domain.analysis.vocabulary import Vocabulary
-from agent_memory.domain.entry import Listed, Meta
+from agent_memory.domain.entry import Listed
 from agent_memory.domain.findings import Finding
 from agent_memory.domain.instants import has_passed
 from agent_memory.domain.packed_entries import chosen, column_of
@@ -42,105 +44,112 @@ class Compared:
 
 
 def compare(
-    notes: Iterable[tuple[Listed, int | Noticed]], words: Vocabulary, facts: AnalysisFacts, before: Gathered = NOTHING
+    live: Sequence[Listed],
+    slots: Mapping[str, int],
+    noticed: Mapping[str, Noticed],
+    words: Vocabulary,
+    facts: AnalysisFacts,
+    before: Gathered = NOTHING,
 ) -> tuple[Compared, Gathered]:
-    """What is found, and what of it to know the next time, in which is nothing of a secret note. With each note comes its slot
-    in `before`, or what is noticed in it, in numbers of `words`, which begin with those of `before`. What is known of before
-    makes no other difference than in time. Of two notes with one id the first counts; of `facts`, only those count that
-    `comparison_key` names."""
-    seen: set[str] = set()
-    metas: dict[int, Meta] = {}
-    plain: list[tuple[Listed, Noticed]] = []
-    secret: list[tuple[Listed, Noticed]] = []
-    for listed, known in notes:
-        if listed.meta.id in seen:
-            continue
-        seen.add(listed.meta.id)
-        if isinstance(known, int):
-            metas[known] = listed.meta
-        else:
-            (secret if listed.meta.sensitivity is Sensitivity.SECRET else plain).append((listed, known))
-    gone = {slot for slot, mark in enumerate(before.marks) if mark != FREE and slot not in metas}
-    kept = _with(before, gone, plain, metas, words, facts)
-    whole = _with(kept, set(), secret, metas, words, facts)
-    entries = _Entries(whole, metas)
-    outlines = Outlines({meta.id: slot for slot, meta in metas.items()}, whole.outlines)
-    return Compared(tuple(_findings(entries, words, facts)), outlines), kept
+    """What is found, and what of it to know the next time, in which is nothing of a secret note. Of each entry there is what
+    is `noticed` in it, by id, in numbers of `words`, which begin with those of `before`; else its slot in `before`, by id.
+    What is known of before makes no other difference than in time. Of two notes with one id the first counts; of `facts`, only
+    those count that `comparison_key` names."""
+    ids = column_of(live, "meta.id")
+    place_of = dict(zip(reversed(ids), range(len(ids) - 1, -1, -1), strict=True))
+    known = Placed(live, {slots[id]: place for id, place in place_of.items() if id not in noticed})
+    is_new = [id in noticed and place_of[id] == place for place, id in enumerate(ids)]
+    plain: list[tuple[int, Listed]] = []
+    secret: list[tuple[int, Listed]] = []
+    for place, listed in zip(compress(count(), is_new), chosen(live, is_new), strict=True):
+        (secret if listed.meta.sensitivity is Sensitivity.SECRET else plain).append((place, listed))
+    gone = set(compress(count(), before.marks)).difference(known.places)
+    placed, kept = _with(before, gone, plain, noticed, known, words, facts)
+    placed, whole = _with(kept, frozenset(), secret, noticed, placed, words, facts)
+    outlines = Outlines(placed.slots(), whole.outlines)
+    return Compared(tuple(_findings(_Entries(whole, placed), words, facts)), outlines), kept
 
 
 def _with(
     before: Gathered,
     gone: Set[int],
-    new: Sequence[tuple[Listed, Noticed]],
-    metas: dict[int, Meta],
+    new: Sequence[tuple[int, Listed]],
+    noticed: Mapping[str, Noticed],
+    known: Placed,
     words: Vocabulary,
     facts: AnalysisFacts,
-) -> Gathered:
-    """What is known with these notes too, whose slots are added to `metas`, and compared for likeness."""
-    placed = dict(zip(before.free_slots(len(new), gone), new, strict=True))
-    metas |= {slot: listed.meta for slot, (listed, _) in placed.items()}
-    now = before.changed(gone, placed, words)
-    entries = _Entries(now, metas)
-    equal = frozenset(each.id for each in later_equals(entries.of_slots(_equals(now, metas, facts))))
-    free = {slot: meta for slot, meta in metas.items() if meta.id not in facts.left_alone and meta.id not in equal}
-    found = likened(before.likened, before, now, free, {*gone, *placed}, words)
-    return now if found is before.likened else evolve(now, likened=found)
+) -> tuple[Placed, Gathered]:
+    """All with these notes, and what is known with them, compared for likeness."""
+    taken = dict(zip(before.free_slots(len(new), gone), new, strict=True))
+    placed = known.with_places(
+        {**known.places, **{slot: place for slot, (place, _) in taken.items()}} if taken else known.places
+    )
+    now = before.changed(gone, {slot: (listed, noticed[listed.meta.id]) for slot, (_, listed) in taken.items()}, words)
+    equal = later_equals(_Entries(now, placed).of_slots(_equals(now, placed, facts)))
+    free = placed.without((), facts.left_alone.union(each.id for each in equal))
+    found = likened(before.likened, before, now, free, {*gone, *taken}, words)
+    return placed, now if found is before.likened else evolve(now, likened=found)
 
 
-def _equals(gathered: Gathered, metas: Mapping[int, Meta], facts: AnalysisFacts) -> Iterator[int]:
+def _equals(gathered: Gathered, placed: Placed, facts: AnalysisFacts) -> Iterator[int]:
     """The slots of notes whose bodies others have too, but for those that are left alone."""
-    free = [slot for slot, meta in metas.items() if meta.id not in facts.left_alone]
-    times = Counter(gathered.digests[slot] for slot in free)
-    return (slot for slot in free if times[gathered.digests[slot]] > 1)
+    free = placed.without((), facts.left_alone).places
+    digests = list(map(gathered.digests.__getitem__, free))
+    several = {digest for digest, times in Counter(digests).items() if times > 1}
+    return compress(free, map(several.__contains__, digests))
 
 
 class _Entries:
     """The features of those entries that are asked for, always the same ones."""
 
-    def __init__(self, gathered: Gathered, metas: Mapping[int, Meta]) -> None:
-        self.gathered, self.metas = gathered, metas
+    def __init__(self, gathered: Gathered, placed: Placed) -> None:
+        self.gathered, self.placed = gathered, placed
         self._made: dict[int, Features] = {}
 
     def in_slot(self, slot: int) -> Features:
         """Those of one note."""
-        found = self._made.get(slot)
-        if found is None:
-            found = self._made[slot] = features_of(self.metas[slot], self.gathered.noticed(slot))
-        return found
+        if slot not in self._made:
+            self.of_slots((slot,))
+        return self._made[slot]
 
     def of_slots(self, slots: Iterable[int]) -> list[Features]:
-        """Those of several, by id."""
-        return sorted(map(self.in_slot, slots), key=lambda each: each.id)
+        """Those of several, by id: much less work than one after the other."""
+        asked = list(slots)
+        missing = [slot for slot in asked if slot not in self._made]
+        for slot, meta in zip(missing, self.placed.metas(missing), strict=True):
+            self._made[slot] = features_of(meta, self.gathered.noticed(slot))
+        return sorted(map(self._made.__getitem__, asked), key=lambda each: each.id)
 
 
 def _findings(entries: _Entries, words: Vocabulary, facts: AnalysisFacts) -> Iterator[Finding]:
-    gathered, metas = entries.gathered, entries.metas
-    valid = {meta.id for meta in metas.values() if not has_passed(meta.expires_at_ms, facts.now_ms)}
-    claiming = [each for each in entries.of_slots(gathered.claims) if each.id in valid]
-    conflicts = [*value_conflicts(claiming, words)]
+    gathered, placed = entries.gathered, entries.placed
+
+    def is_valid(each: Features) -> bool:
+        return not has_passed(each.expires_at_ms, facts.now_ms)
+
+    conflicts = [*value_conflicts([each for each in entries.of_slots(gathered.claims) if is_valid(each)], words)]
+    deniers = list(denied(gathered.stated, gathered.denials))
+    entries.of_slots({slot for each in deniers for slot in (each.affirming, each.denying)})
     conflicts += [
-        each
-        for each in denial_conflicts(denied(gathered.stated, gathered.denials), entries.in_slot)
-        if each.one.id in valid and each.other.id in valid
+        each for each in denial_conflicts(deniers, entries.in_slot) if is_valid(each.one) and is_valid(each.other)
     ]
     yield from contradictions(conflicts)
-    yield from duplicates(entries.of_slots(_equals(gathered, metas, facts)))
-    pairs = sorted(gathered.likened.pairs, key=lambda each: (metas[each.one].id, metas[each.other].id))
+    yield from duplicates(entries.of_slots(_equals(gathered, placed, facts)))
+    pairs = sorted(gathered.likened.pairs, key=lambda each: (placed.id(each.one), placed.id(each.other)))
+    entries.of_slots({slot for each in pairs for slot in (each.one, each.other)})
     yield from likenesses(pairs, entries.in_slot, pairs_of(conflicts))
     chars = gathered.outlines.body_chars
-    short = (slot for slot, meta in metas.items() if is_short(chars[slot]) and meta.id not in facts.left_alone)
-    yield from fragmented(entries.of_slots(short))
-    yield from one_way_links(entries.of_slots(_linked(gathered, metas)))
+    short = placed.with_places({slot: place for slot, place in placed.places.items() if is_short(chars[slot])})
+    yield from fragmented(entries.of_slots(short.without((), facts.left_alone).places))
+    yield from one_way_links(entries.of_slots(_linked(gathered, placed)))
 
 
-def _linked(gathered: Gathered, metas: Mapping[int, Meta]) -> Iterator[int]:
+def _linked(gathered: Gathered, placed: Placed) -> set[int]:
     """The slots of notes that link to others, and of those that any links to."""
-    links = {slot: links for slot, (links, *_) in gathered.outlines.others.items() if links and slot in metas}
+    others = gathered.outlines.others
+    links = {slot: links for slot, (links, *_) in others.items() if links and slot in placed.places}
     targets = {id.casefold() for each in links.values() for id in each}
-    for slot, meta in metas.items() if targets else ():
-        names = (id.casefold() for id in (meta.id, *meta.aliases))
-        if slot in links or not targets.isdisjoint(names):
-            yield slot
+    return placed.bearing(targets).union(links) if targets else set()
 
 
 def comparison_key(live: Sequence[Listed], facts: AnalysisFacts) -> str:

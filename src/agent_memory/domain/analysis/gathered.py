@@ -16,6 +16,7 @@ from agent_memory.domain.analysis.outlines import OutlineColumns
 from agent_memory.domain.analysis.ragged import Ragged
 from agent_memory.domain.analysis.vocabulary import UNUSED, Vocabulary
 from agent_memory.domain.entry import Listed
+from agent_memory.domain.packed_entries import column_of
 from agent_memory.values import evolve, field, frozen
 
 T = TypeVar("T")
@@ -47,14 +48,14 @@ class Gathered:
     outlines: OutlineColumns = OutlineColumns()
     likened: Likened = Likened()
 
-    def recognised(self, live: Iterable[Listed]) -> dict[str, int]:
+    def recognised(self, live: Sequence[Listed]) -> dict[str, int]:
         """The slots of those of the notes that are as they were, by id; of two with one id, of the first."""
         slots = {mark: slot for slot, mark in enumerate(self.marks) if mark != FREE}
-        first: dict[str, Listed] = {}
-        for each in live if slots else ():
-            first.setdefault(each.meta.id, each)
-        found = ((id, slots.get(mark_of(each))) for id, each in first.items())
-        return {id: slot for id, slot in found if slot is not None}
+        if not slots:
+            return {}
+        columns = [column_of(live, field) for field in ("meta.id", "path", "content_hash")]
+        marks = dict(zip(reversed(columns[0]), reversed([*map(_mark, *columns)]), strict=True))
+        return {id: slots[mark] for id, mark in marks.items() if mark in slots}
 
     def noticed(self, slot: int) -> Noticed:
         """What was noticed in one note."""
@@ -112,7 +113,11 @@ class Gathered:
 def mark_of(listed: Listed) -> bytes:
     """What is the same for as long as the same is to be noticed: of the file's bytes, and of its path, which may be what the
     title is taken from."""
-    text = repr((listed.meta.id, listed.path, listed.content_hash)).encode("utf-8", "surrogatepass")
+    return _mark(listed.meta.id, listed.path, listed.content_hash)
+
+
+def _mark(id: str, path: str, content_hash: str) -> bytes:
+    text = f"{id}\0{path}\0{content_hash}".encode("utf-8", "surrogatepass")
     return hashlib.blake2b(text, digest_size=_MARK_BYTES).digest()
 
 

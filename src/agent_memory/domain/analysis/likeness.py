@@ -25,10 +25,10 @@ from itertools import compress, count, islice
 from typing import Protocol
 
 from agent_memory.domain.analysis.likened import Likened, LikenedPair
+from agent_memory.domain.analysis.placed import Placed
 from agent_memory.domain.analysis.precedence import same_reach
 from agent_memory.domain.analysis.ragged import Ragged
 from agent_memory.domain.analysis.vocabulary import Vocabulary
-from agent_memory.domain.entry import Meta
 from agent_memory.domain.vocabulary import Kind
 from agent_memory.values import frozen
 
@@ -68,18 +68,17 @@ class Notes(Protocol):
         ...
 
 
-def likened(
-    before: Likened, was: Notes, now: Notes, metas: Mapping[int, Meta], renewed: Collection[int], words: Vocabulary
-) -> Likened:
+def likened(before: Likened, was: Notes, now: Notes, placed: Placed, renewed: Set[int], words: Vocabulary) -> Likened:
     """Every pair of notes that is nearly the same or of which one holds the other, by the content words of title and body; of
-    many that are all alike, each with some of the others. Compared are those of `metas`, by their slots. What is known from
+    many that are all alike, each with some of the others. Compared are those that are `placed`. What is known from
     `before` makes no other difference than in time; `was` are the notes of then, and in `renewed` slots are others now.
 
     Not taken for near duplicates are two notes each of which names a number or code that the other lacks: they say the
     like of different things.
     """
-    gone = {slot for slot in before.slots if slot not in metas or slot in renewed}
-    new = {slot for slot in metas if slot not in before.slots or slot in renewed}
+    slots = placed.places.keys()
+    gone = before.slots - slots | before.slots & renewed
+    new = slots - before.slots | slots & renewed
     if not gone and not new:
         return before
     rows = _changed_holders(before.holders, was, now, gone, new)
@@ -96,8 +95,8 @@ def likened(
     for slot, each in looked_up.items():
         limits[slot] = each.limit
     left = (pair for pair in before.pairs if pair.one not in gone and pair.one not in again)
-    found = _Comparison(now, metas, holders, probed, words).pairs(again)
-    return Likened(frozenset(metas), holders, probed, limits, (*left, *found))
+    found = _Comparison(now, placed, holders, probed, words).pairs(again)
+    return Likened(frozenset(slots), holders, probed, limits, (*left, *found))
 
 
 # -- what a change concerns -------------------------------------------------------------------------------------------
@@ -202,10 +201,8 @@ def _looked_up(slots: Sequence[int], terms: Ragged, holders: Ragged, words: Voca
 class _Comparison:
     """Of some notes with all that share what they look up. Those are known by their places in order of length and id."""
 
-    def __init__(
-        self, notes: Notes, metas: Mapping[int, Meta], holders: Ragged, probed: Ragged, words: Vocabulary
-    ) -> None:
-        self._notes, self._metas, self._holders, self._probed, self._words = notes, metas, holders, probed, words
+    def __init__(self, notes: Notes, placed: Placed, holders: Ragged, probed: Ragged, words: Vocabulary) -> None:
+        self._notes, self._placed, self._holders, self._probed, self._words = notes, placed, holders, probed, words
         self._ordered: list[int] = []
         self._place: dict[int, int] = {}
         self._holding: dict[int, array[int]] = {}
@@ -214,12 +211,12 @@ class _Comparison:
         """What the notes in these slots are alike to, of those after them."""
         terms = self._notes.terms
         there = {*slots}
-        if len(there) < len(self._metas):
+        if len(there) < len(self._placed.places):
             for term in {term for slot in slots for term in self._probed.row(slot)}:
                 there.update(self._holders.row(term))
         self._ordered = sorted(
             (slot for slot in there if terms.size(slot) >= _FEWEST_TERMS),
-            key=lambda slot: (terms.size(slot), self._metas[slot].id),
+            key=lambda slot: (terms.size(slot), self._placed.id(slot)),
         )
         self._place = {slot: place for place, slot in enumerate(self._ordered)}
         for slot in slots:
@@ -227,7 +224,7 @@ class _Comparison:
                 yield from self._alike(slot)
 
     def _alike(self, slot: int) -> Iterator[LikenedPair]:
-        candidates = self._candidates(self._place[slot], self._metas[slot].scope, self._probed.row(slot))
+        candidates = self._candidates(self._place[slot], self._placed.scope(slot), self._probed.row(slot))
         if candidates:
             mine = set(self._notes.terms.row(slot))
             found = (self._compared(slot, mine, self._ordered[place]) for place in candidates)
@@ -256,7 +253,7 @@ class _Comparison:
         likely = (
             (-sum([at in these for these in sharing]), at)
             for at in (several if len(probed) >= _MANY_PROBED else some)
-            if same_reach(scope, self._metas[self._ordered[at]].scope)
+            if same_reach(scope, self._placed.scope(self._ordered[at]))
         )
         return [at for _, at in nsmallest(_MOST_COMPARED, likely)]
 
@@ -284,7 +281,7 @@ class _Comparison:
     def _overlaps(self, one: int, other: int, size: int, other_size: int, containment: float) -> bool:
         if size < _FEWEST_CONTAINED or not self._same_subject(one, other):
             return False
-        kinds = self._metas[one].kind, self._metas[other].kind
+        kinds = self._placed.kind(one), self._placed.kind(other)
         if Kind.HANDOFF in kinds and kinds[0] is not kinds[1]:
             return False  # it says again what the notes of its session say, and is gone in days
         return other_size < _FAR * size or containment >= CONTAINED_FAR
