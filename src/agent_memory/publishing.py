@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from operator import or_
 from typing import Literal
 
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.entry import Listed, Listing, StoredEntry
 from agent_memory.domain.footprint import SectionChange
-from agent_memory.domain.packed_entries import chosen, column_of
 from agent_memory.domain.results import sealed
 from agent_memory.domain.section import Published, PublishedTarget, RenderedSection, SectionBudget, SectionFacts, Target
 from agent_memory.domain.target_file import TargetFile
-from agent_memory.domain.tiering.standing import standing_tiers
+from agent_memory.domain.tiering.standing import lifted, standing_tiers
 from agent_memory.domain.tiers import TierList
 from agent_memory.errors import EntryChanged, EntryNotFound, EntryUnreadable, Error, MarkersAmbiguous, TargetRefused
 from agent_memory.formats.managed_section import render_section
@@ -110,10 +108,7 @@ class Publisher:
     def _corpus(self, *, lately: bool = False) -> Result[_Corpus, Error]:
         def with_tiers(live: Listing, tiers: TierList) -> Result[_Corpus, Error]:
             entries = live.found.by_id
-            # Of all others the tiers do not ask.
-            pinned, promoters = (column_of(live.entries, field) for field in ("meta.pinned", "meta.promoted_by"))
-            lifted = chosen(live.entries, map(or_, map(bool, pinned), map(bool, promoters)))
-            standing = standing_tiers(tiers, (each.meta for each in lifted))
+            standing = standing_tiers(tiers, (each.meta for each in lifted(live.entries)))
             ids = [id for id in (*standing.hot, *standing.warm) if id in entries]
             return self._bodies(ids).map(lambda bodies: _Corpus(standing, entries, bodies))
 

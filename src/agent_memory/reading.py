@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import math
-from operator import attrgetter
-from typing import TYPE_CHECKING
+from itertools import count
+from operator import itemgetter, neg
+from typing import TYPE_CHECKING, Any
 
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.entry import Listed, Listing, Meta, StoredEntry, UnreadableFile, Usage
+from agent_memory.domain.packed_entries import chosen, column_of, in_order
 from agent_memory.domain.results import sealed
 from agent_memory.domain.text.tags import normal_tags
-from agent_memory.domain.tiering.standing import standing_tiers
+from agent_memory.domain.tiering.standing import lifted, standing_tiers
 from agent_memory.domain.tiers import Tier, TierList
 from agent_memory.domain.vocabulary import Kind, Origin, Sensitivity, Status
 from agent_memory.errors import EntryNotFound, EntryProtected, Error
+from agent_memory.shown_entries import ShownEntries, ShownEntry
 from agent_memory.values import evolve, frozen
 
 if TYPE_CHECKING:
@@ -23,17 +26,6 @@ if TYPE_CHECKING:
     from agent_memory.domain.link_graph import LinkGraph, LinkSheet
     from agent_memory.domain.note_draft import Caller
     from agent_memory.ports import Clock, Store, UsageLedger
-
-
-@frozen
-class ShownEntry:
-    """An entry as `list` shows it: usage includes every host's ledger."""
-
-    listed: Listed
-    usage: Usage
-    tier: Tier = Tier.COLD
-    open_boxes: tuple[str, ...] = ()
-    """What is not ticked off in it, where that was asked for."""
 
 
 @frozen
@@ -65,26 +57,42 @@ class ListFilter:
     origin: Origin | None = None
     tier: Tier | None = None
 
-    def accepts(self, meta: Meta, tier: Tier = Tier.COLD) -> bool:
-        """Whether it does by all that is known without the body."""
-        return (
-            (self.status is None or status_shown(meta, tier) is self.status)
-            and (self.kind is None or meta.kind is self.kind)
-            and (self.tag is None or bool(set(normal_tags([self.tag])) & set(meta.tags)))
-            and (self.scope is None or meta.scope == self.scope)
-            and (self.expired_by_ms is None or (meta.expires_at_ms or math.inf) <= self.expired_by_ms)
-            and (self.origin is None or meta.origin is self.origin)
-            and (self.tier is None or tier is self.tier)
-            and (self.session is None or any(each.thread_id == self.session for each in meta.sources))
-            and (self.query is None or self._is_said(meta))
-        )
+    def among(self, entries: Sequence[Listed], tier_of: Callable[[str], Tier]) -> Sequence[Listed]:
+        """Those of these that it accepts by all that is known without their bodies, as packed as they are. `tier_of` gives
+        the tier of an id."""
+        accepted = entries
+        for accepts, *fields in self._questions(tier_of):
+            columns = (column_of(accepted, f"meta.{field}") for field in fields)
+            accepted = chosen(accepted, map(accepts, *columns))
+        return accepted
 
-    def _is_said(self, meta: Meta) -> bool:
-        text = f"{meta.id} {meta.title} {meta.description} {' '.join(meta.tags)}".casefold()
+    def _questions(self, tier_of: Callable[[str], Tier]) -> Iterator[tuple[Any, *tuple[str, ...]]]:
+        """What it asks of an entry, and of which fields."""
+        if self.kind is not None:
+            yield self.kind.__eq__, "kind"
+        if self.scope is not None:
+            yield self.scope.__eq__, "scope"
+        if self.origin is not None:
+            yield self.origin.__eq__, "origin"
+        if self.tag is not None:
+            tags = frozenset(normal_tags([self.tag]))
+            yield lambda its: not tags.isdisjoint(its), "tags"
+        if (by_ms := self.expired_by_ms) is not None:
+            yield lambda end_ms: (end_ms or math.inf) <= by_ms, "expires_at_ms"
+        if (session := self.session) is not None:
+            yield lambda its: session in its, "thread_ids"
+        if self.tier is not None:
+            yield lambda id: tier_of(id) is self.tier, "id"
+        if self.status is not None:
+            yield lambda status, id: status_shown(status, tier_of(id)) is self.status, "status", "id"
+        if self.query is not None:
+            yield self._is_said, "id", "title", "description", "tags"
+
+    def _is_said(self, id: str, title: str, description: str, tags: Iterable[str]) -> bool:
+        text = f"{id} {title} {description} {' '.join(tags)}".casefold()
         return all(word in text for word in (self.query or "").casefold().split())
 
 
-_ALL = ListFilter()
 _UNREAD = Usage(0, None)
 
 
@@ -92,7 +100,7 @@ _UNREAD = Usage(0, None)
 class ListedEntries:
     """What `list` found, newest first, and the files that could not be read."""
 
-    entries: tuple[ShownEntry, ...]
+    entries: ShownEntries
     unreadable: tuple[UnreadableFile, ...]
     untiered: Error | None = None
     """Why the tier list could not be read: only what a person vouches for is then known to be hot."""
@@ -112,31 +120,21 @@ class Reading:
 
         def shown(listing: Listing) -> Result[ListedEntries, Error]:
             tiers, untiered = (TierList(), None) if archived else self._tiers()
-            tier_of = _tier_finder(tiers, () if archived else (each.meta for each in listing.entries))
+            tier_of = _tier_finder(tiers, () if archived else (each.meta for each in lifted(listing.entries)))
 
             def with_usage(totals: Mapping[str, Usage]) -> ListedEntries:
-                entries = tuple(
-                    [
-                        ShownEntry(each, usage_of(meta, totals.get(meta.id)), tier_of(meta.id))
-                        for each in self._chosen(listing, wanted, tier_of)
-                        for meta in (each.meta,)
-                    ]
-                )
+                found = _newest_first(wanted.among(self._seen(listing).entries, tier_of))
+                ids, uses, last_uses = (column_of(found, f"meta.{name}") for name in ("id", "used", "last_used_at_ms"))
+                usages = list(map(_usage, map(totals.get, ids), uses, last_uses))
+                entries = ShownEntries(found, usages, list(map(tier_of, ids)))
                 unread: list[UnreadableFile] = []
-                shown = tuple(self._open_ones(entries, unread.append)) if wanted.is_open else entries
-                return ListedEntries(shown, (*listing.unreadable, *unread), untiered)
+                if wanted.is_open:
+                    entries = ShownEntries.of(list(self._open_ones(entries, unread.append)))
+                return ListedEntries(entries, (*listing.unreadable, *unread), untiered)
 
             return self.ledger.totals().map(with_usage)
 
         return self.store.list(archived=archived).bind(shown)
-
-    def _chosen(self, listing: Listing, wanted: ListFilter, tier_of: Callable[[str], Tier]) -> Sequence[Listed]:
-        """Those that may be seen and are wanted, last changed first."""
-        chosen: Iterable[Listed] = self._seen(listing).entries if self.caller.is_agent else listing.entries
-        if wanted != _ALL:
-            chosen = [each for each in chosen if wanted.accepts(each.meta, tier_of(each.meta.id))]
-        # Of those that were changed together, which stay as they are, by id.
-        return sorted(sorted(chosen, key=attrgetter("meta.id")), key=attrgetter("meta.updated_at_ms"), reverse=True)
 
     def _open_ones(self, entries: Iterable[ShownEntry], tell: Callable[[UnreadableFile], None]) -> Iterator[ShownEntry]:
         """Those that have something to be done, with what it is. What is secret is shown by `read --secret` alone, and so
@@ -246,7 +244,10 @@ class Reading:
                 return None
 
     def _seen(self, listing: Listing) -> Listing:
-        return Listing(tuple(each for each in listing.entries if self._may_see(each.meta)))
+        if not self.caller.is_agent:
+            return listing
+        not_secret = map(Sensitivity.SECRET.__ne__, column_of(listing.entries, "meta.sensitivity"))
+        return Listing(chosen(listing.entries, not_secret))
 
     def _counted(self, stored: StoredEntry) -> ReadEntry:
         meta = stored.meta
@@ -262,9 +263,15 @@ class Reading:
                 return ReadEntry(stored, usage_of(meta, known), error)
 
 
-def status_shown(meta: Meta, tier: Tier) -> Status:
+def status_shown(status: Status, tier: Tier) -> Status:
     """The status that people see: `promoted` for what is hot, whether a person or defrag made it so."""
-    return Status.PROMOTED if tier is Tier.HOT else meta.status
+    return Status.PROMOTED if tier is Tier.HOT else status
+
+
+def _newest_first(entries: Sequence[Listed]) -> Sequence[Listed]:
+    """Last changed first; of those that were changed together by id."""
+    changed_at_ms, ids = column_of(entries, "meta.updated_at_ms"), column_of(entries, "meta.id")
+    return in_order(entries, map(itemgetter(-1), sorted(zip(map(neg, changed_at_ms), ids, count()))))
 
 
 def _tier_finder(tiers: TierList, live: Iterable[Meta]) -> Callable[[str], Tier]:
@@ -275,6 +282,10 @@ def _tier_finder(tiers: TierList, live: Iterable[Meta]) -> Callable[[str], Tier]
 
 def usage_of(meta: Meta, counted: Usage | None) -> Usage:
     """Reads of an entry: those of the ledgers, or the frontmatter's count for an entry that they do not know yet."""
+    return _usage(counted, meta.used, meta.last_used_at_ms)
+
+
+def _usage(counted: Usage | None, used: int, last_used_at_ms: int | None) -> Usage:
     if counted is not None:
         return counted
-    return Usage(meta.used, meta.last_used_at_ms) if meta.used or meta.last_used_at_ms is not None else _UNREAD
+    return Usage(used, last_used_at_ms) if used or last_used_at_ms is not None else _UNREAD

@@ -32,7 +32,7 @@ def statistics(memory: Memory, days: int) -> Result[Statistics, Error]:
         statistics_of(
             StoreFacts(
                 notes=[
-                    CountedNote(each.listed.meta, status_shown(each.listed.meta, each.tier), each.tier)
+                    CountedNote(each.listed.meta, status_shown(each.listed.meta.status, each.tier), each.tier)
                     for each in live.entries
                 ],
                 archived=_only_archived(live, archive),

@@ -192,6 +192,12 @@ def with_others(entries: Sequence[Listed], others: Mapping[int, Listed | None]) 
     return Entries([row for row in now if row is not None], packed)
 
 
+def in_order(entries: Sequence[Listed], places: Iterable[int]) -> Sequence[Listed]:
+    """Those of these in the places, one after the other, as packed as they are."""
+    rows, packed = rows_of(entries)
+    return Entries(list(map(rows.__getitem__, places)), packed)
+
+
 def column_of(entries: Sequence[Listed], field: str) -> list[Any]:
     """What each of these has in a field (see `Packed.column`): of those that are packed without unpacking them."""
     value = attrgetter(field)

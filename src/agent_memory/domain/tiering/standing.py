@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from operator import or_
 
-from agent_memory.domain.entry import Meta
+from agent_memory.domain.entry import Listed, Meta
+from agent_memory.domain.packed_entries import chosen, column_of
 from agent_memory.domain.tiering.vouched import is_vouched_for
 from agent_memory.domain.tiers import TierList
 from agent_memory.domain.vocabulary import Sensitivity
@@ -23,6 +25,12 @@ def standing_tiers(tiers: TierList, live: Iterable[Meta]) -> TierList:
     ]
     new = tuple(meta.id for meta in sorted(added, key=lambda meta: (meta.created_at_ms, meta.id)))
     return TierList((*tiers.hot, *new), tuple(id for id in tiers.warm if id not in new))
+
+
+def lifted(live: Sequence[Listed]) -> Sequence[Listed]:
+    """Those of which `standing_tiers` may say something that the list does not."""
+    pinned, promoters = (column_of(live, field) for field in ("meta.pinned", "meta.promoted_by"))
+    return chosen(live, map(or_, map(bool, pinned), map(bool, promoters)))
 
 
 def without(tiers: TierList, id: str) -> TierList:

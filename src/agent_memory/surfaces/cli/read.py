@@ -40,7 +40,7 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
 def _text(entry: ReadEntry) -> str:
     meta = entry.stored.meta
     facts = [
-        f"{meta.id} · {meta.kind} · {status_shown(meta, entry.tier)} · {entry.tier} · said by: {meta.origin} · {meta.scope}",
+        f"{meta.id} · {meta.kind} · {status_shown(meta.status, entry.tier)} · {entry.tier} · said by: {meta.origin} · {meta.scope}",
         f"updated {iso_of(meta.updated_at_ms)[:10]} · read {_times(entry.usage.count)} · {' '.join(meta.tags)}".rstrip(
             " ·"
         ),

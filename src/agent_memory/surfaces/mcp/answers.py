@@ -15,8 +15,8 @@ from agent_memory.domain.searching.search_answer import SearchAnswer, SearchHit
 from agent_memory.domain.state_value import StateValue
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Harness
 from agent_memory.errors import EntryNotFound, EntryProtected, Error
-from agent_memory.reading import ShownEntry
 from agent_memory.service import Remembered
+from agent_memory.shown_entries import ShownEntry
 from agent_memory.surfaces.mcp.asked import EVERY_AGENT
 from agent_memory.wording import describe
 
