@@ -8,7 +8,18 @@ from operator import attrgetter
 from hypothesis import given, strategies as st
 
 from agent_memory.domain.entry import Listed, Meta, Source
-from agent_memory.domain.packed_entries import NOTHING, Entries, Unpacking, column_of, rows_of, unpacked, unpacking
+from agent_memory.domain.packed_entries import (
+    NOTHING,
+    Entries,
+    Unpacking,
+    column_of,
+    in_order,
+    one_by_one,
+    path_of,
+    rows_of,
+    unpacked,
+    unpacking,
+)
 from agent_memory.domain.vocabulary import Harness, Kind
 from agent_memory.formats.packed_table import PackedTable, packed_piece
 
@@ -100,3 +111,26 @@ def test_values_of_which_some_are_packed_are_a_mapping_like_any_other() -> None:
     copy.rows["c"] = 2
     assert (copy["c"], "c" in values) == (ENTRIES[2], False)
     assert unpacked(values) == unpacked(whole) == unpacking(whole) == whole
+
+
+@given(st.lists(st.integers(0, len(ENTRIES) - 1)), st.lists(st.booleans(), min_size=11, max_size=11))
+def test_entries_can_be_put_in_another_order_and_gone_through_one_by_one(places: list[int], packed: list[bool]) -> None:
+    some = Entries([at if is_packed else ENTRIES[at] for at, is_packed in enumerate(packed)], table_of(ENTRIES))
+    ordered = in_order(some, places)
+    assert list(one_by_one(ordered)) == list(ordered) == [ENTRIES[place] for place in places]
+    assert column_of(ordered, "meta.id") == [ENTRIES[place].meta.id for place in places]
+
+
+def test_who_stops_after_some_has_not_unpacked_the_others_p25() -> None:
+    many = [entry(number) for number in range(2_000)]
+    table = table_of(many, 100)
+    assert next(one_by_one(Entries(range(2_000), table))) == many[0]
+    assert 0 < len(table._made) < 100
+
+
+@given(st.lists(st.sampled_from(range(len(ENTRIES))), unique=True, min_size=1))
+def test_the_path_of_an_entry_is_told_whether_it_is_packed_or_not(packed: list[int]) -> None:
+    rows: dict[str, Listed | int] = {each.meta.id: at if at in packed else each for at, each in enumerate(ENTRIES)}
+    entries = Unpacking(rows, table_of(ENTRIES))
+    assert [path_of(entries, each.meta.id) for each in ENTRIES] == [each.path for each in ENTRIES]
+    assert path_of(entries, "id__nobody") is None

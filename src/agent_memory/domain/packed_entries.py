@@ -16,6 +16,8 @@ Value_co = TypeVar("Value_co", covariant=True)
 
 _FEW = 16
 """Of fewer than one in so many only these are unpacked."""
+_AT_ONCE = 64
+"""So many are unpacked together for who may stop after any."""
 
 
 class Packed(Protocol[Value_co]):
@@ -190,6 +192,12 @@ def with_others(entries: Sequence[Listed], others: Mapping[int, Listed | None]) 
     rows, packed = rows_of(entries)
     now = (others.get(place, row) for place, row in enumerate(rows))
     return Entries([row for row in now if row is not None], packed)
+
+
+def one_by_one(entries: Sequence[Listed]) -> Iterator[Listed]:
+    """All of these, for whoever stops after some: those after them are not unpacked."""
+    for at in range(0, len(entries), _AT_ONCE):
+        yield from entries[at : at + _AT_ONCE]
 
 
 def in_order(entries: Sequence[Listed], places: Iterable[int]) -> Sequence[Listed]:

@@ -16,6 +16,7 @@ from agent_memory.domain.entry import Listed, StoredEntry
 from agent_memory.domain.history import History, Role, ToolCall, Turn
 from agent_memory.domain.inbox_entry import InboxEntry
 from agent_memory.domain.instants import DAY_MS, iso_of
+from agent_memory.domain.packed_entries import one_by_one
 from agent_memory.domain.planning.drafts import stored_line
 from agent_memory.domain.redacted_path import redact_path
 from agent_memory.domain.text.plain_text import one_line
@@ -59,7 +60,7 @@ class PromptFacts:
     scope: str
     now_ms: int
     budget: PromptBudget
-    catalog: tuple[Listed, ...] = ()
+    catalog: Sequence[Listed] = ()
     """Of the scope and of `global`, without secret ones, the most related first."""
     shown: tuple[StoredEntry, ...] = ()
     """Within `budget.shown_chars` by `related.note_chars`."""
@@ -85,8 +86,7 @@ def plan_prompt_budget(
         least = fixed + 3 * MIN_WINDOW_CHARS
         problem = f"llm.maxPromptChars: is {max_prompt_chars:,}, and the prompt needs at least {least:,}"
         return Failure(ConfigInvalid("in effect", (problem,)))
-    listed = sum(len(_catalog_line(each)) + 1 for each in catalog)
-    catalog_chars = min(listed, max_prompt_chars // _CATALOG_SHARE, room // _CATALOG_SHARE)
+    catalog_chars = _catalog_chars(catalog, min(max_prompt_chars // _CATALOG_SHARE, room // _CATALOG_SHARE))
     most_shown = min(max_prompt_chars // _SHOWN_SHARE, room // _SHOWN_SHARE)
     shown_chars = most_shown if catalog else 0
     # The rest of a size goes to nothing: text that redaction or composed characters lengthened.
@@ -177,10 +177,20 @@ def _tags(vocabulary: Iterable[str]) -> str:
     return text.strip() or "(none yet)"
 
 
+def _catalog_chars(catalog: Sequence[Listed], most: int) -> int:
+    """How many characters the lines of all these take, or as many as there may be."""
+    listed = 0
+    for each in one_by_one(catalog):
+        listed += len(_catalog_line(each)) + 1
+        if listed >= most:
+            return most
+    return listed
+
+
 def _catalog(facts: PromptFacts) -> str:
     lines: list[str] = []
     room = facts.budget.catalog_chars
-    for listed in facts.catalog:
+    for listed in one_by_one(facts.catalog):
         line = _catalog_line(listed)
         if len(line) + 1 > room:
             break

@@ -61,7 +61,7 @@ def run_agent(io: ConsolidateIo, run: Run) -> Result[Run, Error]:
     return read_shelf(io).bind(of_shelf)
 
 
-def _budget(io: ConsolidateIo, catalog: tuple[Listed, ...]) -> Result[PromptBudget | None, Error]:
+def _budget(io: ConsolidateIo, catalog: Sequence[Listed]) -> Result[PromptBudget | None, Error]:
     limit = io.agent.max_prompt_chars
     if limit is None:
         return Success(None)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from returns.result import Result
 
 from agent_memory.domain.entry import Listed, Listing, StoredEntry
@@ -16,7 +18,7 @@ class Shelf:
 
     live: Listing
     archive: Listing
-    catalog: tuple[Listed, ...] = ()
+    catalog: Sequence[Listed] = ()
     """The entries that the agent may know of, the most related first."""
     shown: tuple[StoredEntry, ...] = ()
     """The entries to be shown in full."""

@@ -5,21 +5,18 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from itertools import compress
-from operator import attrgetter
+from itertools import compress, count
+from operator import itemgetter, neg
 
 from agent_memory.domain.entry import Listed, StoredEntry
 from agent_memory.domain.history import History, Role
-from agent_memory.domain.packed_entries import chosen, column_of
+from agent_memory.domain.packed_entries import chosen, column_of, in_order
 from agent_memory.domain.planning.same_body import words_of_those_about
 from agent_memory.domain.redaction import redact
 from agent_memory.domain.tagging.tag_vocabulary import Standing, TagVocabulary
 from agent_memory.domain.text.terms import content_sequence
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Sensitivity
 from agent_memory.values import frozen
-
-_id = attrgetter("meta.id")
-_updated_at_ms = attrgetter("meta.updated_at_ms")
 
 MOST_SHOWN = 12
 """More notes in full would bury the transcript."""
@@ -86,12 +83,14 @@ def visible(live: Sequence[Listed], scope: str) -> Sequence[Listed]:
     )
 
 
-def catalog_of(related: Iterable[Ranked], live: Sequence[Listed], scope: str) -> tuple[Listed, ...]:
-    """All that are visible: the related in their order, then the newest."""
+def catalog_of(related: Iterable[Ranked], live: Sequence[Listed], scope: str) -> Sequence[Listed]:
+    """All that are visible, as packed as they are: the related in their order, then the newest."""
     known = visible(live, scope)
-    by_id = {each.meta.id: each for each in known}
-    first = dict.fromkeys(each.id for each in related)
-    return (*map(by_id.__getitem__, first), *_newest_first(each for each in known if each.meta.id not in first))
+    ids, changed_at_ms = column_of(known, "meta.id"), column_of(known, "meta.updated_at_ms")
+    place_of = dict(zip(ids, count()))
+    first = dict.fromkeys(place_of[each.id] for each in related)
+    newest_first = map(itemgetter(-1), sorted(zip(map(neg, changed_at_ms), ids, count())))
+    return in_order(known, (*first, *(place for place in newest_first if place not in first)))
 
 
 def ids_to_show(ranked: Iterable[Ranked]) -> tuple[str, ...]:
@@ -131,10 +130,12 @@ def tags_chars(tags: Sequence[str]) -> int:
     return len("".join(tags)) + len(tags)
 
 
-def tag_vocabulary(live: Iterable[Listed], vocabulary: TagVocabulary | None = None, most: int = 100) -> tuple[str, ...]:
+def tag_vocabulary(live: Sequence[Listed], vocabulary: TagVocabulary | None = None, most: int = 100) -> tuple[str, ...]:
     """The tags to choose from: those that a person has accepted, then others in use; the most used first, then by name."""
     known = vocabulary or TagVocabulary()
-    counts = Counter(tag for each in live for tag in known.current(each.meta.tags))
+    counts = Counter[str]()
+    for tags, times in Counter(column_of(live, "meta.tags")).items():
+        counts.update(dict.fromkeys(known.current(tags), times))
     for tag in known.accepted:
         if "__" in tag:
             counts.setdefault(tag, 0)
@@ -146,10 +147,6 @@ def tag_vocabulary(live: Iterable[Listed], vocabulary: TagVocabulary | None = No
 def _may_be_shown(stored: StoredEntry) -> bool:
     is_whole = redact(stored.body).text == stored.body
     return is_whole and stored.meta.sensitivity is not Sensitivity.SECRET and not stored.listed.conflicted
-
-
-def _newest_first(entries: Iterable[Listed]) -> list[Listed]:
-    return sorted(sorted(entries, key=_id), key=_updated_at_ms, reverse=True)
 
 
 def _from_session(entries: Sequence[Listed], ids: Sequence[str], session_id: str | None) -> Iterable[str]:
