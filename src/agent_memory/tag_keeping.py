@@ -12,7 +12,8 @@ from agent_memory.domain.change import Dropped, Receipt, Replace
 from agent_memory.domain.entry import Listed, Listing, MemoryEntry, StoredEntry, UnreadableFile
 from agent_memory.domain.note_draft import Caller
 from agent_memory.domain.packed_entries import column_of
-from agent_memory.domain.tagging.tag_survey import TagUse, survey_tags
+from agent_memory.domain.tagging.alike_tags import alike
+from agent_memory.domain.tagging.tag_survey import TagUse, survey_tags, tag_counts
 from agent_memory.domain.tagging.tag_vocabulary import TagVocabulary
 from agent_memory.domain.text.tags import normal_tag
 from agent_memory.domain.vocabulary import Sensitivity
@@ -68,9 +69,13 @@ class TagKeeping:
             is_shown = (each is not hidden for each in column_of(live.entries, "meta.sensitivity"))
             return compress(column_of(live.entries, "meta.tags"), is_shown)
 
+        def uses(notes: Iterable[Sequence[str]], vocabulary: TagVocabulary) -> tuple[TagUse, ...]:
+            counts = tag_counts(notes, vocabulary)
+            return survey_tags(counts, counts, alike(counts).near, vocabulary)
+
         return self.vocabulary.get().bind(
             lambda vocabulary: self.store.list().map(
-                lambda live: Tags(survey_tags(seen(live), vocabulary), vocabulary.renamed, live.unreadable)
+                lambda live: Tags(uses(seen(live), vocabulary), vocabulary.renamed, live.unreadable)
             )
         )
 

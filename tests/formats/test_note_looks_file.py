@@ -4,11 +4,13 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from agent_memory.domain.checkup.note_look import NoteLook
+from agent_memory.domain.tagging.alike_tags import AlikeTags, alike
 from agent_memory.formats.note_looks_file import Looks, parse_looks, render_looks
 
 LOOKS = Looks(
     {"topics/a.md": "a" * 64, "topics/b.md": "b" * 64, "topics/c.md": "a" * 64},
     {"topics/b.md": NoteLook(is_empty=True, odd_tags=("Api",), has_odd_name=True)},
+    alike(["topic__deploy", "topic__deployment", "topic__api"]),
 )
 WHOLE = render_looks("1", LOOKS)
 
@@ -21,6 +23,11 @@ _texts = st.lists(st.text(), max_size=2).map(tuple)
         Looks,
         st.dictionaries(st.text(), st.text()),
         st.dictionaries(st.text(), st.builds(NoteLook, st.booleans(), _texts, _texts, _texts, st.booleans())),
+        st.builds(
+            AlikeTags,
+            st.dictionaries(st.text(), st.tuples(st.text(), st.text())),
+            st.dictionaries(st.text(), st.frozensets(st.text())),
+        ),
     )
 )
 def test_what_is_read_is_what_was_written(looks: Looks) -> None:

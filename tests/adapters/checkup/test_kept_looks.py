@@ -137,12 +137,16 @@ def test_nothing_of_a_secret_note_is_kept_p20(patient: Patient, opened: list[str
 
 
 def test_of_a_note_that_becomes_secret_not_even_the_name_is_kept_p20(patient: Patient) -> None:
-    path = patient.path_of(patient.note("Safe", "The safe is behind the heron."))
-    examined(patient)
-    assert b"Safe" in (patient.root / ".cache" / CACHE_NAME).read_bytes(), "positive control"
+    path = patient.path_of(patient.note("Safe", "The safe is behind the heron.", tags=("topic__apis",)))
+    assert "tag-alike" in {each.code for each in examined(patient).symptoms}, "positive control"
+    kept = (patient.root / ".cache" / CACHE_NAME).read_bytes()
+    assert b"Safe" in kept, "positive control"
+    assert b"topic__apis" in kept, "positive control"
     path.write_text(path.read_text().replace("---\n", "---\nsensitivity: secret\n", 1))
-    examined(patient)
-    assert b"Safe" not in (patient.root / ".cache" / CACHE_NAME).read_bytes()
+    assert "tag-alike" in {each.code for each in examined(patient).symptoms}
+    kept = (patient.root / ".cache" / CACHE_NAME).read_bytes()
+    assert b"Safe" not in kept
+    assert b"apis" not in kept
 
 
 def test_what_only_time_or_other_notes_make_of_a_note_is_told_though_it_is_as_it_was(
@@ -237,6 +241,8 @@ def test_what_was_compared_is_not_compared_again_and_the_same_is_found(
 def test_the_rules_are_what_is_in_the_modules(tmp_path: Path) -> None:
     assert judges() == judges() is not None
     (tmp_path / "domain/redacting").mkdir(parents=True)
+    (tmp_path / "domain/searching").mkdir()
+    (tmp_path / "domain/searching/english_stem.py").write_text("")
     (tmp_path / "domain/redaction.py").write_text("rules = 1")
     first = judges(tmp_path)
     (tmp_path / "domain/redacting/new_rule.py").write_text("rule = 2")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from attrs import evolve
 from hypothesis import given, settings, strategies as st
@@ -22,6 +22,8 @@ from agent_memory.domain.checkup.tag_checks import examine_tags
 from agent_memory.domain.entry import Listed, Meta, StoredEntry
 from agent_memory.domain.findings import Analysis, Finding, FindingKind
 from agent_memory.domain.instants import DAY_MS
+from agent_memory.domain.tagging.alike_tags import alike
+from agent_memory.domain.tagging.tag_survey import tag_counts
 from agent_memory.domain.tagging.tag_vocabulary import TagVocabulary
 from agent_memory.domain.text.file_name import file_name_of
 from agent_memory.domain.text.folded_name import folded_name
@@ -48,6 +50,11 @@ def examine_note(file: NoteFile, rules: NoteRules) -> Iterator[Symptom]:
 
 def links_of(entry: StoredEntry) -> tuple[str, tuple[str, ...]]:
     return entry.listed.path, noticed_in(entry, Vocabulary()).outline.links
+
+
+def tags_of(notes: Sequence[Sequence[str]], vocabulary: TagVocabulary) -> list[Symptom]:
+    counts = tag_counts(notes, vocabulary)
+    return list(examine_tags(counts, alike(counts).near, vocabulary))
 
 
 def codes(symptoms: object) -> list[str]:
@@ -82,11 +89,11 @@ class TestOneNote:
         rules = evolve(RULES, vocabulary=TagVocabulary(frozenset(("api", "topic__deploy"))))
         fits = evolve(META, tags=("topic__api", "area__api", "topic__deploy"))
         assert codes(examine_note(note(stored(fits)), rules)) == []
-        assert list(examine_tags([stored(fits).listed], rules.vocabulary)) == []
+        assert tags_of([fits.tags], rules.vocabulary) == []
 
     def test_a_tag_outside_the_vocabulary_is_told_once_however_many_notes_have_it(self) -> None:
-        notes = [stored(evolve(META, tags=tags)).listed for tags in (("area__deploy", "topic__x"), ("area__deploy",))]
-        told = list(examine_tags(notes, TagVocabulary(frozenset(("topic__web",)))))
+        notes = (("area__deploy", "topic__x"), ("area__deploy",))
+        told = tags_of(notes, TagVocabulary(frozenset(("topic__web",))))
         assert [(each.code, each.subject) for each in told] == [
             ("tag-unknown", tag) for tag in ("area__deploy", "topic__x")
         ]

@@ -13,14 +13,18 @@ from agent_memory.digests import sha256
 from agent_memory.domain.checkup.note_look import NoteLook
 from agent_memory.domain.entry import Listed
 from agent_memory.domain.packed_entries import column_of
+from agent_memory.domain.tagging.alike_tags import AlikeTags
 from agent_memory.formats.note_looks_file import Looks, parse_looks, render_looks
 
 CACHE_NAME = "examined"
 _PACKAGE = Path(__file__).parents[2]
 _MAX_BYTES = 64 << 20
 """More is not kept."""
-_JUDGES = ("domain/redaction.py", "domain/redacting", "domain/text", "domain/checkup", "formats")
-"""By what a look depends on besides the note."""
+_JUDGES = (
+    *("domain/redaction.py", "domain/redacting", "domain/text", "domain/checkup", "formats"),
+    *("domain/tagging", "domain/searching/english_stem.py"),
+)
+"""By what a look depends on besides the note, and which tags are alike."""
 _NOTHING = NoteLook()
 
 
@@ -32,6 +36,7 @@ class KeptLooks:
         self._root, self._judges, self._max_bytes = root, judges, max_bytes
         self._known: Looks | None = None
         self._new: dict[str, tuple[str, NoteLook]] = {}
+        self._tags: AlikeTags | None = None
 
     def known(self, notes: Sequence[Listed]) -> list[bool]:
         """Of each of the notes, whether it was looked at as it is."""
@@ -50,20 +55,29 @@ class KeptLooks:
         """Remember it, for good once `save` is called."""
         self._new[note.path] = (note.content_hash, look)
 
+    def tags(self) -> AlikeTags:
+        """Which tags were alike."""
+        return self._looks().tags
+
+    def keep_tags(self, tags: AlikeTags) -> None:
+        """Remember these in their place."""
+        self._tags = tags
+
     def save(self, notes: Sequence[Listed]) -> None:
         """Keep what is known of these notes, as they are, and nothing else. It takes no memory any more: whoever asks on begins
         anew."""
         known = self._looks()
         paths = list(compress(column_of(notes, "path"), self.known(notes)))
-        if self._new or len(paths) < len(known.hashes):
+        tags = known.tags if self._tags is None else self._tags
+        if self._new or len(paths) < len(known.hashes) or tags != known.tags:
             hashes = dict(zip(paths, map(known.hashes.__getitem__, paths), strict=True))
             hashes |= {path: content_hash for path, (content_hash, _) in self._new.items()}
             odd = {path: look for path, look in known.odd.items() if path in hashes and path not in self._new}
             odd |= {path: look for path, (_, look) in self._new.items() if look != _NOTHING}
-            data = render_looks(self._judges, Looks(hashes, odd))
+            data = render_looks(self._judges, Looks(hashes, odd, tags))
             if len(data) <= self._max_bytes:
                 write_derived(self._root, CACHE_NAME, data)
-        self._known, self._new = None, {}
+        self._known, self._new, self._tags = None, {}, None
 
     def _looks(self) -> Looks:
         if self._known is None:

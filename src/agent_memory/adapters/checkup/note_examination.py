@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import chain, compress
 from pathlib import Path
 
 from returns.result import Failure, Success
@@ -35,8 +36,11 @@ from agent_memory.domain.instants import DAY_MS, HOUR_MS
 from agent_memory.domain.packed_entries import column_of
 from agent_memory.domain.planning.taken_ids import TakenIds
 from agent_memory.domain.results import sealed
+from agent_memory.domain.tagging.alike_tags import alike
+from agent_memory.domain.tagging.tag_survey import tag_counts
 from agent_memory.domain.tagging.tag_vocabulary import TagVocabulary
 from agent_memory.domain.tiers import TierList
+from agent_memory.domain.vocabulary import Sensitivity
 from agent_memory.ports import KeptComparisons, NoticedNotes
 from agent_memory.values import evolve, frozen
 
@@ -82,6 +86,7 @@ class NoteExamination:
         )
         yield from usage
         fresh_after_ms = self.now_ms - self.config.limits.stale_days * DAY_MS
+        counts, near = self._tags(live.entries)
         each_alone = EachAlone(live.entries, self._rules(), fresh_after_ms, archived, self.progress)
         compared = self._compared(live.entries, facts, each_alone)
         # Neither what is hot, and so is read without a read being counted, nor what came into the store lately, from however
@@ -90,10 +95,22 @@ class NoteExamination:
         analysis = analyze_compared(each_alone.read(), compared, evolve(facts, ageless=ageless))
         yield from each_alone.symptoms
         yield from examine_analysis(analysis, dict(zip(ids, paths, strict=True)))
-        yield from examine_tags(live.entries, self.vocabulary)
+        yield from examine_tags(counts, near, self.vocabulary)
         limits = self.config.limits
         chars = 0 if limits.max_chars is None else sum(each.body_chars for each in analysis.profiles.values())
         yield from examine_caps(len(live.entries), chars, max_entries=limits.max_entries, max_chars=limits.max_chars)
+
+    def _tags(self, live: Sequence[Listed]) -> tuple[Mapping[str, int], Mapping[str, frozenset[str]]]:
+        """How many notes have each tag, and which tags are alike."""
+        tags = column_of(live, "meta.tags")
+        counts = tag_counts(tags, self.vocabulary)
+        if self.kept_looks is None:
+            return counts, alike(counts).near
+        found = alike(counts, self.kept_looks.tags())
+        is_open = [each is not Sensitivity.SECRET for each in column_of(live, "meta.sensitivity")]
+        hidden = counts.keys() - self.vocabulary.accepted - set(chain.from_iterable(compress(tags, is_open)))
+        self.kept_looks.keep_tags(found.only(counts.keys() - hidden) if hidden else found)
+        return counts, found.near
 
     def _rules(self) -> NoteRules:
         return NoteRules(

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 
 from agent_memory.domain.checkup import catalogue as of
 from agent_memory.domain.checkup.symptom import Symptom
-from agent_memory.domain.entry import Listed
-from agent_memory.domain.packed_entries import column_of
 from agent_memory.domain.tagging.tag_survey import TagUse, survey_tags
 from agent_memory.domain.tagging.tag_vocabulary import VOCABULARY_FILE, Standing, TagVocabulary
 
 
-def examine_tags(live: Sequence[Listed], vocabulary: TagVocabulary) -> Iterator[Symptom]:
+def examine_tags(
+    counts: Mapping[str, int], near: Mapping[str, frozenset[str]], vocabulary: TagVocabulary
+) -> Iterator[Symptom]:
     """A symptom for each tag in use that looks like a better one (accepted, else more used; two that are accepted are two),
-    and for each other one that the vocabulary does not have."""
-    uses = {use.tag: use for use in survey_tags(column_of(live, "meta.tags"), vocabulary) if use.notes}
+    and for each other one that the vocabulary does not have. `counts` are the notes that have each tag, `near` the tags that
+    each is like."""
+    told = [tag for tag in (counts if vocabulary.accepted else near) if counts[tag]]
+    uses = {use.tag: use for use in survey_tags(told, counts, near, vocabulary)}
     for use in uses.values():
         better = next((uses[tag] for tag in use.like if tag in uses), None)
         if better is not None and _rank(better) < _rank(use) and use.standing is not Standing.ACCEPTED:

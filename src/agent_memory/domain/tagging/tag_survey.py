@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-import re
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain, permutations
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 
-from agent_memory.domain.searching.english_stem import english_stem
 from agent_memory.domain.tagging.tag_vocabulary import Standing, TagVocabulary
 from agent_memory.values import frozen
-
-_SEPARATORS = re.compile(r"[-.]+")
-_DIGITS = re.compile(r"\d+")
-_LEAST_CHARS_OF_A_SLIP = 6
-"""In shorter words one letter more often makes another word: `ios` and `iot`."""
 
 
 @frozen
@@ -29,64 +22,24 @@ class TagUse:
     """Tags that it may be the same as, those that are accepted and more used first."""
 
 
-def survey_tags(notes: Iterable[Sequence[str]], vocabulary: TagVocabulary) -> tuple[TagUse, ...]:
-    """Every tag that a note has or the vocabulary names in full, the most used first, then by name. `notes` are the tags of
-    each."""
+def tag_counts(notes: Iterable[Sequence[str]], vocabulary: TagVocabulary) -> Mapping[str, int]:
+    """Every tag that a note has or the vocabulary names in full, and in how many notes it is. `notes` are the tags of each."""
     counts = Counter(chain.from_iterable(map(dict.fromkeys, notes)))
     for tag in vocabulary.accepted:
         if "__" in tag:
             counts.setdefault(tag, 0)
-    like = alike(counts)
+    return counts
+
+
+def survey_tags(
+    tags: Iterable[str], counts: Mapping[str, int], near: Mapping[str, frozenset[str]], vocabulary: TagVocabulary
+) -> tuple[TagUse, ...]:
+    """Some of the tags that are counted, the most used first, then by name. `near` are those that each is like."""
 
     def rank(tag: str) -> tuple[bool, int, str]:
         return (vocabulary.standing(tag) is not Standing.ACCEPTED, -counts[tag], tag)
 
     uses = (
-        TagUse(tag, count, vocabulary.standing(tag), tuple(sorted(like.get(tag, ()), key=rank)))
-        for tag, count in counts.items()
+        TagUse(tag, counts[tag], vocabulary.standing(tag), tuple(sorted(near.get(tag, ()), key=rank))) for tag in tags
     )
     return tuple(sorted(uses, key=lambda use: (-use.notes, use.tag)))
-
-
-def alike(tags: Iterable[str]) -> Mapping[str, frozenset[str]]:
-    """For each tag that has any, those that differ from it by prefix, number, ending, punctuation or one slip of the pen.
-
-    Tags with different digits in them are different: `python2` and `python3`.
-    """
-    by_stem: dict[str, set[str]] = defaultdict(set)
-    by_letters: dict[str, set[str]] = defaultdict(set)
-    for tag in tags:
-        words = [word for word in _SEPARATORS.split(tag.partition("__")[2]) if word]
-        by_stem["".join(map(english_stem, words))].add(tag)
-        by_letters["".join(words)].add(tag)
-    near: dict[str, set[str]] = defaultdict(set)
-    for same in (*by_stem.values(), *by_letters.values()):
-        for one, other in permutations(same, 2):
-            near[one].add(other)
-    for one_word, other_word in _slips(by_letters):
-        for one in by_letters[one_word]:
-            near[one] |= by_letters[other_word]
-    return {tag: frozenset(others) for tag, others in near.items()}
-
-
-def _slips(words: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Pairs of words, in both orders, that one letter more, less, other or swapped makes the same."""
-    first: dict[str, str] = {}
-    same: dict[str, set[str]] = defaultdict(set)
-    for word in words:
-        if len(word) >= _LEAST_CHARS_OF_A_SLIP:
-            for rest in {word, *(word[:at] + word[at + 1 :] for at in range(len(word)))}:
-                other = first.setdefault(rest, word)
-                if other is not word:  # which is seldom: a set of each rest would take three times the memory
-                    same[rest] |= {other, word}
-    pairs = {pair for alike in same.values() for pair in permutations(alike, 2)}
-    return (pair for pair in sorted(pairs) if _DIGITS.findall(pair[0]) == _DIGITS.findall(pair[1]) and _is_slip(*pair))
-
-
-def _is_slip(one: str, other: str) -> bool:
-    """Whether they differ at one place only: two letters taken out of different places are no slip, unless they swapped."""
-    start = next((at for at, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1]), None)
-    if start is None or one[start + 1 :] == other[start:] or one[start:] == other[start + 1 :]:
-        return True
-    swapped = one[start : start + 2] == other[start : start + 2][::-1]
-    return one[start + 1 :] == other[start + 1 :] or (swapped and one[start + 2 :] == other[start + 2 :])
