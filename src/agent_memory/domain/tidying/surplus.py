@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
+from itertools import compress
 
+from agent_memory.domain.analysis.outlines import body_chars_of
 from agent_memory.domain.entry import Listed, Usage
-from agent_memory.domain.entry_reads import reads_of
 from agent_memory.domain.findings import Finding, FindingKind, Profile
+from agent_memory.domain.packed_entries import column_of
 from agent_memory.domain.planning.run_limits import max_changes
-from agent_memory.domain.tiering.score import score
+from agent_memory.domain.row_answers import row_answers
+from agent_memory.domain.tiering.tier_columns import tier_columns
 from agent_memory.domain.vocabulary import Sensitivity
 
 
 def surplus(
-    live: Iterable[Listed],
+    live: Sequence[Listed],
     profiles: Mapping[str, Profile],
     usage: Mapping[str, Usage],
     *,
@@ -28,47 +31,45 @@ def surplus(
     """
     if max_entries is None and max_chars is None:
         return ()
-    entries = tuple(live)
-    count = len(entries)
-    chars = sum(_chars(each, profiles) for each in entries)
+    ids = column_of(live, "meta.id")
+    sizes = body_chars_of(profiles, ids)
+    count, chars = len(ids), sum(sizes)
     if not _is_over(count, max_entries) and not _is_over(chars, max_chars):
         return ()
+    scores = tier_columns(live, profiles, usage, now_ms).scores
     going: list[Finding] = []
-    for each in sorted(filter(_may_go, entries), key=lambda each: _value(each, usage, now_ms)):
-        if len(going) == max_changes(len(entries)):
+    for row in _least_valuable_first(live, ids, scores):
+        if len(going) == max_changes(len(ids)):
             break
         if max_entries is not None and count > max_entries:
-            why = f"limits.maxEntries is {max_entries:,} and there were {len(entries):,} live notes"
+            why = f"limits.maxEntries is {max_entries:,} and there were {len(ids):,} live notes"
         elif max_chars is not None and chars > max_chars:
             why = f"limits.maxChars is {max_chars:,} and the live notes had more characters than that"
         else:
             break
-        worth = f"it is among those that matter least by importance, use and age (score {score_of(each, usage, now_ms):.2f})"
-        going.append(Finding(FindingKind.SURPLUS, (each.meta.id,), f"{why}; {worth}"))
+        worth = f"it is among those that matter least by importance, use and age (score {scores[row]:.2f})"
+        going.append(Finding(FindingKind.SURPLUS, (ids[row],), f"{why}; {worth}"))
         count -= 1
-        chars -= _chars(each, profiles)
+        chars -= sizes[row]
     return tuple(going)
-
-
-def score_of(listed: Listed, usage: Mapping[str, Usage], now_ms: int) -> float:
-    """The score of an entry by the ledger, or by its frontmatter where the ledger does not know it."""
-    return score(listed.meta, reads_of(listed.meta, usage), now_ms)
 
 
 def _is_over(size: int, limit: int | None) -> bool:
     return limit is not None and size > limit
 
 
-def _chars(listed: Listed, profiles: Mapping[str, Profile]) -> int:
-    profile = profiles.get(listed.meta.id)
-    return 0 if profile is None else profile.body_chars
+def _least_valuable_first(live: Sequence[Listed], ids: Sequence[str], scores: Sequence[float]) -> list[int]:
+    """The places of those that may go."""
+    fields = ("meta.pinned", "meta.promoted_by", "meta.sensitivity", "conflicted", "provisional_id")
+    may_go = row_answers(_may_go, *(column_of(live, each) for each in fields))
+    rows = list(compress(range(len(ids)), may_go))
+    for column in (ids, column_of(live, "meta.updated_at_ms"), scores):  # what counts most comes last
+        rows.sort(key=column.__getitem__)
+    return rows
 
 
-def _may_go(listed: Listed) -> bool:
-    meta = listed.meta
-    is_kept = meta.pinned or meta.promoted_by is not None or meta.sensitivity is Sensitivity.SECRET
-    return not is_kept and not listed.conflicted and not listed.provisional_id
-
-
-def _value(listed: Listed, usage: Mapping[str, Usage], now_ms: int) -> tuple[float, int, str]:
-    return (score_of(listed, usage, now_ms), listed.meta.updated_at_ms, listed.meta.id)
+def _may_go(
+    pinned: bool, promoted_by: str | None, sensitivity: Sensitivity, conflicted: bool, provisional_id: bool
+) -> bool:
+    is_kept = pinned or promoted_by is not None or sensitivity is Sensitivity.SECRET
+    return not is_kept and not conflicted and not provisional_id
