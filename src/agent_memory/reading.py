@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from itertools import count
-from operator import itemgetter, neg
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from returns.result import Failure, Result, Success
 
@@ -61,32 +60,41 @@ class ListFilter:
         """Those of these that it accepts by all that is known without their bodies, as packed as they are. `tier_of` gives
         the tier of an id."""
         accepted = entries
-        for accepts, *fields in self._questions(tier_of):
-            columns = (column_of(accepted, f"meta.{field}") for field in fields)
-            accepted = chosen(accepted, map(accepts, *columns))
+        for accepts, fields in self._questions(tier_of):
+            accepted = chosen(accepted, map(accepts, *(column_of(accepted, f"meta.{field}") for field in fields)))
         return accepted
 
-    def _questions(self, tier_of: Callable[[str], Tier]) -> Iterator[tuple[Any, *tuple[str, ...]]]:
-        """What it asks of an entry, and of which fields."""
-        if self.kind is not None:
-            yield self.kind.__eq__, "kind"
-        if self.scope is not None:
-            yield self.scope.__eq__, "scope"
-        if self.origin is not None:
-            yield self.origin.__eq__, "origin"
-        if self.tag is not None:
-            tags = frozenset(normal_tags([self.tag]))
-            yield lambda its: not tags.isdisjoint(its), "tags"
-        if (by_ms := self.expired_by_ms) is not None:
-            yield lambda end_ms: (end_ms or math.inf) <= by_ms, "expires_at_ms"
-        if (session := self.session) is not None:
-            yield lambda its: session in its, "thread_ids"
-        if self.tier is not None:
-            yield lambda id: tier_of(id) is self.tier, "id"
-        if self.status is not None:
-            yield lambda status, id: status_shown(status, tier_of(id)) is self.status, "status", "id"
-        if self.query is not None:
-            yield self._is_said, "id", "title", "description", "tags"
+    def _questions(self, tier_of: Callable[[str], Tier]) -> Iterator[tuple[Callable[..., object], tuple[str, ...]]]:
+        """What it asks, and of which fields of `Meta`."""
+        tags = frozenset(normal_tags([self.tag or ""]))
+
+        def has_tag(its: Iterable[str]) -> bool:
+            return not tags.isdisjoint(its)
+
+        def has_expired(end_ms: int | None) -> bool:
+            return (end_ms or math.inf) <= (self.expired_by_ms or 0)
+
+        def is_of_session(thread_ids: Iterable[str | None]) -> bool:
+            return self.session in thread_ids
+
+        def is_of_tier(id: str) -> bool:
+            return tier_of(id) is self.tier
+
+        def has_status(status: Status, id: str) -> bool:
+            return status_shown(status, tier_of(id)) is self.status
+
+        questions: tuple[tuple[object, Callable[..., object], tuple[str, ...]], ...] = (
+            (self.kind, self.kind.__eq__, ("kind",)),
+            (self.scope, self.scope.__eq__, ("scope",)),
+            (self.origin, self.origin.__eq__, ("origin",)),
+            (self.tag, has_tag, ("tags",)),
+            (self.expired_by_ms, has_expired, ("expires_at_ms",)),
+            (self.session, is_of_session, ("thread_ids",)),
+            (self.tier, is_of_tier, ("id",)),
+            (self.status, has_status, ("status", "id")),
+            (self.query, self._is_said, ("id", "title", "description", "tags")),
+        )
+        return ((accepts, fields) for wanted, accepts, fields in questions if wanted is not None)
 
     def _is_said(self, id: str, title: str, description: str, tags: Iterable[str]) -> bool:
         text = f"{id} {title} {description} {' '.join(tags)}".casefold()
@@ -271,7 +279,8 @@ def status_shown(status: Status, tier: Tier) -> Status:
 def _newest_first(entries: Sequence[Listed]) -> Sequence[Listed]:
     """Last changed first; of those that were changed together by id."""
     changed_at_ms, ids = column_of(entries, "meta.updated_at_ms"), column_of(entries, "meta.id")
-    return in_order(entries, map(itemgetter(-1), sorted(zip(map(neg, changed_at_ms), ids, count()))))
+    newest_first = sorted(zip([-at_ms for at_ms in changed_at_ms], ids, count()))
+    return in_order(entries, [place for _, _, place in newest_first])
 
 
 def _tier_finder(tiers: TierList, live: Iterable[Meta]) -> Callable[[str], Tier]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import overload
+from typing import cast, overload
 
 from agent_memory.domain.entry import Listed, Usage
 from agent_memory.domain.tiers import Tier
@@ -64,7 +64,7 @@ class ShownEntries(Sequence[ShownEntry]):
         return map(ShownEntry, self.listed, self.usages, self.tiers, self.open_boxes)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, ShownEntries | tuple) and tuple(self) == tuple(other)
+        return isinstance(other, ShownEntries | tuple) and tuple(self) == tuple(cast("Sequence[object]", other))
 
     def __hash__(self) -> int:
         return hash(tuple(self))

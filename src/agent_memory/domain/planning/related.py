@@ -6,7 +6,6 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import compress, count
-from operator import itemgetter, neg
 
 from agent_memory.domain.entry import Listed, StoredEntry
 from agent_memory.domain.history import History, Role
@@ -89,8 +88,8 @@ def catalog_of(related: Iterable[Ranked], live: Sequence[Listed], scope: str) ->
     ids, changed_at_ms = column_of(known, "meta.id"), column_of(known, "meta.updated_at_ms")
     place_of = dict(zip(ids, count()))
     first = dict.fromkeys(place_of[each.id] for each in related)
-    newest_first = map(itemgetter(-1), sorted(zip(map(neg, changed_at_ms), ids, count())))
-    return in_order(known, (*first, *(place for place in newest_first if place not in first)))
+    newest_first = sorted(zip([-at_ms for at_ms in changed_at_ms], ids, count()))
+    return in_order(known, (*first, *(place for _, _, place in newest_first if place not in first)))
 
 
 def ids_to_show(ranked: Iterable[Ranked]) -> tuple[str, ...]:

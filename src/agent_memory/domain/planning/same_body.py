@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import compress
-from operator import not_, or_
+from operator import not_
 
 from agent_memory.digests import sha256
 from agent_memory.domain.entry import Listed, Meta
@@ -34,7 +34,7 @@ def words_of_those_about(entries: Sequence[Listed], terms: frozenset[str]) -> Ma
     with_term = {tag for tag in frozenset[str]().union(*tags) if any_of.in_text(_slug(tag))}
     in_tags = map(not_, map(with_term.isdisjoint, tags))
     in_texts = map(any_of.in_text, map(" ".join, zip(titles, descriptions, strict=True)))
-    found = compress(range(len(tags)), map(or_, in_texts, in_tags))
+    found = compress(range(len(tags)), map(any, zip(in_texts, in_tags, strict=True)))
     return {at: content_terms(_text_about(titles[at], descriptions[at], tags[at])) for at in found}
 
 

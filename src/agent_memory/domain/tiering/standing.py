@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from operator import or_
 
 from agent_memory.domain.entry import Listed, Meta
 from agent_memory.domain.packed_entries import chosen, column_of
@@ -30,7 +29,7 @@ def standing_tiers(tiers: TierList, live: Iterable[Meta]) -> TierList:
 def lifted(live: Sequence[Listed]) -> Sequence[Listed]:
     """Those of which `standing_tiers` may say something that the list does not."""
     pinned, promoters = (column_of(live, field) for field in ("meta.pinned", "meta.promoted_by"))
-    return chosen(live, map(or_, map(bool, pinned), map(bool, promoters)))
+    return chosen(live, map(any, zip(pinned, promoters, strict=True)))
 
 
 def without(tiers: TierList, id: str) -> TierList:
