@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from agent_memory.domain.analysis.analysis_facts import AnalysisFacts
 from agent_memory.domain.analysis.analyze import analyze_compared
 from agent_memory.domain.analysis.compared import NOTHING, Compared, compare, comparison_key, may_be_kept
-from agent_memory.domain.analysis.noticed import Noticed
+from agent_memory.domain.analysis.gathering import Gathering
 from agent_memory.domain.analysis.outline import Outline, outline_of
 from agent_memory.domain.analysis.vocabulary import Vocabulary
 from agent_memory.domain.entry import Listed
@@ -40,13 +40,13 @@ def _compared(
     before = NOTHING if io.noticed is None else io.noticed.recall()
     slots, words = before.recognised(live), Vocabulary(before.words)
     ids = column_of(live, "meta.id")
-    noticed: dict[str, Noticed] = {}
+    gathering = Gathering(before, slots, words)
     read: dict[str, Listed] = {}
     for listed, found in notice(io, chosen(live, [id not in slots for id in ids]), words, missed):
         read[listed.meta.id] = listed
-        noticed.setdefault(listed.meta.id, found)
+        gathering.add(listed, found)
     entries = with_others(live, {place: read.get(id) for place, id in enumerate(ids) if id not in slots})
-    compared, gathered = compare(entries, slots, noticed, words, facts, before)
+    compared, gathered = compare(entries, gathering.slots, gathering.noticed, words, facts, gathering.gathered)
     if io.noticed is not None and gathered is not before:
         io.noticed.keep(gathered)
     return compared, entries

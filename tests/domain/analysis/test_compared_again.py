@@ -9,10 +9,11 @@ import pytest
 from attrs import evolve
 from hypothesis import HealthCheck, given, settings, strategies as st
 
-from agent_memory.domain.analysis import likeness
+from agent_memory.domain.analysis import gathering, likeness
 from agent_memory.domain.analysis.analysis_facts import AnalysisFacts
 from agent_memory.domain.analysis.compared import NOTHING, Compared, compare
 from agent_memory.domain.analysis.gathered import Gathered, numbers_in
+from agent_memory.domain.analysis.gathering import Gathering
 from agent_memory.domain.analysis.likened import LikenedPair
 from agent_memory.domain.analysis.noticed import noticed_in
 from agent_memory.domain.analysis.vocabulary import UNUSED, Vocabulary
@@ -100,8 +101,11 @@ def compared(store: Store, facts: AnalysisFacts, before: Gathered = NOTHING) -> 
     words = Vocabulary(before.words)
     live = [each.listed for each in store.values()]
     slots = before.recognised(live)
-    noticed = {id: noticed_in(each, words) for id, each in store.items() if id not in slots}
-    return compare(packed(live), slots, noticed, words, facts, before)
+    known = Gathering(before, slots, words)
+    for each in store.values():
+        if each.meta.id not in slots:
+            known.add(each.listed, noticed_in(each, words))
+    return compare(packed(live), known.slots, known.noticed, words, facts, known.gathered)
 
 
 def by_likeness(compared: Compared) -> list[Finding]:
@@ -145,9 +149,14 @@ def told(known: Gathered, store: Store) -> object:
 
 
 @settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
-@given(histories())
-def test_what_is_known_of_the_store_as_it_was_makes_no_difference(history: list[tuple[Store, AnalysisFacts]]) -> None:
-    same_as_anew(history)
+@given(histories(), st.sampled_from([1, 2, 3, 5_000]))
+def test_what_is_known_of_the_store_as_it_was_makes_no_difference(
+    history: list[tuple[Store, AnalysisFacts]], at_once: int
+) -> None:
+    """However many notes are put into columns at once."""
+    with pytest.MonkeyPatch.context() as limits:
+        limits.setattr(gathering, "AT_ONCE", at_once)
+        same_as_anew(history)
 
 
 @settings(

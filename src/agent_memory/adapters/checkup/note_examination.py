@@ -18,7 +18,7 @@ from agent_memory.config import Config
 from agent_memory.domain.analysis.analysis_facts import AnalysisFacts
 from agent_memory.domain.analysis.analyze import analyze_compared
 from agent_memory.domain.analysis.compared import NOTHING, Compared, compare, comparison_key, may_be_kept
-from agent_memory.domain.analysis.noticed import Noticed
+from agent_memory.domain.analysis.gathering import Gathering
 from agent_memory.domain.analysis.outline import Outline
 from agent_memory.domain.analysis.outlines import Outlines
 from agent_memory.domain.analysis.vocabulary import Vocabulary
@@ -144,11 +144,13 @@ class NoteExamination:
         slots, words = before.recognised(live), Vocabulary(before.words)
         outlines = Outlines(slots, before.outlines)
         looks = NoteLooks(str(self.root), outlines, self.mtimes_ms, each_alone.miss, self.kept_looks, words)
-        noticed: dict[str, Noticed] = {}
+        gathering = Gathering(before, slots, words)
         for note in each_alone.looked_at(looks):
             if note.noticed is not None:
-                noticed.setdefault(note.listed.meta.id, note.noticed)
-        compared, gathered = compare(each_alone.read(), slots, noticed, words, facts, before)
+                gathering.add(note.listed, note.noticed)
+        compared, gathered = compare(
+            each_alone.read(), gathering.slots, gathering.noticed, words, facts, gathering.gathered
+        )
         if self.noticed is not None and gathered is not before:
             self.noticed.keep(gathered)
         return compared
