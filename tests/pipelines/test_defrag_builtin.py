@@ -97,3 +97,21 @@ def test_where_nothing_is_to_be_written_the_notes_are_looked_at_once(world: Worl
         assert isinstance(world.store, WatchedStore)
         looks.append((sentence_of(run), world.store.looks))
     assert looks == [("1 re-tiered", 2), ("nothing to change", 1)]
+
+
+def test_twins_for_which_one_run_has_no_room_are_merged_by_the_next(world: World) -> None:
+    for number in range(12):
+        for title in ("Berth", "Berth again"):
+            world.note(
+                f"{title} {number}", f"Berth {number} of the north basin takes a draught of {number + 3} metres."
+            )
+    merged, left, asked = [], [], []
+    for _ in range(9):
+        run, _ = world.tidied()
+        merged.append(len(run.plan.actions))
+        left.append(len(run.left))
+        asked.append(run.asked)
+    assert sum(merged) == 12
+    assert len(world.live()) == 12
+    assert left[-1] == 0
+    assert asked[-1] is False  # what was left for want of room is no question for ever

@@ -22,7 +22,7 @@ from agent_memory.domain.results import sealed
 from agent_memory.domain.run import KeptReply
 from agent_memory.domain.tidying.due import NEEDS_NO_JUDGEMENT
 from agent_memory.domain.tidying.left_to_judge import left_to_judge
-from agent_memory.domain.tidying.tidied import ids_to_open
+from agent_memory.domain.tidying.tidied import ids_to_open, twins_without_room
 from agent_memory.domain.tiering.tier_columns import tier_columns
 from agent_memory.domain.tiers import Tier, TierList
 from agent_memory.domain.vocabulary import Sensitivity, Status
@@ -53,7 +53,7 @@ def run_agent(io: DefragIo, run: DefragRun) -> Result[DefragRun, Error]:
     io.progress(f"asking {io.agent.name}")
     return (
         _asked(io, run, scan, question)
-        .map(lambda asked: _with_left(io, planned(io, asked, scan), analysis))
+        .map(lambda asked: _with_left(io, planned(io, asked, scan), question))
         .lash(lambda error: _without_an_answer(io, run, scan, error))
     )
 
@@ -64,11 +64,16 @@ def _without_an_answer(io: DefragIo, run: DefragRun, scan: Scan, error: Error) -
     return Success(evolve(alone, trouble=error)) if alone.plan.actions else Failure(error)
 
 
-def _with_left(io: DefragIo, run: DefragRun, analysis: Analysis) -> DefragRun:
-    """The run with what it leaves to judge; of an agent command, silence is a judgement."""
+def _with_left(io: DefragIo, run: DefragRun, question: _Question) -> DefragRun:
+    """The run with what it leaves to judge, and what it had no room for not judged; of an agent command, silence is a
+    judgement, and what it proposes beyond the room is kept for later."""
     if io.agent.status is not Status.CAPTURED:
         return run
-    return evolve(run, left=left_to_judge(analysis, (each.action for each in run.plan.actions)))
+    done = [each.action for each in run.plan.actions]
+    waiting = frozenset(twins_without_room(question.analysis, done, _room(run)))
+    judged = (key for key in run.memo.judged if question.findings.get(key) not in waiting)
+    left = (each for each in left_to_judge(question.analysis, done) if each not in waiting)
+    return evolve(run, left=tuple(left), memo=evolve(run.memo, judged=frozenset(judged)))
 
 
 @frozen
@@ -211,9 +216,14 @@ def _prompt_facts(io: DefragIo, run: DefragRun, request: DefragRequest, budget: 
         profiles=request.analysis.profiles,
         section=io.budget,
         now_ms=request.now_ms,
-        max_changes=len(request.live) if run.force else max_changes(run.live_at_start),
+        max_changes=_room(run),
         budget=budget,
     )
+
+
+def _room(run: DefragRun) -> int:
+    """How many live entries it may change."""
+    return run.live_at_start if run.force else max_changes(run.live_at_start)
 
 
 def _best_tiers(request: DefragRequest) -> dict[str, Tier]:

@@ -8,7 +8,7 @@ from itertools import chain
 from agent_memory.domain.actions import Action, Archive, DefragProposal, Merge, fingerprint_of, ids_of
 from agent_memory.domain.agent_request import DefragRequest
 from agent_memory.domain.entry import Listed, StoredEntry
-from agent_memory.domain.findings import Analysis, FindingKind
+from agent_memory.domain.findings import Analysis, Finding, FindingKind
 from agent_memory.domain.instants import has_passed
 from agent_memory.domain.packed_entries import column_of
 from agent_memory.domain.planning.run_limits import max_changes
@@ -18,6 +18,8 @@ from agent_memory.domain.tidying.twins import is_open, merge_of, twins_among
 
 MAX_ACTIONS = 100
 """As many as one reply may hold (design §5.2)."""
+LEAST_MERGED = 2
+"""Entries of one merge."""
 
 
 def ids_to_open(live: Sequence[Listed], analysis: Analysis, now_ms: int) -> frozenset[str]:
@@ -36,6 +38,15 @@ def tidied(request: DefragRequest) -> DefragProposal:
     expired = expired_archivings([each.listed for each in request.shown], request.now_ms)
     actions = _possible((*expired, *_merges(request), *_surplus(request)), request)
     return DefragProposal(actions, chosen_tiers(request, actions))
+
+
+def twins_without_room(analysis: Analysis, done: Sequence[Action], room: int) -> tuple[Finding, ...]:
+    """What is there twice and is for the next run: what these actions leave untouched where they are as many as one run may
+    take, or of the live entries that it may change, `room`, leave too few for one more merge."""
+    touched = {id for action in done for id in ids_of(action)}
+    if len(done) < MAX_ACTIONS and len(touched) + LEAST_MERGED <= room:
+        return ()
+    return tuple(each for each in analysis.of_kind(FindingKind.DUPLICATE) if touched.isdisjoint(each.ids))
 
 
 def _merges(request: DefragRequest) -> Iterable[Merge]:
@@ -79,7 +90,7 @@ def _cut_to(action: Action, room: int, shown: Mapping[str, StoredEntry]) -> Acti
     """The action, if it changes entries that it may change, and no more than `room` of them; of many twins it may take some."""
     entries = tuple(shown[id] for id in ids_of(action) if id in shown)
     if isinstance(action, Merge):
-        return merge_of(entries[:room]) if min(len(entries), room) > 1 else None
+        return merge_of(entries[:room]) if min(len(entries), room) >= LEAST_MERGED else None
     return action if entries and room > 0 else None
 
 
