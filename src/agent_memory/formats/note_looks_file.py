@@ -5,6 +5,7 @@ them)."""
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from agent_memory.domain.checkup.note_look import NoteLook
 from agent_memory.domain.tagging.alike_tags import AlikeTags
@@ -36,9 +37,10 @@ def render_looks(judges: str, looks: Looks) -> bytes:
 
 def parse_looks(judges: str, data: bytes) -> Looks:
     """What was rendered by the same judges; nothing of anything else."""
-    names, paths, hashes, odd, (forms, near) = unsealed_value(data, _LAYOUT, judges) or (_LOOK, (), (), {}, ({}, {}))
-    if names != _LOOK:
+    found: tuple[Any, ...] | None = unsealed_value(data, _LAYOUT, judges)
+    if found is None or found[0] != _LOOK:
         return Looks()
+    _, paths, hashes, odd, (forms, near) = found
     return Looks(
         dict(zip(paths, hashes, strict=True)),
         {path: NoteLook(*fields) for path, fields in odd.items()},

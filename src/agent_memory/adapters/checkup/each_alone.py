@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, compress, count, repeat
-from operator import not_, or_
+from operator import not_
 
 from agent_memory.adapters.checkup.note_looks import LookedAt, NoteLooks
 from agent_memory.adapters.checkup.troubles import trouble
@@ -50,7 +50,7 @@ class EachAlone:
         known = looks.known(live)
         mtimes_ms = map(looks.mtimes_ms.get, column_of(live, "path"), repeat(self._fresh_after_ms))
         self.fresh.update(compress(compress(ids, known), compress(map(self._fresh_after_ms.__lt__, mtimes_ms), known)))
-        is_due = list(map(or_, map(not_, known), self._worth_examining(ids, looks)))
+        is_due = list(map(bool.__or__, map(not_, known), self._worth_examining(ids, looks)))
         due = chosen(live, is_due)
         bearers = (
             frozenset(chain(ids, chain.from_iterable(column_of(live, "meta.aliases"))))
@@ -79,10 +79,10 @@ class EachAlone:
         return with_others(self._live, self._otherwise)
 
     def _worth_examining(self, ids: Sequence[str], looks: NoteLooks) -> Iterator[bool]:
-        is_odd = map(or_, looks.odd(self._live), worth_examining(self._live, self._rules))
-        links = looks.outlines.links() if self._archived else {}
-        leading = {id for id, targets in links.items() if not self._archived.isdisjoint(targets)}
-        return map(or_, is_odd, map(leading.__contains__, ids)) if leading else is_odd
+        is_odd = map(bool.__or__, looks.odd(self._live), worth_examining(self._live, self._rules))
+        linking = looks.outlines.links().items() if self._archived else ()
+        leading = {id for id, targets in linking if not self._archived.isdisjoint(targets)}
+        return map(bool.__or__, is_odd, map(leading.__contains__, ids)) if leading else is_odd
 
     def _examine(self, note: LookedAt, bearers: frozenset[str]) -> None:
         if note.mtime_ms > self._fresh_after_ms:

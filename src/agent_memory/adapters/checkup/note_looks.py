@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from operator import and_
 
 from returns.result import Failure
 
@@ -58,7 +57,7 @@ class NoteLooks:
             return [False] * len(live)
         is_outlined = map(self.outlines.slots.__contains__, column_of(live, "meta.id"))
         is_there = map(self.mtimes_ms.__contains__, column_of(live, "path"))
-        return list(map(and_, map(and_, is_outlined, is_there), self.kept.known(live)))
+        return list(map(bool.__and__, map(bool.__and__, is_outlined, is_there), self.kept.known(live)))
 
     def odd(self, live: Sequence[Listed]) -> list[bool]:
         """Of each of the notes, whether something was found when it was looked at."""

@@ -13,7 +13,7 @@ class AnalysisFacts:
     """All that an analysis may depend on besides the entries themselves."""
 
     now_ms: int
-    taken_ids: Container[str] = frozenset()
+    taken_ids: Container[object] = frozenset[str]()
     """Every id that is not free, casefolded: live ones, aliases, archived ones (`planning.taken_ids`). The ids and aliases
     of the entries that are analysed count as taken anyway."""
     usage: Mapping[str, Usage] = field(factory=dict[str, Usage])

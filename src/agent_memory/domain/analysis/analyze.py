@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from operator import attrgetter
 
@@ -56,8 +56,8 @@ def analyze_compared(live: Sequence[Listed], compared: Compared, facts: Analysis
 def _each_once(live: Sequence[Listed], outlines: Outlines) -> tuple[Sequence[Listed], Outlines]:
     """The entries that have an outline, of two with one id the first; and the outlines of these."""
     ids = column_of(live, "meta.id")
-    different = set(ids)
-    if len(different) == len(ids) and different == outlines.slots.keys():
+    different: set[str] = set(ids)
+    if len(different) == len(ids) and len(ids) == len(outlines) and different <= outlines.slots.keys():
         return live, outlines
     left = different & outlines.slots.keys()
     only = outlines.only(left)
@@ -71,7 +71,7 @@ def _each_once(live: Sequence[Listed], outlines: Outlines) -> tuple[Sequence[Lis
 def _findings(entries: Sequence[Listed], outlines: Outlines, facts: AnalysisFacts) -> Iterator[Finding]:
     """Those that are of one entry, its age and its reads. Of most there is nothing to be said, which is seen of all at once."""
     links = outlines.links()
-    bearers = bearers_of(entries) if links else {}
+    bearers: Mapping[str, str] = bearers_of(entries) if links else {}
     yield from orphans(entries, links, bearers, facts)
     for id, targets in links.items():
         yield from dangling_links(id, targets, lambda target: target in bearers or target in facts.taken_ids)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
-from operator import and_
 
 from agent_memory.domain.analysis.ages import ageing
 from agent_memory.domain.analysis.analysis_facts import AnalysisFacts
@@ -73,7 +72,7 @@ def orphans(
     some = ageing(entries, facts)
     is_old = map((facts.now_ms - ORPHAN_DAYS * DAY_MS).__ge__, column_of(some, "meta.created_at_ms"))
     is_alone = map(common.isdisjoint, column_of(some, "meta.tags"))
-    alone = chosen(some, map(and_, is_old, is_alone))
+    alone = chosen(some, map(bool.__and__, is_old, is_alone))
     columns = (column_of(alone, f"meta.{name}") for name in ("id", "pinned", "created_at_ms"))
     for id, is_pinned, created_at_ms, read_ms in zip(*columns, last_reads(alone, facts.usage), strict=True):
         if not (id in links or id in reached or is_pinned) and read_ms is None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import compress, count
-from operator import or_
 
 from agent_memory.domain.analysis.outline import Outline
 from agent_memory.domain.findings import Profile
@@ -67,7 +66,9 @@ class OutlineColumns:
 
     def larger_than(self, chars: int, lines: int) -> Iterator[int]:
         """The slots of notes with more characters, or with more lines."""
-        return compress(count(), map(or_, map(chars.__lt__, self.body_chars), map(lines.__lt__, self.body_lines)))
+        return compress(
+            count(), map(bool.__or__, map(chars.__lt__, self.body_chars), map(lines.__lt__, self.body_lines))
+        )
 
 
 class Outlines(Mapping[str, Outline]):
