@@ -50,7 +50,14 @@ def _refresh_chart(measured: Measured) -> str:
     return line_chart("Bringing the index up to date", "notes", "CPU ms, median", lines)
 
 
-_GROWING = ("look at every note", "read every note", "search --mode bm25", "consolidate one session", "defrag --dry-run", "doctor")
+_GROWING = (
+    "look at every note",
+    "read every note",
+    "search --mode bm25",
+    "consolidate one session",
+    "defrag --dry-run",
+    "doctor",
+)
 
 
 def _changed_chart(measured: Measured) -> str:
