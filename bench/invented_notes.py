@@ -72,12 +72,17 @@ def fields_of(entry: MemoryEntry) -> tuple[str, str, str, str]:
 
 
 def write_notes(root: Path, entries: Iterator[MemoryEntry], texts: Path | None = None) -> None:
-    """The entries as files of a store, and in `texts` their fields, a JSON list on each line."""
+    """The entries as files of a store, readable by nobody else, as every note that we write, and in `texts` their fields, a JSON
+    list on each line."""
     topics = root / "topics"
     topics.mkdir(parents=True)
+    root.chmod(0o700)
+    topics.chmod(0o700)
     lines = None if texts is None else texts.open("w", encoding="utf-8")
     for entry in entries:
-        (topics / file_name_of(entry.meta)).write_text(render_note(entry), "utf-8")
+        path = topics / file_name_of(entry.meta)
+        path.write_text(render_note(entry), "utf-8")
+        path.chmod(0o600)
         if lines is not None:
             lines.write(json.dumps(fields_of(entry)) + "\n")
     if lines is not None:

@@ -29,7 +29,7 @@ _MARSHAL_VERSION = 4
 _META = tuple(f"meta.{name}" for name in field_names(Meta) if name != "sources")
 _LISTED = tuple(name for name in field_names(Listed) if name != "meta")
 _SOURCE = field_names(Source)
-_PATH = "path"
+_PATH, _ID = "path", "meta.id"
 _OF_SOURCES = {"meta.thread_ids": "thread_id", "meta.turns": "turns"}
 """What `Meta` says of all sources of an entry, and the field of each of them."""
 _SOURCES = "sources"
@@ -71,6 +71,8 @@ class PackedTable:
         self._ends = list(accumulate(each.count for each in self._pieces))
         self._made: dict[int, Listed] = {}
         self._entries: list[Listed] | None = None
+        self._ids: Sequence[str] | None = None
+        """Kept, since nearly every question names notes by them."""
         self.paths = [path for each in self._pieces for path in each.paths]
         """Of all, by number."""
 
@@ -110,6 +112,13 @@ class PackedTable:
         """See the port."""
         if self._entries is not None:
             return list(map(attrgetter(field), self._entries))
+        if field != _ID:
+            return self._unpacked(field)
+        if self._ids is None:
+            self._ids = self._unpacked(field)
+        return self._ids
+
+    def _unpacked(self, field: str) -> Sequence[Any]:
         return list(chain.from_iterable(each.column(field) for each in self._pieces))
 
 
