@@ -6,6 +6,7 @@ A few documents always; the published suites of JSON and YAML where they are at 
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 import sys
@@ -28,9 +29,13 @@ DEEP: Documents = (b"[" * 100_000, b'{"a":' * 100_000)
 BLOCKS: Documents = (
     b"", b"- a", b"x", b"{", b"a: *b", b"a: &a [*a]", b"!!python/object:os.system x", b"id: id__aaaaaa\nid: id__bbbbbb", b"title: [1, 2]",
     b"tags: {a: b}", b"? [a]\n: b", b"createdAt: 1e999", b"a: \xff", b"a:\tb", b"%YAML 9.9\n---\na: b", b"id: ../../x", b"<<: {id: id__aaaaaa}",
+    b"mine: 1", b"mine: 2", b"mine: 2",
 )  # fmt: skip
 SIGNS = (("␣", " "), ("»", "\t"), ("—", ""), ("←", "\r"), ("⇔", "\ufeff"), ("↵", ""), ("∎", ""))
 """How the YAML suite writes what cannot be seen."""
+
+WRITTEN_NS = 1_771_000_000_000_000_000
+"""When the first note was written."""
 
 WORDS = {0, 1, 2, 10, 20, 30, 40, 50, 60, 70}
 """Exit codes of calls that went as documented; 3 is a bug."""
@@ -110,10 +115,14 @@ def as_inbox_files(memory: Memory, documents: Documents) -> None:
 # -- notes ------------------------------------------------------------------------------------------------------------
 
 
-def as_notes(memory: Memory, documents: Documents) -> None:
+def as_notes(memory: Memory, documents: Documents, apart_ns: int = 1_000_000) -> None:
+    """Written one after the other, so that each that states no id gets one of its own."""
     topics = memory.root / "topics"
     for number, document in enumerate(documents):
-        (topics / f"hostile {number:04}.md").write_bytes(b"---\n" + document + b"\n---\nA lighthouse.\n")
+        note = topics / f"hostile {number:04}.md"
+        note.write_bytes(b"---\n" + document + b"\n---\nA lighthouse.\n")
+        written_ns = WRITTEN_NS + number * apart_ns
+        os.utime(note, ns=(written_ns, written_ns))
     before = kept(topics)
     listed = whole(memory("list", "--json"))
     for words in (
@@ -127,17 +136,34 @@ def as_notes(memory: Memory, documents: Documents) -> None:
         whole(memory(*words))
     assert kept(topics) == before
     still_works(memory)
-    unread = {path.name for path in topics.iterdir()} - {Path(each["path"]).name for each in listed.document["entries"]}
-    whole(memory("doctor", "--fix"))
+    unread = before.keys() - {Path(each["path"]).name for each in listed.document["entries"]}
+    copies = {name for name in unread if f"topics/{name} is not a valid entry: it has the id " in listed.err}
+    assert unread - copies
+    assert bool(copies) == (apart_ns == 0)
+    done = whole(memory("doctor", "--fix"))
+    assert "meanwhile" not in done.err
     whole(memory("defrag"))
+    after = kept(topics)
     # What cannot be understood nobody touches.
-    assert {name: data for name, data in kept(topics).items() if name in unread} == {
-        name: before[name] for name in unread
-    }
-    assert unread
-    archived = b"".join(path.read_bytes() for path in (memory.root / "archive").rglob("*.md"))
-    assert sum(data.count(b"A lighthouse.") for data in kept(topics).values()) + archived.count(b"A lighthouse.") >= 1
+    assert {name: after.get(name) for name in unread - copies} == {name: before[name] for name in unread - copies}
+    archived = {str(path): path.read_bytes() for path in (memory.root / "archive").rglob("*.md")}
+    there = [*after.values(), *archived.values()]
+    ids = [each["id"] for each in listed.document["entries"]]
+    assert [id for id in ids if not any(id.encode() in data for data in there) and id not in "".join(archived)] == []
+    # What another file had the id of is where it was, in the archive as it was, or a note of its own.
+    copied = {name: before[name] for name in copies}
+    assert [name for name, data in copied.items() if not any(is_said_by(data, note) for note in there)] == []
     still_works(memory)
+
+
+def as_notes_of_one_instant(memory: Memory, documents: Documents) -> None:
+    """As an archive is unpacked: all of one title that state no id would get the same."""
+    as_notes(memory, documents, apart_ns=0)
+
+
+def is_said_by(data: bytes, note: bytes) -> bool:
+    """Whether a file is another, or all its words are in it, which may have been given more."""
+    return data == note or set(data.split()) < set(note.split())
 
 
 # -- state ------------------------------------------------------------------------------------------------------------
@@ -258,6 +284,8 @@ SHELVES: dict[str, tuple[Callable[[Memory, Documents], None], Documents, Callabl
     "inbox": (as_inbox_files, JSONS, json_suite),
     "notes": (as_notes, BLOCKS, yaml_suite),
     "notes of JSON": (as_notes, JSONS, json_suite),
+    "notes of one instant": (as_notes_of_one_instant, BLOCKS, yaml_suite),
+    "notes of JSON of one instant": (as_notes_of_one_instant, JSONS, json_suite),
     "state": (as_state_values, JSONS, json_suite),
     "runs": (as_run_reports, JSONS, json_suite),
 }

@@ -8,6 +8,8 @@ import os
 import subprocess
 import time
 from collections.abc import Sequence
+from contextlib import suppress
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -15,10 +17,11 @@ from attrs import evolve
 from returns.result import Failure
 
 from agent_memory.adapters.checkup.note_repairing import Repairing
+from agent_memory.config import Config, StorageConfig
 from agent_memory.domain.checkup.note_repairs import Repair
 from agent_memory.domain.tiers import TierList
 from agent_memory.errors import Busy
-from faults import Killed, killed_at
+from faults import Counter, Killed, killed_at
 from store_under_examination import Patient
 
 OLD = time.time() - 7_200
@@ -77,6 +80,57 @@ def test_notes_are_repaired_in_one_commit_after_that_of_the_person(patient: Pati
     )
     assert theirs.endswith("hand edits: 4 files")
     assert patient.repair().did == ()
+
+
+TWINS = {
+    "a.md": "---\ntags: [topic__kites]\n---\n\nTry kites.\n",
+    "b.md": "---\ntags: [topic__winds]\n---\n\nTry kites.\n",
+    "c.md": "---\ntags: [topic__lines]\n---\n\nTry kites.\n",
+    "d.md": "---\ntags: [topic__lines]\n---\n\nTry kites.\n",
+}
+"""Notes without ids. Where they were written at the same moment, all would get the same."""
+
+
+def lay_twins(patient: Patient) -> None:
+    for name, text in TWINS.items():
+        os.utime(patient.by_hand(f"topics/{name}", text), (OLD, OLD))
+
+
+def test_of_many_twins_each_that_says_anything_else_has_a_version_of_its_own_p12(patient: Patient) -> None:
+    """They share an id and an instant, and so the name under which the archive would have them."""
+    lay_twins(patient)
+    done = patient.repair()
+    assert done.failed == ()
+    assert [each.code for each in done.after.symptoms if each.severity == "problem"] == []
+    (kites,) = [each for each in patient.store.list().unwrap().entries if each.meta.title == "Try kites."]
+    assert kites.meta.tags == ("topic__kites",)
+    archived = sorted((patient.root / "archive" / kites.meta.id).iterdir())
+    assert [path.read_text() for path in archived] == [TWINS["b.md"], TWINS["c.md"]]
+    assert len([each for each in done.did if "in the archive now" in each]) == 3
+
+
+def test_a_kill_while_twins_are_told_apart_loses_none_p2_p12(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    carry_out = Repairing.carry_out
+    for k in count(1):
+        patient = Patient(root / str(k), Config(storage=StorageConfig(auto_commit=False)))
+        lay_twins(patient)
+        counters: list[Counter] = []
+
+        def killed(repairing: Repairing, repairs: Sequence[Repair], k: int = k, at: list[Counter] = counters) -> None:
+            with killed_at(k) as counter:
+                at.append(counter)
+                carry_out(repairing, repairs)
+
+        with monkeypatch.context() as patched, suppress(Killed):
+            patched.setattr(Repairing, "carry_out", killed)
+            patient.repair()
+        assert patient.repair().failed == (), k
+        (kites,) = patient.store.list().unwrap().entries
+        archived = {path.read_text() for path in (patient.root / "archive" / kites.meta.id).iterdir()}
+        assert kites.meta.tags == ("topic__kites",), k
+        assert {TWINS["b.md"], TWINS["c.md"]} == archived, k
+        if not counters[0].struck:
+            break
 
 
 def test_a_note_with_conflict_markers_is_nobodys_but_the_persons(patient: Patient) -> None:

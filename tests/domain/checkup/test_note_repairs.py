@@ -94,6 +94,17 @@ def test_a_name_that_is_too_long_is_replaced_and_a_taken_one_never() -> None:
     assert plan(long, others=(file_name_of(META).upper(),)) == ()
 
 
+def test_a_name_that_a_repair_gives_up_is_not_given_by_another_p12() -> None:
+    """Both are carried out at once: for a moment it would be the name of two files."""
+    original = note(META, name=f"{'x' * MAX_NAME_BYTES} -- {META.id}.md")
+    copy = note(META, name=file_name_of(META), body="9090", copy_of=original.path)
+    (repair,) = plan(copy, original)
+    assert repair.note is copy
+    (later,) = plan(original)
+    assert isinstance(later, Rewrite)
+    assert later.name == copy.name
+
+
 _NOTES = st.lists(
     st.tuples(
         st.sampled_from(["Ports", "ports", "Deploys", ""]),

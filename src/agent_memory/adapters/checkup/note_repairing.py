@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import count
 
 from returns.result import Failure, Result, Success
@@ -70,23 +70,28 @@ class Repairing:
         done: list[Repair] = []
         troubles: list[str] = []
         changes: list[FileChange] = []
+        planned: dict[str, FileState] = {}
         for repair in repairs:
-            match sealed(self._changes(repair)):
+            match sealed(self._changes(repair, planned)):
                 case Success(more):
                     done.append(repair)
                     changes += more
+                    planned.update((change.path, change.after) for change in more if change.after is not None)
                 case Failure(error):
                     troubles.append(f"{repair.note.path} was left as it is: {describe(error)}")
         return done, troubles, changes
 
-    def _changes(self, repair: Repair) -> Result[tuple[FileChange, ...], Error]:
+    def _changes(self, repair: Repair, planned: Mapping[str, FileState]) -> Result[tuple[FileChange, ...], Error]:
+        """What the repair changes; `planned` is what those before it in the batch write."""
         match sealed(read_image(self.root, repair.note.path)):
             case Failure(error):
                 return Failure(error)
             case Success(image):
                 if image is None or image.data != repair.note.text.encode():
                     return Failure(EntryChanged(repair.note.stored.meta.id))
-                return self._rewritten(repair, image) if isinstance(repair, Rewrite) else self._shelved(repair, image)
+                if isinstance(repair, Rewrite):
+                    return self._rewritten(repair, image)
+                return self._shelved(repair, image, planned)
 
     def _rewritten(self, repair: Rewrite, image: FileImage) -> Result[tuple[FileChange, ...], Error]:
         note, path = repair.note, f"{TOPICS}/{repair.name}"
@@ -98,15 +103,19 @@ class Repairing:
             return Success((FileChange(path, before, after),))
         return Success((FileChange(path, None, after), FileChange(note.path, before, None)))
 
-    def _shelved(self, repair: Shelve, image: FileImage) -> Result[tuple[FileChange, ...], Error]:
+    def _shelved(
+        self, repair: Shelve, image: FileImage, planned: Mapping[str, FileState]
+    ) -> Result[tuple[FileChange, ...], Error]:
         state = FileState(image.data, image.mtime_ns)
         meta = repair.note.stored.meta
         for ms in count(max(meta.updated_at_ms, 0)):
             path = f"{ARCHIVE}/{meta.id}/{ms}.md"
-            read = read_image(self.root, path)
-            if isinstance(read, Failure):
-                return Failure(read.failure())
-            there = read.unwrap()
+            there: FileState | FileImage | None = planned.get(path)
+            if there is None:
+                read = read_image(self.root, path)
+                if isinstance(read, Failure):
+                    return Failure(read.failure())
+                there = read.unwrap()
             if there is None:
                 return Success((FileChange(path, None, state), FileChange(repair.note.path, state, None)))
             if there.data == image.data:

@@ -65,12 +65,13 @@ class _Taken:
         return self._names.get(folded_name(name), 0) > 1
 
     def renamed(self, name: str, wanted: str) -> str:
-        """The wanted name, unless another file has it."""
+        """The wanted name, unless another file has it, or had it before these repairs: they are carried out as one."""
         if folded_name(name) == folded_name(wanted) and not self.clashes(name):
             return name
         if self._names.get(folded_name(wanted), 0) > 0:
             return name
-        self._names[folded_name(name)] -= 1
+        if self.clashes(name):
+            self._names[folded_name(name)] -= 1
         self._names[folded_name(wanted)] = 1
         return wanted
 
