@@ -192,6 +192,32 @@ def test_what_a_person_wrote_upon_our_bytes_after_a_crash_is_kept_with_its_past_
     assert snapshot(tmp_path) == {**AFTER, "topics/a.md": b"by hand"}
 
 
+def test_nothing_goes_whose_new_name_somebody_took_after_a_crash_p12(tmp_path: Path) -> None:
+    interrupted(tmp_path, in_place=0)
+    write(tmp_path / "archive/b.md", "by hand")
+    Transactions(str(tmp_path)).recover().unwrap()
+    assert snapshot(tmp_path) == {**BEFORE, "archive/b.md": b"by hand"}
+
+
+def test_bytes_of_before_stay_where_somebody_wrote_upon_ours_and_took_a_name_p8_p12(tmp_path: Path) -> None:
+    """Neither can it all be undone nor done: what was written upon has its past in the archive, and nothing is removed."""
+    interrupted(tmp_path, in_place=3)
+    (tmp_path / "topics/a.md").write_text("by hand")
+    (tmp_path / "topics/d.md").write_text("by hand")
+    Transactions(str(tmp_path)).recover().unwrap()
+    assert snapshot(tmp_path) == {**AFTER, "topics/a.md": b"by hand", "topics/d.md": b"by hand", "topics/b.md": b"B"}
+
+
+def test_a_file_is_changed_once(tmp_path: Path) -> None:
+    """Of two changes to one file the second cannot find it as the first one did."""
+    one, other = (FileChange("topics/d.md", None, FileState(data)) for data in (b"D", b"E"))
+    with pytest.raises(ValueError, match=r"topics/d\.md"):
+        Transactions(str(tmp_path)).commit([*fill(tmp_path), other])
+    with pytest.raises(ValueError, match="more than once"):
+        Transactions(str(tmp_path)).commit([one, one])
+    assert snapshot(tmp_path) == BEFORE
+
+
 def test_what_a_person_edited_before_it_was_removed_is_kept_p8(tmp_path: Path) -> None:
     interrupted(tmp_path, in_place=3)
     (tmp_path / "topics/b.md").write_text("by hand")

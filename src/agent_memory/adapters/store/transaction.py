@@ -74,13 +74,18 @@ class Transactions:
 
     def commit(self, changes: Sequence[FileChange]) -> Result[bool, Error]:
         """True: all is durable. False, or an error: nothing is changed; with False because a file was no longer as it
-        was when the changes were decided, so they are to be decided anew."""
+        was when the changes were decided, so they are to be decided anew. ValueError where a file is changed more than once:
+        the second change could not find it as it was before all of them."""
         wanted = [change for change in changes if hash_of(change.before) != hash_of(change.after)]
         # New files first: what moves is then in two places for a moment, and never in none.
         ordered = sorted(wanted, key=lambda change: change.after is None)
         if not ordered:
             return Success(True)
+        paths: set[str] = set()
         for change in ordered:
+            if change.path in paths:
+                raise ValueError(f"{change.path} is changed more than once")
+            paths.add(change.path)
             contained = inside(self._root, change.path)
             if isinstance(contained, Failure):
                 return contained
@@ -137,19 +142,25 @@ class Transactions:
                 case Success(at):
                     places.append(at)
         if any(at is not _At.AFTER for at in places):
-            # Where somebody wrote upon what we had written, its earlier bytes are only in the archive that belongs to it.
-            written_upon = any(at is _At.ELSEWHERE and step.staged for step, at in zip(steps, places, strict=True))
-            can_finish = self._waits(steps, places) if written_upon else Success(False)
-            mended = can_finish.bind(lambda can: self._finish(steps, places) if can else self._undo(steps))
+            mended = self._waiting(steps).bind(lambda waiting: self._mend(steps, places, waiting))
             if isinstance(mended, Failure):
                 return mended
         self._remove_empty(steps)
         return self._sweep(steps)
 
-    def _waits(self, steps: Sequence[Step], places: Sequence[_At]) -> Result[bool, Error]:
-        """Whether the bytes of all that is not in place yet are there: where an undo was cut short, they are not."""
-        staged = [step.staged for step, at in zip(steps, places, strict=True) if at is _At.BEFORE and step.staged]
-        return those_there(self._directory, staged).map(lambda found: len(found) == len(staged))
+    def _waiting(self, steps: Sequence[Step]) -> Result[frozenset[str], Error]:
+        """The staged files that have not gone where they belong."""
+        return those_there(self._directory, [step.staged for step in steps if step.staged]).map(frozenset)
+
+    def _mend(self, steps: Sequence[Step], places: Sequence[_At], waiting: frozenset[str]) -> Result[None, Error]:
+        elsewhere = {step.staged for step, at in zip(steps, places, strict=True) if at is _At.ELSEWHERE and step.staged}
+        missing = {step.staged for step, at in zip(steps, places, strict=True) if at is _At.BEFORE and step.staged}
+        # Where somebody wrote upon what we had written, its earlier bytes are only in the archive that belongs to it. Bytes
+        # that are not in place and not staged either are those of an undo that was cut short.
+        if elsewhere <= waiting or not missing <= waiting:
+            return self._undo(steps)
+        # Where somebody else took the name before our bytes had it, what was to go there has no other place than its old one.
+        return self._finish(steps, places, removing=elsewhere.isdisjoint(waiting))
 
     def _where(self, step: Step) -> Result[_At, Error]:
         match sealed(inside(self._root, step.path).bind(lambda path: read_file(path, _max_bytes(step.path)))):
@@ -173,9 +184,9 @@ class Transactions:
             return Failure(store_io(error, "write", target))
         return Success(None)
 
-    def _finish(self, steps: Sequence[Step], places: Sequence[_At]) -> Result[None, Error]:
+    def _finish(self, steps: Sequence[Step], places: Sequence[_At], *, removing: bool) -> Result[None, Error]:
         for step, at in zip(steps, places, strict=True):
-            if at is _At.BEFORE:
+            if at is _At.BEFORE and (removing or step.staged):
                 taken = self._take(step)
                 if isinstance(taken, Failure):
                     return taken
