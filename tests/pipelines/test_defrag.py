@@ -169,6 +169,24 @@ def test_p13_a_note_pinned_while_the_agent_thinks_is_hot(world: DefragWorld) -> 
     assert world.tiers().hot == (one,)
 
 
+def test_p13_a_note_pinned_in_an_editor_while_the_agent_has_nothing_to_do_is_hot(world: DefragWorld) -> None:
+    one = world.note("Locks", LOCKS)
+    world.agent.answers = [reply(hot=[])]
+    world.run()
+    world.note("Staging", PORT)
+
+    def pin_meanwhile(request: DefragRequest) -> str:
+        stored = world.store.read(one).unwrap()
+        pinned = evolve(stored.entry, meta=evolve(stored.meta, pinned=True))
+        world.store.apply([Replace(pinned, stored.listed.content_hash)]).unwrap()
+        return reply(hot=[])(request)
+
+    world.agent.answers = [pin_meanwhile]
+    world.agent.asked.clear()
+    world.run()
+    assert (len(world.agent.asked), world.tiers().hot) == (1, (one,))
+
+
 def test_p14_what_is_over_the_limit_waits_and_is_done_first_next_time(world: DefragWorld) -> None:
     ids = [world.note(f"Note {n}", f"Fact number {n} about subject{n}.") for n in range(8)]
     world.agent.answers = [reply(*({"action": "archive", "id": id, "reason": "old"} for id in ids[:5])), reply()]

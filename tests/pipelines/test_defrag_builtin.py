@@ -12,6 +12,7 @@ from agent_memory.domain.defrag_summary import sentence_of
 from agent_memory.domain.entry import Listed, Listing, StoredEntry
 from agent_memory.domain.findings import FindingKind
 from agent_memory.domain.instants import DAY_MS
+from agent_memory.domain.vocabulary import Sensitivity
 from agent_memory.errors import Error
 from agent_memory.pipelines.defrag import defrag
 from agent_memory.values import evolve
@@ -29,7 +30,7 @@ class WatchedStore(DictStore):
         self.looks = 0
 
     def list(self, *, archived: bool = False, lately: bool = False) -> Result[Listing, Error]:
-        self.looks += not archived
+        self.looks += not (archived or lately)
         return super().list(archived=archived, lately=lately)
 
     def read_again(self, listed: Listed) -> Result[StoredEntry, Error]:
@@ -99,19 +100,35 @@ def test_where_nothing_is_to_be_written_the_notes_are_looked_at_once(world: Worl
     assert looks == [("1 re-tiered", 2), ("nothing to change", 1)]
 
 
-def test_twins_for_which_one_run_has_no_room_are_merged_by_the_next(world: World) -> None:
-    for number in range(12):
-        for title in ("Berth", "Berth again"):
-            world.note(
-                f"{title} {number}", f"Berth {number} of the north basin takes a draught of {number + 3} metres."
-            )
-    merged, left, asked = [], [], []
+@pytest.mark.parametrize("secrets", [0, 8])
+def test_twins_for_which_one_run_has_no_room_are_merged_by_the_next(world: World, secrets: int) -> None:
+    _twins(world, 12)
+    for number in range(secrets):
+        world.note(f"Secret {number}", f"Matter {number} of the harbour {number * 7}.", sensitivity=Sensitivity.SECRET)
+    merged, left, asked = list[int](), list[int](), list[bool]()
     for _ in range(9):
         run, _ = world.tidied()
         merged.append(len(run.plan.actions))
         left.append(len(run.left))
         asked.append(run.asked)
     assert sum(merged) == 12
-    assert len(world.live()) == 12
-    assert left[-1] == 0
+    assert len(world.live()) == 12 + secrets
+    assert left == [0] * 9
     assert asked[-1] is False  # what was left for want of room is no question for ever
+
+
+def test_twins_that_cannot_be_merged_are_told_of_though_there_is_no_room(world: World) -> None:
+    _twins(world, 4)
+    everywhere = "The same is to be said of lamps here and in every other place."
+    ids = {world.note(f"Lamps {scope}", everywhere, scope=scope) for scope in ("global", "github.com/ada/lamp")}
+    run, _ = world.tidied()
+    assert len(run.plan.actions) == 1
+    assert [set(each.ids) for each in run.left] == [ids]
+
+
+def _twins(world: World, pairs: int) -> None:
+    for number in range(pairs):
+        for title in ("Berth", "Berth again"):
+            world.note(
+                f"{title} {number}", f"Berth {number} of the north basin takes a draught of {number + 3} metres."
+            )

@@ -18,6 +18,7 @@ from agent_memory.domain.change import Receipt, Together
 from agent_memory.domain.defrag_run import DefragRun, Scan
 from agent_memory.domain.defrag_summary import brief_sentence_of, commit_words
 from agent_memory.domain.defragging.subjects import subject_of
+from agent_memory.domain.entry import Listing
 from agent_memory.domain.findings import Analysis, FindingKind
 from agent_memory.domain.packed_entries import column_of
 from agent_memory.domain.planning.taken_ids import taken_ids
@@ -191,9 +192,17 @@ def apply_changes(io: DefragIo, run: DefragRun) -> Result[DefragRun, Error]:
 def _apply(io: DefragIo, run: DefragRun, no_footprint: Error) -> Result[DefragRun, Error]:
     if not isinstance(no_footprint, RunNotFound):
         return Failure(no_footprint)
-    if run.analysis is not None and not run.plan.actions and run.tiers == run.tiers_before:
-        return Success(run)  # nothing is to be written, whatever the store is by now
+    if run.analysis is None or run.plan.actions or run.tiers != run.tiers_before:
+        return _applied(io, run)
 
+    def unless_changed(live: Listing) -> Result[DefragRun, Error]:
+        is_as_it_was = store_fingerprint(live.entries) == run.memo.fingerprint
+        return Success(run) if is_as_it_was else _applied(io, run)
+
+    return io.store.list(lately=True).bind(unless_changed)
+
+
+def _applied(io: DefragIo, run: DefragRun) -> Result[DefragRun, Error]:
     def applied(scan: Scan, analysed: DefragRun) -> Result[DefragRun, Error]:
         ready = with_tiers(io, still_possible(analysed, scan.live), scan)
         groups = [Together(subject_of(each.action), each.changes) for each in ready.plan.actions]

@@ -13,7 +13,7 @@ from agent_memory.domain.analysis.choosing import findings_without, ids_to_show
 from agent_memory.domain.analysis.fingerprints import finding_fingerprint, store_fingerprint
 from agent_memory.domain.defrag_run import DefragRun, Scan, TieringMemo
 from agent_memory.domain.entry import Listed, StoredEntry
-from agent_memory.domain.findings import Analysis, Finding
+from agent_memory.domain.findings import Analysis, Finding, FindingKind
 from agent_memory.domain.packed_entries import chosen, column_of
 from agent_memory.domain.planning.related import choose_shown
 from agent_memory.domain.planning.run_limits import max_changes
@@ -22,7 +22,7 @@ from agent_memory.domain.results import sealed
 from agent_memory.domain.run import KeptReply
 from agent_memory.domain.tidying.due import NEEDS_NO_JUDGEMENT
 from agent_memory.domain.tidying.left_to_judge import left_to_judge
-from agent_memory.domain.tidying.tidied import ids_to_open, twins_without_room
+from agent_memory.domain.tidying.tidied import ids_to_open, ids_without_room
 from agent_memory.domain.tiering.tier_columns import tier_columns
 from agent_memory.domain.tiers import Tier, TierList
 from agent_memory.domain.vocabulary import Sensitivity, Status
@@ -51,29 +51,13 @@ def run_agent(io: DefragIo, run: DefragRun) -> Result[DefragRun, Error]:
     if not _is_anything_new(scan, question):
         return Success(planned(io, run, scan))
     io.progress(f"asking {io.agent.name}")
-    return (
-        _asked(io, run, scan, question)
-        .map(lambda asked: _with_left(io, planned(io, asked, scan), question))
-        .lash(lambda error: _without_an_answer(io, run, scan, error))
-    )
+    return _asked(io, run, scan, question).lash(lambda error: _without_an_answer(io, run, scan, error))
 
 
 def _without_an_answer(io: DefragIo, run: DefragRun, scan: Scan, error: Error) -> Result[DefragRun, Error]:
     """The run with what needs no answer, to end with the error once that is done; the error where there is nothing."""
     alone = planned(io, run, scan)
     return Success(evolve(alone, trouble=error)) if alone.plan.actions else Failure(error)
-
-
-def _with_left(io: DefragIo, run: DefragRun, question: _Question) -> DefragRun:
-    """The run with what it leaves to judge, and what it had no room for not judged; of an agent command, silence is a
-    judgement, and what it proposes beyond the room is kept for later."""
-    if io.agent.status is not Status.CAPTURED:
-        return run
-    done = [each.action for each in run.plan.actions]
-    waiting = frozenset(twins_without_room(question.analysis, done, _room(run)))
-    judged = (key for key in run.memo.judged if question.findings.get(key) not in waiting)
-    left = (each for each in left_to_judge(question.analysis, done) if each not in waiting)
-    return evolve(run, left=tuple(left), memo=evolve(run.memo, judged=frozenset(judged)))
 
 
 @frozen
@@ -115,8 +99,8 @@ def _new_first(scan: Scan, question: _Question) -> Analysis:
 
 
 def _judged(scan: Scan, seen: frozenset[str], findings: Mapping[str, Finding]) -> frozenset[str]:
-    """The findings that this agent has judged by now: those whose entries it saw. Where it could be shown none that is
-    new, the rest will not fit next time either, and counts as judged."""
+    """The findings that this agent has judged by now: those whose entries it saw, or judges by what is known of them. Where it
+    could be shown none that is new, the rest will not fit next time either, and counts as judged."""
     whole = frozenset(fingerprint for fingerprint, each in findings.items() if seen.issuperset(each.ids))
     known = scan.memo.judged & findings.keys()
     return whole | known if whole - scan.memo.judged else frozenset(findings)
@@ -159,13 +143,30 @@ def _asked(io: DefragIo, run: DefragRun, scan: Scan, question: _Question) -> Res
         judged = _judged(scan, frozenset(wanted) - unseen, told)
         memo = TieringMemo(question.fingerprint, io.agent.name, judged, scan.memo.omitted)
         asked = evolve(run, asked=True, reply_key=key, shown=shown, memo=memo)
-        return _answer(io, run, request, key).bind(
-            lambda kept: _parsed(io, asked, kept).map(
-                lambda parsed: parsed if prompt is None else _without_guesses(parsed, request.tiers, prompt.listed)
-            )
-        )
+
+        def answered(parsed: DefragRun) -> DefragRun:
+            sure = parsed if prompt is None else _without_guesses(parsed, request.tiers, prompt.listed)
+            return _with_left(io, planned(io, sure, scan), question, request)
+
+        return _answer(io, run, request, key).bind(lambda kept: _parsed(io, asked, kept)).map(answered)
 
     return _budget(io, run, catalog).bind(with_budget)
+
+
+def _with_left(io: DefragIo, run: DefragRun, question: _Question, request: DefragRequest) -> DefragRun:
+    """The run with what it leaves to judge, and with what the built-in had no room for not judged; of an agent command, silence
+    is a judgement, and what it proposes beyond the room is kept for later."""
+    if io.agent.status is not Status.CAPTURED or run.proposal is None:
+        return run
+    waiting = ids_without_room(request, run.proposal.actions)
+    again = [
+        key
+        for key, each in question.findings.items()
+        if each.kind is FindingKind.DUPLICATE and not waiting.isdisjoint(each.ids)
+    ]
+    left = left_to_judge(question.analysis, (each.action for each in run.plan.actions))
+    left = tuple(each for each in left if each.kind is not FindingKind.DUPLICATE or waiting.isdisjoint(each.ids))
+    return evolve(run, left=left, memo=evolve(run.memo, judged=run.memo.judged.difference(again)))
 
 
 def _to_open(io: DefragIo, wanted: tuple[str, ...], scan: Scan, analysis: Analysis) -> tuple[str, ...]:
@@ -216,14 +217,9 @@ def _prompt_facts(io: DefragIo, run: DefragRun, request: DefragRequest, budget: 
         profiles=request.analysis.profiles,
         section=io.budget,
         now_ms=request.now_ms,
-        max_changes=_room(run),
+        max_changes=len(request.live) if run.force else max_changes(run.live_at_start),
         budget=budget,
     )
-
-
-def _room(run: DefragRun) -> int:
-    """How many live entries it may change."""
-    return run.live_at_start if run.force else max_changes(run.live_at_start)
 
 
 def _best_tiers(request: DefragRequest) -> dict[str, Tier]:

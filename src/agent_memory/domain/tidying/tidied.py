@@ -8,7 +8,7 @@ from itertools import chain
 from agent_memory.domain.actions import Action, Archive, DefragProposal, Merge, fingerprint_of, ids_of
 from agent_memory.domain.agent_request import DefragRequest
 from agent_memory.domain.entry import Listed, StoredEntry
-from agent_memory.domain.findings import Analysis, Finding, FindingKind
+from agent_memory.domain.findings import Analysis, FindingKind
 from agent_memory.domain.instants import has_passed
 from agent_memory.domain.packed_entries import column_of
 from agent_memory.domain.planning.run_limits import max_changes
@@ -18,8 +18,6 @@ from agent_memory.domain.tidying.twins import is_open, merge_of, twins_among
 
 MAX_ACTIONS = 100
 """As many as one reply may hold (design §5.2)."""
-LEAST_MERGED = 2
-"""Entries of one merge."""
 
 
 def ids_to_open(live: Sequence[Listed], analysis: Analysis, now_ms: int) -> frozenset[str]:
@@ -36,17 +34,16 @@ def tidied(request: DefragRequest) -> DefragProposal:
     contradictions take judgement: they stay as they are (`left_to_judge`).
     """
     expired = expired_archivings([each.listed for each in request.shown], request.now_ms)
-    actions = _possible((*expired, *_merges(request), *_surplus(request)), request)
+    room = len(request.live) if request.force else max_changes(len(request.live))
+    actions = _possible((*expired, *_merges(request), *_surplus(request)), request, room, MAX_ACTIONS)
     return DefragProposal(actions, chosen_tiers(request, actions))
 
 
-def twins_without_room(analysis: Analysis, done: Sequence[Action], room: int) -> tuple[Finding, ...]:
-    """What is there twice and is for the next run: what these actions leave untouched where they are as many as one run may
-    take, or of the live entries that it may change, `room`, leave too few for one more merge."""
-    touched = {id for action in done for id in ids_of(action)}
-    if len(done) < MAX_ACTIONS and len(touched) + LEAST_MERGED <= room:
-        return ()
-    return tuple(each for each in analysis.of_kind(FindingKind.DUPLICATE) if touched.isdisjoint(each.ids))
+def ids_without_room(request: DefragRequest, proposed: Iterable[Action]) -> frozenset[str]:
+    """The entries that `tidied` would have merged too, had one run room for it; `proposed` is what it answered."""
+    taken = {id for action in proposed for id in ids_of(action)}
+    merges = map(ids_of, _possible(_merges(request), request, len(request.live), len(request.live)))
+    return frozenset(chain.from_iterable(ids for ids in merges if taken.isdisjoint(ids)))
 
 
 def _merges(request: DefragRequest) -> Iterable[Merge]:
@@ -59,14 +56,14 @@ def _surplus(request: DefragRequest) -> Iterable[Archive]:
     return (Archive(each.ids[0], each.reason) for each in request.analysis.of_kind(FindingKind.SURPLUS))
 
 
-def _possible(wanted: Iterable[Action], request: DefragRequest) -> tuple[Action, ...]:
-    """Those that the plan check lets through, as many as fit one run: what it refuses it would refuse in every run.
+def _possible(wanted: Iterable[Action], request: DefragRequest, room: int, most: int) -> tuple[Action, ...]:
+    """Those that the plan check lets through, no more than `most`, and of no more than `room` live entries: what it refuses it
+    would refuse in every run.
 
     One entry at least is not archived, whatever happens.
     """
     hashes = dict(zip(column_of(request.live, "meta.id"), column_of(request.live, "content_hash"), strict=True))
     shown = {each.meta.id: each for each in request.shown if each.meta.id in hashes and _may_change(each, request)}
-    room = len(request.live) if request.force else max_changes(len(request.live))
     archivable = len(request.live) - 1
     kept: list[Action] = []
     for action in wanted:
@@ -81,7 +78,7 @@ def _possible(wanted: Iterable[Action], request: DefragRequest) -> tuple[Action,
         room -= len(ids_of(fitting))
         for id in ids_of(fitting):
             del shown[id]
-        if len(kept) == MAX_ACTIONS:
+        if len(kept) == most:
             break
     return tuple(kept)
 
@@ -90,7 +87,7 @@ def _cut_to(action: Action, room: int, shown: Mapping[str, StoredEntry]) -> Acti
     """The action, if it changes entries that it may change, and no more than `room` of them; of many twins it may take some."""
     entries = tuple(shown[id] for id in ids_of(action) if id in shown)
     if isinstance(action, Merge):
-        return merge_of(entries[:room]) if min(len(entries), room) >= LEAST_MERGED else None
+        return merge_of(entries[:room]) if min(len(entries), room) > 1 else None
     return action if entries and room > 0 else None
 
 
