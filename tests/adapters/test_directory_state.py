@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_memory.adapters.disk.directory_state import NOWHERE, directory_state
+from agent_memory.adapters.disk.directory_state import NOWHERE, whole_look
 
 LATER_NS = 2_000_000_000_000_000_000
 
@@ -67,18 +67,18 @@ CHANGES = (rewrite_in_place, rewrite_with_the_old_times, touch, add, remove, ren
 
 @pytest.mark.parametrize("change", CHANGES)
 def test_every_change_is_another_state(directory: Path, change: Callable[[Path], None]) -> None:
-    before = directory_state(str(directory))
-    assert directory_state(str(directory)) == before
+    before = whole_look(str(directory)).state
+    assert whole_look(str(directory)).state == before
     change(directory)
-    assert directory_state(str(directory))[0] != before[0]
+    assert whole_look(str(directory)).state != before
 
 
 def test_tells_when_the_last_file_was_touched(directory: Path) -> None:
-    assert directory_state(str(directory))[1] == max(each.stat().st_ctime_ns for each in directory.iterdir())
+    assert whole_look(str(directory)).newest_ns == max(each.stat().st_ctime_ns for each in directory.iterdir())
 
 
 def test_what_is_not_there_is_nowhere_and_a_link_is_not_followed(directory: Path) -> None:
-    assert directory_state(str(directory / "none")) == NOWHERE
+    assert whole_look(str(directory / "none")).state == NOWHERE
     (directory.parent / "link").symlink_to(directory)
     with pytest.raises(OSError, match="link"):
-        directory_state(str(directory.parent / "link"))
+        whole_look(str(directory.parent / "link"))

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
+from stat import S_ISDIR
 
 import pytest
 
-from agent_memory.adapters.disk.directory_state import directory_state, look_through
+from agent_memory.adapters.disk.directory_state import look_through, whole_look
 from agent_memory.adapters.store import shelf_looks
-from agent_memory.adapters.store.shelf_looks import ShelfLooks
+from agent_memory.adapters.store.shelf_looks import LATELY_NS, ShelfLooks
 from agent_memory.adapters.store.shelf_names import ShelfLook
 
 _LONGER_THAN_A_TICK_SECONDS = 0.03
@@ -102,6 +105,29 @@ def test_a_look_at_a_shelf_that_was_changed_just_now_does_not_serve(
     assert before is not _look(looks)
 
 
+@pytest.mark.parametrize("grain_ns", [4_000_000, 1_000_000_000, 2_000_000_000])
+def test_a_look_in_the_tick_of_a_change_serves_nobody_once_it_has_passed(
+    looks: ShelfLooks, topics: Path, monkeypatch: pytest.MonkeyPatch, grain_ns: int
+) -> None:
+    """The next change bears the same time, and shows in nothing that the directory is known by."""
+    changed_ns = topics.stat().st_mtime_ns // grain_ns * grain_ns
+    for name in ("lstat", "fstat"):
+        monkeypatch.setattr(os, name, partial(_touched_at, changed_ns, getattr(os, name)))
+    monkeypatch.setattr(time, "time_ns", lambda: changed_ns + grain_ns // 2)
+    seen = look_through(str(topics))
+    (topics / "c.md").write_text("in the same tick")
+    monkeypatch.setattr(time, "time_ns", lambda: changed_ns + 10_000_000_000)
+    looks.take("topics", seen)
+    assert "topics/c.md" in _look(looks, lately=False).files
+    assert "topics/c.md" in _look(looks).files
+
+
+def _touched_at(changed_ns: int, really_look: Callable[..., os.stat_result], path: object) -> os.stat_result:
+    status = really_look(path)
+    times = {"st_mtime_ns": changed_ns, "st_ctime_ns": changed_ns}
+    return os.stat_result(status, times) if S_ISDIR(status.st_mode) else status
+
+
 def test_a_shelf_that_is_not_there_is_empty_until_it_comes(tmp_path: Path) -> None:
     looks = ShelfLooks(str(tmp_path))
     assert _look(looks) == ShelfLook({}, ())
@@ -123,35 +149,59 @@ def test_its_state_is_that_of_the_directory(looks: ShelfLooks, topics: Path) -> 
     (topics / "directory.md").mkdir()
     (topics / "link.md").symlink_to("a.md")
     before = _look(looks).state
-    assert before == directory_state(str(topics))[0]
+    assert before == whole_look(str(topics)).state
     (topics / "other.txt").write_text("still no note")
-    assert _look(looks, lately=False).state == directory_state(str(topics))[0] != before
-    assert looks.look("archive").unwrap().state == directory_state(str(topics.parent / "archive"))[0]
+    assert _look(looks, lately=False).state == whole_look(str(topics)).state != before
+    assert looks.look("archive").unwrap().state == whole_look(str(topics.parent / "archive")).state
 
 
-def test_a_shelf_of_which_something_cannot_be_looked_at_has_no_state(
-    topics: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    class Unseen:
-        def __init__(self, entry: os.DirEntry[str]) -> None:
-            self.name, self.is_dir, self._entry = entry.name, entry.is_dir, entry
+class _Unseen:
+    """What `scandir` finds where not everything can be looked at, and the disk tells no kinds (DT_UNKNOWN)."""
 
-        def stat(self, *, follow_symlinks: bool) -> os.stat_result:
-            if self.name == "a.md":
-                raise PermissionError
-            return self._entry.stat(follow_symlinks=follow_symlinks)
+    def __init__(self, directory: int, unseen: str, kind: bool | OSError, entry: os.DirEntry[str]) -> None:
+        self.name, self._directory, self._unseen, self._kind, self._entry = entry.name, directory, unseen, kind, entry
 
+    def stat(self, *, follow_symlinks: bool) -> os.stat_result:
+        if self.name == self._unseen:
+            raise PermissionError
+        return self._entry.stat(follow_symlinks=follow_symlinks)
+
+    def is_dir(self, *, follow_symlinks: bool) -> bool:
+        os.fstat(self._directory)  # EBADF once it is closed
+        if isinstance(self._kind, OSError):
+            raise self._kind
+        return self._kind
+
+
+def _not_seeing(monkeypatch: pytest.MonkeyPatch, unseen: str, kind: bool | OSError = False) -> None:
     really_scan = os.scandir
 
     @contextmanager
-    def scan(path: int) -> Iterator[Iterator[Unseen]]:
-        with really_scan(path) as found:
-            yield map(Unseen, found)
+    def scan(directory: int) -> Generator[Iterator[_Unseen]]:
+        with really_scan(directory) as found:
+            yield map(partial(_Unseen, directory, unseen, kind), found)
 
     monkeypatch.setattr(os, "scandir", scan)
-    look = _look(ShelfLooks(str(topics.parent)))
+
+
+def test_a_shelf_of_which_something_cannot_be_looked_at_has_no_state(
+    looks: ShelfLooks, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _not_seeing(monkeypatch, "a.md")
+    look = _look(looks)
     assert look.state is None
     assert list(look.files) == ["topics/b.md"]
+
+
+@pytest.mark.parametrize(("kind", "is_directory"), [(True, True), (False, False), (OSError(errno.EIO, "EIO"), True)])
+def test_what_cannot_be_looked_at_may_be_a_directory_and_hides_nothing_else_p6(
+    looks: ShelfLooks, topics: Path, monkeypatch: pytest.MonkeyPatch, kind: bool | OSError, is_directory: bool
+) -> None:
+    (topics / "deeper").touch()
+    _not_seeing(monkeypatch, "deeper", kind)
+    look = _look(looks)
+    assert [(each.name, each.is_directory) for each in look.others] == [("deeper", is_directory)]
+    assert sorted(look.files) == ["topics/a.md", "topics/b.md"]
 
 
 def test_a_look_that_the_caller_has_taken_serves_once_and_only_while_every_name_stands_for_the_same_file(
@@ -166,6 +216,34 @@ def test_a_look_that_the_caller_has_taken_serves_once_and_only_while_every_name_
     looks.take("topics", seen)
     _replace(topics)
     assert _look(looks, lately=False) == ShelfLooks(str(topics.parent)).look("topics").unwrap()
+
+
+def test_a_look_that_was_handed_over_is_as_old_as_it_is(
+    looks: ShelfLooks, topics: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now_ns = 1_000_000_000_000
+    monkeypatch.setattr(time, "monotonic_ns", lambda: now_ns)
+    seen = look_through(str(topics))
+    _edit_in_place(topics)
+    new = ShelfLooks(str(topics.parent)).look("topics").unwrap()
+    now_ns += LATELY_NS
+    looks.take("topics", seen)
+    first = _look(looks, lately=False)
+    assert first != new
+    assert _look(looks) is first
+    now_ns += 1
+    assert looks.last("topics") is None
+    assert _look(looks) == new
+    looks.take("topics", seen)
+    assert _look(looks, lately=False) == new
+
+
+def test_a_look_that_was_handed_over_serves_the_next_look_or_none(looks: ShelfLooks, topics: Path) -> None:
+    before = _look(looks)
+    looks.take("topics", look_through(str(topics)))
+    assert _look(looks) is before  # the kept one serves
+    _edit_in_place(topics)
+    assert _look(looks, lately=False) == ShelfLooks(str(topics.parent)).look("topics").unwrap() != before
 
 
 def test_the_last_look_is_told_with_what_was_written_here_since(

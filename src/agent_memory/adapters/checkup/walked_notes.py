@@ -52,8 +52,8 @@ class WalkedNotes(DirectoryLook):
         unsound = [row for row in rows if row[1] not in sound or not row[0].endswith(".md")]
         for name, (mode, owner), mtime_ns in sorted(unsound):
             yield Found(f"{TOPICS}/{name}", mode, owner, mtime_ns // _MS_NS)
-        for entry, error in self.refused:
-            error.filename = f"{directory}/{entry.name}"
+        for name, _, error in self.refused:
+            error.filename = f"{directory}/{name}"
             yield error
 
     def mtimes_ms(self) -> Mapping[str, int]:

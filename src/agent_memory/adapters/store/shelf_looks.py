@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
@@ -18,22 +17,16 @@ from agent_memory.values import evolve, frozen
 LATELY_NS = 5_000_000_000
 """How old a look may be that serves again."""
 
-_GRAIN_NS = 20_000_000
-"""Of the times of directories, where they have parts of a second."""
-_COARSE_GRAIN_NS = 2_000_000_000
-"""Where they have none (FAT)."""
-_SECOND_NS = 1_000_000_000
-
 
 @frozen
 class _Kept:
-    """A look, and what the directory looked like before it."""
+    """A look, and what is known of its directory and its time."""
 
     look: ShelfLook
     directory: tuple[int, ...] | None
-    """None where another change at that moment would not show: then it serves nobody who asks for what is there lately."""
+    """See `DirectoryLook.directory`."""
     at_ns: int
-    """Of a clock that is never set."""
+    """See `DirectoryLook.at_ns`."""
     written: frozenset[str] = frozenset()
     """The paths of what was written here since."""
 
@@ -47,25 +40,27 @@ class ShelfLooks:
         self._seen: dict[str, DirectoryLook] = {}
 
     def take(self, shelf: str, seen: DirectoryLook) -> None:
-        """The next look is this one, if no name has come, gone or been given to another file since it was taken: for whoever
-        has looked since the call began, and has no need to look again."""
+        """The next look is this one, if it is at most `LATELY_NS` old, and no name has come, gone or been given to another
+        file since it was taken: for whoever has looked since the call began, and has no need to look again. A file that was
+        written in place meanwhile looks as it did."""
         self._seen[shelf] = seen
 
     def look(self, shelf: str, *, lately: bool = False) -> Result[ShelfLook, Error]:
-        """What is there now. With `lately` that of at most `LATELY_NS` ago will do, as long as no name has come, gone or been
-        given to another file since: what we write, and most editors, give it to another. A file that was written in place
-        meanwhile looks as it did."""
+        """What is there now, or was there at the look that was handed over since the last one (`take`). With `lately` that of
+        at most `LATELY_NS` ago will do, as long as no name has come, gone or been given to another file since: what we write,
+        and most editors, give it to another. A file that was written in place meanwhile looks as it did."""
         now_ns = time.monotonic_ns()
-        directory = _rested(f"{self._root}/{shelf}")
+        directory = directory_known_by(f"{self._root}/{shelf}")
+        seen = self._seen.pop(shelf, None)
         if lately and (kept := self._lately(shelf, directory, now_ns)) is not None:
             return Success(kept)
         before = self._kept.pop(shelf, None)
-        seen = self._seen.pop(shelf, None)
-        if seen is not None and seen.directory != directory:
+        if seen is not None and not _serves(seen, directory, now_ns):
             seen = None
+        at_ns = now_ns if seen is None else seen.at_ns
 
         def keep(look: ShelfLook) -> ShelfLook:
-            self._kept[shelf] = _Kept(look, directory, now_ns)
+            self._kept[shelf] = _Kept(look, directory, at_ns)
             return look
 
         return look_at_shelf(self._root, shelf, None if before is None else before.look.files, seen).map(keep)
@@ -92,26 +87,16 @@ class ShelfLooks:
 
     def names(self, shelf: str) -> Result[Iterable[str], Error]:
         """Every name that is on a shelf now, whatever it is, in no order: to be gone through once."""
-        look = self._lately(shelf, _rested(f"{self._root}/{shelf}"), time.monotonic_ns())
+        look = self._lately(shelf, directory_known_by(f"{self._root}/{shelf}"), time.monotonic_ns())
         if look is None:
             return names_inside(self._root, shelf).map(iter)
         return Success(chain((path[len(shelf) + 1 :] for path in look.files), (each.name for each in look.others)))
 
     def _lately(self, shelf: str, directory: tuple[int, ...] | None, now_ns: int) -> ShelfLook | None:
         kept = self._kept.get(shelf)
-        if kept is None or directory is None or kept.directory != directory or now_ns - kept.at_ns > LATELY_NS:
-            return None
-        return kept.look
+        return kept.look if kept is not None and _serves(kept, directory, now_ns) else None
 
 
-def _rested(directory: str) -> tuple[int, ...] | None:
-    """What the directory is known by; None where another change right now would not show."""
-    try:
-        status = os.lstat(directory)
-    except OSError:
-        return None
-    touched_ns = max(status.st_mtime_ns, status.st_ctime_ns)
-    grain_ns = _GRAIN_NS if touched_ns % _SECOND_NS else _COARSE_GRAIN_NS
-    if time.time_ns() - touched_ns < grain_ns:
-        return None
-    return directory_known_by(status)
+def _serves(look: _Kept | DirectoryLook, directory: tuple[int, ...] | None, now_ns: int) -> bool:
+    """Whether a look serves again while its directory is known by this."""
+    return directory is not None and look.directory == directory and now_ns - look.at_ns <= LATELY_NS

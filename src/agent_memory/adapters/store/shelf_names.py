@@ -27,6 +27,7 @@ class OtherName(NamedTuple):
 
     name: str
     is_directory: bool = False
+    """Or may be one: a disk may not tell of what cannot be looked at."""
     oddity: int | OSError | None = None
     """Why it is none, though it has a name that notes have: its `st_mode`, or what the operating system said."""
 
@@ -38,8 +39,8 @@ class ShelfLook:
     files: Mapping[str, int]
     """How each regular file of a note looks (`directory_state.look_of`), by its path relative to the root."""
     others: Sequence[OtherName]
-    state: int | None = NOWHERE[0]
-    """What `directory_state` says of the shelf; None where something on it cannot be looked at."""
+    state: int | None = NOWHERE
+    """See `DirectoryLook`; None where something on it cannot be looked at."""
 
 
 class Odd(NamedTuple):
@@ -75,7 +76,7 @@ def _sorted_out(look: DirectoryLook, prefix: str, before: Mapping[str, int]) -> 
     if not all(are_notes):
         others = [_other(name, look.irregular.get(name)) for name in compress(names, map(not_, are_notes))]
         names, looks = list(compress(names, are_notes)), list(compress(looks, are_notes))
-    others += (_refused(entry, error) for entry, error in look.refused)
+    others += (_refused(*each) for each in look.refused)
     paths = [prefix + name for name in names]
     files = dict(before)
     files.update(zip(paths, looks, strict=True))  # a path that is in it stays the very same
@@ -88,10 +89,8 @@ def _other(name: str, mode: int | None) -> OtherName:
     return OtherName(name, oddity=mode) if _is_named_so(name) else OtherName(name, mode is not None and S_ISDIR(mode))
 
 
-def _refused(entry: os.DirEntry[str], error: OSError) -> OtherName:
-    if _is_named_so(entry.name):
-        return OtherName(entry.name, oddity=error)
-    return OtherName(entry.name, entry.is_dir(follow_symlinks=False))
+def _refused(name: str, may_be_directory: bool, error: OSError) -> OtherName:
+    return OtherName(name, oddity=error) if _is_named_so(name) else OtherName(name, may_be_directory)
 
 
 def _is_named_so(name: str) -> bool:
