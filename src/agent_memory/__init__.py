@@ -157,7 +157,7 @@ if TYPE_CHECKING:
     )
     from agent_memory.searching import Searching as Searching
     from agent_memory.service import MemoryService as MemoryService, Remembered as Remembered
-    from agent_memory.shown_entries import ShownEntry as ShownEntry
+    from agent_memory.shown_entries import ShownEntries as ShownEntries, ShownEntry as ShownEntry
     from agent_memory.wording import describe as describe
 
 _NAMES = {
@@ -229,7 +229,7 @@ _NAMES = {
     "reading": "ListFilter ListedEntries ReadEntry Reading",
     "searching": "Searching",
     "service": "MemoryService Remembered",
-    "shown_entries": "ShownEntry",
+    "shown_entries": "ShownEntries ShownEntry",
     "wording": "describe",
 }
 """What is public of each module."""

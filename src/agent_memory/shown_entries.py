@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import starmap
 from typing import cast, overload
 
 from agent_memory.domain.entry import Listed, Usage
@@ -61,7 +62,7 @@ class ShownEntries(Sequence[ShownEntry]):
         return len(self.tiers)
 
     def __iter__(self) -> Iterator[ShownEntry]:
-        return map(ShownEntry, self.listed, self.usages, self.tiers, self.open_boxes)
+        return starmap(ShownEntry, zip(self.listed, self.usages, self.tiers, self.open_boxes, strict=True))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, ShownEntries | tuple) and tuple(self) == tuple(cast("Sequence[object]", other))
