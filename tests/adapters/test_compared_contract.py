@@ -13,6 +13,7 @@ from agent_memory.domain.analysis.outline import Outline
 from agent_memory.domain.analysis.outlines import Outlines
 from agent_memory.domain.findings import Finding, FindingKind, Profile
 from agent_memory.ports import KeptComparisons
+from agent_memory.values import evolve
 
 ONE, OTHER, THIRD = "1" * 64, "2" * 64, "3" * 64
 COMPARED = Compared(
@@ -50,12 +51,28 @@ def test_that_nothing_was_found_is_known_too(kept: KeptComparisons) -> None:
     assert kept.recall(ONE) == Compared()
 
 
-def test_the_last_two_are_kept(kept: KeptComparisons) -> None:
+def test_the_last_two_of_the_same_notes_are_kept(kept: KeptComparisons) -> None:
+    less = evolve(COMPARED, findings=COMPARED.findings[:1])
     kept.keep(ONE, COMPARED)
-    kept.keep(OTHER, Compared())
-    assert (kept.recall(ONE), kept.recall(OTHER)) == (COMPARED, Compared())
-    kept.keep(ONE, Compared())
-    assert (kept.recall(ONE), kept.recall(OTHER)) == (Compared(), Compared())
+    kept.keep(OTHER, less)
+    assert (kept.recall(ONE), kept.recall(OTHER)) == (COMPARED, less)
+    kept.keep(ONE, less)
+    assert (kept.recall(ONE), kept.recall(OTHER)) == (less, less)
+
+
+def test_what_names_a_note_that_is_not_among_those_compared_now_goes(kept: KeptComparisons) -> None:
+    without = Compared(outlines=COMPARED.outlines.only(["id__aaaaaa"]))
+    kept.keep(ONE, COMPARED)
+    kept.keep(OTHER, without)
+    assert (kept.recall(ONE), kept.recall(OTHER)) == (None, without)
+    kept.keep(ONE, COMPARED)
+    assert (kept.recall(ONE), kept.recall(OTHER)) == (COMPARED, None), "or a later recall would leave the first"
+
+
+def test_where_nothing_may_be_kept_nothing_stays(kept: KeptComparisons) -> None:
+    kept.keep(ONE, COMPARED)
+    kept.keep(OTHER, None)
+    assert (kept.recall(ONE), kept.recall(OTHER)) == (None, None)
 
 
 def _written(root: Path) -> Path:
@@ -98,11 +115,11 @@ def test_what_another_version_found_is_not_believed(tmp_path: Path) -> None:
 
 
 def test_what_is_too_large_is_not_kept(tmp_path: Path) -> None:
-    files = ComparedFiles(tmp_path, "1", max_bytes=400)
+    files = ComparedFiles(tmp_path, "1", max_bytes=300)
     files.keep(ONE, Compared())
     assert files.recall(ONE) == Compared()
     files.keep(OTHER, COMPARED)
-    assert (files.recall(ONE), files.recall(OTHER)) == (Compared(), None)
+    assert (files.recall(ONE), files.recall(OTHER)) == (None, None)
 
 
 def test_a_place_that_cannot_be_written_is_done_without(tmp_path: Path) -> None:

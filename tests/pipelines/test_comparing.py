@@ -167,6 +167,18 @@ def test_nothing_of_a_secret_note_is_kept(world: World, comparisons: list[int]) 
     assert world.store.asked == [secret]
 
 
+def test_a_note_that_became_secret_is_in_nothing_that_is_kept(world: World) -> None:
+    world.look()
+    assert isinstance(world.compared, DictCompared)
+    assert any(world.third in each.outlines for each in world.compared.kept.values()), "positive control"
+    world.change(world.third, sensitivity=Sensitivity.SECRET)
+    world.look()
+    assert [sorted(each.outlines) for each in world.compared.kept.values()] == [sorted((world.one, world.other))]
+    world.change(world.other, sensitivity=Sensitivity.SECRET)
+    world.look()
+    assert world.compared.kept == {}, "it contradicts another, which would be missing"
+
+
 def test_where_a_secret_note_is_like_another_nothing_is_kept_and_both_are_always_told(world: World) -> None:
     secret = world.note("Lamp server", PORT, sensitivity=Sensitivity.SECRET)
     for _ in range(2):

@@ -1,4 +1,4 @@
-"""What comparing all notes found, as `.cache/compared` and back, for the last stores that were compared.
+"""What comparing all notes found, as `.cache/compared` and back, for the last two times that the same notes were compared.
 
 `[(key, comparison), …]`, the last one first (see `sealed_marshal` for what is around it); each comparison is marshal of columns.
 """
@@ -21,9 +21,13 @@ _MOST_KEPT = 2
 """A defrag leaves alone what changed in every run, which an examination does not."""
 
 
-def render_compared(program: str, data: bytes, key: str, compared: Compared) -> bytes:
-    """The file with this comparison and with the one before it in `data`, a file of the same program or anything else."""
-    others = [each for each in _kept(program, data) if each[0] != key]
+def render_compared(program: str, data: bytes, key: str, compared: Compared | None) -> bytes:
+    """The file with this comparison and with the one before it in `data`, a file of the same program or anything else, if that
+    is of the same notes: of others one may be secret by now. With None a file without any."""
+    if compared is None:
+        return sealed_value([], _LAYOUT, program)
+    same = frozenset(compared.outlines.slots)
+    others = [each for each in _kept(program, data) if each[0] != key and _ids_in(each[1]) == same]
     kept = [(key, marshal.dumps(_packed(compared), _MARSHAL_VERSION)), *others[: _MOST_KEPT - 1]]
     return sealed_value(kept, _LAYOUT, program)
 
@@ -47,6 +51,11 @@ def _packed(compared: Compared) -> tuple[Any, ...]:
         list(outlines.slots),
         tuple([getattr(columns, name) for name in _OUTLINES]),
     )
+
+
+def _ids_in(packed: bytes) -> frozenset[str]:
+    _, ids, _ = marshal.loads(packed)
+    return frozenset(ids)
 
 
 def _unpacked(packed: bytes) -> Compared:

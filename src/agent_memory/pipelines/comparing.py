@@ -27,9 +27,8 @@ def analysed(io: DefragIo, live: Sequence[Listed], facts: AnalysisFacts, missed:
         outlines = known.outlines.joined(dict(_outlined(io, live, known, missed)))
         return analyze_compared(live, evolve(known, outlines=outlines), facts)
     compared, read = _compared(io, live, facts, missed)
-    kept = may_be_kept(compared, live, read)
-    if io.compared is not None and kept is not None:
-        io.compared.keep(key, kept)
+    if io.compared is not None:
+        io.compared.keep(key, may_be_kept(compared, live, read))
     return analyze_compared(read, compared, facts)
 
 

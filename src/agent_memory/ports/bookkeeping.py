@@ -61,8 +61,9 @@ class KeptComparisons(Protocol):
         known."""
         ...
 
-    def keep(self, key: str, compared: Compared) -> None:
-        """Remember it; what was found in other notes may go."""
+    def keep(self, key: str, compared: Compared | None) -> None:
+        """Remember it. What was found before may go, and what was found in other notes goes: one of them may be secret by now.
+        None is for what may not be kept (`analysis.compared.may_be_kept`): then nothing stays."""
         ...
 
 

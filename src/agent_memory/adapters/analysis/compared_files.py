@@ -27,10 +27,13 @@ class ComparedFiles:
         """See the port."""
         return parse_compared(self.program, self._data(), key)
 
-    def keep(self, key: str, compared: Compared) -> None:
+    def keep(self, key: str, compared: Compared | None) -> None:
         """See the port."""
-        data = render_compared(self.program, self._data(), key, compared)
-        if len(data) <= self.max_bytes:
+        before = self._data()
+        data = render_compared(self.program, before, key, compared)
+        if len(data) > self.max_bytes:
+            data = render_compared(self.program, before, key, None)
+        if data != before:
             write_derived(self.root, CACHE_NAME, data)
 
     def _data(self) -> bytes:

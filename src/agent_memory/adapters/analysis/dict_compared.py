@@ -16,6 +16,11 @@ class DictCompared:
         """See the port."""
         return self.kept.get(key)
 
-    def keep(self, key: str, compared: Compared) -> None:
+    def keep(self, key: str, compared: Compared | None) -> None:
         """See the port."""
+        if compared is None:
+            self.kept.clear()
+            return
+        same = compared.outlines.slots.keys()
+        self.kept = {other: each for other, each in self.kept.items() if each.outlines.slots.keys() == same}
         self.kept[key] = compared

@@ -126,9 +126,8 @@ class NoteExamination:
         if known is not None:
             return evolve(known, outlines=known.outlines.joined(self._outlines(known, each_alone)))
         compared = self._compared_anew(live, facts, each_alone)
-        kept = may_be_kept(compared, live, each_alone.read())
-        if self.compared is not None and kept is not None:
-            self.compared.keep(key, kept)
+        if self.compared is not None:
+            self.compared.keep(key, may_be_kept(compared, live, each_alone.read()))
         return compared
 
     def _outlines(self, known: Compared, each_alone: EachAlone) -> Mapping[str, Outline]:
