@@ -12,7 +12,7 @@ import subprocess
 import sys
 import weakref
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -25,7 +25,7 @@ from agent_memory.adapters.disk.locks import KernelLocks
 from agent_memory.adapters.index import file_batch, index_database, look_ahead, refreshing, shelf_look
 from agent_memory.adapters.index.index_database import DIRECTORY, NAME
 from agent_memory.adapters.index.index_files import IndexFiles
-from agent_memory.adapters.index.refresh_notices import MADE_ANEW
+from agent_memory.adapters.index.refresh_notices import MADE_ANEW, pending_notice, unreadable_notice
 from agent_memory.adapters.index.shelf_look import ShelfChanges, ShelvesLook
 from agent_memory.adapters.store.entry_files import read_image
 from agent_memory.adapters.store.store_files import StoreFiles
@@ -33,6 +33,7 @@ from agent_memory.domain.searching.indexed_note import Refreshed
 from agent_memory.domain.searching.matching import NoteFilter, TermWeights
 from agent_memory.domain.searching.query_words import query_words
 from agent_memory.errors import StoreIo
+from agent_memory.values import evolve
 
 A, B, C = "id__aaaaaa", "id__bbbbbb", "id__cccccc"
 
@@ -649,6 +650,67 @@ def test_a_file_that_cannot_be_read_is_told_and_found_once_it_can_p6(
     index = IndexFiles(root)
     assert index.refresh().unwrap().notices == ()
     assert found(index, "zebra") == [A, B]
+
+
+# -- what was written here --------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def written(root: Path, topics: Path, rested: None, monkeypatch: pytest.MonkeyPatch) -> tuple[StoreFiles, IndexFiles]:
+    """A store, and an index that was in line with it a moment ago."""
+    monkeypatch.setattr(index_database, "WAIT_SECONDS", 0.01)
+    put(topics, A, "zebra")
+    put(topics, B, "zebra")
+    store = StoreFiles(root, KernelLocks(root))
+    index = IndexFiles(root, lambda: store.looks)
+    index.refresh(lately=True).unwrap()
+    return store, index
+
+
+def write(store: StoreFiles, text: str) -> None:
+    stored = store.read(A).unwrap()
+    store.write(evolve(stored.entry, body=f"{text}\n"), stored.listed.content_hash).unwrap()
+
+
+def test_what_was_written_while_another_process_is_at_work_is_pending(
+    root: Path, written: tuple[StoreFiles, IndexFiles]
+) -> None:
+    store, index = written
+    write(store, "camel")
+    with closing(sqlite3.connect(database(root), isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        done = index.take_in_written().unwrap()
+    assert (done.notes, done.read, done.pending) == (2, 0, 1)
+    assert done.notices == (pending_notice(1),)
+    assert found(index, "camel") == []
+    assert index.take_in_written().unwrap().read == 1
+    assert found(index, "camel") == [A]
+
+
+def test_what_was_written_is_told_before_it_is_taken_in_and_what_cannot_be_read_after_it_p6(
+    written: tuple[StoreFiles, IndexFiles], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, index = written
+    write(store, "camel")
+    failing = Failure(StoreIo("", "read", "EIO", "Input/output error"))
+    monkeypatch.setattr(file_batch, "read_image", lambda *_: failing)
+    told: list[int] = []
+    done = index.take_in_written(told.append).unwrap()
+    assert told == [1]
+    assert (done.read, done.unreadable, done.notices) == (0, 1, (unreadable_notice(1),))
+
+
+def test_damage_that_was_met_before_something_was_written_is_told_with_it(
+    root: Path, written: tuple[StoreFiles, IndexFiles]
+) -> None:
+    store, index = written
+    index.close()
+    bad_postings(database(root))
+    assert found(index, "zebra") == [A, B]
+    write(store, "camel")
+    assert index.take_in_written().unwrap().notices == (MADE_ANEW,)
+    assert index.take_in_written().unwrap().notices == ()
+    assert found(index, "camel") == [A]
 
 
 def test_an_index_that_nothing_refers_to_any_more_is_closed_without_a_warning(

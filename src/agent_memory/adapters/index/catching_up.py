@@ -57,8 +57,11 @@ class CatchingUp:
         found = written_since(self._looks())
         if found is None:
             return self.refresh(left=left, lately=True)
-        taken = self._kept.recovered(lambda: self._with_written(*found))
-        return taken.bind(lambda done: self.refresh(left=left, lately=True) if done is None else Success(done))
+        match sealed(self._kept.recovered(lambda: self._with_written(*found, left))):
+            case Failure(error):
+                return Failure(error)
+            case Success(done):
+                return self.refresh(left=left, lately=True) if done is None else Success(self._told(done))
 
     def refilled(self, patience_seconds: float | None = None, left: Left | None = None) -> Result[Refreshed, Error]:
         """The same, without a word of what was made anew."""
@@ -95,16 +98,23 @@ class CatchingUp:
                     return Refreshed(int(fact(connection, NOTES)), pending=unknown, notices=_notices(database))
         return self._refreshed(look, patience_seconds, left)
 
-    def _with_written(self, state: bytes, paths: frozenset[str]) -> Refreshed | None:
-        """Where the index holds exactly what this is the state of, what it holds with these; else None."""
+    def _with_written(self, state: bytes, paths: frozenset[str], left: Left | None) -> Refreshed | None:
+        """What the index holds with these, if it holds exactly what this is the state of, and no other process is at work on
+        it; else None."""
         from agent_memory.adapters.index.refreshing import Refreshing
         from agent_memory.adapters.index.shelf_look import ShelvesLook
 
         if self._as_kept(state) is None:
             return None
         database = self._kept.opened()
-        nothing_else = ShelvesLook(self._kept.root, (), None)
-        return Refreshing(nothing_else, database, self._kept.segments, self._known_to(database)).run_with(sorted(paths))
+        known, nothing_else = self._known_to(database), ShelvesLook(self._kept.root, (), None)
+        refreshing = Refreshing(nothing_else, database, self._kept.segments, known, tell_left=left)
+        try:
+            return _ended(refreshing.run_with(sorted(paths)), database)
+        except sqlite3.Error as error:
+            if not is_busy(error):
+                raise
+            return None
 
     def _known_to(self, database: IndexDatabase) -> KnownFiles:
         from agent_memory.adapters.index.known_files import KnownFiles
@@ -145,7 +155,6 @@ class CatchingUp:
         from agent_memory.adapters.index.refreshing import Refreshing
 
         database = self._kept.opened()
-        notices = _notices(database)
         known = self._known_to(database)
         refreshing = Refreshing(look, database, self._kept.segments, known, patience_seconds, left)
         try:
@@ -154,13 +163,19 @@ class CatchingUp:
             if not is_busy(error):
                 raise
             done = refreshing.as_far_as_it_came()
-        if done.read > _MOST_IN_HASTE:
-            database.connection.execute("PRAGMA shrink_memory")  # pages of what was written: no question needs so many
-        if done.pending:
-            notices += (pending_notice(done.pending),)
-        if done.unreadable:
-            notices += (unreadable_notice(done.unreadable),)
-        return evolve(done, notices=notices)
+        return _ended(done, database)
+
+
+def _ended(done: Refreshed, database: IndexDatabase) -> Refreshed:
+    """With what is to be said of it; memory that only writing needs is let go."""
+    if done.read > _MOST_IN_HASTE:
+        database.connection.execute("PRAGMA shrink_memory")  # pages of what was written: no question needs so many
+    notices = _notices(database)
+    if done.pending:
+        notices += (pending_notice(done.pending),)
+    if done.unreadable:
+        notices += (unreadable_notice(done.unreadable),)
+    return evolve(done, notices=notices)
 
 
 def _notices(database: IndexDatabase) -> tuple[str, ...]:

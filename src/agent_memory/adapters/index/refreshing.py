@@ -52,10 +52,10 @@ class Refreshing:
         return self._so_far(left)
 
     def run_with(self, paths: Sequence[str]) -> Refreshed:
-        """Only these are taken in, where everything else is as the look had it."""
-        self._taken(list(paths), math.inf)
+        """Only these are taken in, all of them, where everything else is as the look had it. sqlite3.Error as of `run`."""
+        left = self._taken(list(paths), math.inf)
         self._keep_state(None)  # of what was written just now nothing is believed yet
-        return self._so_far(())
+        return self._so_far(left)
 
     def as_far_as_it_came(self) -> Refreshed:
         """What a pass came to that another process kept from going on."""
