@@ -12,7 +12,7 @@ from attrs import evolve
 from hypothesis import given, strategies as st
 
 from agent_memory.domain.entry import Meta
-from agent_memory.domain.text.file_name import MAX_NAME_BYTES, file_name_of, id_in_name, title_in_name
+from agent_memory.domain.text.file_name import MAX_NAME_BYTES, file_name_of, id_in_name, is_note_name, title_in_name
 from agent_memory.domain.text.ids import ID_PATTERN, mint_id
 from agent_memory.domain.text.tags import normal_tags
 
@@ -124,6 +124,22 @@ def test_a_name_is_read_back(name: str, id: str | None, title: str) -> None:
 
 
 @pytest.mark.shared
+@pytest.mark.parametrize(
+    ("name", "is_one"),
+    [
+        ("a.md", True),
+        ("a b.tmp.md", True),
+        ("a\n.md", True),
+        (".md", False),
+        (".a.md", False),
+        ("a.MD", False),
+        ("a", False),
+    ],
+)
+def test_notes_are_told_from_other_files_by_name(name: str, is_one: bool) -> None:
+    assert is_note_name(name) is is_one
+
+
 def test_naughty_titles_and_attacks_give_safe_names_p21(shared: Path) -> None:
     corpora = shared / "corpora"
     titles = json.loads((corpora / "naughty-strings/blns.json").read_text())

@@ -45,6 +45,7 @@ def topics(root: Path) -> Path:
     (topics / "deeper").mkdir(mode=0o700)
     (topics / "link.md").symlink_to("/etc/hostname")
     (topics / "link").symlink_to("nowhere")
+    (topics / ".link.md").symlink_to("nowhere")
     os.mkfifo(topics / "pipe.md", 0o600)
     return topics
 
@@ -64,6 +65,8 @@ def test_the_same_is_told_as_of_every_file(root: Path, topics: Path) -> None:
         "odd-file",
         "sync-conflict-file",
     }, "positive control"
+    odd = {each.subject for each in symptoms(every) if each.code == "odd-file"}
+    assert odd == {"topics/link", "topics/.link.md"}, "what has the name of a note is told of as one"
     assert "topics/a sound one.md" not in [each.path for each in found if isinstance(each, Found)]
     assert dict(notes.mtimes_ms()) == {
         f"{TOPICS}/{each.name}": each.lstat().st_mtime_ns // 1_000_000 for each in topics.iterdir()

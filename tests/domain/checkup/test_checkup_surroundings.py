@@ -90,6 +90,8 @@ class TestFiles:
         note = Found("topics/x.md", stat.S_IFLNK | 0o777, ME, NOW)
         cache = directory(".cache/listing-topics")
         assert codes(examine_files((ROOT, link, note, cache), ME, NOW)) == ["odd-file", "damaged-cache"]
+        hidden = evolve(note, path="topics/.x.md")  # it is among no notes, so it is told of here
+        assert codes(examine_files((ROOT, hidden), ME, NOW)) == ["odd-file"]
 
     def test_copies_of_state_that_a_synchronising_program_made(self) -> None:
         copy = file("usage/lamp.sync-conflict-20260213-143005-ABCDEFG.jsonl")

@@ -8,7 +8,8 @@ from operator import attrgetter
 
 from agent_memory.adapters.disk.directory_state import DirectoryLook, look_through
 from agent_memory.adapters.store.entry_files import TOPICS
-from agent_memory.domain.checkup.file_checks import Found, is_sound_note
+from agent_memory.domain.checkup.file_checks import Found, is_closed_file
+from agent_memory.domain.text.file_name import is_note_name
 from agent_memory.garbage import keeping_all
 
 _MS_NS = 1_000_000
@@ -47,9 +48,9 @@ class WalkedNotes(DirectoryLook):
             return
         self.is_whole = True
         user = os.getuid()
-        sound = {each for each in {*self._rights} if is_sound_note(".md", *each, user)}
+        closed = {each for each in {*self._rights} if is_closed_file(*each, user)}
         rows = zip(self.names, self._rights, self._mtimes_ns, strict=True)
-        unsound = [row for row in rows if row[1] not in sound or not row[0].endswith(".md")]
+        unsound = [row for row in rows if row[1] not in closed or not is_note_name(row[0])]
         for name, (mode, owner), mtime_ns in sorted(unsound):
             yield Found(f"{TOPICS}/{name}", mode, owner, mtime_ns // _MS_NS)
         for name, _, error in self.refused:

@@ -17,8 +17,9 @@ from agent_memory.adapters.index.known_files import names_sum, path_sum
 from agent_memory.adapters.index.look_ahead import shelf_paths
 from agent_memory.adapters.index.shelf_state import SeenShelves, joined_state, see_shelves
 from agent_memory.adapters.store.entry_files import ARCHIVE, TOPICS
-from agent_memory.adapters.store.shelf_names import NOTE_ENDING, ShelfLook, is_text, look_at_shelf
+from agent_memory.adapters.store.shelf_names import ShelfLook, is_text, look_at_shelf
 from agent_memory.domain.results import sealed
+from agent_memory.domain.text.file_name import is_note_name
 from agent_memory.errors import Error
 from agent_memory.values import frozen
 
@@ -92,7 +93,7 @@ class ShelvesLook:
         return ShelfChanges(unknown, others, gone)
 
     def _seen(self, path: str, name: str, look: int) -> SeenFile | None:
-        if not name.endswith(NOTE_ENDING) or name[0] == "." or not (name.isprintable() or is_text(name)):
+        if not is_note_name(name) or not (name.isprintable() or is_text(name)):
             return None
         try:
             status = os.lstat(f"{self.root}/{path}")

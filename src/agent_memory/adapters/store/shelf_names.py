@@ -15,11 +15,10 @@ from agent_memory.adapters.disk.directory_state import NOWHERE, DirectoryLook, l
 from agent_memory.adapters.disk.io_errors import store_io
 from agent_memory.adapters.disk.paths import directory_inside
 from agent_memory.domain.results import sealed
+from agent_memory.domain.text.file_name import is_note_name
 from agent_memory.errors import Error
 from agent_memory.garbage import keeping_all
 from agent_memory.values import frozen
-
-NOTE_ENDING = ".md"
 
 
 class OtherName(NamedTuple):
@@ -69,8 +68,7 @@ def look_at_shelf(
 
 def _sorted_out(look: DirectoryLook, prefix: str, before: Mapping[str, int]) -> ShelfLook:
     names, looks, others = look.names, look.looks, list[OtherName]()
-    # As `_is_named_so`, in half the time.
-    are_notes = [name[-3:] == NOTE_ENDING and name[0] != "." for name in names]
+    are_notes = list(map(is_note_name, names))
     if look.irregular:
         are_notes = [is_note and name not in look.irregular for name, is_note in zip(names, are_notes, strict=True)]
     if not all(are_notes):
@@ -86,16 +84,11 @@ def _sorted_out(look: DirectoryLook, prefix: str, before: Mapping[str, int]) -> 
 
 
 def _other(name: str, mode: int | None) -> OtherName:
-    return OtherName(name, oddity=mode) if _is_named_so(name) else OtherName(name, mode is not None and S_ISDIR(mode))
+    return OtherName(name, oddity=mode) if is_note_name(name) else OtherName(name, mode is not None and S_ISDIR(mode))
 
 
 def _refused(name: str, may_be_directory: bool, error: OSError) -> OtherName:
-    return OtherName(name, oddity=error) if _is_named_so(name) else OtherName(name, may_be_directory)
-
-
-def _is_named_so(name: str) -> bool:
-    """Whether it has a name that notes have."""
-    return name.endswith(NOTE_ENDING) and not name.startswith(".")
+    return OtherName(name, oddity=error) if is_note_name(name) else OtherName(name, may_be_directory)
 
 
 def looks_of(path: str) -> int | Odd:

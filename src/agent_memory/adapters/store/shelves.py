@@ -26,7 +26,6 @@ from agent_memory.adapters.store.listing_cache import ListingCache, believed_by
 from agent_memory.adapters.store.listing_changes import FEW, brought_up_to_date
 from agent_memory.adapters.store.shelf_looks import ShelfLooks
 from agent_memory.adapters.store.shelf_names import (
-    NOTE_ENDING,
     OtherName,
     ShelfLook,
     is_open_directory,
@@ -37,7 +36,7 @@ from agent_memory.adapters.store.shelf_names import (
 from agent_memory.domain.entry import Listed, Listing, UnreadableFile
 from agent_memory.domain.packed_entries import Entries, Packed, Unpacking, column_of, unpacking
 from agent_memory.domain.results import sealed
-from agent_memory.domain.text.file_name import id_in_name
+from agent_memory.domain.text.file_name import NOTE_ENDING, id_in_name
 from agent_memory.domain.text.ids import is_id
 from agent_memory.errors import Error
 from agent_memory.formats.listing_rows import NEVER, Rows, Seen

@@ -10,6 +10,7 @@ from agent_memory.domain.checkup import catalogue as of
 from agent_memory.domain.checkup.name_checks import is_sync_conflict
 from agent_memory.domain.checkup.symptom import Severity, Symptom
 from agent_memory.domain.instants import HOUR_MS
+from agent_memory.domain.text.file_name import is_note_name
 from agent_memory.values import frozen
 
 _LITTER = re.compile(r"\.tmp-[0-9a-f]{16}", re.ASCII)
@@ -18,7 +19,9 @@ LITTER_AGE_MS = HOUR_MS
 """A younger one may be another process's write on its way."""
 _STAGED = re.compile(r"\.transaction/\d+\.new", re.ASCII)
 _CACHE = re.compile(r"\.cache/listing-[a-z]+", re.ASCII)
-_NOTES = re.compile(r"topics/[^/]+\.md", re.DOTALL)
+_TOPICS = "topics"
+_OF_OTHERS = 0o077
+"""The rights of all who are not the owner."""
 
 
 @frozen
@@ -46,14 +49,14 @@ def is_odd_cache(found: Found) -> bool:
     return _CACHE.fullmatch(found.path) is not None and not stat.S_ISREG(found.mode)
 
 
-def is_sound_note(name: str, mode: int, owner: int, user: int) -> bool:
-    """Whether a file of `topics/` is one of which there is nothing to be said from outside."""
-    return name.endswith(".md") and owner == user and stat.S_ISREG(mode) and not stat.S_IMODE(mode) & 0o077
+def is_closed_file(mode: int, owner: int, user: int) -> bool:
+    """Whether it is a regular file of this user, to which nobody else has any right."""
+    return owner == user and stat.S_ISREG(mode) and not mode & _OF_OTHERS
 
 
 def is_loose(found: Found) -> bool:
     """Whether others than the owner have any right to it."""
-    return (stat.S_ISREG(found.mode) or stat.S_ISDIR(found.mode)) and bool(stat.S_IMODE(found.mode) & 0o077)
+    return (stat.S_ISREG(found.mode) or stat.S_ISDIR(found.mode)) and bool(found.mode & _OF_OTHERS)
 
 
 def tight_mode(found: Found) -> int:
@@ -86,9 +89,14 @@ def _examine(each: Found, user: int, now_ms: int, open_to_others: bool) -> Itera
     elif is_odd_cache(each):
         yield of.DAMAGED_CACHE.found(subject, "It should be a file, and keeps listings slow")
     elif not (stat.S_ISREG(each.mode) or stat.S_ISDIR(each.mode)):
-        if not _NOTES.fullmatch(each.path):  # those are among the unreadable notes
+        if not _is_to_be_note(each.path):  # those are among the unreadable notes
             yield of.ODD_FILE.found(subject, "It is neither file nor directory, and nothing in the store follows it")
-    elif not _NOTES.fullmatch(each.path) and is_sync_conflict(subject.rpartition("/")[2]):
+    elif not _is_to_be_note(each.path) and is_sync_conflict(subject.rpartition("/")[2]):
         yield of.SYNC_CONFLICT_FILE.found(
             subject, "Two machines wrote the same file at once; keep one of both, and remove this name"
         )
+
+
+def _is_to_be_note(path: str) -> bool:
+    directory, _, name = path.rpartition("/")
+    return directory == _TOPICS and is_note_name(name)

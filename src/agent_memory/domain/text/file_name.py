@@ -15,6 +15,7 @@ MAX_NAME_BYTES = 200
 MAX_TITLE_BYTES = 120
 """Of a title beside tags; a title without tags may use all the room."""
 
+NOTE_ENDING = ".md"
 UNTITLED = "untitled"
 _SEPARATOR = " --"
 _NAME_ID = late_pattern(rf"(?:^| )({ID_PATTERN})\.md\Z")
@@ -42,11 +43,16 @@ def file_name_of(meta: Meta) -> str:
     Holds the title, the tags in their order as far as they fit, and the id. Two entries whose ids differ casefolded never
     have the same name under NFC and casefold.
     """
-    ending = f" {meta.id}.md"
+    ending = f" {meta.id}{NOTE_ENDING}"
     room = MAX_NAME_BYTES - len(ending) - len(_SEPARATOR)
     tags = normal_tags(meta.tags)
     title = _title_part(meta.title, MAX_TITLE_BYTES if tags else room)
     return title + _SEPARATOR + _tags_part(tags, room - _decomposed_bytes(title)) + ending
+
+
+def is_note_name(name: str) -> bool:
+    """Whether a file of this name on a shelf is to be a note: a hidden one is some other program's."""
+    return name.endswith(NOTE_ENDING) and not name.startswith(".")
 
 
 def id_in_name(name: str) -> str | None:
