@@ -10,7 +10,7 @@ from agent_memory.adapters.analysis.compared_files import CACHE_NAME, ComparedFi
 from agent_memory.adapters.analysis.dict_compared import DictCompared
 from agent_memory.domain.analysis.compared import Compared
 from agent_memory.domain.analysis.outline import Outline
-from agent_memory.domain.analysis.outlines import Outlines
+from agent_memory.domain.analysis.outlines import NO_OUTLINES
 from agent_memory.domain.findings import Finding, FindingKind, Profile
 from agent_memory.ports import KeptComparisons
 from agent_memory.values import evolve
@@ -21,7 +21,7 @@ COMPARED = Compared(
         Finding(FindingKind.NEAR_DUPLICATE, ("id__aaaaaa", "id__bbbbbb"), "93% of “Cartões” are in both", 0.93),
         Finding(FindingKind.ONE_WAY_LINK, ("id__bbbbbb", "id__aaaaaa"), "it does not link back", 0.1),
     ),
-    Outlines.of(
+    NO_OUTLINES.joined(
         {
             "id__bbbbbb": Outline(Profile(120, 3, True), ("id__aaaaaa", "id__cccccc"), 2, 40),
             "id__aaaaaa": Outline(Profile(0, 0, False)),

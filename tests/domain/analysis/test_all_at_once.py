@@ -14,7 +14,7 @@ from agent_memory.domain.analysis.analyze import analyze_compared
 from agent_memory.domain.analysis.compared import Compared, comparison_key
 from agent_memory.domain.analysis.connections import ORPHAN_DAYS
 from agent_memory.domain.analysis.outline import Outline
-from agent_memory.domain.analysis.outlines import OutlineColumns, Outlines, Profiles
+from agent_memory.domain.analysis.outlines import NO_OUTLINES, OutlineColumns, Profiles
 from agent_memory.domain.analysis.sizes import oversized
 from agent_memory.domain.entry import Listed, Meta, Usage
 from agent_memory.domain.entry_reads import reads_of
@@ -84,7 +84,7 @@ def one_by_one(live: Sequence[Listed], known: dict[str, Outline], facts: Analysi
 
 @given(stores, st.dictionaries(st.sampled_from(IDS), outlines), facts)
 def test_findings_of_one_entry_each(live: list[Listed], known: dict[str, Outline], facts: AnalysisFacts) -> None:
-    compared = Compared(outlines=Outlines.of(known))
+    compared = Compared(outlines=NO_OUTLINES.joined(known))
     expected = sorted((each.kind, each.ids) for each in one_by_one(live, known, facts))
     for entries in (live, packed(live)):
         found = analyze_compared(entries, compared, facts)
@@ -132,7 +132,7 @@ def test_a_store_has_one_key_packed_or_not_and_another_one_has_another(live: lis
 def test_outlines_in_columns_are_those_that_were_put_there(
     first: dict[str, Outline], more: dict[str, Outline], some: set[str], limits: tuple[int, int]
 ) -> None:
-    known = Outlines.of(first)
+    known = NO_OUTLINES.joined(first)
     assert (dict(known), list(known)) == (first, list(first))
     expected = first | more
     joined = known.joined(more)
@@ -156,5 +156,5 @@ def test_slots_are_left_and_taken_again(first: list[Outline], gone: set[int], ne
     expected = [nothing] * max(len(first), max(new, default=-1) + 1)
     for slot, each in [*enumerate(first), *dict.fromkeys(gone, nothing).items(), *new.items()]:
         expected[slot] = each
-    columns = OutlineColumns.of(first).changed(gone, new)
+    columns = OutlineColumns().changed((), dict(enumerate(first))).changed(gone, new)
     assert [columns[slot] for slot in range(len(columns))] == expected

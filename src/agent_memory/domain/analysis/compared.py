@@ -19,7 +19,7 @@ from agent_memory.domain.analysis.features import Features, features_of
 from agent_memory.domain.analysis.gathered import Gathered
 from agent_memory.domain.analysis.likeness import likened
 from agent_memory.domain.analysis.noticed import Noticed
-from agent_memory.domain.analysis.outlines import OutlineColumns, Outlines
+from agent_memory.domain.analysis.outlines import NO_OUTLINES, Outlines
 from agent_memory.domain.analysis.placed import Placed
 from agent_memory.domain.analysis.sizes import fragmented, is_short
 from agent_memory.domain.analysis.vocabulary import Vocabulary
@@ -28,7 +28,7 @@ from agent_memory.domain.findings import Finding
 from agent_memory.domain.instants import has_passed
 from agent_memory.domain.packed_entries import chosen, column_of
 from agent_memory.domain.vocabulary import Sensitivity
-from agent_memory.values import evolve, field, frozen
+from agent_memory.values import evolve, frozen
 
 NOTHING = Gathered()
 """What is known where nothing is."""
@@ -40,7 +40,7 @@ class Compared:
 
     findings: tuple[Finding, ...] = ()
     """In the order in which they were found."""
-    outlines: Outlines = field(factory=lambda: Outlines({}, OutlineColumns()))
+    outlines: Outlines = NO_OUTLINES
 
 
 def compare(
@@ -86,14 +86,14 @@ def _with(
     )
     now = before.changed(gone, {slot: (listed, noticed[listed.meta.id]) for slot, (_, listed) in taken.items()}, words)
     equal = later_equals(_Entries(now, placed).of_slots(_equals(now, placed, facts)))
-    free = placed.without((), facts.left_alone.union(each.id for each in equal))
+    free = placed.without(facts.left_alone.union(each.id for each in equal))
     found = likened(before.likened, before, now, free, {*gone, *taken}, words)
     return placed, now if found is before.likened else evolve(now, likened=found)
 
 
 def _equals(gathered: Gathered, placed: Placed, facts: AnalysisFacts) -> Iterator[int]:
     """The slots of notes whose bodies others have too, but for those that are left alone."""
-    free = placed.without((), facts.left_alone).places
+    free = placed.without(facts.left_alone).places
     digests = list(map(gathered.digests.__getitem__, free))
     several = {digest for digest, times in Counter(digests).items() if times > 1}
     return compress(free, map(several.__contains__, digests))
@@ -140,7 +140,7 @@ def _findings(entries: _Entries, words: Vocabulary, facts: AnalysisFacts) -> Ite
     yield from likenesses(pairs, entries.in_slot, pairs_of(conflicts))
     chars = gathered.outlines.body_chars
     short = placed.with_places({slot: place for slot, place in placed.places.items() if is_short(chars[slot])})
-    yield from fragmented(entries.of_slots(short.without((), facts.left_alone).places))
+    yield from fragmented(entries.of_slots(short.without(facts.left_alone).places))
     yield from one_way_links(entries.of_slots(_linked(gathered, placed)))
 
 

@@ -21,11 +21,6 @@ class OutlineColumns:
     others: Mapping[int, tuple[tuple[str, ...], int, int]] = field(factory=dict[int, tuple[tuple[str, ...], int, int]])
     """Of those that have any of them: links, lines and characters of fenced code."""
 
-    @classmethod
-    def of(cls, outlines: Iterable[Outline]) -> OutlineColumns:
-        """The columns of these, in their order."""
-        return cls().changed((), dict(enumerate(outlines)))
-
     def __len__(self) -> int:
         return len(self.body_chars)
 
@@ -79,11 +74,6 @@ class Outlines(Mapping[str, Outline]):
     def __init__(self, slots: Mapping[str, int], columns: OutlineColumns) -> None:
         self.slots, self.columns = slots, columns
 
-    @classmethod
-    def of(cls, outlines: Mapping[str, Outline]) -> Outlines:
-        """The same in columns."""
-        return cls(dict(zip(outlines, range(len(outlines)), strict=True)), OutlineColumns.of(outlines.values()))
-
     def __getitem__(self, id: str) -> Outline:
         return self.columns[self.slots[id]]
 
@@ -121,6 +111,9 @@ class Outlines(Mapping[str, Outline]):
         """The notes with more characters, or with more lines."""
         large = set(self.columns.larger_than(chars, lines))
         return compress(self.slots, map(large.__contains__, self.slots.values())) if large else iter(())
+
+
+NO_OUTLINES = Outlines({}, OutlineColumns())
 
 
 class Profiles(Mapping[str, Profile]):

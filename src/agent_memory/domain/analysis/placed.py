@@ -33,12 +33,11 @@ class Placed:
             setattr(other, name, getattr(self, name))
         return other
 
-    def without(self, slots: Collection[int], ids: Collection[str]) -> Placed:
-        """The others than those in these slots and those of these ids."""
-        if not slots and not ids:
+    def without(self, ids: Collection[str]) -> Placed:
+        """The others than those of these ids."""
+        if not ids:
             return self
-        left = {slot: place for slot, place in self.places.items() if slot not in slots and self._ids[place] not in ids}
-        return self.with_places(left)
+        return self.with_places({slot: place for slot, place in self.places.items() if self._ids[place] not in ids})
 
     def id(self, slot: int) -> str:
         """That of one entry."""

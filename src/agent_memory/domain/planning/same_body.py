@@ -7,7 +7,7 @@ from itertools import compress
 from operator import not_
 
 from agent_memory.digests import sha256
-from agent_memory.domain.entry import Listed, Meta
+from agent_memory.domain.entry import Listed
 from agent_memory.domain.packed_entries import column_of
 from agent_memory.domain.text.terms import AnyOf, content_terms
 
@@ -17,18 +17,9 @@ def body_hash(body: str) -> str:
     return sha256(body.strip().encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def words_about(meta: Meta) -> frozenset[str]:
-    """The words that say what an entry is about: of its title, description and tags, as stems."""
-    return content_terms(text_about(meta))
-
-
-def text_about(meta: Meta) -> str:
-    """Where those words are taken from."""
-    return _text_about(meta.title, meta.description, meta.tags)
-
-
 def words_of_those_about(entries: Sequence[Listed], terms: frozenset[str]) -> Mapping[int, frozenset[str]]:
-    """The `words_about` of those of these entries that have one of the terms among them, by their places, in order."""
+    """The words that say what an entry is about, those of its title, description and tags, as stems: of those of these entries
+    that have one of the terms among them, by their places, in order."""
     titles, descriptions, tags = (column_of(entries, f"meta.{name}") for name in ("title", "description", "tags"))
     any_of = AnyOf(terms)
     with_term = {tag for tag in frozenset[str]().union(*tags) if any_of.in_text(_slug(tag))}
