@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
-from itertools import count
 from typing import TYPE_CHECKING
 
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.entry import Listed, Listing, Meta, StoredEntry, UnreadableFile, Usage
+from agent_memory.domain.entry_reads import reads_in, reads_of
+from agent_memory.domain.newest_first import newest_first
 from agent_memory.domain.packed_entries import chosen, column_of, in_order
 from agent_memory.domain.results import sealed
+from agent_memory.domain.row_answers import row_answers
 from agent_memory.domain.text.tags import normal_tags
 from agent_memory.domain.tiering.standing import lifted, standing_tiers
 from agent_memory.domain.tiers import Tier, TierList
@@ -101,9 +103,6 @@ class ListFilter:
         return all(word in text for word in (self.query or "").casefold().split())
 
 
-_UNREAD = Usage(0, None)
-
-
 @frozen
 class ListedEntries:
     """What `list` found, newest first, and the files that could not be read."""
@@ -131,10 +130,10 @@ class Reading:
             tier_of = _tier_finder(tiers, () if archived else (each.meta for each in lifted(listing.entries)))
 
             def with_usage(totals: Mapping[str, Usage]) -> ListedEntries:
-                found = _newest_first(wanted.among(self._seen(listing).entries, tier_of))
-                ids, uses, last_uses = (column_of(found, f"meta.{name}") for name in ("id", "used", "last_used_at_ms"))
-                usages = list(map(_usage, map(totals.get, ids), uses, last_uses))
-                entries = ShownEntries(found, usages, list(map(tier_of, ids)))
+                accepted = wanted.among(self._seen(listing).entries, tier_of)
+                found = in_order(accepted, newest_first(accepted))
+                usages = row_answers(Usage, *reads_in(found, totals))
+                entries = ShownEntries(found, usages, list(map(tier_of, column_of(found, "meta.id"))))
                 unread: list[UnreadableFile] = []
                 if wanted.is_open:
                     entries = ShownEntries.of(list(self._open_ones(entries, unread.append)))
@@ -259,16 +258,15 @@ class Reading:
 
     def _counted(self, stored: StoredEntry) -> ReadEntry:
         meta = stored.meta
-        adopted = self.ledger.adopt(meta.id, usage_of(meta, None)) if meta.used else Success(None)
+        adopted = self.ledger.adopt(meta.id, reads_of(meta, {})) if meta.used else Success(None)
         totals = adopted.bind(lambda _: self.ledger.append(meta.id, self.clock.now_ms(), self.caller.harness)).bind(
             lambda _: self.ledger.totals()
         )
         match sealed(totals):
             case Success(counts):
-                return ReadEntry(stored, usage_of(meta, counts.get(meta.id)))
+                return ReadEntry(stored, reads_of(meta, counts))
             case Failure(error):
-                known = self.ledger.totals().map(lambda counts: counts.get(meta.id)).value_or(None)
-                return ReadEntry(stored, usage_of(meta, known), error)
+                return ReadEntry(stored, reads_of(meta, self.ledger.totals().value_or(dict[str, Usage]())), error)
 
 
 def status_shown(status: Status, tier: Tier) -> Status:
@@ -276,25 +274,7 @@ def status_shown(status: Status, tier: Tier) -> Status:
     return Status.PROMOTED if tier is Tier.HOT else status
 
 
-def _newest_first(entries: Sequence[Listed]) -> Sequence[Listed]:
-    """Last changed first; of those that were changed together by id."""
-    changed_at_ms, ids = column_of(entries, "meta.updated_at_ms"), column_of(entries, "meta.id")
-    newest_first = sorted(zip([-at_ms for at_ms in changed_at_ms], ids, count()))
-    return in_order(entries, [place for _, _, place in newest_first])
-
-
 def _tier_finder(tiers: TierList, live: Iterable[Meta]) -> Callable[[str], Tier]:
     standing = standing_tiers(tiers, live)
     by_id = {**dict.fromkeys(standing.warm, Tier.WARM), **dict.fromkeys(standing.hot, Tier.HOT)}
     return lambda id: by_id.get(id, Tier.COLD)
-
-
-def usage_of(meta: Meta, counted: Usage | None) -> Usage:
-    """Reads of an entry: those of the ledgers, or the frontmatter's count for an entry that they do not know yet."""
-    return _usage(counted, meta.used, meta.last_used_at_ms)
-
-
-def _usage(counted: Usage | None, used: int, last_used_at_ms: int | None) -> Usage:
-    if counted is not None:
-        return counted
-    return Usage(used, last_used_at_ms) if used or last_used_at_ms is not None else _UNREAD

@@ -16,6 +16,7 @@ from agent_memory.domain.editing import (
     trusted_after,
 )
 from agent_memory.domain.entry import Listed, MemoryEntry, Meta, StoredEntry
+from agent_memory.domain.entry_reads import reads_of
 from agent_memory.domain.note_draft import Caller, MetaPatch, NoteDraft
 from agent_memory.domain.planning.drafts import stored_body, stored_description, stored_tags
 from agent_memory.domain.results import sealed
@@ -27,7 +28,7 @@ from agent_memory.domain.vocabulary import Sensitivity, strictest
 from agent_memory.errors import ActRefused, EntryChanged, EntryInvalid, EntryProtected, Error
 from agent_memory.known_notes import KnownNotes
 from agent_memory.ports import Clock, Locks, Recorder, Store, UsageLedger
-from agent_memory.reading import ListedEntries, ListFilter, ReadEntry, Reading, usage_of
+from agent_memory.reading import ListedEntries, ListFilter, ReadEntry, Reading
 from agent_memory.recorded_writes import RecordedWrites, published_nowhere
 from agent_memory.remembering import Remembered as Remembered, Remembering
 from agent_memory.values import evolve, frozen
@@ -267,7 +268,7 @@ class MemoryService:
                 self.warn(describe(error))
                 return meta
             case Success(totals):
-                usage = usage_of(meta, totals.get(meta.id))
+                usage = reads_of(meta, totals)
                 return evolve(meta, used=usage.count, last_used_at_ms=usage.last_at_ms)
 
     def _write(

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from agent_memory.domain.entry import Usage
+from agent_memory.domain.entry_reads import reads_of
 from agent_memory.domain.searching.search_answer import SearchAnswer, SearchHit
 from agent_memory.domain.searching.search_request import SearchRequest
 from agent_memory.formats.entry_json import entry_document
@@ -26,10 +27,8 @@ def search_document(request: SearchRequest, answer: SearchAnswer, usage: Mapping
 
 
 def _hit(hit: SearchHit, usage: Mapping[str, Usage]) -> dict[str, Any]:
-    meta = hit.listed.meta
-    counted = usage.get(meta.id) or Usage(meta.used, meta.last_used_at_ms)
     return {
-        **entry_document(hit.listed, counted, tier=hit.tier),
+        **entry_document(hit.listed, reads_of(hit.listed.meta, usage), tier=hit.tier),
         "score": round(hit.score, _SCORE_DIGITS),
         "snippet": hit.snippet.text,
         "marks": [list(each) for each in hit.snippet.marks],

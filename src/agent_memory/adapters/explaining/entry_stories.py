@@ -8,6 +8,7 @@ from typing import TypeVar
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.entry import Listed, Meta, StoredEntry, Usage
+from agent_memory.domain.entry_reads import reads_of
 from agent_memory.domain.explaining.entry_story import Chapter, EntryStory, Revision, chapters_of
 from agent_memory.domain.explaining.tier_reason import TierStanding
 from agent_memory.domain.explaining.unread import unread_notes, unread_runs
@@ -21,7 +22,6 @@ from agent_memory.domain.tiers import Tier, TierList
 from agent_memory.domain.vocabulary import Sensitivity
 from agent_memory.errors import EntryNotFound, EntryProtected, Error
 from agent_memory.ports import Clock, RunLog, Store, UsageLedger
-from agent_memory.reading import usage_of
 from agent_memory.values import frozen
 from agent_memory.wording import describe
 
@@ -48,7 +48,7 @@ class _Shelf:
         return (*self.live.values(), *self.archive.values())
 
     def usage_of(self, meta: Meta) -> Usage:
-        return usage_of(meta, self.totals.get(meta.id))
+        return reads_of(meta, self.totals)
 
 
 @frozen

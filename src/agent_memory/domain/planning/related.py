@@ -9,6 +9,7 @@ from itertools import compress, count
 
 from agent_memory.domain.entry import Listed, StoredEntry
 from agent_memory.domain.history import History, Role
+from agent_memory.domain.newest_first import newest_first
 from agent_memory.domain.packed_entries import chosen, column_of, in_order
 from agent_memory.domain.planning.same_body import words_of_those_about
 from agent_memory.domain.redaction import redact
@@ -85,11 +86,9 @@ def visible(live: Sequence[Listed], scope: str) -> Sequence[Listed]:
 def catalog_of(related: Iterable[Ranked], live: Sequence[Listed], scope: str) -> Sequence[Listed]:
     """All that are visible, as packed as they are: the related in their order, then the newest."""
     known = visible(live, scope)
-    ids, changed_at_ms = column_of(known, "meta.id"), column_of(known, "meta.updated_at_ms")
-    place_of = dict(zip(ids, count()))
+    place_of = dict(zip(column_of(known, "meta.id"), count()))
     first = dict.fromkeys(place_of[each.id] for each in related)
-    newest_first = sorted(zip([-at_ms for at_ms in changed_at_ms], ids, count()))
-    return in_order(known, (*first, *(place for _, _, place in newest_first if place not in first)))
+    return in_order(known, (*first, *(place for place in newest_first(known) if place not in first)))
 
 
 def ids_to_show(ranked: Iterable[Ranked]) -> tuple[str, ...]:
