@@ -55,7 +55,7 @@ facts = st.builds(
     usage=st.dictionaries(
         st.sampled_from(IDS), st.builds(Usage, st.integers(0, 1), st.none() | st.just(NOON_MS)), max_size=2
     ),
-    ageless=st.sets(st.sampled_from(IDS), max_size=1).map(frozenset),
+    hot_or_new=st.sets(st.sampled_from(IDS), max_size=1).map(frozenset),
 )
 
 
@@ -75,7 +75,7 @@ def one_by_one(live: Sequence[Listed], known: dict[str, Outline], facts: Analysi
             yield Finding(FindingKind.DANGLING_LINK, (each.id,), "")
         days = (facts.now_ms - each.created_at_ms) // DAY_MS
         is_alone = not known[each.id].links and each.id not in linked and all(tags[tag] == 1 for tag in each.tags)
-        if each.id in facts.ageless:
+        if each.id in facts.hot_or_new:
             continue
         if is_alone and days >= ORPHAN_DAYS and not each.pinned and not reads_of(each, facts.usage).count:
             yield Finding(FindingKind.ORPHAN, (each.id,), "")

@@ -72,6 +72,12 @@ def test_secret_and_conflicted_entries_are_never_shown_p20() -> None:
     assert chosen((ONE, secret, conflicted, *PLAIN), room_for(ONE)) == ()
 
 
+def test_nothing_is_shown_where_nothing_may_be_and_the_prompt_is_full() -> None:
+    secret = note("Key", "It is under the mat.", sensitivity=Sensitivity.SECRET)
+    assert chosen((secret,), -1) == ()
+    assert chosen(ALL, -1) == ()
+
+
 def test_nothing_is_shown_for_a_finding_that_nobody_may_mend() -> None:
     pinned = [note(f"Export {word}", TEXT, pinned=True) for word in ("alpha", "beta")]
     assert chosen((*pinned, *PLAIN), room_for(*pinned)) == ()

@@ -91,8 +91,8 @@ class NoteExamination:
         compared = self._compared(live.entries, facts, each_alone)
         # Neither what is hot, and so is read without a read being counted, nor what came into the store lately, from however
         # old a session.
-        ageless = frozenset((*tiers.hot, *each_alone.fresh))
-        analysis = analyze_compared(each_alone.read(), compared, evolve(facts, ageless=ageless))
+        hot_or_new = frozenset((*tiers.hot, *each_alone.fresh))
+        analysis = analyze_compared(each_alone.read(), compared, evolve(facts, hot_or_new=hot_or_new))
         yield from each_alone.symptoms
         yield from examine_analysis(analysis, dict(zip(ids, paths, strict=True)))
         yield from examine_tags(counts, near, self.vocabulary)

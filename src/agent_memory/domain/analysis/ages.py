@@ -25,9 +25,9 @@ def over_by(entries: Sequence[Listed], now_ms: int) -> Sequence[Listed]:
 
 def ageing(entries: Sequence[Listed], facts: AnalysisFacts) -> Sequence[Listed]:
     """Those of the entries of which time alone may make something."""
-    if not facts.ageless:
+    if not facts.hot_or_new:
         return entries
-    return chosen(entries, map(not_, map(facts.ageless.__contains__, column_of(entries, "meta.id"))))
+    return chosen(entries, map(not_, map(facts.hot_or_new.__contains__, column_of(entries, "meta.id"))))
 
 
 def expired(entry: Meta, facts: AnalysisFacts) -> Finding | None:

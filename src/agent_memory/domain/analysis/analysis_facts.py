@@ -22,5 +22,6 @@ class AnalysisFacts:
     left_alone: frozenset[str] = frozenset()
     """Entries that changed in 3 of the last 10 runs. They are in no finding that asks for another rewrite: only
     contradictions and dangling links name them, which are wrong however often they are touched."""
-    ageless: frozenset[str] = frozenset()
-    """Entries of which time alone makes nothing: they are not stale, and no orphans."""
+    hot_or_new: frozenset[str] = frozenset()
+    """Entries of which time alone makes nothing, since they are read uncounted or came into the store lately: they are not
+    stale, and no orphans."""

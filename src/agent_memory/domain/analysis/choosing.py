@@ -77,7 +77,7 @@ class _Room:
     def __init__(self, sizes: Mapping[str, int], max_chars: int) -> None:
         self._sizes = sizes
         self._left = max_chars
-        self._least = min(sizes.values())
+        self._least = min(sizes.values(), default=0)
         self._taken: dict[str, None] = {}
 
     @property
