@@ -45,11 +45,10 @@ def analyze_compared(live: Sequence[Listed], compared: Compared, facts: Analysis
     entries, outlines = _each_once(live, compared.outlines)
     found = (*compared.findings, *_findings(entries, outlines, facts))
     worth_saying = (each for each in found if each.kind in _WRONG_ANYWAY or facts.left_alone.isdisjoint(each.ids))
+    # What counts most comes last: so no key is made of three.
     worst_first = sorted(worth_saying, key=_ids)
     worst_first.sort(key=_score, reverse=True)
-    worst_first.sort(
-        key=lambda each: _WORST_FIRST[each.kind]
-    )  # what counts most comes last: so no key is made of three
+    worst_first.sort(key=lambda each: _WORST_FIRST[each.kind])
     return Analysis(tuple(worst_first), Profiles(outlines))
 
 

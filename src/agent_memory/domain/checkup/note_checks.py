@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import repeat
 
 from agent_memory.domain.checkup import catalogue as of
@@ -38,8 +38,10 @@ def worth_examining(notes: Sequence[Listed], rules: NoteRules) -> Iterator[bool]
     is_secret = map(Sensitivity.SECRET.__eq__, column_of(notes, "meta.sensitivity"))
     no_id, conflicted = column_of(notes, "provisional_id"), column_of(notes, "conflicted")
     renamed = rules.vocabulary.renamed.keys()
-    is_renamed = (not renamed.isdisjoint(tags) for tags in column_of(notes, "meta.tags")) if renamed else repeat(False)
-    return map(any, zip(is_late, is_over, is_secret, no_id, conflicted, is_renamed, strict=False))
+    is_renamed: Iterable[bool] = repeat(False, len(notes))
+    if renamed:
+        is_renamed = (not renamed.isdisjoint(tags) for tags in column_of(notes, "meta.tags"))
+    return map(any, zip(is_late, is_over, is_secret, no_id, conflicted, is_renamed, strict=True))
 
 
 def _newest(notes: Sequence[Listed]) -> Iterator[int]:
