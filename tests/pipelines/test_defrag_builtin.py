@@ -92,7 +92,7 @@ def test_what_holds_a_secret_is_not_touched_p20(world: World) -> None:
 
 def test_where_nothing_is_to_be_written_the_notes_are_looked_at_once(world: World) -> None:
     world.note("Port", "The staging server listens on port 8443.")
-    looks = []
+    looks = list[tuple[str, int]]()
     for _ in range(2):
         run, _ = world.tidied()
         assert isinstance(world.store, WatchedStore)
