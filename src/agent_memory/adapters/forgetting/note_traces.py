@@ -16,6 +16,7 @@ from agent_memory.domain.forgetting.sources import SessionKey, share_of, without
 from agent_memory.domain.forgetting.unlinking import unlinked
 from agent_memory.domain.recording.file_change import FileChange, FileState
 from agent_memory.domain.results import sealed
+from agent_memory.domain.text.file_name import is_note_name
 from agent_memory.domain.text.ids import ID_PATTERN, is_id
 from agent_memory.errors import Error
 from agent_memory.formats.note import render_note
@@ -104,7 +105,7 @@ def _below(root: str, directory: str, name: str) -> Iterator[Result[NoteFile, Er
 
 
 def _read(root: str, path: str) -> Iterator[Result[NoteFile, Error]]:
-    if not path.endswith(".md") or path.rpartition("/")[2].startswith("."):
+    if not is_note_name(path.rpartition("/")[2]):
         return
     match sealed(read_image(root, path)):
         case Failure(error):
