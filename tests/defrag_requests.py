@@ -9,8 +9,10 @@ from typing import Any
 from attrs import evolve
 
 from agent_memory.domain.agent_request import DefragRequest
+from agent_memory.domain.analysis.outline import Outline, Profile
+from agent_memory.domain.analysis.outlines import NO_OUTLINES, Profiles
 from agent_memory.domain.entry import Listed, Meta, Source, StoredEntry, Usage
-from agent_memory.domain.findings import Analysis, Finding, Profile
+from agent_memory.domain.findings import Analysis, Finding
 from agent_memory.domain.planning.same_body import body_hash
 from agent_memory.domain.text.ids import mint_id
 from agent_memory.domain.tiering.eligibility import is_directive_entry
@@ -38,6 +40,11 @@ def stored(title: str, body: str = "", *, conflicted: bool = False, **fields: An
     return StoredEntry(Listed(meta, path, digest, body_hash=body_hash(body), conflicted=conflicted), body)
 
 
+def profiles_of(profiles: Mapping[str, Profile]) -> Profiles:
+    """The same in columns."""
+    return Profiles(NO_OUTLINES.joined({id: Outline(profile) for id, profile in profiles.items()}))
+
+
 def request_of(
     entries: Iterable[StoredEntry],
     findings: Iterable[Finding] = (),
@@ -55,7 +62,7 @@ def request_of(
         nonce="n0nce-4711",
         live=tuple(each.listed for each in shown),
         shown=shown,
-        analysis=Analysis(tuple(findings), profiles),
+        analysis=Analysis(tuple(findings), profiles_of(profiles)),
         usage=usage or {},
         now_ms=NOW_MS,
     )

@@ -9,9 +9,9 @@ import pytest
 from agent_memory.adapters.analysis.compared_files import CACHE_NAME, ComparedFiles
 from agent_memory.adapters.analysis.dict_compared import DictCompared
 from agent_memory.domain.analysis.compared import Compared
-from agent_memory.domain.analysis.outline import Outline
+from agent_memory.domain.analysis.outline import Outline, Profile
 from agent_memory.domain.analysis.outlines import NO_OUTLINES
-from agent_memory.domain.findings import Finding, FindingKind, Profile
+from agent_memory.domain.findings import Finding, FindingKind
 from agent_memory.ports import KeptComparisons
 from agent_memory.values import evolve
 

@@ -10,8 +10,9 @@ from hypothesis import given, settings, strategies as st
 from returns.result import Failure, Success
 
 from agent_memory.domain.actions import KINDS
+from agent_memory.domain.analysis.outline import Profile
 from agent_memory.domain.entry import Listed, Meta, Source, StoredEntry, Usage
-from agent_memory.domain.findings import Finding, FindingKind, Profile
+from agent_memory.domain.findings import Finding, FindingKind
 from agent_memory.domain.planning.body_checks import ECHOED
 from agent_memory.domain.planning.related import choose_shown
 from agent_memory.domain.section import SectionBudget

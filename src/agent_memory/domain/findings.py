@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from enum import StrEnum
 
-from agent_memory.values import field, frozen
+from agent_memory.domain.analysis.outlines import NO_PROFILES, Profiles
+from agent_memory.values import frozen
 
 
 class FindingKind(StrEnum):
@@ -43,22 +43,11 @@ class Finding:
 
 
 @frozen
-class Profile:
-    """What an analysis remembers of a body that it does not keep."""
-
-    body_chars: int
-    body_lines: int
-    """Those that are not blank."""
-    is_directive: bool
-    """Some sentence of title, description or body tells a reader what to do, or its kind does."""
-
-
-@frozen
 class Analysis:
     """All findings, worst first, and the profile of each live entry, by id."""
 
     findings: tuple[Finding, ...] = ()
-    profiles: Mapping[str, Profile] = field(factory=dict[str, Profile])
+    profiles: Profiles = NO_PROFILES
 
     def of_kind(self, kind: FindingKind) -> tuple[Finding, ...]:
         """The findings of one kind, worst first."""

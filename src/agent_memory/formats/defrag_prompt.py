@@ -11,8 +11,9 @@ from attrs import evolve, field, frozen
 from attrs.validators import min_len
 from returns.result import Failure, Result, Success
 
+from agent_memory.domain.analysis.outline import Profile
 from agent_memory.domain.entry import Listed, StoredEntry, Usage
-from agent_memory.domain.findings import Finding, Profile
+from agent_memory.domain.findings import Finding
 from agent_memory.domain.planning.drafts import stored_line
 from agent_memory.domain.redaction import redact
 from agent_memory.domain.section import SectionBudget

@@ -8,7 +8,8 @@ from agent_memory.domain.analysis.analysis_facts import AnalysisFacts
 from agent_memory.domain.analysis.analyze import analyze_compared
 from agent_memory.domain.analysis.compared import NOTHING, Compared, compare, comparison_key, may_be_kept
 from agent_memory.domain.analysis.gathering import Gathering
-from agent_memory.domain.analysis.outline import Outline, outline_of
+from agent_memory.domain.analysis.outline import Outline
+from agent_memory.domain.analysis.outlining import outline_of
 from agent_memory.domain.analysis.vocabulary import Vocabulary
 from agent_memory.domain.entry import Listed
 from agent_memory.domain.findings import Analysis

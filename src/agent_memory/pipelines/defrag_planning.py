@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from returns.result import Success
 
 from agent_memory.domain.actions import DefragProposal
+from agent_memory.domain.analysis.outline import Profile
 from agent_memory.domain.change import Create, Dropped, Replace, Restore, Retire
 from agent_memory.domain.defrag_plan import DefragFacts, DefragPlan, PlannedAction
 from agent_memory.domain.defrag_run import DefragRun, Scan
@@ -14,7 +15,7 @@ from agent_memory.domain.defragging.plan_defrag import ids_to_read, plan_defrag
 from agent_memory.domain.defragging.subjects import subject_of
 from agent_memory.domain.entry import Listing, Meta, StoredEntry
 from agent_memory.domain.entry_reads import reads_of
-from agent_memory.domain.findings import Analysis, Profile
+from agent_memory.domain.findings import Analysis
 from agent_memory.domain.packed_entries import chosen, column_of
 from agent_memory.domain.planning.taken_ids import taken_ids
 from agent_memory.domain.text.file_name import id_in_name

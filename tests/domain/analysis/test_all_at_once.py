@@ -13,12 +13,12 @@ from agent_memory.domain.analysis.analysis_facts import AnalysisFacts
 from agent_memory.domain.analysis.analyze import analyze_compared
 from agent_memory.domain.analysis.compared import Compared, comparison_key
 from agent_memory.domain.analysis.connections import ORPHAN_DAYS
-from agent_memory.domain.analysis.outline import Outline
+from agent_memory.domain.analysis.outline import Outline, Profile
 from agent_memory.domain.analysis.outlines import NO_OUTLINES, OutlineColumns, Profiles
 from agent_memory.domain.analysis.sizes import oversized
 from agent_memory.domain.entry import Listed, Meta, Usage
 from agent_memory.domain.entry_reads import reads_of
-from agent_memory.domain.findings import Finding, FindingKind, Profile
+from agent_memory.domain.findings import Finding, FindingKind
 from agent_memory.domain.instants import DAY_MS
 from analysed_notes import FACTS, NOON_MS, packed
 

@@ -10,8 +10,9 @@ from returns.result import Failure
 from agent_memory.adapters.checkup.kept_looks import KeptLooks
 from agent_memory.adapters.checkup.note_files import read_again
 from agent_memory.domain.analysis.noticed import Noticed, noticed_in
-from agent_memory.domain.analysis.outline import Outline, outline_of
+from agent_memory.domain.analysis.outline import Outline
 from agent_memory.domain.analysis.outlines import Outlines
+from agent_memory.domain.analysis.outlining import outline_of
 from agent_memory.domain.analysis.vocabulary import Vocabulary
 from agent_memory.domain.checkup.note_look import NoteLook, look_at
 from agent_memory.domain.checkup.notes import NoteFile

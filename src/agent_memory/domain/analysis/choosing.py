@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, compress
 
-from agent_memory.domain.analysis.outlines import body_chars_of, profiles_without
 from agent_memory.domain.entry import Listed
 from agent_memory.domain.findings import Analysis, FindingKind
 from agent_memory.domain.packed_entries import chosen, column_of
@@ -54,7 +53,7 @@ def ids_to_show(analysis: Analysis, live: Sequence[Listed], max_chars: int, tier
 
 def shown_chars(entries: Sequence[Listed], analysis: Analysis) -> list[int]:
     """How many characters each may take in a prompt when it is shown in full (as `planning.related.note_chars`)."""
-    bodies = body_chars_of(analysis.profiles, column_of(entries, "meta.id"))
+    bodies = analysis.profiles.body_chars(column_of(entries, "meta.id"))
     tags = map(tags_chars, column_of(entries, "meta.tags"))
     texts = (map(len, column_of(entries, field)) for field in ("meta.title", "meta.description", "meta.scope"))
     return [
@@ -68,7 +67,7 @@ def findings_without(analysis: Analysis, ids: frozenset[str]) -> Analysis:
     if not ids:
         return analysis
     findings = tuple(each for each in analysis.findings if ids.isdisjoint(each.ids))
-    return Analysis(findings, profiles_without(analysis.profiles, ids))
+    return Analysis(findings, analysis.profiles.without(ids))
 
 
 class _Room:

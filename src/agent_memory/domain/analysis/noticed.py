@@ -8,7 +8,8 @@ from collections.abc import Iterable
 
 from agent_memory.domain.analysis.claims import Claim, assertions_of, claims_of, looked_at, words_without_values
 from agent_memory.domain.analysis.denials import Denial, hash_of
-from agent_memory.domain.analysis.outline import Outline, outline_of
+from agent_memory.domain.analysis.outline import Outline
+from agent_memory.domain.analysis.outlining import outline_of
 from agent_memory.domain.analysis.said import said_in, said_terms, sentences_of
 from agent_memory.domain.analysis.vocabulary import Vocabulary
 from agent_memory.domain.entry import StoredEntry

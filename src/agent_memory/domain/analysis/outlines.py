@@ -6,8 +6,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import compress, count
 
-from agent_memory.domain.analysis.outline import Outline
-from agent_memory.domain.findings import Profile
+from agent_memory.domain.analysis.outline import Outline, Profile
 from agent_memory.values import field, frozen
 
 
@@ -144,32 +143,14 @@ class Profiles(Mapping[str, Profile]):
         return Profiles(self._outlines.only(self._outlines.slots.keys() - set(ids)))
 
     def body_chars(self, ids: Iterable[str]) -> list[int]:
-        """See `body_chars_of`."""
+        """The characters of the bodies of these; 0 of one without a profile."""
         chars = self._outlines.columns.body_chars
         return [0 if slot is None else chars[slot] for slot in map(self._outlines.slots.get, ids)]
 
     def directives(self, ids: Iterable[str]) -> list[bool]:
-        """See `directives_of`."""
+        """Of each of these, whether it may be a directive: what nobody has looked into has no profile, and may be anything."""
         directives = self._outlines.columns.directives
         return [slot is None or directives[slot] for slot in map(self._outlines.slots.get, ids)]
 
 
-def body_chars_of(profiles: Mapping[str, Profile], ids: Iterable[str]) -> list[int]:
-    """The characters of the bodies of these; 0 of one without a profile."""
-    if isinstance(profiles, Profiles):
-        return profiles.body_chars(ids)
-    return [0 if profile is None else profile.body_chars for profile in map(profiles.get, ids)]
-
-
-def directives_of(profiles: Mapping[str, Profile], ids: Iterable[str]) -> list[bool]:
-    """Of each of these, whether it may be a directive: what nobody has looked into has no profile, and may be anything."""
-    if isinstance(profiles, Profiles):
-        return profiles.directives(ids)
-    return [profile is None or profile.is_directive for profile in map(profiles.get, ids)]
-
-
-def profiles_without(profiles: Mapping[str, Profile], ids: Collection[str]) -> Mapping[str, Profile]:
-    """Those of the others."""
-    if isinstance(profiles, Profiles):
-        return profiles.without(ids)
-    return {id: profile for id, profile in profiles.items() if id not in ids}
+NO_PROFILES = Profiles(NO_OUTLINES)

@@ -9,7 +9,6 @@ from typing import TypeVar
 
 from agent_memory.domain.actions import Action, Archive, Merge, ids_of
 from agent_memory.domain.agent_request import DefragRequest
-from agent_memory.domain.analysis.outlines import body_chars_of
 from agent_memory.domain.entry import Listed, Usage
 from agent_memory.domain.entry_reads import reads_of
 from agent_memory.domain.findings import FindingKind
@@ -81,7 +80,7 @@ def _ranked(request: DefragRequest, actions: Iterable[Action]) -> _Candidates:
     ids, pinned = column_of(entries, "meta.id"), column_of(entries, "meta.pinned")
     scopes, created_at_ms = column_of(entries, "meta.scope"), column_of(entries, "meta.created_at_ms")
     title_chars = map(len, column_of(entries, "meta.title"))
-    sizes = list(map(whole_chars, title_chars, body_chars_of(profiles, ids)))
+    sizes = list(map(whole_chars, title_chars, profiles.body_chars(ids)))
     earns_hot = row_answers(
         _earns_hot,
         facts.best,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from agent_memory.domain.analysis.outline import Profile
 from agent_memory.domain.entry import Meta, Usage
-from agent_memory.domain.findings import Profile
 from agent_memory.domain.instants import has_passed
 from agent_memory.domain.tiering.eligibility import best_tier
 from agent_memory.domain.tiering.vouched import is_vouched_for

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from agent_memory.domain.analysis.outlines import directives_of
+from agent_memory.domain.analysis.outlines import Profiles
 from agent_memory.domain.entry import Listed, Meta, Source, Usage
 from agent_memory.domain.entry_reads import reads_in
-from agent_memory.domain.findings import Profile
 from agent_memory.domain.instants import has_passed
 from agent_memory.domain.packed_entries import column_of
 from agent_memory.domain.row_answers import row_answers
@@ -28,9 +27,7 @@ class TierColumns:
     reads: Sequence[int]
 
 
-def tier_columns(
-    entries: Sequence[Listed], profiles: Mapping[str, Profile], usage: Mapping[str, Usage], now_ms: int
-) -> TierColumns:
+def tier_columns(entries: Sequence[Listed], profiles: Profiles, usage: Mapping[str, Usage], now_ms: int) -> TierColumns:
     """The columns of these entries. What nobody has looked into has no profile, and may be a directive."""
     counts, instants = reads_in(entries, usage)
     updated = column_of(entries, "meta.updated_at_ms")
@@ -43,7 +40,7 @@ def tier_columns(
         column_of(entries, "meta.pinned"),
         column_of(entries, "meta.promoted_by"),
         map(any, column_of(entries, "meta.turns")),
-        directives_of(profiles, column_of(entries, "meta.id")),
+        profiles.directives(column_of(entries, "meta.id")),
         [has_passed(at_ms, now_ms) for at_ms in column_of(entries, "meta.expires_at_ms")],
         row_answers(doublings_of, counts),
         [steps_since(changed, last, now_ms) for changed, last in zip(updated, instants, strict=True)],
