@@ -13,6 +13,7 @@ from agent_memory.domain.newest_first import newest_first
 from agent_memory.domain.packed_entries import chosen, column_of, in_order
 from agent_memory.domain.results import sealed
 from agent_memory.domain.row_answers import row_answers
+from agent_memory.domain.secret_entries import without_secret
 from agent_memory.domain.text.tags import normal_tags
 from agent_memory.domain.tiering.standing import lifted, standing_tiers
 from agent_memory.domain.tiers import Tier, TierList
@@ -253,8 +254,7 @@ class Reading:
     def _seen(self, listing: Listing) -> Listing:
         if not self.caller.is_agent:
             return listing
-        not_secret = map(Sensitivity.SECRET.__ne__, column_of(listing.entries, "meta.sensitivity"))
-        return Listing(chosen(listing.entries, not_secret))
+        return Listing(without_secret(listing.entries))
 
     def _counted(self, stored: StoredEntry) -> ReadEntry:
         meta = stored.meta

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from operator import not_
 
 from returns.result import Failure, Result, Success
 
@@ -20,12 +19,13 @@ from agent_memory.domain.planning.run_limits import max_changes
 from agent_memory.domain.redaction import redact
 from agent_memory.domain.results import sealed
 from agent_memory.domain.run import KeptReply
+from agent_memory.domain.secret_entries import secret_ids, without_secret
 from agent_memory.domain.tidying.due import NEEDS_NO_JUDGEMENT
 from agent_memory.domain.tidying.left_to_judge import left_to_judge
 from agent_memory.domain.tidying.tidied import ids_to_open, ids_without_room
 from agent_memory.domain.tiering.tier_columns import tier_columns
 from agent_memory.domain.tiers import Tier, TierList
-from agent_memory.domain.vocabulary import Sensitivity, Status
+from agent_memory.domain.vocabulary import Status
 from agent_memory.errors import Error, ReplyRefused
 from agent_memory.formats.defrag_prompt import (
     DefragBudget,
@@ -108,9 +108,7 @@ def _judged(scan: Scan, seen: frozenset[str], findings: Mapping[str, Finding]) -
 
 def _asked(io: DefragIo, run: DefragRun, scan: Scan, question: _Question) -> Result[DefragRun, Error]:
     live = scan.live.entries
-    is_secret = [each is Sensitivity.SECRET for each in column_of(live, "meta.sensitivity")]
-    catalog = chosen(live, map(not_, is_secret))
-    secret = frozenset(column_of(chosen(live, is_secret), "meta.id"))
+    catalog, secret = without_secret(live), secret_ids(live)
     new_first = _new_first(scan, question)
     key = f"defrag {question.fingerprint} {io.agent.name}"
 

@@ -45,16 +45,15 @@ from agent_memory.domain.checkup.run_checks import (
 )
 from agent_memory.domain.checkup.symptom import Ailment, Symptom
 from agent_memory.domain.checkup.tier_checks import examine_targets, examine_tiers
-from agent_memory.domain.entry import Listed, Listing
+from agent_memory.domain.entry import Listing
 from agent_memory.domain.instants import HOUR_MS, ms_of
-from agent_memory.domain.packed_entries import chosen, column_of
 from agent_memory.domain.results import sealed
 from agent_memory.domain.run_log import LoggedRun
+from agent_memory.domain.secret_entries import without_secret
 from agent_memory.domain.section import Published
 from agent_memory.domain.tagging.tag_vocabulary import TagVocabulary
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.domain.tiers import TierList
-from agent_memory.domain.vocabulary import Sensitivity
 from agent_memory.errors import Error
 from agent_memory.ports import Clock, KeptComparisons, NoticedNotes, RunLog, SpendLedger, Store
 from agent_memory.values import evolve, field, frozen
@@ -108,7 +107,7 @@ class Examiner:
         live = self._kept(self.store.list(), symptoms, of.UNREADABLE_STORE, _NOTHING)
         archive = self._kept(self.store.list(archived=True), symptoms, of.UNREADABLE_STORE, _NOTHING)
         tiers = self._kept(self.store.tiers(), symptoms, of.TIERS_DAMAGED, TierList())
-        shown = live if self.names_secret else evolve(live, entries=_not_secret(live.entries))
+        shown = live if self.names_secret else evolve(live, entries=without_secret(live.entries))
         vocabulary = TagVocabularyFile(self.root).get()
         symptoms += examine_vocabulary(vocabulary)
         symptoms += self._notes(notes.mtimes_ms(), vocabulary.value_or(TagVocabulary())).symptoms(shown, archive, tiers)
@@ -219,10 +218,6 @@ class Examiner:
 def _unfinished_write(has_journal: bool) -> Iterator[Symptom]:
     if has_journal:
         yield of.UNFINISHED_WRITE.found(JOURNAL, "A change of several files was cut short, and could not be undone yet")
-
-
-def _not_secret(entries: Sequence[Listed]) -> Sequence[Listed]:
-    return chosen(entries, [each is not Sensitivity.SECRET for each in column_of(entries, "meta.sensitivity")])
 
 
 def _printable(symptom: Symptom) -> Symptom:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import chain, compress
+from itertools import chain
 from pathlib import Path
 
 from returns.result import Failure, Success
@@ -36,11 +36,11 @@ from agent_memory.domain.instants import DAY_MS, HOUR_MS
 from agent_memory.domain.packed_entries import column_of
 from agent_memory.domain.planning.taken_ids import TakenIds
 from agent_memory.domain.results import sealed
+from agent_memory.domain.secret_entries import without_secret
 from agent_memory.domain.tagging.alike_tags import alike
 from agent_memory.domain.tagging.tag_survey import tag_counts
 from agent_memory.domain.tagging.tag_vocabulary import TagVocabulary
 from agent_memory.domain.tiers import TierList
-from agent_memory.domain.vocabulary import Sensitivity
 from agent_memory.ports import KeptComparisons, NoticedNotes
 from agent_memory.values import evolve, frozen
 
@@ -107,8 +107,8 @@ class NoteExamination:
         if self.kept_looks is None:
             return counts, alike(counts).near
         found = alike(counts, self.kept_looks.tags())
-        is_open = [each is not Sensitivity.SECRET for each in column_of(live, "meta.sensitivity")]
-        hidden = counts.keys() - self.vocabulary.accepted - set(chain.from_iterable(compress(tags, is_open)))
+        of_others = chain.from_iterable(column_of(without_secret(live), "meta.tags"))
+        hidden = counts.keys() - self.vocabulary.accepted - set(of_others)
         self.kept_looks.keep_tags(found.only(counts.keys() - hidden) if hidden else found)
         return counts, found.near
 

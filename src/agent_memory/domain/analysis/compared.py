@@ -27,6 +27,7 @@ from agent_memory.domain.entry import Listed
 from agent_memory.domain.findings import Finding
 from agent_memory.domain.instants import has_passed
 from agent_memory.domain.packed_entries import chosen, column_of
+from agent_memory.domain.secret_entries import secret_ids
 from agent_memory.domain.vocabulary import Sensitivity
 from agent_memory.values import evolve, frozen
 
@@ -171,8 +172,7 @@ def may_be_kept(compared: Compared, listed: Sequence[Listed], read: Sequence[Lis
     together with others, which would be missing, and where what was read is not what was listed."""
     if column_of(read, "content_hash") != column_of(listed, "content_hash"):
         return None
-    is_secret = map(Sensitivity.SECRET.__eq__, column_of(listed, "meta.sensitivity"))
-    secret = frozenset(column_of(chosen(listed, is_secret), "meta.id"))
+    secret = secret_ids(listed)
     if not secret:
         return compared
     if not all(secret.isdisjoint(each.ids) for each in compared.findings):

@@ -12,6 +12,7 @@ from agent_memory.domain.checkup.symptom import Severity, Symptom
 from agent_memory.domain.entry import Listed
 from agent_memory.domain.instants import DAY_MS, has_passed, iso_of
 from agent_memory.domain.packed_entries import column_of
+from agent_memory.domain.secret_entries import are_secret
 from agent_memory.domain.tagging.tag_vocabulary import TagVocabulary
 from agent_memory.domain.text.tags import normal_tags
 from agent_memory.domain.vocabulary import Sensitivity
@@ -35,7 +36,7 @@ def worth_examining(notes: Sequence[Listed], rules: NoteRules) -> Iterator[bool]
     """Of each of the notes, whether `examine_note` may tell something of it if a look finds nothing."""
     is_late = map((rules.now_ms + DAY_MS).__lt__, _newest(notes))
     is_over = [has_passed(at_ms, rules.now_ms) for at_ms in column_of(notes, "meta.expires_at_ms")]
-    is_secret = map(Sensitivity.SECRET.__eq__, column_of(notes, "meta.sensitivity"))
+    is_secret = are_secret(notes)
     no_id, conflicted = column_of(notes, "provisional_id"), column_of(notes, "conflicted")
     renamed = rules.vocabulary.renamed.keys()
     is_renamed: Iterable[bool] = repeat(False, len(notes))
