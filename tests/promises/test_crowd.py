@@ -114,5 +114,6 @@ def check(crowd: Crowd) -> None:
     assert memory("doctor", "--fix").code in (0, 1)
     assert [path for glob in LITTER for path in memory.root.glob(glob)] == []
     broken = [each for each in memory("doctor", "--json").document["symptoms"] if each["severity"] == "problem"]
-    assert {each["code"] for each in broken} <= {"duplicate", "near-duplicate"}, broken
+    # Of what is said alike there is much, and who edits a note by hand for minutes makes it long.
+    assert {each["code"] for each in broken} <= {"duplicate", "near-duplicate", "oversized"}, broken
     assert memory.git("fsck", "--no-progress", "--no-dangling") == ""
