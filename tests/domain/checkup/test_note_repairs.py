@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import pytest
 from attrs import evolve
 from hypothesis import given, settings, strategies as st
 
@@ -12,6 +15,7 @@ from agent_memory.domain.planning.same_body import body_hash
 from agent_memory.domain.text.file_name import MAX_NAME_BYTES, file_name_of
 from agent_memory.domain.text.folded_name import folded_name
 from agent_memory.domain.text.ids import is_id, mint_id
+from agent_memory.domain.vocabulary import Sensitivity
 
 META = Meta("id__a1b2c3", "Ports", 5, 5, tags=("topic__api",))
 
@@ -70,6 +74,26 @@ def test_an_exact_twin_goes_to_the_archive() -> None:
     (repair,) = plan(note(META, name="Ports 2.md", copy_of=original.path), original)
     assert isinstance(repair, Shelve)
     assert repair.note.name == "Ports 2.md"
+
+
+def test_a_twin_that_was_written_at_another_time_goes_there_too() -> None:
+    original = note(META)
+    copy = note(evolve(META, updated_at_ms=9), name="Ports 2.md", copy_of=original.path)
+    (repair,) = plan(copy, original)
+    assert isinstance(repair, Shelve)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [{"tags": ("topic__web",)}, {"title": "Doors"}, {"pinned": True}, {"sensitivity": Sensitivity.SECRET}],
+    ids=str,
+)
+def test_a_copy_with_the_same_body_and_another_frontmatter_is_no_twin(other: dict[str, Any]) -> None:
+    """What a person wrote there would be out of sight, though nobody said so."""
+    original = note(META)
+    (repair,) = plan(note(evolve(META, **other), name="Ports 2.md", copy_of=original.path), original)
+    assert isinstance(repair, Rewrite)
+    assert evolve(repair.meta, id=META.id) == evolve(META, **other)
 
 
 def test_tags_are_written_in_normal_form() -> None:

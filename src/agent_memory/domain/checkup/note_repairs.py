@@ -26,7 +26,7 @@ class Rewrite:
 
 @frozen
 class Shelve:
-    """The file moves to the archive as it is: a live note says the same under the same id."""
+    """The file moves to the archive as it is: a live note says the same under the same id, in body and frontmatter."""
 
     note: NoteFile
     words: str
@@ -88,12 +88,21 @@ def _separated(note: NoteFile, original: Listed | None, taken: _Taken) -> Repair
     """A copy of another file's id: a note of its own where it says something else, else out of the way."""
     if original is None:
         return None
-    if note.stored.listed.body_hash == original.body_hash:
+    if _say_the_same(note.stored.listed, original):
         return Shelve(note, f"{note.path} says what {original.path} says, and is in the archive now")
     meta = note.stored.meta
     fresh = evolve(meta, id=taken.id_for(meta, preferred=False), aliases=())
     name = taken.renamed(note.name, file_name_of(fresh))
     return Rewrite(note, fresh, name, f"{note.path} is a note of its own now: {fresh.id}{_as_name(note, name)}")
+
+
+def _say_the_same(one: Listed, other: Listed) -> bool:
+    """Whether they have the same body, and the same frontmatter but for when it was last written."""
+    return one.body_hash == other.body_hash and _undated(one.meta) == _undated(other.meta)
+
+
+def _undated(meta: Meta) -> Meta:
+    return evolve(meta, updated_at_ms=0)
 
 
 def _rewritten(note: NoteFile, taken: _Taken) -> Repair | None:
