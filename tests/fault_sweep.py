@@ -9,12 +9,12 @@ import shutil
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from attrs import define, field
 
 from conservation import violations
-from disk_faults import ERRORS, KILL, LASTING, NONE, SHORT, Fault, calls_of, struck
+from disk_faults import ERRORS, KILL, LASTING, NONE, SHORT, Fault, Preloaded
 from faults import snapshot
 from memory_process import Done, Memory
 from swept_scenes import Scene
@@ -22,12 +22,30 @@ from swept_scenes import Scene
 T = TypeVar("T")
 
 EXIT_CODES = (0, 2, 10, 20, 30, 40, 50, 60, 70, 75)
-FAST = {"DISK_SYNC": "lies"}
-"""Nothing is cut off here but the process: what it wrote is there."""
 LITTER = ("**/.tmp-*", ".transaction/*", ".git/*.lock")
 MOST_SHOWN = 600
 """Characters of a complaint."""
 HOOK_LOG = ".local/state/agent-memory/hook-log.jsonl"
+
+
+class Means(Protocol):
+    """How the disk calls of a process are seen, and made to fail."""
+
+    def calls_of(self, memory: Memory, scene: Scene) -> list[str]:
+        """The disk calls of a scene to which nothing happens, in turn: `name path`, relative to the home."""
+        ...
+
+    def can(self, fault: Fault) -> bool:
+        """Whether calls can be made to fail so."""
+        ...
+
+    def struck(self, memory: Memory, fault: Fault, scene: Scene) -> Done:
+        """The scene's call of `memory` with that fault in it."""
+        ...
+
+    def has_struck(self) -> bool:
+        """Whether the last of these came to the call that was meant."""
+        ...
 
 
 def moments(calls: Sequence[str]) -> list[int]:
@@ -73,6 +91,7 @@ class Sweep:
     """The home as it is before; a copy of it is put where `home` is."""
     home: Path
     scene: Scene
+    means: Means = field(factory=Preloaded)
     outcomes: Counter[str] = field(factory=Counter)
     _prepared: Path | None = None
     _before: object = field(init=False)
@@ -84,11 +103,11 @@ class Sweep:
     def complaints(self, choose: Callable[[Sequence[Fault]], Sequence[Fault]]) -> list[str]:
         """What went wrong with some of all the faults that there can be; `outcomes` counts how the calls ended."""
         memory = self.fresh()
-        calls = calls_of(memory, self.scene)
-        chosen = choose(list(faults(calls)))
+        calls = self.means.calls_of(memory, self.scene)
+        chosen = choose([each for each in faults(calls) if self.means.can(each)])
         self._before = self.scene.seen(self.fresh())
         straight = self.fresh()
-        done = self._strike(straight, Fault(0, NONE))
+        done = self.means.struck(straight, Fault(0, NONE), self.scene)
         assert done.code in self.scene.ends, done
         self._after = self.scene.seen(straight)
         self._said = self.scene.said(done) if self.scene.said else None
@@ -108,20 +127,13 @@ class Sweep:
             self._prepared = Path(shutil.copytree(self.home, prepared, symlinks=True))
         return memory
 
-    def _strike(self, memory: Memory, fault: Fault) -> Done:
-        if fault.what != KILL:
-            return struck(memory, fault, self.scene, **FAST)
-        self._calls_log.unlink(missing_ok=True)
-        return struck(memory, fault, self.scene, DISK_CALLS=str(self._calls_log), **FAST)
-
-    @property
-    def _calls_log(self) -> Path:
-        return self.home.with_name(f"{self.home.name}-kills.calls")
-
     def _wrong(self, fault: Fault) -> list[str]:
         memory = self.fresh()
         before = _kept_in(memory.home)
-        done = self._strike(memory, fault)
+        done = self.means.struck(memory, fault, self.scene)
+        if not self.means.has_struck():
+            self.outcomes["missed"] += 1
+            return []
         self.outcomes["died" if done.code < 0 else "well" if self._is_well(done) else "one error"] += 1
         wrong = [*self._answer(fault, done, memory), *_torn(memory)]
         if wrong:
@@ -147,10 +159,9 @@ class Sweep:
 
     def _answer(self, fault: Fault, done: Done, memory: Memory) -> Iterator[str]:
         if fault.what == KILL:
-            if done.code != -9 and len(self._calls_log.read_bytes().splitlines()) >= fault.at:
+            if done.code != -9:
                 yield f"it went on: {done}"
-            return  # else it had less to do than the time before, and never came there
-        if "Traceback" in done.err or "Traceback" in done.out:
+        elif "Traceback" in done.err or "Traceback" in done.out:
             yield f"a traceback: {done}"
         elif self.scene.is_hook:
             if done.code or done.err:

@@ -14,6 +14,7 @@ from disk_faults import KILL, NONE, Fault, calls_of, preloaded_library, struck
 from fault_sweep import MOST_SHOWN, Sweep, spread
 from swept_calls import SCENES
 from swept_scenes import FORGOTTEN, Scene, busy_home, notes_of
+from traced_calls import Traced
 
 SOME = {
     "capture by a hook": 31,
@@ -24,6 +25,12 @@ SOME = {
     "consolidate": 901,
 }
 """Every how many-th fault is tried in the normal suite."""
+
+OF_THE_KERNEL = ("capture", "capture by a hook", "read", "consolidate", "defrag", "undo", "generate-agents-md")
+"""What is swept by system calls, too, which takes a process of its own each."""
+
+MOST_MISSED = 0.1
+"""Of faults that struck another call than the one meant, since the process made more or fewer calls before it."""
 
 LEAST_FAULTS = 12
 """So many are tried of each call, however few disk calls it makes: a sweep that tries nothing holds nothing."""
@@ -57,6 +64,22 @@ def test_any_disk_call_that_fails(
     record_property("figure", f"P5 {name}: {sweep.outcomes.total()} faults ({tried}), {len(complaints)} complaints")
     assert not complaints, "\n".join(each[:MOST_SHOWN] for each in complaints)
     assert sweep.outcomes.total() >= LEAST_FAULTS
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("name", OF_THE_KERNEL)
+def test_any_system_call_that_fails(
+    kept: Path, name: str, every: int, record_property: Callable[[str, object], None]
+) -> None:
+    """P5: whoever makes the call, by the C library or without it."""
+    sweep = Sweep(kept, kept.with_name("home"), SCENES[name], Traced())
+    complaints = sweep.complaints(lambda found: spread(found, every, LEAST_FAULTS))
+    tried = ", ".join(f"{count} {how}" for how, count in sorted(sweep.outcomes.items()))
+    record_property(
+        "figure", f"P5 {name}, system calls: {sweep.outcomes.total()} faults ({tried}), {len(complaints)} complaints"
+    )
+    assert not complaints, "\n".join(each[:MOST_SHOWN] for each in complaints)
+    assert sweep.outcomes["missed"] <= sweep.outcomes.total() * MOST_MISSED
 
 
 def test_a_merge_is_not_undone_by_the_journal_of_its_own_transaction_p5(kept: Path) -> None:
