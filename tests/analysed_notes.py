@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from io import BytesIO
 from itertools import count
 from typing import Any
@@ -17,11 +17,10 @@ from agent_memory.domain.analysis.noticed import Noticed, noticed_in
 from agent_memory.domain.analysis.vocabulary import Vocabulary
 from agent_memory.domain.entry import Listed, Meta, StoredEntry
 from agent_memory.domain.findings import Analysis, FindingKind
-from agent_memory.domain.packed_entries import Entries
 from agent_memory.domain.text.ids import mint_id
 from agent_memory.formats.compared_file import parse_compared, render_compared
 from agent_memory.formats.gathered_file import parse_gathered, render_gathered
-from agent_memory.formats.packed_table import PackedTable, packed_piece
+from packed_notes import packed
 
 REPO = "github.com/dana/parcels"
 NOON_MS = 1_772_409_600_000
@@ -67,11 +66,6 @@ def noticed_of(notes: Iterable[StoredEntry], words: Vocabulary) -> Mapping[str, 
     for each in notes:
         noticed.setdefault(each.meta.id, noticed_in(each, words))
     return noticed
-
-
-def packed(live: Sequence[Listed]) -> Sequence[Listed]:
-    """The same, of which none is unpacked."""
-    return Entries(range(len(live)), PackedTable([packed_piece(live)]))
 
 
 def written(gathered: Gathered) -> Gathered:

@@ -7,11 +7,10 @@ import math
 from hypothesis import given, strategies as st
 
 from agent_memory.domain.entry import Listed, Meta, Source
-from agent_memory.domain.packed_entries import Entries
 from agent_memory.domain.tiers import Tier
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Harness, Kind, Origin, Status
-from agent_memory.formats.packed_table import PackedTable, packed_piece
 from agent_memory.reading import ListFilter
+from packed_notes import partly_packed
 
 SCOPES = st.sampled_from((GLOBAL_SCOPE, "github.com/ada/lamp"))
 TAGS = st.sampled_from(("topic__relay", "area__lamp"))
@@ -70,8 +69,6 @@ def _is_accepted(wanted: ListFilter, meta: Meta) -> bool:
 @given(st.lists(st.tuples(METAS, st.booleans()), max_size=12), FILTERS)
 def test_an_entry_is_listed_if_it_is_all_that_is_wanted(notes: list[tuple[Meta, bool]], wanted: ListFilter) -> None:
     plain = [Listed(meta, f"topics/{at:02}.md", "") for at, (meta, _) in enumerate(notes)]
-    packed = Entries(
-        [at if is_packed else plain[at] for at, (_, is_packed) in enumerate(notes)], PackedTable([packed_piece(plain)])
-    )
+    packed = partly_packed(zip(plain, (is_packed for _, is_packed in notes), strict=True))
     expected = [each for each in plain if _is_accepted(wanted, each.meta)]
     assert list(wanted.among(packed, _tier_of)) == list(wanted.among(plain, _tier_of)) == expected

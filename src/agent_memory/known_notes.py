@@ -4,17 +4,20 @@ write, the same for a person's `remember`, for MCP clients and for what a consol
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from heapq import nlargest
+from itertools import chain
 
 from returns.result import Failure, Result, Success
 
+from agent_memory.domain.about_terms import postings_among
 from agent_memory.domain.entry import Listed, StoredEntry
-from agent_memory.domain.packed_entries import chosen
-from agent_memory.domain.planning.same_body import words_of_those_about
+from agent_memory.domain.packed_entries import chosen, column_of, in_order
 from agent_memory.domain.results import sealed
 from agent_memory.domain.searching.matching import NoteFilter, TermWeights
 from agent_memory.domain.searching.query_words import query_words
+from agent_memory.domain.secret_entries import without_secret
 from agent_memory.domain.similarity.meaning_text import meaning_text
 from agent_memory.domain.similarity.same_subject import Candidate, Subject, similar_among
 from agent_memory.domain.similarity.vectors import cosines
@@ -122,10 +125,8 @@ def _may_be_named(listed: Listed, scopes: frozenset[str]) -> bool:
 def _likeliest(subject: Subject, listed: Sequence[Listed], scopes: frozenset[str]) -> list[Listed]:
     """The entries that share most words with the subject, by what a listing knows of them."""
     wanted = content_terms(f"{subject.title} {subject.description} {subject.body}")
-    scored: list[tuple[float, str, Listed]] = []
-    found = words_of_those_about(listed, wanted)
-    for each, about in zip(chosen(listed, map(found.__contains__, range(len(listed)))), found.values(), strict=True):
-        if _may_be_named(each, scopes):
-            shared = len(wanted & about)
-            scored.append((shared / math.sqrt(len(about)), each.meta.id, each))
-    return [each for _, _, each in nlargest(MOST_CANDIDATES, scored)]
+    nameable = without_secret(chosen(listed, map(scopes.__contains__, column_of(listed, "meta.scope"))))
+    found, ids = postings_among(nameable, wanted), column_of(nameable, "meta.id")
+    shared = Counter(chain.from_iterable(found.places.values()))
+    scored = ((each / math.sqrt(found.counts[place]), ids[place], place) for place, each in shared.items())
+    return list(in_order(nameable, [place for _, _, place in nlargest(MOST_CANDIDATES, scored)]))

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+from collections import Counter
 from math import log, sqrt
 from typing import Any
 
 import pytest
 from attrs import evolve
+from hypothesis import given, strategies as st
 
 from agent_memory.domain.entry import Listed, Meta, Source, StoredEntry
 from agent_memory.domain.history import History, Role, ToolCall, Turn
@@ -20,7 +22,9 @@ from agent_memory.domain.planning.related import (
     tag_vocabulary,
 )
 from agent_memory.domain.tagging.tag_vocabulary import TagVocabulary
+from agent_memory.domain.text.terms import content_sequence, content_terms
 from agent_memory.domain.vocabulary import Harness, Sensitivity
+from packed_notes import partly_packed
 
 REPO = "github.com/acme/web"
 
@@ -102,6 +106,52 @@ def test_an_entry_without_words_is_related_to_nothing() -> None:
         0.0,
         pytest.approx(log(1 + 2 / 1)),
     ]
+
+
+_said = st.lists(st.sampled_from(("staging", "ports", "tides", "the", "locks", "7")), max_size=6).map(" ".join)
+_metas = st.fixed_dictionaries(
+    {
+        "title": _said,
+        "description": _said,
+        "scope": st.sampled_from((REPO, REPO, "global", "github.com/other/x")),
+        "updated_at_ms": st.integers(0, 2),
+        "sensitivity": st.sampled_from((Sensitivity.NORMAL, Sensitivity.NORMAL, Sensitivity.SECRET)),
+        "sources": st.sampled_from(("s-1", "s-2")).map(lambda session: (Source(Harness.AMP, session),)),
+    }
+)
+
+
+def plainly_ranked(said: str, live: list[Listed], session_id: str | None) -> list[Ranked]:
+    """Each entry for itself."""
+    counts = Counter(content_sequence(said))
+    known = [each for each in live if each.meta.scope in (REPO, "global")]
+    known = [each for each in known if each.meta.sensitivity is not Sensitivity.SECRET]
+    words = {each.meta.id: content_terms(f"{each.meta.title} {each.meta.description}") for each in known}
+    spread = Counter(word for own in words.values() for word in own)
+
+    def score(each: Listed) -> float:
+        shared = sorted(words[each.meta.id] & counts.keys())
+        telling = [word for word in shared if spread[word] <= len(known) / 2 or len(known) < 10]
+        weight = sum(log(1 + len(known) / spread[word]) * (1 + log(counts[word])) for word in telling)
+        own = 1_000.0 if session_id in each.meta.thread_ids else 0.0
+        return (weight / sqrt(len(words[each.meta.id])) if weight else 0.0) + own
+
+    scored = [(-score(each), -each.meta.updated_at_ms, each.meta.id) for each in known]
+    return [Ranked(id, -negated) for negated, _, id in sorted(scored) if negated]
+
+
+@given(_said, st.lists(st.tuples(_metas, st.booleans()), max_size=14), st.sampled_from((None, "s-1")))
+def test_many_are_ranked_as_each_for_itself_whichever_are_packed(
+    said: str, made: list[tuple[dict[str, Any], bool]], session_id: str | None
+) -> None:
+    live = [
+        Listed(Meta(f"id__{number:06}", created_at_ms=0, **meta), f"{number}.md", "")
+        for number, (meta, _) in enumerate(made)
+    ]
+    some = partly_packed(zip(live, (is_packed for _, is_packed in made), strict=True))
+    expected = plainly_ranked(said, live, session_id)
+    assert list(rank_related(window(said), live, REPO, session_id)) == expected
+    assert list(rank_related(window(said), some, REPO, session_id)) == expected
 
 
 def test_other_repositories_and_secret_entries_are_left_out() -> None:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from hypothesis import given, strategies as st
 
-from agent_memory.domain.text.terms import AnyOf, content_sequence, content_terms, coverage
+from agent_memory.domain.text.terms import content_sequence, content_terms, coverage
 
 
 def test_only_content_words_are_terms() -> None:
@@ -39,19 +39,3 @@ def test_coverage_is_the_part_of_the_first_that_is_in_the_second() -> None:
 def test_plain_text_has_the_words_that_it_has_beside_any_other(text: str) -> None:
     assert content_sequence(f"{text} élan") == (*content_sequence(text), "élan")
     assert content_terms(text) == frozenset(content_sequence(text))
-
-
-_said = st.lists(
-    st.sampled_from(["caches", "caching", "locks", "the", "don't", "é", "7", "a", "lock's", "tide"])
-    | st.text(max_size=4),
-    max_size=6,
-)
-
-
-@given(_said, st.lists(_said, max_size=3))
-def test_a_text_has_any_of_some_terms_where_its_own_are_among_them(wanted: list[str], texts: list[list[str]]) -> None:
-    terms = content_terms(" ".join(wanted))
-    any_of = AnyOf(terms)
-    for words in texts:
-        text = " ".join(words)
-        assert any_of.in_text(text) == bool(content_terms(text) & terms)

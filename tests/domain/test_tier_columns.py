@@ -9,12 +9,11 @@ from hypothesis import given, strategies as st
 from agent_memory.domain.analysis.outline import Profile
 from agent_memory.domain.entry import Listed, Meta, Source, Usage
 from agent_memory.domain.entry_reads import reads_of
-from agent_memory.domain.packed_entries import Entries
 from agent_memory.domain.tiering.score import tier_facts
 from agent_memory.domain.tiering.tier_columns import tier_columns
 from agent_memory.domain.vocabulary import Harness, Importance, Kind, Origin, Sensitivity
-from agent_memory.formats.packed_table import PackedTable, packed_piece
 from defrag_requests import profiles_of
+from packed_notes import packed
 
 NOW_MS = 1_771_000_000_000
 DAY_MS = 86_400_000
@@ -53,7 +52,7 @@ def test_the_columns_say_what_is_said_of_each_entry(
         for meta in metas
     ]
     if is_packed:
-        entries = Entries(range(len(entries)), PackedTable([packed_piece(entries)]))
+        entries = packed(entries)
     columns = tier_columns(entries, profiles_of(profiles), usage, now_ms)
     assert columns.best == [each.best for each in facts]
     assert columns.scores == [each.score for each in facts]

@@ -1,11 +1,16 @@
 from __future__ import annotations
 
+import subprocess
+import sys
 from io import BytesIO
 
 import pytest
+from attrs import evolve
 from hypothesis import given, settings, strategies as st
 
+from agent_memory.domain.about_terms import about_terms
 from agent_memory.domain.entry import Listed, Meta, Source, UnreadableFile
+from agent_memory.domain.packed_entries import Unpacking, unpacking
 from agent_memory.domain.vocabulary import Harness, Importance, Kind, Origin, Sensitivity, Status
 from agent_memory.formats.listing_rows import Rows, Seen, parse_rows, render_rows
 
@@ -91,7 +96,7 @@ def rows_with(entries: list[Listed]) -> Rows:
 
 def test_many_rows_come_in_pieces_and_in_their_order() -> None:
     rows = rows_with([entry(number, tags=(f"topic__{number}",) * (number % 3)) for number in range(9_001)])
-    assert len(list(render_rows(rows))) == 1 + 19 * 2 + 1
+    assert len(list(render_rows(rows))) == 1 + 2 + 19 * 2 + 1
     parsed = read_back(rows)
     assert parsed == rows
     assert list(parsed.seen) == list(rows.seen)
@@ -113,8 +118,50 @@ def test_entries_of_none_one_and_many_sources_have_each_their_own() -> None:
         assert read_back(rows_with(entries)) == rows_with(entries)
 
 
+def about(rows: Rows) -> dict[str, set[str]]:
+    """By path, what each entry is about, as the rows know it."""
+    entries = [each for each in rows.seen.values() if isinstance(each, Listed)]
+    assert isinstance(rows.seen, Unpacking)
+    postings = rows.seen.packed.postings(None)
+    known = [{term for term, places in postings.places.items() if at in places} for at in range(len(entries))]
+    assert list(postings.counts) == list(map(len, known))
+    return dict(zip((each.path for each in entries), known, strict=True))
+
+
+def test_what_entries_are_about_is_kept_where_others_changed_came_or_went() -> None:
+    first = read_back(rows_with([entry(number, tags=(f"topic__port{number}",)) for number in range(1_200)]))
+    assert about(first)["00007.md"] == {"7", "port7"}
+    changed = unpacking(first.seen)
+    for gone in ("00000.md", "00900.md"):
+        del changed.rows[gone]
+    others = [entry(3, description="lock gates"), entry(1_500), evolve(entry(1_501), path="00000 new.md")]
+    changed.rows.update({each.path: each for each in others})
+    changed.rows["00004.md"] = UnreadableFile("00004.md", ("why",))
+    second = read_back(Rows(dict.fromkeys(changed, 7), changed))
+    assert second.seen == changed
+    assert about(second) == {
+        path: set(about_terms(seen.meta)) for path, seen in changed.items() if isinstance(seen, Listed)
+    }
+
+
+def test_a_cache_of_other_terms_is_not_read() -> None:
+    program = (
+        "from agent_memory.domain import about_terms; about_terms.ABOUT_TERMS_VERSION += {raised}; "
+        "from agent_memory.formats.listing_rows import _SIGNATURE; print(_SIGNATURE.hex())"
+    )
+
+    def signature(raised: int) -> bytes:
+        command = (sys.executable, "-c", program.format(raised=raised))
+        return bytes.fromhex(subprocess.run(command, capture_output=True, check=True, text=True).stdout)
+
+    assert signature(0) == WHOLE[:32]
+    assert signature(1) != WHOLE[:32]
+
+
 WHOLE = b"".join(
-    render_rows(Rows({"topics/a.md": 123456789}, {"topics/a.md": UnreadableFile("topics/a.md", ("why",))}))
+    render_rows(
+        Rows({"a.md": 123456789, "00001.md": 7}, {"a.md": UnreadableFile("a.md", ("why",)), "00001.md": entry(1)})
+    )
 )
 
 

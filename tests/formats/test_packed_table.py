@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import marshal
 from operator import attrgetter
 
 from hypothesis import given, strategies as st
@@ -21,7 +20,7 @@ from agent_memory.domain.packed_entries import (
     unpacking,
 )
 from agent_memory.domain.vocabulary import Harness, Kind
-from agent_memory.formats.packed_table import PackedTable, packed_piece
+from packed_notes import table_of
 
 FIELDS = (
     *("path", "body_hash", "meta.id", "meta.kind", "meta.tags", "meta.aliases", "meta.expires_at_ms"),
@@ -42,11 +41,6 @@ def entry(number: int) -> Listed:
         sources=tuple(Source(Harness.AMP, f"T-{number}-{each}", turns=(each,) * each) for each in range(number % 3)),
     )
     return Listed(meta, f"topics/{number:06}.md", f"hash {number}", body_hash=f"body {number % 7}")
-
-
-def table_of(entries: list[Listed], rows_a_piece: int = 3) -> PackedTable:
-    pieces = [packed_piece(entries[at : at + rows_a_piece]) for at in range(0, len(entries), rows_a_piece)]
-    return PackedTable(marshal.loads(marshal.dumps(pieces)))
 
 
 ENTRIES = [entry(number) for number in range(11)]
@@ -78,6 +72,8 @@ def test_a_path_is_the_same_object_wherever_it_is_asked_for_p25() -> None:
 def test_a_table_of_nothing_has_nothing() -> None:
     for nothing in (table_of([]), NOTHING):
         assert list(nothing.entries()) == list(nothing.column("path")) == []
+        assert nothing.postings(None) == nothing.postings(frozenset({"x"}))
+        assert not nothing.postings(None).places
 
 
 def test_entries_of_which_some_are_packed_are_a_sequence_like_any_other() -> None:

@@ -7,6 +7,8 @@ from itertools import compress, count, repeat
 from operator import attrgetter, is_not
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeVar, cast, overload
 
+from agent_memory.values import frozen
+
 if TYPE_CHECKING:
     from agent_memory.domain.entry import Listed
 
@@ -18,6 +20,18 @@ _FEW = 16
 """Of fewer than one in so many only these are unpacked."""
 _AT_ONCE = 64
 """So many are unpacked together for who may stop after any."""
+NOT_PACKED = -1
+"""In the place of the number of an entry that has none."""
+
+
+@frozen
+class Postings:
+    """Which of some entries are about which of some terms (`about_terms`)."""
+
+    places: Mapping[str, Sequence[int]]
+    """By term, for those that any entry has: the places of the entries that have it, each once, in no order."""
+    counts: Sequence[int]
+    """How many terms each entry has in all."""
 
 
 class Packed(Protocol[Value_co]):
@@ -46,6 +60,10 @@ class Packed(Protocol[Value_co]):
         """What all have in this field of `Listed`, or of its `meta`: `path`, `meta.id`."""
         ...
 
+    def postings(self, terms: frozenset[str] | None) -> Postings:
+        """Which are about which of these terms, by number; None: of all terms."""
+        ...
+
 
 class _Nothing:
     """`Packed` of no entries."""
@@ -66,6 +84,9 @@ class _Nothing:
 
     def column(self, field: str) -> Sequence[Any]:
         return ()
+
+    def postings(self, terms: frozenset[str] | None) -> Postings:
+        return Postings({}, ())
 
 
 NOTHING = _Nothing()
@@ -107,12 +128,12 @@ class Entries(Sequence["Listed"]):
 
     @property
     def numbered(self) -> tuple[Sequence[int], Sequence[int]]:
-        """The number of each, 0 for one that is not packed; and in which places these are."""
+        """The number of each, `NOT_PACKED` where it has none; and in which places these are."""
         if self._numbered is None:
             unpacked_at = list(compress(count(), map(is_not, map(type, self.rows), repeat(int))))
             numbers = list(self.rows)
             for at in unpacked_at:
-                numbers[at] = 0
+                numbers[at] = NOT_PACKED
             self._numbered = cast("list[int]", numbers), unpacked_at
         return self._numbered
 

@@ -16,8 +16,10 @@ from sys import intern
 from typing import Any
 
 from agent_memory.domain.entry import Listed, Meta, Source
+from agent_memory.domain.packed_entries import Postings
 from agent_memory.domain.vocabulary import Harness, Importance, Kind, Origin, Sensitivity, Status
 from agent_memory.formats.listing_columns import Column, packed_column, packed_groups, unpacked_column, unpacked_groups
+from agent_memory.formats.packed_terms import TERMS_FORM, unpacked_terms
 from agent_memory.garbage import keeping_all, kept_for_good
 from agent_memory.values import field_names
 
@@ -47,8 +49,8 @@ _VOCABULARIES: Mapping[str, tuple[StrEnum, ...]] = {
     "harness": tuple(Harness),
 }
 
-FORM = repr((_META, _LISTED, _SOURCE, _VOCABULARIES))
-"""What pieces depend on."""
+FORM = repr((_META, _LISTED, _SOURCE, _VOCABULARIES, TERMS_FORM))
+"""What pieces and terms depend on."""
 
 
 def packed_piece(entries: Sequence[Listed]) -> Piece:
@@ -64,9 +66,10 @@ def packed_piece(entries: Sequence[Listed]) -> Piece:
 
 
 class PackedTable:
-    """`Packed` over pieces, one after the other."""
+    """`Packed` over pieces, one after the other; `terms` are those of all of them (`packed_terms`)."""
 
-    def __init__(self, pieces: Iterable[Piece]) -> None:
+    def __init__(self, pieces: Iterable[Piece], terms: bytes) -> None:
+        self._terms = terms
         self._pieces = [_Unpacker(each) for each in pieces]
         self._ends = list(accumulate(each.count for each in self._pieces))
         self._made: dict[int, Listed] = {}
@@ -95,7 +98,7 @@ class PackedTable:
         return [self._made[number] for number in numbers]
 
     def entries(self) -> Sequence[Listed]:
-        """See the port. From then on nothing is packed any more."""
+        """See the port. From then on nothing is packed any more but the terms."""
         if self._entries is None:
             entries: list[Listed] = []
             with keeping_all():
@@ -117,6 +120,10 @@ class PackedTable:
         if self._ids is None:
             self._ids = self._unpacked(field)
         return self._ids
+
+    def postings(self, terms: frozenset[str] | None) -> Postings:
+        """See the port."""
+        return unpacked_terms(self._terms, terms)
 
     def _unpacked(self, field: str) -> Sequence[Any]:
         return list(chain.from_iterable(each.column(field) for each in self._pieces))

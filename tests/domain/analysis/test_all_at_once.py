@@ -20,7 +20,8 @@ from agent_memory.domain.entry import Listed, Meta, Usage
 from agent_memory.domain.entry_reads import reads_of
 from agent_memory.domain.findings import Finding, FindingKind
 from agent_memory.domain.instants import DAY_MS
-from analysed_notes import FACTS, NOON_MS, packed
+from analysed_notes import FACTS, NOON_MS
+from packed_notes import packed
 
 IDS = tuple(f"id__{letter * 6}" for letter in "aAbBcd")
 STALE_MS = FACTS.stale_days * DAY_MS

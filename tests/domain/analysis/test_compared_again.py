@@ -21,7 +21,8 @@ from agent_memory.domain.entry import Listed, StoredEntry
 from agent_memory.domain.findings import Finding, FindingKind
 from agent_memory.domain.instants import DAY_MS
 from agent_memory.domain.vocabulary import Kind, Sensitivity
-from analysed_notes import FACTS, NOON_MS, REPO, note, packed, written
+from analysed_notes import FACTS, NOON_MS, REPO, note, written
+from packed_notes import packed
 
 IDS = tuple(f"id__ccccc{n}" for n in "123456789abcdef")
 SCOPES = ("global", REPO, "github.com/dana/letters")

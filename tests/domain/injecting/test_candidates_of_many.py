@@ -11,7 +11,7 @@ from agent_memory.domain.injecting.candidates import MOST_A_SECTION, SECTION_OF,
 from agent_memory.domain.injecting.place import Place, may_be_injected, those_let_through
 from agent_memory.domain.packed_entries import Entries
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Importance, Kind, Origin, Sensitivity
-from agent_memory.formats.packed_table import PackedTable, packed_piece
+from packed_notes import partly_packed
 
 HERE = "github.com/ada/lamp"
 SCOPES = st.sampled_from((HERE, GLOBAL_SCOPE, "github.com/eve/other"))
@@ -39,9 +39,7 @@ NOTES = st.lists(st.tuples(METAS, st.booleans(), st.booleans()), max_size=40)
 
 def _entries(notes: Sequence[tuple[Meta, bool, bool]]) -> tuple[list[Listed], Entries]:
     plain = [Listed(meta, f"topics/{at:02}.md", "", is_old) for at, (meta, is_old, _) in enumerate(notes)]
-    table = PackedTable([packed_piece(plain[:7]), packed_piece(plain[7:])])
-    rows = [at if is_packed else plain[at] for at, (_, _, is_packed) in enumerate(notes)]
-    return plain, Entries(rows, table)
+    return plain, partly_packed(zip(plain, (is_packed for _, _, is_packed in notes), strict=True))
 
 
 def _read(listed: Listed) -> StoredEntry:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from itertools import compress, count
 
+from agent_memory.domain.about_terms import postings_among
 from agent_memory.domain.entry import Listed, StoredEntry
 from agent_memory.domain.history import History, Role
 from agent_memory.domain.newest_first import newest_first
 from agent_memory.domain.packed_entries import chosen, column_of, in_order
-from agent_memory.domain.planning.same_body import words_of_those_about
 from agent_memory.domain.redaction import redact
+from agent_memory.domain.secret_entries import without_secret
 from agent_memory.domain.tagging.tag_vocabulary import Standing, TagVocabulary
 from agent_memory.domain.text.terms import content_sequence
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Sensitivity
@@ -40,14 +41,6 @@ class Ranked:
     score: float
 
 
-@frozen
-class _Shared:
-    """The words of an entry that were also said, and how many it has in all: those of 50,000 entries fit in memory."""
-
-    words: tuple[str, ...]
-    of: int
-
-
 def rank_related(
     window: History, live: Sequence[Listed], scope: str, session_id: str | None = None
 ) -> tuple[Ranked, ...]:
@@ -58,29 +51,18 @@ def rank_related(
     they share with what was said and done, rare words more.
     """
     known = visible(live, scope)
+    scores = _likenesses(known, _words_of(window))
+    for place in _from_session(known, session_id):
+        scores[place] = scores.get(place, 0.0) + _SAME_SESSION
     ids, updated_at_ms = column_of(known, "meta.id"), column_of(known, "meta.updated_at_ms")
-    said = _words_of(window)
-    shared = _shared(known, ids, said)
-    spread = Counter(word for each in shared.values() for word in each.words)
-    likenesses = ((id, _likeness(each, said, spread, len(known))) for id, each in shared.items())
-    scores = {id: likeness for id, likeness in likenesses if likeness > 0}
-    for id in _from_session(known, ids, session_id):
-        scores[id] = scores.get(id, 0.0) + _SAME_SESSION
-    related = compress(zip(ids, updated_at_ms, strict=True), map(scores.__contains__, ids))
-    best_first = sorted((-scores[id], -at_ms, id) for id, at_ms in related)
-    return tuple(Ranked(id, scores[id]) for _, _, id in best_first)
+    best_first = sorted((-score, -updated_at_ms[place], ids[place]) for place, score in scores.items())
+    return tuple(Ranked(id, -negated) for negated, _, id in best_first)
 
 
 def visible(live: Sequence[Listed], scope: str) -> Sequence[Listed]:
     """Those that an agent may know of: of the scope and of `global`, and not secret."""
-    scopes, sensitivities = (column_of(live, field) for field in ("meta.scope", "meta.sensitivity"))
-    return chosen(
-        live,
-        [
-            whose in (scope, GLOBAL_SCOPE) and sensitivity is not Sensitivity.SECRET
-            for whose, sensitivity in zip(scopes, sensitivities, strict=True)
-        ],
-    )
+    in_scope = map({scope, GLOBAL_SCOPE}.__contains__, column_of(live, "meta.scope"))
+    return without_secret(chosen(live, in_scope))
 
 
 def catalog_of(related: Iterable[Ranked], live: Sequence[Listed], scope: str) -> Sequence[Listed]:
@@ -147,11 +129,11 @@ def _may_be_shown(stored: StoredEntry) -> bool:
     return is_whole and stored.meta.sensitivity is not Sensitivity.SECRET and not stored.listed.conflicted
 
 
-def _from_session(entries: Sequence[Listed], ids: Sequence[str], session_id: str | None) -> Iterable[str]:
-    """The ids of those that came from it."""
+def _from_session(entries: Sequence[Listed], session_id: str | None) -> Iterable[int]:
+    """The places of those that came from it."""
     if session_id is None:
         return ()
-    return compress(ids, [session_id in each for each in column_of(entries, "meta.thread_ids")])
+    return compress(count(), [session_id in each for each in column_of(entries, "meta.thread_ids")])
 
 
 def _words_of(window: History) -> Counter[str]:
@@ -162,14 +144,14 @@ def _words_of(window: History) -> Counter[str]:
     return said
 
 
-def _shared(entries: Sequence[Listed], ids: Sequence[str], said: Counter[str]) -> dict[str, _Shared]:
-    """By id, of the entries with any of the words that were said."""
-    known = frozenset(said)
-    found = words_of_those_about(entries, known)
-    return {ids[at]: _Shared(tuple(sorted(words & known)), len(words)) for at, words in found.items()}
-
-
-def _likeness(shared: _Shared, said: Counter[str], spread: Counter[str], total: int) -> float:
-    telling = [word for word in shared.words if spread[word] <= _WIDELY_USED * total or total < 10]
-    weight = sum(math.log(1 + total / spread[word]) * (1 + math.log(said[word])) for word in telling)
-    return weight / math.sqrt(shared.of)
+def _likenesses(entries: Sequence[Listed], said: Counter[str]) -> dict[int, float]:
+    """How much entries have to do with what was said, more than 0: by the places of those that share a telling word with it."""
+    found, total = postings_among(entries, frozenset(said)), len(entries)
+    weights = defaultdict[int, float](float)
+    for word, places in sorted(found.places.items()):  # in one order, on which the sums of fractions depend
+        spread = len(places)
+        if spread <= _WIDELY_USED * total or total < 10:
+            weight = math.log(1 + total / spread) * (1 + math.log(said[word]))
+            for place in places:
+                weights[place] += weight
+    return {place: weight / math.sqrt(found.counts[place]) for place, weight in weights.items()}

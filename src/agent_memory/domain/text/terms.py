@@ -53,34 +53,6 @@ def content_sequence(text: str) -> tuple[str, ...]:
     return tuple(filter(None, map(term_of, words_of(text))))
 
 
-class AnyOf:
-    """Whether a text has one of these terms: a third of the work of finding out which. Each word is looked at once, however
-    many texts have it."""
-
-    def __init__(self, terms: frozenset[str]) -> None:
-        self._is_wanted = _Wanted(terms)
-
-    def in_text(self, text: str) -> bool:
-        """True where `content_terms` of the text has one of them."""
-        return any(map(self._is_wanted.__getitem__, words_of(text)))
-
-
-class _Wanted(dict[str, bool]):
-    """By word, whether its term is wanted."""
-
-    def __init__(self, terms: frozenset[str]) -> None:
-        super().__init__()
-        self._terms = terms - _NO_CONTENT
-        self._beginnings = frozenset(term[:_MIN_STEM] for term in self._terms)
-
-    def __missing__(self, word: str) -> bool:
-        # A stem is the beginning of its word, and all of one that is shorter: most words need no stem to be told apart.
-        may_be = word[:_MIN_STEM] in self._beginnings or not word.isalnum()
-        # Remembered here, and not with the terms: those of a whole store are megabytes.
-        self[word] = is_wanted = may_be and term_of.__wrapped__(word) in self._terms
-        return is_wanted
-
-
 def coverage(of: frozenset[str], by: frozenset[str]) -> float:
     """Which part of `of` is also in `by`, 0 to 1; nothing is wholly covered."""
     return len(of & by) / len(of) if of else 1.0
