@@ -12,7 +12,7 @@ from agent_memory.domain.agent_request import DefragRequest
 from agent_memory.domain.analysis.outline import Outline, Profile
 from agent_memory.domain.analysis.outlines import NO_OUTLINES, Profiles
 from agent_memory.domain.entry import Listed, Meta, Source, StoredEntry, Usage
-from agent_memory.domain.findings import Analysis, Finding
+from agent_memory.domain.findings import Analysis, Finding, Findings
 from agent_memory.domain.planning.same_body import body_hash
 from agent_memory.domain.text.ids import mint_id
 from agent_memory.domain.tiering.eligibility import is_directive_entry
@@ -62,7 +62,7 @@ def request_of(
         nonce="n0nce-4711",
         live=tuple(each.listed for each in shown),
         shown=shown,
-        analysis=Analysis(tuple(findings), profiles_of(profiles)),
+        analysis=Analysis(Findings(tuple(findings)), profiles_of(profiles)),
         usage=usage or {},
         now_ms=NOW_MS,
     )

@@ -38,6 +38,8 @@ class Scan:
 
     live: Listing
     archive: Listing
+    taken_ids: frozenset[str]
+    """Every id that is not free, casefolded (`planning.taken_ids`)."""
     usage: Mapping[str, Usage]
     tiers: TierList
     memo: TieringMemo = TieringMemo()

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from operator import not_
+from itertools import repeat
+from operator import is_, not_
 
 from agent_memory.domain.entry import Listed
 from agent_memory.domain.packed_entries import chosen, column_of
@@ -12,7 +13,7 @@ from agent_memory.domain.vocabulary import Sensitivity
 
 def are_secret(entries: Sequence[Listed]) -> list[bool]:
     """Of each of them, whether it is."""
-    return [each is Sensitivity.SECRET for each in column_of(entries, "meta.sensitivity")]
+    return list(map(is_, column_of(entries, "meta.sensitivity"), repeat(Sensitivity.SECRET)))
 
 
 def without_secret(entries: Sequence[Listed]) -> Sequence[Listed]:

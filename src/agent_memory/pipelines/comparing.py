@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from operator import not_
 
 from agent_memory.domain.analysis.analysis_facts import AnalysisFacts
 from agent_memory.domain.analysis.analyze import analyze_compared
@@ -55,8 +56,8 @@ def _compared(
 def _outlined(
     io: DefragIo, live: Sequence[Listed], known: Compared, missed: list[str]
 ) -> Iterator[tuple[str, Outline]]:
-    unknown = [id not in known.outlines for id in column_of(live, "meta.id")]
-    for listed in chosen(live, unknown):
+    is_known = map(known.outlines.slots.__contains__, column_of(live, "meta.id"))
+    for listed in chosen(live, map(not_, is_known)):
         stored = read_as_listed(io, listed, missed)
         if stored is not None:
             yield listed.meta.id, outline_of(stored)

@@ -19,7 +19,7 @@ from agent_memory.domain.defrag_run import DefragRun, Scan
 from agent_memory.domain.defrag_summary import brief_sentence_of, commit_words
 from agent_memory.domain.defragging.subjects import subject_of
 from agent_memory.domain.entry import Listing
-from agent_memory.domain.findings import Analysis, FindingKind
+from agent_memory.domain.findings import Analysis
 from agent_memory.domain.packed_entries import column_of
 from agent_memory.domain.planning.taken_ids import taken_ids
 from agent_memory.domain.recording.recorded_paths import is_ignored
@@ -118,6 +118,7 @@ def scanned(io: DefragIo) -> Result[Scan, Error]:
         Scan(
             live=live,
             archive=archive,
+            taken_ids=taken_ids(live, archive),
             usage=usage,
             tiers=tiers,
             memo=memo.for_agent(io.agent.name),
@@ -149,7 +150,7 @@ def analyze_structure(io: DefragIo, run: DefragRun) -> Result[DefragRun, Error]:
         usage=scan.usage,
         now_ms=io.clock.now_ms(),
         stale_days=io.stale_days,
-        taken_ids=taken_ids(scan.live, scan.archive),
+        taken_ids=scan.taken_ids,
         left_alone=scan.left_alone,
     )
     analysis = analysed(io, scan.live.entries, facts, missed)
@@ -166,10 +167,7 @@ def _with_surplus(io: DefragIo, scan: Scan, analysis: Analysis, now_ms: int) -> 
         max_chars=io.max_chars,
         now_ms=now_ms,
     )
-    kinds = list(FindingKind)
-    return evolve(
-        analysis, findings=tuple(sorted((*analysis.findings, *over), key=lambda each: kinds.index(each.kind)))
-    )
+    return evolve(analysis, findings=analysis.findings.joined(over)) if over else analysis
 
 
 # -- apply_changes ----------------------------------------------------------------------------------------------------

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.agent_request import DefragRequest
 from agent_memory.domain.analysis.choosing import findings_without, ids_to_show
-from agent_memory.domain.analysis.fingerprints import finding_fingerprint, store_fingerprint
+from agent_memory.domain.analysis.fingerprints import store_fingerprint
 from agent_memory.domain.defrag_run import DefragRun, Scan, TieringMemo
 from agent_memory.domain.entry import Listed, StoredEntry
-from agent_memory.domain.findings import Analysis, Finding, FindingKind
+from agent_memory.domain.findings import Analysis, FindingKind
 from agent_memory.domain.packed_entries import chosen, column_of
 from agent_memory.domain.planning.related import choose_shown
 from agent_memory.domain.planning.run_limits import max_changes
@@ -20,7 +20,7 @@ from agent_memory.domain.redaction import redact
 from agent_memory.domain.results import sealed
 from agent_memory.domain.run import KeptReply
 from agent_memory.domain.secret_entries import secret_ids, without_secret
-from agent_memory.domain.tidying.due import NEEDS_NO_JUDGEMENT
+from agent_memory.domain.tidying.candidates import Candidates, candidates_of
 from agent_memory.domain.tidying.left_to_judge import left_to_judge
 from agent_memory.domain.tidying.tidied import ids_to_open, ids_without_room
 from agent_memory.domain.tiering.tier_columns import tier_columns
@@ -47,11 +47,11 @@ def run_agent(io: DefragIo, run: DefragRun) -> Result[DefragRun, Error]:
     scan, analysis = run.scan, run.analysis
     if scan is None or analysis is None:
         return Success(run)
-    question = _question(scan, analysis)
+    question = _Question(store_fingerprint(scan.live.entries), candidates_of(analysis.findings, run.hashes))
     if not _is_anything_new(scan, question):
         return Success(planned(io, run, scan))
     io.progress(f"asking {io.agent.name}")
-    return _asked(io, run, scan, question).lash(lambda error: _without_an_answer(io, run, scan, error))
+    return _asked(io, run, scan, analysis, question).lash(lambda error: _without_an_answer(io, run, scan, error))
 
 
 def _without_an_answer(io: DefragIo, run: DefragRun, scan: Scan, error: Error) -> Result[DefragRun, Error]:
@@ -66,56 +66,28 @@ class _Question:
 
     fingerprint: str
     """Of the live entries."""
-    analysis: Analysis
-    findings: Mapping[str, Finding]
-    """Those of the analysis, by fingerprint."""
-
-
-def _question(scan: Scan, analysis: Analysis) -> _Question:
-    live = scan.live.entries
-    hashes = dict(zip(column_of(live, "meta.id"), column_of(live, "content_hash"), strict=True))
-    findings = {finding_fingerprint(each, hashes): each for each in analysis.findings}
-    return _Question(store_fingerprint(live), analysis, findings)
+    candidates: Candidates
 
 
 def _is_anything_new(scan: Scan, question: _Question) -> bool:
     """Whether an entry changed since the last tiering, or the analysis found what this agent has not judged yet."""
     if not scan.live.entries:
         return False
-    if scan.memo.fingerprint != question.fingerprint:
-        return True
-    return any(
-        fingerprint not in scan.memo.judged and each.kind not in NEEDS_NO_JUDGEMENT
-        for fingerprint, each in question.findings.items()
-    )
+    return scan.memo.fingerprint != question.fingerprint or question.candidates.any_new(scan.memo.judged)
 
 
-def _new_first(scan: Scan, question: _Question) -> Analysis:
-    """The findings that nobody has judged yet before the others: a large store is gone through in several runs."""
-    findings = question.findings.items()
-    new = (each for fingerprint, each in findings if fingerprint not in scan.memo.judged)
-    old = (each for fingerprint, each in findings if fingerprint in scan.memo.judged)
-    return evolve(question.analysis, findings=(*new, *old))
-
-
-def _judged(scan: Scan, seen: frozenset[str], findings: Mapping[str, Finding]) -> frozenset[str]:
-    """The findings that this agent has judged by now: those whose entries it saw, or judges by what is known of them. Where it
-    could be shown none that is new, the rest will not fit next time either, and counts as judged."""
-    whole = frozenset(fingerprint for fingerprint, each in findings.items() if seen.issuperset(each.ids))
-    known = scan.memo.judged & findings.keys()
-    return whole | known if whole - scan.memo.judged else frozenset(findings)
-
-
-def _asked(io: DefragIo, run: DefragRun, scan: Scan, question: _Question) -> Result[DefragRun, Error]:
+def _asked(
+    io: DefragIo, run: DefragRun, scan: Scan, analysis: Analysis, question: _Question
+) -> Result[DefragRun, Error]:
     live = scan.live.entries
     catalog, secret = without_secret(live), secret_ids(live)
-    new_first = _new_first(scan, question)
+    new_first = evolve(analysis, findings=question.candidates.new_first(scan.memo.judged))
     key = f"defrag {question.fingerprint} {io.agent.name}"
 
     def with_budget(budget: DefragBudget | None) -> Result[DefragRun, Error]:
         room = WHOLE_STORE_SHOWN_CHARS if budget is None else budget.shown_chars
         wanted = ids_to_show(new_first, live, room, scan.tiers)
-        opened = _to_open(io, wanted, scan, question.analysis)
+        opened = _to_open(io, wanted, scan, analysis)
         shown = choose_shown(_found(io, opened, scan), room)  # without what holds a secret: it would not be all of it
         request = DefragRequest(
             prompt="",
@@ -137,21 +109,23 @@ def _asked(io: DefragIo, run: DefragRun, scan: Scan, question: _Question) -> Res
             prompt = render_defrag_prompt(io.prompt_template, _prompt_facts(io, run, request, budget))
             request = evolve(request, prompt=prompt.text)
         unseen = frozenset(opened) - {each.meta.id for each in shown}
-        told = {key: each for key, each in question.findings.items() if secret.isdisjoint(each.ids)}
-        judged = _judged(scan, frozenset(wanted) - unseen, told)
+        told = question.candidates.without(secret)
+        judged = told.judged(frozenset(wanted) - unseen, scan.memo.judged)
         memo = TieringMemo(question.fingerprint, io.agent.name, judged, scan.memo.omitted)
         asked = evolve(run, asked=True, reply_key=key, shown=shown, memo=memo)
 
         def answered(parsed: DefragRun) -> DefragRun:
             sure = parsed if prompt is None else _without_guesses(parsed, request.tiers, prompt.listed)
-            return _with_left(io, planned(io, sure, scan), question, request)
+            return _with_left(io, planned(io, sure, scan), analysis, question, request)
 
         return _answer(io, run, request, key).bind(lambda kept: _parsed(io, asked, kept)).map(answered)
 
     return _budget(io, run, catalog).bind(with_budget)
 
 
-def _with_left(io: DefragIo, run: DefragRun, question: _Question, request: DefragRequest) -> DefragRun:
+def _with_left(
+    io: DefragIo, run: DefragRun, analysis: Analysis, question: _Question, request: DefragRequest
+) -> DefragRun:
     """The run with what it leaves to judge, and with what the built-in had no room for not judged; of an agent command, silence
     is a judgement, and what it proposes beyond the room is kept for later."""
     if io.agent.status is not Status.CAPTURED or run.proposal is None:
@@ -159,10 +133,10 @@ def _with_left(io: DefragIo, run: DefragRun, question: _Question, request: Defra
     waiting = ids_without_room(request, run.proposal.actions)
     again = [
         key
-        for key, each in question.findings.items()
+        for key, each in question.candidates.one_by_one.items()
         if each.kind is FindingKind.DUPLICATE and not waiting.isdisjoint(each.ids)
     ]
-    left = left_to_judge(question.analysis, (each.action for each in run.plan.actions))
+    left = left_to_judge(analysis, (each.action for each in run.plan.actions))
     left = tuple(each for each in left if each.kind is not FindingKind.DUPLICATE or waiting.isdisjoint(each.ids))
     return evolve(run, left=left, memo=evolve(run.memo, judged=run.memo.judged.difference(again)))
 

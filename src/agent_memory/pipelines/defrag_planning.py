@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import repeat
+from operator import is_not
 
 from returns.result import Success
 
@@ -17,7 +19,6 @@ from agent_memory.domain.entry import Listing, Meta, StoredEntry
 from agent_memory.domain.entry_reads import reads_of
 from agent_memory.domain.findings import Analysis
 from agent_memory.domain.packed_entries import chosen, column_of
-from agent_memory.domain.planning.taken_ids import taken_ids
 from agent_memory.domain.text.file_name import id_in_name
 from agent_memory.domain.tidying.due import due_archivings
 from agent_memory.domain.tiering.eligibility import is_directive_entry
@@ -37,7 +38,7 @@ def planned(io: DefragIo, run: DefragRun, scan: Scan) -> DefragRun:
     due = due_archivings(scan.live.entries, run.analysis or Analysis(), io.clock.now_ms())
     facts = DefragFacts(
         live=scan.live.entries,
-        taken_ids=taken_ids(scan.live, scan.archive),
+        taken_ids=scan.taken_ids,
         shown=shown,
         at_hand=_at_hand(io, ids_to_read(proposal, scan.deferred, shown, due)),
         hashes=run.hashes,
@@ -117,12 +118,9 @@ def _tier_facts(
     """What the tiers depend on: the facts of every entry that will be live and is named, that a person has marked, or that
     the plan writes."""
     now_ms, live = io.clock.now_ms(), scan.live.entries
-    wanted = [
-        id in named or is_pinned or promoted_by is not None
-        for id, is_pinned, promoted_by in zip(
-            column_of(live, "meta.id"), column_of(live, "meta.pinned"), column_of(live, "meta.promoted_by"), strict=True
-        )
-    ]
+    is_named = map(named.__contains__, column_of(live, "meta.id"))
+    is_promoted = map(is_not, column_of(live, "meta.promoted_by"), repeat(None))
+    wanted = map(bool.__or__, map(bool.__or__, is_named, column_of(live, "meta.pinned")), is_promoted)
     facts = {
         each.meta.id: _facts_of(each.meta, analysis.profiles[each.meta.id], scan, now_ms)
         for each in chosen(live, wanted)

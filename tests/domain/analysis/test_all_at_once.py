@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from attrs import evolve
 from hypothesis import given, strategies as st
 
-from agent_memory.domain.analysis.ages import expired, stale
+from agent_memory.domain.analysis.ages import expired, over_by, stale
 from agent_memory.domain.analysis.analysis_facts import AnalysisFacts
 from agent_memory.domain.analysis.analyze import analyze_compared
 from agent_memory.domain.analysis.compared import Compared, comparison_key
@@ -19,7 +19,7 @@ from agent_memory.domain.analysis.sizes import oversized
 from agent_memory.domain.entry import Listed, Meta, Usage
 from agent_memory.domain.entry_reads import reads_of
 from agent_memory.domain.findings import Finding, FindingKind
-from agent_memory.domain.instants import DAY_MS
+from agent_memory.domain.instants import DAY_MS, iso_of
 from analysed_notes import FACTS, NOON_MS
 from packed_notes import packed
 
@@ -33,7 +33,9 @@ outlines = st.builds(
     st.integers(0, 3),
     st.integers(0, 30),
 )
-instants = st.sampled_from([0, STALE_MS - 1, STALE_MS, STALE_MS + 1, ORPHAN_DAYS * DAY_MS, ORPHAN_DAYS * DAY_MS - 1])
+instants = st.sampled_from(
+    [0, STALE_MS - 1, STALE_MS, STALE_MS + 1, ORPHAN_DAYS * DAY_MS, ORPHAN_DAYS * DAY_MS - 1]
+) | (st.integers(0, 4 * STALE_MS))
 metas = st.builds(
     Meta,
     st.sampled_from(IDS),
@@ -97,17 +99,35 @@ def test_findings_of_one_entry_each(live: list[Listed], known: dict[str, Outline
 
 @given(stores, facts)
 def test_what_nobody_has_read_or_changed_for_long_is_stale(live: list[Listed], facts: AnalysisFacts) -> None:
-    expected: list[tuple[str, int]] = []
+    expected: list[Finding] = []
     for meta in (each.meta for each in live):
         reads = reads_of(meta, facts.usage)
         read_ms = (reads.last_at_ms or 0) if reads.count else 0
-        days = (facts.now_ms - max(meta.created_at_ms, meta.updated_at_ms, read_ms)) // DAY_MS
-        if days >= facts.stale_days and not meta.pinned:
-            expected.append((meta.id, days))
+        age_ms = facts.now_ms - max(meta.created_at_ms, meta.updated_at_ms, read_ms)
+        if age_ms // DAY_MS >= facts.stale_days and not meta.pinned:
+            read = f"last read {iso_of(read_ms)[:10]}" if reads.count else "never read"
+            changed = f"not changed since {iso_of(meta.updated_at_ms)[:10]}"
+            reason = f"{read} and {changed}: {age_ms // DAY_MS:,} days, stale from {facts.stale_days} on"
+            score = round(age_ms / (age_ms + STALE_MS), 4)
+            expected.append(Finding(FindingKind.STALE, (meta.id,), reason, score))
+    expected.sort(key=lambda each: (-each.score, each.ids))
     for entries in (live, packed(live)):
-        found = list(stale(entries, facts))
-        assert [each.ids for each in found] == [(id,) for id, _ in expected]
-        assert all(f": {days:,} days" in each.reason for each, (_, days) in zip(found, expected, strict=True))
+        found = stale(entries, facts)
+        assert found == tuple(expected)
+        assert (len(found), found.kind, sorted(found.ids())) == (
+            len(expected), FindingKind.STALE, sorted(id for each in expected for id in each.ids)
+        )  # fmt: skip
+        assert [*found.ids_worst_first()] == [id for each in expected for id in each.ids]
+        for id in IDS:
+            assert found.only(frozenset({id})) == tuple(each for each in expected if each.ids == (id,))
+            assert found.without(frozenset({id})) == tuple(each for each in expected if each.ids != (id,))
+
+
+@given(stores, st.integers(0, 2 * NOON_MS))
+def test_what_is_over_by_an_instant(live: list[Listed], now_ms: int) -> None:
+    expected = [each for each in live if each.meta.expires_at_ms is not None and each.meta.expires_at_ms <= now_ms]
+    for entries in (live, packed(live)):
+        assert list(over_by(entries, now_ms)) == expected
 
 
 @given(stores)

@@ -64,6 +64,18 @@ def test_the_room_that_is_left_is_for_hot_and_warm_entries() -> None:
     assert chosen(ALL, room_for(*wanted) + 10, tiers) == ids(PORT_81, PORT_80, TWO, ONE, PLAIN[3], PLAIN[1])
 
 
+def test_of_what_is_stale_the_next_that_fits_is_shown_to_the_last_character() -> None:
+    first, longer, last, least = (
+        note(
+            f"Old {name}", "." * size, id=f"id__{name * 6}", created_at_ms=0, updated_at_ms=0, tags=("topic__letters",)
+        )
+        for name, size in (("a", 5), ("b", 50), ("c", 20), ("d", 1))
+    )
+    stale = (first, longer, last, least)
+    assert chosen(stale, room_for(first, last)) == ids(first, last)
+    assert chosen(stale, room_for(first, last) - 1) == ids(first, least)
+
+
 def test_secret_and_conflicted_entries_are_never_shown_p20() -> None:
     secret = note("Export beta", TEXT, sensitivity=Sensitivity.SECRET)
     conflicted = note("Export gamma", TEXT, conflicted=True)

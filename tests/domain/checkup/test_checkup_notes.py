@@ -20,7 +20,7 @@ from agent_memory.domain.checkup.notes import NoteFile
 from agent_memory.domain.checkup.symptom import Severity, Symptom
 from agent_memory.domain.checkup.tag_checks import examine_tags
 from agent_memory.domain.entry import Listed, Meta, StoredEntry
-from agent_memory.domain.findings import Analysis, Finding, FindingKind
+from agent_memory.domain.findings import Analysis, Finding, FindingKind, Findings
 from agent_memory.domain.instants import DAY_MS
 from agent_memory.domain.tagging.alike_tags import alike
 from agent_memory.domain.tagging.tag_survey import tag_counts
@@ -256,16 +256,16 @@ class TestLinks:
 
 class TestAnalysis:
     def test_every_kind_but_expired_is_told_with_its_reason(self) -> None:
-        analysis = Analysis(
-            tuple(Finding(kind, (META.id, "id__d4e5f6"), f"because of {kind}.") for kind in FindingKind)
-        )
+        each = tuple(Finding(kind, (META.id, "id__d4e5f6"), f"because of {kind}.") for kind in FindingKind)
+        analysis = Analysis(Findings(each))
         found = list(examine_analysis(analysis, {META.id: stored().listed.path}))
         assert len(found) == len(FindingKind) - 1
         assert all(each.subject == stored().listed.path for each in found)
         assert found[0].sentence == "Because of contradiction (with id__d4e5f6)"
 
     def test_a_sentence_that_begins_with_an_id_leaves_it_as_it_is(self) -> None:
-        analysis = Analysis((Finding(FindingKind.DANGLING_LINK, (META.id,), f"{META.id} links to nothing"),))
+        dangling = Finding(FindingKind.DANGLING_LINK, (META.id,), f"{META.id} links to nothing")
+        analysis = Analysis(Findings((dangling,)))
         (found,) = examine_analysis(analysis, {})
         assert found.sentence == f"{META.id} links to nothing"
 

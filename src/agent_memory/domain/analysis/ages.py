@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from operator import not_
+from itertools import compress, count, repeat
+from operator import is_not, not_
 
 from agent_memory.domain.analysis.analysis_facts import AnalysisFacts
 from agent_memory.domain.entry import Listed, Meta
 from agent_memory.domain.entry_reads import last_reads
-from agent_memory.domain.findings import Finding, FindingKind
+from agent_memory.domain.findings import Finding, FindingKind, OneEach
 from agent_memory.domain.instants import DAY_MS, has_passed, iso_of
-from agent_memory.domain.packed_entries import chosen, column_of
+from agent_memory.domain.packed_entries import chosen, column_of, in_order
 
 _LAST_MS = 253_402_300_799_999
 """The end of the year 9999: no calendar shows what is later."""
@@ -20,7 +22,8 @@ _LAST_MS = 253_402_300_799_999
 def over_by(entries: Sequence[Listed], now_ms: int) -> Sequence[Listed]:
     """Those of the entries whose `expiresAt` has come."""
     ends = column_of(entries, "meta.expires_at_ms")
-    return chosen(entries, [has_passed(at_ms, now_ms) for at_ms in ends])
+    ending = compress(count(), map(is_not, ends, repeat(None)))  # few do
+    return in_order(entries, [place for place in ending if has_passed(ends[place], now_ms)])
 
 
 def ageing(entries: Sequence[Listed], facts: AnalysisFacts) -> Sequence[Listed]:
@@ -38,25 +41,35 @@ def expired(entry: Meta, facts: AnalysisFacts) -> Finding | None:
     return Finding(FindingKind.EXPIRED, (entry.id,), f"expired {_shown(_day(at_ms))}", _aged(facts.now_ms - at_ms, 30))
 
 
-def stale(entries: Sequence[Listed], facts: AnalysisFacts) -> Iterator[Finding]:
+def stale(entries: Sequence[Listed], facts: AnalysisFacts) -> OneEach:
     """A finding about each that was neither read nor changed for `stale_days`; never about a pinned one."""
-    old = _untouched_since(entries, facts.now_ms - facts.stale_days * DAY_MS)
-    columns = (column_of(old, f"meta.{name}") for name in ("id", "pinned", "updated_at_ms", "created_at_ms"))
-    for id, is_pinned, updated_at_ms, created_at_ms, read_ms in zip(
-        *columns, last_reads(old, facts.usage), strict=True
-    ):
-        touched_ms = max(updated_at_ms, created_at_ms, read_ms or 0)
-        days = (facts.now_ms - touched_ms) // DAY_MS
-        if not is_pinned and days >= facts.stale_days:
-            read_on, changed_on = None if read_ms is None else _day(read_ms), _day(updated_at_ms)
-            reason = _why_stale(read_on, changed_on, days, facts.stale_days)
-            yield Finding(FindingKind.STALE, (id,), reason, _aged(facts.now_ms - touched_ms, facts.stale_days))
+    now_ms, stale_days = facts.now_ms, facts.stale_days
+    names = ("id", "pinned", "updated_at_ms", "created_at_ms")
+    ids, pinned, updated_ms, created_ms = (column_of(entries, f"meta.{name}") for name in names)
+    reads_ms = last_reads(entries, facts.usage)
+    touched_ms = list(map(max, updated_ms, created_ms, [at_ms or 0 for at_ms in reads_ms]))
 
+    def score(number: int) -> float:
+        return _aged(now_ms - touched_ms[number], stale_days)
 
-def _untouched_since(entries: Sequence[Listed], at_ms: int) -> Sequence[Listed]:
-    """Those of the entries that were neither made nor changed after an instant, as they say."""
-    touched = map(max, column_of(entries, "meta.updated_at_ms"), column_of(entries, "meta.created_at_ms"))
-    return chosen(entries, map(at_ms.__ge__, touched))
+    def worst_first(numbers: Sequence[int]) -> Iterator[int]:
+        # By age they are by score too, which is worked out as far as somebody looks.
+        by_age = sorted(numbers, key=touched_ms.__getitem__)
+        start = 0
+        while start < len(by_age):
+            end = bisect_right(by_age, -score(by_age[start]), start, key=lambda number: -score(number))
+            yield from sorted(by_age[start:end], key=ids.__getitem__)
+            start = end
+
+    def finding(number: int) -> Finding:
+        read_ms = reads_ms[number]
+        read_on, changed_on = None if read_ms is None else _day(read_ms), _day(updated_ms[number])
+        reason = _why_stale(read_on, changed_on, (now_ms - touched_ms[number]) // DAY_MS, stale_days)
+        return Finding(FindingKind.STALE, (ids[number],), reason, score(number))
+
+    is_old = map((now_ms - stale_days * DAY_MS).__ge__, touched_ms)
+    numbers = list(compress(count(), map(bool.__and__, is_old, map(not_, pinned))))
+    return OneEach(FindingKind.STALE, numbers, ids, worst_first, finding)
 
 
 @lru_cache(maxsize=4_096)

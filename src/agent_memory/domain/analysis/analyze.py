@@ -15,7 +15,7 @@ from agent_memory.domain.analysis.outlines import Outlines, Profiles
 from agent_memory.domain.analysis.sizes import MOST_CHARS, MOST_LINES, oversized
 from agent_memory.domain.analysis.vocabulary import Vocabulary
 from agent_memory.domain.entry import Listed, StoredEntry
-from agent_memory.domain.findings import Analysis, Finding, FindingKind
+from agent_memory.domain.findings import Analysis, Finding, FindingKind, Findings
 from agent_memory.domain.packed_entries import chosen, column_of
 
 _ids, _score = attrgetter("ids"), attrgetter("score")
@@ -43,13 +43,14 @@ def analyze(entries: Iterable[StoredEntry], facts: AnalysisFacts) -> Analysis:
 def analyze_compared(live: Sequence[Listed], compared: Compared, facts: AnalysisFacts) -> Analysis:
     """The same of entries that may have been compared before. One without an outline is left out."""
     entries, outlines = _each_once(live, compared.outlines)
-    found = (*compared.findings, *_findings(entries, outlines, facts))
+    found = chain(compared.findings, _findings(entries, outlines, facts))
     worth_saying = (each for each in found if each.kind in _WRONG_ANYWAY or facts.left_alone.isdisjoint(each.ids))
     # What counts most comes last: so no key is made of three.
     worst_first = sorted(worth_saying, key=_ids)
     worst_first.sort(key=_score, reverse=True)
     worst_first.sort(key=lambda each: _WORST_FIRST[each.kind])
-    return Analysis(tuple(worst_first), Profiles(outlines))
+    aged = stale(ageing(entries, facts), facts).without(facts.left_alone)  # which is the least of all kinds
+    return Analysis(Findings(tuple(worst_first), aged), Profiles(outlines))
 
 
 def _each_once(live: Sequence[Listed], outlines: Outlines) -> tuple[Sequence[Listed], Outlines]:
@@ -68,7 +69,7 @@ def _each_once(live: Sequence[Listed], outlines: Outlines) -> tuple[Sequence[Lis
 
 
 def _findings(entries: Sequence[Listed], outlines: Outlines, facts: AnalysisFacts) -> Iterator[Finding]:
-    """Those that are of one entry, its age and its reads. Of most there is nothing to be said, which is seen of all at once."""
+    """Those that are of one entry, but for what is stale. Of most there is nothing to be said, which is seen of all at once."""
     links = outlines.links()
     bearers: Mapping[str, str] = bearers_of(entries) if links else {}
     yield from orphans(entries, links, bearers, facts)
@@ -76,4 +77,4 @@ def _findings(entries: Sequence[Listed], outlines: Outlines, facts: AnalysisFact
         yield from dangling_links(id, targets, lambda target: target in bearers or target in facts.taken_ids)
     long = (oversized(id, outlines[id]) for id in outlines.larger_than(MOST_CHARS, MOST_LINES))
     over = (expired(each.meta, facts) for each in over_by(entries, facts.now_ms))
-    yield from filter(None, chain(long, over, stale(ageing(entries, facts), facts)))
+    yield from filter(None, chain(long, over))

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, compress
+from operator import not_
 
 from agent_memory.domain.entry import Listed
-from agent_memory.domain.findings import Analysis, FindingKind
+from agent_memory.domain.findings import Analysis, Finding, FindingKind, OneEach
 from agent_memory.domain.packed_entries import chosen, column_of
-from agent_memory.domain.planning.related import NOTE_OVERHEAD_CHARS, tags_chars
+from agent_memory.domain.planning.related import NOTE_OVERHEAD_CHARS
+from agent_memory.domain.secret_entries import are_secret
 from agent_memory.domain.tiers import TierList
-from agent_memory.domain.vocabulary import Sensitivity
 
 _FOR_PEOPLE = (FindingKind.ONE_WAY_LINK,)
 """Not worth reading two bodies for."""
@@ -24,50 +25,53 @@ def ids_to_show(analysis: Analysis, live: Sequence[Listed], max_chars: int, tier
     part has at least two, the winner among them: one side of a duplicate says nothing); then hot and warm ones while there
     is room. Never secret or conflicted ones, and none for a finding of which every entry is pinned.
     """
-    may_be_shown = [
-        sensitivity is not Sensitivity.SECRET and not is_conflicted
-        for sensitivity, is_conflicted in zip(
-            column_of(live, "meta.sensitivity"), column_of(live, "conflicted"), strict=True
-        )
-    ]
-    showable = live if all(may_be_shown) else chosen(live, may_be_shown)
+    stays_hidden = list(map(bool.__or__, are_secret(live), column_of(live, "conflicted")))
+    showable = chosen(live, map(not_, stays_hidden)) if any(stays_hidden) else live
     ids = column_of(showable, "meta.id")
     sizes = dict(zip(ids, shown_chars(showable, analysis), strict=True))
-    hidden = frozenset(column_of(live, "meta.id")).difference(sizes) if showable is not live else frozenset[str]()
+    hidden = frozenset(column_of(chosen(live, stays_hidden), "meta.id")).difference(sizes)
     pinned = frozenset(compress(ids, column_of(showable, "meta.pinned")))
-    # Only findings of which all entries may be shown, and one of them changed.
-    urgent = [
-        each.ids
-        for each in analysis.findings
-        if each.kind not in _FOR_PEOPLE and hidden.isdisjoint(each.ids) and not pinned.issuperset(each.ids)
-    ]
     tiered = [(id,) for id in (*tiers.hot, *tiers.warm) if id in sizes]
+    # Only findings of which all entries may be shown, and one of them changed.
+    urgent = [_urgent(part, pinned) for part in analysis.findings.without(hidden).parts]
     if sum(sizes.values()) <= max_chars:
-        return tuple(dict.fromkeys((*chain.from_iterable((*urgent, *tiered)), *sorted(ids))))
+        groups = chain(*(zip(part.ids_worst_first()) if isinstance(part, OneEach) else part for part in urgent), tiered)
+        return tuple(dict.fromkeys((*chain.from_iterable(groups), *sorted(ids))))
     room = _Room(sizes, max_chars)
-    room.take_whole(urgent)
-    room.take_parts(urgent)
+    for part in urgent:
+        if isinstance(part, OneEach):
+            room.take_each(part)
+        else:
+            room.take_whole(part)
+    room.take_parts(chain.from_iterable(part for part in urgent if not isinstance(part, OneEach)))
     room.take_whole(tiered)
     return room.taken
 
 
+def _urgent(part: tuple[Finding, ...] | OneEach, pinned: frozenset[str]) -> list[tuple[str, ...]] | OneEach:
+    if isinstance(part, OneEach):
+        return part.without(pinned)
+    return [each.ids for each in part if each.kind not in _FOR_PEOPLE and not pinned.issuperset(each.ids)]
+
+
 def shown_chars(entries: Sequence[Listed], analysis: Analysis) -> list[int]:
     """How many characters each may take in a prompt when it is shown in full (as `planning.related.note_chars`)."""
-    bodies = analysis.profiles.body_chars(column_of(entries, "meta.id"))
-    tags = map(tags_chars, column_of(entries, "meta.tags"))
-    texts = (map(len, column_of(entries, field)) for field in ("meta.title", "meta.description", "meta.scope"))
-    return [
-        NOTE_OVERHEAD_CHARS + title + description + scope + of_tags + body
-        for title, description, scope, of_tags, body in zip(*texts, tags, bodies, strict=True)
-    ]
+    tags = column_of(entries, "meta.tags")
+    sizes: Iterable[int] = map(NOTE_OVERHEAD_CHARS.__add__, analysis.profiles.body_chars(column_of(entries, "meta.id")))
+    for texts in (
+        *(column_of(entries, f"meta.{name}") for name in ("title", "description", "scope")),
+        map("".join, tags),
+        tags,
+    ):
+        sizes = map(int.__add__, sizes, map(len, texts))
+    return list(sizes)
 
 
 def findings_without(analysis: Analysis, ids: frozenset[str]) -> Analysis:
     """The findings that name none of `ids`, and the profiles of the others: what may be told to who is not to know of these."""
     if not ids:
         return analysis
-    findings = tuple(each for each in analysis.findings if ids.isdisjoint(each.ids))
-    return Analysis(findings, analysis.profiles.without(ids))
+    return Analysis(analysis.findings.without(ids), analysis.profiles.without(ids))
 
 
 class _Room:
@@ -76,7 +80,6 @@ class _Room:
     def __init__(self, sizes: Mapping[str, int], max_chars: int) -> None:
         self._sizes = sizes
         self._left = max_chars
-        self._least = min(sizes.values(), default=0)
         self._taken: dict[str, None] = {}
 
     @property
@@ -85,12 +88,16 @@ class _Room:
 
     def take_whole(self, groups: Iterable[tuple[str, ...]]) -> None:
         """Take each group if there is room for all of it."""
-        sizes, taken = self._sizes, self._taken
         for group in groups:
-            if sizes[group[0]] > self._left and group[0] not in taken:
-                if self._left < self._least:
-                    return
-                continue  # most are one entry, and there is no room for most
+            self._take(group)
+
+    def take_each(self, findings: OneEach) -> None:
+        """Take the entry of each if there is room for it."""
+        if all(map(self._take, zip(findings.ids_worst_first()))):
+            return
+        # For most there will be no room from now on.
+        fitting = frozenset(id for id, size in self._sizes.items() if size <= self._left)
+        for group in zip(findings.only(fitting).ids_worst_first()):
             self._take(group)
 
     def take_parts(self, groups: Iterable[tuple[str, ...]]) -> None:

@@ -4,6 +4,7 @@ an analysis once each has been looked at by itself."""
 from __future__ import annotations
 
 import hashlib
+import marshal
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from itertools import compress, count
@@ -30,6 +31,9 @@ from agent_memory.domain.packed_entries import chosen, column_of
 from agent_memory.domain.secret_entries import secret_ids
 from agent_memory.domain.vocabulary import Sensitivity
 from agent_memory.values import evolve, frozen
+
+_WITHOUT_REFERENCES = 2
+"""The version of marshal in which the same numbers are always the same bytes."""
 
 NOTHING = Gathered()
 """What is known where nothing is."""
@@ -163,7 +167,8 @@ def comparison_key(live: Sequence[Listed], facts: AnalysisFacts) -> str:
     over = column_of(over_by(live, facts.now_ms), "meta.id")
     left = sorted(facts.left_alone.intersection(column_of(live, "meta.id")))
     instants = [column_of(live, column) for column in ("meta.created_at_ms", "meta.updated_at_ms")]
-    digest.update(repr((instants, over, left)).encode())
+    digest.update(marshal.dumps(instants, _WITHOUT_REFERENCES))
+    digest.update(repr((over, left)).encode())
     return digest.hexdigest()
 
 

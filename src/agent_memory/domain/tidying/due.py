@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from agent_memory.domain.actions import Archive
+from agent_memory.domain.analysis.ages import over_by
 from agent_memory.domain.entry import Listed
 from agent_memory.domain.findings import Analysis, FindingKind
-from agent_memory.domain.instants import has_passed, iso_of
+from agent_memory.domain.instants import iso_of
 from agent_memory.domain.packed_entries import column_of
 from agent_memory.values import frozen
-
-NEEDS_NO_JUDGEMENT = frozenset({FindingKind.EXPIRED, FindingKind.SURPLUS})
-"""Findings for which no agent has to be asked."""
 
 
 @frozen
@@ -37,6 +35,6 @@ def due_archivings(live: Sequence[Listed], analysis: Analysis, now_ms: int) -> D
 
 def expired_archivings(entries: Sequence[Listed], now_ms: int) -> Iterable[Archive]:
     """One for each entry that has expired, the longest expired first."""
-    instants = zip(column_of(entries, "meta.expires_at_ms"), column_of(entries, "meta.id"), strict=True)
-    ended = [(at_ms, id) for at_ms, id in instants if has_passed(at_ms, now_ms)]
-    return (Archive(id, f"it expired on {iso_of(at_ms)[:10]}") for at_ms, id in sorted(ended))
+    over = over_by(entries, now_ms)
+    ended = sorted(zip(column_of(over, "meta.expires_at_ms"), column_of(over, "meta.id"), strict=True))
+    return (Archive(id, f"it expired on {iso_of(at_ms)[:10]}") for at_ms, id in ended)

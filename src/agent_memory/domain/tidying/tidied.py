@@ -10,7 +10,7 @@ from agent_memory.domain.agent_request import DefragRequest
 from agent_memory.domain.entry import Listed, StoredEntry
 from agent_memory.domain.findings import Analysis, FindingKind
 from agent_memory.domain.instants import has_passed
-from agent_memory.domain.packed_entries import column_of
+from agent_memory.domain.packed_entries import chosen, column_of
 from agent_memory.domain.planning.run_limits import max_changes
 from agent_memory.domain.tidying.due import expired_archivings
 from agent_memory.domain.tidying.tier_choice import chosen_tiers
@@ -23,8 +23,8 @@ MAX_ACTIONS = 100
 def ids_to_open(live: Sequence[Listed], analysis: Analysis, now_ms: int) -> frozenset[str]:
     """The entries that `tidied` may touch, and so all that it need be shown: what has expired, is there twice or is over a cap."""
     expired = (each.id for each in expired_archivings(live, now_ms))
-    kinds = (FindingKind.DUPLICATE, FindingKind.SURPLUS)
-    return frozenset(chain(expired, *(each.ids for each in analysis.findings if each.kind in kinds)))
+    found = (*analysis.of_kind(FindingKind.DUPLICATE), *analysis.of_kind(FindingKind.SURPLUS))
+    return frozenset(chain(expired, *(each.ids for each in found)))
 
 
 def tidied(request: DefragRequest) -> DefragProposal:
@@ -62,7 +62,9 @@ def _possible(wanted: Iterable[Action], request: DefragRequest, room: int, most:
 
     One entry at least is not archived, whatever happens.
     """
-    hashes = dict(zip(column_of(request.live, "meta.id"), column_of(request.live, "content_hash"), strict=True))
+    ids = frozenset(each.meta.id for each in request.shown)
+    live = chosen(request.live, map(ids.__contains__, column_of(request.live, "meta.id")))
+    hashes = dict(zip(column_of(live, "meta.id"), column_of(live, "content_hash"), strict=True))
     shown = {each.meta.id: each for each in request.shown if each.meta.id in hashes and _may_change(each, request)}
     archivable = len(request.live) - 1
     kept: list[Action] = []

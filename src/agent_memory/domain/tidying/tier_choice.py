@@ -148,7 +148,7 @@ def _holding(entries: Sequence[Listed], now_ms: int) -> Iterable[bool]:
 def _beaten(request: DefragRequest, candidates: _Candidates) -> frozenset[str]:
     """What says nearly the same as, or the contrary of, an entry that wins over it and may be hot itself."""
     kinds = (FindingKind.CONTRADICTION, FindingKind.DUPLICATE, FindingKind.NEAR_DUPLICATE)
-    findings = [finding for finding in request.analysis.findings if finding.kind in kinds]
+    findings = [finding for kind in kinds for finding in request.analysis.of_kind(kind)]
     may_be_hot = frozenset(compress(candidates.ids, [best is Tier.HOT for best in candidates.best])) if findings else ()
     return frozenset(id for finding in findings if finding.ids[0] in may_be_hot for id in finding.ids[1:])
 
