@@ -215,6 +215,12 @@ def with_others(entries: Sequence[Listed], others: Mapping[int, Listed | None]) 
     return Entries([row for row in now if row is not None], packed)
 
 
+def with_more(entries: Sequence[Listed], others: Iterable[Listed]) -> Sequence[Listed]:
+    """With others after them."""
+    rows, packed = rows_of(entries)
+    return Entries([*rows, *others], packed)
+
+
 def one_by_one(entries: Sequence[Listed]) -> Iterator[Listed]:
     """All of these, for whoever stops after some: those after them are not unpacked."""
     for at in range(0, len(entries), _AT_ONCE):

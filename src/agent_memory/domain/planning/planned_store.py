@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import compress, count
 
 from agent_memory.domain.change import Create, Replace, Retire
 from agent_memory.domain.entry import Listed, MemoryEntry, StoredEntry
-from agent_memory.domain.packed_entries import chosen, column_of
+from agent_memory.domain.packed_entries import chosen, column_of, with_more, with_others
 from agent_memory.domain.plan import Plan
 from agent_memory.domain.planning.same_body import body_hash
 from agent_memory.domain.text.file_name import file_name_of
@@ -32,18 +33,17 @@ def stored_when_applied(plan: Plan, live: Sequence[Listed]) -> dict[str, StoredE
 
 
 def live_when_applied(plan: Plan, live: Sequence[Listed]) -> Sequence[Listed]:
-    """The live entries once the plan is applied: changed ones in their place, retired ones gone, new ones last."""
+    """The live entries once the plan is applied: changed ones in their place, retired ones gone, new ones last. What is not
+    changed is as packed as it was."""
     if not plan.changes:
         return live
     written = stored_when_applied(plan, live)
     gone = {change.id for change in plan.changes if isinstance(change, Retire)}
-    kept = tuple(
-        written[listed.meta.id].listed if listed.meta.id in written else listed
-        for listed in live
-        if listed.meta.id not in gone
-    )
-    present = {listed.meta.id for listed in kept}
-    return kept + tuple(stored.listed for id, stored in written.items() if id not in present)
+    ids = column_of(live, "meta.id")
+    changed = {at: ids[at] for at in compress(count(), map((written.keys() | gone).__contains__, ids))}
+    kept = with_others(live, {at: None if id in gone else written[id].listed for at, id in changed.items()})
+    present = set(changed.values()) - gone
+    return with_more(kept, [stored.listed for id, stored in written.items() if id not in present])
 
 
 def _listed(entry: MemoryEntry, known: Listed | None) -> Listed:
