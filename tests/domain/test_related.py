@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import reduce
 from math import log, sqrt
+from operator import add
 from typing import Any
 
 import pytest
@@ -132,7 +134,8 @@ def plainly_ranked(said: str, live: list[Listed], session_id: str | None) -> lis
     def score(each: Listed) -> float:
         shared = sorted(words[each.meta.id] & counts.keys())
         telling = [word for word in shared if spread[word] <= len(known) / 2 or len(known) < 10]
-        weight = sum(log(1 + len(known) / spread[word]) * (1 + log(counts[word])) for word in telling)
+        weights = (log(1 + len(known) / spread[word]) * (1 + log(counts[word])) for word in telling)
+        weight = reduce(add, weights, 0.0)  # `sum` of Python 3.12 rounds once
         own = 1_000.0 if session_id in each.meta.thread_ids else 0.0
         return (weight / sqrt(len(words[each.meta.id])) if weight else 0.0) + own
 
