@@ -6,15 +6,16 @@ from array import array
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence, Set as AbstractSet
 from functools import partial
-from itertools import count
 
 from agent_memory.domain.entry import Listed, Meta
-from agent_memory.domain.packed_entries import NOT_PACKED, Entries, Postings
+from agent_memory.domain.packed_entries import Entries, Postings
 from agent_memory.domain.text.terms import term_of, words_of
 
 ABOUT_TERMS_VERSION = 1
 """Changes with what `about_terms` makes of an entry, and so with what `domain.text.terms` makes of a text: what is kept of
 other terms is then not believed."""
+
+_NOWHERE = -1
 
 
 class _TermOfWord(dict[str, str]):
@@ -44,11 +45,12 @@ def postings_among(entries: Sequence[Listed], terms: frozenset[str] | None = Non
     counts = list(map(packed.counts.__getitem__, numbers))
     for at, each in zip(unpacked_at, unpacked.counts, strict=True):
         counts[at] = each
-    place_of = dict(zip(numbers, count()))
-    place_of.pop(NOT_PACKED, None)
+    place_of = [_NOWHERE] * (len(entries.packed) + 1)  # the last is that of `NOT_PACKED`
+    for place, number in enumerate(numbers):
+        place_of[number] = place
     places: dict[str, array[int]] = {}
     for term, having in packed.places.items():
-        if here := array("I", map(place_of.__getitem__, filter(place_of.__contains__, having))):
+        if here := array("I", filter(_NOWHERE.__ne__, map(place_of.__getitem__, having))):
             places[term] = here
     for term, having in unpacked.places.items():
         places.setdefault(term, array("I")).extend(map(unpacked_at.__getitem__, having))

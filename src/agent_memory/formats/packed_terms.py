@@ -5,7 +5,7 @@ from __future__ import annotations
 import marshal
 import sys
 from array import array
-from itertools import accumulate, chain, compress
+from itertools import accumulate, compress
 
 from agent_memory.domain.about_terms import ABOUT_TERMS_VERSION
 from agent_memory.domain.packed_entries import Postings
@@ -21,10 +21,13 @@ TERMS_FORM = repr((ABOUT_TERMS_VERSION, _NUMBER, array(_NUMBER).itemsize, sys.by
 def packed_terms(postings: Postings) -> bytes:
     """The terms, with a space between two; how many entries have each; their places, those of one term after those of another;
     and how many terms each entry has."""
-    places = postings.places.values()
-    numbers = (array(_NUMBER, each).tobytes() for each in (map(len, places), chain.from_iterable(places)))
-    count = len(postings.counts)
-    return marshal.dumps((" ".join(postings.places), *numbers, count, packed_column(postings.counts)), _MARSHAL_VERSION)
+    having = array(_NUMBER, map(len, postings.places.values()))
+    places = array(_NUMBER)
+    for each in postings.places.values():
+        places.extend(each)  # arrays, which are copied whole
+    count, counts = len(postings.counts), packed_column(postings.counts)
+    numbers = having.tobytes(), places.tobytes()
+    return marshal.dumps((" ".join(postings.places), *numbers, count, counts), _MARSHAL_VERSION)
 
 
 def unpacked_terms(packed: bytes, terms: frozenset[str] | None) -> Postings:
