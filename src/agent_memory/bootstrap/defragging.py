@@ -15,7 +15,7 @@ from agent_memory.adapters.analysis.compared_files import ComparedFiles
 from agent_memory.adapters.analysis.noticed_files import NoticedFiles
 from agent_memory.adapters.git.git_upkeep import pack_history
 from agent_memory.adapters.records.run_pruning import RunPruning
-from agent_memory.bootstrap.publishing import section_budget
+from agent_memory.bootstrap.publishing import publish, section_budget
 from agent_memory.bootstrap.unfinished import finish_consolidate, finish_others
 from agent_memory.domain.defrag_run import DefragRun
 from agent_memory.errors import Error
@@ -59,7 +59,9 @@ def defrag_io(memory: Memory, agent: Agent, progress: Callable[[str], None]) -> 
             log=memory.log,
             locks=memory.locks,
             clock=memory.clock,
-            publish=lambda keep: memory.publish(keep=keep),
+            publish=lambda keep: publish(
+                memory, None, dry_run=False, keep=keep, lately=True
+            ),  # as the run saw the notes
             prompt_template=template,
             random_word=lambda: secrets.token_hex(16),
             budget=section_budget(memory),

@@ -55,7 +55,7 @@ def parse_defrag_checkpoint(text: str, path: str) -> Result[tuple[str, DefragRun
             reply_key=None if kept["reply_key"] is None else str(kept["reply_key"]),
             proposal=DefragProposal(tiers=proposed),
             plan=converter.structure(kept["plan"], DefragPlan),
-            memo=converter.structure(kept["memo"], TieringMemo),
+            memo=_memo_of(kept["memo"]),
             tiers_before=converter.structure(kept["tiers_before"], TierList),
             tiers=converter.structure(kept["tiers"], TierList),
         )
@@ -81,7 +81,7 @@ def render_tiering(memo: TieringMemo) -> str:
 
 def parse_tiering(text: str, path: str) -> Result[TieringMemo, StateCorrupt]:
     """What `render_tiering` wrote."""
-    return _parsed(text, path, lambda document: converter.structure(document, TieringMemo))
+    return _parsed(text, path, _memo_of)
 
 
 def _memo_document(memo: TieringMemo) -> dict[str, Any]:
@@ -91,6 +91,15 @@ def _memo_document(memo: TieringMemo) -> dict[str, Any]:
         "judged": sorted(memo.judged),
         "omitted": dict(sorted(memo.omitted.items())),
     }
+
+
+def _memo_of(document: Any) -> TieringMemo:
+    return TieringMemo(
+        fingerprint=str(document["fingerprint"]),
+        agent=str(document["agent"]),
+        judged=frozenset(map(str, document["judged"])),
+        omitted=converter.structure(document["omitted"], dict[str, int]),
+    )
 
 
 def _parsed(text: str, path: str, read: Callable[[Any], T]) -> Result[T, StateCorrupt]:
@@ -103,4 +112,5 @@ def _parsed(text: str, path: str, read: Callable[[Any], T]) -> Result[T, StateCo
 
 
 def _dump(document: dict[str, Any]) -> str:
-    return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
+    # Without indents, which only the encoder in Python knows: as many findings may have been judged as there are notes.
+    return json.dumps(document, ensure_ascii=False) + "\n"
