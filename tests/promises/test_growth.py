@@ -26,6 +26,7 @@ MOST_STEPS = {
     "status": 70,
     "generate-agents-md": 70,
     "doctor": 330,
+    "defrag": 150,
 }
 """For each further note. To parse one takes some thousands, to look at one from outside some forty, to print its line a hundred."""
 
@@ -43,6 +44,7 @@ def counted(directory: Path, notes: int) -> Mapping[str, int]:
         **light_commands(home),
         "generate-agents-md": lambda: home.call("generate-agents-md"),
         "doctor": home.examine,
+        "defrag": lambda: home.call("defrag"),
     }
     for name, command in commands.items():
         home.memory = MEMORY
