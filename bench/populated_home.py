@@ -81,6 +81,15 @@ class PopulatedHome:
         """`git status`, which looks at every note, too; it leaves git's index as it is, as our calls do."""
         return run(("git", "--no-optional-locks", "-C", str(self.root), "status", "--porcelain"), environ=self.environ)
 
+    def commit_one(self) -> Took:
+        """What git by itself takes to record that one note was changed."""
+        path = next(self._notes)
+        add_line(path)
+        script = (
+            'git add "$0" && git -c user.name=bench -c user.email=bench@localhost commit --quiet --message "One note"'
+        )
+        return run(("sh", "-c", script, str(path.relative_to(self.root))), environ=self.environ, cwd=self.root)
+
     def read_all(self) -> Took:
         """A process that reads every note, and does nothing with it."""
         return run((sys.executable, "-c", READ_ALL, str(self.root / "topics")))

@@ -5,7 +5,8 @@
 Three rows of figures: the *first* time, when nothing is recorded, indexed or cached; *again*, with nothing changed; and after
 *one* note was changed by hand, a different one before each command. Cost should grow with what changed and not with what is
 stored. Notes are files that people edit, so every command that wants to know what changed looks at each from outside, as git
-does: all stand beside a process that does that and nothing else, and beside one that reads every note.
+does: all stand beside a process that does that and nothing else, beside one that reads every note, and beside git itself, which
+those that write ask to record what they wrote.
 Exits 1 where a peak of `capture` or `consolidate` reaches LIMIT_MB (P25).
 """
 
@@ -67,7 +68,8 @@ def commands(home: PopulatedHome) -> Mapping[str, Callable[[], Took]]:
         "generate-agents-md": lambda: home.call("generate-agents-md"),
         "defrag --dry-run": lambda: home.call("defrag", "--dry-run"),
         "doctor": home.examine,
-        "git status": home.ask_git,  # last: the first of the others begins the repository
+        "git status": home.ask_git,  # after the others, of which the first begins the repository
+        "git add, git commit": home.commit_one,
     }
 
 

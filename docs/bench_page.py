@@ -228,7 +228,8 @@ def _scale_part(measured: Measured) -> str:
         "Whole processes. Notes are files that people edit, so whoever wants to know what changed has to look at each from outside\n"
         "(a `stat`), as git does. In parentheses: how many times as much as a process that looks at every note and does nothing else.\n"
         "*Each further note* is the slope from the smallest store to the largest: 0 for what costs only what changed, × 1 for what\n"
-        "looks once at every note and costs otherwise only what changed.\n"
+        "looks once at every note and costs otherwise only what changed. `remember` and `consolidate` record in git what they wrote:\n"
+        "*git add, git commit* is what that takes by itself.\n"
         + "".join(parts)
         + f"\n{head('peak memory', sizes)}{peaks}\n![Commands after one changed note](img/bench-changed.svg)\n"
     )
