@@ -43,6 +43,8 @@ OF_A_FILE = frozenset(
     ]
 )
 CALLS = IN_A_DIRECTORY | OF_A_NAME | OF_A_FILE
+_ALL = f"trace={','.join(sorted(CALLS))}"
+"""Also where one is to be struck: who traces fewer makes a process faster, and what it hears of its children comes otherwise."""
 _LINE = re.compile(r'(\w+)\((?:(?:AT_FDCWD|\d+)<([^>]*)>(?:, )?)?(?:"([^"]*)")?')
 _STRUCK = "(INJECTED)"
 
@@ -58,9 +60,8 @@ class Traced:
     def calls_of(self, memory: Memory, scene: Scene) -> list[str]:
         """See `Means`."""
         log = memory.home.with_name(f"{memory.home.name}.calls")
-        for _ in range(2):  # the first finds modules that are not compiled yet
-            done = _traced(memory, scene, log, f"trace={','.join(sorted(CALLS))}")
-            assert done.code in scene.ends, done
+        done = _traced(memory, scene, log, _ALL)
+        assert done.code in scene.ends, done
         found = list(_calls_below(memory.home, log))
         self._points = [point for point, _ in found]
         return [f"{name} {path}" for (name, _), path in found]
@@ -76,7 +77,7 @@ class Traced:
             return _traced(memory, scene, log, "trace=none")
         name, number = self._points[fault.at - 1]
         what = "signal=KILL" if fault.what == KILL else f"error={fault.what}"
-        done = _traced(memory, scene, log, f"trace={name}", f"inject={name}:{what}:when={number}")
+        done = _traced(memory, scene, log, _ALL, f"inject={name}:{what}:when={number}")
         lines = log.read_text(errors="replace").splitlines()
         made = [line for line in lines if line.startswith(f"{name}(")]
         # A process that is killed never returns from the call, and nothing is said of it.
@@ -85,7 +86,7 @@ class Traced:
         return done
 
     def has_struck(self) -> bool:
-        """See `Means`. The k-th call of a kind may be another one this time: of a module that is loaded, say."""
+        """See `Means`. The k-th call of a kind may be another one this time: one on a pipe, say."""
         return self._has_struck
 
 

@@ -105,9 +105,14 @@ class ClosingConnection(sqlite3.Connection):
     """Closed when nothing refers to it any more, in whatever order objects go: a command ends without closing what it asked.
     Python 3.13 would warn of it."""
 
+    _never_opened = sqlite3.ProgrammingError
+    """Known to the class: when the interpreter ends, what the module knows may be gone already."""
+
     def __del__(self) -> None:
-        with suppress(sqlite3.ProgrammingError):  # it was never opened
+        try:
             self.close()
+        except self._never_opened:
+            return
 
 
 @define
