@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from bench.commands import light_commands, settled
 from bench.engines import SETTLED_SECONDS
+from bench.measure import Took
 from bench.populated_home import PopulatedHome
 
 from counted_steps import CountedMemory
@@ -40,7 +41,7 @@ def counted(directory: Path, notes: int) -> Mapping[str, int]:
     time.sleep(SETTLED_SECONDS)
     memory = CountedMemory(directory)
     steps: dict[str, int] = {}
-    commands = {
+    commands: Mapping[str, Callable[[], Took]] = {
         **light_commands(home),
         "generate-agents-md": lambda: home.call("generate-agents-md"),
         "doctor": home.examine,
