@@ -55,20 +55,26 @@ class Measured:
         return statistics.median(self.cpu_seconds)
 
 
-def commands(home: PopulatedHome) -> Mapping[str, Callable[[], Took]]:
-    """By name."""
-    note = "The lock gate opens at half tide, never earlier."
+def readers(home: PopulatedHome) -> Mapping[str, Callable[[], Took]]:
+    """Those that leave the notes as they are, by name."""
     return {
         "python -c pass": lambda: run(BARE),
         LOOK_AT_ALL: home.look_at_all,
         READ_ALL: home.read_all,
         **light_commands(home),
-        "remember": lambda: home.call("remember", f"{note} Seen on day {home.new_session()[:8]}."),
-        CONSOLIDATE: home.consolidate_session,
         "generate-agents-md": lambda: home.call("generate-agents-md"),
         "defrag --dry-run": lambda: home.call("defrag", "--dry-run"),
         "doctor": home.examine,
-        "git status": home.ask_git,  # after the others, of which the first begins the repository
+    }
+
+
+def writers(home: PopulatedHome) -> Mapping[str, Callable[[], Took]]:
+    """Those that write notes or record them, by name, and git by itself; the first of them begins the repository."""
+    note = "The lock gate opens at half tide, never earlier."
+    return {
+        "remember": lambda: home.call("remember", f"{note} Seen on day {home.new_session()[:8]}."),
+        CONSOLIDATE: home.consolidate_session,
+        "git status": home.ask_git,
         "git add, git commit": home.commit_one,
     }
 
@@ -77,7 +83,7 @@ def measured(home: PopulatedHome, runs: int) -> Mapping[str, Mapping[str, Measur
     """By command, and by the three times."""
     found: dict[str, dict[str, Measured]] = {}
     for at in TIMES:
-        for name, command in commands(home).items():
+        for name, command in {**readers(home), **writers(home)}.items():
             took = []
             for _ in range(1 if at == "first" else runs):
                 if at == "one changed":
@@ -87,7 +93,7 @@ def measured(home: PopulatedHome, runs: int) -> Mapping[str, Mapping[str, Measur
         if at == "first":
             home.build_index()
             time.sleep(SETTLED_SECONDS)
-            for command in light_commands(home).values():  # takes in what the others wrote
+            for command in readers(home).values():  # takes in what the others wrote
                 command()
     return found
 
