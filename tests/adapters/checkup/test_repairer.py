@@ -7,7 +7,7 @@ import json
 import os
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
@@ -84,21 +84,32 @@ def test_notes_are_repaired_in_one_commit_after_that_of_the_person(patient: Pati
 
 TWINS = {
     "a.md": "---\ntags: [topic__kites]\n---\n\nTry kites.\n",
-    "b.md": "---\ntags: [topic__winds]\n---\n\nTry kites.\n",
-    "c.md": "---\ntags: [topic__lines]\n---\n\nTry kites.\n",
-    "d.md": "---\ntags: [topic__lines]\n---\n\nTry kites.\n",
+    "b.md": "---\ntags:\n  - topic__kites\n---\n\nTry kites.\n",
+    "c.md": "---\ntags: [topic__kites]\n---\n\nTry kites.\n\n",
+    "d.md": "---\ntags: [topic__kites]\n---\n\nTry kites.\n\n",
 }
-"""Notes without ids. Where they were written at the same moment, all would get the same."""
+"""Notes without ids that say the same in three ways. Where they were written at the same moment, all would get the same id."""
 
 
-def lay_twins(patient: Patient) -> None:
-    for name, text in TWINS.items():
+def lay(patient: Patient, notes: Mapping[str, str]) -> None:
+    for name, text in notes.items():
         os.utime(patient.by_hand(f"topics/{name}", text), (OLD, OLD))
 
 
-def test_of_many_twins_each_that_says_anything_else_has_a_version_of_its_own_p12(patient: Patient) -> None:
+def test_copies_with_other_tags_are_notes_of_their_own_p12_p15(patient: Patient) -> None:
+    tags = ("topic__kites", "topic__winds", "topic__lines")
+    lay(patient, {f"{tag}.md": TWINS["a.md"].replace("topic__kites", tag) for tag in tags})
+    done = patient.repair()
+    assert done.failed == ()
+    kites = [each.meta for each in patient.store.list().unwrap().entries if each.meta.title == "Try kites."]
+    assert sorted(each.tags for each in kites) == sorted((tag,) for tag in tags)
+    assert len({each.id for each in kites}) == len(tags)
+    assert patient.repair().did == ()
+
+
+def test_of_many_twins_each_that_is_written_otherwise_has_a_version_of_its_own_p12(patient: Patient) -> None:
     """They share an id and an instant, and so the name under which the archive would have them."""
-    lay_twins(patient)
+    lay(patient, TWINS)
     done = patient.repair()
     assert done.failed == ()
     assert [each.code for each in done.after.symptoms if each.severity == "problem"] == []
@@ -113,7 +124,7 @@ def test_a_kill_while_twins_are_told_apart_loses_none_p2_p12(root: Path, monkeyp
     carry_out = Repairing.carry_out
     for k in count(1):
         patient = Patient(root / str(k), Config(storage=StorageConfig(auto_commit=False)))
-        lay_twins(patient)
+        lay(patient, TWINS)
         counters: list[Counter] = []
 
         def killed(repairing: Repairing, repairs: Sequence[Repair], k: int = k, at: list[Counter] = counters) -> None:
