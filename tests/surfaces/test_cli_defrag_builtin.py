@@ -49,6 +49,21 @@ def test_what_is_there_twice_is_merged_and_both_ids_lead_to_it(memory: Memory) -
     assert {each["id"] for each in story["merged"]} == {id, "id__aaaaaa"}
 
 
+def test_what_cannot_be_read_is_told_and_merged_when_it_can_be_p6(memory: Memory) -> None:
+    id = memory.remembered(TWIN, "--kind", "convention")
+    copied(memory, id, "id__aaaaaa")
+    (copy,) = (memory.root / "topics").glob("copy -- *")
+    whole = copy.read_bytes()
+    copy.write_bytes(b"---\nid: [\n---\n\n" + TWIN.encode())
+    done = memory("defrag", "--json")
+    (told,) = done.document["warnings"]
+    assert told.startswith(f"topics/{copy.name} was left out: ")
+    assert (done.code, done.document["actions"]) == (0, [])
+    copy.write_bytes(whole)
+    again = memory("defrag", "--json").document
+    assert (len(again["actions"]), again["warnings"]) == (1, [])
+
+
 def test_a_second_run_changes_no_byte(memory: Memory) -> None:
     id = memory.remembered(TWIN, "--kind", "convention")
     memory.remembered("The staging host is lamp-3.")

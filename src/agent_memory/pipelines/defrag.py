@@ -141,11 +141,12 @@ def scanned(io: DefragIo) -> Result[Scan, Error]:
 
 
 def analyze_structure(io: DefragIo, run: DefragRun) -> Result[DefragRun, Error]:
-    """What a look at every note finds; the bodies are not kept, and those that stayed as they were not read."""
+    """What a look at every note finds; the bodies are not kept, and those that stayed as they were not read. What cannot be read
+    is told, also where a listing knew of it before."""
     scan = run.scan
     if scan is None:
         return Success(run)
-    missed: list[str] = []
+    missed = [f"{each.path} was left out: {'; '.join(each.problems)}" for each in scan.live.unreadable]
     facts = AnalysisFacts(
         usage=scan.usage,
         now_ms=io.clock.now_ms(),
