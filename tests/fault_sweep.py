@@ -253,7 +253,8 @@ def _admits(done: Done) -> bool:
     """Whether an answer tells that it is not all: what could not be read, what was done without, what was refused."""
     document = done.document
     told = ("notices", "unreadable", "unread", "refused", "notFixed")
-    return bool(done.err or any(document.get(each) for each in told) or document.get("mode") == "bm25")
+    left_out = any("was left out" in each for each in document.get("warnings") or ())
+    return bool(done.err or left_out or any(document.get(each) for each in told) or document.get("mode") == "bm25")
 
 
 def _waits(done: Done) -> bool:
