@@ -9,6 +9,9 @@ scanner's detectors (`…/pkg/detectors`) from which they want a finding. Our ow
 escaped, wrapped. A secret counts as removed when something was found and, where the set says which part is
 the secret, that part is gone. Beside it stand the four expressions that Codex redacts its memories with.
 
+With `--hostile`, how fast it goes through text that is made to slow it down: each keyword of each rule over and over, with
+each of eight separators, in rows of 100,000 characters; the slowest are named, beside ordinary text in the same run.
+
 Hits on ordinary text are upper bounds of false hits: `--show` prints each, to be judged by eye.
 """
 
@@ -32,8 +35,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
 from bench.measure import MEGA, SHARED, print_table
 
-from agent_memory.domain.redaction import redact
+from agent_memory.domain.redaction import RULES, redact
 from fixtures.coats import LEGIBLE, OPAQUE, letters_of
+from fixtures.ordinary_passwords import LINES
 from fixtures.published_formats import PUBLISHED
 from fixtures.secret_samples import SAMPLES
 
@@ -50,6 +54,19 @@ CODEX = tuple(
 )
 
 
+SEPARATORS = ("", "=", ": ", " ", "\n", '"', "://", "='")
+HOSTILE_PIECES = (
+    "密码=",
+    "authorization=",
+    "password=",
+    "<private>",
+    "</private>",
+    "-----BEGIN PRIVATE KEY-----",
+    "\\u0041",
+    "%41",
+    "|",
+)
+_HOSTILE_CHARS, _SLOWEST = 100_000, 12
 _GO_TEXT = re.compile(r'`([^`]*)`|"((?:[^"\\\n]|\\.)*)"')
 _GO_CASE = re.compile(r'input:\s*(?P<input>`[^`]*`|"(?:[^"\\\n]|\\.)*"),\s*want:\s*\[\]string\{(?P<want>[^}]*)\}')
 
@@ -167,6 +184,22 @@ def text_rows(sets: dict[str, list[str]], show: bool) -> list[tuple[str, ...]]:
     return rows
 
 
+def hostile_rows(ordinary: list[str]) -> list[tuple[str, ...]]:
+    """The slowest, and the middle of them all."""
+    keywords = sorted({keyword for rule in RULES for keyword in rule.keywords})
+    pieces = (*HOSTILE_PIECES, *(keyword + separator for keyword in keywords for separator in SEPARATORS))
+    speeds = sorted((_speed((piece * _HOSTILE_CHARS)[:_HOSTILE_CHARS]), piece) for piece in dict.fromkeys(pieces))
+    named = [*speeds[:_SLOWEST], (speeds[len(speeds) // 2][0], "half of them are faster than")]
+    named.append((_speed("".join(ordinary)[: 10 * _HOSTILE_CHARS]), "ordinary text"))
+    return [(repr(piece), f"{speed:.2f}") for speed, piece in named]
+
+
+def _speed(text: str) -> float:
+    started = time.process_time()
+    redact(text)
+    return len(text) / MEGA / (time.process_time() - started)
+
+
 def _plain_seconds(texts: list[str]) -> float:
     expression = re.compile(r"[A-Za-z]+ing\b")
     started = time.process_time()
@@ -203,8 +236,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--trufflehog", type=Path)
     parser.add_argument("--text", type=Path, nargs="*", default=[])
     parser.add_argument("--show", action="store_true")
+    parser.add_argument("--hostile", action="store_true")
     arguments = parser.parse_args(argv)
     recall = {"our samples": own_cases(), "published formats": published_cases()}
+    recall["ordinary passwords"] = [Case(password, line, password) for line, password in LINES]
     if (gitleaks := arguments.corpora / "corpora/gitleaks-examples").is_dir():
         recall["gitleaks"] = gitleaks_cases(gitleaks)
     if arguments.nosey_parker:
@@ -230,6 +265,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         ("text", "MB", "hits", "hits a MB", "MB/s", "ratio"),
         text_rows(texts, arguments.show),
     )
+    if arguments.hostile:
+        print_table("Hostile text", ("over and over", "MB/s"), hostile_rows(texts["Python's library"]))
     return 0
 
 

@@ -14,6 +14,7 @@ from agent_memory.domain.redacting.keyword_search import KeywordSearch, lowered
 from agent_memory.domain.redacting.plausible import entropy_bits, is_key, is_password, is_placeholder, is_reference
 from agent_memory.domain.redacting.rule import Rule
 from agent_memory.domain.redaction import RULES, redact
+from fixtures.rule_examples import found_at
 from fixtures.secret_samples import INNOCENT, SAMPLES
 
 parser: Any = re._parser  # type: ignore[attr-defined]
@@ -138,18 +139,22 @@ WORD = Rule("key", ("key-",), r"key-(?P<secret>[a-z]{3})", word=True)
 def test_a_word_begins_after_no_letter_or_digit_an_escaped_space_or_a_colour(before: str, is_found: bool) -> None:
     text = f"{before}key-abc"
     at = len(before)
-    assert WORD.find(text, at) == ((at + 4, at + 7) if is_found else None)
-    assert WORD.find(text, at, {at}) == (at + 4, at + 7)  # where another secret ends
-    assert Rule("key", ("key-",), WORD.expression).find(text, at) == (at + 4, at + 7)
+    assert found_at(WORD, text, at) == ((at + 4, at + 7) if is_found else None)
+    assert found_at(WORD, text, at, {at}) == (at + 4, at + 7)  # where another secret ends
+    assert found_at(Rule("key", ("key-",), WORD.expression), text, at) == (at + 4, at + 7)
 
 
 def test_a_rule_may_begin_ahead_of_its_keyword() -> None:
     rule = Rule("key", ("key-",), r"..key-[a-z]{3}", before=2)
-    assert rule.find("ab key-abc", 3) == (1, 10)
-    assert rule.find("abkey-abc", 2) == (0, 9)
-    assert rule.find("akey-abc", 1) is None
+    assert found_at(rule, "ab key-abc", 3) == (1, 10)
+    assert found_at(rule, "abkey-abc", 2) == (0, 9)
+    assert found_at(rule, "akey-abc", 1) is None
 
 
 def test_a_rule_leaves_what_it_does_not_accept() -> None:
     rule = Rule("key", ("key-",), WORD.expression, lambda secret: secret == "abc")
-    assert (rule.find("key-abc", 0), rule.find("key-abd", 0), rule.find("key:abc", 0)) == ((4, 7), None, None)
+    assert (found_at(rule, "key-abc", 0), found_at(rule, "key-abd", 0), found_at(rule, "key:abc", 0)) == (
+        (4, 7),
+        None,
+        None,
+    )

@@ -15,6 +15,11 @@ _WORD = re.compile(r"(?<![^\s\"'`])[^\s\"'`/\\=.]*+[/\\=.][^\s\"'`]*+")
 _TELLS = re.compile(r"[/\\=][^\s/\\]*?(?:=|[\w+-]{20})|[\w+-]{20}\.[A-Za-z]|=.*\.[A-Za-z]")
 """What makes a part of it worth a look: an assignment, or what is long enough to be a token."""
 
+_NAME_TELLS = re.compile(r"=[^=]{4}|[\w+-]{20}")
+"""The same of one part."""
+_NAME_CHARS = 1_000
+"""No file has a longer name, and what is longer was looked at as text."""
+
 
 def redact_path(path: str) -> str:
     """The path with every secret in it replaced, each of its parts and the name without its ending looked at by itself.
@@ -44,7 +49,7 @@ def _spans(path: str) -> Iterator[tuple[int, int, str]]:
     """Where the secrets of the parts are, in order."""
     start = 0
     for part in _SEPARATOR.split(path):
-        bare = _ENDINGS.sub("", part)
-        for span in plain_secret_spans(bare):
-            yield start + span.start, start + span.end, span.name
+        if _NAME_TELLS.search(part) and len(part) <= _NAME_CHARS:
+            for span in plain_secret_spans(_ENDINGS.sub("", part)):
+                yield start + span.start, start + span.end, span.name
         start += len(part) + 1

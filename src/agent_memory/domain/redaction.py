@@ -23,6 +23,17 @@ RULES: tuple[Rule, ...] = (*TOKENS, *PLATFORMS, *ADDRESSES, *VENDORS, *HEADERS, 
 """Best-informed first: where two find the same secret, the earlier one names it."""
 
 _MARK = "[redacted:"
+_MARK_CHARS = 60
+CROWDED = "crowded"
+"""The name of a stretch in which what announces secrets stands so close that to read each would take too long."""
+_CROWDED_CHARS = 512
+"""Such a stretch goes as a whole, up to the end of the line that reaches so far, or twice as far."""
+_SPARSE_CHARS = 30
+"""After so many without an announcement the next one is read again."""
+_CREDIT, _LEAST_CREDIT, _CREDIT_CHAR, _PAY_CHAR = 8_000, 2_000, 4, 2
+_TRY, _JUDGED, _FOUND = 12, 20, 40
+"""The effort of the rules, in quarters of a microsecond: of one try, of one judgement at most, of one secret. Each character
+of the text that is read pays for some; what they are ahead of that is their credit, less of it in a short text."""
 
 
 @frozen
@@ -46,11 +57,15 @@ def _own_rules() -> dict[str, list[tuple[int, Rule]]]:
 
 
 @cache
-def _rules_of(keyword: str) -> tuple[tuple[int, Rule], ...]:
-    """The rules of a keyword and of every keyword that it begins with, since a search reports the longest."""
+def _rules_of(keyword: str) -> tuple[tuple[int, Rule, int], ...]:
+    """The rules of a keyword and of every keyword that it begins with, since a search reports the longest; with each the
+    length of its longest keyword. Of those that read what stands behind a name only the one of the longest name counts."""
     own = _own_rules()
-    beginnings = (keyword[:size] for size in range(1, len(keyword) + 1))
-    return tuple(ranked for beginning in beginnings for ranked in own.get(beginning, ()))
+    found = {
+        rank: (rank, rule, size) for size in range(1, len(keyword) + 1) for rank, rule in own.get(keyword[:size], ())
+    }
+    names = max((size for _, rule, size in found.values() if rule.judge), default=0)
+    return tuple(each for each in found.values() if not each[1].judge or each[2] == names)
 
 
 @cache
@@ -64,17 +79,44 @@ def placeholder(name: str) -> str:
     return f"{_MARK}{name}]"
 
 
-def _plain_spans(text: str) -> Iterator[Span]:
+def _plain_spans(text: str, credit: int = _CREDIT) -> Iterator[Span]:
     """Every secret, overlapping ones too. The end of one counts as the beginning of a word, as it will once it is gone."""
     low = lowered(text)
     yield from block_spans(text, low)
     ends: set[int] = set()
+    credit = max(_LEAST_CREDIT, min(credit, _CREDIT_CHAR * len(text)))
+    effort = covered = 0
+    has_marks = _MARK in text
     for start, keyword in _keywords().hits(low):
-        for rank, rule in _rules_of(keyword):
-            found = rule.find(text, start, ends)
-            if found and _MARK not in text[slice(*found)]:
-                ends.add(found[1])
-                yield Span(*found, rank, rule.name)
+        if start < covered or (has_marks and _in_mark(text, start)):
+            continue
+        if effort > _PAY_CHAR * start + credit:
+            covered = _crowd_end(text, start)
+            effort = _PAY_CHAR * (covered + _SPARSE_CHARS) + credit
+            yield Span(start, covered, len(RULES), CROWDED)
+            continue
+        effort = max(effort, _PAY_CHAR * start)
+        for rank, rule, size in _rules_of(keyword):
+            effort += _TRY
+            if read := rule.match(text, start, size, ends):
+                chars = read.end() - start
+                effort += min(2 * chars, _JUDGED + chars // 4)
+                found = rule.secret(start, read)
+                if found and _MARK not in text[slice(*found)]:
+                    ends.add(found[1])
+                    effort += _FOUND
+                    yield Span(*found, rank, rule.name)
+
+
+def _in_mark(text: str, start: int) -> bool:
+    mark = text.rfind(_MARK, max(0, start - _MARK_CHARS), start)
+    return mark >= 0 and "]" not in text[mark:start]
+
+
+def _crowd_end(text: str, start: int) -> int:
+    end = start + _CROWDED_CHARS
+    newline = text.find("\n", end, end + _CROWDED_CHARS)
+    return newline if newline >= 0 else min(len(text), end + _CROWDED_CHARS)
 
 
 def _decoded_spans(text: str) -> Iterator[Span]:
@@ -84,8 +126,8 @@ def _decoded_spans(text: str) -> Iterator[Span]:
     yield from escaped_spans(text, _plain_spans)
 
 
-def _spans(text: str) -> Iterator[Span]:
-    yield from _plain_spans(text)
+def _spans(text: str, credit: int = _CREDIT) -> Iterator[Span]:
+    yield from _plain_spans(text, credit)
     yield from wrapped_spans(text, _plain_spans)
     for span in (*encoded_spans(text, _decoded_spans), *escaped_spans(text, _decoded_spans)):
         if _MARK not in text[span.start : span.end]:
@@ -127,7 +169,10 @@ def plain_secret_spans(name: str) -> tuple[Span, ...]:
 def redact(text: str) -> Redacted:
     """`text` with every secret that is found replaced. Total and idempotent: a second pass finds nothing."""
     counts: Counter[str] = Counter()
-    while spans := _united(_spans(text)):
+    credit = _CREDIT
+    while spans := _united(_spans(text, credit)):
         counts.update(span.name for span in spans)
         text = _replaced(text, spans)
+        if counts[CROWDED]:
+            credit = _LEAST_CREDIT
     return Redacted(text, tuple(sorted(counts.items())))

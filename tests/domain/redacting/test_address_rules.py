@@ -59,3 +59,34 @@ def test_the_password_of_a_database_client_is_no_number(password: str, is_one: b
 )
 def test_what_docker_keeps_holds_a_user_and_a_password(auth: str, is_one: bool) -> None:
     assert (found_by_all(ADDRESSES, f'{{"auth": "{auth}"}}') == [auth]) is is_one
+
+
+@pytest.mark.parametrize(
+    ("user", "is_one"),
+    [
+        ("ana:q7Z", True),
+        ("ana:q7", False),
+        ("ana:12", False),
+        ("ana:1000", False),
+        ("ana:12:34", True),
+        ("'tangerine7:'", True),  # a key in the place of the user
+        ("tangerine7:", True),
+        ("ana:", False),
+        ("'ana:'", False),
+        ("readonly:", False),
+        ("k7m2p9x:", False),  # too short for a key
+        ("k7m2p9xq:", True),
+        ("12345678:", False),
+        ("'tangerine7'", False),
+        ("ana:changeme", False),
+        ("ana:password", False),
+        ('ana:"password"', False),
+        ("ana:XpasswordX", True),
+        ("ana:${PASS}7q", False),
+        ("tangerine7:tangerine7", False),
+        ('"tangerine7:tangerine7"', False),
+        ("Xtangerine7:tangerine7", True),
+    ],
+)
+def test_a_user_goes_with_the_password(user: str, is_one: bool) -> None:
+    assert (found_by_all(ADDRESSES, f"curl -u {user} https://acme.io") == [user]) is is_one

@@ -46,7 +46,7 @@ def test_words_are_left_in_the_place_of_a_secret(text: str) -> None:
     ],
 )
 def test_the_end_of_a_sentence_is_no_part_of_the_password(value: str, is_one: bool) -> None:
-    assert (found_by_all(rules_made_anew("ASSIGNMENTS"), f"the password is {value}") == [value]) is is_one
+    assert (found_by_all(rules_made_anew("ASSIGNMENTS"), f"the password is {value}") == [value.rstrip(".:")]) is is_one
 
 
 @pytest.mark.parametrize("value", ["acme {qZ7wR2kX9vB4nT6m}", "acme qZ7wR2kX9vB4nT6X", "('qZ7wR2kX9vB4nT6m', acme)"])

@@ -7,7 +7,9 @@ import importlib.util
 import pytest
 
 
-@pytest.mark.parametrize("name", ["PASSWORD_WORDS", "PASSWORDS", "SECRETS", "TOKENS", "KEYS", "SESSIONS", "OTHER_KEYS"])
+@pytest.mark.parametrize(
+    "name", ["PASSWORD_WORDS", "SHORT_PASSWORD_WORDS", "SECRETS", "OTHER_TOKENS", "KEYS", "SESSIONS", "OTHER_KEYS"]
+)
 def test_names_of_secrets_are_keywords(name: str) -> None:
     spec = importlib.util.find_spec("agent_memory.domain.redacting.secret_names")
     assert spec

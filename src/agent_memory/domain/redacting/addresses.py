@@ -4,9 +4,20 @@ from __future__ import annotations
 
 import base64
 import binascii
+import re
+from collections.abc import Callable
 
-from agent_memory.domain.redacting.plausible import digits_in, is_placeholder, is_reference, varied, worded_share
+from agent_memory.domain.redacting.plausible import (
+    digits_in,
+    is_password,
+    is_placeholder,
+    is_reference,
+    is_unquoted_strong_password,
+    varied,
+    worded_share,
+)
 from agent_memory.domain.redacting.rule import Rule
+from agent_memory.late_patterns import late_pattern
 
 
 def _password(value: str) -> bool:
@@ -29,14 +40,74 @@ def _user_in_base64(value: str) -> bool:
         return False
 
 
+def _said_before(start: int, found: re.Match[str]) -> tuple[int, int] | None:
+    """The last word before `as the password` or `is my password`."""
+    word = _LAST_WORD.search(found.string, max(0, start - _LAST_WORD_CHARS), start)
+    return word.span("secret") if word and is_unquoted_strong_password(word["secret"]) else None
+
+
+_LAST_WORD = late_pattern(r"""(?<!\S)["'`*]{0,2}(?P<secret>[^\s"'`*]{8,60}+)["'`*]{0,2}\Z""")
+_LAST_WORD_CHARS = 64
+_SHORTEST_KEY_CHARS = 8
+
+
+def _user_and_password(value: str) -> bool:
+    user, colon, password = value.strip("\"'").partition(":")
+    lone = (password or user).strip("\"'")
+    if not colon or is_reference(value) or is_placeholder(lone):
+        return False
+    if not password:  # a key in the place of the user, as some services have it; else the name of one
+        return len(lone) >= _SHORTEST_KEY_CHARS and not (lone.isalpha() or lone.isdigit())
+    return user != password and len(lone) >= 3 and not lone.isdigit()
+
+
+def _in_command(name: str, tools: str, options: str, value: str, accepts: Callable[[str], bool]) -> Rule:
+    """The rule for what an option of one of the tools is given. Options and value are read first, since they are rarer than
+    the tools' names in a long text; then what stands before them in the same command is searched."""
+    named = late_pattern(rf"(?i)(?<!\w)(?:{tools})(?![\w-])")
+    keywords = tuple(option.replace("_", space) for option in options.split() for space in (" ", "\n"))
+
+    def judge(start: int, found: re.Match[str]) -> tuple[int, int] | None:
+        if not accepts(found["secret"]):
+            return None
+        command = _OTHER_COMMAND.split(found.string[max(0, start - _COMMAND_CHARS) : start])[-1]
+        return found.span("secret") if named.search(command) else None
+
+    return Rule(name, keywords, value, judge=judge)
+
+
+_COMMAND_CHARS = 600
+_OTHER_COMMAND = late_pattern(r"(?<![\\])\r?\n|[|;]")
+_USER_AND_PASSWORD = (
+    r"""[= \t]{0,5}(?P<secret>"[^"\n]{3,200}"|'[^'\n]{3,200}'"""
+    r"""|(?:"[^"\n]{1,80}"|[\w.@-]{1,80}):(?:"[^"\n]{1,200}"|'[^'\n]{1,200}'|[^\s"'`;|&]{0,200}))"""
+)
+_ATTACHED = r"""['"]?(?P<secret>[^\s"'`-][^\s"'`;|]{3,200})"""
+_APART = r"""[ :=]{1,3}['"]?(?P<secret>[^\s"'`-][^\s"'`;|]{3,500})"""
+
 ADDRESSES: tuple[Rule, ...] = (
     Rule(
         "url-password",
         ("://",),
-        r"""://[^\s/:@"'`<>?#\\]{0,100}:(?P<secret>[^\s/"'`<>\\]{1,200})@(?=[\w.\[$%{-])""",
+        (
+            r"""://(?:[^\s/:@"'`<>?#\\]{0,100}:(?P<secret>[^\s/"'`<>\\]{1,200}|(?!\d{1,5}/)[^\s@"'`<>\\]{1,200})"""
+            r"""@(?=[\w.\[$%{-])|[^\s"'`<>\\]{0,300}+)"""
+        ),
         _password,
     ),
-    Rule("url-token", ("://",), r"://(?P<secret>[\w~.%-]{20,300})@(?=[A-Za-z0-9])", _token),
+    Rule(
+        "password",
+        ("sqlplus ", "sqlldr ", "expdp ", "impdp ", "rman ", "jdbc:oracle:thin:"),
+        r"""(?i)(?:[a-z]{4,7}[ ](?:-\w[ ]){0,2}|jdbc:oracle:thin:)[\w$#]{1,40}/(?P<secret>[^\s/"'`]{3,100})@""",
+        _password,
+    ),
+    Rule(
+        "password",
+        ("identified by ",),
+        r"""(?i)identified by[ ](?:values[ ])?["']?(?P<secret>[^\s"'`;]{4,200})""",
+        is_password,
+    ),
+    Rule("url-token", ("://",), r"://(?P<secret>[\w~.%-]{20,300}+)@(?=[A-Za-z0-9])", _token),
     Rule(
         "netrc-password",
         ("machine",),
@@ -50,16 +121,16 @@ ADDRESSES: tuple[Rule, ...] = (
         _database_password,
     ),
     Rule(
-        "mysql-password",
-        ("mysql", "mariadb", "mysqldump"),
-        r"""(?:mysql|mysqldump|mysqladmin|mariadb)\b[^\n|;]{0,200}?\s-p['"]?(?P<secret>[^\s"'`-][^\s"'`;|]{4,200})""",
-        _database_password,
-    ),
-    Rule(
         "password",
         ("-pass",),
         r"""-pass(?:in|out)?['",\s]{1,6}pass:(?P<secret>[^\s"'`]{4,200})""",
         _password,
+    ),
+    Rule(
+        "password",
+        tuple(f" {verb} {article} " for verb in ("as", "is") for article in ("the", "my", "your", "our", "its")),
+        r"(?:\w{2,20}[ ])??pass(?:word|phrase|code)",
+        judge=_said_before,
     ),
     Rule("authtoken", ("authtoken ",), r"authtoken (?P<secret>[A-Za-z0-9_]{20,100}+)(?!\w)", varied),
     Rule(
@@ -68,16 +139,18 @@ ADDRESSES: tuple[Rule, ...] = (
         r"""user(?:name)?"\s{0,4}:\s{0,4}"[^"\n]{1,100}"\s{0,4},\s{0,20}"key"\s{0,4}:\s{0,4}"(?P<secret>[^"\s]{16,200})\"""",
         varied,
     ),
-    Rule(
-        "sshpass-password",
-        ("sshpass",),
-        r"""sshpass\s{1,4}-p\s{0,4}['"]?(?P<secret>[^\s"'`]{4,200})""",
-        _password,
-    ),
-    Rule(
+    _in_command("curl-user", "curl|wget|https?|httpie|xh", "_-u _--user _-a", _USER_AND_PASSWORD, _user_and_password),
+    _in_command("mysql-password", "mysql|mysqldump|mysqladmin|mariadb", "_-p", _ATTACHED, _database_password),
+    _in_command("password", "7za?|7zz|rar|unrar", "_-p", _ATTACHED, _database_password),
+    _in_command("sshpass-password", "sshpass", "_-p", _ATTACHED, _password),
+    _in_command("sshpass-password", "sshpass", "_-p", _APART, _password),
+    _in_command("docker-password", "login", "_-p", _APART, _database_password),
+    _in_command(
         "password",
-        ("psexec", "winexe", "wmic", "xfreerdp", "rdesktop", "ldapsearch", "redis-cli", "smbclient"),
-        r"""[^\n|;]{4,200}?\s[/-](?:p|w|a|pass|-pass|password)[ :=]['"]?(?P<secret>[^\s"'`-][^\s"'`;|]{3,200})""",
+        r"psexec(?:64)?|winexe|wmic|xfreerdp|rdesktop|ldap(?:search|add|modify|passwd|whoami)|redis-cli|smbclient|mongo\w{0,7}|cqlsh|sqlcmd"
+        "|unzip|zip|useradd|net use|influx",
+        "_-p _-w _-a _/p _/pass _/password _-pass _--pass _-password",
+        _APART,
         _database_password,
     ),
     Rule(
@@ -96,12 +169,6 @@ ADDRESSES: tuple[Rule, ...] = (
         ("networkcredential(",),
         r"""(?i)NetworkCredential\(\s{0,4}"[^"\n]{1,100}"\s{0,4},\s{0,4}"(?P<secret>[^"\n]{4,200})\"""",
         _password,
-    ),
-    Rule(
-        "docker-password",
-        ("login ",),
-        r"""login\b[^\n|;]{0,300}?\s-p[= ]{1,3}['"]?(?P<secret>[^\s"'`-][^\s"'`;|&]{3,500})""",
-        _database_password,
     ),
     Rule(
         "connection-password",

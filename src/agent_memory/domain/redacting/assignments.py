@@ -1,9 +1,9 @@
-"""Values given to names that say secret: `.env` lines, JSON, YAML, code, command-line options, connection strings."""
+"""Values given to names that say secret: `.env` lines, JSON, YAML, code, command-line options, connection strings, sentences."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from agent_memory.domain.redacting.plausible import (
     digits_in,
@@ -15,95 +15,190 @@ from agent_memory.domain.redacting.plausible import (
     is_plain_password,
     is_strong_password,
     is_unquoted_password,
+    is_unquoted_strong_password,
     is_uuid,
 )
 from agent_memory.domain.redacting.rule import Rule
 from agent_memory.domain.redacting.secret_names import (
     KEYS,
     OTHER_KEYS,
+    OTHER_TOKENS,
     PASSWORD_WORDS,
-    PASSWORDS,
     SECRETS,
     SESSIONS,
-    TOKENS,
+    SHORT_PASSWORD_WORDS,
 )
-from agent_memory.values import evolve
+from agent_memory.late_patterns import late_pattern
+from agent_memory.values import evolve, frozen
 
-_INNOCENT_TAIL = (
-    r"(?![\w.-]{0,24}?(?:s?[_.-]?(?i:counts?|limit|budget|type|name|field|length|len|size|url|uri|endpoint|path|file|dir|class"
+_INNOCENT_TAIL = late_pattern(
+    r"[\w.-]*?(?:s?[_.-]?(?i:counts?|limit|budget|type|name|field|length|len|size|url|uri|endpoint|path|file|dir|class"
     r"|regex|pattern|policy|prompt|label|hint|error|usage|expir\w{0,8}|ttl|age|version|format|provider|source|store|manager"
     r"|service|ref|required|enabled|visible|index|column|min|max|used|total|in|out|input|output|reads?|creation|per|arn|vault)"
-    r"(?![a-z])|(?i:ids?|iz\w{1,8})(?![a-z])))"
+    r"(?![a-z])|(?i:ids?|iz\w{1,8})(?![a-z]))"
 )
-_TAIL = _INNOCENT_TAIL + r"[\w.-]{0,24}+"
-_CLOSE = r"""(?:\\{0,7}["'`])?\]?"""
-_QUOTED = r"""(?P<q>\\{0,7}["'`])(?P<secret>(?:(?!(?P=q))[^\n]){6,600}+)(?P=q)"""
-_GIVEN = r"""[ \t]{0,24}(?:=>|:=|[!=]==?|[=:])(?:[ \t]{0,24}+(?!\r?\n)|[ \t]{0,8}\r?\n(?:>[ ])?[ \t]{0,24}(?![\w.-]{1,60}[=:]))"""
+"""The rest of a name that holds no secret: `password_file`, `token_count`, `secretName`."""
+_TAIL_CHARS = 24
+_NAME_END = rf"""(?P<tail>[A-Za-z0-9_.-]{{0,{_TAIL_CHARS}}}+)(?P<closed>(?:\\{{0,7}}["'`]|\*\*)?\]?)"""
+_GIVEN = (
+    r"""[ \t]{0,24}(?:=>|:=|[!=]==?|[=:：＝]|->|→)\*{0,2}"""
+    r"""(?:[ \t]{0,24}+(?!\r?\n)|[ \t]{0,8}\r?\n(?:>[ ])?[ \t]{0,24}(?![\w.-]{1,60}[=:]))"""
+)
 _FURTHER = (
-    r"""(?:(?<=["'`\]])[ \t]{0,8},[ \t]{0,8}|\s{0,40}=\s{0,24}|[ \t]{0,8}(?:\|\||\?\?|or\b)\s{0,24}|[ ]?\{\s{0,24}"""
-    r"""|(?<=["'])[ ]?,\s{0,24}\\{0,3}["']value\\{0,3}["'][ ]?:[ ]?)"""
+    r"""(?:(?:(?<=["'])[ ]?,\s{0,24}\\{0,3}["']value\\{0,3}["'][ ]?:[ ]?|(?<=["'`\]])[ \t]{0,8},[ \t]{0,8}|\s{0,40}=\s{0,24}"""
+    r"""|[ \t]{0,8}(?:\|\||\?\?|or\b)\s{0,24}|[ ]?\{\s{0,24})(?=(?:[bru]|[rb]{2})?\\{0,7}["'`]))"""
 )
 """What else may stand before a quoted value: the next argument, a line end, another default, an initialiser, `"value":`."""
-_OF = "for|of|from|do|da|de|del|du|della|der|des|für|van"
-_VERB = "is|was|to|of|é|es|est|ist|è|er|är|jest|это"
-_BARE_CHARACTER = r"""(?:[^\s"'`,;<>(){}\[\]\\|&]|\\(?![nrt"'`\\]))"""
-_LINE_CHARACTER = r"""(?:[^\s"'`\\]|\\(?![nrt"'`\\]))"""
+_LIKELY = r"""[*\\]{0,3}(?:["'`]|[^\s"'`]{0,60}[\d!@#$%^&*+~?])"""
+"""Quoted, or no plain word."""
+_VERB = "is|was|to|of|from|are|é|era|es|est|était|ist|war|lautet|è|er|är|jest|это|on|je"
+_SAID_OF_ANY = (
+    rf"(?:[ ](?:for|of|do|da|de|del|für|van)[ ][\w.-]{{1,30}}){{0,2}}[ \t]{{1,4}}(?:{_VERB})[ \t:]{{1,4}}(?={_LIKELY})"
+)
+_SAID = (
+    rf"""(?:[ ]{{1,2}}[^\s,;:=]{{1,60}}){{0,7}}?(?:[ \t]{{1,4}}(?:{_VERB})[ \t:]{{1,4}}|[ ]?[:：=][ \t]{{1,4}})(?={_LIKELY})"""
+    r"""|[ ]?(?:是|为|為|は|는|은|가|이)[ ]?[:：]?[ ]{0,2}"""
+)
+"""`is`, `for the database is`: what a sentence has before a password."""
+_SPACED = r"""[ \t]{0,3}(?:[ \t]|[ ]{1,20}\|[ ]{1,3}|\\?\r?\n[ \t]{0,24}(?=[^\s-]))""" + f"(?={_LIKELY})"
+"""A space, before what is no word: behind an option, or in a sentence without a verb."""
+_QUOTED = r"""(?P<q>\\{0,7}["'`])(?P<quoted>(?:(?!(?P=q))[^\n]){0,600}+)(?P<close>(?P=q))?"""
+_BARE = r"""(?P<bare>(?!\\)(?:[^\s"'`\\]|\\(?![nrt"'`\\])){1,600}+)"""
+_ELEMENT = (
+    r"""(?:>|\\{0,3}"[ \t]{1,4}value=\\{0,3}")(?P<element>[^<\s"\\]{6,600}+)(?P<ended></|\\{0,3}"[ \t]{0,4}/?>)?"""
+)
 
 
-def _alternatives(keywords: tuple[str, ...]) -> str:
-    return "|".join(re.escape(word) for word in keywords)
-
-
-def _quoted(name: str, keywords: tuple[str, ...], accepts: Callable[[str], bool], tail: str = _TAIL) -> Rule:
-    """`"key": "value"`, `key = 'value'`, `key: "value"` and the same inside an escaped string; with a tail also
-    `("key", "value")`."""
-    between = f"(?:{_GIVEN}|{_FURTHER})" if tail else _GIVEN
-    pattern = rf"""(?i:{_alternatives(keywords)}){tail}{_CLOSE}{between}(?:[bru]|[rb]{{2}})?{_QUOTED}"""
-    return Rule(name, keywords, pattern, accepts)
-
-
-def _bare(name: str, keywords: tuple[str, ...], accepts: Callable[[str], bool]) -> Rule:
-    """`key = value`, `key: value`, `;Key=value;`, `?key=value&`."""
-    pattern = rf"(?i:{_alternatives(keywords)}){_TAIL}{_CLOSE}{_GIVEN}(?P<secret>{_BARE_CHARACTER}{{6,600}}+)(?![(\[])"
-    return Rule(name, keywords, pattern, accepts)
-
-
-def _environment(name: str, keywords: tuple[str, ...]) -> Rule:
-    """`NAME=value` in capitals, up to the end of the word."""
-    pattern = (
-        rf"(?:{_alternatives(tuple(word.upper().replace('-', '_') for word in keywords))})(?!S?_?(?:ID|URL|URI|FILE|PATH|NAME|TYPE|TTL|COUNT|LIMIT|LENGTH|SIZE|ENDPOINT|POLICY|EXPIR\w{{0,8}})\b)"
-        rf"[A-Z0-9_]{{0,24}}=(?P<secret>{_LINE_CHARACTER}{{6,600}}+)"
+def _behind_name(said: str) -> str:
+    """What stands behind a name. A quotation or an element without an end matches, too: it was read, and is nothing."""
+    return (
+        rf"{_NAME_END}(?:{_ELEMENT}|(?:(?P<given>{_GIVEN})|(?P<further>{_FURTHER})|(?P<spaced>{_SPACED})|(?P<said>{said}))"
+        rf"""(?:(?:[bru]|[rb]{{2}})(?=["'`]))?(?:{_QUOTED}|{_BARE}))"""
     )
-    return Rule(name, keywords, pattern, is_environment_value)
 
 
-def _element(name: str, keywords: tuple[str, ...], accepts: Callable[[str], bool]) -> Rule:
-    """`<key>value</key>`, and the attribute of .NET: `key="DbKey" value="value"`."""
-    pattern = rf"""(?i:{_alternatives(keywords)})[\w-]{{0,24}}+(?:>|\\{{0,3}}"[ \t]{{1,4}}value=\\{{0,3}}")(?P<secret>[^<\s"\\]{{6,600}}+)(?=</|\\{{0,3}}"[ \t]{{0,4}}/?>)"""
-    return Rule(name, keywords, pattern, accepts)
+_VALUE, _PASSWORD = _behind_name(_SAID_OF_ANY), _behind_name(_SAID)
 
 
-def _said(name: str, keywords: tuple[str, ...], accepts: Callable[[str], bool]) -> Rule:
-    """`the password is value`, `password "value"`."""
-    pattern = rf"""(?i:{_alternatives(keywords)})(?:[ ](?:{_OF})[ ][\w.-]{{1,30}}){{0,2}}[ \t]{{1,4}}(?:(?:{_VERB})[ \t:]{{1,4}}\\{{0,3}}["'`]?|\\{{0,3}}["'`])(?P<secret>{_LINE_CHARACTER}{{6,600}}+)"""
-    return Rule(name, keywords, pattern, lambda value: accepts(value.rstrip(".,;:!?)")))
+_TERRAFORM = (
+    r"""(?i)variable "[\w-]{0,24}?(?:password|secret|token|api_key|access_key)[\w-]{0,24}+"[ \t]{0,4}\{\s{0,20}"""
+    r"""(?:\w{1,20}\s{0,8}=[^\n]{0,200}\n\s{0,20}){0,3}default\s{0,8}=\s{0,8}"(?P<secret>[^"\s]{6,600}+)\""""
+)
+"""`variable "key" { … default = "value" }`."""
+_OPTION = late_pattern(r"(?<![\w-])--?[A-Za-z0-9_-]{0,40}\Z")
+_OPTION_CHARS = 42
+_OTHER_PASS = late_pattern(r"(?:BY|COM|SUR|TRES|IM|UNDER|OVER|TRANS)\Z")
+_KEY_END = late_pattern(r"[,;<>(){}\[\]&|]")
+_PASSWORD_END = late_pattern(r"[,;]|&[\w.%-]{1,40}=|[&|]{2}|\|\Z|</?\w|[)\]}](?=[)\]}.:]|\Z)")
+"""Where the next pair, command or element begins, since a password may hold nearly any sign."""
+
+_DRAWN = late_pattern(r"[\w+/=.~%:-]{20,600}")
+
+_Accepts = Callable[[str], bool]
 
 
-def _terraform(name: str, keywords: tuple[str, ...], accepts: Callable[[str], bool]) -> Rule:
-    """`variable "key" { … default = "value" }`."""
-    pattern = rf"""(?i:{_alternatives(keywords)})[\w-]{{0,24}}+"[ \t]{{0,4}}\{{\s{{0,20}}(?:\w{{1,20}}\s{{0,8}}=[^\n]{{0,200}}\n\s{{0,20}}){{0,3}}default\s{{0,8}}=\s{{0,8}}"(?P<secret>[^"\s]{{6,600}}+)\""""
-    return Rule(name, keywords, pattern, accepts)
+def _is_secret_value(value: str) -> bool:
+    return is_key(value) or is_unquoted_strong_password(value)
 
 
-def _said_in_quotes(name: str, keywords: tuple[str, ...], accepts: Callable[[str], bool]) -> Rule:
-    """`the password for user 'x' is 'value'`, `password == "value"`."""
-    pattern = rf"""(?i:{_alternatives(keywords)})(?: (?:for|of) (?:the )?(?:user )?\\{{0,2}}["'`]?[\w.@-]{{1,60}}\\{{0,2}}["'`]?)?[ \t]{{0,4}}(?:(?<=[ \t])(?:{_VERB})[ \t]{{1,4}}|[!=]==?[ \t]{{0,4}}){_QUOTED}"""
-    return Rule(name, keywords, pattern, accepts)
+def _is_quoted_secret(value: str) -> bool:
+    return is_key(value) or is_strong_password(value)
+
+
+def _never(_value: str) -> bool:
+    return False
+
+
+@frozen
+class _Forms:
+    """What is a secret in each form that a value may have."""
+
+    bare: _Accepts = _is_secret_value
+    quoted: _Accepts = _is_quoted_secret
+    further: _Accepts = is_key
+    """Between quotes, and not right behind the name."""
+    plain: _Accepts = _never
+    """Between quotes, right behind the whole name."""
+    environment: _Accepts = is_environment_value
+    element: _Accepts = is_key
+    said: _Accepts = is_key
+    """Between quotes in a sentence."""
+    spaced: _Accepts = _never
+    """Behind a space, where no option is."""
+    end: re.Pattern[str] = _KEY_END
+    """Where a bare value ends."""
+
+
+def _value(start: int, found: re.Match[str], forms: _Forms) -> tuple[int, int] | None:
+    """Where the value lies that was found for the name at `start`, if it is a secret."""
+    if (value := found["element"]) is not None:
+        return found.span("element") if found["ended"] and forms.element(value) else None
+    if (value := found["quoted"]) is not None:
+        is_one = any(accepts(value) for accepts in _between_quotes(start, found, forms))
+        return found.span("quoted") if found["close"] and is_one else None
+    begin, value = found.start("bare"), found["bare"]
+    name = f"{found.string[start : found.start()]}{found['tail']}"
+    if found["given"] == "=" and name.isupper() and forms.environment(value):
+        return found.span("bare")
+    if end := forms.end.search(value):
+        value = "" if end.group() in "([" else value[: end.start()]
+    value = value.rstrip("*.:")
+    accepts = forms.spaced if found["spaced"] and not _is_option(start, found) else forms.bare
+    return (begin, begin + len(value)) if _belongs(start, found) and accepts(value) else None
+
+
+def _between_quotes(start: int, found: re.Match[str], forms: _Forms) -> Iterator[_Accepts]:
+    """Each of these may say that the value is a secret."""
+    if given := found["given"]:
+        yield forms.quoted
+        if not found["tail"]:
+            yield forms.plain
+        if "==" in given:
+            yield forms.said
+    elif found["further"]:
+        yield forms.further
+    elif found["said"]:
+        yield forms.said
+    elif _belongs(start, found):
+        yield forms.bare
+
+
+def _belongs(start: int, found: re.Match[str]) -> bool:
+    """Whether a value behind no more than a space is that of the name: not behind `"password"`, nor on the next line."""
+    spaced = found["spaced"]
+    return not spaced or not (found["closed"] or "\n" in spaced) or _is_option(start, found)
+
+
+def _is_option(start: int, found: re.Match[str]) -> bool:
+    return _OPTION.search(found.string, max(0, start - _OPTION_CHARS), start) is not None
+
+
+def _named(name: str, keywords: tuple[str, ...], forms: _Forms, expression: str = _VALUE) -> Rule:
+    """What a name of this kind announces."""
+
+    def judge(start: int, found: re.Match[str]) -> tuple[int, int] | None:
+        secret = _value(start, found, forms)
+        return None if secret is None or _INNOCENT_TAIL.match(found["tail"]) else secret
+
+    return Rule(name, keywords, expression, judge=judge)
+
+
+def _short_password(start: int, found: re.Match[str]) -> tuple[int, int] | None:
+    """What a short name announces where it is a word of its own; `userPass` holds one, `bypass` none."""
+    text, tail = found.string, found["tail"]
+    before = text[max(0, start - _OPTION_CHARS) : start]
+    begins = (
+        not before[-1:].isalpha()
+        or (text[start].isupper() and before[-1].islower())
+        or (found["given"] == "=" and text[start : found.start()].isupper() and not _OTHER_PASS.search(before))
+        or _OPTION.search(before) is not None
+    )
+    return _value(start, found, _SHORT_PASSWORDS) if begins and not tail[:1].isalpha() else None
 
 
 def _element_of_words(name: str, keywords: tuple[str, ...]) -> Rule:
     """`<secret>{id value}</secret>`, one word of which was drawn at random."""
-    pattern = rf"""<(?i:{_alternatives(keywords)})>(?P<secret>[^<\n]{{16,600}}+)</"""
+    pattern = rf"""<(?i:{"|".join(map(re.escape, keywords))})>(?P<secret>[^<\n]{{16,600}}+)</"""
     return Rule(name, tuple(f"<{word}>" for word in keywords), pattern, _holds_key)
 
 
@@ -111,13 +206,14 @@ def _holds_key(value: str) -> bool:
     return any(is_key(word.strip("{}()[]\"',;")) for word in value.split())
 
 
-_NO_OTHER_KEY = "".join(rf"(?<!{word})(?<!{word}[ _-])" for word in OTHER_KEYS)
+_NO_OTHER_KEY = late_pattern("".join(rf"(?<!{word})(?<!{word}[ _-])" for word in OTHER_KEYS) + "key", re.IGNORECASE)
 
 
-def _named_key() -> Rule:
-    """`Using Key=value`, `serviceKey = "value"`: any key but those that open nothing."""
-    pattern = rf"""(?i){_NO_OTHER_KEY}key{_CLOSE}{_GIVEN}\\{{0,3}}["'`]?(?P<secret>[\w+/=.~%:-]{{20,600}}+)(?![(\[])"""
-    return Rule("api-key", ("key",), pattern, _is_drawn_key)
+def _named_key(start: int, found: re.Match[str]) -> tuple[int, int] | None:
+    """`Using Key=value`, `serviceKey = "value"`, `--key value`: any key but those that open nothing."""
+    if found["tail"] or not _NO_OTHER_KEY.match(found.string, start):
+        return None
+    return _value(start, found, _SAID_KEYS if found["said"] or found["spaced"] else _UNNAMED_KEYS)
 
 
 def _query_key() -> Rule:
@@ -128,9 +224,16 @@ def _query_key() -> Rule:
 def _is_drawn_key(value: str) -> bool:
     """Nothing that also names contents: no hash, no UUID, no path, no sum with its algorithm."""
     lone = value.rstrip(".:")
-    if is_hex(lone) or is_uuid(lone) or digits_in(lone) < 3 or lone.count("/") > 3 or lone.startswith("sha"):
+    if (
+        not _DRAWN.fullmatch(lone)
+        or is_hex(lone)
+        or is_uuid(lone)
+        or digits_in(lone) < 3
+        or lone.count("/") > 3
+        or lone.startswith("sha")
+    ):
         return False
-    return len(lone) >= 20 and is_key(lone)
+    return is_key(lone)
 
 
 def _is_said_password(value: str) -> bool:
@@ -167,52 +270,30 @@ _SAID_OF_PASSWORDS = frozenset(
 )
 
 
-def _option(name: str, keywords: tuple[str, ...], accepts: Callable[[str], bool]) -> Rule:
-    """`--password value`, `-Password value`; with `=` it is like any other assignment."""
-    words = tuple(f"-{word}" for word in keywords)
-    named = "|".join(re.escape(word) for word in words)
-    pattern = rf"""(?i:{named})(?:-[a-z]{{1,12}})?(?:[ \t]{{1,3}}|[ \t]{{0,3}}\\?\r?\n[ \t]{{0,24}})\\{{0,2}}["']?(?P<secret>{_LINE_CHARACTER}{{6,600}}+)"""
-    return Rule(name, words, pattern, accepts)
-
+_PASSWORDS = _Forms(
+    bare=is_unquoted_password,
+    quoted=is_password,
+    further=is_password,
+    plain=is_plain_password,
+    element=is_password,
+    said=_is_said_password,
+    spaced=is_unquoted_strong_password,
+    end=_PASSWORD_END,
+)
+_SHORT_PASSWORDS = evolve(_PASSWORDS, further=_never, plain=_never, said=_never, spaced=_never)
+_SAID_KEYS = _Forms(bare=is_key)
+_UNNAMED_KEYS = _Forms(bare=_is_drawn_key, quoted=_is_drawn_key, further=_never, environment=_never)
 
 ASSIGNMENTS: tuple[Rule, ...] = (
-    _quoted("password", PASSWORDS, is_password),
-    _quoted("password", ("password", "passwd", "passphrase", "passcode", "pwd", "senha"), is_plain_password, tail=""),
-    _bare("password", PASSWORDS, is_unquoted_password),
-    evolve(_quoted("password", ("clave",), is_password), word=True),
-    evolve(_bare("password", ("clave",), is_unquoted_password), word=True),
-    _said_in_quotes("password", PASSWORD_WORDS, _is_said_password),
-    _environment("password", PASSWORDS),
-    evolve(_quoted("password", ("pass",), is_password, tail=""), word=True),
-    _environment("password", ("pass",)),
-    evolve(_bare("password", ("pass",), is_key), word=True),
-    _element("password", PASSWORDS, is_password),
-    _said("password", PASSWORD_WORDS, is_unquoted_password),
-    _quoted("secret", SECRETS, is_strong_password),
-    _quoted("secret", SECRETS, is_key),
-    _bare("secret", SECRETS, is_key),
-    _environment("secret", ("secret",)),
-    _element("secret", ("secret", "token", "apikey", "api-key", "api_key", "accesskey"), is_key),
-    _element("api-key", KEYS, is_key),
+    _named("password", PASSWORD_WORDS, _PASSWORDS, _PASSWORD),
+    Rule("password", SHORT_PASSWORD_WORDS, _VALUE, judge=_short_password),
+    _named("secret", SECRETS, _Forms()),
+    _named("token", ("token",), _Forms()),
+    _named("token", OTHER_TOKENS, _Forms(environment=_never)),
+    _named("api-key", KEYS, _Forms()),
+    _named("session", SESSIONS, _Forms(environment=_never)),
+    Rule("api-key", ("key",), _VALUE, judge=_named_key),
     _element_of_words("secret", ("secret", "token", "password", "apikey", "api-key", "privatekey", "id")),
-    _terraform("secret", ("password", "secret", "token", "api_key", "access_key", "secret_key"), is_key),
-    _said("token", ("token", "secret", "key"), is_key),
-    _quoted("token", TOKENS, is_key),
-    _bare("token", TOKENS, is_key),
-    _environment("token", ("token",)),
-    _quoted("api-key", KEYS, is_key),
-    _bare("api-key", KEYS, is_key),
-    _environment("api-key", KEYS),
-    _bare("session", SESSIONS, is_key),
-    _quoted("session", SESSIONS, is_key),
-    _option("password", ("password", "passwd", "pass", "passphrase", "db-password"), is_unquoted_password),
-    _option("token", ("token", "auth-token", "access-token", "bearer-token"), is_key),
-    _option("secret", ("secret", "client-secret", "secret-key"), is_key),
-    _option(
-        "api-key",
-        ("api-key", "apikey", "access-key", "storagekey", "storage-key", "accountkey", "account-key", "key"),
-        is_key,
-    ),
-    _named_key(),
+    Rule("secret", ('variable "',), _TERRAFORM, is_key),
     _query_key(),
 )

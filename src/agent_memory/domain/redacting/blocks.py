@@ -80,7 +80,7 @@ def _private_tags(text: str) -> Iterator[re.Match[str]]:
 def _private_spans(text: str) -> Iterator[tuple[int, int]]:
     """Outermost balanced spans; what is never closed reaches to the end, and what was opened in a part that was left out
     begins behind it."""
-    depth = start = 0
+    depth = start = left_out = looked_at = 0
     for tag in _private_tags(text):
         if not tag["closes"]:
             start = tag.start() if depth == 0 else start
@@ -89,8 +89,12 @@ def _private_spans(text: str) -> Iterator[tuple[int, int]]:
             depth -= 1
             if depth == 0 and _WORD.search(_PRIVATE_TAG.sub("", text[start : tag.end()])):
                 yield start, tag.end()
-        elif (left_out := text.rfind(_LEFT_OUT, 0, tag.start())) >= 0:
-            yield left_out + len(_LEFT_OUT), tag.end()
+        else:
+            if (found := text.rfind(_LEFT_OUT, looked_at, tag.start())) >= 0:
+                left_out = found + len(_LEFT_OUT)
+            looked_at = tag.start()
+            if left_out:
+                yield left_out, tag.end()
     if depth:
         yield start, len(text)
 

@@ -47,19 +47,6 @@ def _drawn_at_random(value: str) -> bool:
     return len(value) >= 12 and tokenlike(value) and worded_share(value) < 0.5 and not is_reference(value)
 
 
-_SHORTEST_KEY_CHARS = 8
-
-
-def _user_and_password(value: str) -> bool:
-    user, colon, password = value.strip("\"'").partition(":")
-    lone = (password or user).strip("\"'")
-    if not colon or is_reference(value) or is_placeholder(lone):
-        return False
-    if not password:  # a key in the place of the user, as some services have it; else the name of one
-        return len(lone) >= _SHORTEST_KEY_CHARS and not (lone.isalpha() or lone.isdigit())
-    return user != password and len(lone) >= 3 and not lone.isdigit()
-
-
 HEADERS: tuple[Rule, ...] = (
     Rule(
         "authorization",
@@ -97,14 +84,5 @@ HEADERS: tuple[Rule, ...] = (
         ("cookie",),
         r"""(?i)cookie\\{0,3}["'`]?:\s{0,3}\\{0,3}["'`]?(?P<secret>[\w.%-]{1,80}=(?:(?!ookie:)[^\r\n"'`\\]){8,8000}+)""",
         _cookies,
-    ),
-    Rule(
-        "curl-user",
-        ("curl",),
-        (
-            r"""curl\b(?:[^\n]|\n(?!\n)){0,600}?\s(?:-u|--user)[= \t]{0,5}"""
-            r"""(?P<secret>"[^"\n]{3,200}"|'[^'\n]{3,200}'|(?:"[^"\n]{1,80}"|[\w.@-]{1,80}):(?:"[^"\n]{1,200}"|'[^'\n]{1,200}'|[^\s"'`;|&]{0,200}))"""
-        ),
-        _user_and_password,
     ),
 )

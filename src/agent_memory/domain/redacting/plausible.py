@@ -7,35 +7,66 @@ import re
 from collections import Counter
 from itertools import pairwise
 
-_PLACEHOLDER = re.compile(
-    r"""(?ix)
-    ex-?ample | sample | place-?holder | change[-_]?(?:me|it) | \byour | _your | \bmy[-_ ]? (?:secret|token|pass|api|key)
-    | dummy | \bfake | redacted | censored | insert | replace | (?:goes|token|key|secret|password)[-_ ]?here
-    | x{4,} | \*{3,} | \.{3} | … | •{2,} | ^[-_.=]*$ | \btodo | foo-?bar | \blorem | undefined | ^none$ | ^null$
-    | ^(?: pass(?:word|wd|phrase)? | secret | token | user(?:name)? | admin | root | guest | test(?:ing)?\d* | postgres
-         | mysql | redis | mongo | rabbitmq | minio(?:admin)? | default | empty | true | false | string | required
-         | optional | hidden | value | credentials? | p(?:ass)?w(?:or)?d\d{0,3} | letmein | qwerty ) $
-    """
+from agent_memory.late_patterns import late_pattern
+
+_STAND_INS = (
+    *("example", "ex-ample", "sample", "placeholder", "place-holder", "changeme", "change-me", "change_me", "changeit"),
+    *("change-it", "change_it", "_your", "dummy", "redacted", "censored", "insert", "replace", "xxxx", "***", "..."),
+    *("…", "••", "foobar", "foo-bar", "undefined"),
 )
-_REFERENCE = re.compile(
-    r"""(?x)
-    \$[{(] | ^\$\w+$ | ^\$\d | \{\{ | \}\} | <[^>]*> | ^<|>$ | %\( | ^%\w+%$ | ^@\w+@$ | \#\{ | ^\{ | ^&\w | ^!\w+\s
-    | ^\#[a-z-]+$ | ^[\w.]+\(.*\)$ | \bprocess\.env | \bos\.environ | \bgetenv | \bsecrets\. | \bvars?\. | \bself\. | \bthis\. | \bconfig\.
-    | :// | ^\.{0,2}/[\w.] | ^~/ | ^[A-Za-z]:\\ | \w\[ | ^\[ | ^[*.]+$ | \\[wdsb.] | => | ^\^ | \bsecretKeyRef | ^arn: | \($
-    """
+"""What no secret holds, in lower case."""
+_NUMBERED = frozenset(("test", "testing", "pwd", "pword", "passwd", "password"))
+"""What protects nothing, with or without a number: `test2`."""
+_DEFAULTS = _NUMBERED | frozenset(
+    (
+        *("none", "null", "true", "false", "string", "required", "optional", "hidden", "value", "empty", "default"),
+        *("pass", "passphrase", "secret", "token", "credential", "credentials", "user", "username", "admin", "root"),
+        *("guest", "postgres", "mysql", "redis", "mongo", "rabbitmq", "minio", "minioadmin", "letmein", "qwerty"),
+    )
 )
+_MARKED = ("your", "fake", "todo", "lorem", "my", "here")
+_MARK = late_pattern(
+    r"\b(?:your|fake|todo|lorem|my[-_ ]?(?:secret|token|pass|api|key)(?!\w*\d[^\w-]))|(?:goes|token|key|secret|password)[-_ ]?here"
+)
+_REFERENCE_PARTS = (
+    *(
+        "${",
+        "$(",
+        "{{",
+        "}}",
+        "%(",
+        "#{",
+        "=>",
+        "://",
+        "\\w",
+        "\\d",
+        "\\s",
+        "\\b",
+        "\\.",
+        "secretKeyRef",
+        "process.env",
+    ),
+    *("os.environ", "getenv", "secrets.", "vars.", "var.", "self.", "this.", "config."),
+)
+_REFERENCE_BEGINNING = late_pattern(
+    r"\$\w+\Z|\$\d|<|%\w+%\Z|@\w+@\Z|\{|&\w|!\w+\s|#[a-z-]+\Z|[\w.]+\(.*\)\Z|\.{0,2}/[\w.]|~/|[A-Za-z]:\\|\[|[*.]+\Z|\^|arn:"
+)
+_INDEX_OR_TAG = late_pattern(r"\w\[|<[^<>]*>")
 _SEQUENCES = ("abcdefgh", "12345678", "qwertyui", "01234567", "87654321")
 _ROWS = ("abcdefghijklmnopqrstuvwxyz0123456789", "01234567890", "qwertyuiop", "9876543210")
 _NEIGHBOURS = frozenset(f"{before}{after}" for row in _ROWS for before, after in pairwise(row))
-_UUID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
-_HEX = re.compile(r"(?:0x)?[0-9a-fA-F]+")
-_WORD = re.compile(r"[A-Z]?[a-z]{3,}|[A-Z]{3,}")
-_LONG_RUN = re.compile(r"[A-Z]?[a-z]{4,}|[A-Z]{5,}")
-_DIGIT_GROUP = re.compile(r"\d+")
-_FILE_NAME = re.compile(r"[\w./-]*\.(?:[a-z]{1,4}\d?|json[lc]?|yaml|toml|html|conf|crt|cert)(?::\d+)?")
+_UUID = late_pattern(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
+_HEX = late_pattern(r"(?:0x)?[0-9a-fA-F]+")
+_WORD = late_pattern(r"[A-Z]?[a-z]{3,}|[A-Z]{3,}")
+_LONG_RUN = late_pattern(r"[A-Z]?[a-z]{4,}|[A-Z]{5,}")
+_DIGIT_GROUP = late_pattern(r"\d+")
+_FILE_NAME = late_pattern(r"[\w./-]*\.(?:[a-z]{1,4}\d?|json[lc]?|yaml|toml|html|conf|crt|cert)(?::\d+)?")
 _CHECKED_CHARS = 160
 """How much of a long value is searched for signs of a placeholder or reference."""
 
+_SIGNS = frozenset("!@#$%^&*+=~?")
+_CODE = late_pattern(r"[(\[{]|[)\]}][^.,;:)\]}]|[=!<>]=|[-=]>|::|&&|\|\||^[@:]\w+$|^[\w.@-]+(?:/[\w.@*-]+)+/?$")
+"""What a statement holds, a parameter is written with, or a path."""
 _SYMBOLS = frozenset("!@#$%^&*+=~?|/:;,<>()[]{}")
 
 
@@ -47,19 +78,22 @@ def entropy_bits(text: str) -> float:
 
 def digits_in(text: str) -> int:
     """How many of its characters are ASCII digits."""
-    return sum(character in "0123456789" for character in text)
+    return sum(map(text.count, "0123456789"))
 
 
 def is_placeholder(value: str) -> bool:
     """A stand-in that documentation uses, or a default that protects nothing."""
-    start = value[:_CHECKED_CHARS]
-    return bool(_PLACEHOLDER.search(start)) or _counts_up(start)
+    start = value[:_CHECKED_CHARS].lower()
+    if start in _DEFAULTS or start.rstrip("0123456789") in _NUMBERED or not start.strip("-_.="):
+        return True
+    if any(map(start.__contains__, _STAND_INS)) or _counts_up(start):
+        return True
+    return any(map(start.__contains__, _MARKED)) and bool(_MARK.search(start))
 
 
 def _counts_up(value: str) -> bool:
     """True when a run such as `12345678` makes up a good part of the value."""
-    low = value.lower()
-    return any(run in low for run in _SEQUENCES) and _longest_run(low) * 3 >= len(value)
+    return any(map(value.__contains__, _SEQUENCES)) and _longest_run(value) * 3 >= len(value)
 
 
 def _longest_run(value: str) -> int:
@@ -73,7 +107,14 @@ def _longest_run(value: str) -> int:
 
 def is_reference(value: str) -> bool:
     """Code or a template that fetches the secret from elsewhere."""
-    return bool(_REFERENCE.search(value[:_CHECKED_CHARS]))
+    start = value[:_CHECKED_CHARS]
+    if (
+        start.endswith((">", "("))
+        or any(map(start.__contains__, _REFERENCE_PARTS))
+        or _REFERENCE_BEGINNING.match(start)
+    ):
+        return True
+    return ("[" in start or "<" in start) and bool(_INDEX_OR_TAG.search(start))
 
 
 def is_uuid(value: str) -> bool:
@@ -86,7 +127,7 @@ def is_hex(value: str) -> bool:
 
 def worded_share(value: str) -> float:
     """The share of its letters that stand in runs such as words and camel humps make, 0..1."""
-    letters = sum(character.isalpha() for character in value)
+    letters = sum(map(str.isalpha, value))
     return sum(len(run) for run in _WORD.findall(value)) / letters if letters else 0.0
 
 
@@ -104,29 +145,23 @@ def is_drawn(piece: str) -> bool:
     """No part of a sentence, of an item or of a statement: digits among letters, most of which are in no word."""
     if digits_in(piece) == 0 or piece.isdigit():
         return False
-    letters = sum(character.isalpha() for character in piece)
+    letters = sum(map(str.isalpha, piece))
     return sum(map(len, _LONG_RUN.findall(piece))) <= 0.6 * letters
 
 
 def _kinds_of_characters(value: str) -> int:
-    return sum(
-        (
-            any(character.islower() for character in value),
-            any(character.isupper() for character in value),
-            any(character.isdigit() for character in value),
-            any(character in _SYMBOLS for character in value),
-        )
-    )
+    kinds = any(map(str.islower, value)), any(map(str.isupper, value)), any(map(str.isdigit, value))
+    return sum(kinds) + (not _SYMBOLS.isdisjoint(value))
 
 
 def is_password(value: str) -> bool:
     """A literal of 6 to 200 characters that mixes kinds of characters as passwords do."""
-    if not 6 <= len(value) <= 200 or value.endswith(":") or any(character.isspace() for character in value):
+    if not 6 <= len(value) <= 200 or len(set(value)) < 5 or value.endswith(":") or any(map(str.isspace, value)):
         return False
-    if is_placeholder(value) or is_reference(value) or _FILE_NAME.fullmatch(value):
+    mixed = not _SYMBOLS.isdisjoint(value) or any(map(str.isdigit, value))
+    if not mixed or _kinds_of_characters(value) < 2:
         return False
-    mixed = any(character.isdigit() or character in _SYMBOLS for character in value)
-    return mixed and _kinds_of_characters(value) >= 2 and len(set(value)) >= 5
+    return not (is_placeholder(value) or is_reference(value) or _FILE_NAME.fullmatch(value))
 
 
 def is_plain_password(value: str) -> bool:
@@ -135,14 +170,27 @@ def is_plain_password(value: str) -> bool:
 
 
 def is_unquoted_password(value: str) -> bool:
-    """Like `is_password`, for a place where the value may also be code or prose."""
-    return is_password(value) and worded_share(value) < 0.9 and not _looks_like_code(value)
+    """Like `is_password`, for a place where the value may also be code or prose: of words, only with digits and a sign."""
+    if not is_password(value) or _CODE.search(value.rstrip("=")) or _looks_like_code(value):
+        return False
+    return worded_share(value) < 0.9 or (digits_in(value) > 0 and not _SIGNS.isdisjoint(value))
 
 
 def is_strong_password(value: str) -> bool:
     """A password that no sentence and no identifier looks like: 12 characters or more, letters, digits and symbols."""
     return (
         len(value) >= 12 and digits_in(value) > 0 and _kinds_of_characters(value) >= 3 and is_unquoted_password(value)
+    )
+
+
+def is_unquoted_strong_password(value: str) -> bool:
+    """Like `is_strong_password` from 8 characters on, with one of the signs that neither names nor code have."""
+    return (
+        len(value) >= 8
+        and not _SIGNS.isdisjoint(value)
+        and digits_in(value) > 0
+        and _kinds_of_characters(value) >= 3
+        and is_unquoted_password(value)
     )
 
 
@@ -155,8 +203,9 @@ def is_environment_value(value: str) -> bool:
 
 def is_key(value: str) -> bool:
     """A literal of at least 16 characters that was drawn at random."""
-    if len(value) < 16 or digits_in(value) < 2 or any(character.isspace() for character in value):
+    if len(value) < 16 or digits_in(value) < 2 or any(map(str.isspace, value)):
         return False
+    value = value[:_CHECKED_CHARS]
     if is_placeholder(value) or is_reference(value) or _FILE_NAME.fullmatch(value):
         return False
     if is_uuid(value):

@@ -26,8 +26,10 @@ class Rule:
     """A secret that announces itself by a keyword.
 
     Where one of `keywords` (lower case) occurs in the lowered text, `expression` is matched `before` characters ahead of
-    it. Its group `secret` (the whole match without such a group) is what is removed, if `accepts` says so.
-    Expressions are linear: every repetition is bounded or possessive. One that looks at the character after its match
+    it, or with `judge` right behind it. Its group `secret` (the whole match without such a group) is what is removed, if
+    `accepts` says so; with `judge` it is what `judge` makes of the keyword's start and the match.
+    Expressions are linear: every repetition is bounded or possessive. One that reads far before it can fail matches
+    without its `secret` instead, so that `match` tells how far it read. One that looks at the character after its match
     must also be a `word`, so that removing one secret never lays bare an endless row of others.
     """
 
@@ -38,17 +40,21 @@ class Rule:
     word: bool = False
     """It counts only where no letter or digit stands before it."""
     before: int = 0
+    judge: Callable[[int, re.Match[str]], tuple[int, int] | None] | None = None
 
-    def find(self, text: str, keyword_start: int, ends: Container[int] = ()) -> tuple[int, int] | None:
-        """Where the secret lies that the keyword at `keyword_start` announces; at `ends` a word may begin too."""
-        start = keyword_start - self.before
-        if start < 0 or (self.word and start not in ends and not _may_begin(text, start)):
+    def match(self, text: str, start: int, size: int, ends: Container[int] = ()) -> re.Match[str] | None:
+        """What the expression reads for the keyword at `start`; at `ends` a word may begin too."""
+        first = start - self.before
+        if first < 0 or (self.word and first not in ends and not _may_begin(text, first)):
             return None
-        found = _compiled(self.expression).match(text, start)
-        if not found:
-            return None
-        secret = found.span("secret" if "secret" in found.re.groupindex else 0)
-        return secret if self.accepts(text[slice(*secret)]) else None
+        return _compiled(self.expression).match(text, start + size if self.judge else first)
+
+    def secret(self, start: int, found: re.Match[str]) -> tuple[int, int] | None:
+        """Where the secret lies in what `match` found for the keyword at `start`."""
+        if self.judge:
+            return self.judge(start, found)
+        first, end = found.span("secret" if "secret" in found.re.groupindex else 0)
+        return (first, end) if first >= 0 and self.accepts(found.string[first:end]) else None
 
 
 def _may_begin(text: str, start: int) -> bool:

@@ -12,14 +12,30 @@ PASSWORD_WORDS = (
     *_words(
         "contrasena contrasenya motdepasse mot_de_passe mot-de-passe passwort kennwort wachtwoord lösenord losenord"
     ),
-    *_words("passord adgangskode salasana hasło haslo heslo jelszó jelszo lozinka parola şifre sifre пароль 密码 密碼"),
-    *_words("口令 パスワード 비밀번호 암호 סיסמה katasandi kata_sandi"),
-    *("mot de passe", "palavra passe", "mật khẩu", "kata sandi", "كلمة المرور", "كلمة السر", "κωδικός πρόσβασης"),
+    *_words(
+        "passord adgangskode kodeord salasana hasło haslo heslo jelszó jelszo lozinka geslo parola parolă şifre sifre"
+    ),
+    *_words(
+        "slaptažodis parool пароль 密码 密碼 口令 暗証番号 パスワード パスフレーズ 비밀번호 패스워드 암호 סיסמה סיסמא"
+    ),
+    *_words("katasandi kata_sandi पासवर्ड รหัสผ่าน گذرواژه"),
+    *(
+        "pass word",
+        "pass-word",
+        "pass phrase",
+        "mot de passe",
+        "palavra passe",
+        "mật khẩu",
+        "kata sandi",
+        "kata laluan",
+    ),
+    *("كلمة المرور", "كلمة السر", "رمز عبور", "κωδικός πρόσβασης"),
 )
 """What people write, in their own language."""
-PASSWORDS = (*PASSWORD_WORDS, "db_pass", "_pass")
+SHORT_PASSWORD_WORDS = ("pass", "pw", "mdp", "clave")
+"""What is also a part of other words."""
 SECRETS = ("secret", "credential", "credentials")
-TOKENS = ("token", "bearer", "_pat")
+OTHER_TOKENS = ("bearer", "_pat")
 KEYS = (
     *_words(
         "api_key apikey api-key access_key accesskey access-key private_key privatekey private-key auth_key authkey"
@@ -28,6 +44,7 @@ KEYS = (
     *_words("shared_key sharedkey sharedaccesskey master_key masterkey license_key licensekey deploy_key deploykey"),
     *_words("service_key service_role_key subscription_key subscriptionkey storage_key client_key key_data key-data"),
     *_words("app_key appkey app-key webhook_key session_key sessionkey admin_key anon_key aws_secret jwt_key nextauth"),
+    *("api key", "access key", "storagekey", "storage-key", "account-key"),
 )
 SESSIONS = ("phpsessid", "jsessionid", "connect.sid")
 

@@ -190,7 +190,11 @@ TOKENS: tuple[Rule, ...] = (
         r"access-(?:sandbox|development|production)-[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}",
     ),
     _word("facebook-token", "eaam eaac eaag eaab", r"EAA[MCGB][A-Za-z0-9]{90,500}"),
-    _token("facebook-token", "|", r"(?<=[0-9]{15})\|(?P<secret>[A-Za-z0-9_-]{27,40})(?![\w-])"),
+    _token(
+        "facebook-token",
+        "0| 1| 2| 3| 4| 5| 6| 7| 8| 9|",
+        r"(?<=[0-9]{14})[0-9]\|(?P<secret>[A-Za-z0-9_-]{27,40})(?![\w-])",
+    ),
     # building, watching, writing
     _word("grafana-key", "eyjrijoi", r"eyJrIjoi[A-Za-z0-9]{60,400}={0,3}"),
     _word("grafana-token", "glc_", r"glc_[A-Za-z0-9+/]{32,400}={0,3}"),
@@ -204,7 +208,7 @@ TOKENS: tuple[Rule, ...] = (
     _word("linear-key", "lin_api_ lin_oauth_", r"lin_(?:api|oauth)_[A-Za-z0-9]{32,64}"),
     _word("notion-token", "ntn_", r"ntn_[0-9]{11}[A-Za-z0-9]{35}(?!\w)"),
     Rule("notion-token", ("secret_",), r"secret_[A-Za-z0-9]{43}(?!\w)", tokenlike, word=True),
-    _word("figma-token", "figd_ figu_", r"fig[du]_[\w-]{36,60}"),
+    _word("figma-token", "figd_ figu_ figp_", r"fig[dup]_[\w=-]{36,60}"),
     _word("airtable-token", "pat", r"pat[A-Za-z0-9]{14}\.[a-f0-9]{64}"),
     _word("asana-token", "2/1 1/1", r"[12]/\d{15,20}(?:/\d{15,20})?:[a-f0-9]{32}"),
     _word("adafruit-key", "aio_", r"aio_[A-Za-z0-9]{28}"),
@@ -240,8 +244,21 @@ TOKENS: tuple[Rule, ...] = (
         r"(?i)Endpoint=https://[\w.-]{3,200};Id=[\w+/=:-]{4,80};Secret=(?P<secret>[A-Za-z0-9+/=]{30,120})",
     ),
     # carried by anyone
-    _word("jwt", "ey", r"ey[A-Za-z0-9_-]{17,4000}\.ey[\w/\\-]{17,8000}+(?:\.[\w/\\-]{0,8000}+={0,2})?"),
-    _word("jwt", "eyj", r"eyJ[A-Za-z0-9_-]{17,4000}\.[\w-]{0,2000}\.[\w-]{10,2000}\.[\w-]{10,8000}\.[\w-]{10,100}"),
+    _word(
+        "jwt",
+        "ey",
+        r"(?P<secret>ey[A-Za-z0-9_-]{17,4000}+\.ey[\w/\\-]{17,8000}+(?:\.[\w/\\-]{0,8000}+={0,2})?)|ey[A-Za-z0-9_-]{17,4000}+",
+    ),
+    _word(
+        "jwt",
+        "eyj",
+        r"(?P<secret>eyJ[A-Za-z0-9_-]{17,4000}+\.[\w-]{0,2000}+\.[\w-]{10,2000}+\.[\w-]{10,8000}+\.[\w-]{10,100})|eyJ[A-Za-z0-9_-]{17,4000}+(?:\.[\w-]{0,2000}+){0,3}",
+    ),
+    _word(
+        "jwt",
+        "ewogic ewoid",
+        r"ewo(?:gIC|id)[A-Za-z0-9_-]{8,4000}+={0,2}\.ew[A-Za-z0-9_-]{8,8000}+={0,2}\.[\w-]{10,8000}+",
+    ),
     _word("jwt", "zxlk", r"ZXlK[A-Za-z0-9/\\_+-]{60,12000}+={0,2}"),
     Rule(
         "private-key",

@@ -25,6 +25,8 @@ _DIGIT = re.compile(r"[0-9]")
 _WITHIN = re.compile(r"[\w+/=~%.@-]+")
 _END_CHARS = 100
 """How far before a break the end of a token may be."""
+_LEAST_CHARS = 10
+"""Of two lines that hold halves of a token one has so many."""
 _AROUND_CHARS = 400
 """Of the first and the last line of a chain, what may tell what the token is."""
 
@@ -56,10 +58,13 @@ def _chains(text: str) -> Iterator[list[_Joint]]:
 
 
 def _joints(text: str) -> Iterator[_Joint]:
+    line = 0
     for found in _BREAK.finditer(text):
+        first, line = max(line, found.start() - _END_CHARS), found.end()
+        if found.start() - first < _LEAST_CHARS and len(found["after"]) < _LEAST_CHARS:
+            continue
         if _WORD.fullmatch(found["after"]):
             continue
-        first = max(0, found.start() - _END_CHARS)
         if not _DIGIT.search(found["after"]) and not _DIGIT.search(text, first, found.start()):
             continue
         before = _END_OF_LINE.search(text[first : found.start()])
