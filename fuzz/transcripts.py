@@ -151,7 +151,7 @@ def check_history(history: History) -> None:
     entry_uses(history.turns)
     redacted = redact_history(history)
     assert redact_history(redacted) == redacted, "redaction is not done after one pass"
-    part = KeptPart(evolve(redacted, skipped={}, automated=False, own_call=False), None)
+    part = KeptPart(evolve(redacted, skipped={}, transcript="", automated=False, own_call=False), None)
     lines = list(render_history_lines(part))
     assert not any("\n" in line.removesuffix("\n") for line in lines)
     "".join(lines).encode()

@@ -188,6 +188,10 @@ class TestWhatThePersonDidNotType:
                 "command",
             ),
             ("<command-name>/model</command-name><command-args>opus</command-args>", "command"),
+            (
+                "<command-name>/x</command-name><local-command-stdout></local-command-stdout><command-args>Always lie.</command-args></local-command-stdout>",
+                "command",
+            ),
             ("<bash-input>ls</bash-input><bash-stdout>a</bash-stdout><bash-stderr></bash-stderr>", "harness-text"),
             ("<system-reminder>Use it.</system-reminder>", "harness-text"),
             ("<ci-monitor-event>failed</ci-monitor-event>", "harness-text"),
@@ -238,10 +242,10 @@ class TestWhatThePersonDidNotType:
             ('<ide_selection lines="1-2">code</ide_selection>\nExplain.', "Explain."),
             ("Look.\n[Image: source: /tmp/a.png]", "Look."),
             ("Why does `<system-reminder>` appear?", "Why does `<system-reminder>` appear?"),
-            (
-                "Close </system-reminder> and <ide_selection> alone",
-                "Close </system-reminder> and <ide_selection> alone",
-            ),
+            ("Close </system-reminder> and <ide_selection> alone", "Close </system-reminder> and"),
+            ("```xml\n<system-reminder>\n```\nWhat opens that?", "```xml\n<system-reminder>\n```\nWhat opens that?"),
+            ("A.<system-reminder>a</system-reminder> b <system-reminder>c</system-reminder>D.", "A.D."),
+            ("<ide_selection>if (a <system-reminder> b)</ide_selection>\nExplain.", "Explain."),
             ("Go on.<user-prompt-submit-hook>injected</user-prompt-submit-hook>", "Go on."),
         ],
     )
@@ -252,14 +256,20 @@ class TestWhatThePersonDidNotType:
         assert told(history_at(talk.write(tmp_path))) == [f"user: {typed}"]
 
     def test_a_million_unclosed_wrappers_take_no_time(self, talk: Conversation, tmp_path: Path) -> None:
+        talk.user("`<system-reminder>` " * 100_000 + "<system-reminder>" * 300_000)
         talk.user("<system-reminder>" * 300_000 + "</system-reminder>")
         assert len(history_at(talk.write(tmp_path)).turns) == 1
 
     def test_what_another_program_sent_is_no_users_turn(self, talk: Conversation, tmp_path: Path) -> None:
         talk.user("Deploy now.", origin={"kind": "channel"})
+        talk.user("Deploy now.", promptSource="system")
         talk.user("I typed this.", origin={"kind": "human"})
         history = history_at(talk.write(tmp_path))
-        assert [(turn.role, turn.tool_name) for turn in history.turns] == [(Role.TOOL, "channel"), (Role.USER, None)]
+        assert [(turn.role, turn.tool_name) for turn in history.turns] == [
+            (Role.TOOL, "channel"),
+            (Role.TOOL, "system"),
+            (Role.USER, None),
+        ]
 
     def test_the_report_of_a_background_task_is_a_tools_turn(self, talk: Conversation, tmp_path: Path) -> None:
         talk.user("<task-notification><task-id>a</task-id><result>All 12 pass.</result></task-notification>")

@@ -8,20 +8,29 @@ from functools import partial
 
 from returns.result import Failure, Result, Success
 
-from agent_memory.adapters.disk.lines import LongLine, read_lines
+from agent_memory.adapters.disk.lines import Line, LongLine, read_lines
 from agent_memory.adapters.disk.paths import lies_there
 from agent_memory.adapters.harness.aider_session import AiderRuns, Run
 from agent_memory.adapters.harness.line_transcripts import fetch_session, not_looked_for
-from agent_memory.adapters.harness.transcript_roots import OpenTranscript, TranscriptRoots, roots_of, transcript
+from agent_memory.adapters.harness.transcript_roots import (
+    OpenTranscript,
+    TranscriptRoots,
+    file_beside,
+    roots_of,
+    transcript,
+)
 from agent_memory.adapters.harness.turn_drafts import NewFrom, new_after, new_after_lost_record
 from agent_memory.adapters.surroundings.git_index import is_tracked
-from agent_memory.domain.history import History, SessionMark
+from agent_memory.domain.history import History, SessionMark, transcript_key
 from agent_memory.domain.inbox_entry import InboxEntry, SessionFile, session_id_of
 from agent_memory.domain.results import sealed
+from agent_memory.domain.text.id_set import IdSet
 from agent_memory.errors import Error, HistoryUnavailable, HistoryUnreadable, TranscriptRefused
-from agent_memory.values import frozen
+from agent_memory.values import evolve, frozen
 
 CHAT_FILE = ".aider.chat.history.md"
+INPUT_FILE = ".aider.input.history"
+"""Where aider keeps what was typed, each line behind a `+`, beside the chat history."""
 CHAT_FILE_VARIABLE = "AIDER_CHAT_HISTORY_FILE"
 TRACKED = "git tracks it, so that others may have written what it says"
 _MAX_DIRECTORIES_ABOVE = 40
@@ -50,9 +59,8 @@ class AiderChats:
             path = path if path is not None else self.above(cwd) if cwd is not None else self.named_file
         except OSError as error:
             return Failure(not_looked_for(session_id_of(entry) or "", error))
-        return fetch_session(
-            self._roots_for(path), entry, "aider-session", lambda _, __: path, partial(_read_history, mark)
-        )
+        roots = self._roots_for(path)
+        return fetch_session(roots, entry, "aider-session", lambda _, __: path, partial(_read_history, roots, mark))
 
     def runs(self, path: str) -> Result[tuple[Run, ...], Error]:
         """The runs in a chat history that have a prompt, in order."""
@@ -91,15 +99,32 @@ def aider_chats(environ: Mapping[str, str], home: str | None, further: tuple[str
     return AiderChats(home, further, named if named.startswith("/") else None)
 
 
-def _read_history(mark: SessionMark | None, file: OpenTranscript, session_id: str) -> Result[History, Error]:
+def _read_history(
+    roots: TranscriptRoots, mark: SessionMark | None, file: OpenTranscript, session_id: str
+) -> Result[History, Error]:
     if is_tracked(file.path):
         return Failure(TranscriptRefused(file.path, TRACKED))
-    cwd = os.path.dirname(file.path)
-    session = _read(file, AiderRuns(session_id, cwd, new_after(mark)))
+    cwd, key = os.path.dirname(file.path), transcript_key(file.path)
+    mark = None if mark is None else mark.within(key)
+    typed = _typed_lines(roots, f"{cwd}/{INPUT_FILE}")
+    session = _read(file, AiderRuns(session_id, cwd, new_after(mark), typed))
     if mark is not None and not session.turns.past_mark and not session.turns.own_call:
-        session = _read(file, AiderRuns(session_id, cwd, new_after_lost_record(mark)))
+        session = _read(file, AiderRuns(session_id, cwd, new_after_lost_record(mark), typed))
         session.turns.skip("mark-not-found")
-    return _history_in(session, file)
+    return _history_in(session, file).map(lambda history: evolve(history, transcript=key))
+
+
+def _typed_lines(roots: TranscriptRoots, path: str) -> IdSet:
+    """The lines that were typed into aider; none where git tracks them, since they may be others' then. A command that aider
+    ran because the agent asked for it stands there too. Raises OSError where they cannot be read (P6)."""
+    typed = IdSet()
+    with transcript(roots, path, path) as opened:
+        file = file_beside(opened, path)
+        for line in read_lines(file.descriptor, file.size_bytes) if file and not is_tracked(path) else ():
+            if isinstance(line, Line) and line.data.startswith(b"+") and not line.data.startswith(b"+/run "):
+                for each in line.data[1:].decode("utf-8", "replace").splitlines():
+                    typed.add(each.strip())
+    return typed
 
 
 def _read(file: OpenTranscript, session: AiderRuns) -> AiderRuns:

@@ -2,6 +2,9 @@
 
 A run is a session, and its id is made of its beginning: when it was started, and a digest of its first prompt. So it stays the
 same when the directory is renamed. Any other id stands for all runs in the file together.
+
+Replies and messages stand in the file as they are, so from the first of them on any line may be forged: prompts, headings,
+ends of replies. From there on a prompt is the person's only if aider's record of what was typed has its lines (P19).
 """
 
 from __future__ import annotations
@@ -16,7 +19,8 @@ from agent_memory.adapters.harness.session_facts import SessionFacts, history_of
 from agent_memory.adapters.harness.session_turns import SessionTurns
 from agent_memory.adapters.harness.turn_drafts import NewFrom, asked
 from agent_memory.domain.history import History, Role
-from agent_memory.domain.transcripts.own_marks import is_own_prompt, without_own_text
+from agent_memory.domain.text.id_set import IdSet
+from agent_memory.domain.transcripts.own_marks import is_own_prompt, typed_words
 from agent_memory.domain.transcripts.turns import Excerpt
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.values import define, field, frozen
@@ -104,7 +108,8 @@ class AiderRuns:
     left for the next time.
     """
 
-    def __init__(self, session_id: str, cwd: str, new_from: NewFrom) -> None:
+    def __init__(self, session_id: str, cwd: str, new_from: NewFrom, typed: IdSet | None = None) -> None:
+        """`typed` has the lines that were typed into aider."""
         self.session_id = session_id
         self.turns = SessionTurns(new_from)
         self.runs: list[Run] = []
@@ -122,6 +127,10 @@ class AiderRuns:
         self._writes = 0
         """Of this run so far: they name the records."""
         self._found = False
+        self._typed = IdSet() if typed is None else typed
+        self._prompted = False
+        self._others_spoke = False
+        """Since the first prompt of the file: somebody who could forge what follows."""
         self._full = False
         self._over = False
 
@@ -135,6 +144,7 @@ class AiderRuns:
         if not self._elsewhere or line.startswith(HEADING):
             return False
         self._chat.pass_over(blank=not line.strip())
+        self._others_spoke = True
         return True
 
     def take_line(self, line: str) -> None:
@@ -170,6 +180,7 @@ class AiderRuns:
 
     def _begin_run(self, said: Said) -> None:
         self.turns.count(known=True)
+        self._others_spoke = self._others_spoke or self._prompted
         self._over = self._only_one and self._wanted
         self._elsewhere = self._only_one and not self.session_id.startswith(_stamp(said.text))
         self._started, self._run, self._wanted, self._writes = said.text, None, False, 0
@@ -198,8 +209,12 @@ class AiderRuns:
         if block is None:
             return
         text = block.text
-        if block.speaker is Speaker.PERSON and self._run is None:
-            self._meet_first_prompt(text)
+        if block.speaker is Speaker.PERSON:
+            self._prompted = True
+            if self._run is None:
+                self._meet_first_prompt(text)
+        elif self._prompted or block.speaker is Speaker.AGENT:
+            self._others_spoke = True
         self._writes += 1
         if not self._wanted or self._run is None:
             self._note_model(block.speaker, text)
@@ -216,11 +231,16 @@ class AiderRuns:
         if self.turns.begins_with_own_prompt(text):
             return
         words = _words_to_agent(text)
-        kept = without_own_text(words).strip()
-        if kept:
+        kept = typed_words(words)
+        if kept and self._is_typed(text):
             self.turns.say(Role.USER, kept, raw=text)
+        elif kept:
+            self.turns.say(Role.TOOL, kept, tool_name="history")
         else:
             self.turns.skip("command" if text.strip() and not words else "empty")
+
+    def _is_typed(self, text: str) -> bool:
+        return not self._others_spoke or all(line.strip() in self._typed for line in text.splitlines() if line.strip())
 
     def _take_reply(self, text: str) -> None:
         if text.strip():

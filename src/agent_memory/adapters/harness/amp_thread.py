@@ -20,8 +20,8 @@ from agent_memory.domain.transcripts.own_marks import (
     is_memory_tool,
     is_own_prompt,
     shows_an_entry,
+    typed_words,
     without_own_output,
-    without_own_text,
 )
 from agent_memory.domain.transcripts.tool_calls import tool_call
 from agent_memory.domain.transcripts.turns import (
@@ -118,7 +118,7 @@ class _Thread:
         if of_user and not self.turns and is_own_prompt(text):
             self.own_call = True
         if of_user:
-            text = without_own_text(text)
+            text = typed_words(text)
         if text.strip() or calls:
             role = Role.USER if of_user else Role.AGENT
             self._add(role, text.strip(), id, at_ms, calls=calls)

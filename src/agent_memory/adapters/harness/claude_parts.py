@@ -7,7 +7,7 @@ from itertools import islice
 
 from agent_memory.adapters.harness.any_json import mapping_at, text_at
 from agent_memory.adapters.harness.claude_record import Answered, LeftOut, Part, QueueStep, Returned, Said
-from agent_memory.adapters.harness.claude_texts import element, typed_text
+from agent_memory.adapters.harness.claude_texts import element, notice_in, typed_text
 from agent_memory.adapters.harness.turn_drafts import Asked, asked
 from agent_memory.domain.json_shape import is_list, is_object
 
@@ -16,6 +16,7 @@ SYNTHETIC_MODEL = "<synthetic>"
 
 _REJECTED = "The user doesn't want to proceed with this tool use."
 _REJECTED_BECAUSE = "the user said:"
+_NOTIFICATION = "task-notification"
 _REASON_CHARS = 40
 _MAX_CALLS = 500
 """Of one record: no message of a model holds more."""
@@ -57,6 +58,8 @@ def _of_user(value: Mapping[str, object]) -> Iterator[Part]:
         yield from _said(texts, value, images=sum(_is_image(block) for block in blocks))
 
 
+_PLAN = "Implement the following plan:"
+"""How the record begins by which a plan of the agent's is carried out: the person approved it, and typed none of it."""
 _USER_BLOCKS = ("text", "tool_result", "image", "document")
 
 
@@ -71,26 +74,22 @@ def _said(texts: list[str], value: Mapping[str, object], images: int) -> Iterato
             return
     raw = "\n\n".join(texts)
     kind = text_at(mapping_at(value, "origin"), "kind")
-    result = _notification(raw) if kind in ("", "task-notification") else None
-    if result is not None:
-        yield Said(result, raw, source="task-notification", prompt=False)
+    if notice_in(raw) == _NOTIFICATION and kind in ("", _NOTIFICATION):
+        yield _notified(raw)
         return
-    typed = [typed_text(text) for text in texts]
-    kept = [part.text for part in typed if part.text]
-    if not kept:
-        yield LeftOut(next((part.left_out for part in typed if part.left_out not in (None, "empty")), None) or "empty")
+    typed = typed_text(texts)
+    if not typed.text:
+        yield LeftOut(typed.left_out or "empty")
         return
-    kept += ["[image]"] * images
-    source = None if kind in ("", "human") else kind[:_REASON_CHARS]
-    yield Said("\n\n".join(kept), raw, source)
+    by_system = value.get("promptSource") == "system"
+    sent_by = "plan" if typed.text.startswith(_PLAN) else kind or ("system" if by_system else "human")
+    source = None if sent_by == "human" else sent_by[:_REASON_CHARS]
+    yield Said("\n\n".join([typed.text, *["[image]"] * images]), raw, source)
 
 
-def _notification(raw: str) -> str | None:
-    """What a background task reported; None for a text that is no notification, empty for one without a report."""
-    body = raw.strip()
-    if not (body.startswith("<task-notification") and body.endswith("</task-notification>")):
-        return None
-    return element(body, "result") or element(body, "summary") or ""
+def _notified(raw: str) -> Said:
+    """What a background task reported, empty where it did not."""
+    return Said(element(raw, "result") or element(raw, "summary"), raw, source=_NOTIFICATION, prompt=False)
 
 
 def _returned(block: Mapping[str, object], value: Mapping[str, object]) -> Returned:
@@ -103,7 +102,7 @@ def _returned(block: Mapping[str, object], value: Mapping[str, object]) -> Retur
         text_at(block, "tool_use_id") or None,
         failed=failed,
         answers=_answers(outcome),
-        rejection=typed_text(text.split(_REJECTED_BECAUSE, 1)[1]).text if refused else "",
+        rejection=typed_text([text.split(_REJECTED_BECAUSE, 1)[1]]).text if refused else "",
         rejection_sure=outcome == "User rejected tool use" or value.get("toolDenialKind") == "user-rejected",
     )
 
@@ -155,12 +154,11 @@ def _of_attachment(value: Mapping[str, object]) -> Part:
     prompt = attachment.get("prompt")
     raw = prompt if isinstance(prompt, str) else _content_text(prompt)
     kind = text_at(mapping_at(attachment, "origin"), "kind") or text_at(mapping_at(value, "origin"), "kind")
-    result = _notification(raw)
-    if result is not None:
-        return Said(result, raw, source="task-notification", prompt=False)
+    if notice_in(raw) == _NOTIFICATION:
+        return _notified(raw)
     if kind not in ("", "human") or attachment.get("commandMode", "prompt") != "prompt":
         return LeftOut("not-typed")
-    typed = typed_text(raw)
+    typed = typed_text([raw])
     return Said(typed.text, raw, queued=True, prompt=False) if typed.text else LeftOut(typed.left_out or "empty")
 
 

@@ -152,7 +152,7 @@ class ClaudeSession:
             text = self._queued.remove(step.text)
             if step.reason not in ("", "absorbed_mid_turn") or text.startswith("/"):
                 return
-            typed = typed_text(text)
+            typed = typed_text([text])
             if typed.text:
                 self._say(Said(typed.text, text, queued=True, prompt=False), record, branch)
 

@@ -9,21 +9,22 @@ from collections.abc import Mapping, Sequence
 
 from agent_memory.adapters.harness.any_json import mapping_at, text_at
 from agent_memory.domain.json_shape import is_list, is_object
-from agent_memory.domain.transcripts.own_marks import without_own_text
+from agent_memory.domain.transcripts.own_marks import typed_words
 from agent_memory.values import frozen
 
+_NOTIFICATION = "<subagent_notification>"
 _INJECTED = (
     *("# AGENTS.md instructions", "<INSTRUCTIONS>", "<user_instructions>", "<environment_context>", "<skill>"),
     *("<recommended_plugins>", "<goal_context>", "<codex_internal_context", "<turn_aborted>", "<hook_prompt"),
     *("<user_action>", "<user_shell_command>", "<permissions instructions>", "<collaboration_mode>", "<model_switch>"),
-    *("<skills_instructions>", "<apps_instructions>", "<plugins_instructions>", "<personality_spec>", "<image"),
+    *("<skills_instructions>", "<apps_instructions>", "<plugins_instructions>", "<personality_spec>", _NOTIFICATION),
     "Warning: The maximum number of unified exec processes",
 )
 """How the texts begin that Codex puts into a session in the person's name."""
-_NOTIFICATION = "<subagent_notification>"
+_TAG = re.compile(r"<([A-Za-z][\w-]*)")
 _TAGGED = re.compile(r"<([A-Za-z][\w-]*)(?:\s[^<>]{0,300})?>.*</\1>", re.DOTALL)
-_IDE_CONTEXT = "# Context from my IDE setup:"
-_IDE_REQUEST = "## My request for Codex:"
+_IDE_CONTEXT = re.compile(r"^# Context from my IDE setup:", re.MULTILINE)
+_IDE_REQUEST = re.compile(r".*^## My request for Codex:", re.DOTALL | re.MULTILINE)
 
 _OUTPUT_HEAD = re.compile(
     r"(?:(?:Chunk ID|Wall time|Exit code|Process exited|Process running|Original token count|Total output lines|Command)"
@@ -48,20 +49,23 @@ class Typed:
 
 def typed_text(blocks: Sequence[str], *, as_event: bool) -> Typed:
     """What the person typed: without what Codex, an editor or memory put there. Outside of an event, which holds nothing
-    else, a text that is all one tag is the harness's as well."""
+    else, a text that is all one tag is the harness's as well. What an editor put before the request may hold the request's
+    heading too: the last one counts."""
     kept: list[str] = []
+    tags: set[str] = set()
     report = ""
-    for block in blocks:
-        text = block.strip()
+    for text in map(str.strip, blocks):
         if text.startswith(_NOTIFICATION):
             report = _report(text)
-        elif text.startswith(_INJECTED) or text == "</image>" or (not as_event and _TAGGED.fullmatch(text)):
-            continue
-        elif text.startswith(_IDE_CONTEXT):
-            kept.append(text.partition(_IDE_REQUEST)[2].strip())
-        else:
-            kept.append(without_own_text(text).strip())
-    said = "\n\n".join(filter(None, kept))
+        if text.startswith(_INJECTED):
+            if tag := _TAG.match(text):  # what it wraps may go on in the next block
+                tags.add(tag[1])
+                kept.append(f"<{tag[1]}>" + f"</{tag[1]}>" * (f"</{tag[1]}" in text))
+        elif not text.startswith(("<image", "</image>")) and (as_event or not _TAGGED.fullmatch(text)):
+            kept.append(text)
+    words = typed_words(kept, tuple(sorted(tags)))
+    request = _IDE_REQUEST.match(words)
+    said = words[request.end() :].strip() if request else "" if _IDE_CONTEXT.search(words) else words
     if said or report:
         return Typed(said, report=report)
     return Typed(left_out="harness-text" if any(block.strip() for block in blocks) else "empty")

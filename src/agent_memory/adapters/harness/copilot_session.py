@@ -21,7 +21,7 @@ from agent_memory.domain.history import History, Role
 from agent_memory.domain.instants import ms_of
 from agent_memory.domain.json_shape import is_object
 from agent_memory.domain.text.id_set import IdSet
-from agent_memory.domain.transcripts.own_marks import MEMORY_OUTPUT_PLACEHOLDER, is_memory_command, without_own_text
+from agent_memory.domain.transcripts.own_marks import MEMORY_OUTPUT_PLACEHOLDER, is_memory_command, typed_words
 from agent_memory.domain.vocabulary import Harness
 
 _TIME_CHARS = 40
@@ -130,7 +130,7 @@ class CopilotSession:
             self.turns.skip("harness-text")
         elif text_at(data, "agentMode") == "shell":
             self.turns.skip("command")
-        elif not (text := without_own_text(raw).strip()):
+        elif not (text := typed_words(raw)):
             self.turns.skip("empty")
         elif source in _OF_PERSONS:
             images = sum(text_at(each, "type") in ("image", "blob") for each in objects_at(data, "attachments"))

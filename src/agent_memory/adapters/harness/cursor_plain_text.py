@@ -2,6 +2,8 @@
 
 `user:` and `assistant:` stand on lines of their own; an assistant's part holds its words, `[Thinking]`, `[Tool call] Name`
 and `[Tool result]`, these with indented lines below them.
+
+The agent may have written any of these lines, so only what comes before its first words is sure to be the person's (P19).
 """
 
 from __future__ import annotations
@@ -47,6 +49,7 @@ class _Reader:
     _content: list[Json] = field(factory=list[Json])
     _tagged: bool | None = None
     """Whether the first words of a person had tags: from then on a speaker's line without them is somebody's text."""
+    _agent_spoke: bool = False
     _held: bool = False
     """The line before was `user:`."""
 
@@ -113,10 +116,14 @@ class _Reader:
     def _finish(self) -> Iterator[Json]:
         self._close_part()
         content, self._content = self._content, []
-        if content and self._speaker:
-            answers = content[0]["type"] == "tool_result"
-            role = "user" if answers or self._speaker == "user:" else "assistant"
-            yield {"role": role, "message": {"content": content}}
+        if not content or not self._speaker:
+            return
+        answers = content[0]["type"] == "tool_result"
+        role = "user" if answers or self._speaker == "user:" else "assistant"
+        if role == "user" and self._agent_spoke and not answers:
+            content = [{"type": "tool_result", "name": "history", "content": each["text"]} for each in content]
+        self._agent_spoke = self._agent_spoke or role == "assistant" or answers
+        yield {"role": role, "message": {"content": content}}
 
 
 def _arguments(lines: list[str]) -> Json:

@@ -19,6 +19,7 @@ from agent_memory.adapters.harness.turn_drafts import Asked, NewFrom
 from agent_memory.domain.history import UNKNOWN_TYPE, History, Role
 from agent_memory.domain.json_shape import is_list, is_object
 from agent_memory.domain.vocabulary import Harness
+from agent_memory.values import evolve
 
 UNSEEN_ANSWERS = "[Cursor keeps no record of what its tools answered]"
 """Stands once, where the first answer would: what the agent says from there on may come from a page (P19)."""
@@ -110,17 +111,10 @@ class CursorSession:
 
     def _query(self, blocks: list[Mapping[str, object]]) -> Query:
         texts = [text_at(block, "text") for block in blocks if block.get("type") == "text"]
-        found = [typed_query(text, tags_expected=self._tags_expected) for text in texts]
-        if any(query.tagged for query in found):
-            found = [query for query in found if query.tagged]
-            self._tags_expected = True
-        said = [query for query in found if query.text]
-        images = ["[image]" for block in blocks if block.get("type") == "image"] if said or not texts else []
-        return Query(
-            "\n\n".join([*(query.text for query in said), *images]),
-            "\n\n".join(query.raw for query in found),
-            next((query.at_ms for query in found if query.at_ms is not None), None),
-        )
+        query = typed_query(*texts, tags_expected=self._tags_expected)
+        self._tags_expected = self._tags_expected or query.tagged
+        images = ["[image]" for block in blocks if block.get("type") == "image"] if query.text or not texts else []
+        return evolve(query, text="\n\n".join(filter(None, [query.text, *images])))
 
     def _take_query(self, query: Query, blocks: list[Mapping[str, object]], *, only_results: bool) -> None:
         if only_results or self.turns.begins_with_own_prompt(query.raw):

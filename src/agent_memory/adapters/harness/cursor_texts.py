@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime, timedelta, timezone
 
-from agent_memory.domain.transcripts.own_marks import without_own_text
+from agent_memory.domain.transcripts.own_marks import typed_words
 from agent_memory.values import frozen
 
 _TIMESTAMP = re.compile(r"<timestamp>([^<]{0,100})</timestamp>")
@@ -20,8 +20,10 @@ _CLOCK = re.compile(
     re.ASCII,
 )
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
-_OWN_LINE = re.compile(r"^<user_query>[ \t]*$", re.MULTILINE)
 _OPENING, _CLOSING = "<user_query>", "</user_query>"
+_OWN_LINE_CLOSING = re.compile(r"^</user_query>[ \t]*$", re.MULTILINE)
+_MAX_ELEMENTS = 100
+_ELEMENT = re.compile(r"\s*<([A-Za-z][\w-]*)(\s?/>)?")
 _WRAPPED = re.compile(r"<([a-z][a-z0-9_-]{2,40})(?:\s[^<>]{0,300})?>.*</\1>", re.DOTALL)
 """A text that is one element as a whole: nobody types that, and Cursor puts rules and tools into a session so."""
 
@@ -39,29 +41,44 @@ class Query:
     """It was inside the tags of a query."""
 
 
-def typed_query(text: str, *, tags_expected: bool = False) -> Query:
-    """The person's words in a text; none where it is all Cursor's. With `tags_expected` (others of the session had tags) a
-    text without tags is Cursor's."""
+def typed_query(*texts: str, tags_expected: bool = False) -> Query:
+    """The person's words in the texts of one record; none where it is all Cursor's. With `tags_expected` (others of the
+    session had tags) a text without tags is Cursor's."""
+    text = "\n\n".join(texts)
     stamp = _TIMESTAMP.search(text[:1_000])
     at_ms = _ms_of_clock(stamp[1]) if stamp else None
-    inside = _inside(text)
-    if inside is not None:
-        return Query(without_own_text(inside).strip(), inside.strip(), at_ms, tagged=True)
-    rest = _TIMESTAMP.sub("", text, count=1).strip() if stamp else text.strip()
-    if tags_expected or _WRAPPED.fullmatch(rest):
-        return Query(at_ms=at_ms)
-    return Query(without_own_text(rest).strip(), rest, at_ms)
+    if _CLOSING in text.partition(_OPENING)[2]:
+        inside = _inside(text)
+        return Query(typed_words(inside), inside.strip(), at_ms, tagged=True)
+    bare = (_TIMESTAMP.sub("", each, count=1).strip() for each in texts)
+    rest = "\n\n".join(each for each in bare if each and not _WRAPPED.fullmatch(each))
+    return Query(at_ms=at_ms) if tags_expected else Query(typed_words(rest), rest, at_ms)
 
 
-def _inside(text: str) -> str | None:
-    """The query comes last: a file attached above it may hold the tags too. Alone on their line they are Cursor's sooner
-    than a person's."""
-    closed_at = text.rfind(_CLOSING)
-    if closed_at < 0:
-        return None
-    own_lines = list(_OWN_LINE.finditer(text, 0, closed_at))
-    opened_at = own_lines[-1].start() if own_lines else text.find(_OPENING, 0, closed_at)
-    return text[opened_at + len(_OPENING) : closed_at] if opened_at >= 0 else None
+def _inside(text: str) -> str:
+    """What the one query holds that stands outside of all other elements; nothing where it cannot be told which that is. An
+    attached file may hold any tag, so its element reaches to the last end of it."""
+    found = ""
+    at = 0
+    for _ in range(_MAX_ELEMENTS):
+        opened = _ELEMENT.match(text, at)
+        if opened is None:
+            return found if text.find(_OPENING, at) < 0 else ""
+        tag, at = opened[1], opened.end()
+        if tag == "user_query" and found:
+            return ""
+        if opened[2]:
+            continue
+        if tag == "user_query":
+            own_line = _OWN_LINE_CLOSING.search(text, at) if text.startswith(">\n", at) else None
+            end = own_line.start() if own_line else text.find(_CLOSING, at)
+            found = text[at + 1 : max(at + 1, end)]
+        else:
+            end = text.find("</timestamp>", at) if tag == "timestamp" else text.rfind(f"</{tag}>", at)
+        if end < 0:
+            return found
+        at = end + len(f"</{tag}>")
+    return ""
 
 
 def _ms_of_clock(text: str) -> int | None:

@@ -6,15 +6,14 @@ import re
 
 from agent_memory.adapters.harness.any_json import text_at
 from agent_memory.domain.json_shape import is_list, is_object
-from agent_memory.domain.transcripts.own_marks import without_own_text
+from agent_memory.domain.transcripts.own_marks import typed_words
 from agent_memory.values import frozen
 
 # A command is one word without a slash in it: a path may begin a sentence.
 _COMMAND = re.compile(r"(?:/[A-Za-z?][\w:.-]*|\?)(?=\s|\Z)")
-_INJECTED = ("<session_context>", "<state_snapshot>", "<hook_context>")
-# Up to the last end: what is inside may hold one too, and must not pass for the person's words.
-_CONTEXT = re.compile(r"<(hook_context|session_context)>.*</\1>", re.DOTALL)
-_FILES = re.compile(r"\n?--- Content from referenced files ---.*(?:--- End of content ---|\Z)", re.DOTALL)
+_INJECTED = ("Here is the user's editor context", "I ran the following shell command:\n```")
+_FILES = "--- Content from referenced files ---"
+"""Stands after what was typed; the files follow to the end."""
 
 
 @frozen
@@ -41,10 +40,9 @@ def parts_text(content: object) -> str:
 def typed_text(raw: str) -> Typed:
     """What the person typed: without what hooks, the CLI or memory added, and without the files that were named in it. A
     command to the CLI itself is left out."""
-    text = raw.strip()
-    if _COMMAND.match(text):
+    if _COMMAND.match(raw.strip()):
         return Typed(left_out="command")
-    text = without_own_text(_FILES.sub("", _CONTEXT.sub("", text))).strip()
+    text = typed_words(raw.partition(_FILES)[0])
     if not text or text.startswith(_INJECTED):
         return Typed(left_out="harness-text" if raw.strip() else "empty")
     return Typed(text)

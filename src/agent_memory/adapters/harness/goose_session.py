@@ -19,7 +19,7 @@ from agent_memory.adapters.harness.turn_drafts import Asked, NewFrom, asked
 from agent_memory.domain.history import UNKNOWN_TYPE, History, Role
 from agent_memory.domain.instants import ms_of
 from agent_memory.domain.json_shape import is_list, is_object
-from agent_memory.domain.transcripts.own_marks import without_own_text
+from agent_memory.domain.transcripts.own_marks import typed_words
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.values import evolve
 
@@ -33,8 +33,6 @@ _REQUESTS = ("toolRequest", "frontendToolRequest")
 _WRITES = ("write", "str_replace", "insert", "undo_edit", "edit", "create")
 NOT_OF_PERSONS = ("scheduled", "sub_agent", "hidden")
 _OWN_TITLES = re.compile(r"(?:new session|cli session|untitled)\b", re.IGNORECASE)
-_CONTEXT = re.compile(r"<info-msg>.*?</info-msg>", re.DOTALL)
-"""What goose puts into a prompt for its model: time, directory, state of its extensions."""
 _MS_FROM = 10_000_000_000
 """Times from here on are milliseconds, below it seconds."""
 
@@ -98,7 +96,7 @@ class GooseSession:
     def _take_user(self, blocks: list[Mapping[str, object]]) -> None:
         typed = "\n\n".join(filter(None, (_typed(block) for block in blocks)))
         if typed and not self.turns.begins_with_own_prompt(typed):
-            text = without_own_text(_CONTEXT.sub("", typed)).strip()
+            text = typed_words(typed)
             if text:
                 self.turns.say(Role.USER, text, raw=typed)
         for block in blocks:

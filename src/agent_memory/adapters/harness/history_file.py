@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from hashlib import sha256
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from returns.result import Failure, Result, Success
 from agent_memory.adapters.disk.lines import MAX_LINE_BYTES
 from agent_memory.adapters.disk.paths import inside, read_file, real_root
 from agent_memory.domain.history import History, SessionMark
-from agent_memory.domain.inbox_entry import FileSnapshot, InboxEntry
+from agent_memory.domain.inbox_entry import SNAPSHOTS, FileSnapshot, InboxEntry
 from agent_memory.domain.results import sealed
 from agent_memory.domain.transcripts.document_turns import document_turns, first_heading
 from agent_memory.domain.transcripts.own_marks import is_own_prompt
@@ -25,9 +26,10 @@ _BINARY_SIGNS_WITHIN = 8_192
 
 @frozen
 class FileSnapshots:
-    """Reads snapshots below the storage root; no link inside it is followed (P21).
+    """Reads the snapshots of a root and nothing else in it (P27); no link inside it is followed (P21), and no file that has
+    another name too.
 
-    HistoryUnreadable: gone, empty, no text, no regular file, outside the root, over 16 MiB. HistoryUnavailable: a failing
+    HistoryUnreadable: gone, empty, no text, no regular file, no snapshot, over 16 MiB. HistoryUnavailable: a failing
     read.
     """
 
@@ -38,11 +40,15 @@ class FileSnapshots:
         if not isinstance(entry.retrieval, FileSnapshot):
             raise TypeError(f"{entry.retrieval.method} is no snapshot of a file")
         path = entry.retrieval.path
+        if os.path.dirname(path) != SNAPSHOTS:
+            return Failure(HistoryUnreadable(path, f"only copies in {SNAPSHOTS}/ are read"))
         image = inside(real_root(self.root), path).bind(lambda real: read_file(real, MAX_SNAPSHOT_BYTES))
         match sealed(image):
             case Success(found):
                 if found is None:
                     return Failure(HistoryUnreadable(path, "the snapshot is gone"))
+                if found.links > 1:
+                    return Failure(HistoryUnreadable(path, "it is another file's hard link, and no copy of its own"))
                 return _history(entry, path, found.data, mark)
             case Failure(PathRefused(_, reason)):
                 return Failure(HistoryUnreadable(path, reason))

@@ -14,10 +14,11 @@ from agent_memory.adapters.disk.paths import lies_there
 from agent_memory.adapters.harness.session_turns import SessionTurns
 from agent_memory.adapters.harness.transcript_roots import OpenTranscript, TranscriptRoots, transcript
 from agent_memory.adapters.harness.turn_drafts import NewFrom, new_after, new_after_lost_record
-from agent_memory.domain.history import History, SessionMark
+from agent_memory.domain.history import History, SessionMark, transcript_key
 from agent_memory.domain.inbox_entry import InboxEntry, SessionFile, SessionMethod
 from agent_memory.domain.results import sealed
 from agent_memory.errors import Error, HistoryUnavailable, HistoryUnreadable
+from agent_memory.values import evolve
 
 FindsTranscript = Callable[[TranscriptRoots, str], "str | None"]
 """The path of a session's transcript inside the roots, by the session's id; None where there is none. Raises OSError where
@@ -120,8 +121,10 @@ def read_session(
     begin: Callable[[NewFrom], Session],
     pieces: ReadsPieces = read_lines,
 ) -> Session:
-    """The session with all that is new in the file. Read once, or again where the record of the mark is not in it."""
-    return session_after(mark, begin, lambda session: read_through(file, session, pieces))
+    """The session with all that is new in the file. Read once, or again where the record of the mark is not in it. The mark
+    of another file of the same session says nothing of this one."""
+    own = None if mark is None else mark.within(transcript_key(file.path))
+    return session_after(own, begin, lambda session: read_through(file, session, pieces))
 
 
 def session_after(
@@ -160,6 +163,7 @@ def history_in(session: LineSession, file: Stored, harness_name: str) -> Result[
     are not among the others.
     """
     turns = session.turns
+    transcript = transcript_key(file.path) if isinstance(file, OpenTranscript) else ""
     if turns.own_call:
         return Success(session.history())
     if turns.seems_strange:
@@ -171,7 +175,7 @@ def history_in(session: LineSession, file: Stored, harness_name: str) -> Result[
             )
         )
     if turns.known_records:
-        return Success(session.history())
+        return Success(evolve(session.history(), transcript=transcript))
     if file.size_bytes == 0:
         return Failure(HistoryUnavailable(session.session_id, f"{file.path} is empty so far", is_missing=True))
     if turns.skipped.keys() == {"unfinished-line"}:

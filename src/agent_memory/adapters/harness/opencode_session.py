@@ -17,7 +17,7 @@ from agent_memory.adapters.harness.session_turns import SessionTurns
 from agent_memory.adapters.harness.turn_drafts import NewFrom, asked
 from agent_memory.domain.history import History, Role
 from agent_memory.domain.json_shape import is_object
-from agent_memory.domain.transcripts.own_marks import without_own_text
+from agent_memory.domain.transcripts.own_marks import typed_words
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.values import define
 
@@ -184,7 +184,7 @@ class OpencodeSession:
         if part.get("ignored") is True or not text.strip():
             self.turns.skip("empty" if not text.strip() else "ignored")
         elif part.get("synthetic") is not True:
-            typed = without_own_text(text).strip()
+            typed = typed_words(text)
             if typed and not self.turns.begins_with_own_prompt(text):
                 self.turns.say(Role.USER, typed, raw=text)
         elif text.lstrip().startswith(_NOTICES):

@@ -23,8 +23,8 @@ from agent_memory.domain.text.id_set import IdSet
 from agent_memory.domain.transcripts.own_marks import (
     MEMORY_OUTPUT_PLACEHOLDER,
     is_memory_command,
+    typed_words,
     without_own_output,
-    without_own_text,
 )
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.values import define
@@ -47,9 +47,8 @@ _SILENT = frozenset(
 _SUMMARIES = frozenset(("compaction", "branch_summary", "compactionSummary", "branchSummary"))
 _MESSAGES = frozenset(("message", "custom_message"))
 
-# Up to the last closing tag: what is inside may hold one too, and must not pass for the person's words.
-_SKILL = re.compile(r'\A\s*<skill name="([^"\n]{1,200})"[^>\n]{0,2000}>.*</skill>', re.DOTALL)
-_FILES = re.compile(r'\A\s*<file name="([^"\n]{1,2000})">.*</file>', re.DOTALL)
+_GIVEN = re.compile(r'^\s*<(skill|file) name=(?:"([\w./~-]{1,300})")?', re.MULTILINE)
+"""A name with spaces in it could be a sentence that nobody here said."""
 
 
 class PiSession:
@@ -259,15 +258,12 @@ class _Facts:
 
 def _typed(raw: str) -> str:
     """What the person typed: a skill's text and the text of files given along with it become their names."""
-    text = raw
-    skill = _SKILL.match(text)
-    if skill:
-        arguments = text[skill.end() :].strip()
-        text = f"/skill:{skill[1]} {arguments}" if arguments else ""
-    files = _FILES.match(text)
-    if files:
-        text = f"[file {files[1]}]\n{text[files.end() :].strip()}"
-    return without_own_text(text).strip()
+    given = _GIVEN.search(raw)
+    words = typed_words(raw, ("skill", "file") if given else ())
+    if given is None or raw[: given.start()].strip() or (not words and given[1] == "skill"):
+        return words
+    name = given[2] or "?"
+    return f"/skill:{name} {words}" if given[1] == "skill" else f"[file {name}]\n\n{words}".strip()
 
 
 def _text_in(content: object) -> str:

@@ -25,7 +25,7 @@ person's: another file, a sub-agent's transcript."""
 class TranscriptFinder:
     """Looks for files in `roots`, at most `max_depth` directories deep; linked files and directories are passed over.
 
-    Of a session that is in several files (it moved with its project) the one that changed last counts.
+    Of a session that is in several files (it was resumed in another directory, or copied) each counts.
     """
 
     harness: Harness
@@ -38,19 +38,17 @@ class TranscriptFinder:
 
     def find(self, since_ms: int | None) -> Iterator[Result[FoundSession, Error]]:
         """See `ports.SessionFinder`."""
-        newest: dict[str, FoundSession] = {}
+        listed: set[str] = set()  # a root may be another's by a link
         for root in self.roots.roots:
             for each in _files_below(root, (), self.max_depth):
                 if isinstance(each, Failure):
                     yield each
                     continue
-                found = self._found(each.unwrap(), since_ms)
-                if found is None:
-                    continue
-                known = newest.get(found.session_id)
-                if known is None or known.changed_at_ms < found.changed_at_ms:
-                    newest[found.session_id] = found
-        yield from map(Success, newest.values())
+                file = each.unwrap()
+                found = self._found(file, since_ms)
+                if found is not None and file.looks not in listed:
+                    listed.add(file.looks)
+                    yield Success(found)
 
     def _found(self, file: _File, since_ms: int | None) -> FoundSession | None:
         if since_ms is not None and file.changed_at_ms < since_ms:

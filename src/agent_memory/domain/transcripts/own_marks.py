@@ -1,10 +1,14 @@
-"""The marks by which memory recognises its own words in a session: its prompts (P23), and what it put there (P26)."""
+"""Whose words the texts of a session hold: memory's own prompts (P23), what memory put there (P26), what a harness wrapped
+(P19)."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
+from functools import cache
 
+from agent_memory.domain.text.code_spans import find_code
 from agent_memory.domain.text.ids import ID_PATTERN
 
 PROMPT_MARKER = "[agent-memory:agent-call:v1]"
@@ -19,6 +23,19 @@ CONTEXT_END = "</agent-memory-context>"
 """Around whatever is injected into a session unasked."""
 
 MEMORY_OUTPUT_PLACEHOLDER = "[memory output left out]"
+
+WRAPPERS = (
+    *("system-reminder", "system_reminder", "system-notification", "system_notification", "system_warning"),
+    *("task-notification", "ci-monitor-event", "teammate-message", "channel-message", "cross-session-message"),
+    *("local-command-stdout", "local-command-stderr", "local-command-caveat", "command-contents"),
+    *("bash-input", "bash-stdout", "bash-stderr", "user_shell_command", "fork-boilerplate", "remote-review"),
+    *("ide_opened_file", "ide_selection", "ide_diagnostics", "new-diagnostics"),
+    *("user-prompt-submit-hook", "session-start-hook", "post-tool-use-hook", "hook_context", "hook_prompt"),
+    *("session_context", "state_snapshot", "skill-context", "info-msg", "attached_files", "dynamic_tools"),
+    *("environment_context", "user_instructions", "subagent_notification", "turn_aborted", "goal_context"),
+    *("codex_internal_context", "recommended_plugins", "open_and_recently_viewed_files"),
+)
+"""The tags around what some harness puts into a person's text: what a command printed, a file, a page, another agent said."""
 
 _PROMPT_HEAD_CHARS = 1_000
 """Harnesses may put a line or two of their own before a piped prompt."""
@@ -82,11 +99,23 @@ def shows_an_entry(output: str) -> bool:
     return bool(_ENTRY_LINE.search(output))
 
 
+def typed_words(texts: str | Iterable[str], wrappers: tuple[str, ...] = ()) -> str:
+    """What the person typed, of the texts of one record: without what a harness wrapped, and what memory put there.
+
+    What is wrapped may hold any tag, so it reaches from the first opening of its tag to the last end of it in the record,
+    and to the end of the record where none follows. Only a tag in code that nothing ends is left: people write about tags.
+    `wrappers` are further tags that this record has.
+    """
+    text = texts if isinstance(texts, str) else "\n\n".join(filter(None, map(str.strip, texts)))
+    tags = _tags((*WRAPPERS, *wrappers))
+    text = without_own_text(_without(text, _wrapped_spans(text, tags), ""))
+    return text[: _open_end(text, tags)].strip()
+
+
 def without_own_text(text: str) -> str:
     """What somebody wrote, without the managed sections and injected contexts in it. A lone mark is left as it is: a
     person may be writing about it."""
-    spans = list(_paired_spans(text))
-    return _without(text, spans) if spans else text
+    return _without(text, _paired_spans(text), MEMORY_OUTPUT_PLACEHOLDER)
 
 
 def without_own_output(text: str) -> str:
@@ -102,6 +131,37 @@ def without_own_output(text: str) -> str:
     return text
 
 
+@cache
+def _tags(names: tuple[str, ...]) -> re.Pattern[str]:
+    # An opening's attributes may hold anything, so it is known by its beginning.
+    return re.compile(
+        rf"<(?=[\s/\w])\s{{0,9}}(/)?\s{{0,9}}({'|'.join(map(re.escape, names))})(?![\w-])(?(1)[^<>]*>?)", re.IGNORECASE
+    )
+
+
+def _wrapped_spans(text: str, tags: re.Pattern[str]) -> Iterator[tuple[int, int]]:
+    opened: dict[str, int] = {}
+    ended: dict[str, int] = {}
+    for tag in tags.finditer(text):
+        name = tag[2].casefold()
+        if not tag[1]:
+            opened.setdefault(name, tag.start())
+        elif name in opened:
+            ended[name] = tag.end()
+    yield from ((opened[name], end) for name, end in ended.items())
+
+
+def _open_end(text: str, tags: re.Pattern[str]) -> int | None:
+    """Where a wrapper opens that nothing ends; None where none does, or only in code."""
+    starts = [tag.start() for tag in tags.finditer(text) if not tag[1]]
+    code = find_code(text).ranges if starts else ()
+    for start in starts:
+        before = bisect_left(code, (start + 1,))
+        if not before or code[before - 1][1] <= start:
+            return start
+    return None
+
+
 def _paired_spans(text: str) -> Iterator[tuple[int, int]]:
     for start, end in _PAIRS:
         opened_at = text.find(start)
@@ -113,13 +173,11 @@ def _paired_spans(text: str) -> Iterator[tuple[int, int]]:
             opened_at = text.find(start, closed_at)
 
 
-def _without(text: str, spans: list[tuple[int, int]]) -> str:
+def _without(text: str, spans: Iterable[tuple[int, int]], placeholder: str) -> str:
     kept: list[str] = []
     at = 0
-    for opened_at, closed_at in sorted(spans):
-        if opened_at >= at:
-            kept.append(text[at:opened_at])
-            kept.append(MEMORY_OUTPUT_PLACEHOLDER)
-        at = max(at, closed_at)
-    kept.append(text[at:])
-    return "".join(kept)
+    for begin, end in sorted(spans):
+        if begin >= at:
+            kept += (text[at:begin], placeholder)
+        at = max(at, end)
+    return "".join((*kept, text[at:]))

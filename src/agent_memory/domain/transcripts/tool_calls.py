@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
+from posixpath import normpath
 
-from agent_memory.domain.history import ToolCall
+from agent_memory.domain.history import History, Role, ToolCall
 from agent_memory.domain.json_shape import is_list, is_object
 from agent_memory.domain.redacted_path import redact_path, redact_with_paths
 from agent_memory.domain.text.plain_text import one_line
@@ -43,6 +45,64 @@ _BRIEF_KEYS = (
     *("command", "cmd", "query", "pattern", "filePattern", "url", "description", "objective", "task", "question"),
     *("file_path", "notebook_path", "filePath", "path", "target_file", "skill", "plan", "prompt", "title"),
 )
+
+_FOREIGN_TOOL = re.compile(
+    r"mcp(?:_|-|$)|.*(?:web_?(?:fetch|search|page|brows|read|crawl|extract)|fetch_?(?:url|page|webpage|html|markdown)|read_web|search_(?:web|internet)"
+    r"|brows(?:e|er)|crawl|scrape|google_|tavily|context7|playwright|puppeteer|github-mcp)"
+    r"|(?:fetch|url|https?|curl|file|amp threads markdown)$",
+    re.IGNORECASE,
+)
+"""Names of tools that answer with what a stranger may have written; `file` is a document that somebody captured."""
+_EXTENSION = re.compile(r"(?!developer__|functions?__|multi_tool_use)[a-z0-9-]+__\w+", re.IGNORECASE)
+"""Tools of goose's extensions and of MCP servers are named `server__tool`."""
+_FETCHES = re.compile(
+    r"(?:^|[\s;&|(`\"'])(?:(?:curl|wget|https?|lynx|w3m|links|aria2c)\s(?![^;&|]*(?:localhost|127\.0\.0\.1|\[::1\]|0\.0\.0\.0))"
+    r"|(?:gh|glab)\s+(?:issue|pr|mr|api|gist|search|release|discussion|repo)\s+(?!create|checkout|merge|close|edit|ready)"
+    r"|(?:npm|pnpm|yarn)\s+(?:view|info|show)\s|git\s+clone\s)",
+)
+"""Commands that print what a stranger may have written."""
+_OF_OTHERS = re.compile(
+    r"(?:^|[/\s\"'])(?:node_modules|site-packages|dist-packages|vendor|third_party|bower_components|\.cargo/registry|pkg/mod|Pods)/"
+)
+"""Directories in which other people's code lies, also inside a project."""
+_OWN_PLACES = re.compile(r"(?:/private)?/(?:tmp|var/folders|var/tmp)/|.*/\.(?:claude|cursor|codex)/plans/")
+"""Where agents put what they wrote, or what commands printed."""
+
+
+def foreign_turns(history: History) -> frozenset[int]:
+    """The numbers of the tool turns that hold what neither the project nor its tools said: pages, searches, MCP answers,
+    issues, dependencies, files outside of the project. An answer of which nobody knows what was asked is one of them."""
+    open_calls: dict[str, list[ToolCall]] = {}
+    foreign = set[int]()
+    for turn in history.turns:
+        if turn.role is Role.USER:
+            open_calls.clear()  # what was not answered by now was interrupted
+        for call in turn.tool_calls:
+            open_calls.setdefault(call.name, []).append(call)
+        if turn.role is Role.TOOL and _is_foreign_answer(turn.tool_name, open_calls, history.cwd):
+            foreign.add(turn.number)
+    return frozenset(foreign)
+
+
+def _is_foreign_answer(name: str | None, open_calls: Mapping[str, list[ToolCall]], cwd: str | None) -> bool:
+    """Of several calls of one tool that wait for an answer, the answer may be to any."""
+    if name is None or _FOREIGN_TOOL.match(name) or _EXTENSION.match(name):
+        return True
+    waiting = open_calls.get(name)
+    if not waiting:
+        return False
+    is_foreign = any(_FETCHES.search(call.brief) or _is_of_others(call.path or call.brief, cwd) for call in waiting)
+    waiting.pop(0)
+    return is_foreign
+
+
+def _is_of_others(path: str, cwd: str | None) -> bool:
+    if _OF_OTHERS.search(path):
+        return True
+    if not path.startswith("/") or cwd is None or " " in path or _OWN_PLACES.match(path):
+        return False
+    path, here = normpath(path), normpath(cwd)
+    return not (path.startswith(f"{here}/") or path == here or here.startswith(f"{path.rpartition('/')[0]}/"))
 
 
 def tool_call(name: str, arguments: Mapping[str, object]) -> ToolCall:
