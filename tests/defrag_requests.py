@@ -15,7 +15,6 @@ from agent_memory.domain.entry import Listed, Meta, Source, StoredEntry, Usage
 from agent_memory.domain.findings import Analysis, Finding, Findings
 from agent_memory.domain.planning.same_body import body_hash
 from agent_memory.domain.text.ids import mint_id
-from agent_memory.domain.tiering.eligibility import is_directive_entry
 from agent_memory.domain.vocabulary import Harness
 
 DAY_MS = 86_400_000
@@ -53,10 +52,7 @@ def request_of(
 ) -> DefragRequest:
     """All of the entries are live and shown in full."""
     shown = tuple(entries)
-    profiles = {
-        each.meta.id: Profile(len(each.body), each.body.count("\n") + 1, is_directive_entry(each.meta, each.body))
-        for each in shown
-    }
+    profiles = {each.meta.id: Profile(len(each.body), each.body.count("\n") + 1) for each in shown}
     request = DefragRequest(
         prompt="",
         nonce="n0nce-4711",

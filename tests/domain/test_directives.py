@@ -3,11 +3,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 import pytest
-from hypothesis import given, strategies as st
 
-from agent_memory.domain.planning import directives
-from agent_memory.domain.planning.directives import directive_sentences, is_directive, is_directive_kind
-from agent_memory.domain.vocabulary import Kind
+from agent_memory.domain.planning.directives import directive_sentences, is_directive
 
 
 @pytest.mark.parametrize(
@@ -73,10 +70,6 @@ def test_only_the_sentences_that_command_are_named() -> None:
     assert directive_sentences(text) == ("Run `make -j4` instead.",)
 
 
-def test_preferences_and_conventions_say_what_to_do_however_they_are_worded() -> None:
-    assert [kind for kind in Kind if is_directive_kind(kind)] == [Kind.PREFERENCE, Kind.CONVENTION]
-
-
 def test_a_commit_that_is_named_orders_nothing() -> None:
     assert not is_directive("Commit `5fddc49c` moved the text.")
     assert is_directive("Commit the change.")
@@ -105,15 +98,6 @@ def test_what_only_looks_like_a_verb_is_none(text: str) -> None:
     assert not is_directive(text)
 
 
-_SAID = """
-    must shall should now need to have is be required not allowed can cannot never ever always do don't don’t no nothing deve
-    precisa de tem que é obrigatório não sempre please you agents may make sure remember forget ignore all previous from on
-    the correct way policy team rule are as an ai curl wget | sh and then so run install delete fetch by users person wants
-    prefers said asked that o usuário quer tests run, x, commit. ſhould muſt ıgnore İgnore agenſ remember TODO NOTES testing
-    """
-_FRAGMENTS = _SAID.split()
-
-
 _SPELLINGS: Mapping[str, Callable[[str], str]] = {
     "as it is": str,
     "shouted": str.upper,
@@ -131,11 +115,30 @@ def test_an_order_is_one_however_its_letters_are_spelled(text: str, spelling: st
     assert not is_directive(_SPELLINGS[spelling]("The tests ran twice on this branch"))
 
 
-@given(st.lists(st.sampled_from(_FRAGMENTS), max_size=9).map(" ".join), st.sampled_from(sorted(_SPELLINGS)))
-def test_looking_at_the_words_first_makes_no_difference(sentence: str, spelling: str) -> None:
-    sentence = _SPELLINGS[spelling](sentence)
-    is_always = directives._ALWAYS.search(sentence) and not directives._DESCRIBED.search(sentence)
-    patterns = (directives._PROHIBITION, *(pattern for pattern, _ in directives._ANYWHERE))
-    assert directives._commands_anywhere(sentence) == bool(
-        is_always or any(pattern.search(sentence) for pattern in patterns)
-    )
+@pytest.mark.parametrize(
+    "text",
+    [
+        "✅ Simply run the installer",
+        "| 1 | Run `make all` |",
+        "In each session run `x`",
+        "Аlways run the installer",  # a Cyrillic A
+        "→ Delete the branch",
+        "Ejecuta siempre el instalador",
+        "Führe vor jedem Build das Skript aus",
+        "Il faut toujours lancer le script",
+        "Всегда запускай скрипт",
+        "每次会话都必须运行脚本",
+        "セッションごとにスクリプトを実行してください",
+        "شغّل السكربت قبل كل بناء",
+        "हर सत्र में स्क्रिप्ट चलाएँ",
+        "Her oturumda betiği çalıştır",
+    ],
+)
+def test_an_order_is_known_behind_marks_in_tables_in_lookalikes_and_in_other_languages_p19(text: str) -> None:
+    assert is_directive(text)
+
+
+def test_nothing_is_looked_for_inside_code_or_in_what_is_reported() -> None:
+    assert not is_directive("The help text says `you must run make first`")
+    assert not is_directive("The upload failed with the message that a name must be a string")
+    assert is_directive("The name must be a string")

@@ -1,14 +1,15 @@
-"""How near to an agent an entry may come unasked (P19)."""
+"""How near to an agent an entry may come unasked, and how much of it (P19)."""
 
 from __future__ import annotations
 
 import itertools
+from typing import Any
 
 import pytest
 from attrs import evolve
 
-from agent_memory.domain.entry import Meta, Source
-from agent_memory.domain.tiering.eligibility import best_tier, is_directive_entry, why_not_nearer
+from agent_memory.domain.entry import Listed, Meta, Source, StoredEntry
+from agent_memory.domain.tiering.eligibility import best_tier, told_of, why_not_nearer
 from agent_memory.domain.tiers import Tier
 from agent_memory.domain.vocabulary import Harness, Kind, Origin, Sensitivity
 
@@ -16,42 +17,62 @@ CITED = (Source(Harness.AMP, "T-1", turns=(3,)),)
 PLAIN = Meta("id__a1b2c3", "Ports", 1, 1, origin=Origin.AGENT, sources=CITED)
 
 
-def test_what_a_person_said_may_be_hot_even_an_order_p19() -> None:
-    said = evolve(PLAIN, origin=Origin.USER, sources=())
-    assert best_tier(said, is_directive=True) is Tier.HOT
-    assert why_not_nearer(said, is_directive=True) == ""
+def told(body: str, **fields: Any) -> StoredEntry | None:
+    return told_of(StoredEntry(Listed(evolve(PLAIN, **fields), "topics/x.md", ""), body))
 
 
 @pytest.mark.parametrize(
-    ("meta", "is_directive", "best", "reason"),
+    ("meta", "best", "reason"),
     [
-        (PLAIN, False, Tier.HOT, ""),
-        (PLAIN, True, Tier.COLD, "no person said so"),
-        (evolve(PLAIN, sources=()), False, Tier.WARM, "no turn"),
-        (evolve(PLAIN, sources=(Source(Harness.AMP, "T-1"),)), False, Tier.WARM, "no turn"),
-        (evolve(PLAIN, sources=(), pinned=True), False, Tier.HOT, ""),
-        (evolve(PLAIN, origin=Origin.EXTERNAL), False, Tier.COLD, "memory promote"),
-        (evolve(PLAIN, origin=Origin.EXTERNAL, pinned=True), False, Tier.COLD, "memory promote"),
-        (evolve(PLAIN, origin=Origin.EXTERNAL, promoted_by="person"), True, Tier.HOT, ""),
-        (evolve(PLAIN, origin=Origin.EXTERNAL, promoted_by="model"), False, Tier.COLD, "memory promote"),
-        (evolve(PLAIN, promoted_by="person"), True, Tier.HOT, ""),
+        (evolve(PLAIN, origin=Origin.USER, sources=()), Tier.HOT, ""),
+        (PLAIN, Tier.WARM, "an agent concluded it"),
+        (evolve(PLAIN, sources=()), Tier.WARM, "an agent concluded it"),
+        (evolve(PLAIN, pinned=True), Tier.WARM, "an agent concluded it"),
+        (evolve(PLAIN, origin=Origin.EXTERNAL), Tier.COLD, "memory promote"),
+        (evolve(PLAIN, origin=Origin.EXTERNAL, pinned=True), Tier.COLD, "memory promote"),
+        (evolve(PLAIN, origin=Origin.EXTERNAL, promoted_by="person"), Tier.HOT, ""),
+        (evolve(PLAIN, origin=Origin.EXTERNAL, promoted_by="model"), Tier.COLD, "memory promote"),
+        (evolve(PLAIN, promoted_by="person"), Tier.HOT, ""),
     ],
 )
-def test_whose_knowledge_it_is_decides_p19(meta: Meta, is_directive: bool, best: Tier, reason: str) -> None:
-    assert best_tier(meta, is_directive) is best
-    assert reason in why_not_nearer(meta, is_directive)
+def test_whose_knowledge_it_is_decides_p19(meta: Meta, best: Tier, reason: str) -> None:
+    assert best_tier(meta) is best
+    assert reason in why_not_nearer(meta)
+    assert bool(why_not_nearer(meta)) is (best is not Tier.HOT)
 
 
 def test_a_secret_is_cold_whoever_vouches_for_it_p19() -> None:
     for origin, pinned, promoted in itertools.product(Origin, (True, False), (None, "person")):
         meta = evolve(PLAIN, origin=origin, pinned=pinned, promoted_by=promoted, sensitivity=Sensitivity.SECRET)
-        assert best_tier(meta, is_directive=False) is Tier.COLD
-        assert why_not_nearer(meta, is_directive=False) == "it is secret"
+        assert best_tier(meta) is Tier.COLD
+        assert why_not_nearer(meta) == "it is secret"
 
 
-def test_an_order_hides_neither_in_the_title_nor_in_the_description_nor_behind_its_kind_p19() -> None:
-    assert not is_directive_entry(PLAIN, "The server listens on 8080.")
-    assert is_directive_entry(PLAIN, "Run `make lint` before each commit.")
-    assert is_directive_entry(evolve(PLAIN, title="Always deploy from main"), "How it is done.")
-    assert is_directive_entry(evolve(PLAIN, description="Never run the linter."), "How it is done.")
-    assert is_directive_entry(evolve(PLAIN, kind=Kind.CONVENTION), "Tabs.")
+def test_the_persons_orders_are_told_as_they_are_p19() -> None:
+    body = "Always run `make lint`.\n\n- Never push to main."
+    for fields in ({"origin": Origin.USER}, {"promoted_by": "person"}):
+        said = told(body, title="Always lint", **fields)
+        assert said is not None
+        assert (said.meta.title, said.body) == ("Always lint", body)
+
+
+def test_of_an_agents_note_only_the_sentences_that_order_something_are_left_out_p19() -> None:
+    said = told(
+        "The server listens on 8080. Always run `make lint` first.\n\n- Never push.\n- It takes a minute.\n\n```\nrun it\n```"
+    )
+    assert said is not None
+    assert said.body == (
+        "The server listens on 8080.\n\n- It takes a minute.\n\n```\nrun it\n```\n\n"
+        "(2 lines with what may be orders left out: `memory read id__a1b2c3`.)"
+    )
+
+
+def test_an_order_hides_neither_in_the_title_nor_in_the_description_p19() -> None:
+    said = told("The server listens on 8080.", title="Always deploy from main", description="Never lint. It is slow.")
+    assert said is not None
+    assert (said.meta.title, said.meta.description) == ("Fact", "It is slow.")
+
+
+def test_nothing_is_told_of_what_is_an_order_whole_and_of_what_a_stranger_said_p19() -> None:
+    assert told("Always run `make lint`.", title="Run `make lint`", kind=Kind.CONVENTION) is None
+    assert told("The server listens on 8080.", origin=Origin.EXTERNAL) is None

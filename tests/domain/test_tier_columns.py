@@ -12,7 +12,6 @@ from agent_memory.domain.entry_reads import reads_of
 from agent_memory.domain.tiering.score import tier_facts
 from agent_memory.domain.tiering.tier_columns import tier_columns
 from agent_memory.domain.vocabulary import Harness, Importance, Kind, Origin, Sensitivity
-from defrag_requests import profiles_of
 from packed_notes import packed
 
 NOW_MS = 1_771_000_000_000
@@ -38,22 +37,18 @@ metas = st.builds(
     expires_at_ms=st.none() | instants,
     sources=sources,
 )
-profiles = st.dictionaries(st.sampled_from(IDS), st.builds(Profile, st.integers(0, 9), st.just(1), st.booleans()))
 usages = st.dictionaries(st.sampled_from(IDS), st.builds(Usage, st.integers(-2, 600), st.none() | instants))
 
 
-@given(st.lists(metas, unique_by=lambda meta: meta.id), profiles, usages, st.sampled_from((NOW_MS, 0)), st.booleans())
+@given(st.lists(metas, unique_by=lambda meta: meta.id), usages, st.sampled_from((NOW_MS, 0)), st.booleans())
 def test_the_columns_say_what_is_said_of_each_entry(
-    metas: Sequence[Meta], profiles: dict[str, Profile], usage: dict[str, Usage], now_ms: int, is_packed: bool
+    metas: Sequence[Meta], usage: dict[str, Usage], now_ms: int, is_packed: bool
 ) -> None:
     entries: Sequence[Listed] = [Listed(meta, f"topics/{meta.id}.md", "") for meta in metas]
-    facts = [
-        tier_facts(meta, profiles.get(meta.id, Profile(0, 0, is_directive=True)), reads_of(meta, usage), now_ms)
-        for meta in metas
-    ]
+    facts = [tier_facts(meta, Profile(0, 0), reads_of(meta, usage), now_ms) for meta in metas]
     if is_packed:
         entries = packed(entries)
-    columns = tier_columns(entries, profiles_of(profiles), usage, now_ms)
+    columns = tier_columns(entries, usage, now_ms)
     assert columns.best == [each.best for each in facts]
     assert columns.scores == [each.score for each in facts]
     assert columns.reads == [reads_of(meta, usage).count for meta in metas]

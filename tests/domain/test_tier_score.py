@@ -15,7 +15,7 @@ DAY_MS = 86_400_000
 NOW = 2_000 * DAY_MS
 META = Meta("id__a1b2c3", "Ports", NOW, NOW)
 UNREAD = Usage(0, None)
-PROFILE = Profile(100, 3, is_directive=False)
+PROFILE = Profile(100, 3)
 
 
 def test_importance_use_recency_origin_and_a_pin_count() -> None:

@@ -92,7 +92,7 @@ def test_the_catalog_tells_of_each_entry_what_a_judgement_needs() -> None:
         at_most_warm=frozenset({C}),
         left_alone=frozenset({C}),
         usage={A: Usage(12, NOON), B: Usage(1, None)},
-        profiles={A: Profile(1_234, 5, False)},
+        profiles={A: Profile(1_234, 5)},
     )
     assert section(prompt, "catalog").split("\n") == [
         "scope global:",

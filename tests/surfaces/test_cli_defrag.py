@@ -111,7 +111,7 @@ class TestSensibleAgent:
         hot = [claude.index(f"### {title}".encode()) for title in ("Release tags", f"About {WRONG}", "How deploys run")]
         assert hot == sorted(hot)
         assert BODIES[PINNED].encode() in claude
-        assert f"About {MINOR[0]} -- topic__lamp {id_of(MINOR[0])}.md".encode() in claude
+        assert f"- {id_of(MINOR[0])} — ".encode() in claude
         assert BODIES[MINOR[2]].encode() not in claude
 
     def test_a_second_run_changes_no_note_and_a_settled_one_nothing_at_all(self, memory: Memory) -> None:

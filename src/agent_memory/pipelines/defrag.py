@@ -244,6 +244,7 @@ def generate_agents_md(io: DefragIo, run: DefragRun) -> Result[DefragRun, Error]
 
     def told(published: Published) -> DefragRun:
         warnings = [warning for each in published.targets for warning in each.warnings]
+        warnings += [each.notice for each in published.targets if each.notice is not None]
         warnings += [describe(each.error) for each in published.refused if each.error is not None]
         return evolve(run, published=published, warnings=(*run.warnings, *warnings))
 

@@ -197,7 +197,7 @@ def _prompt_facts(io: DefragIo, run: DefragRun, request: DefragRequest, budget: 
 def _best_tiers(request: DefragRequest) -> dict[str, Tier]:
     profiles = request.analysis.profiles
     known = chosen(request.live, map(profiles.__contains__, column_of(request.live, "meta.id")))
-    best = tier_columns(known, profiles, request.usage, request.now_ms).best
+    best = tier_columns(known, request.usage, request.now_ms).best
     return dict(zip(column_of(known, "meta.id"), best, strict=True))
 
 

@@ -21,7 +21,6 @@ from agent_memory.domain.findings import Analysis
 from agent_memory.domain.packed_entries import chosen, column_of
 from agent_memory.domain.text.file_name import id_in_name
 from agent_memory.domain.tidying.due import due_archivings
-from agent_memory.domain.tiering.eligibility import is_directive_entry
 from agent_memory.domain.tiering.resolve import resolve_tiers
 from agent_memory.domain.tiering.score import TierFacts, tier_facts
 from agent_memory.domain.tiering.tiers_after import tiers_after
@@ -129,7 +128,7 @@ def _tier_facts(
     for change in (change for each in plan.actions for change in each.changes):
         match change:
             case Create(entry) | Replace(entry):
-                profile = Profile(len(entry.body), 0, is_directive_entry(entry.meta, entry.body))
+                profile = Profile(len(entry.body), 0)
                 facts[entry.meta.id] = _facts_of(entry.meta, profile, scan, now_ms)
             case Retire(id):
                 facts.pop(id, None)

@@ -28,7 +28,7 @@ STALE_MS = FACTS.stale_days * DAY_MS
 
 outlines = st.builds(
     Outline,
-    st.builds(Profile, st.integers(3_990, 4_020), st.integers(38, 44), st.booleans()),
+    st.builds(Profile, st.integers(3_990, 4_020), st.integers(38, 44)),
     st.lists(st.sampled_from([*IDS, "id__gggggg"]), unique=True, max_size=2).map(tuple),
     st.integers(0, 3),
     st.integers(0, 30),
@@ -173,7 +173,7 @@ def test_outlines_in_columns_are_those_that_were_put_there(
 @given(st.lists(outlines), st.sets(st.integers(0, 9)), st.dictionaries(st.integers(0, 12), outlines))
 def test_slots_are_left_and_taken_again(first: list[Outline], gone: set[int], new: dict[int, Outline]) -> None:
     gone = {slot for slot in gone if slot < len(first)}
-    nothing = Outline(Profile(0, 0, False))
+    nothing = Outline(Profile(0, 0))
     expected = [nothing] * max(len(first), max(new, default=-1) + 1)
     for slot, each in [*enumerate(first), *dict.fromkeys(gone, nothing).items(), *new.items()]:
         expected[slot] = each

@@ -11,7 +11,7 @@ from agent_memory.domain.entry import Usage
 from agent_memory.domain.findings import FindingKind
 from agent_memory.domain.instants import DAY_MS
 from agent_memory.domain.vocabulary import Kind
-from analysed_notes import FACTS, NOON_MS, REPO, found, ids, kinds, note
+from analysed_notes import FACTS, NOON_MS, found, ids, kinds, note
 
 LONG_AGO: dict[str, Any] = {"created_at_ms": NOON_MS - 200 * DAY_MS, "updated_at_ms": NOON_MS - 200 * DAY_MS}
 
@@ -169,9 +169,6 @@ class TestLeftAlone:
 class TestProfiles:
     def test_each_entry_has_a_profile(self) -> None:
         told = note("Label", "Always print the label twice.\n\nIt falls off.")
-        stated = note("Barcode", "The barcode has twelve digits.")
-        rule = note("Paper", "Yellow paper.", kind=Kind.CONVENTION, scope=REPO)
-        profiles = found(told, stated, rule).profiles
+        profiles = found(told).profiles
         assert profiles[told.meta.id].body_chars == len(told.body)
         assert profiles[told.meta.id].body_lines == 2
-        assert [profiles[each.meta.id].is_directive for each in (told, stated, rule)] == [True, False, True]

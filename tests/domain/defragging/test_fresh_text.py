@@ -64,9 +64,8 @@ def test_an_order_is_the_sources_where_they_give_it_in_other_words(before: str, 
         ("The build is slow.", "The slow build is `make all`.", Origin.AGENT),
         ("The build is slow with make all.", "The slow build is `make all`.", Origin.USER),
         ("Run the build with make.", "Run the build with `make x`.", Origin.EXTERNAL),
-        # What is denied beside it is nothing to type or open.
-        ("`make all` builds it. It fails rarely.", "The `make all` target never fails.", Origin.USER),
-        ("The build is slow.", "The slow build waits for the disk.", Origin.USER),
+        ("`make all` builds it. It fails rarely.", "The `make all` target never fails.", Origin.AGENT),
+        ("The build is slow.", "The slow build waits for the disk.", Origin.AGENT),
     ],
 )
 def test_what_names_something_to_type_that_no_source_names_is_the_agents(
@@ -84,10 +83,10 @@ PAGE = Untrusted(frozenset(("mirror", "packag", "downtown", "mov")), frozenset((
         ("The mirror is evil.example.", Origin.EXTERNAL),
         ("The mirror is good.example.", Origin.AGENT),
         ("Packages and their mirror, downtown.", Origin.EXTERNAL),
-        ("Packages are downtown.", Origin.USER),  # two words are chance
+        ("Packages are downtown.", Origin.AGENT),  # two words are chance
         ("Packages have a mirror downtown, kilo, lima.", Origin.EXTERNAL),  # three of five new words
-        ("Packages are downtown, kilo, lima, mike.", Origin.USER),
-        ("Kilo, lima, mike, november.", Origin.USER),
+        ("Packages are downtown, kilo, lima, mike.", Origin.AGENT),
+        ("Kilo, lima, mike, november.", Origin.AGENT),
         ("The staging server is up.", Origin.USER),
     ],
 )
@@ -97,7 +96,7 @@ def test_what_an_untrusted_entry_says_is_external(after: str, origin: Origin) ->
 
 def test_words_that_a_source_holds_too_are_not_an_untrusted_entrys() -> None:
     before = "Packages come from the mirror."
-    assert origin_of_fresh_text(before, "Packages moved, the mirror is downtown.", (PAGE,)) is Origin.USER
+    assert origin_of_fresh_text(before, "Packages moved, the mirror is downtown.", (PAGE,)) is Origin.AGENT
     assert origin_of_fresh_text("Up.", "Packages moved, the mirror is downtown.", (PAGE,)) is Origin.EXTERNAL
 
 

@@ -63,7 +63,7 @@ def test_a_merge_archives_its_sources_and_then_creates_one_entry_that_answers_to
                     title="Staging: port and deploys",
                     created_at_ms=LONG_AGO,
                     updated_at_ms=NOW,
-                    description="How staging works.",
+                    description="The staging server listens on port 8080.",
                     tags=("topic__web", "topic__deploy", "topic__ops"),
                     status=Status.CONSOLIDATED,
                     origin=Origin.AGENT,

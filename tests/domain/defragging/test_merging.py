@@ -45,7 +45,7 @@ def test_words_of_an_external_entry_make_a_merge_external_though_they_name_nothi
 @pytest.mark.parametrize(
     ("given", "kept"),
     [
-        ("How staging works", "How staging works"),
+        ("The staging server listens", "The staging server listens"),
         ("Always run the script first.", "The staging server listens on port 8080."),
         ("See `make all`", "The staging server listens on port 8080."),
     ],

@@ -44,7 +44,7 @@ def test_reads_that_only_the_frontmatter_knows_count_where_no_ledger_does() -> N
 @pytest.mark.parametrize(
     ("body", "kind", "kept"),
     [
-        ("Deploys go to staging.", Kind.FACT, True),
+        ("Deploys go to staging.", Kind.FACT, False),
         ("Deploys go to staging.", Kind.PREFERENCE, False),
         ("Always deploy to staging first.", Kind.FACT, False),
     ],

@@ -15,9 +15,9 @@ from agent_memory.domain.vocabulary import Kind, Origin, Sensitivity
 from defrag_requests import DAY_MS, NOW_MS, stored
 
 
-def standing(tier: Tier = Tier.COLD, *, is_directive: bool = False, **fields: Any) -> TierStanding:
+def standing(tier: Tier = Tier.COLD, **fields: Any) -> TierStanding:
     meta = stored("We use tabs", kind=Kind.DECISION, **fields).meta
-    return TierStanding(meta, tier, is_directive, Usage(0, None), NOW_MS)
+    return TierStanding(meta, tier, Usage(0, None), NOW_MS)
 
 
 def why(one: TierStanding) -> str:
@@ -34,11 +34,7 @@ def why(one: TierStanding) -> str:
         (standing(expires_at_ms=NOW_MS - DAY_MS), "It expired on 2026-02-12; the next defrag archives it."),
         (standing(sensitivity=Sensitivity.SECRET), "It is shown to nobody unasked: it is secret."),
         (standing(origin=Origin.EXTERNAL), "It is shown to nobody unasked: only a tool"),
-        (
-            standing(origin=Origin.AGENT, is_directive=True),
-            "It is shown to nobody unasked: it tells an agent what to do",
-        ),
-        (standing(Tier.WARM, origin=Origin.AGENT, sources=()), "It can be warm at most: it names no turn"),
+        (standing(Tier.WARM, origin=Origin.AGENT), "It can be warm at most: an agent concluded it"),
         (evolve(standing(), tiers_decided=False), "No defrag has decided yet"),
         (evolve(standing(), decided_since=False), "It was written after the last defrag"),
         (standing(valid_until_ms=NOW_MS - DAY_MS), "It stopped being true on 2026-02-12."),

@@ -57,7 +57,7 @@ def test_what_nobody_may_be_shown_unasked_is_in_no_tier() -> None:
     order = "Always run `make clean` first."
     assert tier_of(stored("From a page", kind=Kind.LESSON, origin=Origin.EXTERNAL)) is Tier.COLD
     assert tier_of(stored("From a page", kind=Kind.LESSON, origin=Origin.EXTERNAL, promoted_by="person")) is Tier.HOT
-    assert tier_of(stored("Builds", order, kind=Kind.LESSON, origin=Origin.AGENT)) is Tier.COLD
+    assert tier_of(stored("Builds", order, kind=Kind.LESSON, origin=Origin.AGENT)) is Tier.WARM
     assert tier_of(stored("Builds", order, kind=Kind.LESSON)) is Tier.HOT
     assert tier_of(stored("A key", sensitivity=Sensitivity.SECRET, pinned=True)) is Tier.COLD
 
@@ -66,19 +66,13 @@ def test_an_agents_conclusion_that_names_no_turn_gets_a_line() -> None:
     assert tier_of(stored("The cache was cold", kind=Kind.LESSON, origin=Origin.AGENT, sources=())) is Tier.WARM
 
 
-def test_what_an_agent_concluded_gets_a_line_until_it_has_shown_its_worth() -> None:
+def test_what_an_agent_concluded_gets_a_line_until_a_person_vouches_for_it() -> None:
+    """P19"""
     lesson = stored("The cache was cold", kind=Kind.LESSON, origin=Origin.AGENT)
     assert tier_of(lesson) is Tier.WARM
-    assert tier_of(lesson, usage={lesson.meta.id: Usage(3, NOW_MS)}) is Tier.HOT
-    assert tier_of(stored("It", kind=Kind.LESSON, origin=Origin.AGENT, importance=Importance.HIGH)) is Tier.HOT
+    assert tier_of(lesson, usage={lesson.meta.id: Usage(3, NOW_MS)}) is Tier.WARM
+    assert tier_of(stored("It", kind=Kind.LESSON, origin=Origin.AGENT, importance=Importance.HIGH)) is Tier.WARM
     assert tier_of(stored("It", kind=Kind.LESSON, origin=Origin.AGENT, promoted_by="person")) is Tier.HOT
-
-
-def test_what_nobody_has_looked_into_may_be_an_order() -> None:
-    """P19"""
-    entry = stored("The cache was cold", kind=Kind.LESSON, origin=Origin.AGENT)
-    assert tier_of(entry) is Tier.WARM
-    assert chosen_tiers(request_of([entry], analysis=request_of([]).analysis), ()) == TierList()
 
 
 @pytest.mark.parametrize("field", ["expires_at_ms", "valid_until_ms"])

@@ -126,7 +126,7 @@ def _comparable(one: Features, other: Features) -> bool:
 
 
 def _succeeds(one: Features, other: Features) -> bool:
-    return not {other.id, *other.aliases}.isdisjoint(one.supersedes)
+    return any(id == other.id or id in other.aliases for id in one.supersedes)
 
 
 def _one_subject(

@@ -12,8 +12,6 @@ class Profile:
     body_chars: int
     body_lines: int
     """Those that are not blank."""
-    is_directive: bool
-    """Some sentence of title, description or body tells a reader what to do, or its kind does."""
 
 
 @frozen

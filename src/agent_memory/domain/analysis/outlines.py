@@ -16,7 +16,6 @@ class OutlineColumns:
 
     body_chars: Sequence[int] = field(factory=list[int])
     body_lines: Sequence[int] = field(factory=list[int])
-    directives: Sequence[bool] = field(factory=list[bool])
     others: Mapping[int, tuple[tuple[str, ...], int, int]] = field(factory=dict[int, tuple[tuple[str, ...], int, int]])
     """Of those that have any of them: links, lines and characters of fenced code."""
 
@@ -29,24 +28,22 @@ class OutlineColumns:
 
     def profile(self, slot: int) -> Profile:
         """That of one note."""
-        return Profile(self.body_chars[slot], self.body_lines[slot], self.directives[slot])
+        return Profile(self.body_chars[slot], self.body_lines[slot])
 
     def changed(self, gone: Collection[int], new: Mapping[int, Outline]) -> OutlineColumns:
         """Without what is in the slots that go, and with these."""
-        chars, lines, directives = list(self.body_chars), list(self.body_lines), list(self.directives)
+        chars, lines = list(self.body_chars), list(self.body_lines)
         more = max(new, default=-1) + 1 - len(chars)
         chars += [0] * more
         lines += [0] * more
-        directives += [False] * more
         others = {slot: each for slot, each in self.others.items() if slot not in gone and slot not in new}
         for slot in gone:
-            chars[slot], lines[slot], directives[slot] = 0, 0, False
+            chars[slot], lines[slot] = 0, 0
         for slot, each in new.items():
-            profile = each.profile
-            chars[slot], lines[slot], directives[slot] = profile.body_chars, profile.body_lines, profile.is_directive
+            chars[slot], lines[slot] = each.profile.body_chars, each.profile.body_lines
             if each.links or each.code_lines or each.code_chars:
                 others[slot] = (each.links, each.code_lines, each.code_chars)
-        return OutlineColumns(chars, lines, directives, others)
+        return OutlineColumns(chars, lines, others)
 
     def of_slots(self, slots: Collection[int]) -> OutlineColumns:
         """Those in these slots, in their order."""
@@ -54,7 +51,6 @@ class OutlineColumns:
         return OutlineColumns(
             [self.body_chars[slot] for slot in slots],
             [self.body_lines[slot] for slot in slots],
-            [self.directives[slot] for slot in slots],
             {place: each for place, each in others if each is not None},
         )
 
@@ -146,11 +142,6 @@ class Profiles(Mapping[str, Profile]):
         """The characters of the bodies of these; 0 of one without a profile."""
         chars = self._outlines.columns.body_chars
         return [0 if slot is None else chars[slot] for slot in map(self._outlines.slots.get, ids)]
-
-    def directives(self, ids: Iterable[str]) -> list[bool]:
-        """Of each of these, whether it may be a directive: what nobody has looked into has no profile, and may be anything."""
-        directives = self._outlines.columns.directives
-        return [slot is None or directives[slot] for slot in map(self._outlines.slots.get, ids)]
 
 
 NO_PROFILES = Profiles(NO_OUTLINES)

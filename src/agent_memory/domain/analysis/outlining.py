@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from agent_memory.domain.analysis.outline import Outline, Profile
-from agent_memory.domain.entry import Meta, StoredEntry
-from agent_memory.domain.planning.directives import is_directive, is_directive_kind
+from agent_memory.domain.entry import StoredEntry
 from agent_memory.domain.text.code_spans import find_code
 from agent_memory.domain.text.links import find_links
 
@@ -14,15 +13,11 @@ def outline_of(stored: StoredEntry) -> Outline:
     body = stored.body
     fences = find_code(body).fences if "```" in body or "~~~" in body else ()
     return Outline(
-        Profile(len(body), _lines(body), _commands(stored.meta, body)),
+        Profile(len(body), _lines(body)),
         links=tuple(dict.fromkeys(link.target for link in find_links(body) if link.target.startswith("id__"))),
         code_lines=sum(_lines(body[start:end]) for start, end in fences),
         code_chars=sum(end - start for start, end in fences),
     )
-
-
-def _commands(meta: Meta, body: str) -> bool:
-    return is_directive_kind(meta.kind) or is_directive(f"{meta.title}\n{meta.description}\n{body}")
 
 
 def _lines(text: str) -> int:

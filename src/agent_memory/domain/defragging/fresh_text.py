@@ -55,8 +55,8 @@ def origin_of_fresh_text(before: str, after: str, untrusted: tuple[Untrusted, ..
     """The least trusted origin of the sentences of `after` that `before` does not hold.
 
     `external` for a directive that is no directive of the sources in other words, and for what an untrusted entry says;
-    `agent` for what names something to type or open that no source names; else `user`, so that rewording and connecting
-    words change nothing.
+    `agent` for any other sentence that no source holds, or that names something to type or open that no source names;
+    else `user`, so that rewording changes nothing.
     """
     known = {_plain(sentence) for sentence in statements(before)}
     fresh = [sentence for sentence in statements(after) if _plain(sentence) not in known]
@@ -73,9 +73,10 @@ def _origin_of(sentence: str, sources: _Sources, untrusted: tuple[Untrusted, ...
     new_terms = content_terms(sentence) - sources.terms
     if any(_is_from(each, new_terms, new_tokens) for each in untrusted):
         return Origin.EXTERNAL
-    if is_directive(sentence) and (new_tokens or not _is_restated(sentence, sources.clauses)):
+    is_new = bool(new_tokens) or not _is_restated(sentence, sources.clauses)
+    if is_new and is_directive(sentence):
         return Origin.EXTERNAL
-    return Origin.AGENT if new_tokens else Origin.USER
+    return Origin.AGENT if is_new else Origin.USER
 
 
 def _is_restated(sentence: str, said: tuple[Clause, ...]) -> bool:

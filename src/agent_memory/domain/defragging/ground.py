@@ -14,6 +14,7 @@ from agent_memory.domain.defragging.fresh_text import Untrusted, untrusted_entri
 from agent_memory.domain.entry import Listed, Meta, Usage
 from agent_memory.domain.entry_reads import reads_of
 from agent_memory.domain.planning.linking import Targets
+from agent_memory.domain.planning.taken_ids import TakenBesides
 from agent_memory.domain.text.folded_name import folded_name
 
 
@@ -39,9 +40,9 @@ class Ground:
         return self.facts.taken_ids | self._spelled.keys()
 
     @property
-    def taken_ids(self) -> frozenset[str]:
-        """Every id that is not free, casefolded."""
-        return self._taken | {id.casefold() for id in self.minted}
+    def taken_ids(self) -> TakenBesides:
+        """Every id that is not free, casefolded; to be added to for one action."""
+        return TakenBesides(self._taken, self.minted)
 
     @cached_property
     def untrusted(self) -> tuple[Untrusted, ...]:

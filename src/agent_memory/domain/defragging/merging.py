@@ -67,7 +67,7 @@ def split(action: Split, source: StoredEntry, ground: Ground) -> Result[Outcome,
     taken = ground.taken_ids
     for part in parts:
         id = mint_id(part.title, source.meta.created_at_ms, taken)
-        taken |= {id.casefold()}
+        taken.add(id)
         metas.append(part_meta(id, part.title, source.entry, part.tags, ground))
     metas[0] = evolve(metas[0], aliases=ids_and_aliases((source.meta,)))
     return _new_entries(tuple(zip(metas, parts, strict=True)), (source,), (), ground)

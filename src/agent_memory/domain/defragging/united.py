@@ -10,7 +10,7 @@ from agent_memory.domain.entry import MemoryEntry, Meta, Source, Usage
 from agent_memory.domain.planning.drafts import stored_tags
 from agent_memory.domain.planning.provenance import with_source
 from agent_memory.domain.planning.statements import statements
-from agent_memory.domain.tiering.eligibility import best_tier, is_directive_entry
+from agent_memory.domain.tiering.eligibility import best_tier
 from agent_memory.domain.tiering.vouched import is_vouched_for
 from agent_memory.domain.tiers import Tier
 from agent_memory.domain.vocabulary import Origin, furthest, highest, least_trusted, strictest
@@ -86,11 +86,7 @@ def _vouched_by(sources: tuple[MemoryEntry, ...]) -> str | None:
         return None
     known = {sentence for each in vouched for sentence in statements(said_by(each))}
     others = (each for each in sources if not is_vouched_for(each.meta))
-    is_for_all = all(
-        best_tier(each.meta, is_directive_entry(each.meta, each.body)) is Tier.HOT
-        or known.issuperset(statements(said_by(each)))
-        for each in others
-    )
+    is_for_all = all(best_tier(each.meta) is Tier.HOT or known.issuperset(statements(said_by(each))) for each in others)
     return vouched[0].meta.promoted_by if is_for_all else None
 
 

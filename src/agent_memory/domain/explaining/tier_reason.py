@@ -23,7 +23,6 @@ class TierStanding:
 
     meta: Meta
     tier: Tier
-    is_directive: bool
     usage: Usage
     now_ms: int
     archived: bool = False
@@ -37,7 +36,7 @@ class TierStanding:
     @property
     def best(self) -> Tier:
         """The nearest tier that it may have."""
-        return best_tier(self.meta, self.is_directive)
+        return best_tier(self.meta)
 
     @property
     def parts(self) -> ScoreParts:
@@ -80,7 +79,7 @@ def _why_hot(standing: TierStanding) -> str:
     if standing.meta.pinned:
         return "You pinned it; `memory unpin` lets it compete for its place again."
     if standing.best is not Tier.HOT:
-        return f"The next defrag takes it out: {why_not_nearer(standing.meta, standing.is_directive)}."
+        return f"The next defrag takes it out: {why_not_nearer(standing.meta)}."
     if is_vouched_for(standing.meta):
         return "You vouched for it with `memory promote`."
     return "Defrag chose it; it stays until it is left out twice in a row, or a clearly better note needs its room."
@@ -92,7 +91,7 @@ def _why_not_hot(standing: TierStanding) -> str:
         return f"It expired on {iso_of(meta.expires_at_ms)[:10]}; the next defrag archives it."
     if standing.best is not Tier.HOT:
         nearest = "It can be warm at most" if standing.best is Tier.WARM else "It is shown to nobody unasked"
-        return f"{nearest}: {why_not_nearer(meta, standing.is_directive)}."
+        return f"{nearest}: {why_not_nearer(meta)}."
     if not standing.tiers_decided:
         return "No defrag has decided yet what is in front of every session; `memory defrag` does."
     if not standing.decided_since:

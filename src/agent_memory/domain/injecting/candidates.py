@@ -10,9 +10,8 @@ from operator import neg
 
 from agent_memory.domain.entry import Listed, StoredEntry
 from agent_memory.domain.injecting.place import Place, may_be_injected, those_let_through
-from agent_memory.domain.injecting.without_orders import without_orders
 from agent_memory.domain.packed_entries import chosen, column_of
-from agent_memory.domain.tiering.eligibility import best_tier, is_directive_entry
+from agent_memory.domain.tiering.eligibility import best_tier, cites_a_turn, told_of
 from agent_memory.domain.tiers import Tier
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Importance, Kind
 from agent_memory.values import frozen
@@ -51,15 +50,11 @@ class Shown:
 
 def shown(stored: StoredEntry, section: str | None = None) -> Shown | None:
     """How much of a note may be shown; None for nothing. `section` is that of its kind unless it is named."""
-    nearest = best_tier(stored.meta, is_directive_entry(stored.meta, stored.body))
-    if nearest is Tier.COLD and stored.meta.kind is Kind.HANDOFF:
-        told = without_orders(stored)
-        nearest = Tier.COLD if told is None else best_tier(stored.meta, is_directive=False)
-        stored = told or stored
-    if nearest is Tier.COLD:
+    told = told_of(stored)
+    if told is None:
         return None
-    is_whole = nearest is Tier.HOT and not stored.listed.conflicted
-    return Shown(stored, section or SECTION_OF[stored.meta.kind], is_whole)
+    is_whole = (best_tier(told.meta) is Tier.HOT or cites_a_turn(told.meta)) and not told.listed.conflicted
+    return Shown(told, section or SECTION_OF[told.meta.kind], is_whole)
 
 
 def candidates(

@@ -1,15 +1,17 @@
 """Directives: sentences that tell an agent what to do. What no person said must not become one of an agent's orders (P19).
 
-The rule errs towards calling a sentence a directive: a note that is held back from the hot tier is still found by search,
-an order that a web page slipped in is not taken back.
+This is only the second guard: the first is where words come from (`origin`). It errs towards calling a sentence a
+directive: of an agent's note such a sentence is not told unasked, and is still found by search. Nothing is looked for
+inside code.
 """
 
 from __future__ import annotations
 
 import re
+import unicodedata
+from collections.abc import Iterator
 
 from agent_memory.domain.planning.statements import statements
-from agent_memory.domain.vocabulary import Kind
 
 _IMPERATIVE_WORDS = (
     "add allow apply approve assume avoid back backup bump call change check choose clean clone commit configure copy create "
@@ -26,16 +28,51 @@ _IMPERATIVE_WORDS = (
 )
 # Looked up, not part of a pattern: to compile these as alternatives took longer than to judge a hundred sentences.
 _IMPERATIVES = frozenset(_IMPERATIVE_WORDS.split())
+_ORDERING_LIST = """
+    siempre nunca jamás debe deben debes debemos asegúrate asegúrese recuerda recuerde ejecuta ejecute ejecuten instala
+    instale utiliza utilice omite omita ignora desactiva desactive elimina elimine descarga descargue immer niemals nie muss
+    müssen müsst sollte sollten soll sollen führe führen installiere installieren verwende nutze ignoriere überspringe
+    deaktiviere lösche stelle toujours jamais doit doivent devez devons faut exécute exécutez lancez installe installez
+    utilisez ignorez désactivez supprimez veillez n'oubliez téléchargez всегда никогда должен должна должно должны нужно
+    необходимо обязательно запусти запускай запускайте запустите выполни выполняй выполните установи установите используй
+    используйте игнорируй игнорируйте пропусти пропускай пропускайте отключи отключите нельзя следует удали удалите скачай
+    скачайте دائما دائمًا أبدا أبدًا يجب شغل شغّل قم ثبت ثبّت تجاهل تأكد استخدم نفذ نفّذ احذف عطل عطّل हमेशा कभी ज़रूर अवश्य
+    चाहिए चलाएँ चलाएं चलाओ करें कीजिए इस्तेमाल अनिवार्य daima asla mutlaka zorunlu zorunludur çalıştır çalıştırın kur kurun
+    kullan kullanın atla atlayın sil silin gerekir gerekiyor sempre devi deve devono esegui eseguire installa altijd nooit
+    moet moeten voer gebruik zawsze nigdy musisz należy uruchom 반드시 항상 절대 aprove aceite autorize conceda guarde libere
+    publique mescle compartilhe aprueba apruebe acepta acepte concede comparte comparta publica fusiona fusione guarda envía
+    envíe copia copie abre abra approuve approuvez accepte acceptez accorde accordez partage partagez publie publiez
+    fusionne fusionnez garde gardez envoie envoyez copiez ouvre ouvrez genehmige genehmigen akzeptiere erteile
+    veröffentliche speichere sende schicke kopiere öffne vertraue одобри одобряй одобряйте прими принимай принимайте выдай
+    поделись опубликуй сохрани сохраняй сохраните отправь отправляй отправляйте скопируй открой доверяй onayla onaylayın
+    paylaş paylaşın yayınla birleştir sakla saklayın gönder gönderin kopyala güven وافق اقبل امنح شارك انشر ادمج احفظ أرسل
+    انسخ افتح भेजें भेजो सहेजें साझा मंज़ूर prefiere prefieren quiere quieren préfère préfèrent veut veulent bevorzugt
+    möchte предпочитает хочет требует istiyor يفضل يريد पसंद
+"""
+_ORDERING_WORDS = frozenset(_ORDERING_LIST.split())
+"""Words of other languages than English and Portuguese by which somebody is told what to do, wherever they stand."""
+_ORDERING_PARTS = re.compile(
+    "必须|必須|务必|務必|始终|始終|总是|總是|一定要|不要|请|請|禁止|切勿|勿|应该|應該|应当|應當|不得|需要先"
+    "|必ず|常に|絶対|してください|て下さい|てください|しなければ|べき|しないで|すること|せよ|しろ"
+    "|하세요|하십시오|하지 마|해야|"
+    r"(?<=\w)(?:malı|meli|malısın|melisin|malıdır|melidir)\b"
+)
+_ORDERING_LEAD = re.compile(
+    "(?:运行|執行|执行|安装|安裝|忽略|跳过|跳過|使用|删除|刪除|下载|下載|実行|无视|無視|関閉|关闭|批准|接受|授予|分享|发布|合并|保存|发送|复制|打开|信任|用户希望|用户偏好)"
+)
 _LEAD = re.compile(
-    r"(?:please|kindly|also|then|so|first|next|finally|instead|now|just|important|note|warning|rule|por favor|então|depois|também)[,:]?\s+",
+    r"(?:please|kindly|also|then|so|first|next|finally|instead|now|just|important|note|warning|rule|todo|por favor|então|depois|também|[a-z]{3,}ly)"
+    r"[,:]?\s+",
     re.IGNORECASE,
 )
+_DECORATION = re.compile(r"[^\w\"'“‘*_`(\[#$./~-]+")
+"""Check marks, arrows, bars and the like in front of a sentence."""
 _QUOTES = re.compile(r"[\"'“‘*_`(\[]*")
 # "add-ons", "set = 3" and "fix 3f2a9c1" name things.
 _VERB = re.compile(r"(\w++)(?![-=(.:/]|\s*=|\s+`?[0-9a-fA-F]{7,40}\b)")
 # Before another clause: "when X, run Y", "before building run Y".
 _CONDITION = re.compile(
-    r"(?:when|whenever|if|before|after|once|every time|each time|to|for|in|on|with|quando|se|antes|depois|para|ao)\b",
+    r"(?:when|whenever|if|before|after|once|every|each|at|during|to|for|in|on|with|quando|se|antes|depois|para|ao|em)\b",
     re.IGNORECASE,
 )
 _LATER_VERB = re.compile(
@@ -43,7 +80,7 @@ _LATER_VERB = re.compile(
     re.IGNORECASE,
 )
 _CONDITIONED_RUN = re.compile(
-    r"\b(?:before|after|when|whenever|to)\s+\w+(?:\s+\w+){0,3}\s+(?:run|execute|call|use|fetch|curl|install|rode|execute)\b",
+    r"\b(?:before|after|when|whenever|to|in|on|at|for|during|every|each)\s+\w+(?:\s+\w+){0,3}\s+(?:run|execute|call|use|fetch|curl|install|rode|execute)\b",
     re.IGNORECASE,
 )
 # A sentence may begin with anything and still end in an order.
@@ -69,6 +106,8 @@ _MODAL = re.compile(
     r"deve(?:m|mos|ria|riam)?|precisa(?:m|mos)? (?!de)|tem (?:que|de)|têm (?:que|de)|é (?:obrigatório|proibido|preciso|necessário))\b",
     re.IGNORECASE,
 )
+# "It failed with: must be a string" tells what happened.
+_REPORT = re.compile(r"\b(?:failed with|was found|were found|falhou com|foi encontrad[oa])\b", re.IGNORECASE)
 # "never returns" and "is always stale" describe; "always run", "never commit" and "agents always …" command.
 _ALWAYS = re.compile(
     r"\b(?:(?:you|we|agents?|everyone|developers?)\s+(?:should\s+|must\s+)?(?:always|never)\b|"
@@ -80,88 +119,95 @@ _DESCRIBED = re.compile(
     re.IGNORECASE,
 )
 _PROHIBITION = re.compile(
-    r"do not|don['’]t|no\s+\w+ing\b|(?<!when )(?<!how )(?<!where )(?<!why )(?<!whether )(?<!what )(?<!or )not?\s+to\b|não\s+\w+|\b(?:please|you)\s+(?:do not|don['’]t|cannot|can['’]t|may not)\b",
+    r"do not|don['’]t|no\s+\w+ing\b|(?<!when )(?<!how )(?<!where )(?<!why )(?<!whether )(?<!what )(?<!or )(?<!as )not?\s+to\b|não\s+\w+|\b(?:please|you)\s+(?:do not|don['’]t|cannot|can['’]t|may not)\b",
     re.IGNORECASE,
 )
 _ADDRESS = re.compile(
     r"\b(?:make sure|be sure|remember to|don['’]t forget|ignore (?:all |any |the )?(?:previous|prior|above|earlier|other)|from now on|the (?:correct|right|proper|only|recommended) "
-    r"(?:way|procedure|command|step)|(?:the |our |company |project |team |security )(?:policy|rule|requirement|mandate|standard)|you are (?:now |allowed |authorized |required )|"
+    r"(?:way|procedure|command|step)|(?:the |our |company |project |team |team['’]s |security )(?:policy|rule|requirement|mandate|standard)|you are (?:now |allowed |authorized |required )|"
     r"as (?:an|the) (?:ai|agent|assistant)|certifique-se|lembre-se|a partir de agora|de agora em diante)\b"
     r"|\b(?:curl|wget)\b[^\n]*\|\s*(?:sudo\s+)?(?:ba|z|da)?sh\b",
     re.IGNORECASE,
 )
+_ASKED = re.compile(
+    r"^(?:please\s+)?(?:can|could|would|will) (?:you|we)\b|\bplease\b|^(?:(?:você |o senhor )?pode(?:s|ria)?|dá para)\b|\bpor favor\b"
+    r"|^is there (?:any |a |some )?way (?:to|that|we|you)\b|^(?:(?:can|could|should|would)n['’]t|why (?:don['’]t|not|can['’]t)) (?:we|you|it|this|that)\b"
+    r"|^why not\b|^(?:how|what) about\b|^what if we\b|^não (?:dá|seria|podemos|podíamos)\b|^(?:e se|que tal)\b"
+    r"|^¿?(?:puedes|podrías|podéis|podemos|podríamos|puede|podría)\b|^(?:kannst|könntest|könnt|könnten|können|würdest) |\bbitte\b"
+    r"|^(?:peux|pourrais|pouvez|pourriez|est-ce que tu peux)\b|s['’]il (?:te|vous) plaît|^(?:не )?(?:мог|можешь|можете|могли)\w*\b|пожалуйста"
+    r"|能不能|能否|可不可以|^(?:你|您|我们)?(?:可以|能|请|麻烦)|可以.*吗|(?:して|で)(?:くれ|もらえ|いただけ|くださ)|[ea]bilir mi(?:s[ıi]n|yiz)|lütfen"
+    r"|^هل (?:يمكن|تستطيع|بإمكان)|من فضلك|^क्या (?:आप|तुम|हम)\b|कृपया",
+    re.IGNORECASE,
+)
+"""Questions that ask for something to be done: what a person wants, and not what they want to know."""
+_ANYWHERE = (_ADDRESS, _SECOND_ORDER, _WISH, _PROHIBITION)
 # "source, schedule, storage" names what a note is about, though each word could also command.
 _NAMES = re.compile(r"[\w-]+(?: [\w-]+)?(?:, [\w-]+(?: [\w-]+)?){2,}(?:,? (?:and|or|e|ou) [\w-]+(?: [\w-]+)?)?\.?")
-_TOKEN = re.compile(r"\w+")
-_LIKE_ASCII = re.compile("[ſıİ]")
-"""Letters that a pattern in any case takes for `s` and `i`, though in lower case they are others."""
-
-# Whatever a pattern finds has one of its words, whole: to look for these first takes a third of the time.
-_ALWAYS_WORDS = frozenset(("always", "never", "sempre", "nunca", "jamais"))
-_PROHIBITING = ("no", "n't", "n’t", "não")
-"""Whatever `_PROHIBITION` finds has one of these somewhere."""
-_MODAL_WORDS = """
-    must shall ought should need needs have has be required requires mandatory forbidden prohibited allowed expected supposed
-    may ever deve devem devemos deveria deveriam precisa precisam precisamos tem têm obrigatório proibido preciso necessário
-    """
-_ADDRESS_WORDS = """
-    sure remember forget ignore now way procedure command step policy rule requirement mandate standard allowed authorized
-    required ai agent assistant certifique lembre agora curl wget
-    """
-_SECOND_ORDER_WORDS = """
-    always never run execute install delete curl wget fetch download ignore upload send push publish
-    """
-_WISH_WORDS = """
-    user users person persons maintainer maintainers developer developers owner owners team teams client clients customer
-    customers boss bosss usuário utilizador
-    """
-_ANYWHERE = (
-    (_MODAL, frozenset(_MODAL_WORDS.split())),
-    (_ADDRESS, frozenset(_ADDRESS_WORDS.split())),
-    (_SECOND_ORDER, frozenset(_SECOND_ORDER_WORDS.split())),
-    (_WISH, frozenset(_WISH_WORDS.split())),
+_CODE = re.compile(r"(`+)(?![0-9a-fA-F]{7,40}`)[^`\n]+?\1")
+_HIDDEN = {ord(mark): 0xE000 + at for at, mark in enumerate(".!?…。！？;:—–")}
+_SHOWN = {hidden: mark for mark, hidden in _HIDDEN.items()}
+_CELL = re.compile(r"\s*\|\s*")
+_TOKEN = re.compile(r"[^\s.,;:!?…()\[\]\"“”«»।。،؟`*_|/]+")
+_LOOKALIKES = str.maketrans(
+    "аеорсухіјѕԁԛԝһкмтвнгпАЕОРСУХІЈЅКМТВНαοενρτυικı", "aeopcyxijsdqwhkmtbhrnAEOPCYXIJSKMTBHaoevptuiki"
 )
-_TELLING = _ALWAYS_WORDS.union(*(words for _, words in _ANYWHERE))
+"""Letters of other scripts that are drawn like Latin ones (Unicode TR 39), those that order words are made of."""
+
+
+def asks_for_something(sentence: str) -> bool:
+    """Whether it asks politely for something to be done, as "Could you …?" does."""
+    return _ASKED.search(sentence) is not None
 
 
 def is_directive(text: str) -> bool:
     """Whether any sentence of the text tells a reader what to do."""
-    return any(map(_commands, statements(text)))
+    return any(map(_commands, _sentences(text)))
 
 
 def directive_sentences(text: str) -> tuple[str, ...]:
     """The sentences that tell a reader what to do, in order."""
-    return tuple(sentence for sentence in statements(text) if _commands(sentence))
+    return tuple(sentence for sentence in _sentences(text) if _commands(sentence))
 
 
-def is_directive_kind(kind: Kind) -> bool:
-    """Whether every entry of this kind says what to do, however it is worded."""
-    return kind in (Kind.PREFERENCE, Kind.CONVENTION)
+def _sentences(text: str) -> Iterator[str]:
+    """The statements of a text, of which none ends inside code."""
+    if "`" not in text:
+        yield from statements(text)
+        return
+    hidden = _CODE.sub(lambda code: code[0].translate(_HIDDEN), text)
+    yield from (sentence.translate(_SHOWN) for sentence in statements(hidden))
 
 
 def _commands(sentence: str) -> bool:
+    plain = unicodedata.normalize("NFKC", sentence)
+    read = (plain,) if plain.isascii() else (plain, plain.translate(_LOOKALIKES))
+    parts = {part for each in read for part in (each, *(_CELL.split(_CODE.sub("`code`", each)) if "|" in each else ()))}
+    return any(_is_order(_DECORATION.sub("", part, count=1) if _DECORATION.match(part) else part) for part in parts)
+
+
+def _is_order(sentence: str) -> bool:
     if _NAMES.fullmatch(sentence) and not _ALWAYS.search(sentence):
         return False
+    # What stands in code is a name of something; that it stands there is left.
+    sentence = _CODE.sub("`code`", sentence)
     if _begins_with_imperative(sentence) or ("`" in sentence and _COMMAND_IN_CODE.search(sentence)):
         return True
     if _CONDITION.match(sentence) and (_has_later_imperative(sentence) or _CONDITIONED_RUN.search(sentence)):
         return True
-    return _commands_anywhere(sentence)
+    if _is_always(sentence) or any(pattern.search(sentence) for pattern in _ANYWHERE):
+        return True
+    if (sentence.endswith(("?", "？", "؟")) and asks_for_something(sentence)) or (
+        _MODAL.search(sentence) and not _REPORT.search(sentence)
+    ):
+        return True
+    return _is_order_elsewhere(sentence)
 
 
-def _commands_anywhere(sentence: str) -> bool:
-    """Whether some word in it, wherever it stands, makes it an order."""
-    low = sentence.lower()
-    if any(map(low.__contains__, _PROHIBITING)) and _PROHIBITION.search(sentence):
+def _is_order_elsewhere(sentence: str) -> bool:
+    """Whether it gives an order in another language than English and Portuguese."""
+    if not _ORDERING_WORDS.isdisjoint(_TOKEN.findall(sentence.lower())):
         return True
-    if not low.isascii() and _LIKE_ASCII.search(sentence):
-        return _is_always(sentence) or any(pattern.search(sentence) for pattern, _ in _ANYWHERE)
-    words = _TELLING.intersection(_TOKEN.findall(low))
-    if not words:
-        return False
-    if not words.isdisjoint(_ALWAYS_WORDS) and _is_always(sentence):
-        return True
-    return any(pattern.search(sentence) for pattern, needed in _ANYWHERE if not words.isdisjoint(needed))
+    return not sentence.isascii() and bool(_ORDERING_PARTS.search(sentence) or _ORDERING_LEAD.match(sentence))
 
 
 def _is_always(sentence: str) -> bool:

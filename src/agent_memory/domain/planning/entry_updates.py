@@ -25,7 +25,7 @@ from agent_memory.domain.planning.provenance import (
     source_of,
     with_source,
 )
-from agent_memory.domain.planning.salience import lost_salience
+from agent_memory.domain.planning.salience import actionable_tokens, lost_salience
 from agent_memory.domain.planning.statements import statements
 from agent_memory.domain.text.derive import derive_description
 from agent_memory.domain.text.links import find_links
@@ -86,10 +86,12 @@ def _with_provenance(
         return Failure((CHANGES_NOTHING,))
     fresh = _fresh_sentences(old, new)
     # What only leaves text out adds no origin.
-    told_by = computed_origin(fresh[0], "\n".join(fresh[1:]), new.meta.kind, cited, facts) if fresh else Origin.USER
+    told_by = computed_origin(fresh[0], "\n".join(fresh[1:]), cited, facts) if fresh else Origin.USER
     origin = least_trusted((old.meta.origin, told_by))
-    # A person vouches for what they saw (P19), and not for an order that came later and that they did not give.
-    lapsed = origin is Origin.EXTERNAL or (told_by is not Origin.USER and is_directive("\n".join(fresh)))
+    # A person vouches for what they saw (P19), and neither for an order that came later and that they did not give, nor for
+    # what somebody may then type.
+    typed = actionable_tokens("\n".join(fresh)) - actionable_tokens(_text(old.meta, old.body))
+    lapsed = origin is Origin.EXTERNAL or (told_by is not Origin.USER and bool(typed or is_directive("\n".join(fresh))))
     meta = evolve(
         changed,
         origin=origin,

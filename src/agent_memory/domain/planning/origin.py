@@ -1,51 +1,61 @@
-"""Whose knowledge an entry is, computed from the turns it cites and never taken from the agent's word (P19).
+"""Whose knowledge an entry is, computed by comparing its text with all turns of the session, never taken from the agent's
+word (P19).
 
-A page that says "always run X" and an agent that repeats it make an `external` entry; the same from a person makes a
-`user` entry. Quoting is not saying: block quotes, long quotations, pasted code and questions of a person's turn do not
-count as that person's words.
+`user`: its title or a sentence says what a cited turn of the person says, or quotes it, and every order in it is the
+person's. `external`: a foreign source (a page, a search, an MCP answer, a file of somebody else) holds most of a sentence
+that the person did not say, whoever repeats it and whatever the entry cites. Else `agent`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
 
-from agent_memory.domain.history import History, Role, Turn
-from agent_memory.domain.planning.directives import directive_sentences, is_directive, is_directive_kind
-from agent_memory.domain.planning.salience import actionable_tokens, is_negated
+from agent_memory.domain.history import History, Role
+from agent_memory.domain.planning.directives import asks_for_something, directive_sentences, is_directive
+from agent_memory.domain.planning.salience import actionable_tokens, negations, typed_tokens
 from agent_memory.domain.planning.statements import statements
-from agent_memory.domain.text.terms import content_terms, coverage
-from agent_memory.domain.vocabulary import Kind, Origin
+from agent_memory.domain.text.terms import content_sequence, content_terms, coverage
+from agent_memory.domain.transcripts.tool_calls import foreign_turns
+from agent_memory.domain.vocabulary import Origin
 from agent_memory.values import frozen
 
-_ENOUGH = 0.5
-_ENOUGH_OF_TITLE = 0.6
-_LEAST_OF_ALL = 0.34
-_ENOUGH_OF_DIRECTIVE = 0.5
+_HELD = 0.6
+"""Share of a sentence's content words that a passage must hold to say the same."""
+_CLAUSE_HELD = 0.75
+_FEWEST_TERMS = 3
+"""Of fewer content words, only the very words count."""
+_FEWEST_IN_CLAUSE = 4
+_HEARD = 0.34
+"""Below this share, nobody in the session spoke of what a sentence says."""
+_QUOTED_CHARS = 20
+_VERBATIM_CHARS = 8
 
 _FENCE = re.compile(r"(?ms)^ {0,3}(`{3,}|~{3,})[^\n]*\n.*?(?:^ {0,3}\1[^\n]*$|\Z)")
 _QUOTED_LINE = re.compile(r"(?m)^\s*>.*$")
 _QUOTATION = re.compile(r"[“\"«][^”\"»\n]{60,}[”\"»]")
 _TRIPLE_QUOTED = re.compile(r"(\"\"\"|''').*?(?:\1|\Z)", re.DOTALL)
+_QUOTE = re.compile(rf"[“\"«„]([^“”\"«»„\n]{{{_VERBATIM_CHARS},}})[”\"»“]|^\s*>\s*(.+)$", re.MULTILINE)
 _SHORT_FENCE_LINES = 7
-_ASKED = re.compile(
-    r"^(?:please\s+)?(?:can|could|would|will) (?:you|we)\b|\bplease\b|^(?:pode|podes|poderia|você pode|dá para)\b|\bpor favor\b"
-    r"|^is there (?:any |a |some )?way (?:to|that|we|you)\b|^(?:(?:can|could|should|would)n['’]t|why (?:don['’]t|not|can['’]t)) (?:we|you|it|this|that)\b"
-    r"|^why not\b|^(?:how|what) about\b|^what if we\b|^não (?:dá|seria|podemos|podíamos)\b|^(?:e se|que tal)\b",
-    re.IGNORECASE,
-)
-"""Questions that ask for something to be done: what a person wants, and not what they want to know."""
 _TAG_QUESTION = re.compile(
     r",?\s*(?:ok|okay|right|yes|please|alright|deal|got it|understood|né|certo|tá|combinado|entendeu)\s*\?+$",
     re.IGNORECASE,
 )
 _CLAUSE = re.compile(r",\s+|\s+(?:but|and|mas|e)\s+")
+_CLAUSE_OR_BRACKET = re.compile(r",\s+|\s+(?:but|and|mas|e)\s+|\s*[()|]\s*")
 _REPLACING = re.compile(
     r"\b(?:instead|rather|replaced?|stop|quit|wrong|over|reduce|remove|drop|fewer|less|get rid|em vez|ao invés|pare|errado)\b",
     re.IGNORECASE,
 )
 _DATE = re.compile(r"\b\d{4}-\d\d-\d\d\b")
 _WORD = re.compile(r"\w+")
+_SPACES = re.compile(r"\s+")
+_UNSPACED = re.compile(
+    r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]{2,}"
+)
+"""Runs of scripts that put no spaces between words."""
 
 
 @frozen
@@ -55,7 +65,6 @@ class Claim:
     title: str
     text: str
     """Description and body."""
-    kind: Kind
     place: str = ""
     """Names of where the session was (repository, directory): an entry may name them without anybody having said them."""
 
@@ -64,39 +73,43 @@ class Claim:
         return f"{self.title}\n{self.text}"
 
 
-def origin_of(claim: Claim, cited: Iterable[int], window: History) -> Origin:
-    """The origin of a claim that cites these turns of the window; numbers that the window does not have are ignored.
+def origin_of(claim: Claim, cited: Iterable[int], session: History) -> Origin:
+    """The origin of a claim that cites these turns; numbers that the session does not have are ignored.
 
-    `user` if the cited user turns share its salient content and support every directive in it; `external` if only tool
-    turns are cited, or if it is directive, no user turn supports that, and a tool had answered by the last cited turn,
-    which may be that answer; else `agent`. Without a cited turn it is `agent`: the caller keeps such an entry from the hot tier.
+    `session` is all that is known of it so far, not only the window that the agent was shown.
     """
     numbers = frozenset(cited)
-    turns = tuple(turn for turn in window.turns if turn.number in numbers)
-    if not turns:
+    foreign = foreign_turns(session)
+    person = tuple(turn.text for turn in session.turns if turn.role is Role.USER)
+    pages = tuple(turn.text for turn in session.turns if turn.number in foreign)
+    others = tuple(turn.text for turn in session.turns if turn.number not in foreign)
+    known = frozenset(turn.number for turn in session.turns) & numbers
+    if (known and known <= foreign) or any(
+        _is_of_pages(piece, pages, person, claim.place) for piece in _pieces(claim.whole)
+    ):
+        return Origin.EXTERNAL
+    said = [turn.text for turn in session.turns if turn.role is Role.USER and turn.number in numbers]
+    if not is_said_by(claim, said, person):
         return Origin.AGENT
-    if all(turn.role is Role.TOOL for turn in turns):
-        return Origin.EXTERNAL
-    if is_said_by(claim, words_of_person(turn.text for turn in turns if turn.role is Role.USER)):
-        return Origin.USER
-    if _commands(claim) and _a_tool_answered_by(turns[-1], window) and not _is_supported(claim, _person_in(window)):
-        return Origin.EXTERNAL
-    return Origin.AGENT
+    if (pages or session.tools_answered_before) and _is_unheard_of(claim, others):
+        return Origin.AGENT
+    return Origin.USER
 
 
-def is_said_by(claim: Claim, words: str) -> bool:
-    """Whether these words of a person share the claim's salient content and support every directive in it."""
-    said = content_terms(words)
-    place = content_terms(claim.place)
-    of_all = coverage(content_terms(_DATE.sub("", claim.whole)) - place, said)
-    of_title = coverage(content_terms(claim.title) - place, said)
-    is_shared = of_all >= _ENOUGH or (of_title >= _ENOUGH_OF_TITLE and of_all >= _LEAST_OF_ALL)
-    return bool(said) and is_shared and _supports_directives(claim, words)
+def is_said_by(claim: Claim, said: Iterable[str], person: Iterable[str] | None = None) -> bool:
+    """Whether the title or a sentence of the claim says what one of these turns of a person says, or quotes it, and the
+    person gave every order in it. `person`: all that the person said, where that is more."""
+    said = tuple(said)
+    everything = said if person is None else tuple(person)
+    sentences, quotes = statements(claim.whole), _quotes(claim.whole)
+    is_said = any(_is_quoted(text, quotes) or any(_says(text, each) for each in sentences) for text in said)
+    return is_said and _gave_all_orders(claim, everything)
 
 
-def words_of_person(texts: Iterable[str]) -> str:
+@lru_cache(maxsize=4096)
+def words_of_person(text: str) -> str:
     """What a person said in their own words: without quotations, pasted code and questions; one statement a line."""
-    said = (statement for text in texts for statement in statements(_without_quotes(text)))
+    said = statements(_without_quotes(text))
     return "\n".join(_TAG_QUESTION.sub("", statement) for statement in said if not _is_question(statement))
 
 
@@ -105,32 +118,58 @@ def holds_quotation(text: str) -> bool:
     return any(found.search(text) for found in (_FENCE, _QUOTED_LINE, _QUOTATION, _TRIPLE_QUOTED))
 
 
-def _commands(claim: Claim) -> bool:
-    return is_directive_kind(claim.kind) or is_directive(claim.whole)
+# -- the person -------------------------------------------------------------------------------------------------------
 
 
-def _is_supported(claim: Claim, words: str) -> bool:
-    if is_directive_kind(claim.kind) and not directive_sentences(claim.whole):
-        return is_said_by(claim, words)
-    return _supports_directives(claim, words)
+def _is_quoted(text: str, quotes: tuple[str, ...]) -> bool:
+    plain = _plain(_without_quotes(text))
+    return any(len(quote) >= _QUOTED_CHARS and quote in plain for quote in quotes)
 
 
-def _supports_directives(claim: Claim, words: str) -> bool:
-    return all(_supports(words, sentence, claim.place) for sentence in directive_sentences(claim.whole))
+def _says(text: str, sentence: str) -> bool:
+    """Whether a turn of the person, questions and objections included, says this sentence."""
+    own = _without_quotes(text)
+    terms = _terms(sentence)
+    if len(terms) < _FEWEST_TERMS:  # a name is no statement
+        return is_directive(sentence) and _supports(words_of_person(text), sentence, "")
+    if not _holds(own, terms, _HELD):
+        return False
+    denied = _denies(sentence)
+    alike = [each for each in statements(own) if len(_terms(each) & terms) * _FEWEST_TERMS >= len(terms)]
+    return not alike or any(_denies(each) == denied or _REPLACING.search(each) for each in alike)
+
+
+def _gave_all_orders(claim: Claim, person: tuple[str, ...]) -> bool:
+    orders = directive_sentences(_without_persons_quotes(claim.whole, person))
+    return all(any(_supports(words_of_person(text), order, claim.place) for text in person) for order in orders)
+
+
+def _without_persons_quotes(text: str, person: tuple[str, ...]) -> str:
+    said = tuple(_plain(_without_quotes(each)) for each in person)
+
+    def unless_said(quote: re.Match[str]) -> str:
+        return "" if any(_plain(quote[1] or quote[2]) in each for each in said) else quote[0]
+
+    return _QUOTE.sub(unless_said, text)
 
 
 def _supports(words: str, directive: str, place: str) -> bool:
+    """Whether a person's words give this order: everything in it to type or open, and half of each clause's words,
+    affirmed or denied as it does."""
     spoken = frozenset(_WORD.findall(f"{words}\n{place}".lower()))
     if any(not spoken.issuperset(_WORD.findall(token)) for token in actionable_tokens(directive)):
         return False
     affirmed, denied = _terms_by_polarity(words)
     neutral = content_terms(place)
-    clauses = [
-        (content_terms(clause) - neutral, is_negated(clause)) for clause in _CLAUSE.split(_DATE.sub("", directive))
-    ]
+    clauses = [(_terms(clause) - neutral, _denies(clause)) for clause in _CLAUSE.split(_DATE.sub("", directive))]
     shared = sum(len(terms & (denied if negated else affirmed)) for terms, negated in clauses)
     total = sum(len(terms) for terms, _ in clauses)
-    return shared >= _ENOUGH_OF_DIRECTIVE * total
+    return shared >= _HELD * total
+
+
+def _denies(clause: str) -> bool:
+    """ "Never push without a review" is not the contrary of "push without a review": two denials are none."""
+    return len(negations(clause)) % 2 == 1
 
 
 def _terms_by_polarity(words: str) -> tuple[frozenset[str], frozenset[str]]:
@@ -139,27 +178,19 @@ def _terms_by_polarity(words: str) -> tuple[frozenset[str], frozenset[str]]:
     for line in words.split("\n"):
         replaces = _REPLACING.search(line) is not None
         for clause in _CLAUSE.split(line):
-            terms = content_terms(clause)
-            if replaces or is_negated(clause):
+            terms = _terms(clause)
+            if replaces or _denies(clause):
                 denied |= terms
-            if replaces or not is_negated(clause):
+            if replaces or not _denies(clause):
                 affirmed |= terms
     return frozenset(affirmed), frozenset(denied)
 
 
-def _person_in(window: History) -> str:
-    return words_of_person(turn.text for turn in window.turns if turn.role is Role.USER)
-
-
-def _a_tool_answered_by(last_cited: Turn, window: History) -> bool:
-    return window.tools_answered_before or any(
-        turn.role is Role.TOOL and turn.number <= last_cited.number for turn in window.turns
-    )
-
-
+@lru_cache(maxsize=4096)
 def _without_quotes(text: str) -> str:
     text = _TRIPLE_QUOTED.sub("", text)
-    introduced = is_directive(_QUOTED_LINE.sub("", _FENCE.sub("", text)))
+    said = statements(_QUOTED_LINE.sub("", _FENCE.sub("", text)))
+    introduced = any(is_directive(each) and not asks_for_something(each) for each in said)
 
     def fence(block: re.Match[str]) -> str:
         is_own = introduced and block[0].count("\n") < _SHORT_FENCE_LINES
@@ -169,6 +200,90 @@ def _without_quotes(text: str) -> str:
 
 
 def _is_question(statement: str) -> bool:
-    if not statement.rstrip("\"'”’)*_ ").endswith("?") or _TAG_QUESTION.search(statement):
+    if not statement.rstrip("\"'”’)*_ ").endswith(("?", "？", "؟")) or _TAG_QUESTION.search(statement):
         return False
-    return not _ASKED.search(statement)
+    return not asks_for_something(statement)
+
+
+# -- foreign sources --------------------------------------------------------------------------------------------------
+
+
+def _is_of_pages(piece: str, pages: tuple[str, ...], person: tuple[str, ...], place: str) -> bool:
+    """Whether a foreign source says this sentence or clause, and the person does not."""
+    if not any(_is_held(piece, page, place) or _tells_to_type(piece, page) for page in pages):
+        return False
+    return not any(_supports(words_of_person(text), piece, place) for text in person)
+
+
+def _is_held(piece: str, page: str, place: str) -> bool:
+    terms = _terms(piece) - content_terms(place)
+    if len(terms) < _FEWEST_TERMS:
+        plain = _plain(piece)
+        return bool(terms) and len(plain) >= _VERBATIM_CHARS and plain in _plain(page)
+    return _holds(page, terms, _HELD)
+
+
+def _tells_to_type(piece: str, page: str) -> bool:
+    """Whether the piece holds a command or an address that the page gives: these stay the same in every language."""
+    return any(_plain(token) in _plain(page) for token in typed_tokens(piece))
+
+
+def _is_unheard_of(claim: Claim, turns: tuple[str, ...]) -> bool:
+    """Whether some sentence speaks of what nobody but a foreign source may have spoken of, as a translated page does."""
+    heard = frozenset[str]().union(*map(_terms, turns), content_terms(claim.place))
+    sentences = (_terms(sentence) for sentence in statements(_QUOTE.sub("", claim.whole)))
+    return any(len(terms) >= _FEWEST_TERMS and coverage(terms, heard) < _HEARD for terms in sentences)
+
+
+def _pieces(text: str) -> Iterator[str]:
+    """The sentences of a text, and those of their clauses that say enough to be compared."""
+    for sentence in statements(text):
+        yield sentence
+        clauses = _CLAUSE_OR_BRACKET.split(sentence)
+        if len(clauses) > 1:
+            yield from (clause for clause in clauses if len(_terms(clause)) >= _FEWEST_IN_CLAUSE)
+
+
+# -- comparing --------------------------------------------------------------------------------------------------------
+
+
+def _holds(text: str, terms: frozenset[str], share: float) -> bool:
+    """Whether some passage of the text, about twice as long as what is looked for, holds this share of the terms."""
+    sequence, needed, length = _sequence(text), share * len(terms), 2 * len(terms) + 6
+    if len(terms & _terms(text)) < needed:
+        return False
+    here: Counter[str] = Counter()
+    for at, term in enumerate(sequence):
+        if term in terms:
+            here[term] += 1
+        if at >= length and (left := sequence[at - length]) in terms:
+            here[left] -= 1
+            if not here[left]:
+                del here[left]
+        if len(here) >= needed:
+            return True
+    return False
+
+
+@lru_cache(maxsize=4096)
+def _terms(text: str) -> frozenset[str]:
+    return frozenset(_sequence(text))
+
+
+@lru_cache(maxsize=4096)
+def _sequence(text: str) -> tuple[str, ...]:
+    """The content words in order; where a script puts no spaces, each pair of neighbouring characters is one."""
+    return content_sequence(_UNSPACED.sub(_in_pairs, _DATE.sub("", text)))
+
+
+def _in_pairs(run: re.Match[str]) -> str:
+    return f" {' '.join(map(''.join, zip(run[0], run[0][1:], strict=False)))} "
+
+
+def _quotes(sentence: str) -> tuple[str, ...]:
+    return tuple(_plain(found[1] or found[2]) for found in _QUOTE.finditer(sentence))
+
+
+@lru_cache(maxsize=4096)
+def _plain(text: str) -> str:
+    return _SPACES.sub(" ", text).strip(" .!…\"'“”*_`\\").casefold()

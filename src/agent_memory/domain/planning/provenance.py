@@ -12,7 +12,7 @@ from agent_memory.domain.plan import PlanFacts
 from agent_memory.domain.planning.drafts import stored_line
 from agent_memory.domain.planning.origin import Claim, is_said_by, origin_of
 from agent_memory.domain.redacted_path import redact_path
-from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Harness, Kind, Origin
+from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Harness, Origin
 
 _MAX_CWD_CHARS = 400
 _MAX_AGENT_CHARS = 100
@@ -68,14 +68,14 @@ def with_source(sources: tuple[Source, ...], source: Source) -> tuple[Source, ..
     return (*sources, source)
 
 
-def computed_origin(title: str, text: str, kind: Kind, cited: tuple[Turn, ...], facts: PlanFacts) -> Origin:
+def computed_origin(title: str, text: str, cited: tuple[Turn, ...], facts: PlanFacts) -> Origin:
     """The origin of a text of this window (P19). A person's inline note is theirs as far as the entry says what it says."""
-    claim = Claim(title, text, kind, f"{facts.scope} {facts.entry.context.cwd or ''} {facts.window.cwd or ''}")
+    claim = Claim(title, text, f"{facts.scope} {facts.entry.context.cwd or ''} {facts.window.cwd or ''}")
     note = facts.entry.retrieval
     if isinstance(note, InlineNote):
-        is_persons = is_persons_note(facts) and is_said_by(claim, f"{note.title}\n{note.body}")
+        is_persons = is_persons_note(facts) and is_said_by(claim, (f"{note.title}\n{note.body}",))
         return Origin.USER if is_persons else Origin.AGENT
-    return origin_of(claim, (turn.number for turn in cited), facts.window)
+    return origin_of(claim, (turn.number for turn in cited), facts.session or facts.window)
 
 
 def is_persons_note(facts: PlanFacts) -> bool:

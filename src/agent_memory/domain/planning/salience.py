@@ -1,4 +1,5 @@
-"""Salient tokens: what a shorter text must not lose without saying so (code spans, paths, URLs, identifiers, numbers, negations)."""
+"""Salient tokens: what a shorter text must not lose without saying so (code spans, paths, URLs, identifiers, numbers,
+weekdays, negations)."""
 
 from __future__ import annotations
 
@@ -32,6 +33,7 @@ _MORE = tuple(
         r"(?<![\w/])(?:~|\.{1,2})?/[\w.@+-]+(?:/[\w.@+-]*)*",
         r"(?<!\w)@[\w.-]+/[\w.-]+",
         r"#\d+\b",
+        r"(?i)\b((?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:segunda|terça|quarta|quinta|sexta)-feira|sábado|domingo)s?\b",
     )
 )
 _HOST = r"\b[A-Za-z][\w-]+(?:\.[A-Za-z][\w-]+)+\b"
@@ -66,6 +68,11 @@ def actionable_tokens(text: str) -> frozenset[str]:
     return frozenset(token.strip("`").strip().lower() for token in _ACTIONABLE.findall(text))
 
 
+def typed_tokens(text: str) -> frozenset[str]:
+    """Those of them that are a command line or an address: they are the same in every language."""
+    return frozenset(token for token in actionable_tokens(text) if " " in token or "://" in token)
+
+
 def salient_tokens(text: str) -> frozenset[str]:
     """The salient tokens except negations: lower case, without backticks. The lines of fenced code count as tokens.
 
@@ -97,7 +104,7 @@ def lost_salience(before: str, after: str, drops: Iterable[str] = ()) -> tuple[s
     holding its phrase or any content word of it.
     """
     named = "\n".join(drops)
-    here = salient_tokens(after)
+    here = salient_tokens(after) | salient_tokens(named)
     kept = f"{after}\n{named}".lower()
     tokens = {token for token in salient_tokens(before) - here if not _holds(kept, token)}
     return tuple(sorted(tokens)) + _lost_negations(before, after, named)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import chain
 
 from agent_memory.domain.entry_lookup import Found, ids_in
 from agent_memory.values import frozen
@@ -17,7 +18,7 @@ class SpelledIds(Mapping[str, str]):
     def __getitem__(self, folded: str) -> str:
         ids = ids_in(self.found.bearers, folded)
         aliases = (alias for id in ids for alias in self.found.by_id[id].meta.aliases)
-        for spelled in (*ids, *aliases):
+        for spelled in chain(ids, aliases):
             if spelled.casefold() == folded:
                 return spelled
         raise KeyError(folded)

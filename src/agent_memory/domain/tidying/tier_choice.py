@@ -76,8 +76,12 @@ def chosen_tiers(request: DefragRequest, actions: Iterable[Action]) -> TierList:
 def _ranked(request: DefragRequest, actions: Iterable[Action]) -> _Candidates:
     entries, usage = _staying(request, actions)
     profiles = request.analysis.profiles
-    facts = tier_columns(entries, profiles, usage, request.now_ms)
-    ids, pinned = column_of(entries, "meta.id"), column_of(entries, "meta.pinned")
+    facts = tier_columns(entries, usage, request.now_ms)
+    ids = column_of(entries, "meta.id")
+    pinned = [
+        is_pinned and best is Tier.HOT
+        for is_pinned, best in zip(column_of(entries, "meta.pinned"), facts.best, strict=True)
+    ]
     scopes, created_at_ms = column_of(entries, "meta.scope"), column_of(entries, "meta.created_at_ms")
     title_chars = map(len, column_of(entries, "meta.title"))
     sizes = list(map(whole_chars, title_chars, profiles.body_chars(ids)))

@@ -1,34 +1,29 @@
-"""How near to an agent an entry may come unasked (P19)."""
+"""How near to an agent an entry may come unasked, and how much of it (P19)."""
 
 from __future__ import annotations
 
-from agent_memory.domain.entry import MemoryEntry, Meta
-from agent_memory.domain.planning.directives import is_directive, is_directive_kind
+from agent_memory.domain.entry import MemoryEntry, Meta, StoredEntry
+from agent_memory.domain.planning.directives import is_directive
+from agent_memory.domain.planning.salience import typed_tokens
+from agent_memory.domain.planning.statements import statements
+from agent_memory.domain.text.code_spans import find_code
 from agent_memory.domain.tiering.vouched import is_vouched_for
 from agent_memory.domain.tiers import Tier
 from agent_memory.domain.vocabulary import Origin, Sensitivity
 from agent_memory.values import evolve
 
 
-def is_directive_entry(meta: Meta, body: str) -> bool:
-    """Whether title, description or body tell a reader what to do, or the kind does."""
-    return is_directive_kind(meta.kind) or is_directive(f"{meta.title}\n{meta.description}\n{body}")
-
-
-def best_tier(meta: Meta, is_directive: bool) -> Tier:
+def best_tier(meta: Meta) -> Tier:
     """The nearest tier that an entry may have, whoever proposes another.
 
-    Secret: cold, whatever else holds. What a person vouches for or said: hot. What an agent concluded: hot, unless it
-    tells an agent what to do (cold), or cites no turn of a session and no person pinned it (warm). What only tools, pages
-    or files said: cold.
+    Secret: cold, whatever else holds. What the person said or vouches for: hot, and nothing else is. What an agent
+    concluded: warm. What a foreign source said: cold.
     """
     if meta.sensitivity is Sensitivity.SECRET:
         return Tier.COLD
     if is_vouched_for(meta) or meta.origin is Origin.USER:
         return Tier.HOT
-    if meta.origin is Origin.EXTERNAL or is_directive:
-        return Tier.COLD
-    return Tier.HOT if meta.pinned or cites_a_turn(meta) else Tier.WARM
+    return Tier.COLD if meta.origin is Origin.EXTERNAL else Tier.WARM
 
 
 def cites_a_turn(meta: Meta) -> bool:
@@ -37,19 +32,75 @@ def cites_a_turn(meta: Meta) -> bool:
 
 
 def needs_vouching(entry: MemoryEntry) -> bool:
-    """Whether an entry that says this comes before an agent unasked only at a person's word for it."""
-    unvouched = evolve(entry.meta, promoted_by=None)
-    return best_tier(unvouched, is_directive_entry(unvouched, entry.body)) is Tier.COLD
+    """Whether an entry that says this is hot only at a person's word for it."""
+    return best_tier(evolve(entry.meta, promoted_by=None)) is not Tier.HOT
 
 
-def why_not_nearer(meta: Meta, is_directive: bool) -> str:
+def why_not_nearer(meta: Meta) -> str:
     """Why an entry may not be hot, in words; empty where it may."""
-    if best_tier(meta, is_directive) is Tier.HOT:
+    if best_tier(meta) is Tier.HOT:
         return ""
     if meta.sensitivity is Sensitivity.SECRET:
         return "it is secret"
     if meta.origin is Origin.EXTERNAL:
         return "only a tool, a page or a file said it; `memory promote` vouches for it"
-    if is_directive:
-        return "it tells an agent what to do, and no person said so; `memory promote` vouches for it"
-    return "it names no turn of a session that it comes from"
+    return "an agent concluded it, and only what you said is shown whole; `memory promote` vouches for it"
+
+
+def told_of(stored: StoredEntry) -> StoredEntry | None:
+    """What of an entry may be told unasked; None for nothing.
+
+    The person's word is told as it is. Of what an agent concluded, the sentences that tell somebody to do something are
+    left out and counted: nobody can tell from the note alone that a person gave that order. Where no turn of a session
+    is cited, there was nothing to compare the note with, so what somebody may type goes, too, in whatever language.
+    """
+    meta = stored.meta
+    best = best_tier(meta)
+    if best is not Tier.WARM:
+        return None if best is Tier.COLD else stored
+    is_compared = cites_a_turn(meta)
+    code = [range(start, end) for start, end in find_code(stored.body).fences]
+    lines, left_out, at = list[str](), 0, 0
+    for line in stored.body.split("\n"):
+        told = line if any(at in fence for fence in code) and is_compared else _told_of_line(line, is_compared)
+        left_out += told != line
+        lines += [told] if told or not line else []
+        at += len(line) + 1
+    title = meta.title if _told_of_line(meta.title, is_compared) == meta.title else ""
+    description = _told_of_line(meta.description, is_compared)
+    body = _without_empty_lists(lines)
+    if not any(_is_item(line) for line in body) and (left_out or not title) and not description:
+        return None
+    if left_out:
+        note = f"({left_out} line{'' if left_out == 1 else 's'} with what may be orders left out: `memory read {meta.id}`.)"
+        body = [*body, "", note]
+    shown = evolve(meta, title=title or meta.kind.value.capitalize(), description=description)
+    return StoredEntry(evolve(stored.listed, meta=shown), "\n".join(body).strip("\n"))
+
+
+def _told_of_line(line: str, is_compared: bool) -> str:
+    """The line without the sentences that tell a reader what to do."""
+    if not _is_untold(line, is_compared):
+        return line
+    kept = " ".join(each for each in statements(line) if not _is_untold(each, is_compared))
+    mark = line[: len(line) - len(line.lstrip(" \t-*+>"))]
+    return f"{mark}{kept}" if kept else ""
+
+
+def _is_untold(text: str, is_compared: bool) -> bool:
+    return is_directive(text) or (not is_compared and bool(typed_tokens(text)))
+
+
+def _is_item(line: str) -> bool:
+    return bool(line.strip()) and not line.rstrip().endswith(":")
+
+
+def _without_empty_lists(lines: list[str]) -> list[str]:
+    """Without names of lists of which no item is left."""
+    kept: list[str] = []
+    for at, line in enumerate(lines):
+        following = next((each for each in lines[at + 1 :] if each.strip()), "")
+        if line.rstrip().endswith(":") and not following.lstrip().startswith(("-", "*", "+", "`", ">")):
+            continue
+        kept.append(line)
+    return kept

@@ -103,10 +103,10 @@ def steps_since(updated_at_ms: int, last_at_ms: int | None, now_ms: int) -> int:
 def tier_facts(meta: Meta, profile: Profile, usage: Usage, now_ms: int) -> TierFacts:
     """The facts of one live entry."""
     has_expired = has_passed(meta.expires_at_ms, now_ms)
-    best = best_now(meta, is_directive=profile.is_directive, has_expired=has_expired)
+    best = best_now(meta, has_expired=has_expired)
     return TierFacts(meta, profile.body_chars, best, score(meta, usage, now_ms))
 
 
-def best_now(meta: Meta, *, is_directive: bool, has_expired: bool) -> Tier:
+def best_now(meta: Meta, *, has_expired: bool) -> Tier:
     """The nearest tier that a live entry may have. What has expired is cold, unless a person pinned it."""
-    return Tier.COLD if has_expired and not meta.pinned else best_tier(meta, is_directive)
+    return Tier.COLD if has_expired and not meta.pinned else best_tier(meta)

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from agent_memory.domain.analysis.outlines import Profiles
-from agent_memory.domain.entry import Listed, Meta, Source, Usage
+from agent_memory.domain.entry import Listed, Meta, Usage
 from agent_memory.domain.entry_reads import reads_in
 from agent_memory.domain.instants import has_passed
 from agent_memory.domain.packed_entries import column_of
 from agent_memory.domain.row_answers import row_answers
 from agent_memory.domain.tiering.score import best_now, doublings_of, parts_at, steps_since
 from agent_memory.domain.tiers import Tier
-from agent_memory.domain.vocabulary import Harness, Importance, Kind, Origin, Sensitivity
+from agent_memory.domain.vocabulary import Importance, Kind, Origin, Sensitivity
 from agent_memory.values import frozen
-
-_CITING = (Source(Harness.CLAUDE_CODE, turns=(1,)),)
 
 
 @frozen
@@ -27,8 +24,8 @@ class TierColumns:
     reads: Sequence[int]
 
 
-def tier_columns(entries: Sequence[Listed], profiles: Profiles, usage: Mapping[str, Usage], now_ms: int) -> TierColumns:
-    """The columns of these entries. What nobody has looked into has no profile, and may be a directive."""
+def tier_columns(entries: Sequence[Listed], usage: Mapping[str, Usage], now_ms: int) -> TierColumns:
+    """The columns of these entries."""
     counts, instants = reads_in(entries, usage)
     updated = column_of(entries, "meta.updated_at_ms")
     found = row_answers(
@@ -39,8 +36,6 @@ def tier_columns(entries: Sequence[Listed], profiles: Profiles, usage: Mapping[s
         column_of(entries, "meta.sensitivity"),
         column_of(entries, "meta.pinned"),
         column_of(entries, "meta.promoted_by"),
-        map(any, column_of(entries, "meta.turns")),
-        profiles.directives(column_of(entries, "meta.id")),
         [has_passed(at_ms, now_ms) for at_ms in column_of(entries, "meta.expires_at_ms")],
         row_answers(doublings_of, counts),
         [steps_since(changed, last, now_ms) for changed, last in zip(updated, instants, strict=True)],
@@ -55,8 +50,6 @@ def _best_and_score(
     sensitivity: Sensitivity,
     pinned: bool,
     promoted_by: str | None,
-    cites_a_turn: bool,
-    is_directive: bool,
     has_expired: bool,
     doublings: int,
     steps: int,
@@ -70,7 +63,6 @@ def _best_and_score(
         sensitivity=sensitivity,
         pinned=pinned,
         promoted_by=promoted_by,
-        sources=_CITING if cites_a_turn else (),
     )
-    best = best_now(like, is_directive=is_directive, has_expired=has_expired)
+    best = best_now(like, has_expired=has_expired)
     return best, parts_at(like, doublings, steps).total
