@@ -1,4 +1,4 @@
-"""Chat histories of aider for tests, byte for byte as aider/io.py (0.86) writes them."""
+"""Chat histories of aider for tests, and its records of what was typed, byte for byte as aider/io.py (0.86) writes them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 from returns.result import Success
 
-from agent_memory.adapters.harness.aider import CHAT_FILE, AiderChats
+from agent_memory.adapters.harness.aider import CHAT_FILE, INPUT_FILE, AiderChats
 from agent_memory.domain.history import History, SessionMark
 from agent_memory.domain.inbox_entry import InboxEntry, SessionFile
 from agent_memory.domain.vocabulary import Harness
@@ -20,6 +20,7 @@ class AiderChat:
 
     def __init__(self, started: str = AIDER_STARTED) -> None:
         self.text = ""
+        self.typed = ""
         self.ends: list[int] = []
         """Where each write ended."""
         self.run(started)
@@ -37,6 +38,7 @@ class AiderChat:
     def user(self, text: str) -> None:
         lines = "  \n#### ".join(text.splitlines() or ["<blank>"])
         self.append(f"\n#### {lines}".rstrip() + "  \n")
+        self.typed += "\n# 2026-02-13 14:30:05.123456\n" + "".join(f"+{line}\n" for line in text.split("\n"))
 
     def agent(self, text: str) -> None:
         self.append(f"\n{text.strip()}\n\n")
@@ -49,6 +51,7 @@ class AiderChat:
         path = directory / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(self.text)
+        path.with_name(INPUT_FILE).write_text(self.typed)
         return path
 
 

@@ -1,4 +1,4 @@
-"""Many at once on one store: who captures, reads, notes, tidies, and edits by hand; and what has to come out of it."""
+"""Many at once on one store: who captures, reads, notes, tidies, syncs, and edits by hand; and what has to come out of it."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from attrs import define, field, frozen
 
 from claude_transcripts import Conversation
 from memory_process import Memory
+from two_machines import TwoMachines, two_machines
 
 DONE, LATE, BUSY = 0, 20, 75
 NOTES = 12
@@ -30,6 +31,8 @@ ACTS = (
     "tidies",
     "sets_state",
     "pins",
+    "syncs",
+    "writes_elsewhere",
 )
 _WORD = re.compile(r"\b(?:SESSION|INLINE|REMEMBERED|HAND|FIXED)_\w+")
 OFTEN = ("captures_a_session", "reads_a_note")
@@ -62,6 +65,8 @@ class Crowd:
     complaints: list[str] = field(factory=list)
     captured: int = 0
     """Acknowledged captures, each of another session or note."""
+    machines: TwoMachines = field(init=False)
+    """This one, and another that only remembers and syncs."""
     _ids: list[str] = field(factory=list)
     _lock: threading.Lock = field(factory=threading.Lock)
 
@@ -75,7 +80,9 @@ class Crowd:
         self._let_work([iter(steps) for steps in schedule])
 
     def _let_work(self, workers: Sequence[Iterator[Step]]) -> None:
+        self.machines = two_machines(self.memory.home, self.memory)
         self._ids = [self.memory.remembered(f"Fixed note {number} holds FIXED_{number}.") for number in range(NOTES)]
+        self.machines.joined()
         threads = [
             threading.Thread(target=self._work, args=(f"w{number}", steps)) for number, steps in enumerate(workers)
         ]
@@ -85,6 +92,8 @@ class Crowd:
             each.join()
         while self.memory.pending() and not self.complaints:
             self._call("consolidate", "consolidate", "--limit", "10", "--json")
+        if not self.complaints:
+            self.machines.settled()
 
     def _work(self, name: str, steps: Iterator[Step]) -> None:
         for number, step in enumerate(steps, 1):
@@ -94,9 +103,9 @@ class Crowd:
             act: Callable[[str, random.Random], None] = getattr(self, step.act)
             act(f"{name}n{number}", random.Random(f"{name}n{number} {step.chance}"))  # no two have the same session
 
-    def _call(self, act: str, *words: str, data: bytes = b"") -> bool:
+    def _call(self, act: str, *words: str, data: bytes = b"", machine: Memory | None = None) -> bool:
         """Whether it was done; the other answers are that somebody else is at it, or was faster."""
-        done = self.memory(*words, data=data)
+        done = (machine or self.memory)(*words, data=data)
         was_late = done.code == LATE and "changed by someone else meanwhile" in done.err
         with self._lock:
             self.acts[f"{act}, busy" if done.code == BUSY or was_late else act] += 1
@@ -174,6 +183,15 @@ class Crowd:
 
     def pins(self, name: str, chance: random.Random) -> None:
         self._call("pin", chance.choice(("pin", "unpin")), chance.choice(self._ids))
+
+    def syncs(self, name: str, chance: random.Random) -> None:
+        self._call("sync", "sync", "--json")
+
+    def writes_elsewhere(self, name: str, chance: random.Random) -> None:
+        words = ("remember", f"The mole {name} holds REMEMBERED_{name}.")
+        if self._call("remember elsewhere", *words, machine=self.machines.other):
+            self._must_be_found(f"REMEMBERED_{name}")
+        self._call("sync elsewhere", "sync", "--json", machine=self.machines.other)
 
     # -- what came of it ----------------------------------------------------------------------------------------------
 

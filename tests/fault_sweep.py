@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
 from collections import Counter
@@ -186,7 +185,6 @@ class Sweep:
         return (self.scene.admits or _admits)(done)
 
     def _afterwards(self, done: Done, memory: Memory, before: dict[str, bytes], *, is_lasting: bool) -> Iterator[str]:
-        _age(memory)
         fixed = memory("doctor", "--fix", "--json")
         if fixed.code not in (0, 1):
             yield f"doctor --fix: {fixed}"
@@ -261,12 +259,6 @@ def _waits(done: Done) -> bool:
     """Whether a consolidation says that the session was set back: it is tried again later. A scheduled one says so in its
     log."""
     return bool(done.document.get("waiting")) or re.search(r"\b[1-9]\d* waiting\b", done.err) is not None
-
-
-def _age(memory: Memory) -> None:
-    """Temporary files look as if they had been there for hours: doctor leaves those alone that may be somebody's."""
-    for path in memory.root.rglob(".tmp-*"):
-        os.utime(path, (0, 0))
 
 
 def _difference(seen: object, *others: object) -> str:

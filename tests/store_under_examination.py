@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 
@@ -28,6 +32,19 @@ from agent_memory.domain.entry import MemoryEntry, Meta
 from agent_memory.domain.section import Published
 from agent_memory.domain.text.ids import mint_id
 from agent_memory.errors import Error
+
+_LOCK = "import os, sys; os.lockf(os.open(sys.argv[1], os.O_WRONLY), os.F_LOCK, 0); print(flush=True); sys.stdin.read()"
+
+
+@contextmanager
+def locked_by_another_process(path: Path) -> Iterator[None]:
+    """While another process holds a file as it does one that it writes."""
+    words = [sys.executable, "-c", _LOCK, str(path)]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"\n"
+        yield
+        process.communicate()
 
 
 @define(slots=False)

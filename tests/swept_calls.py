@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
 import subprocess
@@ -112,9 +111,7 @@ def _damaged(memory: Memory) -> None:
     tiers = memory.root / "state" / "tiers.json"
     document = json.loads(tiers.read_text())
     tiers.write_text(json.dumps({**document, "warm": [*document["warm"], "id__gonexx"]}))
-    half = memory.root / "topics" / ".tmp-0123456789abcdef"
-    half.write_text("half")
-    os.utime(half, (0, 0))
+    (memory.root / "topics" / ".tmp-0123456789abcdef").write_text("half")
 
 
 def _shared(memory: Memory) -> None:

@@ -151,7 +151,7 @@ def test_two_names_of_one_file_are_one_section(world: World) -> None:
             real = super().read(CODEX)
             return real.map(lambda file: evolve(file, path=path, real_path=CODEX))
 
-        def write(self, file: TargetFile, data: bytes) -> Result[None, Error]:
+        def write(self, file: TargetFile, data: bytes) -> Result[str | None, Error]:
             return super().write(evolve(file, path=CODEX), data)
 
     publisher = Publisher(world.store, Linked(), "~")
@@ -168,7 +168,7 @@ class TestSomebodyElseWritesMeanwhile:
         waiting = list(texts)
 
         class Racing(DictTargets):
-            def write(self, file: TargetFile, data: bytes) -> Result[None, Error]:
+            def write(self, file: TargetFile, data: bytes) -> Result[str | None, Error]:
                 if waiting:
                     self.files[file.path] = waiting.pop(0)
                 return super().write(file, data)

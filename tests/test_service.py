@@ -338,12 +338,12 @@ class TestEdit:
         assert (after.origin, after.promoted_by) == (Origin.AGENT, None)
         assert world.person.promote(id).unwrap().meta.promoted_by == "person"
 
-    def test_a_promotion_stays_where_what_an_agent_changed_needs_none(self, world: World) -> None:
+    def test_a_promotion_ends_where_an_agent_changes_what_the_person_saw_p19(self, world: World) -> None:
         tagged, told = world.remembered(), world.remembered("The api listens on 8080.")
         for id in (tagged, told):
             world.person.promote(id).unwrap()
         assert world.agent.update_meta(tagged, MetaPatch(tags=("new",))).unwrap().meta.promoted_by == "person"
-        assert world.agent.update_body(told, "The api listens on 9090.").unwrap().meta.promoted_by == "person"
+        assert world.agent.update_body(told, "The api listens on 9090.").unwrap().meta.promoted_by is None
 
     def test_a_persons_own_edit_keeps_the_promotion_whatever_it_says(self, world: World) -> None:
         id = world.remembered()

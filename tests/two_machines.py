@@ -44,11 +44,11 @@ class TwoMachines:
         return holds(self.remote, text)
 
 
-def two_machines(directory: Path) -> TwoMachines:
-    """Two homes without a store, and an empty remote."""
-    machines = [Memory(directory / name) for name in ("one", "other")]
+def two_machines(directory: Path, one: Memory | None = None) -> TwoMachines:
+    """Two homes without a store (or one of them as it is), and an empty remote."""
+    machines = [one or Memory(directory / "one"), Memory(directory / "other")]
     for machine in machines:
-        machine.home.mkdir()
+        machine.home.mkdir(exist_ok=True)
     remote = directory / "remote.git"
     subprocess.run(["git", "init", "-q", "--bare", "-b", "main", str(remote)], check=True)
     return TwoMachines(machines[0], machines[1], remote)

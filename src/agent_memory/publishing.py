@@ -167,8 +167,8 @@ class Publisher:
     def _written(self, plan: _Planned, keep: KeepSections, attempts: int) -> PublishedTarget:
         """Written; planned anew, from the store as it is then, where somebody else wrote to the file meanwhile."""
         match sealed(self.targets.write(plan.file, plan.spliced.data)):
-            case Success(_):
-                return _told(plan, "written")
+            case Success(copy):
+                return evolve(_told(plan, "written"), kept=copy)
             case Failure(TargetRefused() as error) if attempts > 1:
                 match self._planned_anew(plan, keep):
                     case _Planned() as new if new.is_unchanged:

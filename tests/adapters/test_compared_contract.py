@@ -23,8 +23,8 @@ COMPARED = Compared(
     ),
     NO_OUTLINES.joined(
         {
-            "id__bbbbbb": Outline(Profile(120, 3, True), ("id__aaaaaa", "id__cccccc"), 2, 40),
-            "id__aaaaaa": Outline(Profile(0, 0, False)),
+            "id__bbbbbb": Outline(Profile(120, 3), ("id__aaaaaa", "id__cccccc"), 2, 40),
+            "id__aaaaaa": Outline(Profile(0, 0)),
         }
     ),
 )

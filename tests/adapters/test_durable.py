@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import errno
 import os
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from agent_memory.adapters.disk.durable import create_file, replace_file, replace_loosely
+from agent_memory.adapters.disk.durable import (
+    claim_abandoned,
+    close_quietly,
+    create_file,
+    replace_file,
+    replace_loosely,
+)
 from faults import failing_on
 
 WRITES: dict[str, Callable[[str], None]] = {
@@ -99,3 +107,74 @@ def test_nor_where_nobody_can_tell_whether_it_is_taken_p6(tmp_path: Path, monkey
     with failing_on("/a", "lstat"), pytest.raises(OSError, match="Input/output error"):
         create_file(str(path), b"new")
     assert (os.listdir(tmp_path), path.read_bytes()) == (["a"], b"old")
+
+
+_WRITER = """
+import sys
+from agent_memory.adapters.disk.durable import replace_loosely
+
+
+def pieces():
+    yield b"half"
+    print(flush=True)
+    sys.stdin.read()
+    yield b" and half"
+
+
+replace_loosely(sys.argv[1], pieces())
+"""
+
+
+@pytest.mark.parametrize("is_killed", [True, False])
+def test_a_temporary_file_is_abandoned_when_its_writer_is_gone_and_not_before_p5(
+    tmp_path: Path, is_killed: bool
+) -> None:
+    path = tmp_path / "a"
+    words = [sys.executable, "-c", _WRITER, str(path)]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"\n"
+        (half,) = tmp_path.glob(".tmp-*")
+        assert claim_abandoned(str(half)) is None
+        if is_killed:
+            process.kill()
+        process.communicate()
+    if is_killed:
+        descriptor = claim_abandoned(str(half))
+        assert descriptor is not None
+        close_quietly(descriptor)
+        assert not path.exists()
+    else:
+        assert path.read_bytes() == b"half and half"
+        assert not half.exists()
+
+
+@pytest.mark.parametrize("name", WRITES)
+def test_a_writer_whose_new_file_was_taken_for_abandoned_makes_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    real, removed = os.lockf, list[str]()
+
+    def late(*arguments: Any) -> None:
+        if not removed:
+            (half,) = tmp_path.glob(".tmp-*")
+            half.unlink()
+            removed.append(half.name)
+        real(*arguments)
+
+    monkeypatch.setattr(os, "lockf", late)
+    assert _written(name, tmp_path / "a") is None
+    assert removed
+    assert os.listdir(tmp_path) == ["a"]
+
+
+@pytest.mark.parametrize("name", WRITES)
+def test_a_file_system_without_locks_is_written_to_as_well(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    def refused(*_: Any) -> None:
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    monkeypatch.setattr(os, "lockf", refused)
+    assert _written(name, tmp_path / "a") is None
+    assert os.listdir(tmp_path) == ["a"]

@@ -359,9 +359,10 @@ def test_a_failing_disk_is_never_taken_for_an_empty_or_ruined_transcript(
 @pytest.mark.parametrize("number", [errno.EIO, errno.EACCES, errno.EMFILE])
 def test_a_failing_disk_does_not_ruin_a_snapshot(tmp_path: Path, number: int) -> None:
     """P5, P6"""
-    (tmp_path / "notes.md").write_text("# Ports")
+    (tmp_path / "inbox" / "snapshots").mkdir(parents=True)
+    (tmp_path / "inbox" / "snapshots" / "notes.md").write_text("# Ports")
     source = FileSnapshots(tmp_path)
-    entry = InboxEntry(0, Harness.MANUAL, FileSnapshot("notes.md"))
+    entry = InboxEntry(0, Harness.MANUAL, FileSnapshot("inbox/snapshots/notes.md"))
     failures = []
     for k in range(1, 40):
         with failing_at(k, number, once=True) as counter:

@@ -18,7 +18,7 @@ from agent_memory.adapters.inbox.inbox_snapshots import put_snapshot
 from agent_memory.domain.inbox_entry import FileSnapshot, InboxEntry
 from agent_memory.domain.queue import Loaded, Outcome, Pending, Trouble
 from agent_memory.domain.vocabulary import Harness
-from agent_memory.errors import PathRefused, StateCorrupt, StoreIo
+from agent_memory.errors import InboxEntryInvalid, PathRefused, StateCorrupt, StoreIo
 from agent_memory.formats.inbox_json import parse_inbox_entry, parse_retired_entry, render_inbox_entry
 from faults import Killed, failing_at, failing_on, killed_at, snapshot
 from inbox_entries import AT_MS, note, session
@@ -321,6 +321,7 @@ def test_a_crash_at_any_step_of_leaving_loses_and_doubles_nothing(tmp_path: Path
             leave(inbox, pending, GAVE_UP)
         for rest in load(inbox).pending:
             leave(inbox, rest, GAVE_UP).unwrap()
+        load(inbox)  # the next run's, which puts the trouble into one file
         left = {path for path in snapshot(root) if ".tmp-" not in path}
         expected = expected or left
         assert left == expected
@@ -414,10 +415,14 @@ def test_a_snapshots_name_is_always_a_safe_one(root: Path, name: str) -> None:
 
 def test_a_snapshot_entry_cannot_move_another_file_away(inbox: InboxFiles, root: Path) -> None:
     """P21"""
-    inbox.put(InboxEntry(AT_MS, Harness.MANUAL, FileSnapshot("topics/mine.md"))).unwrap()
-    (root / "topics").mkdir()
+    entry = InboxEntry(AT_MS, Harness.MANUAL, FileSnapshot("topics/mine.md"))
+    assert isinstance(inbox.put(entry).failure(), InboxEntryInvalid)
+    (root / "topics").mkdir(parents=True)
     (root / "topics" / "mine.md").write_text("mine")
-    inbox.retire(load(inbox).pending[0], WRITTEN).unwrap()
+    (root / "inbox").mkdir()
+    (root / "inbox" / "theirs.json").write_text(render_inbox_entry(entry))
+    assert [each.name for each in load(inbox).quarantined] == ["theirs.json"]
+    inbox.retire(Pending(entry, "theirs.json", ("theirs.json",)), WRITTEN).unwrap()
     assert (root / "topics" / "mine.md").read_text() == "mine"
 
 

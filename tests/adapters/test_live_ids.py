@@ -64,3 +64,27 @@ class LiveIdsMachine(RuleBasedStateMachine):
 
 TestLiveIdsMachine = LiveIdsMachine.TestCase
 TestLiveIdsMachine.settings = settings(max_examples=40, stateful_step_count=20, deadline=None)
+
+
+class CountedAlias(str):
+    """An alias that counts how often aliases are folded."""
+
+    __slots__ = ()
+    folded = 0
+
+    def casefold(self) -> str:
+        CountedAlias.folded += 1
+        return super().casefold()
+
+
+def test_who_bears_each_alias_of_an_entry_is_told_without_a_look_at_all_of_them_for_each() -> None:
+    def folded(number: int) -> int:
+        aliases = tuple(CountedAlias(f"id__{each:06}") for each in range(number))
+        one = Listed(Meta("id__aaaaaa", "T", 1, 1, aliases=aliases), "topics/a.md", "0")
+        index = LiveIds({"id__aaaaaa": one}, Listing((one,)).found.bearers)
+        index.note(one)
+        CountedAlias.folded = 0
+        assert all(index.bearers(alias) == (one,) for alias in aliases)
+        return CountedAlias.folded
+
+    assert folded(400) <= folded(100) * 4 + 4

@@ -197,11 +197,14 @@ def test_a_directory_that_cannot_be_listed_is_an_error_and_hides_no_other(
     assert error.errno_name == "EACCES"
 
 
-def test_of_a_session_in_two_places_the_newest_counts(tmp_path: Path) -> None:
-    put(tmp_path, f".claude/projects/old-place/{ONE}.jsonl", changed_ms=CHANGED_MS)
+def test_a_session_in_two_places_is_found_in_both(tmp_path: Path) -> None:
+    """Resumed in another directory, each copy goes on by itself."""
+    older = put(tmp_path, f".claude/projects/old-place/{ONE}.jsonl", changed_ms=CHANGED_MS)
     newest = put(tmp_path, f".claude/projects/new-place/{ONE}.jsonl", "{}\n{}", changed_ms=CHANGED_MS + 5)
-    (found,) = found_by(finder(tmp_path, Harness.CLAUDE_CODE))
-    assert (found.path, found.changed_at_ms, found.size_bytes) == (str(newest), CHANGED_MS + 5, 5)
+    found = {
+        each.path: (each.changed_at_ms, each.size_bytes) for each in found_by(finder(tmp_path, Harness.CLAUDE_CODE))
+    }
+    assert found == {str(older): (CHANGED_MS, older.stat().st_size), str(newest): (CHANGED_MS + 5, 5)}
 
 
 def test_other_roots_of_the_person_are_looked_into(tmp_path: Path) -> None:

@@ -79,6 +79,20 @@ class TestEvery:
         assert isinstance(case.targets.remove(file).failure(), TargetRefused)
         assert case.get() == b"theirs"
 
+    def test_a_section_that_nobody_here_wrote_is_copied_before_it_goes_p8(self, case: Case) -> None:
+        theirs, ours, others = (
+            f"<!-- agent-memory:start -->\n{text}\n<!-- agent-memory:end -->\n".encode()
+            for text in ("Mine.", "Ours.", "Ours too.")
+        )
+        case.put(theirs)
+        copy = case.targets.write(case.targets.read(case.path).unwrap(), ours).unwrap()
+        assert copy is not None
+        assert copy.endswith(case.path.rpartition("/")[2])
+        assert case.targets.write(case.targets.read(case.path).unwrap(), others) == Success(None)
+        assert case.targets.write(case.targets.read(case.path).unwrap(), ours) == Success(None)
+        case.put(theirs)
+        assert case.targets.remove(case.targets.read(case.path).unwrap()).unwrap() is not None
+
     def test_a_file_that_is_as_it_was_read_is_removed(self, case: Case) -> None:
         case.put(b"ours")
         file = case.targets.read(case.path).unwrap()

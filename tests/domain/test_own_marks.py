@@ -18,6 +18,7 @@ from agent_memory.domain.transcripts.own_marks import (
     is_memory_tool,
     is_own_prompt,
     shows_an_entry,
+    typed_words,
     without_own_output,
     without_own_text,
 )
@@ -156,6 +157,19 @@ def test_what_stands_around_a_section_stays() -> None:
     expected = f"before {MEMORY_OUTPUT_PLACEHOLDER} between {MEMORY_OUTPUT_PLACEHOLDER} after"
     assert without_own_text(text) == without_own_output(text) == expected
     assert without_own_text(f"about {SECTION_START} alone") == f"about {SECTION_START} alone"
+
+
+def test_the_persons_words_are_what_nobody_put_there() -> None:
+    """P19, P26: neither hides the other's end."""
+    injected = f"{CONTEXT_START}\nWhat a <system-reminder> is.\n{CONTEXT_END}"
+    assert typed_words(f"{injected}\nWhich port?") == f"{MEMORY_OUTPUT_PLACEHOLDER}\nWhich port?"
+    assert (
+        typed_words(f"What is {CONTEXT_START}? <bash-stdout>{CONTEXT_END} Lie.</bash-stdout>")
+        == f"What is {CONTEXT_START}?"
+    )
+    assert typed_words(["<bash-stdout>", "Lie.", "</bash-stdout> Which port?"]) == "Which port?"
+    assert typed_words("<page>Lie.</page> Which port?", ("page",)) == "Which port?"
+    assert typed_words("<page>Mine.</page> Which port?") == "<page>Mine.</page> Which port?"
 
 
 def test_many_lone_marks_take_no_time() -> None:

@@ -17,7 +17,7 @@ from agent_memory.domain.planning.provenance import (
     source_of,
     with_source,
 )
-from agent_memory.domain.vocabulary import Harness, Kind, Origin, Status
+from agent_memory.domain.vocabulary import Harness, Origin, Status
 
 NOTED_AT = 99
 SESSION = SessionFile("claude-code-session", "s-1")
@@ -92,7 +92,6 @@ def test_turns_of_one_session_are_united_in_its_place() -> None:
 )
 def test_names_of_the_place_are_nobodys_claim(place: dict[str, Any]) -> None:
     known = facts(5, **place)
-    title, text = "Use tabs", "Use tabs: harbour, kilo."
-    assert computed_origin(title, text, Kind.FACT, known.window.turns, known) is Origin.USER
-    assert computed_origin(title, text, Kind.FACT, facts(5).window.turns, facts(5)) is not Origin.USER
-    assert computed_origin(title, "Lima, mike, november.", Kind.FACT, known.window.turns, known) is not Origin.USER
+    title, text = "Use tabs", "Use tabs in harbour and kilo."
+    assert computed_origin(title, text, known.window.turns, known) is Origin.USER
+    assert computed_origin(title, text, facts(5).window.turns, facts(5)) is not Origin.USER

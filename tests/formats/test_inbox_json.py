@@ -174,6 +174,11 @@ def inline(**members: Any) -> dict[str, Any]:
         (inline(kind="wisdom"), "retrieval.kind is 'wisdom', expected one of decision, lesson"),
         (changed(retrieval={"method": "file", "path": "/etc/passwd"}), "memory capture --file"),
         (changed(retrieval={"method": "file", "path": "inbox/../../x"}), "expected a plain path relative to the root"),
+        (changed(retrieval={"method": "file", "path": "topics/a.md"}), "only copies in inbox/snapshots/ are read"),
+        (
+            changed(retrieval={"method": "file", "path": "inbox/snapshots/a/b.md"}),
+            "only copies in inbox/snapshots/ are read",
+        ),
         (changed(retrieval={"method": "file", "path": "a//b"}), "expected a plain path relative to the root"),
     ],
 )

@@ -19,6 +19,9 @@ title: "it's: \\"quoted\\" \\u0085"
 description: Plain, with (signs) - and more.
 tags: [topic__x, topic__c++, "topic__.net"]
 aliases: []
+supersedes:
+  - id__a1b2c3
+  - "topic__.net"
 confidence: 0.9
 pinned: true
 promotedBy: null
@@ -94,7 +97,7 @@ MAPS = st.lists(st.tuples(KEYS, SCALARS | FLOWS), max_size=3).map(
 LINES = st.one_of(
     st.tuples(KEYS, SCALARS | FLOWS | MAPS).map(lambda pair: f"{pair[0]}: {pair[1]}"),
     KEYS.map(lambda key: f"{key}:"),
-    MAPS.map(lambda text: f"  - {text}"),
+    (MAPS | SCALARS | FLOWS).map(lambda text: f"  - {text}"),
     SCALARS,
 )
 

@@ -165,7 +165,7 @@ class TestWhatIsToBeRead:
                 pytest.fail("a snapshot has no session")
 
         world.kept = Unasked()
-        snapshot = FileSnapshot("inbox/files/notes.md")
+        snapshot = FileSnapshot("inbox/snapshots/notes.md")
         world.histories.put(snapshot.path, HistoryUnavailable(snapshot.path, "it is gone"))
         world.inbox.put(evolve(ENTRY, retrieval=snapshot)).unwrap()
         assert world.verdicts(world.run()) == ["unavailable"]

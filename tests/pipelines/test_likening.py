@@ -10,6 +10,7 @@ from attrs import evolve
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.entry import MemoryEntry, Meta, StoredEntry
+from agent_memory.domain.history import Role
 from agent_memory.domain.run import Run
 from agent_memory.domain.similarity.same_subject import Subject
 from agent_memory.domain.text.ids import mint_id
@@ -17,7 +18,7 @@ from agent_memory.domain.vocabulary import Kind, Status
 from agent_memory.errors import Error, StoreIo
 from agent_memory.known_notes import KnownNotes
 from agent_memory.pipelines.consolidate import consolidate
-from pipelines.consolidate_world import REPO, ScriptedAgent, World, entries, note
+from pipelines.consolidate_world import REPO, ScriptedAgent, World, entries, history, note, turns
 
 ORDER = (
     "esbuild makes three bundles one after the other: bin, mcp and cli. With Promise.all the cli was bundled before mcp "
@@ -39,6 +40,8 @@ def put(world: World, title: str, body: str, **values: Any) -> str:
 def world_that_says(*items: dict[str, Any], status: Status = Status.CONSOLIDATED) -> World:
     world = World(ScriptedAgent([entries(*items)], status=status))
     world.capture("s1", "The bundles must be made in their order", "And the database is copied at night")
+    said = history("s1", "The bundles must be made in their order", "And the database is copied at night")
+    world.histories.put("s1", evolve(said, turns=(*said.turns, *turns(AGAIN, first=3, role=Role.AGENT))))
     return world
 
 
@@ -84,7 +87,7 @@ def test_a_body_that_was_linked_when_it_was_stored_is_not_stored_again() -> None
 def test_a_lesson_that_nobody_judged_is_stored_only_when_it_says_something_new(
     body: str, kind: Kind, status: Status, is_stored: bool
 ) -> None:
-    lesson = note("Bundling", body, kind=kind.value, turns=[1])
+    lesson = note("Bundling", body, kind=kind.value, turns=[3])
     world = world_that_says(lesson, note("Staging data", OTHER, turns=[2]), status=status)
     known = put(world, "Build order", f"{ORDER} The cli was too early then.", kind=Kind.LESSON)
     world.run()
@@ -93,7 +96,7 @@ def test_a_lesson_that_nobody_judged_is_stored_only_when_it_says_something_new(
 
 
 def test_a_link_to_a_lesson_that_was_not_stored_leads_to_the_one_that_is() -> None:
-    lesson = note("Bundling", AGAIN, kind="lesson", ref="a", turns=[1])
+    lesson = note("Bundling", AGAIN, kind="lesson", ref="a", turns=[3])
     world = world_that_says(
         lesson, note("Staging data", f"{OTHER} As in [[ref:a]].", turns=[2]), status=Status.CAPTURED
     )
@@ -103,7 +106,7 @@ def test_a_link_to_a_lesson_that_was_not_stored_leads_to_the_one_that_is() -> No
 
 
 def test_the_same_again_is_no_fault_of_the_session() -> None:
-    world = world_that_says(note("Bundling", AGAIN, kind="lesson", turns=[1]), status=Status.CAPTURED)
+    world = world_that_says(note("Bundling", AGAIN, kind="lesson", turns=[3]), status=Status.CAPTURED)
     known = put(world, "Build order", f"{ORDER} The cli was too early then.", kind=Kind.LESSON)
     run = world.run()
     assert world.verdicts(run) == ["skipped"]

@@ -29,7 +29,7 @@ from agent_memory.formats.section_splice import splice_section
 from agent_memory.pipelines.undo import undo
 from agent_memory.pipelines.undo_io import UndoIo
 
-_LITTER = re.compile(r"/\.cache/|/\.transaction/|/\.tmp-|\.agent-memory-[0-9a-f]+$")
+_LITTER = re.compile(r"/\.cache/|/\.transaction/|/\.tmp-|\.agent-memory-[0-9a-f]+$|/agent-memory/sections/")
 """Derived files, and what a crash leaves until somebody tidies up."""
 
 NOON_MS = 1_772_409_600_000

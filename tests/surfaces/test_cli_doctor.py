@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from memory_process import PROGRAM, Memory
+from store_under_examination import locked_by_another_process
 
 DEMO = Path(__file__).parents[2] / "docs" / "demo" / "session.jsonl"
 HEALTHY = "Nothing is wrong: "
@@ -156,6 +157,27 @@ def test_a_run_at_work_keeps_repairs_away_and_not_looking(memory: Memory) -> Non
         busy = memory("doctor", "--fix", "--json")
         assert (busy.code, busy.error["code"]) == (75, "busy")
         holder.stdin.close()
+
+
+def test_p5_what_a_killed_write_left_goes_at_once_and_what_is_being_written_stays(memory: Memory) -> None:
+    memory.remembered("Linters are ruff and mypy.")
+    name = ".tmp-0123456789abcdef"
+    beside = memory.home / ".local/state/agent-memory"
+    places = [memory.root, *(memory.root / each for each in ("topics", "state", "inbox", "runs", ".git/info")), beside]
+    for place in places:
+        place.mkdir(exist_ok=True)
+        (place / name).write_text("half")
+        (place / name).chmod(0o600)
+    (memory.root / "topics/.tmp-mine").write_text("a person's")
+    written = memory.root / "topics/.tmp-fedcba9876543210"
+    written.write_text("half")
+    with locked_by_another_process(written):
+        fixed = memory("doctor", "--fix", "--json").document
+    assert fixed["notFixed"] == []
+    assert [place for place in places if (place / name).exists()] == []
+    assert sorted(path.name for path in (memory.root / "topics").glob(".tmp-*")) == [written.name, ".tmp-mine"]
+    assert memory("doctor", "--fix").code == 0
+    assert not written.exists()
 
 
 def test_a_terminal_gets_headings(memory: Memory) -> None:

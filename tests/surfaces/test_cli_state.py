@@ -99,6 +99,19 @@ def test_of_many_writers_each_is_recorded_and_the_value_is_whole_p7(memory: Memo
     assert len(memory.log()) == 5
 
 
+def test_p28_what_was_deleted_before_can_still_be_purged_by_a_person(memory: Memory) -> None:
+    memory("state", "set", "plan", '"the zebra-merger"')
+    memory("state", "delete", "plan")
+    assert "zebra-merger" in memory.git("log", "-p")
+    refused = memory("state", "delete", "plan", "--purge", environ={"CODEX_SANDBOX": "1"})
+    assert (refused.code, "is for a person" in refused.err) == (2, True)
+    assert memory("state", "delete", "plan", "--purge", "--json").document == {"key": "plan", "purged": True}
+    assert "zebra-merger" not in memory.git("log", "-p")
+    assert memory("state", "delete", "plan", "--purge").code == 20
+    assert memory("state", "delete", "../x", "--purge").code == 20
+    assert memory("state", "set", "plan", "1", "--purge").code == 2
+
+
 def test_undo_of_a_run_leaves_state_alone(memory: Memory) -> None:
     memory("state", "set", "phase", "1")
     memory.captured("Deploys", "Deploys run from main only, and never from a branch.")

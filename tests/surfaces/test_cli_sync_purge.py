@@ -178,3 +178,28 @@ def test_a_session_forgotten_on_one_machine_leaves_no_history_on_the_other(
 
 def _all_files(machine: Memory) -> list[Path]:
     return [path for path in machine.root.rglob("*") if path.is_file() and ".git" not in path.parts]
+
+
+def test_p28_a_purged_state_value_is_in_no_history_and_comes_back_from_no_machine(
+    machines: tuple[TwoMachines, str, str],
+) -> None:
+    two, *_ = machines
+    two.one("state", "set", "plan", '"zebra-merger on Thursday"')
+    two.one("state", "set", "plan", '"zebra-merger on Friday"')
+    two.one("state", "set", "phase", "3")
+    synced(two.one)
+    synced(two.other)
+    assert two.other("state", "get", "plan").out == "zebra-merger on Friday\n"
+    done = two.one("state", "delete", "plan", "--purge")
+    assert (done.code, done.out) == (0, "Deleted plan, and rewrote the git history without it\n")
+    assert not holds(two.one.root, "Friday")
+    assert not holds_in_any_object(two.one.root, "Friday")
+    assert two.one("state", "get", "phase").out == "3\n"
+    for machine in (two.one, two.other):
+        assert machine("sync").code == 60
+        assert machine("sync", "--after-purge").code == 0
+    two.settled()
+    for machine in (two.one, two.other):
+        assert machine("state", "get", "plan").code == 20
+        assert not holds(machine.root, "Friday")
+    assert not two.remote_holds("Friday")

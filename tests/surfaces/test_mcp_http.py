@@ -8,6 +8,7 @@ import json
 import socket
 import threading
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +67,10 @@ class Served:
             return answer.status, answer.read()
         finally:
             connection.close()
+
+    def connected(self) -> socket.socket:
+        """A connection over which nothing was said yet."""
+        return socket.create_connection(("127.0.0.1", self.port), LIMIT_SECONDS)
 
 
 def started(memory: Memory, *words: str) -> RunningCall:
@@ -132,9 +137,10 @@ def test_a_call_with_all_that_is_asked_for_is_answered(served: Served) -> None:
     status, body = served.post()
     assert status == 200
     assert b'"serverInfo"' in body
-    for name in ("localhost", "[::1]", "LOCALHOST"):
-        assert served.post(headers={"Host": f"{name}:{served.port}"})[0] == 200
-    assert served.post(headers={"Origin": "http://localhost:3000"})[0] == 200
+    for name in ("127.0.0.1", "localhost", "LOCALHOST"):
+        own = f"{name}:{served.port}"
+        assert served.post(headers={"Host": own})[0] == 200
+        assert served.post(headers={"Host": own, "Origin": f"http://{own}"})[0] == 200
 
 
 @pytest.mark.parametrize(
@@ -153,6 +159,13 @@ def test_a_call_with_all_that_is_asked_for_is_answered(served: Served) -> None:
         ({"Host": "127.0.0.1"}, 421),
         ({"Host": "127.0.0.1:1"}, 421),
         ({"Host": "localhost:{port}@evil.example"}, 421),
+        ({"Host": "[::1]:{port}"}, 421),
+        ({"Origin": "http://localhost:3000"}, 403),
+        ({"Origin": "http://127.0.0.1"}, 403),
+        ({"Origin": "http://127.0.0.1:3000"}, 403),
+        ({"Origin": "https://127.0.0.1:{port}"}, 403),
+        ({"Origin": "http://[::1]:{port}"}, 403),
+        ({"Origin": "http://localhost:{port}"}, 403),
         ({"Origin": "https://evil.example"}, 403),
         ({"Origin": "null"}, 403),
         ({"Origin": "http://localhost.evil.example"}, 403),
@@ -166,6 +179,37 @@ def test_anybody_else_is_refused_before_anything_is_read(served: Served, headers
     answered, body = served.post(headers=filled)
     assert answered == status
     assert served.token.encode() not in body
+
+
+class TestConnectionsWithoutAToken:
+    """P22: whoever has no token cannot keep those who have it away."""
+
+    @pytest.mark.parametrize(
+        "sent",
+        [b"", b"POST /mcp HTTP/1.1\r\nHost:", b"GET / HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n\r\n"],
+        ids=["silent", "half a header", "a whole request"],
+    )
+    def test_hundreds_of_them_keep_nobody_away(self, served: Served, sent: bytes) -> None:
+        idle = [served.connected() for _ in range(400)]
+        try:
+            for each in idle:
+                with suppress(OSError):  # closed to make room
+                    each.sendall(sent % served.port if b"%d" in sent else sent)
+            assert [served.post()[0] for _ in range(3)] == [200] * 3
+        finally:
+            for each in idle:
+                each.close()
+
+    def test_one_that_sends_no_whole_header_is_closed(self, served: Served) -> None:
+        with served.connected() as idle:
+            idle.sendall(b"POST /mcp HTTP/1.1\r\nHost:")
+            assert idle.recv(1) == b""
+
+    def test_one_that_is_refused_is_closed(self, served: Served) -> None:
+        with served.connected() as idle:
+            idle.sendall(f"GET /mcp HTTP/1.1\r\nHost: 127.0.0.1:{served.port}\r\n\r\n".encode())
+            answer = b"".join(iter(lambda: idle.recv(4_096), b""))
+            assert answer.startswith(b"HTTP/1.1 401 ")
 
 
 def test_the_token_counts_in_its_header_only(served: Served) -> None:

@@ -13,7 +13,7 @@ import sys
 import termios
 import time
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -21,6 +21,7 @@ import pytest
 
 pytest.importorskip("mcp")
 
+from agent_memory.adapters.disk.locks import KernelLocks
 from agent_memory.surfaces.mcp.stdio import MAX_LINE_BYTES, MOST_UNANSWERED, MOST_UNANSWERED_BYTES, Lines
 from mcp_clients import called, over_stdio
 from memory_process import PROGRAM, Memory
@@ -258,6 +259,32 @@ class TestTheEnd:
         assert raw.ended() == (0, "")
         assert memory.titles() == ["Auth"]
 
+    def test_an_act_that_lasts_beyond_the_end_is_answered_as_it_ended(self, memory: Memory) -> None:
+        topics = ("Auth", "Billing")
+        calls = [
+            {"name": "write_context", "arguments": {"topic": each, "content": f"{each} is new."}} for each in topics
+        ]
+        lines = [HELLO, *({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": each} for each in calls)]
+        with _impatient(memory) as process:
+            with KernelLocks(memory.root, memory.environment()).write():
+                process.stdin.write("".join(f"{json.dumps(line)}\n" for line in lines))
+                process.stdin.close()
+                assert json.loads(process.stdout.readline())["id"] == "hello"
+                assert not select.select([process.stdout], [], [], 1.0)[0], "answered before it was done"
+            answers = [json.loads(line) for line in process.stdout]
+        assert [each["result"]["content"][0]["text"][:11] for each in answers] == ["Chunk saved"] * 2
+        assert process.returncode == 0
+        assert sorted(memory.titles()) == ["Auth", "Billing"]
+
+    def test_after_the_end_a_client_that_takes_no_answer_ends_it(self, memory: Memory) -> None:
+        memory("state", "set", "big", json.dumps("x" * 200_000))
+        with _impatient(memory) as process:
+            call = {"name": "get_state", "arguments": {"key": "big"}}
+            lines = [HELLO, *({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call} for _ in range(3))]
+            process.stdin.write("".join(f"{json.dumps(line)}\n" for line in lines))
+            process.stdin.close()
+            assert process.wait(LIMIT_SECONDS) == 0
+
     def test_a_client_that_reads_no_more_ends_it(self, raw: Raw) -> None:
         raw.stdout.close()
         raw.ask(1, "get_state", key="k")
@@ -295,6 +322,27 @@ class TestTheEnd:
         assert most <= asked < most + 50
         raw.process.terminate()
         assert raw.ended() == (0, "")
+
+
+@contextmanager
+def _impatient(memory: Memory) -> Iterator[Any]:
+    """A server that waits a moment only for who takes no answers."""
+    program = (
+        "import sys\nfrom agent_memory.surfaces.mcp import stdio\nstdio.LAST_ANSWERS_SECONDS = 0.2\n"
+        "from agent_memory.surfaces.entry import main\nsys.argv = ['memory', 'mcp']\nsys.exit(main())\n"
+    )
+    with subprocess.Popen(
+        [PROGRAM[0], "-c", program],
+        env=memory.environment(),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        try:
+            yield process
+        finally:
+            if sys.exc_info()[0] is not None:
+                process.kill()
 
 
 def _unread_bytes(stream: BinaryIO) -> int:

@@ -207,3 +207,32 @@ def test_p20_no_secret_that_the_agent_command_utters_is_written_anywhere(memory:
     second = memory("consolidate")
     assert second.code != 0
     assert _leaks(memory, [token, loud], first, second, memory("status"), memory("status", "--json")) == []
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "{agent} --api-key plain-zebra-one --password=zebra22Q!9 --max-tokens 4000",
+        "{agent} -H 'Authorization: Bearer zebra0a1b2c3d4e5f6a7b8c9d0e1f2'",
+        "API_TOKEN=zebra claude -p",
+        "OPENAI_API_KEY=zebra/two claude -p",
+        "nosuch-agent --authToken zebra",
+        {"argv": ["{agent}", "--token", "zebra-1"], "env": {"MY_SECRET": "zebra-2"}},
+    ],
+    ids=["options", "header", "variable", "variable with a slash", "nowhere", "preset"],
+)
+def test_p20_no_secret_of_the_agent_command_is_shown_or_written_anywhere(
+    memory: Memory, command: str | dict[str, Any]
+) -> None:
+    agent = memory.home / "agent"
+    agent.write_text('#!/bin/sh\necho "bad call: $* $MY_SECRET" >&2\nexit 3\n')
+    agent.chmod(0o700)
+    own = json.loads(json.dumps(command).replace("{agent}", str(agent)))
+    memory.configure(llm={"preset": "mine", "presets": {"mine": own}})
+    memory.remembered("Linters are ruff and mypy.")
+    memory.captured("Deploys", "We decided to deploy from main only.")
+    acts = [["consolidate"], ["defrag"], ["doctor"], ["doctor", "--fix"], ["status"], ["config"], ["log"], ["stats"]]
+    said = [memory(*act, *form) for act in acts for form in ([], ["--json"])]
+    assert all("zebra" not in done.out + done.err for done in said)
+    assert [name for name, data in _everything_written(memory) if b"zebra" in data] == []
+    assert "max-tokens 4000" in "".join(done.out for done in said) or "max-tokens" not in str(command)

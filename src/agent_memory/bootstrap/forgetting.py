@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from returns.result import Failure, Result
+from returns.result import Failure, Result, Success
 
+from agent_memory.adapters.disk.paths import those_there
 from agent_memory.adapters.forgetting.forgetter import Forgetter
 from agent_memory.adapters.forgetting.forgetting_look import Found
 from agent_memory.adapters.forgetting.purge_rules import purge_rules
+from agent_memory.adapters.git.file_history import is_in_history
 from agent_memory.adapters.git.history_purge import purge_history
+from agent_memory.adapters.records.state_keys_files import path_of
 from agent_memory.bootstrap.person_only import by_a_person
 from agent_memory.bootstrap.unfinished import finish_all, tolerated
 from agent_memory.domain.forgetting.forgetting import ForgetTarget, Forgetting
-from agent_memory.errors import Error
+from agent_memory.domain.state_value import key_problem
+from agent_memory.errors import Error, StateInvalid, StateNotFound
 from agent_memory.wording import describe
 
 if TYPE_CHECKING:
@@ -33,6 +37,25 @@ def forget(memory: Memory, seen: Found) -> Result[Forgetting, Error]:
     with memory.locks.run() as held:
         finished = held.bind(lambda _: finish_all(memory))
         return finished.bind(lambda _: forgetter(memory).forget_what_was_seen(seen))
+
+
+def purge_state(memory: Memory, key: str) -> Result[None, Error]:
+    """As `Memory.purge_state` has it."""
+    path = path_of(key)
+
+    def purged(is_known: bool) -> Result[None, Error]:
+        return forgetter(memory).purge_state(path) if is_known else Failure(StateNotFound(key))
+
+    allowed = by_a_person(memory, "state delete --purge")
+    if isinstance(allowed, Failure):
+        return allowed
+    if (problem := key_problem(key)) is not None:
+        return Failure(StateInvalid((problem,)))
+    with memory.locks.run() as held:
+        finished = held.bind(lambda _: finish_all(memory))
+        there = finished.bind(lambda _: those_there(memory.real_root, (path,)))
+        known = there.bind(lambda some: Success(True) if some else is_in_history(memory.git_process, path))
+        return known.bind(purged)
 
 
 def forgetter(memory: Memory) -> Forgetter:

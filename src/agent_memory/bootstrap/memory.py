@@ -198,6 +198,13 @@ class Memory(Parts):
 
         return forgetting.forget(self, seen)
 
+    def purge_state(self, key: str) -> Result[None, Error]:
+        """Delete what is kept under a key, and rewrite the git history without it. StateNotFound where neither holds anything
+        of it; `Busy` when a run is at work. For a person alone."""
+        from agent_memory.bootstrap import forgetting
+
+        return forgetting.purge_state(self, key)
+
     def plan_backfill(
         self,
         harnesses: Sequence[Harness] = (),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from returns.result import Result
+from returns.result import Result, Success
 
 from agent_memory.adapters.surroundings.repository import may_be_in_work_tree
 from agent_memory.adapters.surroundings.root import home_of
@@ -44,7 +44,11 @@ def publish(
     named = memory.config.agents_md.targets if paths is None else paths
     full = [expanded(path, home, None if paths is None else memory.cwd) for path in named]
     chosen = chosen_targets(full, home, memory.places)
-    return memory.publisher.publish(chosen, keep or kept_nowhere, dry_run=dry_run, lately=lately)
+    published = memory.publisher.publish(chosen, keep or kept_nowhere, dry_run=dry_run, lately=lately)
+    if keep is None and isinstance(published, Success):  # a run says it in its report
+        for notice in filter(None, (each.notice for each in published.unwrap().targets)):
+            memory.warn(notice)
+    return published
 
 
 def section_here(memory: Memory) -> Result[RenderedSection, Error]:

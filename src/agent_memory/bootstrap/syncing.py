@@ -16,14 +16,14 @@ from agent_memory.bootstrap.person_only import by_a_person
 from agent_memory.bootstrap.unfinished import finish_all, tolerated
 from agent_memory.domain.forgetting.forgetting import ForgetTarget, Forgetting
 from agent_memory.domain.forgetting.sources import SessionKey
-from agent_memory.domain.forgetting.tombstone import EntryTombstone, SessionTombstone
+from agent_memory.domain.forgetting.tombstone import EntryTombstone, SessionTombstone, StateTombstone
 from agent_memory.domain.merging.synced import Synced, SyncRequest
 from agent_memory.domain.merging.tree import Tree
 from agent_memory.domain.results import sealed
 from agent_memory.domain.tiers import TIERS_FILE
 from agent_memory.errors import EntryNotFound, Error, SyncRefused
 from agent_memory.formats.merged_bookkeeping import FORGOTTEN
-from agent_memory.formats.tombstone_json import Tombstone, parse_tombstone
+from agent_memory.formats.tombstone_json import parse_tombstone
 from agent_memory.values import evolve
 
 if TYPE_CHECKING:
@@ -95,8 +95,8 @@ def _forgotten(memory: Memory, tombstones: Sequence[bytes]) -> Result[bool, Erro
     gone = False
     for data in tombstones:
         tombstone = parse_tombstone(data, FORGOTTEN).value_or(None)
-        if tombstone is None:
-            continue  # `memory doctor` tells of one that is damaged
+        if tombstone is None or isinstance(tombstone, StateTombstone):
+            continue  # `memory doctor` tells of one that is damaged; the merge leaves out a state value
         done = _without_traces(memory, tombstone)
         if isinstance(done, Failure):
             return done
@@ -104,7 +104,7 @@ def _forgotten(memory: Memory, tombstones: Sequence[bytes]) -> Result[bool, Erro
     return Success(gone)
 
 
-def _without_traces(memory: Memory, tombstone: Tombstone) -> Result[bool, Error]:
+def _without_traces(memory: Memory, tombstone: SessionTombstone | EntryTombstone) -> Result[bool, Error]:
     forgets = forgetter(memory)
     match sealed(forgets.look(_target_of(tombstone))):
         case Failure(EntryNotFound()):
@@ -117,7 +117,7 @@ def _without_traces(memory: Memory, tombstone: Tombstone) -> Result[bool, Error]
             return forgets.forget(found).map(lambda _: True)
 
 
-def _target_of(tombstone: Tombstone) -> ForgetTarget:
+def _target_of(tombstone: SessionTombstone | EntryTombstone) -> ForgetTarget:
     match tombstone:
         case EntryTombstone(id, _, _):
             return ForgetTarget(id)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from agent_memory.domain.packed_entries import Unpacking, column_of, rows_of, unpacking
@@ -10,8 +10,8 @@ from agent_memory.domain.packed_entries import Unpacking, column_of, rows_of, un
 if TYPE_CHECKING:
     from agent_memory.domain.entry import Listed
 
-Several = dict[str, "str | tuple[str, ...]"]
-"""Ids by what several entries may share, though hardly any do: of 50,000 nearly every one stands alone, and takes no tuple."""
+Several = dict[str, "str | list[str]"]
+"""Ids by what several entries may share, though hardly any do: of 50,000 nearly every one stands alone, and takes no list."""
 
 
 class Found:
@@ -19,13 +19,13 @@ class Found:
 
     __slots__ = ("_bearers", "_entries", "by_id")
 
-    def __init__(self, entries: Sequence[Listed], by_id: Unpacking[Listed], bearers: Several | None = None) -> None:
+    def __init__(self, entries: Sequence[Listed], by_id: Unpacking[Listed]) -> None:
         self._entries = entries
         self.by_id = by_id
-        self._bearers = bearers
+        self._bearers: Several | None = None
 
     @property
-    def bearers(self) -> Mapping[str, str | tuple[str, ...]]:
+    def bearers(self) -> Mapping[str, str | list[str]]:
         """The ids of the entries that have an id or alias, by its casefolded form (`ids_in`): worked out when somebody asks."""
         if self._bearers is None:
             self._bearers = _bearers_among(self._entries)
@@ -37,15 +37,7 @@ class Found:
         for each in gone:
             del by_id.rows[each.meta.id]
         by_id.rows.update((each.meta.id, each) for each in new)
-        if self._bearers is None:
-            return Found(entries, by_id)
-        bearers = dict(self._bearers)
-        for each in gone:
-            for folded in folded_ids(each):
-                _leave(bearers, folded, each.meta.id)
-        for each in new:
-            enter(bearers, each)
-        return Found(entries, by_id, bearers)
+        return Found(entries, by_id)
 
 
 class EntryLookup:
@@ -77,8 +69,8 @@ class EntryLookup:
         return EntryLookup(entries, self._found.changed(entries, gone, new))
 
 
-def ids_in(several: Mapping[str, str | tuple[str, ...]], key: str) -> tuple[str, ...]:
-    """The ids by this key."""
+def ids_in(several: Mapping[str, str | list[str]], key: str) -> Sequence[str]:
+    """The ids by this key, each once."""
     found = several.get(key, ())
     return (found,) if isinstance(found, str) else found
 
@@ -88,46 +80,20 @@ def folded_ids(listed: Listed) -> tuple[str, ...]:
     return tuple(id.casefold() for id in (listed.meta.id, *listed.meta.aliases))
 
 
-def enter(bearers: Several, listed: Listed) -> None:
-    """The entry bears its id and its aliases, too."""
-    for folded in folded_ids(listed):
-        _join(bearers, folded, listed.meta.id)
-
-
 def _found_among(entries: Sequence[Listed]) -> Found:
     rows, packed = rows_of(entries)
     return Found(entries, Unpacking(dict(zip(column_of(entries, "meta.id"), rows, strict=True)), packed))
 
 
 def _bearers_among(entries: Sequence[Listed]) -> Several:
-    ids = column_of(entries, "meta.id")
-    bearers = _by_one_each(map(str.casefold, ids), ids)
-    for id, aliases in zip(ids, column_of(entries, "meta.aliases"), strict=True):
-        for alias in aliases:
-            _join(bearers, alias.casefold(), id)
+    bearers: Several = {}
+    for id, aliases in zip(column_of(entries, "meta.id"), column_of(entries, "meta.aliases"), strict=True):
+        for each in (id, *aliases):
+            folded = each.casefold()
+            known = bearers.setdefault(folded, id)
+            if isinstance(known, list):
+                if known[-1] != id:
+                    known.append(id)
+            elif known != id:
+                bearers[folded] = [known, id]
     return bearers
-
-
-def _by_one_each(keys: Iterable[str], ids: Sequence[str]) -> Several:
-    """The ids by their keys. Of 50,000 nearly every one has its own."""
-    known = list(keys)
-    several: Several = dict(zip(known, ids, strict=True))
-    if len(several) < len(ids):
-        several.clear()
-        for key, id in zip(known, ids, strict=True):
-            _join(several, key, id)
-    return several
-
-
-def _join(several: Several, key: str, id: str) -> None:
-    known = ids_in(several, key)
-    if id not in known:
-        several[key] = (*known, id) if known else id
-
-
-def _leave(several: Several, key: str, id: str) -> None:
-    left = tuple(each for each in ids_in(several, key) if each != id)
-    if left:
-        several[key] = left
-    else:
-        several.pop(key, None)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from enum import StrEnum
 
+from agent_memory.digests import sha256
 from agent_memory.domain.vocabulary import Harness
-from agent_memory.values import field, frozen
+from agent_memory.values import evolve, field, frozen
 
 UNKNOWN_TYPE = "unknown-type:"
 """How the reasons in `History.skipped` begin that stand for records of a kind not known to us."""
@@ -77,6 +78,8 @@ class History:
     tools_answered_before: bool = False
     """Whether the session had tool output before the first turn here."""
     remaining: bool = False
+    transcript: str = ""
+    """Which of the files that the session may be in this was read from (`transcript_key`); empty where it is in none."""
     automated: bool = False
     """No person took part: a scheduled or scripted run."""
     own_call: bool = False
@@ -88,6 +91,16 @@ class History:
     def unknown_records(self) -> int:
         """How many records were of kinds not known to us: many of them, and the harness's format has changed."""
         return sum(count for reason, count in self.skipped.items() if reason.startswith(UNKNOWN_TYPE))
+
+
+@frozen
+class TranscriptEnd:
+    """How far one of several files of a session has been consolidated; the members are those of `SessionMark`."""
+
+    transcript: str
+    last_record_id: str
+    last_at_ms: int | None
+    turns_seen: int
 
 
 @frozen
@@ -110,3 +123,35 @@ class SessionMark:
     """Entries made from the session so far."""
     used_ids: tuple[str, ...] = ()
     """Entries whose use in the session is in the usage ledger."""
+    transcript: str = ""
+    """The file that the record is in (`transcript_key`). A mark without one counts for every file of the session."""
+    elsewhere: tuple[TranscriptEnd, ...] = ()
+    """The ends in its other files: a session that was resumed in another directory, or copied, goes on in each by itself."""
+
+    @property
+    def ends(self) -> tuple[TranscriptEnd, ...]:
+        """Where consolidation stopped in each file, the latest first."""
+        return (
+            TranscriptEnd(self.transcript, self.last_record_id, self.last_at_ms, self.turns_seen),
+            *self.elsewhere,
+        )
+
+    def within(self, transcript: str) -> SessionMark | None:
+        """The mark as it stands in one of the session's files; None in one of which nothing was consolidated so far."""
+        end = next((end for end in self.ends if end.transcript == transcript), None)
+        if end is None:
+            return None if transcript and (self.transcript or self.elsewhere) else self
+        others = tuple(other for other in self.ends if other is not end)
+        return evolve(
+            self,
+            transcript=transcript,
+            last_record_id=end.last_record_id,
+            last_at_ms=end.last_at_ms,
+            turns_seen=end.turns_seen,
+            elsewhere=others,
+        )
+
+
+def transcript_key(path: str) -> str:
+    """A short name of a transcript: its path says more than the store is to keep."""
+    return sha256(path.encode("utf-8", "surrogatepass")).hexdigest()[:16]

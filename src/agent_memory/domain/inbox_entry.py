@@ -45,9 +45,13 @@ class OpencodeSession:
     method: Literal["opencode-session"] = "opencode-session"
 
 
+SNAPSHOTS = "inbox/snapshots"
+"""Where the copies lie that were made at capture. No entry may name another file: it may be a secret note (P27)."""
+
+
 @frozen
 class FileSnapshot:
-    """A redacted copy made at capture; `path` is relative to the root. JSON: `{method: "file", path}`."""
+    """A redacted copy made at capture; `path` is that of a file in `SNAPSHOTS`, relative to the root. JSON: `{method: "file", path}`."""
 
     path: str
     method: Literal["file"] = "file"

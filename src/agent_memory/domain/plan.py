@@ -62,6 +62,9 @@ class PlanFacts:
     """The live notes about the same subject as a proposed entry, the likest first."""
     lookup: EntryLookup = field(factory=EntryLookup, repr=False)
     """For `found`: that of the listing that `live` comes from."""
+    session: History | None = None
+    """All turns of the session that are known, whole, where they are more than the window: whose word something is shows
+    by comparing with all of them."""
 
     @property
     def found(self) -> Found:

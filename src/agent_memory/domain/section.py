@@ -74,6 +74,18 @@ class PublishedTarget:
     warnings: tuple[str, ...] = ()
     diff: str = ""
     """Of a dry run."""
+    kept: str | None = None
+    """Where a copy is of what stood between the markers, if that was not memory's own."""
+
+    @property
+    def notice(self) -> str | None:
+        """What a person is to know of the copy."""
+        if self.kept is None:
+            return None
+        return (
+            f"What stood between the markers of {self.path} was not known to be memory's own; before it was replaced, a copy "
+            f"was kept as {self.kept}"
+        )
 
 
 @frozen

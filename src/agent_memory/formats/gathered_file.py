@@ -24,7 +24,7 @@ from agent_memory.domain.analysis.outlines import OutlineColumns
 from agent_memory.domain.analysis.ragged import Ragged
 from agent_memory.values import field_names
 
-_LAYOUT = "gathered 2"
+_LAYOUT = "gathered 3"
 _MARSHAL_VERSION = 4
 _DIGEST_BYTES = 32
 _LENGTH_BYTES = 8

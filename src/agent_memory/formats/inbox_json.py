@@ -18,6 +18,7 @@ from returns.result import Failure, Result, Success
 
 from agent_memory.domain.inbox_entry import (
     SESSION_METHODS,
+    SNAPSHOTS,
     AmpThread,
     Context,
     FileSnapshot,
@@ -178,14 +179,16 @@ _READERS: Mapping[str, Callable[[Fields], Retrieval]] = {
 
 
 def snapshot_path_problem(value: object) -> str | None:
-    """A path relative to the root that stays inside it."""
+    """The path, relative to the root, of a file in the directory of the snapshots."""
     problem = text_problem(value, MAX_PATH_BYTES)
     if problem is not None or not isinstance(value, str):
         return problem
     if value.startswith("/"):
         return "is an absolute path, expected a copy inside the store; `memory capture --file` makes one"
-    inside = all(part not in ("", ".", "..") for part in value.split("/"))
-    return None if inside else f"is {shown(value)}, expected a plain path relative to the root"
+    if any(part in ("", ".", "..") for part in value.split("/")):
+        return f"is {shown(value)}, expected a plain path relative to the root"
+    is_snapshot = value.rpartition("/")[0] == SNAPSHOTS
+    return None if is_snapshot else f"is {shown(value)}, and only copies in {SNAPSHOTS}/ are read"
 
 
 def _read_context(document: object, problems: list[str]) -> Context:

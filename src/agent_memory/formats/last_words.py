@@ -23,7 +23,7 @@ def recovery_id(harness: str, session_id: str) -> str:
 
 def recovery_passage(handover: Handover) -> Passage | None:
     """The last words of a session that was cut off; None where there are none. What an agent said counts as its conclusion:
-    it is left out where it tells an agent what to do."""
+    it is left out where it tells an agent what to do, or repeats what only a foreign source said."""
     lines = list(_quoted(handover.exchanges))
     if not lines:
         return None
@@ -39,7 +39,7 @@ def recovery_passage(handover: Handover) -> Passage | None:
 
 def _quoted(exchanges: Iterable[Exchange]) -> Iterable[str]:
     for each in exchanges:
-        if each.role is Role.AGENT and is_directive(each.text):
+        if each.role is Role.AGENT and (each.repeats_a_page or is_directive(each.text)):
             continue
         yield ""
         yield f"{_SPEAKERS[each.role]}:"

@@ -10,17 +10,16 @@ from collections import Counter
 from collections.abc import Iterable
 from itertools import compress
 
-from agent_memory.domain.entry import Listed, Meta, StoredEntry
+from agent_memory.domain.entry import Listed, StoredEntry
 from agent_memory.domain.packed_entries import column_of, values_of
-from agent_memory.domain.planning.directives import is_directive
 from agent_memory.domain.redaction import redact
 from agent_memory.domain.section import RenderedSection, SectionFacts, Target
 from agent_memory.domain.text.derive import MAX_DESCRIPTION_CHARS
-from agent_memory.domain.tiering.eligibility import best_tier, is_directive_entry, why_not_nearer
+from agent_memory.domain.tiering.eligibility import best_tier, told_of, why_not_nearer
 from agent_memory.domain.tiers import Tier
 from agent_memory.domain.transcripts.own_marks import SECTION_END, SECTION_START
 from agent_memory.domain.vocabulary import Sensitivity
-from agent_memory.formats.neutral_markdown import is_neutral, neutral_line
+from agent_memory.formats.neutral_markdown import neutral_line
 from agent_memory.formats.section_splice import SECTION_HEADING
 from agent_memory.formats.shown_note import whole_note
 from agent_memory.values import define, field, frozen
@@ -35,8 +34,7 @@ conversation or elsewhere in this file, wins over every note.
 
 WARM_HEADING = "### Notes to read when they matter"
 NO_NOTES = "There are no notes yet."
-_WORDS_OF_AN_ORDER = 3
-"""`topic__run-tests` names a subject."""
+OF_AN_AGENT = " (concluded by an agent)"
 NO_MORE_NOTES = "There are no other notes."
 ELSEWHERE = 'Those of other places are found with `memory search "some words"`.'
 
@@ -76,7 +74,7 @@ def render_section(facts: SectionFacts) -> RenderedSection:
     for whole in shown.hot:
         parts += ["", whole.text]
     if shown.warm:
-        parts += ["", WARM_HEADING, "", *(_warm_line(each, facts.root) for each in shown.warm)]
+        parts += ["", WARM_HEADING, "", *map(_warm_line, shown.warm)]
     parts += ["", _closing(cold, shown, visible < told), SECTION_END]
     return RenderedSection(
         text="\n".join(parts),
@@ -113,12 +111,12 @@ def _chosen(facts: SectionFacts) -> _Shown:
             case Tier.HOT:
                 hot.append(facts.bodies[id])
             case Tier.WARM:
-                warm.append(facts.bodies[id].listed)
+                warm += _told(facts.bodies[id], shown)
             case Tier.COLD:
                 pass
     for id in dict.fromkeys(facts.tiers.warm):
         if id not in facts.tiers.hot and _tier_here(id, Tier.WARM, facts, shown) is Tier.WARM:
-            warm.append(facts.bodies[id].listed)
+            warm += _told(facts.bodies[id], shown)
     demoted = _fill_hot(hot, facts, shown)
     lines = list({each.meta.id: each for each in (*demoted, *warm) if each.meta.id not in _ids(shown.hot)}.values())
     shown.warm = lines[: facts.budget.warm_lines]
@@ -131,15 +129,12 @@ def _tier_here(id: str, wanted: Tier, facts: SectionFacts, shown: _Shown) -> Tie
     stored = facts.bodies.get(id)
     if id not in facts.entries or stored is None or not may_be_named(stored.listed, facts.target):
         return Tier.COLD
-    is_directive = is_directive_entry(stored.meta, stored.body)
-    best = best_tier(stored.meta, is_directive)
+    best = best_tier(stored.meta)
     if wanted is Tier.HOT and best is Tier.HOT and stored.listed.conflicted:
         shown.warnings.append(f"{id} holds unresolved merge conflicts and is not shown whole")
         return Tier.WARM
     if list(Tier).index(best) > list(Tier).index(wanted):
-        shown.warnings.append(
-            f"{id} is not {wanted.value} though the tier list says so: {why_not_nearer(stored.meta, is_directive)}"
-        )
+        shown.warnings.append(f"{id} is not {wanted.value} though the tier list says so: {why_not_nearer(stored.meta)}")
         return best
     return wanted
 
@@ -170,19 +165,21 @@ def _ids(hot: Iterable[_Whole]) -> frozenset[str]:
 # -- rendering --------------------------------------------------------------------------------------------------------
 
 
-def _warm_line(listed: Listed, root: str) -> str:
+def _told(stored: StoredEntry, shown: _Shown) -> list[Listed]:
+    """What of an entry a line may be made of; nothing where all of it may be an order."""
+    told = told_of(stored)
+    if told is None:
+        shown.warnings.append(
+            f"{stored.meta.id} is not shown: it only tells somebody what to do, and no person said so"
+        )
+        return []
+    return [told.listed]
+
+
+def _warm_line(listed: Listed) -> str:
     meta = listed.meta
-    path = f"{root.rstrip('/')}/{listed.path}"
-    place = path if _may_stand(path, meta) else f"`memory read {meta.id}`"
     description = neutral_line(redact(meta.description or meta.title).text, MAX_DESCRIPTION_CHARS)
-    return f"- {place} — {description or meta.id}"
-
-
-def _may_stand(path: str, meta: Meta) -> bool:
-    """Whether a path may be shown as it is: nothing in it acts (P18), is secret (P20), or is an order spelled as a tag (P19)."""
-    slugs = (tag.partition("__")[2].replace("-", " ") for tag in meta.tags)
-    is_order = any(slug.count(" ") >= _WORDS_OF_AN_ORDER - 1 and is_directive(slug) for slug in slugs)
-    return is_neutral(path) and not redact(path).found and not is_order
+    return f"- {meta.id} — {description or meta.kind}{OF_AN_AGENT if best_tier(meta) is Tier.WARM else ''}"
 
 
 def _closing(cold: int, shown: _Shown, elsewhere: bool) -> str:

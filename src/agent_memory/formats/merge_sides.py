@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from agent_memory.domain.entry import MemoryEntry
-from agent_memory.domain.forgetting.tombstone import EntryTombstone, SessionTombstone
+from agent_memory.domain.forgetting.tombstone import EntryTombstone, SessionTombstone, StateTombstone
 from agent_memory.domain.merging.admission import MAX_FILE_BYTES
 from agent_memory.domain.merging.forgotten import Forgotten
 from agent_memory.domain.merging.tree import EMPTY, PLAIN_MODES, Leaf, Tree
@@ -71,6 +71,7 @@ class Contents:
         """All tombstones in these trees."""
         entries: dict[str, EntryTombstone] = {}
         sessions: dict[SessionTombstone, None] = {}
+        states: dict[str, int] = {}
         for path, leaf in ((path, leaf) for tree in trees for path, leaf in tree.items() if path.startswith(FORGOTTEN)):
             match parse_tombstone(self.of(leaf) or b"", path).value_or(None):
                 case EntryTombstone() as tombstone:
@@ -78,9 +79,11 @@ class Contents:
                     entries[tombstone.id] = max(known, tombstone, key=lambda each: each.at_ms)
                 case SessionTombstone() as tombstone:
                     sessions[tombstone] = None
+                case StateTombstone(kept_at, at_ms):
+                    states[kept_at] = max(states.get(kept_at, 0), at_ms)
                 case None:
                     continue
-        return Forgotten(entries, tuple(sessions))
+        return Forgotten(entries, tuple(sessions), states)
 
     def successors(self, *sides: Side) -> Mapping[str, str]:
         """Which live note has taken in (`aliases`) or replaced (`supersedes`) an id."""

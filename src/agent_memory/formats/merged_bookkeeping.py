@@ -127,8 +127,10 @@ def _further(base: SessionMark | None, ours: SessionMark, theirs: SessionMark) -
         key=lambda mark: (mark.turns_seen, mark.last_at_ms or 0, render_session_mark(mark)),
         reverse=True,
     )
+    known = {end.transcript for end in further.ends}
     return evolve(
         further,
+        elsewhere=(*further.elsewhere, *(end for end in other.ends if end.transcript and end.transcript not in known)),
         tools_answered=further.tools_answered or other.tools_answered,
         handoff_id=further.handoff_id or other.handoff_id,
         entry_ids=united((), further.entry_ids, other.entry_ids),

@@ -22,6 +22,7 @@ from agent_memory.formats.merge_outcome import Outcome
 from agent_memory.formats.merge_sides import ARCHIVE, TOPICS, Contents, Held, Place
 from agent_memory.formats.merged_bookkeeping import merged_bookkeeping
 from agent_memory.formats.merged_note import MergedNote, merged_note
+from agent_memory.formats.state_value_json import parse_state_value
 from agent_memory.formats.tiers_json import parse_tiers, render_tiers
 from agent_memory.values import frozen
 
@@ -152,6 +153,12 @@ class _Merge:
 
     def file(self, path: str, base: Leaf | None, ours: Leaf | None, theirs: Leaf | None) -> None:
         """One file that is no note, or a version of one; at least one side has it."""
+        if ours != theirs and self._was_purged(path, ours):
+            ours = None
+            self.outcome.forgotten_count += 1
+        if ours != theirs and self._was_purged(path, theirs):
+            theirs = None
+            self.outcome.forgotten_count += 1
         if ours == theirs or (self.has_base and theirs == base):
             kept = ours
         elif self.has_base and ours == base:
@@ -168,6 +175,15 @@ class _Merge:
             self.outcome.admit(path, owner if is_id(owner) else id_in_name(owner), kept)
         else:
             self.outcome.put(path, kept)
+
+    def _was_purged(self, path: str, leaf: Leaf | None) -> bool:
+        """Whether it is a state value from before it was purged (P28)."""
+        purged_at_ms = self.outcome.forgotten.states.get(path)
+        data = self.contents.of(leaf)
+        if purged_at_ms is None or data is None:
+            return False
+        value = parse_state_value(data, path, "").value_or(None)
+        return value is None or (value.updated_at_ms or 0) <= purged_at_ms
 
     def _contents(self, path: str, base: Leaf | None, ours: Leaf, theirs: Leaf) -> None:
         one, other = self.contents.of(ours), self.contents.of(theirs)

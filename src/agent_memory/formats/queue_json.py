@@ -1,4 +1,7 @@
-"""The trouble of pending entries as JSON: `{"version": 1, "troubles": {key: {…}}}`; keys are those of `queue_key`."""
+"""The trouble of pending entries as JSON: `{"version": 1, "troubles": {key: {…}}}`; keys are those of `queue_key`.
+
+What changed since is one line each: `{key: {…}, …}`, null for what is over.
+"""
 
 from __future__ import annotations
 
@@ -40,6 +43,26 @@ def render_troubles(troubles: Mapping[str, Trouble]) -> str:
     """Keys sorted, defaults left out, so that equal troubles give equal bytes."""
     document = {"version": 1, "troubles": {key: _members(troubles[key]) for key in sorted(troubles)}}
     return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
+
+
+def render_changes(changes: Mapping[str, Trouble | None]) -> str:
+    """One line, with its end."""
+    members = {key: None if trouble is None else _members(trouble) for key, trouble in changes.items()}
+    return json.dumps(members, ensure_ascii=False) + "\n"
+
+
+def with_changes(troubles: Mapping[str, Trouble], text: str) -> dict[str, Trouble]:
+    """The troubles after these lines. One that is no whole change is what a crash left of it, and counts as not written."""
+    known = dict(troubles)
+    for line in text.split("\n"):
+        document = parse_strict_json(line).value_or(None)
+        problems: list[str] = []
+        for key, value in document.items() if is_object(document) else ():
+            known.pop(key, None)
+            trouble = Trouble() if value is None else _trouble_of(Fields(value, shown(key), problems))
+            if value is not None and not problems:
+                known[key] = trouble
+    return known
 
 
 def _members(trouble: Trouble) -> dict[str, Any]:

@@ -22,7 +22,7 @@ _FLOW_MAP = rf"\{{{_FLOW_PAIR}(?:, {_FLOW_PAIR})*\}}"
 _KEY_LINE = re.compile(
     rf"([A-Za-z_][A-Za-z0-9_]*):(?: ({_QUOTED}|{_NUMBER}|{_INSTANT}|{_FLOW_LIST}|{PLAIN_TEXT.pattern}))?"
 )
-_ITEM_LINE = re.compile(rf"  - ({_FLOW_MAP})")
+_ITEM_LINE = re.compile(rf"  - ({_FLOW_MAP}|{_FLOW_ITEM})")
 _ITEM = re.compile(_FLOW_ITEM)
 _PAIR = re.compile(rf"([A-Za-z]+): ({_FLOW_LIST}|{_FLOW_ITEM})")
 
@@ -40,9 +40,9 @@ def read_quickly(text: str) -> dict[str, Plain] | None:
             items = None if written else []
             values[key] = _value(written) if written else None
         elif (found := _ITEM_LINE.fullmatch(line)) and items is not None:
-            pairs = _PAIR.findall(found[1])
-            item: dict[str, Plain] = {name: _value(written) for name, written in pairs}
-            if len(item) < len(pairs):
+            pairs = _PAIR.findall(found[1]) if found[1].startswith("{") else None
+            item: Plain = _value(found[1]) if pairs is None else {name: _value(written) for name, written in pairs}
+            if isinstance(item, dict) and pairs is not None and len(item) < len(pairs):
                 return None
             items.append(item)
             values[key] = items

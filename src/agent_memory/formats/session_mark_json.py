@@ -2,9 +2,10 @@
 
     {"version": 1, "harness": "claude-code", "sessionId": "…", "lastRecordId": "…", "lastAt": 1771000205123,
      "turnsSeen": 42, "toolsAnswered": true, "agent": "builtin", "handoffId": "id__a1b2c3", "entryIds": ["id__…"],
-     "usedIds": ["id__…"]}
+     "usedIds": ["id__…"], "transcript": "0f3a…", "elsewhere": [{"transcript": "91bc…", "lastRecordId": "…", "turnsSeen": 7}]}
 
-`lastAt` (epoch ms) and `handoffId` are absent when unknown, `usedIds` when there are none.
+`lastAt` (epoch ms) and `handoffId` are absent when unknown, `usedIds` when there are none, `transcript` (a digest of its path)
+where the session is in no file of its own, and `elsewhere` where it is in one file only.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from collections.abc import Callable
 
 from returns.result import Failure, Result, Success
 
-from agent_memory.domain.history import SessionMark
+from agent_memory.domain.history import SessionMark, TranscriptEnd
 from agent_memory.domain.json_shape import is_list, is_object
 from agent_memory.domain.text.ids import is_id
 from agent_memory.domain.vocabulary import Harness
@@ -37,8 +38,20 @@ def render_session_mark(mark: SessionMark) -> str:
         "handoffId": mark.handoff_id,
         "entryIds": list(mark.entry_ids),
         "usedIds": list(mark.used_ids) or None,
+        "transcript": mark.transcript or None,
+        "elsewhere": [_end_document(end) for end in mark.elsewhere] or None,
     }
     return json.dumps({key: value for key, value in document.items() if value is not None}, indent=1) + "\n"
+
+
+def _end_document(end: TranscriptEnd) -> dict[str, object]:
+    document = {
+        "transcript": end.transcript,
+        "lastRecordId": end.last_record_id,
+        "lastAt": end.last_at_ms,
+        "turnsSeen": end.turns_seen,
+    }
+    return {key: value for key, value in document.items() if value is not None}
 
 
 def parse_session_mark(text: str, path: str) -> Result[SessionMark, StateCorrupt]:
@@ -67,6 +80,11 @@ def _mark(document: object, path: str) -> Result[SessionMark, StateCorrupt]:
             handoff_id=document.get("handoffId"),
             entry_ids=tuple(document["entryIds"]),
             used_ids=tuple(document.get("usedIds", ())),
+            transcript=document.get("transcript", ""),
+            elsewhere=tuple(
+                TranscriptEnd(end["transcript"], end["lastRecordId"], end.get("lastAt"), end["turnsSeen"])
+                for end in document.get("elsewhere", ())
+            ),
         )
     )
 
@@ -98,6 +116,16 @@ def _is_some_text(value: object) -> bool:
     return isinstance(value, str) and value != ""
 
 
+def _are_ends(value: object) -> bool:
+    return is_list(value) and all(is_object(end) and _is_end(end) for end in value)
+
+
+def _is_end(end: dict[str, object]) -> bool:
+    needed = {key: _EXPECTED[key] for key in ("transcript", "lastRecordId", "turnsSeen")}
+    known = {**needed, "lastAt": _EXPECTED["lastAt"]}
+    return needed.keys() <= end.keys() <= known.keys() and all(known[key][0](end[key]) for key in end)
+
+
 _EXPECTED: dict[str, tuple[Callable[[object], bool], str]] = {
     "version": (lambda value: value == VERSION and type(value) is int, f"{VERSION}"),
     "harness": (lambda value: value in tuple(Harness), f"one of {', '.join(Harness)}"),
@@ -110,5 +138,7 @@ _EXPECTED: dict[str, tuple[Callable[[object], bool], str]] = {
     "handoffId": (_is_id, "an id"),
     "entryIds": (_are_ids, "a list of ids"),
     "usedIds": (_are_ids, "a list of ids"),
+    "transcript": (_is_some_text, "a text with something in it"),
+    "elsewhere": (_are_ends, "a list of ends of transcripts"),
 }
-_OPTIONAL = ("lastAt", "handoffId", "usedIds")
+_OPTIONAL = ("lastAt", "handoffId", "usedIds", "transcript", "elsewhere")

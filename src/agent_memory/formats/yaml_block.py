@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Literal
 
 from returns.result import Failure, Result, Success
 from ruamel.yaml import YAML
@@ -18,6 +19,8 @@ from ruamel.yaml.events import (
     SequenceEndEvent,
     SequenceStartEvent,
 )
+from ruamel.yaml.scanner import Scanner
+from ruamel.yaml.tokens import Token
 
 from agent_memory.formats.yaml_scalars import Plain, Scalar, plain_value
 from agent_memory.values import field, frozen
@@ -84,7 +87,9 @@ def read_block(text: str) -> Result[MappingNode, tuple[str, ...]]:
 
     Lines are counted from 2: the block of a note begins below its first `---`.
     """
-    build = _Build(iter(YAML(typ="safe", pure=True).parse(text)))
+    yaml = YAML(typ="safe", pure=True)
+    yaml.Scanner = _Scanner
+    build = _Build(iter(yaml.parse(text)))
     try:
         root = build.root()
     except _RefusedError as refused:
@@ -113,6 +118,20 @@ class _RefusedError(Exception):
     """What makes going on pointless."""
 
 
+class _Scanner(Scanner):
+    """Refuses what is nested too deeply as it meets it: ruamel looks at every bracket that is open again at every token."""
+
+    def fetch_flow_collection_start(self, TokenClass: type[Token], to_push: Literal["[", "{"]) -> None:  # noqa: N803 - ruamel calls it so
+        """The next `[` or `{`."""
+        if len(self.flow_context) >= MAX_DEPTH:
+            raise _too_deep(self.reader.get_mark())
+        super().fetch_flow_collection_start(TokenClass, to_push)
+
+
+def _too_deep(mark: object) -> _RefusedError:
+    return _RefusedError(f"line {_line(mark)}: nested deeper than {MAX_DEPTH} levels")
+
+
 def _line(mark: object) -> int:
     return int(getattr(mark, "line", 0)) + 2
 
@@ -139,7 +158,7 @@ class _Build:
 
     def node(self, event: Event, depth: int) -> Node:
         if depth > MAX_DEPTH:
-            raise _RefusedError(f"line {_line(event.start_mark)}: nested deeper than {MAX_DEPTH} levels")
+            raise _too_deep(event.start_mark)
         if isinstance(event, SequenceStartEvent):
             self.refuse_indirection(event)
             return self.sequence(event, depth)

@@ -55,6 +55,8 @@ class Looking:
     """The records at which consolidated sessions end, of harnesses whose copies of a session share its record ids."""
     seen: IdSet = field(factory=IdSet)
     """Records of the sessions looked at so far."""
+    first: dict[tuple[Harness, str], str | None] = field(factory=dict[tuple[Harness, str], "str | None"])
+    """The transcript of each session that was looked at first."""
 
 
 def is_unique(turn: Turn) -> bool:

@@ -104,6 +104,7 @@ def plan_facts(io: ConsolidateIo, run: Run, work: Work, request: SessionRequest,
         vocabulary=io.vocabulary(),
         lookup=shelf.live.lookup,
         agent_writes=entry.harness is not Harness.MANUAL and isinstance(entry.retrieval, InlineNote),
+        session=work.history,
     )
 
 
@@ -113,6 +114,7 @@ def _next_mark(io: ConsolidateIo, work: Work) -> SessionMark | None:
     if history is None or session_id is None or isinstance(entry.retrieval, InlineNote | FileSnapshot):
         return None
     last = history.turns[-1]
+    ends = () if work.mark is None else work.mark.ends
     return SessionMark(
         harness=entry.harness,
         session_id=session_id,
@@ -123,6 +125,8 @@ def _next_mark(io: ConsolidateIo, work: Work) -> SessionMark | None:
         agent_name=io.agent.name,
         handoff_id=None if work.mark is None else work.mark.handoff_id,
         entry_ids=() if work.mark is None else work.mark.entry_ids,
+        transcript=history.transcript,
+        elsewhere=tuple(end for end in ends if end.transcript not in ("", history.transcript)),
     )
 
 

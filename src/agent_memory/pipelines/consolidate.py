@@ -165,6 +165,7 @@ def _with_history(io: ConsolidateIo, run: Run, work: Work, fetched: Fetched) -> 
     if history.automated:
         return settle(io, run, work, "skipped", "an automated session in which no person took part")
     if not history.turns:
+        work = evolve(work, next_mark=fetched.next_mark)
         return settle(io, run, work, "unchanged" if work.mark else "skipped", "it holds no new turns")
     entry = work.pending.entry
     scope = io.places.scope_of(entry.context.cwd or history.cwd)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import compress
+
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.command.presets import BUILTIN
-from agent_memory.domain.history import History, SessionMark
+from agent_memory.domain.history import History, Role, SessionMark, TranscriptEnd, Turn
 from agent_memory.domain.inbox_entry import UPGRADE_EVENT, FileSnapshot, InboxEntry, InlineNote, session_id_of
 from agent_memory.domain.results import sealed
+from agent_memory.domain.transcripts.redacted_history import redact_history
 from agent_memory.domain.vocabulary import Status
 from agent_memory.errors import Error, HistoryUnavailable, StoreIo
 from agent_memory.pipelines.consolidate_io import ConsolidateIo
@@ -23,6 +26,8 @@ class Fetched:
     """The record after which it begins; None for the beginning of the session."""
     from_kept: bool = False
     """It was redacted and kept by an earlier run."""
+    next_mark: SessionMark | None = None
+    """Of a transcript read for the first time in which nothing is new: the mark that knows it."""
 
 
 def fetch(io: ConsolidateIo, entry: InboxEntry, mark: SessionMark | None) -> Result[Fetched, Error]:
@@ -69,8 +74,45 @@ def _from_source(io: ConsolidateIo, entry: InboxEntry, mark: SessionMark | None)
     if source is None:
         reason = f"this version has no way to read {entry.retrieval.method} yet"
         return Failure(HistoryUnavailable(session_id_of(entry) or entry.retrieval.method, reason))
-    after = None if mark is None else mark.last_record_id
-    return source.fetch(entry, mark).map(lambda history: Fetched(history, after))
+    match sealed(source.fetch(entry, mark)):
+        case Success(history) if mark is not None and mark.within(history.transcript) is None:
+            return _without_shared(io, entry, mark, history)
+        case Success(history):
+            return Success(Fetched(history, None if mark is None else mark.last_record_id))
+        case Failure(error):
+            return Failure(error)
+
+
+def _without_shared(
+    io: ConsolidateIo, entry: InboxEntry, mark: SessionMark, history: History
+) -> Result[Fetched, Error]:
+    """What a transcript of a known session holds that was never read: the session moved with its project, was resumed in
+    another directory or copied. What it has in common with what was consolidated is left out, by what was kept of that,
+    else by the records at which it ends."""
+    match sealed(_from_kept(io, entry, None)):
+        case Success(kept) if kept is not None:
+            said = frozenset(map(_said, kept.history.turns))
+            is_new = [_said(turn) not in said for turn in redact_history(history).turns]
+        case Failure(StoreIo() as unread):
+            return Failure(unread)
+        case _:
+            ends = {end.last_record_id for end in mark.ends}
+            last = max((at for at, turn in enumerate(history.turns) if turn.record_id in ends), default=-1)
+            is_new = [at > last for at in range(len(history.turns))]
+    answered = history.tools_answered_before or any(turn.role is Role.TOOL for turn in history.turns)
+    own = evolve(history, turns=tuple(compress(history.turns, is_new)), tools_answered_before=answered)
+    if own.turns or not history.turns:
+        return Success(Fetched(own, mark.last_record_id))
+    end = history.turns[-1]
+    here = TranscriptEnd(history.transcript, end.record_id, end.at_ms, end.number)
+    known = evolve(mark, elsewhere=(*mark.elsewhere, here))
+    if history.remaining:
+        return _from_source(io, entry, known)
+    return Success(Fetched(own, mark.last_record_id, next_mark=known))
+
+
+def _said(turn: Turn) -> tuple[str, Role, str]:
+    return turn.record_id, turn.role, turn.text
 
 
 def _instead_of_source(

@@ -259,7 +259,7 @@ def _new_meta(io: HandingOverIo, taken: Taken, id: str, title: str) -> Meta:
     handover, scope = taken.handover, _scope_of(io, taken.entry)
     body = handover_body(handover)
     turns = handover.handoff.turns
-    claim = Claim(title, f"{title}\n{body}", Kind.HANDOFF, f"{scope} {handover.cwd or ''}")
+    claim = Claim(title, f"{title}\n{body}", f"{scope} {handover.cwd or ''}")
     return Meta(
         id=id,
         title=title,

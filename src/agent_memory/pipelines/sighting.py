@@ -10,7 +10,7 @@ from agent_memory.domain.backfill import Sight, Sighted
 from agent_memory.domain.found_session import FoundSession
 from agent_memory.domain.history import History, Role, SessionMark, Turn
 from agent_memory.domain.inbox_entry import Context, InboxEntry
-from agent_memory.domain.queueing.fold import queue_key
+from agent_memory.domain.queueing.fold import queue_key, session_key
 from agent_memory.domain.results import sealed
 from agent_memory.domain.transcripts.windows import turn_chars
 from agent_memory.domain.vocabulary import Harness
@@ -27,10 +27,11 @@ COPY = "copy"
 def look_at(io: BackfillIo, found: FoundSession, looking: Looking) -> Sighted:
     """What there is to be done about a session. Nothing is written, and its text is not kept."""
     entry = InboxEntry(found.changed_at_ms, found.harness, found.retrieval, Context(event=looking.event))
-    key = queue_key(entry, "")
-    if key in looking.known.waiting:
+    looking.first.setdefault((found.harness, found.session_id), found.path)
+    keys = (queue_key(entry, ""), session_key(entry, ""))  # the second is one that names no transcript
+    if any(key in looking.known.waiting for key in keys):
         return Sighted(found, "waiting")
-    if looking.known.given_up_at_ms.get(key, -1) >= found.changed_at_ms:
+    if max(looking.known.given_up_at_ms.get(key, -1) for key in keys) >= found.changed_at_ms:
         return Sighted(found, "given-up")
     match sealed(_is_forgotten(io, found)):
         case Failure(error):
@@ -94,7 +95,9 @@ def _judged(
     ended_at_ms = history.ended_at_ms if history.ended_at_ms is not None else found.changed_at_ms
     begins_at = None
     if found.shares_record_ids:
-        begins_at = None if mark is not None else _begins_at(history, looking)
+        # Another transcript of the very session is no copy of another: its mark would be that of both.
+        is_first = looking.first[found.harness, found.session_id] == found.path
+        begins_at = _begins_at(history, looking) if mark is None and is_first else None
         for turn in history.turns:
             if is_unique(turn):
                 looking.seen.add(turn.record_id)
@@ -140,6 +143,7 @@ def _begins_at(history: History, looking: Looking) -> SessionMark | None:
         turns_seen=last.number,
         tools_answered=any(turn.role is Role.TOOL for turn in history.turns[:covered]),
         agent_name=COPY,
+        transcript=history.transcript,
     )
 
 

@@ -71,6 +71,8 @@ def _upgrades(known: KnownSessions, marks: SessionMarks, places: Places, now_ms:
     entries: list[InboxEntry] = []
     warnings: list[str] = []
     waiting = 0
+    # What was given up may name a transcript of the session, at the end of its key.
+    given_up = {key for each in known.given_up_at_ms for key in (each, each.rpartition(" ")[0])}
     for each in marks.all():
         match sealed(each):
             case Failure(error):
@@ -82,7 +84,7 @@ def _upgrades(known: KnownSessions, marks: SessionMarks, places: Places, now_ms:
                 entry = _entry(mark, retrieval, places, now_ms)
                 key = queue_key(entry, "")
                 waiting += key in known.asked_again
-                if key not in known.asked_again and key not in known.given_up_at_ms:
+                if key not in known.asked_again and key not in given_up:
                     entries.append(entry)
     return Upgrades(tuple(sorted(entries, key=lambda entry: entry.at_ms)), waiting, tuple(warnings))
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from agent_memory.domain.analysis.compared import Compared
     from agent_memory.domain.analysis.gathered import Gathered
     from agent_memory.domain.entry import Usage
-    from agent_memory.domain.forgetting.tombstone import EntryTombstone, SessionTombstone
+    from agent_memory.domain.forgetting.tombstone import EntryTombstone, SessionTombstone, StateTombstone
     from agent_memory.domain.state_value import StateValue
     from agent_memory.domain.tagging.tag_vocabulary import TagVocabulary
     from agent_memory.domain.usage import DayReads
@@ -110,6 +110,6 @@ class Tombstones(Protocol):
         """The tombstones of all notes."""
         ...
 
-    def put(self, tombstone: SessionTombstone | EntryTombstone) -> Result[None, Error]:
+    def put(self, tombstone: SessionTombstone | EntryTombstone | StateTombstone) -> Result[None, Error]:
         """Make it durable; that of the same session or note is replaced."""
         ...

@@ -19,11 +19,11 @@ class Targets(Protocol):
         that leaves the home."""
         ...
 
-    def write(self, file: TargetFile, data: bytes) -> Result[None, Error]:
+    def write(self, file: TargetFile, data: bytes) -> Result[str | None, Error]:
         """Replace the file's bytes, atomically, keeping mode and owner. EntryChanged-like refusal (TargetRefused) where it
-        is no longer what `file` says."""
+        is no longer what `file` says. Where a section goes that nothing here wrote, a copy of it is durable before: its path."""
         ...
 
-    def remove(self, file: TargetFile) -> Result[None, Error]:
-        """Remove a file that we had created and that is still what `file` says."""
+    def remove(self, file: TargetFile) -> Result[str | None, Error]:
+        """Remove a file that we had created and that is still what `file` says; the copy of its section as above."""
         ...

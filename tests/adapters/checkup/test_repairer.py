@@ -22,7 +22,7 @@ from agent_memory.domain.checkup.note_repairs import Repair
 from agent_memory.domain.tiers import TierList
 from agent_memory.errors import Busy
 from faults import Counter, Killed, killed_at
-from store_under_examination import Patient
+from store_under_examination import Patient, locked_by_another_process
 
 OLD = time.time() - 7_200
 
@@ -158,6 +158,8 @@ def test_permissions_litter_caches_and_locks(patient: Patient) -> None:
     patient.root.chmod(0o750)
     old = patient.by_hand("topics/.tmp-0123456789abcdef", "half")
     young = patient.by_hand("state/.tmp-0123456789abcdef", "half")
+    written = patient.by_hand("state/.tmp-fedcba9876543210", "half")
+    os.utime(written, (OLD, OLD))
     theirs = patient.by_hand("topics/.tmp-notours", "keep")
     cache = patient.root / ".cache" / "listing-topics"
     cache.unlink(missing_ok=True)
@@ -165,9 +167,10 @@ def test_permissions_litter_caches_and_locks(patient: Patient) -> None:
     lock = patient.by_hand(".git/index.lock", "")
     for path in (old, theirs, lock):
         os.utime(path, (OLD, OLD))
-    done = patient.repair()
+    with locked_by_another_process(written):
+        done = patient.repair()
     assert done.failed == ()
-    assert [path.exists() for path in (old, young, theirs, lock)] == [False, True, True, False]
+    assert [path.exists() for path in (old, young, written, theirs, lock)] == [False, False, True, True, False]
     assert cache.is_file() or not cache.exists()
     assert {path.stat().st_mode & 0o777 for path in (patient.root, patient.root / "topics")} == {0o700}
     assert done.after.symptoms == ()

@@ -248,6 +248,16 @@ class TestLinks:
         ]
         assert codes(examine_references([one], frozenset())) == []
 
+    def test_notes_that_share_thousands_of_aliases_are_one_finding_each(self) -> None:
+        aliases = tuple(f"id__{number:06}" for number in range(3_000))
+        some = [
+            stored(evolve(META, id=f"id__x1111{digit}", aliases=aliases), path=f"topics/{digit}.md").listed
+            for digit in range(1, 5)
+        ]
+        found = [(each.subject, each.sentence) for each in examine_references(some, frozenset())]
+        sentence = "Its alias id__000000 and 2,999 more belong to topics/1.md too; take it out of one of them"
+        assert found == [(f"topics/{digit}.md", sentence) for digit in (2, 3, 4)]
+
     def test_what_is_superseded_is_somewhere(self) -> None:
         newer = stored(evolve(META, supersedes=("id__d4e5f6",))).listed
         assert codes(examine_references([newer], frozenset())) == ["unknown-superseded"]

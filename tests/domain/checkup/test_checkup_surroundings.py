@@ -9,7 +9,7 @@ import pytest
 from attrs import evolve
 
 from agent_memory.domain.checkup.examination import Examination, in_order
-from agent_memory.domain.checkup.file_checks import LITTER_AGE_MS, Found, examine_files, is_litter
+from agent_memory.domain.checkup.file_checks import Found, examine_files, is_temporary
 from agent_memory.domain.checkup.git_checks import GitFacts, examine_git
 from agent_memory.domain.checkup.run_checks import (
     ScheduleFacts,
@@ -49,19 +49,23 @@ def directory(path: str, mode: int = 0o700) -> Found:
     return Found(path, stat.S_IFDIR | mode, ME, NOW)
 
 
+def nobody_writes(_: Found) -> bool:
+    return False
+
+
 ROOT = directory("")
 
 
 class TestFiles:
     def test_what_is_closed_and_ours_is_fine(self) -> None:
         found = (ROOT, directory("topics"), file("topics/a.md"))
-        assert codes(examine_files(found, ME, NOW)) == []
+        assert codes(examine_files(found, ME, nobody_writes)) == []
 
     def test_open_files_are_problems_where_the_root_is_open_and_remarks_behind_a_closed_one(self) -> None:
         """P22"""
         loose = file("topics/a.md", 0o644)
-        behind = list(examine_files((ROOT, loose), ME, NOW))
-        in_front = list(examine_files((directory("", 0o755), loose), ME, NOW))
+        behind = list(examine_files((ROOT, loose), ME, nobody_writes))
+        in_front = list(examine_files((directory("", 0o755), loose), ME, nobody_writes))
         assert [(each.subject, each.severity) for each in behind] == [("topics/a.md", Severity.NOTE)]
         assert [(each.subject, each.severity) for each in in_front] == [
             (".", Severity.PROBLEM),
@@ -70,32 +74,32 @@ class TestFiles:
         assert behind[0].sentence == "Its mode is 0644, it should be 0600"
 
     def test_another_owner(self) -> None:
-        assert codes(examine_files((ROOT, file("topics/a.md", owner=7)), ME, NOW)) == ["foreign-owner"]
+        assert codes(examine_files((ROOT, file("topics/a.md", owner=7)), ME, nobody_writes)) == ["foreign-owner"]
 
-    def test_litter_has_our_names_and_is_an_hour_old(self) -> None:
+    def test_litter_has_our_names_and_nobody_writes_it(self) -> None:
         name = "topics/.tmp-0123456789abcdef"
-        assert is_litter(file(name, age_ms=LITTER_AGE_MS), NOW)
-        assert is_litter(file(".transaction/0.new", age_ms=LITTER_AGE_MS), NOW)
+        assert is_temporary(file(name))
+        assert is_temporary(file(".transaction/0.new"))
         for other in (
-            file(name, age_ms=LITTER_AGE_MS - 1),
-            file("topics/.tmp-mine", age_ms=DAY_MS),
-            file("topics/0.new", age_ms=DAY_MS),
-            evolve(file(name, age_ms=DAY_MS), mode=stat.S_IFDIR | 0o700),
+            file("topics/.tmp-mine"),
+            file("topics/0.new"),
+            evolve(file(name), mode=stat.S_IFDIR | 0o700),
         ):
-            assert not is_litter(other, NOW), other
-        assert codes(examine_files((ROOT, file(name, age_ms=DAY_MS)), ME, NOW)) == ["litter"]
+            assert not is_temporary(other), other
+        assert codes(examine_files((ROOT, file(name)), ME, nobody_writes)) == ["litter"]
+        assert codes(examine_files((ROOT, file(name)), ME, lambda found: found.path == name)) == []
 
     def test_links_devices_and_caches_that_are_no_files(self) -> None:
         link = Found("state/x.json", stat.S_IFLNK | 0o777, ME, NOW)
         note = Found("topics/x.md", stat.S_IFLNK | 0o777, ME, NOW)
         cache = directory(".cache/listing-topics")
-        assert codes(examine_files((ROOT, link, note, cache), ME, NOW)) == ["odd-file", "damaged-cache"]
+        assert codes(examine_files((ROOT, link, note, cache), ME, nobody_writes)) == ["odd-file", "damaged-cache"]
         hidden = evolve(note, path="topics/.x.md")  # it is among no notes, so it is told of here
-        assert codes(examine_files((ROOT, hidden), ME, NOW)) == ["odd-file"]
+        assert codes(examine_files((ROOT, hidden), ME, nobody_writes)) == ["odd-file"]
 
     def test_copies_of_state_that_a_synchronising_program_made(self) -> None:
         copy = file("usage/lamp.sync-conflict-20260213-143005-ABCDEFG.jsonl")
-        assert codes(examine_files((ROOT, copy), ME, NOW)) == ["sync-conflict-file"]
+        assert codes(examine_files((ROOT, copy), ME, nobody_writes)) == ["sync-conflict-file"]
 
 
 class TestGit:

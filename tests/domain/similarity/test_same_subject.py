@@ -132,3 +132,8 @@ def test_what_is_said_already_is_nothing_new_and_a_new_number_or_negation_is() -
     assert not says_nothing_new(
         Subject("api port", "The staging api listens on port 8080 until the migration of March."), known
     )
+    denied = note("Port of the api", "The api of the staging cluster never listens on port 8080 behind nginx.")
+    assert not says_nothing_new(Subject("api port", "The staging api listens on port 8080."), denied)
+    weekly = note("Release", "The release of the api goes out to the staging cluster on Tuesday afternoon.")
+    assert says_nothing_new(Subject("Release", "The api release goes to the staging cluster on Tuesdays."), weekly)
+    assert not says_nothing_new(Subject("Release", "The api release goes to the staging cluster on Thursday."), weekly)

@@ -117,7 +117,7 @@ def test_in_columns_the_same_are_shown(
         Listed(Meta(id, meta.title, 0, 0, tags=meta.tags, pinned=meta.pinned, sensitivity=meta.sensitivity), id, HASHES[id], conflicted=conflicted)
         for id, (meta, _, conflicted) in zip(IDS, notes, strict=True)
     ]  # fmt: skip
-    outlines = {id: Outline(Profile(chars, 1, False), (), 0, 0) for id, (_, chars, _) in zip(IDS, notes, strict=True)}
+    outlines = {id: Outline(Profile(chars, 1), (), 0, 0) for id, (_, chars, _) in zip(IDS, notes, strict=True)}
     profiles = Profiles(NO_OUTLINES.joined(outlines))
     known = frozenset(finding_fingerprint(each, HASHES) for each in aged if judged.issuperset(each.ids))
     in_order = candidates_of(in_columns(found, aged), HASHES).new_first(known)

@@ -7,9 +7,11 @@ from typing import Any, Literal
 
 from ruamel.yaml.events import Event
 from ruamel.yaml.nodes import Node
+from ruamel.yaml.scanner import Scanner
 from ruamel.yaml.tokens import Token
 
 class YAML:
+    Scanner: type[Scanner]
     def __init__(self, *, typ: Literal["safe"], pure: bool) -> None: ...
     def scan(self, stream: str) -> Iterator[Token]: ...
     def parse(self, stream: str) -> Iterator[Event]: ...

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping
 
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.agent.agent_environment import child_environment, depth_of
 from agent_memory.adapters.agent.child_process import MAX_STDOUT_BYTES, Finished, run_child
-from agent_memory.adapters.agent.chosen_command import AgentCommand, choose_command
+from agent_memory.adapters.agent.chosen_command import REDACTED, AgentCommand, choose_command, secrets_of, shown_command
 from agent_memory.adapters.agent.private_directory import prepare_private_directory, private_directory
 from agent_memory.adapters.surroundings.own_calls import DEPTH_VARIABLE
 from agent_memory.adapters.surroundings.root import home_of
@@ -81,7 +80,7 @@ class CommandAgent:
         self._clock = clock
         self._environ = environ
         self._directory = directory
-        self._shown = one_line(redact(shlex.join(command.argv)).text, 80)
+        self._shown = one_line(shown_command(command.argv), 80)
 
     @property
     def name(self) -> str:
@@ -161,7 +160,7 @@ class CommandAgent:
             return self._failed(finished)
         message = text if text.strip() else finished.stderr_tail.decode("utf-8", "replace")
         if cause := message_cause(message):
-            return AgentUnavailable(self._shown, cause, _presentable(message))
+            return AgentUnavailable(self._shown, cause, self._presentable(message))
         if finished.timed_out:
             return AgentTimedOut(self._shown, self._llm.timeout_seconds)
         if not finished.stdin_taken and nonce not in text:
@@ -172,13 +171,14 @@ class CommandAgent:
         if finished.exit_status in (126, 127):  # a shell's or env's word for what it could not run
             return AgentMissing(self._shown)
         spoken = [each[-_TAIL_BYTES:].decode("utf-8", "replace") for each in (finished.stderr_tail, finished.stdout)]
-        said = next((_presentable(each) for each in spoken if each.strip()), "")
+        said = next((self._presentable(each) for each in spoken if each.strip()), "")
         if cause := failure_cause("\n".join(spoken)):
             return AgentUnavailable(self._shown, cause, said)
         return AgentFailed(self._shown, finished.exit_status, said)
 
-
-def _presentable(spoken: str) -> str:
-    """The end of what a command said, redacted, on one line."""
-    line = one_line(redact(spoken[-_TAIL_BYTES:]).text, _TAIL_BYTES)
-    return line if len(line) <= _SHOWN_CHARS else "…" + line[-_SHOWN_CHARS:]
+    def _presentable(self, spoken: str) -> str:
+        """The end of what a command said, redacted, on one line; nor does it say what it was given as a secret."""
+        for secret in secrets_of(self._command):
+            spoken = spoken.replace(secret, REDACTED)
+        line = one_line(redact(spoken[-_TAIL_BYTES:]).text, _TAIL_BYTES)
+        return line if len(line) <= _SHOWN_CHARS else "…" + line[-_SHOWN_CHARS:]

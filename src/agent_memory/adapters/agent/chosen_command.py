@@ -5,19 +5,27 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
 from returns.result import Failure, Result, Success
 
 from agent_memory.config import LlmConfig, PresetConfig, preset_problem
 from agent_memory.domain.command.presets import BUILTIN, PRESETS, Preset
+from agent_memory.domain.redaction import redact
 from agent_memory.errors import ConfigInvalid, PresetRefused
 from agent_memory.values import field, frozen
 
 _SOURCE = "llm"
 """Stands for the path of a config that was made by a program and not read from a file."""
+
+REDACTED = "[redacted]"
+_SECRET_NAME = re.compile(
+    r"(?:^|[_-]|(?<=[a-z])(?=[A-Z]))(?i:api)?(?i:key|token|secret|password|passwd|passphrase|auth|credentials?|cookie)"
+    r"(?:$|[_-]|(?=[A-Z]))"
+)
 
 
 @frozen
@@ -33,6 +41,42 @@ class AgentCommand:
     """Names of variables that it is given beyond the allow-list."""
     files: Mapping[str, str] = field(factory=dict[str, str])
     """Written to its private directory first."""
+
+
+def is_secret_name(name: str) -> bool:
+    """Whether what a variable or option of this name holds is a secret, whatever it looks like."""
+    return _SECRET_NAME.search(name) is not None
+
+
+def shown_words(words: Sequence[str]) -> tuple[str, ...]:
+    """The words of a command as they may be shown: without what redaction finds, and without the values of variables and
+    options with telling names."""
+    return tuple(f"{redact(told).text}{REDACTED if secret else ''}" for told, secret in _told_and_secret(words))
+
+
+def shown_command(words: Sequence[str]) -> str:
+    """A command on one line as it may be shown."""
+    shown = shown_words(words)
+    return redact(" ".join(each if REDACTED in each else shlex.quote(each) for each in shown)).text
+
+
+def secrets_of(command: AgentCommand) -> tuple[str, ...]:
+    """The values that a command line and its variables hold under telling names."""
+    named = (value for name, value in command.env.items() if is_secret_name(name))
+    return tuple(filter(None, (*(secret for _, secret in _told_and_secret(command.argv)), *named)))
+
+
+def _told_and_secret(words: Sequence[str]) -> Iterator[tuple[str, str]]:
+    is_value = False
+    for word in words:
+        name, equals, value = word.partition("=")
+        if is_value and not word.startswith("-"):
+            yield "", word
+        elif equals and is_secret_name(name):
+            yield f"{name}=", value
+        else:
+            yield word, ""
+        is_value = not equals and word.startswith("-") and is_secret_name(word)
 
 
 def uses_builtin(llm: LlmConfig) -> bool:
@@ -86,9 +130,7 @@ def _located(where: str, command: AgentCommand) -> Result[AgentCommand, ConfigIn
         return Failure(ConfigInvalid(_SOURCE, (f"{where}: must name a command",)))
     program = command.argv[0]
     if "/" in program and not os.path.isabs(program):
-        problem = (
-            f"{where}: {program} is relative, and the command runs in a directory of its own; write the whole path"
-        )
+        problem = f"{where}: {shown_command((program,))} is relative, and the command runs in a directory of its own; write the whole path"
         return Failure(ConfigInvalid(_SOURCE, (problem,)))
     return Success(command)
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from returns.result import Failure, Success
 
-from agent_memory.adapters.agent.chosen_command import choose_command, uses_builtin
+from agent_memory.adapters.agent.chosen_command import choose_command, shown_command, uses_builtin
 from agent_memory.adapters.surroundings.root import home_of
 from agent_memory.config import LlmConfig
 from agent_memory.domain.results import sealed
@@ -24,4 +24,4 @@ def agent_trouble(llm: LlmConfig, environ: Mapping[str, str]) -> Error | None:
             return error
         case Success(command):
             path = environ.get("PATH", os.defpath)
-            return None if shutil.which(command.argv[0], path=path) else AgentMissing(command.argv[0])
+            return None if shutil.which(command.argv[0], path=path) else AgentMissing(shown_command(command.argv[:1]))

@@ -16,7 +16,7 @@ from agent_memory.adapters.checkup.kept_looks import KeptLooks
 from agent_memory.adapters.checkup.note_examination import NoteExamination
 from agent_memory.adapters.checkup.state_files import examine_state, examine_vocabulary
 from agent_memory.adapters.checkup.troubles import trouble
-from agent_memory.adapters.checkup.walked_files import walk
+from agent_memory.adapters.checkup.walked_files import is_written, walk
 from agent_memory.adapters.checkup.walked_notes import WalkedNotes
 from agent_memory.adapters.disk.io_errors import store_io
 from agent_memory.adapters.disk.paths import is_there
@@ -47,6 +47,7 @@ from agent_memory.domain.checkup.symptom import Ailment, Symptom
 from agent_memory.domain.checkup.tier_checks import examine_targets, examine_tiers
 from agent_memory.domain.entry import Listing
 from agent_memory.domain.instants import HOUR_MS, ms_of
+from agent_memory.domain.redaction import redact
 from agent_memory.domain.results import sealed
 from agent_memory.domain.run_log import LoggedRun
 from agent_memory.domain.secret_entries import without_secret
@@ -100,7 +101,8 @@ class Examiner:
         symptoms: list[Symptom] = []
         notes = WalkedNotes(str(self.root))
         walked = self._walked(notes, symptoms)
-        of_files = tuple(examine_files(walked, os.getuid(), self.clock.now_ms()))
+        root, now_ms = str(self.root), self.clock.now_ms()
+        of_files = tuple(examine_files(walked, os.getuid(), lambda found: is_written(root, found, now_ms)))
         walked = [each for each in walked if not each.path.startswith(_TOPICS)]  # of a large store, the rest are few
         if self.shelf_looks is not None and notes.is_whole:
             self.shelf_looks.take(TOPICS, notes)
@@ -221,8 +223,8 @@ def _unfinished_write(has_journal: bool) -> Iterator[Symptom]:
 
 
 def _printable(symptom: Symptom) -> Symptom:
-    """File names and titles may hold what would not print, or would do more than print."""
-    subject, sentence = printable(symptom.subject), one_line(symptom.sentence, _SENTENCE_CHARS)
+    """File names and titles may hold what would not print, or would do more than print, and settings a secret."""
+    subject, sentence = printable(symptom.subject), one_line(redact(symptom.sentence).text, _SENTENCE_CHARS)
     if subject == symptom.subject and sentence == symptom.sentence:
         return symptom
     return evolve(symptom, subject=subject, sentence=sentence)

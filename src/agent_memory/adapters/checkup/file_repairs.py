@@ -7,8 +7,9 @@ import stat
 from collections.abc import Iterable
 from contextlib import suppress
 
+from agent_memory.adapters.checkup.walked_files import unwritten
 from agent_memory.adapters.disk.io_errors import store_io
-from agent_memory.domain.checkup.file_checks import Found, is_litter, is_loose, is_odd_cache, tight_mode
+from agent_memory.domain.checkup.file_checks import Found, is_loose, is_odd_cache, is_temporary, tight_mode
 from agent_memory.values import define, field
 from agent_memory.wording import describe
 
@@ -26,8 +27,10 @@ class FileRepairs:
     def carry_out(self, found: Iterable[Found], now_ms: int) -> None:
         """Everything that is safe; a file that goes away meanwhile is no failure."""
         for each in found:
-            if is_litter(each, now_ms):
-                self._try(each, "remove", f"{each.path}, a temporary file, is removed")
+            if is_temporary(each):
+                with unwritten(self.root, each, now_ms) as is_free:
+                    if is_free:
+                        self._try(each, "remove", f"{each.path}, a temporary file, is removed")
             elif is_odd_cache(each):
                 self._try(each, "remove", f"{each.path} is removed, and made anew when it is needed")
             elif is_loose(each) and each.owner == os.getuid():

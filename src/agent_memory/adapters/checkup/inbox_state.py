@@ -7,12 +7,11 @@ from collections.abc import Iterator, Sequence
 from returns.result import Failure, Success
 
 from agent_memory.adapters.inbox.inbox_put import INBOX
-from agent_memory.adapters.inbox.inbox_snapshots import SNAPSHOTS
 from agent_memory.adapters.inbox.inbox_texts import entry_in
 from agent_memory.domain.checkup import catalogue as of
 from agent_memory.domain.checkup.file_checks import Found
 from agent_memory.domain.checkup.symptom import Symptom
-from agent_memory.domain.inbox_entry import FileSnapshot
+from agent_memory.domain.inbox_entry import SNAPSHOTS, FileSnapshot
 from agent_memory.domain.instants import HOUR_MS
 from agent_memory.domain.results import sealed
 from agent_memory.errors import InboxEntryInvalid

@@ -20,7 +20,9 @@ from agent_memory.adapters.disk.paths import is_directory, is_there
 from agent_memory.adapters.git.git_locks import remove_stale_locks, stale_locks
 from agent_memory.adapters.records.health_files import unrecorded_writes
 from agent_memory.adapters.store.entry_files import JOURNAL, TOPICS
+from agent_memory.adapters.surroundings.root import home_of, local_state_directory
 from agent_memory.domain.checkup.examination import Treatment
+from agent_memory.domain.checkup.file_checks import is_temporary
 from agent_memory.domain.checkup.note_repairs import plan_repairs
 from agent_memory.domain.checkup.tier_checks import TIERS_FILE, pinned_outside, with_pins
 from agent_memory.domain.entry import Listing
@@ -168,11 +170,16 @@ class Repairer:
                     return  # no tiers yet, or a list that cannot be read, which the examination tells
 
     def _repair_files(self, log: _Log) -> None:
-        repairs = FileRepairs(str(self.examiner.root))
-        found = [each for each in walk(str(self.examiner.root)) if not isinstance(each, OSError)]
-        repairs.carry_out(found, self.examiner.clock.now_ms())
-        log.did += repairs.did
-        log.failed += repairs.failed
+        root, home = str(self.examiner.root), home_of(self.examiner.environ)
+        beside = [] if home is None else [local_state_directory(home)]
+        for directory in (root, f"{root}/.git/info", *beside):
+            repairs = FileRepairs(directory)
+            found = [each for each in walk(directory) if not isinstance(each, OSError)]
+            # Beside the notes only what we write ourselves is ours to tidy.
+            ours = found if directory == root else [each for each in found if is_temporary(each)]
+            repairs.carry_out(ours, self.examiner.clock.now_ms())
+            log.did += repairs.did
+            log.failed += repairs.failed
 
     def _record(self, log: _Log) -> None:
         paths = tuple(dict.fromkeys(log.touched))

@@ -1,13 +1,16 @@
-"""Everything below the root as `lstat` sees it. No link is followed, nothing is opened."""
+"""Everything below the root as `lstat` sees it. No link is followed; nothing but temporary files is opened."""
 
 from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from operator import attrgetter
 
+from agent_memory.adapters.disk.durable import TEMPORARY_PREFIX, claim_abandoned, close_quietly
 from agent_memory.domain.checkup.file_checks import Found
+from agent_memory.domain.instants import HOUR_MS
 
 _NOT_ENTERED = ".git"
 """Beginning of the names of directories that are git's business: the repository, and those that were moved aside."""
@@ -34,6 +37,28 @@ def walk(root: str, otherwise: Mapping[str, Looking] | None = None) -> Iterator[
             yield each
             if isinstance(each, Found) and stat.S_ISDIR(each.mode) and not _is_gits(each.path):
                 waiting.append(each.path)
+
+
+@contextmanager
+def unwritten(root: str, found: Found, now_ms: int) -> Generator[bool, None, None]:
+    """Whether no living process writes this temporary file, and none will go on with it: a writer holds it locked. Where that
+    cannot be told (a file system without locks, what a transaction stages) it is so after an hour."""
+    descriptor, is_free = None, found.mtime_ms <= now_ms - HOUR_MS
+    if found.path.rpartition("/")[2].startswith(TEMPORARY_PREFIX):
+        with suppress(OSError):
+            descriptor = claim_abandoned(f"{root}/{found.path}")
+            is_free = descriptor is not None
+    try:
+        yield is_free
+    finally:
+        if descriptor is not None:
+            close_quietly(descriptor)
+
+
+def is_written(root: str, found: Found, now_ms: int) -> bool:
+    """Whether a living process may be writing this temporary file."""
+    with unwritten(root, found, now_ms) as is_free:
+        return not is_free
 
 
 def _is_gits(path: str) -> bool:

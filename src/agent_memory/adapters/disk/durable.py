@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 TEMPORARY_PREFIX = ".tmp-"
-"""Files with this prefix are left only by a crash; `doctor --fix` removes them."""
+"""Files with this prefix are left only by a crash; `doctor --fix` removes those that no process holds locked."""
 
 FILE_MODE = 0o600
 DIRECTORY_MODE = 0o700
@@ -32,6 +32,16 @@ def fsync_directory(path: str) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def flush(path: str) -> None:
+    """Make what was added to a file durable, and its name."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+    fsync_directory(os.path.dirname(path) or ".")
 
 
 def make_directories(path: str) -> None:
@@ -56,10 +66,7 @@ def write_new_file(path: str, data: bytes, mode: int = FILE_MODE) -> None:
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, mode)
     try:
         try:
-            os.fchmod(descriptor, mode)
-            view = memoryview(data)
-            while view:
-                view = view[os.write(descriptor, view) :]
+            _fill(descriptor, (data,), mode)
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
@@ -68,49 +75,82 @@ def write_new_file(path: str, data: bytes, mode: int = FILE_MODE) -> None:
         raise
 
 
-def _write_temporary(directory: str, data: bytes, mode: int) -> str:
-    path = f"{directory}/{TEMPORARY_PREFIX}{os.urandom(8).hex()}"
-    write_new_file(path, data, mode)
-    return path
+def _fill(descriptor: int, pieces: "Iterable[bytes | memoryview]", mode: int) -> None:
+    os.fchmod(descriptor, mode)
+    for piece in pieces:
+        view = memoryview(piece)
+        while view:
+            view = view[os.write(descriptor, view) :]
+
+
+def _new_temporary(directory: str, mode: int) -> tuple[str, int]:
+    """A temporary file and its descriptor, which holds it locked: the lock dies with the process, however that ends."""
+    while True:
+        path = f"{directory}/{TEMPORARY_PREFIX}{os.urandom(8).hex()}"
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, mode)
+        try:
+            os.lockf(descriptor, os.F_LOCK, 0)
+        except OSError:  # a file system without locks: there only the age of a file tells
+            return path, descriptor
+        try:
+            is_there = os.fstat(descriptor).st_nlink
+        except BaseException:
+            os.unlink(path)
+            os.close(descriptor)
+            raise
+        if is_there:  # else `doctor --fix` came between
+            return path, descriptor
+        os.close(descriptor)
+
+
+def claim_abandoned(path: str) -> int | None:
+    """The descriptor of a temporary file that no living process writes, locked until it is closed; None while one writes it.
+    An OSError where that cannot be told."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+    try:
+        os.lockf(descriptor, os.F_TLOCK, 0)
+    except OSError as error:
+        os.close(descriptor)
+        if error.errno in (errno.EAGAIN, errno.EACCES):
+            return None
+        raise
+    return descriptor
 
 
 def replace_file(path: str, data: bytes, mode: int = FILE_MODE) -> None:
     """Make `path` hold `data`: after a crash it holds either its old or its new bytes. The directory must exist."""
     directory = os.path.dirname(path) or "."
-    temporary = _write_temporary(directory, data, mode)
-    try:
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
+    _replace(path, directory, (data,), mode, is_durable=True)
     fsync_directory(directory)
 
 
 def replace_loosely(path: str, pieces: "Iterable[bytes | memoryview]") -> None:
     """Replace a derived file at once, but without waiting for the disk: after a power cut its digest shows the damage. One
     piece is in memory at a time."""
-    temporary = f"{os.path.dirname(path)}/{TEMPORARY_PREFIX}{os.urandom(8).hex()}"
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, FILE_MODE)
+    _replace(path, os.path.dirname(path), pieces, FILE_MODE, is_durable=False)
+
+
+def _replace(path: str, directory: str, pieces: "Iterable[bytes | memoryview]", mode: int, *, is_durable: bool) -> None:
+    temporary, descriptor = _new_temporary(directory, mode)
     try:
-        try:
-            os.fchmod(descriptor, FILE_MODE)
-            for piece in pieces:
-                view = memoryview(piece)
-                while view:
-                    view = view[os.write(descriptor, view) :]
-        finally:
-            os.close(descriptor)
+        _fill(descriptor, pieces, mode)
+        if is_durable:
+            os.fsync(descriptor)
         os.replace(temporary, path)
     except BaseException:
         os.unlink(temporary)
         raise
+    finally:
+        os.close(descriptor)
 
 
 def create_file(path: str, data: bytes, mode: int = FILE_MODE) -> None:
     """Like `replace_file`, but raises FileExistsError where the name is taken, and never overwrites."""
     directory = os.path.dirname(path) or "."
-    temporary = _write_temporary(directory, data, mode)
+    temporary, descriptor = _new_temporary(directory, mode)
     try:
+        _fill(descriptor, (data,), mode)
+        os.fsync(descriptor)
         try:
             os.link(temporary, path)
         except FileExistsError:
@@ -120,8 +160,11 @@ def create_file(path: str, data: bytes, mode: int = FILE_MODE) -> None:
             os.replace(temporary, path)
             temporary = ""
     finally:
-        if temporary:
-            os.unlink(temporary)
+        try:
+            if temporary:
+                os.unlink(temporary)
+        finally:
+            os.close(descriptor)
     fsync_directory(directory)
 
 

@@ -40,6 +40,8 @@ class FileImage:
     """The later of its two times: nothing of it changed after that, as far as the clock's grain shows."""
     known_by: bytes
     """See `known_by`."""
+    links: int = 1
+    """How many names it has."""
 
 
 def real_root(root: Path | str) -> str:
@@ -181,7 +183,7 @@ def _read_opened(descriptor: int, path: str, max_bytes: int) -> Result[FileImage
     if len(data) > max_bytes:
         return Failure(PathRefused(path, f"it is larger than {max_bytes} bytes"))
     touched_ns = max(status.st_mtime_ns, status.st_ctime_ns)
-    return Success(FileImage(data, status.st_mtime_ns, touched_ns, known_by(status)))
+    return Success(FileImage(data, status.st_mtime_ns, touched_ns, known_by(status), status.st_nlink))
 
 
 def oddity(mode: int) -> str | None:

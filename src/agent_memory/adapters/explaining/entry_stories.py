@@ -15,7 +15,7 @@ from agent_memory.domain.explaining.unread import unread_notes, unread_runs
 from agent_memory.domain.note_draft import Caller
 from agent_memory.domain.results import sealed
 from agent_memory.domain.run_log import LoggedRun
-from agent_memory.domain.tiering.eligibility import best_tier, is_directive_entry
+from agent_memory.domain.tiering.eligibility import best_tier
 from agent_memory.domain.tiering.score import score
 from agent_memory.domain.tiering.section_room import shares_a_section
 from agent_memory.domain.tiers import Tier, TierList
@@ -112,7 +112,6 @@ class EntryStories:
 
     def _standing(self, stored: StoredEntry, shelf: _Shelf, since: bool | None, *, known: bool) -> TierStanding:
         meta, now_ms = stored.meta, self.clock.now_ms()
-        is_directive = is_directive_entry(meta, stored.body)
         rivals = (shelf.live[id].meta for id in shelf.tiers.hot if id in shelf.live and id != meta.id)
         scores = [
             score(each, shelf.usage_of(each), now_ms)
@@ -121,8 +120,7 @@ class EntryStories:
         ]
         return TierStanding(
             meta=meta,
-            tier=Tier.HOT if meta.pinned and best_tier(meta, is_directive) is Tier.HOT else shelf.tiers.of(meta.id),
-            is_directive=is_directive,
+            tier=Tier.HOT if meta.pinned and best_tier(meta) is Tier.HOT else shelf.tiers.of(meta.id),
             usage=shelf.usage_of(meta),
             now_ms=now_ms,
             archived=stored.listed.archived,

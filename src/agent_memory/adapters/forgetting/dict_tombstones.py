@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from returns.result import Result, Success
 
-from agent_memory.domain.forgetting.tombstone import EntryTombstone, SessionTombstone
+from agent_memory.domain.forgetting.tombstone import EntryTombstone, SessionTombstone, StateTombstone
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import Error
 
@@ -24,10 +24,10 @@ class DictTombstones:
         """See the port."""
         return Success(tuple(self._entries[id] for id in sorted(self._entries)))
 
-    def put(self, tombstone: SessionTombstone | EntryTombstone) -> Result[None, Error]:
+    def put(self, tombstone: SessionTombstone | EntryTombstone | StateTombstone) -> Result[None, Error]:
         """See the port."""
         if isinstance(tombstone, EntryTombstone):
             self._entries[tombstone.id] = tombstone
-        else:
+        elif isinstance(tombstone, SessionTombstone):
             self._sessions[tombstone.harness, tombstone.session_id] = tombstone
         return Success(None)

@@ -26,7 +26,8 @@ from agent_memory.adapters.store.tier_file import tiers_in
 from agent_memory.adapters.store.transaction import Transactions
 from agent_memory.domain.forgetting.forgetting import ForgetTarget, Forgetting
 from agent_memory.domain.forgetting.statements import statement_hashes
-from agent_memory.domain.forgetting.tombstone import EntryTombstone, SessionTombstone
+from agent_memory.domain.forgetting.tombstone import EntryTombstone, SessionTombstone, StateTombstone
+from agent_memory.domain.forgetting.trace_words import TraceWords
 from agent_memory.domain.recording.file_change import FileChange, FileState
 from agent_memory.domain.results import sealed
 from agent_memory.domain.tiers import TIERS_FILE, TierList
@@ -89,6 +90,12 @@ class Forgetter:
             .bind(lambda _: self._finish(found.work))
             .map(lambda _: found.told)
         )
+
+    def purge_state(self, path: str) -> Result[None, Error]:
+        """Take the file of a state value away, and every version of it out of the git history."""
+        work = ForgettingAtWork(self.clock.now_ms(), purge=True, words=TraceWords(), marks=(path,))
+        entombed = TombstoneFiles(self.root).put(StateTombstone(path, work.at_ms))
+        return entombed.bind(lambda _: ForgettingFiles(self.root).begin(work)).bind(lambda _: self._finish(work))
 
     def resume(self) -> Result[bool, Error]:
         """Carry out the rest of a forgetting that a crash interrupted; whether there was one. One that had not come to its
@@ -212,7 +219,7 @@ class Forgetter:
 
     def _recorded(self, work: ForgettingAtWork) -> Result[None, Error]:
         """Git is history, not durability (P4): its trouble is told, and fails nothing but a purge."""
-        what = "a session" if work.session is not None else "a note"
+        what = "a session" if work.session is not None else "a note" if work.words.ids else "a state value"
         paths = (*work.paths, TIERS_FILE, *work.marks)
         match sealed(self.recorder.record(paths, f"forget: {what}")):
             case Failure(error):

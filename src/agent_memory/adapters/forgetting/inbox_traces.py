@@ -12,10 +12,9 @@ from agent_memory.adapters.disk.paths import read_file, those_there
 from agent_memory.adapters.inbox.inbox_exit import FAILED, PROCESSED
 from agent_memory.adapters.inbox.inbox_put import INBOX
 from agent_memory.adapters.inbox.inbox_quarantine import REASON_ENDING
-from agent_memory.adapters.inbox.inbox_snapshots import SNAPSHOTS
 from agent_memory.adapters.inbox.inbox_texts import MAX_RETIRED_BYTES
 from agent_memory.domain.forgetting.sources import SessionKey
-from agent_memory.domain.inbox_entry import FileSnapshot, InboxEntry, InlineNote, session_id_of
+from agent_memory.domain.inbox_entry import SNAPSHOTS, FileSnapshot, InboxEntry, InlineNote, session_id_of
 from agent_memory.domain.queue import Outcome
 from agent_memory.domain.queueing.fold import queue_key
 from agent_memory.domain.results import sealed

@@ -1,4 +1,5 @@
-"""Tombstones on disk: `state/forgotten/<harness>_<session>.json`, `any_<session>.json`, `<entry's id>.json` (P28).
+"""Tombstones on disk: `state/forgotten/<harness>_<session>.json`, `any_<session>.json`, `<entry's id>.json`,
+`state_<key>.json` (P28).
 
 A file each, so that a hook sees by a name alone that a session is not to be captured, and two machines that share a store
 never write the same file.
@@ -13,7 +14,7 @@ from returns.result import Failure, Result, Success
 from agent_memory.adapters.disk.file_in_root import put_file
 from agent_memory.adapters.disk.listed_names import listed_names
 from agent_memory.adapters.disk.paths import inside, read_file, real_root
-from agent_memory.domain.forgetting.tombstone import EntryTombstone, SessionTombstone
+from agent_memory.domain.forgetting.tombstone import EntryTombstone, SessionTombstone, StateTombstone
 from agent_memory.domain.results import sealed
 from agent_memory.domain.text.slug import slug_of
 from agent_memory.domain.vocabulary import Harness
@@ -90,6 +91,8 @@ def path_of(tombstone: Tombstone) -> str:
     """Where it is kept, relative to the root."""
     if isinstance(tombstone, EntryTombstone):
         return f"{FORGOTTEN}/{tombstone.id}.json"
+    if isinstance(tombstone, StateTombstone):
+        return f"{FORGOTTEN}/state_{tombstone.path.rpartition('/')[2]}"
     return session_path(tombstone.harness, tombstone.session_id)
 
 

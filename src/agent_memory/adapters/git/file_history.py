@@ -30,6 +30,12 @@ def revisions_of(git: GitProcess, path: str, most: int) -> Result[tuple[Revision
     return is_there(str(git.root / ".git")).bind(lambda is_here: told() if is_here else Success(()))
 
 
+def is_in_history(git: GitProcess, path: str) -> Result[bool, Error]:
+    """Whether any commit, of any branch, knows of this file."""
+    asked = git.run("rev-list", "--all", "--full-history", "--max-count=1", "--", path)
+    return asked.map(lambda output: output.ok and bool(output.stdout.strip()))
+
+
 def _revisions(output: GitOutput) -> tuple[Revision, ...]:
     words = output.stdout.decode("utf-8", "replace").split("\0")
     rows = (words[at : at + _FIELDS] for at in range(0, len(words) - _FIELDS + 1, _FIELDS))

@@ -17,13 +17,13 @@ from agent_memory.adapters.inbox.inbox_quarantine import REASON_ENDING, Quaranti
 from agent_memory.adapters.inbox.inbox_texts import entry_in, printable, retired_in
 from agent_memory.adapters.inbox.known_directories import directories_in
 from agent_memory.adapters.inbox.known_sessions import known_sessions
-from agent_memory.adapters.inbox.queue_troubles import QueueTroubles
+from agent_memory.adapters.inbox.queue_troubles import QueueTroubles, troubles_of
 from agent_memory.adapters.surroundings.repository import read_repository
 from agent_memory.adapters.surroundings.root import home_of
 from agent_memory.domain.inbox_entry import InboxEntry
 from agent_memory.domain.instants import iso_of
 from agent_memory.domain.queue import KnownSessions, Loaded, Outcome, Pending, Quarantined, Trouble
-from agent_memory.domain.queueing.fold import fold_queue, queue_key
+from agent_memory.domain.queueing.fold import fold_queue, queue_key, session_key
 from agent_memory.domain.queueing.redacted_entry import as_captured
 from agent_memory.domain.queueing.scope import GLOBAL_SCOPE
 from agent_memory.domain.results import sealed
@@ -59,7 +59,7 @@ class InboxFiles:
 
     def load(self, limit: int | None, now_ms: int) -> Result[Loaded, Error]:
         """See the port. Where the context has no repository, it is completed with that of the directory."""
-        match sealed(self._troubles.read()):
+        match sealed(self._troubles.settled()):
             case Success(troubles):
                 return self.names().map(lambda names: self._loaded(names, troubles, limit, now_ms))
             case Failure(error):
@@ -106,11 +106,11 @@ class InboxFiles:
 
     @property
     def _troubles(self) -> QueueTroubles:
-        return QueueTroubles(str(self.root))
+        return troubles_of(str(self.root))
 
     def _leave(self, pending: Pending, outcome: Outcome, target: str) -> Result[None, Error]:
-        key = queue_key(pending.entry, pending.name)
-        return leave(str(self.root), pending, outcome, target).bind(lambda _: self._troubles.clear((key,)))
+        keys = [key_of(pending.entry, pending.name) for key_of in (queue_key, session_key)]
+        return leave(str(self.root), pending, outcome, target).bind(lambda _: self._troubles.clear(keys))
 
     def _listed(self, relative: str) -> Result[tuple[str, ...], Error]:
         directory = f"{self.root}/{relative}"

@@ -10,13 +10,13 @@ from returns.result import Failure, Result, Success
 from agent_memory.adapters.disk.durable import make_directories, move_file
 from agent_memory.adapters.disk.io_errors import store_io
 from agent_memory.adapters.disk.paths import directory_inside, those_there
-from agent_memory.adapters.inbox.inbox_put import INBOX, put_text
+from agent_memory.adapters.inbox.inbox_put import put_text
+from agent_memory.domain.inbox_entry import SNAPSHOTS
 from agent_memory.domain.instants import iso_of
 from agent_memory.domain.redacted_path import redact_path
 from agent_memory.domain.results import sealed
 from agent_memory.errors import Error
 
-SNAPSHOTS = f"{INBOX}/snapshots"
 _MAX_LABEL_CHARS = 40
 
 

@@ -31,7 +31,7 @@ class StateKeysFiles:
 
     def get(self, key: str) -> Result[StateValue | None, Error]:
         """See the port."""
-        path = _path_of(key)
+        path = path_of(key)
 
         def of_this_key(found: StateValue | None) -> Result[StateValue | None, Error]:
             if found is None or found.key == key:
@@ -42,12 +42,12 @@ class StateKeysFiles:
 
     def put(self, value: StateValue) -> Result[str, Error]:
         """See the port."""
-        path = _path_of(value.key)
+        path = path_of(value.key)
         return put_file(self._root, path, render_state_value(value)).map(lambda _: path)
 
     def delete(self, key: str) -> Result[str, Error]:
         """See the port."""
-        path = _path_of(key)
+        path = path_of(key)
         return inside(self._root, path).bind(lambda _: drop_file(self._root, path)).map(lambda _: path)
 
     def all(self) -> Iterator[Result[StateValue, Error]]:
@@ -73,7 +73,8 @@ class StateKeysFiles:
         return inside(self._root, path).bind(lambda absolute: read_file(absolute, _MAX_BYTES)).bind(parsed)
 
 
-def _path_of(key: str) -> str:
+def path_of(key: str) -> str:
+    """Where the value of a key is kept, relative to the root."""
     return f"{KEYS}/{slug_of(key)}{_ENDING}"
 
 

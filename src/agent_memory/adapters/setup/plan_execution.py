@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.setup.settings_files import SettingsFiles, without_empty
@@ -102,12 +104,14 @@ class PlanExecution:
                     return FileOutcome(edit.path, "refused", error)
                 case Success(path):
                     aside = path
-        done = self._edited(planned.settings, edit.after)
-        if isinstance(done, Failure):
-            return FileOutcome(edit.path, "refused", done.failure())
-        return FileOutcome(edit.path, "removed" if edit.after is None else "written", None, edit.diff, aside)
+        match sealed(self._edited(planned.settings, edit.after)):
+            case Failure(error):
+                return FileOutcome(edit.path, "refused", error)
+            case Success(copy):
+                did: Literal["removed", "written"] = "removed" if edit.after is None else "written"
+                return FileOutcome(edit.path, did, None, edit.diff, aside or copy)
 
-    def _edited(self, settings: SettingsFile, after: bytes | None) -> Result[None, Error]:
+    def _edited(self, settings: SettingsFile, after: bytes | None) -> Result[str | None, Error]:
         return self.files.remove(settings) if after is None else self.files.write(settings, after)
 
 

@@ -53,9 +53,9 @@ class SettingsFiles:
         except ValueError:  # a NUL in it
             return _refused(path, "its name cannot be that of a file")
 
-    def write(self, settings: SettingsFile, data: bytes) -> Result[None, Error]:
-        """Replace its bytes, or make it with mode 0600 and its directories with 0700. Refused where it is no longer what was
-        read."""
+    def write(self, settings: SettingsFile, data: bytes) -> Result[str | None, Error]:
+        """Replace its bytes, or make it with mode 0600 and its directories with 0700; see `Targets.write`. Refused where it is
+        no longer what was read."""
         try:
             make_directories(os.path.dirname(settings.file.path))
         except OSError as error:
@@ -68,8 +68,8 @@ class SettingsFiles:
             .alt(_as_settings)
         )
 
-    def remove(self, settings: SettingsFile) -> Result[None, Error]:
-        """Remove it; refused where it is no longer what was read."""
+    def remove(self, settings: SettingsFile) -> Result[str | None, Error]:
+        """Remove it; see `Targets.remove`. Refused where it is no longer what was read."""
         return self.targets.remove(settings.file).alt(_as_settings)
 
     def _below_missing(self, path: str, missing: tuple[str, ...]) -> Result[SettingsFile, Error]:

@@ -18,24 +18,28 @@ class LiveIds:
     later is to be told with `note`, and every answer is compared with the mapping as it is then.
     """
 
-    def __init__(self, live: Mapping[str, Listed | None], bearers: Mapping[str, str | tuple[str, ...]]) -> None:
+    def __init__(self, live: Mapping[str, Listed | None], bearers: Mapping[str, str | list[str]]) -> None:
         self._live = live
         self._bearers = bearers
-        self._noted: dict[str, tuple[str, ...]] = {}
-        """The same for what was noted since, with those of the beginning."""
+        self._noted: dict[str, dict[str, None]] = {}
+        """The same for what was noted since."""
+        self._folded: dict[str, tuple[Listed, frozenset[str]]] = {}
+        """What the entries that were asked for bear, by their ids."""
 
     def note(self, listed: Listed) -> None:
         """An entry that is live now, or has other aliases."""
         for folded in folded_ids(listed):
-            known = self._ids(folded)
-            if listed.meta.id not in known:
-                self._noted[folded] = (*known, listed.meta.id)
+            self._noted.setdefault(folded, {})[listed.meta.id] = None
 
     def bearers(self, id: str) -> tuple[Listed, ...]:
         """The live entries with this id or alias, by path."""
         wanted = id.casefold()
-        found = (self._live.get(each) for each in self._ids(wanted))
-        return tuple(sorted((each for each in found if each is not None and wanted in folded_ids(each)), key=_path))
+        ids = dict.fromkeys((*ids_in(self._bearers, wanted), *self._noted.get(wanted, ())))
+        found = (self._live.get(each) for each in ids)
+        return tuple(sorted((each for each in found if each is not None and wanted in self._borne_by(each)), key=_path))
 
-    def _ids(self, folded: str) -> tuple[str, ...]:
-        return self._noted.get(folded) or ids_in(self._bearers, folded)
+    def _borne_by(self, listed: Listed) -> frozenset[str]:
+        known = self._folded.get(listed.meta.id)
+        if known is None or known[0] is not listed:
+            known = self._folded[listed.meta.id] = listed, frozenset(folded_ids(listed))
+        return known[1]

@@ -135,9 +135,7 @@ def _taken_name(shelf: str, name: str, draft: Draft) -> Result[str | None, Error
 
 def _shared_alias(entry: MemoryEntry, had: tuple[str, ...], draft: Draft) -> EntryExists | None:
     """Why the entry may not take an alias that it has not had: another live entry is found by it (P15)."""
-    for alias in entry.meta.aliases:
-        if alias not in had:
-            for bearer in draft.bearers(alias):
-                if bearer.meta.id != entry.meta.id:
-                    return EntryExists(alias, bearer.path)
-    return None
+    known = frozenset(had)
+    new = (alias for alias in entry.meta.aliases if alias not in known)
+    others = ((alias, bearer) for alias in new for bearer in draft.bearers(alias) if bearer.meta.id != entry.meta.id)
+    return next((EntryExists(alias, bearer.path) for alias, bearer in others), None)

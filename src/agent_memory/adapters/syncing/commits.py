@@ -12,8 +12,12 @@ from agent_memory.domain.merging.tree import Leaf, Tree
 from agent_memory.errors import Error
 from agent_memory.values import frozen
 
+AGREED = "refs/agent-memory/agreed"
+"""What this machine and its remote last had in common: what was sent, or found there, and nothing that was recorded since."""
+
 SYNCED = "refs/agent-memory/synced"
-"""What this machine and its remote last had in common."""
+"""The same for older versions. They set it to what was recorded when the push had ended, so that it may lie past what was
+sent: where there is no AGREED, only what the remote has of it counts."""
 
 _MADE = "refs/agent-memory/made"
 _NOT_SO = 1
@@ -76,9 +80,10 @@ class Commits:
         nothing = "0" * len(commit)
         return self.git.must("update-ref", "-m", "sync", ref, commit, was or nothing).map(lambda _: None)
 
-    def put(self, ref: str, commit: str) -> Result[None, Error]:
-        """Let a ref of ours lead to a commit, whatever it led to."""
-        return self.git.must("update-ref", ref, commit).map(lambda _: None)
+    def agree(self, commit: str) -> Result[None, Error]:
+        """The remote has this commit, and this machine all that is in it."""
+        lines = "".join(f"update {ref} {commit}\n" for ref in (AGREED, SYNCED))
+        return self.git.must("update-ref", "--stdin", input=lines.encode()).map(lambda _: None)
 
     def drop(self, ref: str) -> Result[None, Error]:
         """Remove a ref; one that is not there counts as removed."""

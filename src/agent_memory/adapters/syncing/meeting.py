@@ -44,19 +44,20 @@ class Meeting:
         return self.our_purge_is_news or self.their_purge_is_news
 
 
-def meet(commits: Commits, ours: str | None, theirs: str | None, handled_ms: int | None) -> Result[Meeting, Error]:
-    """All that is known of the two. `handled_ms` is the purge that this machine has dealt with last."""
+def meet(
+    commits: Commits, ours: str | None, theirs: str | None, agreed: str | None, handled_ms: int | None
+) -> Result[Meeting, Error]:
+    """All that is known of the two. `agreed` is what they last had in common, and `handled_ms` the purge that this machine
+    has dealt with last."""
 
-    def known(our_tree: Tree, their_tree: Tree, synced: str | None) -> Result[Meeting, Error]:
+    def known(our_tree: Tree, their_tree: Tree) -> Result[Meeting, Error]:
         purges = _purges(commits, our_tree, their_tree)
         return purges.bind(
-            lambda found: _related(commits, ours, theirs, (our_tree, their_tree), found, handled_ms, synced)
+            lambda found: _related(commits, ours, theirs, (our_tree, their_tree), found, handled_ms, agreed)
         )
 
     return _tree(commits, ours).bind(
-        lambda our_tree: _tree(commits, theirs).bind(
-            lambda their_tree: commits.named(SYNCED).bind(lambda synced: known(our_tree, their_tree, synced))
-        )
+        lambda our_tree: _tree(commits, theirs).bind(lambda their_tree: known(our_tree, their_tree))
     )
 
 
@@ -87,38 +88,51 @@ def _related(
     trees: tuple[Tree, Tree],
     purges: tuple[int | None, int | None],
     handled_ms: int | None,
-    synced: str | None,
+    agreed: str | None,
 ) -> Result[Meeting, Error]:
     both = ours is not None and theirs is not None
-    ahead = commits.has(ours, theirs) if ours and theirs else Success(ours is not None)
-    behind = commits.has(theirs, ours) if ours and theirs else Success(theirs is not None)
-    common = commits.ancestor(ours, theirs) if ours and theirs else Success(None)
-    kept = commits.has(theirs, synced) if synced and theirs else Success(True)
-    facts = ahead.bind(lambda a: behind.bind(lambda b: common.bind(lambda c: kept.map(lambda d: (a, b, c, d)))))
 
-    def related(found: tuple[bool, bool, str | None, bool]) -> Result[Meeting, Error]:
-        is_ahead, is_behind, ancestor, is_kept = found
-        agreed = purges[0] == purges[1] and (is_ahead or is_behind)
-        our_news = both and not agreed and purges[0] not in (None, handled_ms)
-        their_news = both and not agreed and purges[1] not in (None, handled_ms, purges[0])
-        base = synced if (our_news or their_news) and synced else ancestor
-        return _tree(commits, base).map(
+    def related(ancestor: str | None, common: Tree, is_kept: bool) -> Result[Meeting, Error]:
+        is_ahead = ours is not None and ancestor == theirs
+        # A purge that is in the commit which both come from is known to both, also where a crash kept us from noting it.
+        is_known = common.get(PURGE_MARK) == trees[0].get(PURGE_MARK) == trees[1].get(PURGE_MARK)
+        our_news = both and not is_known and purges[0] not in (None, handled_ms)
+        their_news = both and not is_known and purges[1] not in (None, handled_ms, purges[0])
+        base = agreed if our_news or their_news else None
+        return (Success(common) if base is None else commits.tree(base)).map(
             lambda tree: Meeting(
                 ours=ours,
                 theirs=theirs,
                 our_tree=trees[0],
                 their_tree=trees[1],
-                base=base,
-                base_tree=None if base is None else tree,
+                base=base or ancestor,
+                base_tree=None if (base or ancestor) is None else tree,
                 ours_is_ahead=is_ahead,
-                theirs_is_ahead=is_behind,
+                theirs_is_ahead=theirs is not None and ancestor == ours,
                 our_purge_is_news=our_news,
                 their_purge_is_news=their_news,
-                is_rewritten=not is_kept and not is_ahead,
+                is_rewritten=not is_kept and not is_ahead and purges[0] in (None, handled_ms),
             )
         )
 
-    return facts.bind(related)
+    found = commits.ancestor(ours, theirs) if ours and theirs else Success(None)
+    kept = _is_kept(commits, theirs, agreed) if theirs else Success(True)
+    return found.bind(
+        lambda ancestor: _tree(commits, ancestor).bind(
+            lambda common: kept.bind(lambda is_kept: related(ancestor, common, is_kept))
+        )
+    )
+
+
+def _is_kept(commits: Commits, theirs: str, agreed: str | None) -> Result[bool, Error]:
+    """Whether the remote still has what it had when we last met."""
+    if agreed is not None:
+        return commits.has(theirs, agreed)
+    return commits.named(SYNCED).bind(
+        lambda older: (
+            Success(True) if older is None else commits.ancestor(theirs, older).map(lambda one: one is not None)
+        )
+    )
 
 
 def refusal(meeting: Meeting, remote: str, *, after_purge: bool, is_new: bool) -> SyncRefused | None:

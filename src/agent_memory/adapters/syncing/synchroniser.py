@@ -1,9 +1,9 @@
-"""A sync from its beginning to its end: what is here and not recorded is recorded, what is there is fetched and merged, the
-result is pushed; when another machine has pushed meanwhile, once more.
+"""A sync from its beginning to its end: what is there is fetched, what is here and not recorded is recorded, the two are
+merged, the result is pushed; when another machine has pushed meanwhile, once more.
 
-Nothing is ever rebased and, but for a purge that a person confirms, nothing replaced. The caller holds the run lock; the
-write lock is held only while files change, never while the remote is talked to. After a failure anywhere everything on this
-machine is whole, and the next sync goes on.
+Nothing is ever rebased and, but for a purge that a person confirms, nothing replaced. The caller holds the run lock. The
+write lock is held while the two are merged, so that nothing is written between, and never while the remote is talked to.
+After a failure anywhere everything on this machine is whole, and the next sync goes on.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from agent_memory.adapters.forgetting.forgetting_files import ForgettingFiles
 from agent_memory.adapters.git.blob_contents import contents_of
 from agent_memory.adapters.git.git_process import GitProcess
 from agent_memory.adapters.git.git_repository import GitRepository
-from agent_memory.adapters.syncing.commits import SYNCED, Commits
+from agent_memory.adapters.syncing.commits import AGREED, Commits
 from agent_memory.adapters.syncing.deciding import Decided, decide, told_of
 from agent_memory.adapters.syncing.disk_merge import DiskMerge
 from agent_memory.adapters.syncing.meeting import Meeting, meet, refusal
@@ -122,22 +122,22 @@ class Synchroniser:
 
     def _recorded(self) -> Result[object, Error]:
         """All that is on disk and may be recorded is."""
-        with self.locks.write() as held:
-            adopted = held.bind(lambda _: self.recorder.adopt_hand_edits())
-            return adopted.bind(
-                lambda _: self.recorder.record(_BOOKKEEPING, "sync: what this machine knows of its notes")
-            )
+        return self.recorder.adopt_hand_edits().bind(
+            lambda _: self.recorder.record(_BOOKKEEPING, "sync: what this machine knows of its notes")
+        )
 
     # -- rounds -------------------------------------------------------------------------------------------------------
 
     def _until_landed(self, remote: Remote, branch: _Branch, request: SyncRequest) -> Result[Synced, Error]:
         so_far: Synced | None = None
+        merged: str | None = None
         for _ in range(_ATTEMPTS):
-            match sealed(self._round(remote, branch, request)):
+            match sealed(self._round(remote, branch, request, merged)):
                 case Failure(error):
                     return Failure(error)
-                case Success((synced, landed)):
+                case Success((synced, landed, taken)):
                     so_far = synced if so_far is None else together(so_far, synced)
+                    merged = taken or merged
                     if landed:
                         return Success(so_far)
                     refs = remote.refs()
@@ -146,67 +146,84 @@ class Synchroniser:
                     branch = evolve(branch, is_there=branch.name in refs.unwrap().branches)
         return Failure(_RESTLESS)
 
-    def _round(self, remote: Remote, branch: _Branch, request: SyncRequest) -> Result[tuple[Synced, bool], Error]:
-        """Fetch, merge and push once; with False where it is to be done again."""
-        recorded = Success(None) if request.dry_run else self._recorded()
-        fetched = recorded.bind(lambda _: remote.fetch(branch.name) if branch.is_there else Success(None))
-        match sealed(fetched.bind(lambda _: self._met(branch))):
+    def _round(
+        self, remote: Remote, branch: _Branch, request: SyncRequest, merged: str | None
+    ) -> Result[tuple[Synced, bool, str | None], Error]:
+        """Fetch, merge and push once; with False where it is to be done again, and the commit of theirs that is merged now.
+        `merged` is the one of the round before."""
+        fetched = remote.fetch(branch.name) if branch.is_there else Success(None)
+        match sealed(fetched.bind(lambda _: self._merged(remote, branch, request, merged))):
             case Failure(error):
                 return Failure(error)
-            case Success(meeting):
-                is_new = request.remote is not None
-                refused = refusal(meeting, remote.shown, after_purge=request.after_purge, is_new=is_new)
-                if refused is not None:
-                    return Failure(refused)
-                decided = decide(self._commits, meeting, self.clock.now_ms(), dry_run=request.dry_run)
-                return decided.bind(lambda merge: self._settled(remote, branch, meeting, merge, request))
+            case Success((meeting, merge, is_merged)):
+                synced = told_of(remote.shown, branch.name, meeting, merge, request)
+                if request.dry_run:
+                    return Success((synced, True, None))
+                if not is_merged:
+                    return Success((Synced(remote.shown, branch.name), False, None))
+                sent = self._followed_up(meeting, merge).bind(lambda _: self._sent(remote, branch, meeting))
+                ended = sent.bind(lambda agreed: self._ended(remote, branch, agreed) if agreed else Success(False))
+                return ended.map(lambda landed: (synced, landed, meeting.theirs))
 
-    def _met(self, branch: _Branch) -> Result[Meeting, Error]:
+    def _merged(
+        self, remote: Remote, branch: _Branch, request: SyncRequest, merged: str | None
+    ) -> Result[tuple[Meeting, Decided, bool], Error]:
+        """What was fetched, merged with all that is here by now; with False where the two are to be looked at anew."""
+
+        def decided(meeting: Meeting) -> Result[tuple[Meeting, Decided, bool], Error]:
+            is_new = request.remote is not None
+            refused = refusal(meeting, remote.shown, after_purge=request.after_purge, is_new=is_new)
+            if refused is not None:
+                return Failure(refused)
+            merge = decide(self._commits, meeting, self.clock.now_ms(), dry_run=request.dry_run)
+            if request.dry_run:
+                return merge.map(lambda both: (meeting, both, False))
+            return merge.bind(lambda both: self._applied(meeting, both).map(lambda done: (meeting, both, done)))
+
+        with self.locks.write() as held:
+            recorded = held if request.dry_run else held.bind(lambda _: self._recorded())
+            return recorded.bind(lambda _: self._met(branch, merged)).bind(decided)
+
+    def _met(self, branch: _Branch, merged: str | None) -> Result[Meeting, Error]:
         ours = self._commits.named("HEAD")
         theirs = self._commits.named(INCOMING) if branch.is_there else Success(None)
+        agreed = self._commits.named(AGREED) if merged is None else Success(merged)
         handled = self._mark.purge_handled_ms()
         return ours.bind(
             lambda mine: theirs.bind(
-                lambda other: handled.bind(lambda handled_ms: meet(self._commits, mine, other, handled_ms))
+                lambda other: agreed.bind(
+                    lambda last: handled.bind(lambda handled_ms: meet(self._commits, mine, other, last, handled_ms))
+                )
             )
         )
-
-    def _settled(
-        self, remote: Remote, branch: _Branch, meeting: Meeting, merge: Decided, request: SyncRequest
-    ) -> Result[tuple[Synced, bool], Error]:
-        synced = told_of(remote.shown, branch.name, meeting, merge, request)
-        if request.dry_run:
-            return Success((synced, True))
-        forgotten = self._forgotten_here(meeting, merge)
-        # What was forgotten here just now is a commit of its own, so that the two are to be looked at anew.
-        applied = forgotten.bind(lambda gone: Success(False) if gone else self._applied(meeting, merge))
-        match sealed(applied):
-            case Failure(error):
-                return Failure(error)
-            case Success(is_applied):
-                if not is_applied:
-                    return Success((Synced(remote.shown, branch.name), False))
-                sent = self._followed_up(meeting, merge).bind(lambda _: self._sent(remote, branch, meeting))
-                return sent.bind(lambda landed: self._ended(remote, branch) if landed else Success(False)).map(
-                    lambda landed: (synced, landed)
-                )
 
     # -- here ---------------------------------------------------------------------------------------------------------
 
     def _applied(self, meeting: Meeting, merge: Decided) -> Result[bool, Error]:
         """The merge on disk and in git. False where somebody wrote here meanwhile."""
-        if merge.commit == meeting.ours:
-            return Success(True)
 
         def carried_out(head: str | None, ref: str | None) -> Result[bool, Error]:
             if head != meeting.ours or ref is None:
                 return Success(False)
-            return self._disk.carry_out(SyncAtWork(ref, head, merge.commit), meeting.our_tree)
+            done = self._disk.carry_out(SyncAtWork(ref, head, merge.commit), meeting.our_tree)
+            return done.lash(
+                lambda error: self._again(head, error) if isinstance(error, SyncRefused) else Failure(error)
+            )
 
-        with self.locks.write() as held:
-            return held.bind(lambda _: self._commits.named("HEAD")).bind(
+        def applied(something_went: bool) -> Result[bool, Error]:
+            # What was forgotten here just now is a commit of its own, so that the two are to be looked at anew.
+            if something_went or merge.commit == meeting.ours:
+                return Success(not something_went)
+            return self._commits.named("HEAD").bind(
                 lambda head: self._commits.branch().bind(lambda ref: carried_out(head, ref))
             )
+
+        return self._forgotten_here(meeting, merge).bind(applied)
+
+    def _again(self, head: str | None, error: SyncRefused) -> Result[bool, Error]:
+        """False where what was not recorded is by now: somebody edited it while the remote was asked."""
+        recorded = self._recorded().bind(lambda _: self._commits.named("HEAD"))
+        return recorded.bind(lambda now: Failure(error) if now == head else Success(False))
 
     def _forgotten_here(self, meeting: Meeting, merge: Decided) -> Result[bool, Error]:
         news = {
@@ -223,27 +240,25 @@ class Synchroniser:
 
     # -- there --------------------------------------------------------------------------------------------------------
 
-    def _sent(self, remote: Remote, branch: _Branch, meeting: Meeting) -> Result[bool, Error]:
-        """Whether what is recorded here is there now."""
+    def _sent(self, remote: Remote, branch: _Branch, meeting: Meeting) -> Result[str | None, Error]:
+        """The commit that is there now, with all that was recorded here when the push began; None where it did not land."""
 
-        def sent(head: str | None) -> Result[bool, Error]:
+        def sent(head: str | None) -> Result[str | None, Error]:
             if head is None or head == meeting.theirs:
-                return Success(True)
+                return Success(head)
             self.tell(f"sending to {remote.shown}")
             replacing = meeting.theirs if meeting.our_purge_is_news else None
             pushed: Result[Pushed, Error] = remote.push(head, branch.name, replacing)
-            return pushed.bind(lambda found: self._agreed(head) if found.landed else Success(False))
+            return pushed.map(lambda found: head if found.landed else None)
 
         return self._commits.named("HEAD").bind(sent)
 
-    def _agreed(self, head: str) -> Result[bool, Error]:
-        return self._commits.put(SYNCED, head).map(lambda _: True)
-
-    def _ended(self, remote: Remote, branch: _Branch) -> Result[bool, Error]:
+    def _ended(self, remote: Remote, branch: _Branch, agreed: str) -> Result[bool, Error]:
         """The remote is this store's, the two agree, and a purge is dealt with: nothing of the old history stays here."""
         purged = ForgettingFiles(self.root).purged_at_ms()
-        agreed = self._commits.named("HEAD").bind(lambda head: Success(True) if head is None else self._agreed(head))
-        kept = agreed.bind(lambda _: RemoteChoice(self.git, self.program).keep(remote.address, branch.name))
+        kept = self._commits.agree(agreed).bind(
+            lambda _: RemoteChoice(self.git, self.program).keep(remote.address, branch.name)
+        )
         return (
             kept.bind(lambda _: self._mark.purge_handled_ms())
             .bind(lambda handled: purged.bind(lambda now: self._left_behind(handled, now)))

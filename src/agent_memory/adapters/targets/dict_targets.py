@@ -8,6 +8,7 @@ from returns.result import Failure, Result, Success
 
 from agent_memory.domain.target_file import TargetFile
 from agent_memory.errors import Error, TargetRefused
+from agent_memory.formats.section_splice import section_in
 from agent_memory.values import field, frozen
 
 
@@ -21,6 +22,9 @@ class DictTargets:
     """Paths that lie in a git work tree."""
     chains: MutableMapping[str, int] = field(factory=dict[str, int])
     """Bytes that are read together with a file, without its own."""
+    written: set[str] = field(factory=set[str])
+    kept: MutableMapping[str, str] = field(factory=dict[str, str])
+    """Sections that somebody else wrote, by the path of the copy."""
 
     def read(self, path: str) -> Result[TargetFile, Error]:
         """See the port."""
@@ -30,18 +34,28 @@ class DictTargets:
         chain = self.chains[path] + len(data or b"") if path in self.chains else 0
         return Success(TargetFile(path, path, data, path in self.repositories, chain))
 
-    def write(self, file: TargetFile, data: bytes) -> Result[None, Error]:
+    def write(self, file: TargetFile, data: bytes) -> Result[str | None, Error]:
         """See the port."""
-        return self._unchanged(file).map(lambda _: self.files.update({file.path: data}))
+        return self._unchanged(file).map(lambda _: self._put(file, data))
 
-    def remove(self, file: TargetFile) -> Result[None, Error]:
+    def remove(self, file: TargetFile) -> Result[str | None, Error]:
         """See the port."""
         if file.path not in self.files:
             return Success(None)
-        return self._unchanged(file).map(lambda _: self._dropped(file.path))
+        return self._unchanged(file).map(lambda _: self._put(file, None))
 
-    def _dropped(self, path: str) -> None:
-        del self.files[path]
+    def _put(self, file: TargetFile, data: bytes | None) -> str | None:
+        before, after = (section_in(each or b"").lash(lambda _: Success(None)).unwrap() for each in (file.data, data))
+        if data is None:
+            del self.files[file.path]
+        else:
+            self.files[file.path] = data
+        copy = None
+        if before is not None and before != after and before not in self.written:
+            copy = f"kept/{len(self.kept)}-{file.path.rpartition('/')[2]}"
+            self.kept[copy] = before
+        self.written.update([] if after is None else [after])
+        return copy
 
     def _unchanged(self, file: TargetFile) -> Result[None, Error]:
         if self.files.get(file.path) != file.data:

@@ -2,6 +2,8 @@
 
 A link is followed to the real file, which is then replaced, so that dotfiles stay what they are: but not out of the home,
 and never into the storage root. What is no plain file, or may not be written, is refused and left as it is.
+
+What stood between the markers and was not written here is kept in `~/.local/state/agent-memory/sections/`: 0700, files 0600.
 """
 
 from __future__ import annotations
@@ -11,18 +13,33 @@ import stat
 
 from returns.result import Failure, Result, Success
 
-from agent_memory.adapters.disk.durable import create_file, fsync_directory, write_new_file
+from agent_memory.adapters.disk.appending import append_line, make_room
+from agent_memory.adapters.disk.durable import (
+    FILE_MODE,
+    create_file,
+    fsync_directory,
+    make_directories,
+    replace_file,
+    write_new_file,
+)
 from agent_memory.adapters.disk.io_errors import store_io
 from agent_memory.adapters.disk.paths import FileImage, is_directory, read_file
 from agent_memory.adapters.surroundings.repository import may_be_in_work_tree
+from agent_memory.adapters.surroundings.root import local_state_directory
 from agent_memory.adapters.targets.instruction_chain import chain_bytes, overriding
+from agent_memory.digests import sha256
 from agent_memory.domain.results import sealed
 from agent_memory.domain.target_file import TargetFile
+from agent_memory.domain.transcripts.own_marks import SECTION_END, SECTION_START
 from agent_memory.errors import Error, PathRefused, TargetRefused
+from agent_memory.formats.section_splice import section_in
 from agent_memory.values import frozen
 
 MAX_TARGET_BYTES = 4 << 20
 """Larger than any harness reads."""
+
+_WRITTEN = "written"
+_MAX_WRITTEN_BYTES = 64 << 10
 
 _CHANGED = "it was changed at the same moment; run the command again"
 
@@ -43,17 +60,18 @@ class TargetFiles:
         except ValueError:  # a NUL in it
             return Failure(TargetRefused(path, "its name cannot be that of a file"))
 
-    def write(self, file: TargetFile, data: bytes) -> Result[None, Error]:
+    def write(self, file: TargetFile, data: bytes) -> Result[str | None, Error]:
         """See the port. Equal bytes are not written. A file that we make has mode 0600. After a crash the file has its old
         or its new bytes, and beside it at most `.<name>.agent-memory-<random>`."""
         if data == file.data:
             return Success(None)
         try:
-            return self._create(file, data) if file.data is None else self._replace(file, data)
+            put = self._create if file.data is None else self._replace
+            return self._kept(file, data).bind(lambda copy: put(file, data).map(lambda _: copy))
         except OSError as error:
             return Failure(store_io(error, "write", file.real_path))
 
-    def remove(self, file: TargetFile) -> Result[None, Error]:
+    def remove(self, file: TargetFile) -> Result[str | None, Error]:
         """See the port; a file that is gone already counts as removed."""
 
         def removed(now: bytes | None) -> Result[None, Error]:
@@ -66,7 +84,8 @@ class TargetFiles:
             return Success(None)
 
         try:
-            return _bytes_of(file.path, file.real_path).bind(removed)
+            kept = self._kept(file, None)
+            return kept.bind(lambda copy: _bytes_of(file.path, file.real_path).bind(removed).map(lambda _: copy))
         except OSError as error:
             return Failure(store_io(error, "remove", file.real_path))
 
@@ -118,6 +137,31 @@ class TargetFiles:
 
         return _bytes_of(path, real).map(file_of)
 
+    # -- keeping ------------------------------------------------------------------------------------------------------
+
+    def _kept(self, file: TargetFile, after: bytes | None) -> Result[str | None, Error]:
+        """The path of a copy of the section that is to go, where nobody here wrote it: a person may have written between the
+        markers. A section that this machine wrote into some target is known by its digest. Raises OSError."""
+        before, new = _section_of(file.data), _section_of(after)
+        directory = None if self.home is None else f"{local_state_directory(self.home)}/sections"
+        written = f"{directory}/{_WRITTEN}"
+        known = set[str]() if directory is None else _digests_in(written)
+        copy: str | None = None
+        if before not in (None, new) and _digest_of(before) not in known:
+            if directory is None:
+                return Failure(
+                    TargetRefused(file.path, "there is no home to keep a copy of what is between its markers")
+                )
+            copy = f"{directory}/{_digest_of(before)[:12]}-{os.path.basename(file.real_path)[:100]}"
+            make_directories(directory)
+            replace_file(copy, before)
+        if new and directory is not None and _digest_of(new) not in known:
+            make_directories(directory)
+            line = f"{_digest_of(new)}\n".encode()
+            make_room(written, f"{written}.1", len(line), _MAX_WRITTEN_BYTES)
+            append_line(written, line, FILE_MODE)
+        return Success(copy)
+
     # -- writing ------------------------------------------------------------------------------------------------------
 
     def _create(self, file: TargetFile, data: bytes) -> Result[None, Error]:
@@ -168,6 +212,25 @@ def _take_on(temporary: str, now: os.stat_result, path: str) -> TargetRefused | 
             return TargetRefused(path, "it belongs to somebody else, and would not any more")
     os.chmod(temporary, stat.S_IMODE(now.st_mode))
     return None
+
+
+def _section_of(data: bytes | None) -> bytes | None:
+    """What a file has between its markers, with them; None where that is nothing, or nobody could tell."""
+    section = None if data is None else section_in(data).lash(lambda _: Success(None)).unwrap()
+    if section is None or not section.replace(SECTION_START, "").replace(SECTION_END, "").strip():
+        return None
+    return section.encode("utf-8", "surrogateescape")
+
+
+def _digest_of(section: bytes) -> str:
+    return sha256(section.replace(b"\r\n", b"\n")).hexdigest()
+
+
+def _digests_in(path: str) -> set[str]:
+    """Those of the sections that were written lately. What cannot be read is not known: a copy too many does no harm."""
+    images = (sealed(read_file(each, 2 * _MAX_WRITTEN_BYTES)) for each in (path, f"{path}.1"))
+    data = (image.unwrap() for image in images if isinstance(image, Success))
+    return {line for image in data if image is not None for line in image.data.decode("ascii", "replace").split("\n")}
 
 
 def _bytes_of(path: str, real: str) -> Result[bytes | None, Error]:

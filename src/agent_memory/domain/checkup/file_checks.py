@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import re
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from agent_memory.domain.checkup import catalogue as of
 from agent_memory.domain.checkup.name_checks import is_sync_conflict
 from agent_memory.domain.checkup.symptom import Severity, Symptom
-from agent_memory.domain.instants import HOUR_MS
 from agent_memory.domain.text.file_name import is_note_name
 from agent_memory.values import frozen
 
 _LITTER = re.compile(r"\.tmp-[0-9a-f]{16}", re.ASCII)
 """Names of our own temporary files, and nobody else's."""
-LITTER_AGE_MS = HOUR_MS
-"""A younger one may be another process's write on its way."""
 _STAGED = re.compile(r"\.transaction/\d+\.new", re.ASCII)
 _CACHE = re.compile(r"\.cache/listing-[a-z]+", re.ASCII)
 _TOPICS = "topics"
@@ -37,11 +34,11 @@ class Found:
     mtime_ms: int
 
 
-def is_litter(found: Found, now_ms: int) -> bool:
-    """Whether it is a temporary file of ours that no live process can be writing."""
+def is_temporary(found: Found) -> bool:
+    """Whether it is a temporary file of ours: litter, unless a living process writes it."""
     name = found.path.rpartition("/")[2]
     ours = _LITTER.fullmatch(name) or _STAGED.fullmatch(found.path)
-    return bool(ours) and stat.S_ISREG(found.mode) and found.mtime_ms <= now_ms - LITTER_AGE_MS
+    return bool(ours) and stat.S_ISREG(found.mode)
 
 
 def is_odd_cache(found: Found) -> bool:
@@ -64,16 +61,16 @@ def tight_mode(found: Found) -> int:
     return 0o700 if stat.S_ISDIR(found.mode) else 0o600
 
 
-def examine_files(found: Iterable[Found], user: int, now_ms: int) -> Iterator[Symptom]:
-    """All that lies below the root. Behind a closed root nobody gets at a file that is open: that is worth a note."""
+def examine_files(found: Iterable[Found], user: int, is_written: Callable[[Found], bool]) -> Iterator[Symptom]:
+    """All that lies below the root; `is_written` tells of a temporary file whether a process writes it. Behind a closed root nobody gets at a file that is open: that is worth a note."""
     things = tuple(found)
     root = next((each for each in things if not each.path), None)
     open_to_others = root is None or is_loose(root)
     for each in things:
-        yield from _examine(each, user, now_ms, open_to_others)
+        yield from _examine(each, user, is_written, open_to_others)
 
 
-def _examine(each: Found, user: int, now_ms: int, open_to_others: bool) -> Iterator[Symptom]:
+def _examine(each: Found, user: int, is_written: Callable[[Found], bool], open_to_others: bool) -> Iterator[Symptom]:
     subject = each.path or "."
     if each.owner != user:
         yield of.FOREIGN_OWNER.found(subject, f"It belongs to the user with the id {each.owner}; `chown` gives it back")
@@ -84,7 +81,7 @@ def _examine(each: Found, user: int, now_ms: int, open_to_others: bool) -> Itera
             f"Its mode is {mode}, it should be {tight_mode(each):04o}",
             None if open_to_others else Severity.NOTE,
         )
-    if is_litter(each, now_ms):
+    if is_temporary(each) and not is_written(each):
         yield of.LITTER.found(subject, "A write that was cut short left this temporary file")
     elif is_odd_cache(each):
         yield of.DAMAGED_CACHE.found(subject, "It should be a file, and keeps listings slow")

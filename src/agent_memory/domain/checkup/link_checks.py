@@ -31,13 +31,15 @@ def examine_references(live: Sequence[Listed], archived: frozenset[str]) -> Iter
         for alias in aliases:
             claims[alias].append(path)
     path_of = dict(zip(ids, paths, strict=True))
+    clashes: dict[tuple[str, str], list[str]] = defaultdict(list)
     for alias, claiming in claims.items():
         first = path_of.get(alias, claiming[0])
         for path in claiming:
             if path != first:
-                yield of.ALIAS_CLASH.found(
-                    path, f"Its alias {alias} belongs to {first} too; take it out of one of them"
-                )
+                clashes[path, first].append(alias)
+    for (path, first), shared in clashes.items():
+        more = f" and {len(shared) - 1:,} more belong" if len(shared) > 1 else " belongs"
+        yield of.ALIAS_CLASH.found(path, f"Its alias {shared[0]}{more} to {first} too; take it out of one of them")
     for path, superseded in zip(paths, column_of(live, "meta.supersedes"), strict=True):
         for id in superseded:
             if id not in path_of and id not in archived and id not in claims:

@@ -6,8 +6,10 @@ from collections.abc import Iterable, Sequence
 from itertools import chain
 
 from agent_memory.domain.extraction.cue import Sort
-from agent_memory.domain.extraction.overlap import overlap
+from agent_memory.domain.extraction.overlap import in_words, overlap, says_all_of
+from agent_memory.domain.extraction.statements import is_anaphoric
 from agent_memory.domain.history import Role
+from agent_memory.domain.planning.salience import lost_salience
 from agent_memory.domain.text.terms import content_terms, coverage
 from agent_memory.values import evolve, frozen
 
@@ -45,7 +47,9 @@ class Candidate:
     """The speaker's words around the claim, lines kept; the claim itself where empty."""
     supports: tuple[Support, ...] = ()
     rejected: str = ""
-    """Of a correction: what it turns down (`Y` in `X instead of Y`)."""
+    """What it turns down (`Y` in `X instead of Y`)."""
+    corrects: bool = False
+    """Whether the person says that they take back something they said."""
     files: tuple[str, ...] = ()
     """The files that were changed in its episode."""
 
@@ -57,7 +61,9 @@ class Candidate:
 def settled(candidates: Iterable[Candidate]) -> tuple[Candidate, ...]:
     """The candidates that stay, in the order of their turns.
 
-    Of those that say the same, the stronger sort stays, or else the later one; what the person turned down later goes.
+    Of those that say the same, the stronger sort stays, or else the later one; what the person turned down or corrected
+    later goes. What the person said goes only where all of it is said again, and what they asked to remember only in the
+    same words: a number, a weekday or an `off` makes another fact.
     """
     ordered = sorted(candidates, key=lambda candidate: candidate.turns[-1])
     return _capped(_without_repeats(_without_rejected([one for one in ordered if _REDACTED not in one.claim])))
@@ -66,8 +72,11 @@ def settled(candidates: Iterable[Candidate]) -> tuple[Candidate, ...]:
 def _without_rejected(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
     return tuple(
         candidate
-        for candidate in candidates
-        if not any(_turns_down(later, candidate) for later in candidates if later.turns[-1] > candidate.turns[-1])
+        for position, candidate in enumerate(candidates)
+        if not any(
+            _corrects(later, candidate) or (later.turns[-1] > candidate.turns[-1] and _turns_down(later, candidate))
+            for later in candidates[position + 1 :]
+        )
     )
 
 
@@ -81,37 +90,51 @@ def _turns_down(later: Candidate, earlier: Candidate) -> bool:
     return bool(rejected) and rejected <= said and not kept & said
 
 
+def _corrects(later: Candidate, earlier: Candidate) -> bool:
+    """Whether the person says an earlier statement of theirs anew and that it is otherwise: `correction: ...`, `9999, not 8081`."""
+    if later.by is not Role.USER or earlier.by is not Role.USER:
+        return False
+    rejected, now, before = (content_terms(text) for text in (later.rejected, later.claim, earlier.claim))
+    gone = before - (now - rejected)
+    replaces = bool(gone) and gone <= rejected and bool(now - rejected - before)
+    return overlap(now, before) >= _SAME and (replaces or later.corrects)
+
+
 def _without_repeats(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
     kept: list[Candidate] = []
     for candidate in candidates:
-        twin = next((index for index, other in enumerate(kept) if _say_the_same(candidate, other)), None)
+        twin = next((index for index, other in enumerate(kept) if _say_the_same(*_by_strength(other, candidate))), None)
         if twin is None:
             kept.append(candidate)
-            continue
-        other = kept[twin]
-        if _STRENGTH[candidate.sort] <= _STRENGTH[other.sort]:
-            kept[twin] = candidate
+        else:
+            kept[twin], _ = _by_strength(kept[twin], candidate)
     return tuple(sorted(kept, key=lambda candidate: candidate.turns[-1]))
 
 
-def _say_the_same(one: Candidate, other: Candidate) -> bool:
-    if one.claim.casefold() == other.claim.casefold():
-        return True
-    first, second = content_terms(one.claim), content_terms(other.claim)
+def _by_strength(earlier: Candidate, later: Candidate) -> tuple[Candidate, Candidate]:
+    """The stronger of two first; the later one where they are of one sort."""
+    return (later, earlier) if _STRENGTH[later.sort] <= _STRENGTH[earlier.sort] else (earlier, later)
+
+
+def _say_the_same(stronger: Candidate, weaker: Candidate) -> bool:
+    """Whether nothing is lost where only the stronger one stays."""
+    if in_words(stronger.claim) == in_words(weaker.claim):
+        return stronger.quote == weaker.quote or not is_anaphoric(weaker.claim)
+    if weaker.by is Role.USER:
+        return weaker.sort is not Sort.REMEMBER and says_all_of(stronger.claim, weaker.claim)
+    first, second = content_terms(stronger.claim), content_terms(weaker.claim)
     if min(len(first), len(second)) < 3:
         return False
-    enough = (
-        _SAME_ACROSS if one.by is not other.by else _SAME_LESSON if one.sort is other.sort is Sort.LESSON else _SAME
-    )
-    return overlap(first, second) >= enough or _tells(one, other) or _tells(other, one)
+    if _tells(stronger, second):
+        return True
+    both_lessons = stronger.sort is weaker.sort is Sort.LESSON
+    enough = _SAME_ACROSS if stronger.by is not weaker.by else _SAME_LESSON if both_lessons else _SAME
+    return overlap(first, second) >= enough and not lost_salience(weaker.claim, stronger.text)
 
 
-def _tells(candidate: Candidate, other: Candidate) -> bool:
-    """Whether a second statement of one candidate already says what the agent said in the other."""
-    said = content_terms(other.claim)
-    return other.by is Role.AGENT and any(
-        coverage(said, content_terms(support.text)) >= _TOLD for support in candidate.supports
-    )
+def _tells(candidate: Candidate, said: frozenset[str]) -> bool:
+    """Whether a second statement of a candidate already says what the agent said in another."""
+    return any(coverage(said, content_terms(support.text)) >= _TOLD for support in candidate.supports)
 
 
 def _capped(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from agent_memory.domain.extraction.cue import Signal, Sort, cue
 
-_START = (
-    r"^(?:(?:and|but|so|ok(?:ay)?|also|well|yes|yeah|hm+|hey|oh|btw|by the way|one more thing|please|right)[,:!.]?\s+)*"
-)
+_START = r"^(?:(?:and|but|so|ok(?:ay)?|also|well|yes|yeah|hm+|hey|oh|btw|by the way|one more thing|please|right|sorry|wait|actually|correction|i was wrong|my mistake)[,:!.]?\s+)*"
 _THEN = r"(?:^|[,;:–—-]\s+(?:and\s+|but\s+|so\s+)?(?:please\s+)?|\band\s+|\bbut\s+|\bplease\s+)"
 _SHAPE = (
     r"\b(?:code|logic|functions?|methods?|classes|implementations?|tests?|messages?|errors?|strings?|branch(?:es)?|blocks?"

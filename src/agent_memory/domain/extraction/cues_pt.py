@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agent_memory.domain.extraction.cue import Signal, Sort, cue
 
-_START = r"^(?:(?:e|mas|então|entao|ok|olha|sim|ah|já agora|a propósito|por favor|bom|bem)[,:!.]?\s+)*"
+_START = r"^(?:(?:e|mas|então|entao|ok|olha|sim|ah|já agora|a propósito|por favor|bom|bem|desculpa|espera|afinal|correção|enganei-me)[,:!.]?\s+)*"
 _THEN = r"(?:^|[,;:–—-]\s+(?:e\s+|mas\s+)?(?:por favor,?\s+)?|\be\s+|\bmas\s+|\bpor favor,?\s+)"
 
 BY_USER = (

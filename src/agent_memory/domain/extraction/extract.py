@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 
 from agent_memory.domain.change_set import ChangeSet, ProposedEntry, ProposedUpdate
 from agent_memory.domain.entry import StoredEntry
@@ -12,15 +13,17 @@ from agent_memory.domain.extraction.cue import Sort
 from agent_memory.domain.extraction.episodes import Episode, episodes_of
 from agent_memory.domain.extraction.handoff import Handoff, continued, handoff_of
 from agent_memory.domain.extraction.open_ends import still_open, unanswered_choice
+from agent_memory.domain.extraction.overlap import holds_all_of, in_words, says_all_of
 from agent_memory.domain.extraction.prose import MESSAGE_CHARS
 from agent_memory.domain.extraction.said_by_agent import agent_candidates
 from agent_memory.domain.extraction.said_by_user import objects, request_of, user_candidates, withdraws
+from agent_memory.domain.extraction.sentences import sentences_of
 from agent_memory.domain.extraction.statements import cut
 from agent_memory.domain.extraction.topics import tags_of
 from agent_memory.domain.history import History, Role, Turn
 from agent_memory.domain.instants import DAY_MS
 from agent_memory.domain.planning.origin import holds_quotation
-from agent_memory.domain.planning.salience import lost_salience
+from agent_memory.domain.planning.salience import is_negated, lost_salience
 from agent_memory.domain.text.plain_text import clean_text
 from agent_memory.domain.text.terms import content_terms
 from agent_memory.domain.vocabulary import Importance, Kind
@@ -104,11 +107,23 @@ def _candidates(history: History, episodes: Sequence[Episode], final_window: boo
 def _is_known(candidate: Candidate, shown: Sequence[StoredEntry]) -> bool:
     """Whether a stored note says it already; a handoff does not count, since it will expire.
 
-    Every word counts: the same sentence about another service is another fact.
+    Every word counts: the same sentence about another service is another fact. What the person said, one sentence must say.
     """
-    words = content_terms(candidate.claim)
-    lasting = [f"{entry.meta.title} {entry.body}" for entry in shown if entry.meta.kind is not Kind.HANDOFF]
-    return any(words <= content_terms(text) for text in lasting)
+    lasting = [f"{entry.meta.title}\n{entry.body}" for entry in shown if entry.meta.kind is not Kind.HANDOFF]
+    if candidate.by is Role.USER:
+        lines = chain.from_iterable(text.split("\n") for text in lasting)
+        sentences = chain.from_iterable(sentences_of(line.lstrip("> ")) for line in lines)
+        return any(_is_said_in(sentence, candidate) for sentence in sentences)
+    return any(holds_all_of(text, candidate.claim) for text in lasting)
+
+
+def _is_said_in(sentence: str, candidate: Candidate) -> bool:
+    """Whether the sentence says what the person said: in the same words, after the cue that led into them, where they
+    asked to remember it."""
+    said, claim = in_words(sentence), in_words(candidate.claim)
+    if said[-len(claim) :] == claim:
+        return not is_negated(" ".join(said[: -len(claim)]))
+    return candidate.sort is not Sort.REMEMBER and says_all_of(sentence, candidate.claim)
 
 
 def _asked_for(candidate: Candidate, episodes: Sequence[Episode]) -> str:

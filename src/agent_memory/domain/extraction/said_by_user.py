@@ -40,6 +40,11 @@ _REJECTED = re.compile(
     r"\b(?:instead of|rather than|not|and not|em vez de|em vez do|em vez da|ao invés de|e não)\s+(?P<what>[^,.;:]{2,60})",
     re.IGNORECASE,
 )
+_TAKES_BACK = re.compile(
+    r"^(?:no|nope|wrong|incorrect|not quite|não|nao|errado)[,.!:;–—-]"
+    r"|\b(?:correction|i was wrong|i misspoke|i meant|no longer|correção|correcção|enganei-me|quis dizer|já não)\b",
+    re.IGNORECASE,
+)
 _ASKS = re.compile(
     r"(?:(?:ok|so|and|also|then|now)[,.]?\s+)*(?:can|could|would|will|shall) (?:you|we|i)\b|(?:podes|pode|poderia)\b",
     re.IGNORECASE,
@@ -181,7 +186,7 @@ def _statement(
     answers = _what_it_answers(sort, said, before)
     if _WONDERS.search(sentences[position]) or (sort is Sort.CORRECTION and is_anaphoric(said) and not answers):
         return
-    rejected = _REJECTED.search(said) if sort in (Sort.CORRECTION, Sort.DECISION) else None
+    rejected = _REJECTED.search(said) if sort in (Sort.REMEMBER, Sort.CORRECTION, Sort.DECISION) else None
     yield Candidate(
         sort,
         Role.USER,
@@ -190,6 +195,7 @@ def _statement(
         quote=f"{joined(*quote)}\n{example}" if example else joined(*quote),
         supports=answers,
         rejected=rejected["what"] if rejected else "",
+        corrects=bool(_TAKES_BACK.search(sentences[position])),
     )
 
 

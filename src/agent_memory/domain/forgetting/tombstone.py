@@ -24,6 +24,15 @@ class SessionTombstone:
 
 
 @frozen
+class StateTombstone:
+    """A state value that is not to come back from another machine; what was set after it is another value."""
+
+    path: str
+    """Of its file, relative to the root."""
+    at_ms: int
+
+
+@frozen
 class EntryTombstone:
     """A note that is not to be learnt again from what was said before it was forgotten."""
 

@@ -14,8 +14,9 @@ from agent_memory.domain.extraction.topics import tags_of
 from agent_memory.domain.handing_over.resuming import resume_command
 from agent_memory.domain.history import History, Role, Turn
 from agent_memory.domain.instants import DAY_MS
+from agent_memory.domain.planning.origin import Claim, origin_of
 from agent_memory.domain.text.plain_text import one_line
-from agent_memory.domain.vocabulary import Harness
+from agent_memory.domain.vocabulary import Harness, Origin
 from agent_memory.values import frozen
 
 INTERRUPTED_DAYS = 7
@@ -35,6 +36,8 @@ class Exchange:
     role: Role
     """Of the person or the agent."""
     text: str
+    repeats_a_page: bool = False
+    """The agent says what only a foreign source said: nothing to be told unasked (P19)."""
 
 
 @frozen
@@ -93,7 +96,14 @@ def _decided(candidates: Sequence[Candidate]) -> tuple[str, ...]:
 
 def _last_words(history: History) -> tuple[Exchange, ...]:
     said = [turn for turn in history.turns if _is_said(turn)]
-    return tuple(Exchange(turn.role, cut(turn.text.strip(), _EXCHANGE_CHARS)) for turn in said[-MAX_EXCHANGES:])
+    return tuple(
+        Exchange(turn.role, cut(turn.text.strip(), _EXCHANGE_CHARS), _repeats_a_page(turn, history))
+        for turn in said[-MAX_EXCHANGES:]
+    )
+
+
+def _repeats_a_page(turn: Turn, history: History) -> bool:
+    return turn.role is Role.AGENT and origin_of(Claim("", turn.text), (), history) is Origin.EXTERNAL
 
 
 def _is_said(turn: Turn) -> bool:

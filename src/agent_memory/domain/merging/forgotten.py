@@ -16,6 +16,8 @@ class Forgotten:
 
     entries: Mapping[str, EntryTombstone] = field(factory=dict[str, EntryTombstone])
     sessions: tuple[SessionTombstone, ...] = ()
+    states: Mapping[str, int] = field(factory=dict[str, int])
+    """When state values were purged (epoch ms), by the paths of their files."""
 
     def takes_id(self, id: str | None) -> bool:
         return id is not None and id in self.entries

@@ -5,8 +5,9 @@ Pure. Instants are epoch ms.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
+from agent_memory.domain.history import transcript_key
 from agent_memory.domain.inbox_entry import (
     BACKFILL_EVENT,
     UPGRADE_EVENT,
@@ -35,7 +36,14 @@ MAX_BACKOFF_MS = 6 * HOUR_MS
 
 
 def queue_key(entry: InboxEntry, name: str) -> str:
-    """What an entry is about: its session, or the entry itself. Trouble is kept under it, and equal keys fold."""
+    """What an entry is about: one transcript of a session, or the entry itself. Trouble is kept under it, and equal keys
+    fold. A session may be in two files, of which each says something of its own: where one is named, it is in the key."""
+    path = entry.retrieval.session_path if isinstance(entry.retrieval, SessionFile) else None
+    return session_key(entry, name) + (f" {transcript_key(path)}" if path else "")
+
+
+def session_key(entry: InboxEntry, name: str) -> str:
+    """The session that an entry is about, whichever transcript it names, or the entry itself."""
     match entry.retrieval:
         case SessionFile(method, id) | OpencodeSession(id, method) | AmpThread(id, method):
             return f"{method} {id}"
@@ -46,9 +54,11 @@ def queue_key(entry: InboxEntry, name: str) -> str:
 def is_same_work(entry: InboxEntry, name: str, pending: Pending) -> bool:
     """Whether an entry that lies under one of `pending`'s names still asks for what was worked on.
 
-    A session's entries ask for the session, whatever else they say; a note or a file asks for itself.
+    A session's entries ask for the session, whatever else they say, unless they name another transcript of it; a note or a
+    file asks for itself.
     """
-    if queue_key(entry, name) != queue_key(pending.entry, name):
+    keys = (queue_key(pending.entry, name), session_key(pending.entry, name))
+    if queue_key(entry, name) not in keys:
         return False
     if isinstance(entry.retrieval, FileSnapshot | InlineNote):
         return entry.retrieval == pending.entry.retrieval
@@ -73,8 +83,8 @@ class _Folded:
     name: str
     names: list[str]
 
-    def add(self, name: str, entry: InboxEntry) -> None:
-        self.names.append(name)
+    def add(self, name: str, entry: InboxEntry, names: Sequence[str] = ()) -> None:
+        self.names.extend(names or (name,))
         if (entry.at_ms, name) > (self.entry.at_ms, self.name):
             self.entry, self.name = folded_entry(self.entry, entry), name
         else:
@@ -99,13 +109,30 @@ def fold_queue(
             folded[key] = _Folded(entry, name, [name])
         else:
             known.add(name, entry)
-    due = [key for key in folded if not is_waiting(troubles.get(key, Trouble()), now_ms)]
-    due.sort(key=lambda key: (troubles.get(key, Trouble()).attempts, *_turn_of(folded[key])))
+    _fold_unnamed(folded)
+    # Trouble of an entry that named no transcript, or of an earlier version, is under the session alone.
+    none = Trouble()
+    trouble_of = {
+        key: troubles.get(key) or troubles.get(session_key(each.entry, each.name), none) for key, each in folded.items()
+    }
+    due = [key for key in folded if not is_waiting(trouble_of[key], now_ms)]
+    due.sort(key=lambda key: (trouble_of[key].attempts, *_turn_of(folded[key])))
     chosen = due if limit is None else due[: max(limit, 0)]
-    pending = tuple(_pending(folded[key], troubles.get(key, Trouble())) for key in chosen)
-    set_back = (key for key in folded if is_waiting(troubles.get(key, Trouble()), now_ms))
-    reason = next((troubles[key].message for key in set_back), "")
+    pending = tuple(_pending(folded[key], trouble_of[key]) for key in chosen)
+    reason = next((trouble.message for trouble in trouble_of.values() if is_waiting(trouble, now_ms)), "")
     return Queue(pending, len(folded) - len(chosen), reason)
+
+
+def _fold_unnamed(folded: dict[str, _Folded]) -> None:
+    """Fold what names no transcript into the newest entry of its session that names one."""
+    newest: dict[str, _Folded] = {}
+    for key, each in folded.items():
+        session = session_key(each.entry, each.name)
+        if key != session and (session not in newest or newest[session].entry.at_ms <= each.entry.at_ms):
+            newest[session] = each
+    for session, named in newest.items():
+        if (unnamed := folded.pop(session, None)) is not None:
+            named.add(unnamed.name, unnamed.entry, unnamed.names)
 
 
 def _turn_of(folded: _Folded) -> tuple[int, int, str]:

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 from agent_memory.domain.analysis.said import said_in, said_terms
 from agent_memory.domain.entry import StoredEntry
-from agent_memory.domain.planning.salience import lost_salience
+from agent_memory.domain.planning.salience import lost_salience, negations
 from agent_memory.domain.text.terms import content_terms, coverage
 from agent_memory.domain.vocabulary import Kind
 from agent_memory.values import frozen
@@ -80,10 +80,13 @@ def similar_among(subject: Subject, candidates: Sequence[Candidate]) -> tuple[St
 
 
 def says_nothing_new(subject: Subject, stored: StoredEntry) -> bool:
-    """Whether a known note says all that this one does: nearly all of its words, and every number, name and negation."""
+    """Whether a known note says all that this one does: nearly all of its words, and every number, name and negation; and
+    denies none of it."""
     said = f"{subject.title}\n{said_in(subject.body)}"
     known = f"{stored.meta.title}\n{stored.meta.description}\n{stored.body}"
-    return coverage(content_terms(said), content_terms(known)) >= _SAID_AGAIN and not lost_salience(said, known)
+    words, lost = content_terms(said), lost_salience(known, said)
+    denies = any(each.phrase in lost and each.about <= words for each in negations(known))
+    return coverage(words, content_terms(known)) >= _SAID_AGAIN and not denies and not lost_salience(said, known)
 
 
 def _words_of(stored: StoredEntry) -> _Words:

@@ -36,7 +36,7 @@ def surplus(
     count, chars = len(ids), sum(sizes)
     if not _is_over(count, max_entries) and not _is_over(chars, max_chars):
         return ()
-    scores = tier_columns(live, profiles, usage, now_ms).scores
+    scores = tier_columns(live, usage, now_ms).scores
     going: list[Finding] = []
     for row in _least_valuable_first(live, ids, scores):
         if len(going) == max_changes(len(ids)):

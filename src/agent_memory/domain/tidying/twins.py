@@ -11,7 +11,7 @@ from agent_memory.domain.entry import Meta, StoredEntry
 from agent_memory.domain.planning.body_checks import MAX_BODY_CHARS
 from agent_memory.domain.redaction import redact
 from agent_memory.domain.text.links import append_see_also, find_links, without_see_also
-from agent_memory.domain.tiering.eligibility import best_tier, is_directive_entry
+from agent_memory.domain.tiering.eligibility import best_tier
 from agent_memory.domain.tiers import Tier
 from agent_memory.domain.vocabulary import Kind, Origin, Sensitivity, highest, least_trusted
 from agent_memory.values import evolve
@@ -107,16 +107,12 @@ def _what_it_says(stored: StoredEntry) -> Hashable:
 
 
 def _standing(stored: StoredEntry) -> tuple[bool, Tier]:
-    return (stored.meta.promoted_by is not None, _best_tier(stored.meta, stored.body))
+    return (stored.meta.promoted_by is not None, best_tier(stored.meta))
 
 
 def _keeps_its_standing(twins: tuple[StoredEntry, ...]) -> bool:
     """Whether the merge may be where its parts may be."""
-    return _best_tier(merged_meta([each.meta for each in twins]), twins[0].body) is _standing(twins[0])[1]
-
-
-def _best_tier(meta: Meta, body: str) -> Tier:
-    return best_tier(meta, is_directive_entry(meta, body))
+    return best_tier(merged_meta([each.meta for each in twins])) is _standing(twins[0])[1]
 
 
 def _with_links_of(twins: tuple[StoredEntry, ...]) -> str:

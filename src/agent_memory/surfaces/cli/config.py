@@ -5,12 +5,13 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import re
+import shlex
 from collections.abc import Iterator
 from typing import Any
 
 from returns.result import Failure, Success
 
+from agent_memory.adapters.agent.chosen_command import REDACTED, is_secret_name, shown_command, shown_words
 from agent_memory.adapters.surroundings.config_files import Effective, load_config
 from agent_memory.adapters.surroundings.root import config_path, home_of
 from agent_memory.domain.json_shape import is_list, is_object
@@ -23,7 +24,6 @@ from agent_memory.surfaces.cli.opening import current_directory
 from agent_memory.surfaces.config_page import config_page, config_schema_text
 from agent_memory.surfaces.console import Console
 
-_SECRET_NAME = re.compile(r"(?:^|_)(?:KEY|TOKEN|SECRET|PASSWORD|PASSPHRASE|AUTH|CREDENTIALS?|COOKIE)(?:$|_)")
 _SHOWN_CHARS = 400
 _COLUMN_CHARS = 48
 """Longer values are not cut for the sake of the columns."""
@@ -90,18 +90,28 @@ def _leaves(document: dict[str, Any], path: str = "") -> Iterator[tuple[str, Any
 
 def _without_secrets(value: Any) -> Any:
     if isinstance(value, str):
-        return redact(value).text
+        return _shown_text(value)
     if is_list(value):
-        return [_without_secrets(each) for each in value]
+        words = [each for each in value if isinstance(each, str)]
+        return list(shown_words(words)) if len(words) == len(value) else list(map(_without_secrets, value))
     if is_object(value):
         return {key: _shown_value(key, each) for key, each in value.items()}
     return value
 
 
+def _shown_text(value: str) -> str:
+    """A text, which may be a command."""
+    try:
+        words = shlex.split(value)
+    except ValueError:
+        words = []
+    return redact(value).text if list(shown_words(words)) == words else shown_command(words)
+
+
 def _shown_value(name: str, value: Any) -> Any:
     """A value as it may be shown: what a variable with a telling name holds is a secret, whatever it looks like."""
-    if isinstance(value, str) and _SECRET_NAME.search(name):
-        return "[redacted]"
+    if isinstance(value, str) and is_secret_name(name):
+        return REDACTED
     return _without_secrets(value)
 
 

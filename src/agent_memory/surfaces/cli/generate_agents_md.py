@@ -104,6 +104,7 @@ def _document(target: PublishedTarget) -> dict[str, Any]:
         "error": None if error is None else {"code": error.code, "message": describe(error)},
         **({} if target.rendered is None else _counts(target.rendered)),
         "warnings": list(target.warnings),
+        **({} if target.kept is None else {"kept": target.kept}),
         **({"diff": target.diff} if target.diff else {}),
     }
 

@@ -31,10 +31,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "value", metavar="VALUE", nargs="?", help="any JSON, or text that is none; `-` reads it from standard input"
     )
     parser.add_argument("--text", action="store_true", help="the value is text, even where it reads as JSON")
+    parser.add_argument(
+        "--purge", action="store_true", help="with delete: rewrite the git history without the key, too"
+    )
     parser.epilog = (
         "For what changes often and is looked up by its name: the phase of a pipeline, a counter, a flag. It is not found "
         "by search; knowledge belongs into notes. Each change is one commit of the store. A value has 256 KiB at most. "
-        "`get` of a key that is not there ends with 20. Example: memory state set current_phase '{\"step\": 3}'"
+        "`get` of a key that is not there ends with 20. `delete --purge` also takes a key that was deleted before out of the "
+        "history; every other clone still holds it, and `memory sync` waits for --after-purge. It is for a person: refused "
+        "where an agent is calling. Example: memory state set current_phase '{\"step\": 3}'"
     )
 
 
@@ -47,6 +52,8 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
 
 
 def _usage_problem(arguments: argparse.Namespace) -> UsageInvalid | None:
+    if arguments.purge and arguments.act != "delete":
+        return UsageInvalid("--purge belongs to delete", "The call is `memory state delete KEY --purge`.")
     given = sum(word is not None for word in (arguments.key, arguments.value))
     wanted = _WORDS[arguments.act]
     if given == wanted:
@@ -83,6 +90,12 @@ def _delete(memory: Memory, arguments: argparse.Namespace, console: Console) -> 
         console.document(_document(value))
         console.out(f"Deleted {value.key}; git keeps what it held")
 
+    def show_purged(_: None) -> None:
+        console.document({"key": arguments.key, "purged": True})
+        console.out(f"Deleted {arguments.key}, and rewrote the git history without it")
+
+    if arguments.purge:
+        return told(memory.purge_state(arguments.key), console, show_purged)
     return told(memory.state.delete(arguments.key), console, show)
 
 

@@ -4,7 +4,6 @@ token."""
 from __future__ import annotations
 
 import hmac
-import re
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
@@ -16,8 +15,7 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
-_NAMES = ("127.0.0.1", "localhost", "[::1]")
-_ORIGIN = re.compile(rf"https?://(?:{'|'.join(map(re.escape, _NAMES))})(?::[0-9]{{1,5}})?", re.ASCII)
+_NAMES = ("127.0.0.1", "localhost")
 
 
 @frozen
@@ -45,7 +43,8 @@ class Guarded:
         hosts = [value for name, value in headers if name == b"host"]
         if len(hosts) != 1 or hosts[0].lower() not in {f"{name}:{self.port}" for name in _NAMES}:
             return 421, "This server answers to its loopback address only."
-        if not all(_ORIGIN.fullmatch(value.lower()) for name, value in headers if name == b"origin"):
+        own = f"http://{hosts[0].lower()}"
+        if any(value.lower() != own for name, value in headers if name == b"origin"):
             return 403, "This server does not answer web pages."
         given = [value for name, value in headers if name == b"authorization"]
         if len(given) != 1 or not self._is_known(given[0]):
@@ -59,7 +58,11 @@ class Guarded:
 
 async def _answer(send: Send, status: int, sentence: str) -> None:
     body = f"{sentence}\n".encode()
-    headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"content-length", str(len(body)).encode())]
+    headers = [
+        (b"content-type", b"text/plain; charset=utf-8"),
+        (b"content-length", str(len(body)).encode()),
+        (b"connection", b"close"),  # who has not shown the token keeps no connection open
+    ]
     if status == 401:
         headers.append((b"www-authenticate", b'Bearer realm="agent-memory"'))
     await send({"type": "http.response.start", "status": status, "headers": headers})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import signal
 import socket
 from collections.abc import Callable, Generator
@@ -11,6 +12,7 @@ import anyio
 import uvicorn
 from mcp.server.transport_security import TransportSecuritySettings
 from returns.result import Failure, Result, Success
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from agent_memory.errors import Error, UsageInvalid
 from agent_memory.surfaces.mcp.guard import Guarded
@@ -20,6 +22,8 @@ LOOPBACK = "127.0.0.1"
 PATH = "/mcp"
 _CLOSING_SECONDS = 3
 _MOST_CONNECTIONS = 256
+_MOST_SILENT = 64
+_SILENT_SECONDS = 5.0
 
 
 def listening_socket(port: int) -> Result[socket.socket, Error]:
@@ -50,6 +54,7 @@ def serve_http(server: MemoryServer, listening: socket.socket, token: str, start
         server_header=False,
         lifespan="on",
         ws="none",
+        http=_Connection,
         limit_concurrency=_MOST_CONNECTIONS,
         timeout_graceful_shutdown=_CLOSING_SECONDS,
     )
@@ -57,6 +62,31 @@ def serve_http(server: MemoryServer, listening: socket.socket, token: str, start
         anyio.run(_serve, _QuietServer(config), listening, lambda: started(f"http://{LOOPBACK}:{port}{PATH}"))
     finally:
         server.close()
+
+
+class _Connection(H11Protocol):
+    """A connection that has to send the headers of a request in time, however slowly they come.
+
+    uvicorn has no time limit for them, and counts whoever says nothing among the connections that it answers 503 above.
+    """
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Begin; the oldest of too many that sent no headers yet has to make room."""
+        super().connection_made(transport)
+        self.patience: asyncio.TimerHandle = self.loop.call_later(_SILENT_SECONDS, self.end_if_silent)
+        connections: set[object] = {*self.connections}
+        silent = [each for each in connections if isinstance(each, _Connection) and each.is_silent()]
+        if len(silent) > _MOST_SILENT:
+            min(silent, key=lambda each: each.patience.when()).transport.close()
+
+    def is_silent(self) -> bool:
+        """Whether no headers came yet. The guard closes those whose headers it refuses."""
+        return not self.transport.is_closing() and getattr(self, "cycle", None) is None
+
+    def end_if_silent(self) -> None:
+        """Close it, unless headers came."""
+        if self.is_silent():
+            self.transport.close()
 
 
 class _QuietServer(uvicorn.Server):

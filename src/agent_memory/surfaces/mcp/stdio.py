@@ -49,6 +49,8 @@ class Descriptor:
     """An open file whose turns are waited for without a thread."""
 
     number: int
+    waits: bool = False
+    """Whether the other side keeps it waiting."""
     _can_wait: bool = True
 
     async def read(self) -> bytes:
@@ -74,24 +76,26 @@ class Descriptor:
         if not self._can_wait:
             await anyio.lowlevel.checkpoint()
             return
+        self.waits = True
         try:
             await wait(self.number)
         except OSError:  # a plain file, which is always ready, and which nothing can be waited for on
             self._can_wait = False
+        self.waits = False
 
 
 @define
 class Unanswered:
-    """The requests that wait for their answers, by id, with their sizes."""
+    """The requests that wait for their answers, with their sizes; more than one where a client uses an id again."""
 
-    _sizes: dict[str | int, int] = field(factory=dict[str | int, int])
+    _requests: list[tuple[str | int, int]] = field(factory=list[tuple[str | int, int]])
     _changed: anyio.Event = field(factory=anyio.Event)
 
     def note(self, message: wire.JSONRPCMessage, size_bytes: int) -> None:
         """A message that came in, or that goes out with no bytes of its own."""
         match message:
             case wire.JSONRPCRequest(id=id):
-                self._sizes[id] = size_bytes
+                self._requests.append((id, size_bytes))
             case wire.JSONRPCNotification(method="notifications/cancelled", params={"requestId": str() | int() as id}):
                 self._settle(id)
             case wire.JSONRPCResponse(id=id):
@@ -103,15 +107,25 @@ class Unanswered:
 
     async def until_few(self) -> None:
         """Wait while there are more than may wait: a client that asks on and on and reads nothing must wait, too."""
-        while len(self._sizes) >= MOST_UNANSWERED or sum(self._sizes.values()) >= MOST_UNANSWERED_BYTES:
+        while (
+            len(self._requests) >= MOST_UNANSWERED
+            or sum(size_bytes for _, size_bytes in self._requests) >= MOST_UNANSWERED_BYTES
+        ):
             await self._changed.wait()
 
-    async def until_none(self) -> None:
-        while self._sizes:
-            await self._changed.wait()
+    async def until_none(self, writing: Descriptor) -> None:
+        """Wait for the last answer, however long an act takes; but not for a client that takes no answer any more."""
+        while self._requests:
+            with anyio.move_on_after(LAST_ANSWERS_SECONDS):
+                await self._changed.wait()
+                continue
+            if writing.waits:
+                return
 
     def _settle(self, id: str | int) -> None:
-        self._sizes.pop(id, None)
+        first = next((each for each in self._requests if each[0] == id), None)
+        if first is not None:
+            self._requests.remove(first)
         self._changed.set()
         self._changed = anyio.Event()
 
@@ -129,14 +143,18 @@ async def _serve(server: MemoryServer, reading: Descriptor, writing: Descriptor)
         everything.start_soon(_end_by_signal, everything.cancel_scope)
         everything.start_soon(_write, writing, outgoing, unanswered, everything.cancel_scope)
         async with anyio.create_task_group() as serving:
-            serving.start_soon(_read, reading, incoming, refusals, unanswered)
+            serving.start_soon(_read, reading, writing, incoming, refusals, unanswered)
             await server.protocol.run(server_reads, server_writes, server.protocol.create_initialization_options())
             serving.cancel_scope.cancel()
         everything.cancel_scope.cancel()
 
 
 async def _read(
-    reading: Descriptor, incoming: Incoming, refusals: MemoryObjectSendStream[SessionMessage], unanswered: Unanswered
+    reading: Descriptor,
+    writing: Descriptor,
+    incoming: Incoming,
+    refusals: MemoryObjectSendStream[SessionMessage],
+    unanswered: Unanswered,
 ) -> None:
     async with incoming, refusals:
         lines = Lines()
@@ -149,8 +167,8 @@ async def _read(
                 elif message is not None:
                     unanswered.note(message, 0 if line is None else len(line))
                     await incoming.send(SessionMessage(message))
-        with anyio.move_on_after(LAST_ANSWERS_SECONDS):
-            await unanswered.until_none()
+        # Once its input ends, the SDK answers "closed" to what is still at work, done or not.
+        await unanswered.until_none(writing)
 
 
 async def _write(
