@@ -255,7 +255,7 @@ TEXTS = st.lists(
 
 
 @settings(max_examples=40, deadline=None)
-@given(st.lists(TEXTS, min_size=1, max_size=12), TEXTS, st.integers(23_000, 60_000))
+@given(st.lists(TEXTS, min_size=1, max_size=12), TEXTS, st.integers(24_000, 60_000))
 def test_the_whole_prompt_fits(texts: list[str], title: str, max_prompt_chars: int) -> None:
     roles = list(Role)
     turns = tuple(
