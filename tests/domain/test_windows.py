@@ -148,7 +148,9 @@ def test_what_says_nothing_new_is_left_out() -> None:
 )
 def test_what_agents_are_told_anyway_is_cut_to_a_few_lines(call: Turn) -> None:
     (text,) = outputs(call, tool("Use springs.\n" * 200, call.tool_calls[0].name))
-    assert text.startswith("Use springs.\n") and "characters left out" in text and len(text) < 350
+    assert text.startswith("Use springs.\n")
+    assert "characters left out" in text
+    assert len(text) < 350
 
 
 def test_a_file_with_a_name_like_that_is_shown_as_any_other() -> None:

@@ -178,7 +178,7 @@ def test_the_catalog_lists_what_fits_and_counts_the_rest() -> None:
 def test_notes_shown_in_full_are_whole() -> None:
     """P11"""
     body = "# Ports\n\n- 8080\n\n[12] not a turn\n\n```sh\nmake\n```"
-    known = {"origin": Origin.EXTERNAL, "importance": Importance.HIGH, "confidence": 0.9}
+    known: dict[str, Any] = {"origin": Origin.EXTERNAL, "importance": Importance.HIGH, "confidence": 0.9}
     note = StoredEntry(listed(kind=Kind.LESSON, tags=("topic__x",), pinned=True, **known), body)
     assert section(rendered(user(1, "x"), shown=(note,)), "note id__aaaaaa") == (
         f"about: lesson, {REPO}, from 2026-02-13, origin external, importance high, confidence 0.9,"
