@@ -150,6 +150,11 @@ class TestBlocks:
                 {"file_path": "a.py", "edits": [{"old_string": "1", "new_string": "2"}, {}]},
                 ToolCall("MultiEdit", "1 => 2 (+1 more edits)", "a.py", True),
             ),
+            (
+                "Edit",
+                {"file_path": "a.py", "old_string": "a = 1\nc = 3", "new_string": "a = 1\nb = 2\nc = 3"},
+                ToolCall("Edit", "b = 2", "a.py", True),
+            ),
             ("MultiEdit", {"file_path": "a.py", "edits": []}, ToolCall("MultiEdit", "a.py", "a.py", True)),
             ("NotebookEdit", {"notebook_path": "n.ipynb"}, ToolCall("NotebookEdit", "n.ipynb", "n.ipynb", True)),
             ("Bash", {"command": "git  log\n-1", "description": "see"}, ToolCall("Bash", "git log -1")),

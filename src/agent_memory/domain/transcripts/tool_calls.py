@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-from posixpath import normpath
+from posixpath import commonprefix, normpath
 
 from agent_memory.domain.history import History, Role, ToolCall, Turn
 from agent_memory.domain.json_shape import is_list, is_object
@@ -142,10 +142,19 @@ def _change(arguments: Mapping[str, object], path: str) -> str:
     edits = arguments.get("edits")
     first = edits[0] if is_list(edits) and edits and is_object(edits[0]) else arguments
     room = DOCUMENT_CHARS if _DOCUMENT.search(path) else _CODE_CHARS
-    old = _line(_first_text(first, _OLD_KEYS), room // 3)
-    new = _line(_first_text(first, _NEW_KEYS), room - len(old))
+    before, after = _differing(_first_text(first, _OLD_KEYS), _first_text(first, _NEW_KEYS))
+    old = _line(before, room // 3)
+    new = _line(after, room - len(old))
     more = f" (+{len(edits) - 1} more edits)" if is_list(edits) and len(edits) > 1 else ""
     return f"{old} => {new}{more}" if old else new
+
+
+def _differing(old: str, new: str) -> tuple[str, str]:
+    """Both without the lines at their beginnings and ends that are the same: an edit names its place by them."""
+    before, after = old.split("\n"), new.split("\n")
+    first = len(commonprefix((before, after)))
+    last = len(commonprefix((before[first:][::-1], after[first:][::-1])))
+    return "\n".join(before[first : len(before) - last]), "\n".join(after[first : len(after) - last])
 
 
 def _first_text(arguments: Mapping[str, object], keys: tuple[str, ...]) -> str:
