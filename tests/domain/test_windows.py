@@ -157,6 +157,15 @@ def test_a_file_with_a_name_like_that_is_shown_as_any_other() -> None:
     assert list(map(len, outputs(calling("Read", path="/srv/src/agents.md.ts"), tool("x" * 900, "Read")))) == [900]
 
 
+def test_the_numbers_of_a_files_lines_are_left_out() -> None:
+    numbered = "".join(f"{number:>6}→line {number}\n" for number in range(1, 9))
+    assert outputs(calling("Read"), tool(numbered, "Read"), calling("Bash", "make test"), tool(numbered, "Bash")) == [
+        "".join(f"line {number}\n" for number in range(1, 9)),
+        numbered,
+    ]
+    assert outputs(calling("Read"), tool("1. one\n2. two\n", "Read")) == ["1. one\n2. two\n"]
+
+
 def test_paths_begin_where_the_session_is() -> None:
     turns = (
         calling("Read", "/srv/web/app.py", "/srv/web/app.py"),

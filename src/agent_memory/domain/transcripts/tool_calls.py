@@ -143,7 +143,7 @@ def _change(arguments: Mapping[str, object], path: str) -> str:
     first = edits[0] if is_list(edits) and edits and is_object(edits[0]) else arguments
     room = DOCUMENT_CHARS if _DOCUMENT.search(path) else _CODE_CHARS
     before, after = _differing(_first_text(first, _OLD_KEYS), _first_text(first, _NEW_KEYS))
-    old = _line(before, room // 3)
+    old = _line(before, _CODE_CHARS // 3)
     new = _line(after, room - len(old))
     more = f" (+{len(edits) - 1} more edits)" if is_list(edits) and len(edits) > 1 else ""
     return f"{old} => {new}{more}" if old else new

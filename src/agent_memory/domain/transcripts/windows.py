@@ -37,8 +37,11 @@ _ECHO_COMMAND = re.compile(
     r"(?:\s*(?:cd|sleep|export|timeout)\s[^;&|]*(?:;|&&)\s*)*"
     r"(?:sleep|cat|nl|head|tail|less|sed\s+-n|awk|grep|rg|fd|find|ls|tree|wc|pwd|git\s+(?:\S+\s+)?(?:show|log|diff|status|ls-files|grep))\b"
 )
+_NUMBER = re.compile(r"^[ \t]{0,8}\d{1,6}(?:→|\t|: |\. )", re.MULTILINE)
+_NUMBERED_LINES = re.compile(rf"(?:{_NUMBER.pattern}[^\n]*(?:\n|\Z)){{5,}}", re.MULTILINE)
+"""As those of a file are shown, each after its number."""
 _TEST_COMMAND = re.compile(
-    r"\b(?:tests?|pytest|jest|vitest|spec|check|lint|typecheck|tsc|build|compile|vet|mypy|ruff|clippy|verify)\b",
+    r"\b(?:tests?|pytest|jest|vitest|spec|check|lint|typecheck|fix|fmt|format|tsc|build|compile|vet|mypy|ruff|clippy|verify)\b",
     re.IGNORECASE,
 )
 
@@ -111,6 +114,8 @@ def _outputs(history: History) -> list[_Output]:
             outputs.append(_Output(_short(near, _FEW_LINES_CHARS)))
             continue
         is_echo = bool(_ECHO_TOOL.match(name) or (call and _ECHO_COMMAND.match(call.brief)))
+        if is_echo:
+            near = evolve(near, text=_NUMBERED_LINES.sub(lambda lines: _NUMBER.sub("", lines[0]), near.text))
         outputs.append(_Output(near, is_echo, turn.failed or bool(not is_echo and _TEST_COMMAND.search(brief))))
     return outputs
 
