@@ -163,7 +163,7 @@ class SessionTurns:
                 message.draft = self._draft(message.number, Role.AGENT, branch)
             self._grow(message.draft, text)
         if message.draft is not None:
-            self._add_calls(message.draft, [each.call for each in calls])
+            self._add_calls(message.draft, [call for each in calls for call in (each.call, *each.more)])
 
     def answer(
         self, call_id: str | None, text: str, *, tool_name: str | None = None, failed: bool = False, branch: int = -1

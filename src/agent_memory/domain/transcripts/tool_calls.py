@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from posixpath import commonprefix, normpath
 
 from agent_memory.domain.history import History, Role, ToolCall, Turn
@@ -43,6 +43,10 @@ _NEW_KEYS = (
 )
 _DOCUMENT = re.compile(r"\.(?:mdx?|markdown|txt|rst|adoc|org)$", re.IGNORECASE)
 _CODE_CHARS = 250
+_PATCH_FILE = re.compile(r"\*\*\* (?:(Add|Update|Delete) File|Move to): (.{1,1000})")
+_PATCH = "*** Begin Patch"
+_HUNK_CHARS = 2_000
+_MAX_FILES = 200
 _BRIEF_KEYS = (
     *("command", "cmd", "query", "pattern", "filePattern", "url", "description", "objective", "task", "question"),
     *("file_path", "notebook_path", "filePath", "path", "target_file", "skill", "plan", "prompt", "title"),
@@ -109,6 +113,13 @@ def _is_of_others(path: str, cwd: str | None) -> bool:
     return not (path.startswith(f"{here}/") or path == here or here.startswith(f"{path.rpartition('/')[0]}/"))
 
 
+def tool_calls(name: str, arguments: Mapping[str, object]) -> tuple[ToolCall, ...]:
+    """The call; of one that applies a patch, a call for each of its files."""
+    texts = (text for text in arguments.values() if isinstance(text, str) and _PATCH in text)
+    patch = "" if _first_text(arguments, _PATH_KEYS) else next(texts, "")
+    return tuple(tool_call("apply_patch", file) for file in _patched_files(patch)) or (tool_call(name, arguments),)
+
+
 def tool_call(name: str, arguments: Mapping[str, object]) -> ToolCall:
     """The call: its path where the arguments name a file, `writes` for the tools that change that file."""
     path = _first_text(arguments, _PATH_KEYS)
@@ -119,6 +130,46 @@ def tool_call(name: str, arguments: Mapping[str, object]) -> ToolCall:
         one_line(redact_path(path[:_RAW_CHARS]), _PATH_CHARS) if path else None,
         writes,
     )
+
+
+def _patched_files(patch: str) -> list[dict[str, object]]:
+    """What an `apply_patch` is to do, by file, as arguments of a writing tool: path, old and new lines, cut."""
+    if _PATCH not in patch:
+        return []
+    files: list[dict[str, object]] = []
+    lines: list[str] = []
+    for line in patch[patch.index(_PATCH) :].splitlines():
+        found = _PATCH_FILE.match(line)
+        if found is None:
+            lines.append(line)
+            continue
+        if files:
+            files[-1] |= changed_lines(lines)
+        lines = []
+        if found[1] is None and files:
+            files[-1]["path"] = found[2].strip()
+        elif len(files) < _MAX_FILES:
+            files.append({"path": found[2].strip()})
+    if files:
+        files[-1] |= changed_lines(lines)
+    return files
+
+
+def changed_lines(lines: Sequence[str]) -> dict[str, object]:
+    """The removed and the added lines of a diff, cut."""
+    return {key: _joined(lines, sign) for key, sign in (("old_str", "-"), ("new_str", "+"))}
+
+
+def _joined(lines: Sequence[str], sign: str) -> str:
+    kept: list[str] = []
+    chars = 0
+    for line in lines:
+        if line.startswith(sign) and not line.startswith(sign * 3):
+            kept.append(line[1:])
+            chars += len(line)
+            if chars > _HUNK_CHARS:
+                break
+    return "\n".join(kept)
 
 
 def _line(text: str, max_chars: int) -> str:
