@@ -127,7 +127,7 @@ def _session(facts: PromptFacts) -> str:
         ("harness", f"{facts.entry.harness}{f' ({window.agent})' if window.agent else ''}"),
         ("title", window.title),
         ("repository", facts.scope if facts.scope != GLOBAL_SCOPE else None),
-        ("directory", _redacted_path(context.cwd or window.cwd)),
+        ("directory", _redacted_path(window.cwd or context.cwd)),
         ("branch", _redacted_path(context.branch or window.branch)),
         ("session began", iso_of(window.started_at_ms)[:16] if window.started_at_ms else None),
         ("this part", f"from {first} to {last} UTC" if first and last else None),
