@@ -136,6 +136,20 @@ def test_what_says_nothing_new_is_left_out() -> None:
     ) == ["No such text", polled, ""]
 
 
+def test_of_todo_lists_the_last_is_shown() -> None:
+    lists = [calling("TodoWrite", f"[{state}] Deploy") for state in ("pending", "in_progress", "completed")]
+    (window,) = cut_windows(history(*lists, evolve(lists[0], text="Now the rest.")), 10_000)
+    assert [(turn.text, [call.brief for call in turn.tool_calls]) for turn in window.turns] == [
+        ("Now the rest.", ["[pending] Deploy"])
+    ]
+    (window,) = cut_windows(history(evolve(lists[0], text="Go."), calling("Bash", "make"), lists[1]), 10_000)
+    assert [(turn.text, [call.brief for call in turn.tool_calls]) for turn in window.turns] == [
+        ("Go.", []),
+        ("", ["make"]),
+        ("", ["[in_progress] Deploy"]),
+    ]
+
+
 @pytest.mark.parametrize(
     "call",
     [

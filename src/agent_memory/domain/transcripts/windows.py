@@ -99,8 +99,15 @@ def _outputs(history: History) -> list[_Output]:
     printed: dict[str, str] = {}
     outputs: list[_Output] = []
     here = f"{history.cwd.rstrip('/')}/" if history.cwd and history.cwd.count("/") > 1 else ""
+    plans = [turn.number for turn in history.turns if any(_TODO_TOOL.search(call.name) for call in turn.tool_calls)]
+    overtaken = frozenset(plans[:-1])  # the last list of what is to be done is the one that counts
     for turn in history.turns:
         near = _from_here(turn, here) if here else turn
+        if turn.number in overtaken:
+            calls = tuple(call for call in near.tool_calls if not _TODO_TOOL.search(call.name))
+            if not calls and not turn.text:
+                continue
+            near = evolve(near, tool_calls=calls)
         if turn.role is not Role.TOOL:
             outputs.append(_Output(near))
             continue
