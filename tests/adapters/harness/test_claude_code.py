@@ -747,7 +747,7 @@ class TestBounds:
         ]
         assert turns[2].text.startswith("HEAD")
         assert turns[2].text.endswith("TAIL")
-        assert "\n[… 6008 characters left out …]\n" in turns[2].text
+        assert f"\n[… {10_008 - TOOL_TEXT_CHARS} characters left out …]\n" in turns[2].text
 
     @pytest.mark.large
     def test_a_very_long_session_comes_in_parts_that_together_are_the_whole(

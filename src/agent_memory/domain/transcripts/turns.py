@@ -12,7 +12,7 @@ from agent_memory.values import evolve, frozen
 
 USER_TEXT_CHARS = 50_000
 AGENT_TEXT_CHARS = 20_000
-TOOL_TEXT_CHARS = 4_000
+TOOL_TEXT_CHARS = 8_000
 
 MAX_KEPT_BYTES = 16 * 1024 * 1024
 """Of the turns that one fetch returns: what holds, redacts and cuts them into prompts needs a multiple (P25)."""
