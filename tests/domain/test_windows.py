@@ -167,6 +167,12 @@ def test_what_agents_are_told_anyway_is_cut_to_a_few_lines(call: Turn) -> None:
     assert len(text) < 350
 
 
+def test_what_a_server_answers_about_tasks_and_skills_is_no_todo_list() -> None:
+    answer = "The port is moved in March. " * 20
+    for name in ("mcp__todoist__list", "mcp__jira__update_task", "mcp__hr__find_skill"):
+        assert outputs(calling(name), tool(answer, name)) == [answer]
+
+
 def test_a_file_with_a_name_like_that_is_shown_as_any_other() -> None:
     assert list(map(len, outputs(calling("Read", path="/srv/src/agents.md.ts"), tool("x" * 900, "Read")))) == [900]
 

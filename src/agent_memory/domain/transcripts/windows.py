@@ -26,7 +26,11 @@ _TOLD_TO_AGENTS = re.compile(
     rf"(?:^|[/\s\"'])(?:{_MARKS}|(?:skills|rules|steering|instructions|memory|memories)/[^\s\"']+\.mdc?)(?=$|[\s\"':;|&])"
 )
 """Paths of what harnesses tell their agents: it is known wherever it is needed."""
-_TODO_TOOL = re.compile(r"todo|update_plan$|task_?(?:create|update|list)$", re.IGNORECASE)
+_TODO_TOOL = re.compile(
+    r"(?:todo_?(?:write|read|list)|write_todos|manage_todo_list|update_plan|task_?(?:create|update|list))$",
+    re.IGNORECASE,
+)
+_SKILL_TOOL = re.compile(r"(?:load_|use_|activate_)?skill$", re.IGNORECASE)
 _ECHO_TOOL = re.compile(
     r"(?:read|view|cat|grep|rg|ripgrep|glob|ls|list|find|search|codebase_search)"
     r"(?:[_-]?(?:files?|dir|folder|many|code|text|content|notebook|bash|raw|grep|search).*)?$|.*(?:output|stdin)$",
@@ -99,12 +103,12 @@ def _outputs(history: History) -> list[_Output]:
     printed: dict[str, str] = {}
     outputs: list[_Output] = []
     here = f"{history.cwd.rstrip('/')}/" if history.cwd and history.cwd.count("/") > 1 else ""
-    plans = [turn.number for turn in history.turns if any(_TODO_TOOL.search(call.name) for call in turn.tool_calls)]
+    plans = [turn.number for turn in history.turns if any(_TODO_TOOL.match(call.name) for call in turn.tool_calls)]
     overtaken = frozenset(plans[:-1])  # the last list of what is to be done is the one that counts
     for turn in history.turns:
         near = _from_here(turn, here) if here else turn
         if turn.number in overtaken:
-            calls = tuple(call for call in near.tool_calls if not _TODO_TOOL.search(call.name))
+            calls = tuple(call for call in near.tool_calls if not _TODO_TOOL.match(call.name))
             if not calls and not turn.text:
                 continue
             near = evolve(near, tool_calls=calls)
@@ -114,10 +118,10 @@ def _outputs(history: History) -> list[_Output]:
         name, call = turn.tool_name or "", asked.get(turn.number)
         is_repeated = len(turn.text) > TURN_OVERHEAD_CHARS and printed.get(name) == turn.text
         printed[name] = turn.text
-        if is_repeated or (not turn.failed and ((call is not None and call.writes) or _TODO_TOOL.search(name))):
+        if is_repeated or (not turn.failed and ((call is not None and call.writes) or _TODO_TOOL.match(name))):
             continue
         brief = f"{call.path or ''} {call.brief}" if call else ""
-        if "skill" in name.lower() or _TOLD_TO_AGENTS.search(brief):
+        if _SKILL_TOOL.match(name) or _TOLD_TO_AGENTS.search(brief):
             outputs.append(_Output(_short(near, _FEW_LINES_CHARS)))
             continue
         is_echo = bool(_ECHO_TOOL.match(name) or (call and _ECHO_COMMAND.match(call.brief)))
