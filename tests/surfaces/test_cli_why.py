@@ -97,7 +97,7 @@ class TestAnEntry:
         assert memory("archive", id).code == 0
         story = memory("why", id, "--json").document
         assert story["archived"] is True
-        assert story["tier"]["reasons"] == ["It is archived: no session is shown it."]
+        assert story["tier"]["reasons"] == ["It is archived."]
         assert len(story["commits"]) >= 1
 
     def test_an_alias_leads_to_the_note(self, memory: Memory) -> None:

@@ -16,7 +16,7 @@ from agent_memory.bootstrap.searching import find
 from agent_memory.domain.entry import Listed, Listing, StoredEntry
 from agent_memory.domain.injecting.assembling import assemble
 from agent_memory.domain.injecting.deliveries import COMMAND, Delivery, known_ids
-from agent_memory.domain.injecting.passage import Injection, Passage
+from agent_memory.domain.injecting.passage import NOTHING, Injection, Passage
 from agent_memory.domain.injecting.place import Place, may_be_injected
 from agent_memory.domain.injecting.profiles import BUILT_IN, QUERY, SESSION_START, Profile, profile_named, with_notes
 from agent_memory.domain.injecting.relevance import is_relevant
@@ -24,8 +24,9 @@ from agent_memory.domain.injecting.request import InjectRequest
 from agent_memory.domain.results import sealed
 from agent_memory.domain.searching.search_answer import FoundEntries
 from agent_memory.domain.searching.search_request import Mode, SearchRequest
+from agent_memory.domain.section import Published
 from agent_memory.domain.tiers import TierList
-from agent_memory.domain.vocabulary import Harness
+from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Harness
 from agent_memory.errors import Error, StoreIo, UsageInvalid
 
 if TYPE_CHECKING:
@@ -91,15 +92,15 @@ def _delivered(
         return assemble(passages, profile, more=more)
 
 
-def prepare(memory: Memory, topics: DirectoryLook | None = None) -> Result[Shelf, Error]:
-    """The passages for sessions in the working directory, the best first, and the settings. `topics` is what the caller has
-    seen of the live notes just now."""
+def prepare(memory: Memory, topics: DirectoryLook | None = None, around: Place | None = None) -> Result[Shelf, Error]:
+    """The passages for sessions in the working directory, or around another place, the best first, and the settings. `topics`
+    is what the caller has seen of the live notes just now."""
     from agent_memory.adapters.store.entry_files import TOPICS
     from agent_memory.domain.injecting.candidates import candidates, good_until_ms
     from agent_memory.domain.tiering.standing import lifted, standing_tiers
     from agent_memory.formats.injected_passage import passage_of
 
-    around = place_of(memory)
+    around = around or place_of(memory)
     config = memory.config.inject
     if topics is not None:
         memory.store.looks.take(TOPICS, topics)
@@ -131,6 +132,36 @@ def prepare(memory: Memory, topics: DirectoryLook | None = None) -> Result[Shelf
 
     found = is_there(memory.real_root)
     return found.bind(lambda is_found: of_store() if is_found else Success(shelf(Listing(()), TierList())))
+
+
+def told_where(memory: Memory, listed: Listed) -> Result[tuple[str, ...], Error]:
+    """What is told of a note, in sentences: by the files with a managed section, and to a session that starts in its place,
+    both as if they were made now."""
+    if listed.archived:
+        return Success(("No session is told it: it is archived.",))
+    meta = listed.meta
+    scope = memory.scope_here() if meta.scope == GLOBAL_SCOPE else meta.scope
+    around = Place(scope, scope != GLOBAL_SCOPE, memory.clock.now_ms())
+
+    def sentences(shelf: Shelf, published: Published) -> tuple[str, ...]:
+        profile = profile_named(SESSION_START, shelf.profiles, shelf.budget)
+        injection = NOTHING if profile is None else assemble(shelf.passages, profile, more=shelf.more)
+        passage = next((each for each in shelf.passages if each.id == meta.id), None)
+        shown = [(each.path, each.rendered) for each in published.targets if each.rendered is not None]
+        files = [f"{path} shows all of it." for path, rendered in shown if meta.id in rendered.hot]
+        files += [f"{path} shows one line of it." for path, rendered in shown if meta.id in rendered.warm]
+        if passage is None:
+            return (*files, "No hook tells a session of it unasked.")
+        if meta.id not in injection.ids:
+            start = "has no room for it at its start; it is told with a prompt that it fits"
+        else:
+            how_much = "all" if passage.whole and passage.whole in injection.text else "one line"
+            start = f"is told {how_much} of it at its start, where the harness has our hook"
+        return (*files, f"A session in {'any place' if meta.scope == GLOBAL_SCOPE else scope} {start}.")
+
+    return prepare(memory, around=around).bind(
+        lambda shelf: memory.publish(None, dry_run=True).map(lambda published: sentences(shelf, published))
+    )
 
 
 def find_passages(memory: Memory, query: str, mode: Mode, *, floor: bool = False) -> Result[tuple[Passage, ...], Error]:
