@@ -75,8 +75,7 @@ class Remembering:
             targets = dict.fromkeys(link.target for link in find_links(linked) if is_id(link.target))
             unresolved = tuple(target for target in targets if target.casefold() not in taken)
             return (
-                self.writes.telling(meta)
-                .bind(lambda tiers: self.writes.apply(Create(entry), meta.id, f"remember: {meta.title}", tiers, listed))
+                self.writes.apply(Create(entry), meta.id, f"remember: {meta.title}", self.writes.telling(meta), listed)
                 .bind(lambda _: self.store.read(meta.id))
                 .map(lambda new: Remembered(new, tuple(each.listed for each in similar), unresolved=unresolved))
             )

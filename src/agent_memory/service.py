@@ -175,10 +175,9 @@ class MemoryService:
         (P19): to archive it was to take that word back."""
 
         def restored(stored: StoredEntry) -> Result[StoredEntry, Error]:
-            return (
-                self._writes.telling(stored.meta)
-                .bind(lambda tiers: self._writes.apply(Restore(id), id, f"restore: {stored.meta.title}", tiers))
-                .bind(lambda _: self.store.read(id))
+            tiers = self._writes.telling(stored.meta)
+            return self._writes.apply(Restore(id), id, f"restore: {stored.meta.title}", tiers).bind(
+                lambda _: self.store.read(id)
             )
 
         with self.locks.write() as held:  # or a tier list that somebody else writes would be lost

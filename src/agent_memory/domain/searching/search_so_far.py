@@ -45,6 +45,13 @@ class SearchSoFar:
     tiers: Mapping[str, Tier] = field(factory=dict[str, Tier])
 
 
+def is_found(search: SearchSoFar, number: int, listed: Listed, least_cosine: float) -> bool:
+    """Whether anything but a faint likeness in meaning speaks for an entry: what is least unlike the query is no answer."""
+    by_more = any(part.name not in ("meaning", "session meaning") for part in search.given[number])
+    is_asked_for = listed.meta.kind in search.hints.kinds or bool(search.hints.periods)
+    return by_more or is_asked_for or search.nearness.cosines.get(number, 0.0) >= least_cosine
+
+
 def scored(search: SearchSoFar) -> Iterator[tuple[Ranked, float]]:
     """The page with its scores, 0 to 1 and none above the one before it; without what scores less than was asked for."""
     cosine = max((search.nearness.cosines.get(each.number, 0.0) for each in search.page), default=0.0)
