@@ -57,7 +57,7 @@ def scored(search: SearchSoFar) -> Iterator[tuple[Ranked, float]]:
     by itself, so it says the same whatever else was found; the order looks at more."""
     for each in search.page:
         said, cosine = search.said.get(each.number, ()), search.nearness.cosines.get(each.number, 0.0)
-        score = 1.0 if each.number in search.named else strength_of(search.matches.words, said, cosine)
+        score = 1.0 if each.number in search.named else strength_of(search.words, search.matches.words, said, cosine)
         if score >= (search.request.min_score or 0.0):
             yield each, score
 
