@@ -69,6 +69,8 @@ class History:
     turns: tuple[Turn, ...]
     title: str | None = None
     cwd: str | None = None
+    also_in: tuple[str, ...] = ()
+    """Other directories in which the person spoke: a session that went on in another checkout is at home in both."""
     branch: str | None = None
     agent: str | None = None
     """The model or agent name, when the transcript says it."""

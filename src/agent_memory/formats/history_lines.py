@@ -35,6 +35,7 @@ def render_history_lines(part: KeptPart) -> Iterator[str]:
             "afterRecord": part.after_record_id,
             "title": history.title,
             "cwd": history.cwd,
+            "alsoIn": list(history.also_in) or None,
             "branch": history.branch,
             "agent": history.agent,
             "startedAt": history.started_at_ms,
@@ -99,6 +100,7 @@ def _part(about: Mapping[str, object], turns: tuple[Turn, ...]) -> KeptPart:
         turns=turns,
         title=_text(about, "title"),
         cwd=_text(about, "cwd"),
+        also_in=tuple(map(str, also_in)) if is_list(also_in := about.get("alsoIn")) else (),
         branch=_text(about, "branch"),
         agent=_text(about, "agent"),
         started_at_ms=_number(about, "startedAt"),
@@ -167,6 +169,7 @@ _ABOUT: _Rules = {
     "harness": (True, lambda value: value in tuple(Harness), "a harness"),
     "sessionId": (True, _is_text, "a text"),
     **dict.fromkeys(("afterRecord", "title", "cwd", "branch", "agent"), (False, _is_text, "a text")),
+    "alsoIn": (False, _is_list, "a list"),
     **dict.fromkeys(("startedAt", "endedAt"), (False, _is_whole, "a number of milliseconds since 1970")),
     **dict.fromkeys(("toolsAnsweredBefore", "remaining"), (False, _is_flag, "true or false")),
 }

@@ -8,7 +8,7 @@ from agent_memory.domain.redaction import redact
 from agent_memory.domain.text.check_boxes import CheckBoxes, check_boxes
 from agent_memory.domain.vocabulary import Kind
 from agent_memory.formats.neutral_markdown import neutral_line
-from agent_memory.formats.shown_note import TITLE_LEVEL, brief_note, facts_line, shown_title, whole_note
+from agent_memory.formats.shown_note import TITLE_LEVEL, brief_note, facts_line, shown_title, title_note, whole_note
 
 _MOST_BOXES = 20
 _BOX_CHARS = 300
@@ -17,7 +17,6 @@ _BOX_CHARS = 300
 def passage_of(shown: Shown) -> Passage | None:
     """The note as a passage; None for a task of which nothing is open. Of a note that is only its title, one line says all."""
     stored = shown.stored
-    brief = brief_note(stored.meta)
     boxes = check_boxes(stored.body) if stored.meta.kind is Kind.TASK else CheckBoxes()
     if boxes.done and not boxes.open:
         return None
@@ -25,7 +24,7 @@ def passage_of(shown: Shown) -> Passage | None:
         whole = ""
     else:
         whole = _open_boxes(shown, boxes.open) if boxes.open else whole_note(stored)
-    return Passage(stored.meta.id, shown.section, whole, brief)
+    return Passage(stored.meta.id, shown.section, whole, brief_note(stored.meta), title_note(stored.meta))
 
 
 def _open_boxes(shown: Shown, boxes: tuple[str, ...]) -> str:

@@ -27,11 +27,20 @@ def whole_note(stored: StoredEntry) -> str:
 
 
 def brief_note(meta: Meta) -> str:
-    """One list item: title, description, which note it is, and whose word."""
+    """One list item: title, description, which note it is, of when, and whether an agent concluded it."""
     title = shown_title(meta)
     description = neutral_line(redact(meta.description).text, MAX_DESCRIPTION_CHARS)
     said = "" if not description or description == title else f": {description}"
-    return f"- {title}{said} ({facts_line(meta)})"
+    return f"- {title}{said} ({_mark(meta)}, {iso_of(meta.updated_at_ms)[:10]})"
+
+
+def title_note(meta: Meta) -> str:
+    """The same without description and date."""
+    return f"- {shown_title(meta)} ({_mark(meta)})"
+
+
+def _mark(meta: Meta) -> str:
+    return meta.id if meta.origin is Origin.USER or meta.promoted_by else f"{meta.id}, agent"
 
 
 def facts_line(meta: Meta) -> str:

@@ -16,8 +16,9 @@ from agent_memory.adapters.harness.turn_drafts import Draft, NewFrom
 from agent_memory.domain.history import UNKNOWN_TYPE, History, Role
 from agent_memory.domain.text.id_set import IdSet
 from agent_memory.domain.vocabulary import Harness
-from agent_memory.values import define
+from agent_memory.values import define, field
 
+_MOST_PLACES = 20
 _MOST_BEFORE = 20
 _QUESTION_TOOL = "AskUserQuestion"
 _TRUSTED_REFUSALS = frozenset(
@@ -127,6 +128,7 @@ class ClaudeSession:
             session_id=self.session_id,
             title=facts.title,
             cwd=facts.relocated_cwd or facts.cwd,
+            also_in=tuple(sorted(facts.spoken_in - {facts.relocated_cwd or facts.cwd})),
             branch=facts.branch,
             agent=facts.model,
             started_at_ms=facts.started_at_ms,
@@ -217,6 +219,7 @@ class _Facts:
     branch: str | None = None
     model: str | None = None
     started_at_ms: int | None = None
+    spoken_in: set[str] = field(factory=set[str])
     typed_prompts: int = 0
     scripted_prompts: int = 0
     human: bool = False
@@ -235,6 +238,8 @@ class _Facts:
 
     def note_prompt(self, record: Record) -> None:
         self.human = self.human or record.human
+        if record.cwd and len(self.spoken_in) < _MOST_PLACES:
+            self.spoken_in.add(record.cwd)
         scripted = (record.entrypoint or "").startswith("sdk-")
         self.scripted_prompts += scripted
         self.typed_prompts += not scripted

@@ -23,6 +23,7 @@ class SessionFacts:
     session_id: str
     title: str | None = None
     cwd: str | None = None
+    also_in: tuple[str, ...] = ()
     branch: str | None = None
     agent: str | None = None
     started_at_ms: int | None = None
@@ -52,6 +53,7 @@ def history_of(
         turns=turns,
         title=one_line(facts.title, _TITLE_CHARS) or None if facts.title else None,
         cwd=facts.cwd,
+        also_in=facts.also_in,
         branch=facts.branch,
         agent=facts.agent,
         started_at_ms=facts.started_at_ms,

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 DIRECTORY = ".cache/inject"
-_LAYOUT = 2
+_LAYOUT = 3
 _DIGEST_BYTES = 16
 _MAX_BYTES = 8 << 20
 _MOST_PLACES = 64

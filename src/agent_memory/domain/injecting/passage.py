@@ -2,22 +2,29 @@
 
 
 class Passage:
-    """One note in one section, whole and in brief; never anything between."""
+    """One note in one section: whole, as one line, and by its title alone; never anything between."""
 
-    __slots__ = ("brief", "id", "section", "whole")
+    __slots__ = ("brief", "id", "section", "title", "whole")
 
-    def __init__(self, id: str, section: str, whole: str, brief: str) -> None:
+    def __init__(self, id: str, section: str, whole: str, brief: str, title: str = "") -> None:
         self.id = id
         self.section = section
         self.whole = whole
         """Several lines; empty for a note of which only the brief form may be shown."""
         self.brief = brief
         """One line, a list item."""
+        self.title = title or brief
+        """The same without a description."""
 
     @property
-    def values(self) -> tuple[str, str, str, str]:
+    def forms(self) -> tuple[str, ...]:
+        """What of it may be shown, from the least to the most."""
+        return (self.title, self.brief, self.whole) if self.whole else (self.title, self.brief)
+
+    @property
+    def values(self) -> tuple[str, str, str, str, str]:
         """All of it, as it is kept."""
-        return (self.id, self.section, self.whole, self.brief)
+        return (self.id, self.section, self.whole, self.brief, self.title)
 
 
 class Injection:
@@ -44,7 +51,7 @@ class Injection:
         self.budget = budget
         self.profile = profile
         self.shortened = shortened
-        """Notes of which only one line found room."""
+        """Notes of which not all found room."""
         self.left_out = left_out
         """Notes that were chosen and found no room."""
 

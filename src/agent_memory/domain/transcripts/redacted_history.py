@@ -15,6 +15,7 @@ def redact_history(history: History) -> History:
         turns=tuple(_redact_turn(turn) for turn in history.turns),
         title=_redact(history.title),
         cwd=_redact_path(history.cwd),
+        also_in=tuple(map(redact_path, history.also_in)),
         branch=_redact_path(history.branch),
         agent=_redact(history.agent),
     )

@@ -93,24 +93,26 @@ def answers(history: History) -> Iterator[tuple[Turn, tuple[ToolCall, ...]]]:
 def foreign_turns(history: History) -> frozenset[int]:
     """The numbers of the tool turns that hold what neither the project nor its tools said: pages, searches, MCP answers,
     issues, dependencies, files outside of the project. An answer of which nobody knows what was asked is one of them."""
+    places = () if history.cwd is None else tuple(map(normpath, (history.cwd, *history.also_in)))
     return frozenset(
-        turn.number for turn, calls in answers(history) if _is_foreign_answer(turn.tool_name, calls, history.cwd)
+        turn.number for turn, calls in answers(history) if _is_foreign_answer(turn.tool_name, calls, places)
     )
 
 
-def _is_foreign_answer(name: str | None, calls: tuple[ToolCall, ...], cwd: str | None) -> bool:
+def _is_foreign_answer(name: str | None, calls: tuple[ToolCall, ...], places: tuple[str, ...]) -> bool:
     if name is None or _FOREIGN_TOOL.match(name) or _EXTENSION.match(name):
         return True
-    return any(_FETCHES.search(call.brief) or _is_of_others(call.path or call.brief, cwd) for call in calls)
+    return any(_FETCHES.search(call.brief) or _is_of_others(call.path or call.brief, places) for call in calls)
 
 
-def _is_of_others(path: str, cwd: str | None) -> bool:
+def _is_of_others(path: str, places: tuple[str, ...]) -> bool:
     if _OF_OTHERS.search(path):
         return True
-    if not path.startswith("/") or cwd is None or " " in path or _OWN_PLACES.match(path):
+    if not path.startswith("/") or not places or " " in path or _OWN_PLACES.match(path):
         return False
-    path, here = normpath(path), normpath(cwd)
-    return not (path.startswith(f"{here}/") or path == here or here.startswith(f"{path.rpartition('/')[0]}/"))
+    path = normpath(path)
+    above = f"{path.rpartition('/')[0]}/"
+    return not any(path.startswith(f"{here}/") or path == here or here.startswith(above) for here in places)
 
 
 def tool_calls(name: str, arguments: Mapping[str, object]) -> tuple[ToolCall, ...]:
