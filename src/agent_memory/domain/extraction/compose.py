@@ -14,7 +14,7 @@ from agent_memory.domain.history import Role
 from agent_memory.domain.text.plain_text import clean_text
 from agent_memory.domain.vocabulary import Importance, Kind
 
-TITLE_CHARS = 110
+TITLE_CHARS = 140
 MIN_TITLE_CHARS = 30
 """A shorter first sentence is not enough of a title."""
 DESCRIPTION_CHARS = 160
@@ -44,6 +44,7 @@ _LEADS = {
     Sort.WANT: "How it is meant to be, in the user's words:",
     Sort.COMPLAINT: "The user found fault with it:",
     Sort.LESSON: "What the user found out:",
+    Sort.FINDING: "What is so here, in the user's words:",
     Sort.TASK: "Left to do, in the user's words:",
 }
 _IMPORTANCE = {Sort.REMEMBER: Importance.HIGH} | dict.fromkeys(

@@ -47,7 +47,7 @@ BY_USER = {
         r"(?P<said>^[^?!]{0,60}\bnot [`\"'\w][^?!,;]{2,60}, but (?:the|a|an|in|on|at|with|by|for|from|only|rather|to|`)[^?!]{2,}.*)",
     ),
     "preference": (
-        r"(?P<said>\b(?:i|we) (?:really |just |still |also |definitely |strongly )*(?:don't|do not|never) (?:want|like|need|care for)\b(?!\s+(?:to (?:bother|be rude|interrupt|sound)|(?:the|this|that|it|you)\b)).+)",
+        r"(?P<said>\b(?:i|we) (?:really |just |still |also |definitely |strongly )*(?:don't|do not|never) (?:want|like|need|care for)\b(?!\s+(?:to (?:bother|be rude|interrupt|sound)|(?:the|this|that(?! (?:we|you))|it|you)\b)).+)",
         r"(?P<said>\bi(?:'d| would)? (?:really |much |strongly |always |generally |usually )*(?:prefer|hate|dislike|rather (?:have|not|keep|use|see|you)|love it when|like it when)\b.+)",
         _THEN
         + r"(?P<said>(?:please )?(?:never|always) (?!\w*[^s\W]s\b)(?!mind\b|again\b|seen\b|been\b|had\b|was\b|is\b|on\b|gets?\b|fail|works?\b|return(?:s|ed|ing)\b)[a-z]+.*)",
@@ -86,6 +86,10 @@ BY_USER = {
         _START + r"(?:the )?decision(?: is|:)\s*(?P<said>.+)",
         r"(?P<said>\b(?:is|are|was|were|left|kept|done|did (?:it|this|that))(?: [\w-]+){0,3} (?:on purpose|by design|deliberately?|intentional(?:ly)?)\b.*)",
         r"(?P<said>\b(?:is|are) out of scope\b.*)",
+        _START + r"(?P<said>(?:let's|lets|let us) not \w.+)",
+        r"(?P<said>\bwe should(?:n't| not)? .{6,} (?:because|since|instead of|rather than|so that)\b.+)",
+        r"(?P<said>\b(?:we|you) (?:shouldn't|should not) (?!worry|need|have)\w+ .{8,})",
+        r"(?P<said>\b(?:no need (?:for|to)|(?:we )?(?:don't|do not) (?:need|have) to|(?:don't|do not) worry about|we can (?:drop|break|ignore)) .*\b(?:compat\w*|legacy|migrat\w*|support(?:ing)?|old)\b.*)",
     ),
     "want": (
         r"(?P<said>\bi (?:(?:just|only|really|do|also|still) )+(?:want|need)\b(?! (?:you )?to (?:know|ask|see|check|make sure|understand|test|try|confirm|verify)\b).+)",
@@ -95,6 +99,7 @@ BY_USER = {
         r"(?P<said>\b(?:the|this|that|these|those|our|each|every|users?) [^?!,]{0,60}\b(?:should|must|has to|needs to) (?:always|never|only)\b.+)",
         r"(?P<said>.*\bas [\w-]+ as possible\b.*)",
         r"(?P<said>.*\b(?:was|were) (?:supposed|meant) to\b.*)",
+        r"(?P<said>\b(?:make sure|ensure)(?: that)? (?:the|every|each|all|any|no|we|users?) (?!tests?\b|build\b|lint).{3,}\b(?:is|are|does|do|can|can't|never|always|only|not|doesn't|don't|isn't|stays?|goes|gets?)\b.*)",
         r"(?P<said>\b(?:we|they|users?|the \w+) (?:need|have to|want|must)s? .{8,} (?:because|since|so that)\b.+)",
         r"(?P<said>\b(?:the goal|the point|the idea|the intention|the whole point) (?:is|was|here is) (?:to|that|not)\b.+)",
     ),
@@ -113,6 +118,12 @@ BY_USER = {
         r"(?P<said>\blesson(?:s)? (?:learn(?:ed|t)|here)\b.+)",
         r"(?P<said>.*\b(?:failed|failing|broke|crashed|hung|was down|got stuck)\b[^?!]* (?:because|since|due to)\b.+)",
     ),
+    "finding": (
+        r"(?P<said>^(?!if\b|when\b|is\b|are\b|does\b).{3,}\b(?:is|are) (?:all )?(?:deprecated|legacy|generated|read-only|immutable|no longer (?:used|supported|maintained)|not (?:supported|available|allowed) (?:in|on|by|with)|shared (?:with|by|between)|only (?:used|available|needed|run|called) (?:in|on|by|for|when))\b.*)",
+        r"(?P<said>\bwe (?:already|only|still) have (?!to\b|no\b)(?:an?|the|one|our|\d+|[\w`/-]+s)\b.{6,})",
+        r"(?P<said>^(?!if\b|when\b|can\b)(?:in |on )?(?:the |our )?(?:prod(?:uction)?|staging|ci|the server|our (?:users|customers|clients|team|ops|company)|the (?:client|customer|vendor|upstream api|finance team))\b (?:is|are|runs?|uses?|has|have|can't|cannot|only|never|always|expects?|requires?|needs?)\b .{6,})",
+        r"(?P<said>^(?!if\b|when\b|where\b|is\b).{4,60}\b(?:lives?|(?:is|are) (?:stored|defined|configured|hosted|deployed|documented|generated)) (?:in|on|at|by|from|under) \S.+)",
+    ),
     "task": (
         _START
         + r"(?:todo|to do|to-do|follow[- ]?up|next (?:up|time|session)|later|tomorrow|for later|still open|still to do|left to do)\s*[:,–—-]\s*(?P<said>.+)",
@@ -129,6 +140,7 @@ BY_AGENT = {
         r"\b(?:failed|failing|broke|crashed|hung|hangs|fails|breaks|happened|happens|disappeared|vanished|blocked|rejected|skipped)(?: [\w`./()-]+){0,6} because\b",
         r"\b(?:was|were|is|are) (?:being )?(?:caused by|due to)\b",
         r"\blesson(?:s)? learn(?:ed|t)\b",
+        r"`[^`]+`.{4,} because .{8,}",
         r"\b(?:must|have to|has to|needs? to|requires?|only works?|won't work|does(?:n't| not) work|can(?:not|'t))\b[^?!]{0,160}(?:\b(?:otherwise|or else|unless|because)\b| [–—-] )",
         r"\b(?:will|would) (?:\w+ )?(?:fail|break|hang|crash|be lost|be dropped|be ignored)\b[^?!]*\b(?:if|when|unless|because|without)\b",
     ),
@@ -170,6 +182,8 @@ VOID = {
         r"\bshould (?:it|i|we|this|that|there|the)\b",
     ),
     "lesson": (
+        r"^(?:i |we )?(?:also )?(?:added|updated|created|implemented|refactored|renamed|extended|introduced|kept|left|chose|used|switched|made)\b",
+        r"\b(?:could not|couldn't|can't|cannot|unable to|have not|haven't|did not|didn't|was not|wasn't) (?:be )?(?:run|test|verif|validat|confirm|check|exercis|execut|build|built)\w*\b",
         r"^(?:i|we) (?:realized|realised|found out) (?:i|that i|we|it)'?(?:m|re|ve)?\b.*\b(?:forgot|was wrong)\b",
     ),
     "reasoned": (
@@ -177,6 +191,7 @@ VOID = {
         r"\btemporar",
     ),
     "finding": (
+        r"\b(?:pass|passes|passing|working|broken|failing) (?:now|again)\b|\bfor now\b",
         r"^(?:let me|now|this (?:test|change|fix))\b",
         r"\bdemonstrates?\b|\bas you can see\b|\bhere(?:'s| is)\b",
     ),
@@ -248,6 +263,12 @@ SIGNALS = {
         r"(?:(?:that's|that is|that's a|that is a|very|a) )?(?:good|great|fair|valid|excellent) (?:catch|point|call|question about|feedback|observation)s?\b",
         r"(?:exactly|agreed|correct|indeed|right|fair enough|that's (?:right|correct|true))(?=[.,!:;–—-])",
         r"(?:my (?:mistake|apologies|bad)|i apologi[sz]e|apologies|sorry)\b[^.,:;!–—-]{0,40}",
+    ),
+    "proposes": (
+        r"\b(?:i(?:'d| would)? (?:recommend|suggest|propose)|i'd (?:go|keep|use|store|put|make|leave)|my (?:recommendation|suggestion|proposal) is|(?:the )?(?:simplest|cleanest|best|safest) (?:\w+ )?(?:fix|approach|option|way|solution)\b.* (?:is|would be))\b",
+    ),
+    "approves": (
+        r"^(?:yes|yeah|yep|yup|sure|ok(?:ay)?|sounds good|go ahead|do (?:it|that)|agreed|perfect|great|makes sense|please do|lgtm|let's do (?:it|that))(?:[,.! ]+(?:yes|please|sounds good|go ahead|do (?:it|that)|makes sense|let's do (?:it|that)|thanks|agreed))*[.! ]*$",
     ),
     "denies": (r"(?:no|nope|not (?:quite|exactly|really|necessarily)|actually,? no|unfortunately|that's not)\b",),
     "reverts": (

@@ -71,6 +71,9 @@ def user_candidates(episode: Episode, before: Episode | None) -> Iterator[Candid
     if episode.asked is None:
         return
     answer = answer_in(episode)
+    if before and before.closing and shows(Signal.APPROVES, episode.asked.text.strip()[:MAX_CHARS]):
+        yield from _approved(before.closing, episode.asked)
+        return
     found = list(_found(episode, before, answer))
     if answer.agrees and answer.says and before is not None:
         agreed = Support("The agent agreed", answer.says)
@@ -123,6 +126,18 @@ def request_of(turn: Turn) -> str:
             if sentence.endswith(":"):
                 return joined(*sentences[position:]).rstrip(":")
     return ""
+
+
+def _approved(closing: Turn, asked: Turn) -> Iterator[Candidate]:
+    """What the agent proposed for a reason, and the person said yes to."""
+    said = [sentence for block in blocks_of(closing.text) for sentence in sentences_of(block.text)]
+    for position, sentence in enumerate(said):
+        reason = [each for each in said[position + 1 : position + 2] if _GOES_ON.match(each)]
+        if shows(Signal.PROPOSES, sentence) and (reason or _REASON.search(sentence)) and not sentence.endswith("?"):
+            quote = in_third_person(joined(sentence, *reason))
+            agreed = (Support("The user agreed", f"“{asked.text.strip()}”"),)
+            yield Candidate(Sort.DECISION, Role.AGENT, cut(quote), (closing.number, asked.number), quote, agreed)
+            return
 
 
 def _found(episode: Episode, before: Episode | None, answer: Answer) -> Iterator[Candidate]:
