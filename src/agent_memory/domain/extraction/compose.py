@@ -8,7 +8,7 @@ from agent_memory.domain.change_set import ProposedEntry
 from agent_memory.domain.extraction.candidates import Candidate
 from agent_memory.domain.extraction.cue import Sort
 from agent_memory.domain.extraction.sentences import sentences_of
-from agent_memory.domain.extraction.statements import LONGEST_TITLE_CHARS, capitalised, clause, cut
+from agent_memory.domain.extraction.statements import LONGEST_TITLE_CHARS, capitalised, clause, cut, is_anaphoric
 from agent_memory.domain.extraction.topics import tags_of
 from agent_memory.domain.history import Role
 from agent_memory.domain.text.plain_text import clean_text
@@ -65,6 +65,7 @@ _ASIDE = re.compile(
 _IN_BRACKETS = re.compile(r"^\(([^()]*)\)$")
 _PREAMBLE = re.compile(
     r"^(?:so|and|but|also|actually|in fact|well|yes|please|just|that|then|na verdade|por favor|e|mas|que)[,:]?\s+"
+    r"|^the user is (?:absolutely )?right[\s,.:;–—-]+|^the agent (?:would|recommends?|suggests?|proposes?) (?=[a-z])|^\[Image #\d+\]\s*"
     r"|^(?:no|nope|nah|não)[,:;–—-]\s*|^hm+[,.]?\s+"
     r"|^(?:(?:but )?(?:that's|that is|this is|it's) (?:wrong|incorrect|not (?:right|correct|true)))[,.:;–—-]\s*"
     r"|^(?:stop|wait|hold on|one moment)(?: for a (?:second|moment|minute))?[,.:;–—-]\s*"
@@ -123,7 +124,7 @@ def headline(claim: str) -> str:
     first = sentences[0] if sentences else claim
     text = first if len(first) >= MIN_TITLE_CHARS or len(sentences) < 2 else f"{first} {sentences[1]}"
     text = _WANTED.sub(_as_it_should_be, text)
-    while (found := _PREAMBLE.match(text)) and len(text) - found.end() >= 12:
+    while (found := _PREAMBLE.match(text)) and len(text) - found.end() >= 12 and not is_anaphoric(text[found.end() :]):
         text = text[found.end() :]
     text = text if len(text) <= TITLE_CHARS else _ASIDE.sub("", text)
     whole = clause(text, TITLE_CHARS) or clause(text, LONGEST_TITLE_CHARS)

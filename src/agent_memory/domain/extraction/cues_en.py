@@ -36,13 +36,13 @@ BY_USER = {
         r"(?:^|[,;–—-] |\b(?:but|and|no|hm+) )(?:that's|that is|this is|it's|it is|you're|you are|you have it) (?:wrong|incorrect|not (?:right|correct|true|what)|mistaken|backwards|the wrong way)\b(?: there| here)?(?:[,.:;–—-]+| because| since)?\s*(?P<said>.*)",
         _START
         + r"(?:actually|in fact),?\s+(?P<said>(?!can you|could you|let me|i'd like|i wonder|do |does |is |are |how |what |why ).*\b(?:not|never|n't|instead|rather|should|only|wrong)\b.*)",
-        _START + r"(?P<said>i (?:said|told you|asked for|meant|did(?:n't| not) (?:say|ask|mean|want))\b.*)",
+        _START
+        + r"(?P<said>i (?:said|told you|asked for|meant|did(?:n't| not) (?:say|ask|mean|want))\b.*\b(?:not|instead|rather|only|n't)\b.*)",
         _THEN
         + r"(?P<said>(?:use|do|call|put|keep|write|make|name|return|store|run|pick|take|choose|go with)\b[^?!]*(?:\binstead(?: of\b|[.!]?$)|\brather than\b|, (?:and )?not [`\"'\w]).*)",
         r"(?P<said>\binstead of\b[^?!]*,\s*(?:use|do|call|put|keep|write|make|return|store|run|pick|we|it)\b.*)",
         r"(?P<said>\b(?:don't|do not|stop|never) (?:use|using|do|doing|call|calling|put|putting|add|adding|write|writing)\b[^?!]*[,;]\s*(?:use|do|call|put|keep|write|just|rather|instead)\b.*)",
-        _START
-        + r"(?P<said>not (?!sure|now|yet|really|bad|only|if|working|necessar)[^?!,;]{3,80}[,;]?\s*(?:but|–|—|-)\s+\w.*)",
+        _START + r"(?P<said>not (?!sure|now|yet|really|bad|only|if|working|necessar)[^?!,;]{3,80}[,;]?\s*but\s+\w.*)",
         r"(?P<said>\b(?:it|that|this|they|the [\w -]{2,30}|`[^`]+`)(?:'s|'re| is| are| goes?| lives?| belongs?| comes?) [^?!,;]{3,60}, not [`\"'\w][^?!,;]{1,60}.*)",
         r"(?P<said>^[^?!]{0,60}\bnot [`\"'\w][^?!,;]{2,60}, but (?:the|a|an|in|on|at|with|by|for|from|only|rather|to|`)[^?!]{2,}.*)",
     ),
@@ -50,7 +50,7 @@ BY_USER = {
         r"(?P<said>\b(?:i|we) (?:really |just |still |also |definitely |strongly )*(?:don't|do not|never) (?:want|like|need|care for)\b(?!\s+(?:to (?:bother|be rude|interrupt|sound)|(?:the|this|that(?! (?:we|you))|it|you)\b)).+)",
         r"(?P<said>\bi(?:'d| would)? (?:really |much |strongly |always |generally |usually )*(?:prefer|hate|dislike|rather (?:have|not|keep|use|see|you)|love it when|like it when)\b.+)",
         _THEN
-        + r"(?P<said>(?:please )?(?:never|always) (?!\w*[^s\W]s\b)(?!mind\b|again\b|seen\b|been\b|had\b|was\b|is\b|on\b|gets?\b|fail|works?\b|return(?:s|ed|ing)\b)[a-z]+.*)",
+        + r"(?P<said>(?:please )?(?:never|always) (?!\w*[^s\W]s\b)(?!\w+ed\b|mind\b|again\b|seen\b|been\b|had\b|was\b|is\b|on\b|gets?\b|fail|works?\b|return(?:s|ed|ing)\b)[a-z]+.*)",
         _THEN + r"(?P<said>(?:don't|do not) ever [a-z]+.*)",
         _START + rf"(?P<said>(?:please )?(?:don't|do not) {_ACT}\b (?!{_ONE}|for now)(?:any |in )?[\w`\"'-]+.*)",
         _START
@@ -61,11 +61,11 @@ BY_USER = {
         r"(?P<said>\b(?:please )?(?:stop|quit|avoid) (?:using|adding|writing|making|putting|committing|creating|mocking|asking|summari[sz]ing|guessing|explaining)\b (?!(?:the|this|that|it)\b).+)",
     ),
     "convention": (
-        r"(?P<said>\bwe (?:always|never|usually|generally|normally|typically|only ever|only|explicitly|deliberately|intentionally|don't use|do not use|don't allow|do not allow|don't do|don't (?!want|need|know|have|care|see|like|get|really|understand)\w+ (?:the|any|our|in|to)\b|avoid|prefer|stick to|standardi[sz]ed? on)\b.+)",
+        r"(?P<said>(?<!how )(?<!what )(?<!where )\bwe (?:always|never|usually|generally|normally|typically|only ever|only|explicitly|deliberately|intentionally|don't use|do not use|don't allow|do not allow|don't do|don't (?!want|need|know|have|care|see|like|get|really|understand)\w+ (?:the|any|our|in|to)\b|avoid|prefer|stick to|standardi[sz]ed? on)\b.+)",
         r"(?P<said>\b(?:our|the|my|a|this) (?:\w+ ){0,2}(?:convention|rule|policy|standard|practice|naming scheme|house style|guideline) (?:here )?(?:is|says|for)\b.+)",
         r"(?P<said>\b(?:by convention|as a rule|in (?:this|our) (?:repo|repository|project|codebase|team|company|org)),? (?:we|all|every|the|you|it|no|each)\b.+)",
-        r"(?P<said>\bwe (?:\w+ly )?use [^?!]+ (?:for|as|to|not|instead|rather|everywhere|because|since)\b.+)",
-        r"(?P<said>\b(?:all|every|each|any|new) (?:(?!that\b|which\b|who\b|think\b)[\w/-]+ ){1,4}(?:must|should|has to|have to|needs? to|go(?:es)?|belongs?|lives?|gets?) (?:always |never |not )?(?:be |have |go |live |start |end |use |in |into |under |its )(?!fixed\b|done\b).+)",
+        r"(?:^\(?|[,;:] |\b(?:and|but|because|since|so|that|as) )(?P<said>we (?:\w+ly )?use [^?!]+ (?:for|as|to|not|instead|rather|everywhere|because|since)\b.+)",
+        r"(?P<said>\b(?:all|every|each|any|new) (?:(?!that\b|which\b|who\b|think\b|we\b|you\b|i\b)[\w/-]+ ){1,4}(?:must|should|has to|have to|needs? to|go(?:es)?|belongs?|lives?|gets?) (?:always |never |not )?(?:be |have |go |live |start |end |use |in |into |under |its )(?!fixed\b|done\b).+)",
         r"(?P<said>\b[\w`./-]+ (?:must|may|can) (?:never|not|only|always)\b.+)",
         r"(?P<said>\b(?:is|are) (?:not |never )?(?:supposed|meant|allowed|intended) to\b.+)",
         r"(?P<said>\bthat(?:'s| is) (?:why|how) we\b.+)",
@@ -76,7 +76,7 @@ BY_USER = {
     ),
     "decision": (
         _START
-        + r"(?P<said>(?:let's|lets|let us) (?:just |please )?(?:go with|go for|use|stick with|stick to|keep(?! going| it\b| at it| on\b)|drop|switch to|move to|do option|take|adopt|stay with|settle on|target)\b.+)",
+        + r"(?P<said>(?:let's|lets|let us) (?:just |please )?(?:go with|go for|use|stick with|stick to|keep(?! going| it\b| at it| on\b)|drop|switch to|move to|do option|adopt|stay with|settle on|target)\b.+)",
         r"(?P<said>(?<!what )(?<!which )(?<!why )(?<!how )\b(?:we|i)(?:'ve| have|'re| are|'m| am)? (?:now )?(?:decided|chose|chosen|opted|agreed|settled on|going with|going to go with|standardi[sz]ing on|switching to|went with)\b.+)",
         r"(?P<said>\b(?:we|i)(?:'ll| will) (?:go with|use|stick with|stay with|keep|adopt|drop)\b.+)",
         _START
@@ -92,7 +92,7 @@ BY_USER = {
         r"(?P<said>\b(?:no need (?:for|to)|(?:we )?(?:don't|do not) (?:need|have) to|(?:don't|do not) worry about|we can (?:drop|break|ignore)) .*\b(?:compat\w*|legacy|migrat\w*|support(?:ing)?|old)\b.*)",
     ),
     "want": (
-        r"(?P<said>\bi (?:(?:just|only|really|do|also|still) )+(?:want|need)\b(?! (?:you )?to (?:know|ask|see|check|make sure|understand|test|try|confirm|verify)\b).+)",
+        r"(?P<said>\bi (?:(?:just|only|really|do|also|still) )+(?:want|need)\b(?! you to\b)(?! to (?:know|ask|see|check|make sure|understand|test|try|confirm|verify)\b).+)",
         r"(?P<said>\bwhat i (?:really |actually )?(?:want|need) is\b.+)",
         r"(?P<said>\bi(?:'d like| would like| want| need| expect) (?:the|this|that|these|those|our|each|every|all|any|users?|it) [^?!]{0,80}?\bto\b.+)",
         r"(?P<said>\b(?!(?:you|u|i|we|what|which|how|why|when|where|that|who|think|thinks)\b)[\w`.)\"'/-]+(?: (?:command|page|file|field|flag|test|user|box|button|output))? (?:should|shouldn't|must|mustn't|ought to)(?: (?:also|not|only|always|never|still|instead|just))* (?!work\b|be (?:fine|ok(?:ay)?|good|enough|done|possible|easy|straight|simple|safe|quick|there)\b|pass\b|now\b|already\b|have\b|do(?:ne)?\b[.!]?$|i\b|we\b|you\b)\w+.*)",
@@ -141,22 +141,20 @@ BY_AGENT = {
         r"\b(?:was|were|is|are) (?:being )?(?:caused by|due to)\b",
         r"\blesson(?:s)? learn(?:ed|t)\b",
         r"`[^`]+`.{4,} because .{8,}",
-        r"\b(?:must|have to|has to|needs? to|requires?|only works?|won't work|does(?:n't| not) work|can(?:not|'t))\b[^?!]{0,160}(?:\b(?:otherwise|or else|unless|because)\b| [–—-] )",
+        r"\b(?:must|have to|has to|needs? to|requires?|only works?|won't work|does(?:n't| not) work|can(?:not|'t))\b[^?!]{0,160}(?:\b(?:otherwise|or else|unless|because)\b| [–—-] [^?!]*\b(?:risk|fail|break|lose|corrupt)\w*)",
         r"\b(?:will|would) (?:\w+ )?(?:fail|break|hang|crash|be lost|be dropped|be ignored)\b[^?!]*\b(?:if|when|unless|because|without)\b",
     ),
     "reasoned": (
-        r"(?:^|; |(?<=; )|(?<=: )|\b(?:i|we)(?:'ve| have)? )(?P<said>(?:also )?(?:deliberately |intentionally |purposely )?(?:kept|left|chose|picked|used|went with|opted|decided|avoided|skipped|pinned|limited|capped|deferred|tuned|switched|replaced|moved|dropped|did(?:n't| not)|made|set|converted|disabled|enabled|reverted|preserved|wrapped|extracted)\b[^?!]*(?:\b(?:because|since|instead of|rather than|otherwise|on purpose|to (?:avoid|prevent|match|preserve|keep)|so (?:that )?[^,;]*(?:\bnot?\b|n't\b|\bnever\b|\bonly\b|\bcannot\b|\bstays?\b|\bkeeps?\b|\bremains?\b))\b|, keeping\b).*)",
+        r"(?:^|; |(?<=; )|(?<=: )|\b(?:i|we)(?:'ve| have)? )(?P<said>(?:also )?(?:deliberately |intentionally |purposely )?(?:kept|left|chose|picked|used|went with|opted|decided|avoided|skipped|pinned|limited|capped|deferred|tuned|switched|replaced|dropped|did(?:n't| not)|converted|disabled|enabled|reverted|preserved)\b[^?!]*(?:\b(?:because|since|instead of|rather than|otherwise|on purpose|to (?:avoid|prevent|match|preserve|keep)|so (?:that )?[^,;]*(?:\bnot?\b|n't\b|\bnever\b|\bonly\b|\bcannot\b|\bstays?\b|\bkeeps?\b|\bremains?\b))\b|, keeping\b).*)",
         r"\b(?:deliberately|intentionally|on purpose|by design)\b",
     ),
     "finding": (
         r"\b(?:pass(?:es|ed)?|work(?:s|ed)|succeed(?:s|ed)|compiles?|builds?|green|clean)\b[^;?!]*,? (?:but|although|even though|except|however)\b",
-        r"`[^`]+`[^?!]{3,100}(?:, )?(?:while|whereas|unlike)\b[^?!]*`",
-        r"`[^`]+`[^?!]{0,80}\b(?:does not|doesn't|do not|don't|never|cannot|can't|ignores?|only) [^?!]{3,100}(?:, (?:only|so|and)|[;–—-] |\bonly\b|\bunless\b|\bby default\b|\bat all\b)",
-        r"\((?P<said>[^()]*\b(?:pre-?existing|untouched)\b[^()]*)\)",
-        r"\b(?:pre-?existing|unrelated to (?:this|my|the|our) change|already (?:failing|broken)|flaky)\b.*`?\w",
+        r"`[^`]+`[^?!]{3,100}(?:, )?(?:while|whereas|unlike)\b[^?!]*`[^?!]*\b(?:only|not|never|no|\w+n't)\b",
+        r"\((?P<said>[^()]*\bpre-?existing\b[^()]*)\)",
+        r"\b(?:pre-?existing|already) [^?!]*\b(?:fail\w*|errors?|bugs?|broken)\b|\b(?:fail\w*|errors?|bugs?)\b[^?!]*\b(?:pre-?existing|unrelated to (?:this|my|the|our|these) changes?)\b|\bflaky\b",
         r"^(?:one |an? |the )?(?:other )?(?:important )?(?:notes?|caveats?|limitations?|gotchas?|known issues?|thing to (?:note|know)|heads[- ]up|worth noting|be aware)\b[^?!:]{0,20}:\s+(?P<said>\w.+)",
         r"`[^`]+`.*, (?:which means|meaning)\b",
-        r"\b(?:only|still) (?:applies|works|runs|covers|checks|affects|takes effect|supports)\b",
     ),
     "task": (
         r"^(?:remaining|todo|to do|still (?:open|to do|missing)|next steps?|follow[- ]?ups?|left to do|pending|open)\s*[:–—-]\s*(?P<said>.+)",
@@ -172,17 +170,22 @@ BY_AGENT = {
 VOID = {
     "correction": (r"\b(?:work|help|fix|solve|change)(?:s|ed)?[.!]?$",),
     "preference": (
+        r"\b(?:any ?more|in (?:there|here))\b",
         r"\b(?:i|we) (?:don't|do not) (?:want|need) to (?:see|know|hear|go|do)\b",
         r"\b(?:in|for|on) this (?:pr|task|change|commit|branch|session|step|one|time|message|file)\b|\bwithout (?:using )?(?:the )?(?:gh|git)\b",
     ),
     "convention": (r"\b(?:we|i) (?:never|only) (?:got|had|saw|did|tried|managed|just)\b", r"^if (?:it|that|this)\b"),
-    "decision": (r"\b(?:haven't|have not|not yet|never) (?:decided|chosen|agreed)\b",),
+    "decision": (
+        r"\b(?:use|keep|go with|take|drop|adopt|do) (?:this|that|those|these|it|both)\b|\blike this\b",
+        r"\b(?:haven't|have not|not yet|never) (?:decided|chosen|agreed)\b",
+    ),
     "want": (
+        r"\btests? (?:cases? )?should\b|\bmust be (?:off|wrong|missing|because|something|an? (?:bug|error|issue)|due)\b",
         r"\b(?:i|we) (?:think|guess|believe|assume|suppose) (?:it|that|this)\b|\b(?:maybe|perhaps|probably|not sure)\b",
         r"\bshould (?:it|i|we|this|that|there|the)\b",
     ),
     "lesson": (
-        r"^(?:i |we )?(?:also )?(?:added|updated|created|implemented|refactored|renamed|extended|introduced|kept|left|chose|used|switched|made)\b",
+        r"^(?:i |we )?(?:also )?(?:kept|left|chose|used|switched|made)\b",
         r"\b(?:could not|couldn't|can't|cannot|unable to|have not|haven't|did not|didn't|was not|wasn't) (?:be )?(?:run|test|verif|validat|confirm|check|exercis|execut|build|built)\w*\b",
         r"^(?:i|we) (?:realized|realised|found out) (?:i|that i|we|it)'?(?:m|re|ve)?\b.*\b(?:forgot|was wrong)\b",
     ),
@@ -191,7 +194,7 @@ VOID = {
         r"\btemporar",
     ),
     "finding": (
-        r"\b(?:pass|passes|passing|working|broken|failing) (?:now|again)\b|\bfor now\b",
+        r"\b(?:pass|passes|passing|working|broken|failing) (?:now|again)\b|\bfor now\b|\b(?:suggestion|diagnostic|nit|hint)s?\b|\bfixed\b",
         r"^(?:let me|now|this (?:test|change|fix))\b",
         r"\bdemonstrates?\b|\bas you can see\b|\bhere(?:'s| is)\b",
     ),
@@ -227,6 +230,7 @@ SIGNALS = {
         r"\b(?:might|maybe|perhaps|probably|likely|possibly|presumably|seems?|seemingly|appears? to|could be|may be|may have|i think|i believe|i guess|i suspect|i assume|not sure|suspicious|looks like|should be fine|hopefully|in theory|let me try)\b",
     ),
     "narration": (
+        r"^(?:if you|good (?:instinct|call|question)|whenever you|want me|happy to|say the word|you can|feel free)\b|\blet me know\b|\bif you(?:'d| would)? (?:like|want|prefer|rather)\b",
         r"^(?:(?:now|next|first|then|so|ok(?:ay)?|good|great|perfect|excellent|alright|right|hm+|wait|interesting|still|also)[,.!:]?\s+)*(?:let me|let's|i'll|i will|i'm going to|i am going to|i need to|i should|i want to|i can see|i see\b|i notice|i understand|i'm (?:now )?(?:looking|checking|running|reading|adding|updating|fixing|mapping|doing)|looking at|checking|running|reading|updating|now i|now let|here's|here is|we need to|good (?:idea|question))\b",
         r"\blet me (?:check|fix|look|see|try|verify|update|run|add|also)\b",
     ),
@@ -263,6 +267,13 @@ SIGNALS = {
         r"(?:(?:that's|that is|that's a|that is a|very|a) )?(?:good|great|fair|valid|excellent) (?:catch|point|call|question about|feedback|observation)s?\b",
         r"(?:exactly|agreed|correct|indeed|right|fair enough|that's (?:right|correct|true))(?=[.,!:;–—-])",
         r"(?:my (?:mistake|apologies|bad)|i apologi[sz]e|apologies|sorry)\b[^.,:;!–—-]{0,40}",
+    ),
+    "changelog": (
+        r"^(?:i |we |i've |we've |the agent )?(?:also )?(?:added|updated|created|implemented|refactored|renamed|extended|introduced|removed|fixed|rewrote|wrote|moved|extracted|simplified|verified|checked|dug|committed|ran|tested|confirmed|tried|summary of)\b",
+    ),
+    "unsure": (
+        r"\b(?:i (?:guess|think|bet|suppose|assume|wonder|believe)|seems?|looks like|probably|maybe|perhaps|not sure|curious|wondering|might)\b",
+        r"^(?:tell me|explain|describe|show me|walk me|remind me|what about|how about|see)\b|\blines? \d+",
     ),
     "proposes": (
         r"\b(?:i(?:'d| would)? (?:recommend|suggest|propose)|i'd (?:go|keep|use|store|put|make|leave)|my (?:recommendation|suggestion|proposal) is|(?:the )?(?:simplest|cleanest|best|safest) (?:\w+ )?(?:fix|approach|option|way|solution)\b.* (?:is|would be))\b",

@@ -129,6 +129,7 @@ SIGNALS = {
     "concedes": (
         r"(?:(?:sim|ah)[,.!]?\s+)?(?:tens (?:toda a )?razão|tem (?:toda a )?razão|você (?:está certo|tem razão)|bem (?:visto|lembrado|observado)|boa observação|bom ponto|exat?amente|exact?o|certo|concordo|peço desculpa|desculpa)\b[^.,:;!–—-]{0,30}",
     ),
+    "unsure": (r"\b(?:acho que|talvez|parece|se calhar|não sei|pergunto-me)\b",),
     "denies": (r"(?:não|nem por isso|infelizmente)\b",),
     "reverts": (r"\b(?:revert\w+|desfi[zs]\w*|removi|tirei|apaguei|repus|restaurei|já não)\b",),
     "passing": (r"\b(?:por agora|por enquanto|desta vez|ainda não|por hoje)\b",),

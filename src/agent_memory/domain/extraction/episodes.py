@@ -21,6 +21,7 @@ _INJECTED = re.compile(
     r"|\[Request interrupted|\[Image|Base directory for this skill)",
     re.IGNORECASE,
 )
+_PLAN = re.compile(r"\s*(?:please )?(?:implement|execute|carry out) (?:the following|this) plan\b", re.IGNORECASE)
 
 
 @frozen
@@ -86,8 +87,10 @@ def typed_blocks(turn: Turn) -> tuple[Block, ...]:
 
 
 def pasted_blocks(turn: Turn) -> tuple[Block, ...]:
-    """Those of them that stand in the middle of a long message."""
+    """Those of them that stand in the middle of a long message, or make up a plan that is to be carried out."""
     blocks = typed_blocks(turn)
+    if _PLAN.match(turn.text):
+        return blocks[1:]
     return blocks[1:-1] if sum(len(block.text) for block in blocks_of(turn.text)) > TYPED_CHARS else ()
 
 

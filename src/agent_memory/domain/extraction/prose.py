@@ -33,6 +33,7 @@ _MARKS = re.compile(r"[\u2705\u274c\u2714\u2716\u26a0\u2728\U0001f300-\U0001faff
 _MACHINE = re.compile(
     r"\s*(?:"
     r"</?[A-Za-z][\w:-]*(?:\s[^<>]{0,300})?/?>"  # a tag
+    r"|(?:#\d+ )?\d+\.\d+ \S+ (?:ERR|error|warn)|npm (?:ERR|error|warn)|--\w|error(?:\[\w+\])?:|\[Image #\d+\]\s*$"
     r"|\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\[?\d\d:\d\d:\d\d"  # a log line
     r"|(?:\[?(?:INFO|WARN|WARNING|ERROR|DEBUG|TRACE|FATAL)\]?[:\s]+\S)"
     r"|(?:Traceback |  File \"|at [\w.$<>]+\(|--- (?:FAIL|PASS)|FAIL\b|ok  \t|panic: |goroutine \d)"

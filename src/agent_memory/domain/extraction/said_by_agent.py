@@ -18,6 +18,7 @@ from agent_memory.domain.extraction.overlap import overlap
 from agent_memory.domain.extraction.prose import Block, blocks_of
 from agent_memory.domain.extraction.sentences import sentences_of
 from agent_memory.domain.extraction.statements import (
+    MAX_CHARS,
     SENTENCE_CHARS,
     cut,
     in_third_person,
@@ -25,7 +26,7 @@ from agent_memory.domain.extraction.statements import (
     joined,
     names_in,
     says_enough,
-    tells_of_the_past,
+    tells_a_present_fault,
 )
 from agent_memory.domain.history import Role, Turn
 from agent_memory.domain.text.terms import content_terms
@@ -64,6 +65,8 @@ _FAILED_TO_HELP = re.compile(
     re.IGNORECASE,
 )
 _FOUND = re.compile(r"(?:aha|found|bingo|there it is|i found|encontrei|descobri)\b", re.IGNORECASE)
+_BEGINS = re.compile(r"[A-Z`\d\"À-Ý](?!s [a-z])")
+"""A sentence, not the rest of one."""
 _ELSE = re.compile(r"(?:regarding|as for|as to|about)\b", re.IGNORECASE)  # answers what was asked on the way
 _CONFIRMED = 0.25
 MAX_LESSONS = 3
@@ -83,6 +86,8 @@ class _Said:
     label: str
     first: bool
     """Whether it is the first of its block."""
+    leads: bool = False
+    """Whether it leads into a list, which it then holds."""
 
 
 def agent_candidates(episode: Episode, *, open_end: bool) -> Iterator[Candidate]:
@@ -98,6 +103,7 @@ def agent_candidates(episode: Episode, *, open_end: bool) -> Iterator[Candidate]
     yield from lessons
     if not lessons:
         yield from islice(_confirmed(episode, closing, said), MOST_FINDINGS)
+    wraps_up = bool(episode.asked and shows(Signal.WRAPS_UP, episode.asked.text.strip()[:MAX_CHARS]))
     taken = " ".join(lesson.text for lesson in lessons)
     for statement in said:
         if statement.sentence[:60] in taken or in_third_person(statement.sentence)[:60] in taken:
@@ -105,7 +111,7 @@ def agent_candidates(episode: Episode, *, open_end: bool) -> Iterator[Candidate]
         open_task = _left_open(statement, closing) if open_end else None
         if open_task:
             yield open_task
-        else:
+        elif not statement.leads and (episode.written or wraps_up):
             yield from _found_or_decided(statement, closing)
     yield from _measures(said, closing)
 
@@ -146,6 +152,7 @@ def _sentences(turn: Turn) -> tuple[_Said, ...]:
                     sentences[position - 1] if position else "",
                     block.label or (block.section if not _is_child(block) else ""),
                     position == 0,
+                    sentence not in block.text,
                 )
             )
     return tuple(said for said in found if len(said.sentence) <= SENTENCE_CHARS)
@@ -205,9 +212,10 @@ def _lessons(said: Sequence[_Said], closing: Turn, *, acted: bool) -> Iterator[C
 def _cause(statement: _Said, *, announced: bool, labelled: bool) -> str:
     """The statement of what was wrong that begins at a sentence; empty where none does."""
     sentence = statement.sentence
-    if is_quiet(sentence) or _SUBJECTLESS.match(sentence):
+    lead = sentence.split(":", 1)[0] if statement.leads else sentence
+    if is_quiet(sentence) or _SUBJECTLESS.match(sentence) or shows(Signal.CHANGELOG, sentence):
         return ""
-    if not (labelled or announced or any(hit.shows is Sort.LESSON for hit in agent_hits(sentence))):
+    if not (labelled or announced or any(hit.shows is Sort.LESSON for hit in agent_hits(lead))):
         return ""
     preceding = [statement.preceding] if statement.preceding and not is_quiet(statement.preceding) else []
     if is_anaphoric(sentence) and not preceding:
@@ -244,7 +252,7 @@ def _lesson(cause: str, turn: Turn, remedy: str, *also: int) -> Candidate:
         (*also, turn.number),
         quote=cause,
         supports=supports,
-        mended=bool(supports) and not tells_of_the_past(sentences_of(cause)[0]),
+        mended=bool(supports) and tells_a_present_fault(sentences_of(cause)[0]),
     )
 
 
@@ -253,7 +261,7 @@ def _confirmed(episode: Episode, closing: Turn, said: Sequence[_Said]) -> Iterat
     for finding in _findings(episode, closing.text):
         lesson = _lesson(finding.quote, closing, _remedy(said, finding.quote), *finding.turns)
         # What was acted upon is no longer so, whether or not the closing words say how.
-        yield evolve(lesson, mended=not tells_of_the_past(sentences_of(finding.quote)[0]))
+        yield evolve(lesson, mended=tells_a_present_fault(sentences_of(finding.quote)[0]))
 
 
 def _findings(episode: Episode, closing: str) -> Iterator[Candidate]:
@@ -303,7 +311,13 @@ def _found_or_decided(statement: _Said, closing: Turn) -> Iterator[Candidate]:
     claim = hit.said if len(hit.said) < len(sentence) else whole
     whole = claim if hit.shows is Sort.REASONED else whole
     following = [each for each in statement.following[:1] if _CONTINUES.match(each) and not is_quiet(each)]
-    if says_enough(whole, 6) and names_in(whole) and says_enough(claim, 4):
+    if (
+        says_enough(whole, 6)
+        and names_in(whole)
+        and says_enough(claim, 4)
+        and _BEGINS.match(sentence)
+        and (hit.shows is Sort.REASONED or _BEGINS.match(claim))
+    ):
         quote = in_third_person(" ".join((whole, *following)))
         yield Candidate(hit.shows, Role.AGENT, in_third_person(cut(claim)), (closing.number,), quote=quote)
 

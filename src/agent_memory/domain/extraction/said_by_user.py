@@ -24,7 +24,7 @@ from agent_memory.domain.extraction.statements import (
     joined,
     names_in,
     says_enough,
-    tells_of_the_past,
+    tells_a_present_fault,
     without_politeness,
 )
 from agent_memory.domain.extraction.told_by_others import own_part, within_quotes
@@ -33,11 +33,11 @@ from agent_memory.domain.planning.directives import is_directive
 from agent_memory.domain.text.terms import content_terms
 from agent_memory.values import evolve
 
-_WONDERS = re.compile(r"\b(?:wonder(?:ing)?|curious)\b", re.IGNORECASE)
 _REJECTED = re.compile(
     r"\b(?:instead of|rather than|not|and not|em vez de|em vez do|em vez da|ao invés de|e não)\s+(?P<what>[^,.;:]{2,60})",
     re.IGNORECASE,
 )
+_INSTEAD = re.compile(r"\b(?:instead|rather than|em vez d|ao invés d)", re.IGNORECASE)
 _TAKES_BACK = re.compile(
     r"^(?:no|nope|wrong|incorrect|not quite|não|nao|errado)[,.!:;–—-]"
     r"|\b(?:correction|i was wrong|i misspoke|i meant|no longer|correção|correcção|enganei-me|quis dizer|já não)\b",
@@ -56,12 +56,13 @@ _GOES_ON = re.compile(
     r"(?:because|since|so|otherwise|that way|instead|which|as it|else|porque|assim|senão|já que)\b", re.IGNORECASE
 )
 _REASON = re.compile(r"\b(?:because|since|so that|otherwise|porque|já que)\b", re.IGNORECASE)
-_PERSONAL = frozenset({Sort.CORRECTION, Sort.WANT, Sort.TASK, Sort.LESSON})
-"""Sorts that count in a sentence of one's own, not in the middle of a long text that one pasted."""
 _NOT = re.compile(r"(?:no,? )?(?:not|não)\b", re.IGNORECASE)
 _LIST_LINES = 8
 _FEW_WORDS = 7
 _FEW_CHARS = 25
+_FEW_POINTING = 5
+_POINTS = re.compile(r"(?<!for )\b(?:it|this|that|those|these|them|there|isto|isso)\b", re.IGNORECASE)
+_STANDING = frozenset({Sort.REMEMBER, Sort.PREFERENCE, Sort.CONVENTION})
 _FEW_SENTENCES = 2
 _SHARED = 0.34
 
@@ -86,7 +87,7 @@ def user_candidates(episode: Episode, before: Episode | None) -> Iterator[Candid
                 cut(answer.says),
                 (episode.asked.number, answer.turn),
                 supports=(*_outcome(Sort.CORRECTION, answer.says, episode), Support("The user had said", f"“{quote}”")),
-                mended=bool(episode.written) and not tells_of_the_past(sentences_of(answer.says)[0]),
+                mended=bool(episode.written) and tells_a_present_fault(sentences_of(answer.says)[0]),
             )
     yield from found
 
@@ -159,7 +160,7 @@ def _found(episode: Episode, before: Episode | None, answer: Answer) -> Iterator
             if len(sentence) > SENTENCE_CHARS or position in quoted:
                 continue
             for candidate in _from_sentence(sentences, position, episode, before, answer):
-                if not (block in pasted and candidate.sort in _PERSONAL):
+                if block not in pasted or candidate.sort in (Sort.REMEMBER, Sort.CONVENTION):
                     held.append(candidate)
         yield from _united(held, block)
 
@@ -220,11 +221,8 @@ def _from_sentence(
     hit = _strongest(sentence, answering=before is not None)
     if hit is None and tagged and _REASON.search(sentence):
         hit = Hit(Sort.DECISION, sentence)
-    if (
-        hit is None
-        or _WONDERS.search(sentence)
-        or (_ASKS.match(sentence) and hit.shows not in (Sort.REMEMBER, Sort.COMPLAINT))
-    ):
+    unsure = shows(Signal.UNSURE, sentence) or _ASKS.match(sentence)
+    if hit is None or (unsure and hit.shows not in (Sort.REMEMBER, Sort.COMPLAINT)):
         return
     if hit.shows is Sort.COMPLAINT:
         yield from _complaint(sentence, asked, episode)
@@ -259,7 +257,7 @@ def _strongest(sentence: str, *, answering: bool) -> Hit | None:
         return hits[0] if hits else None
     if len(hits) > 1:
         return hits[1]
-    return Hit(Sort.DECISION, hits[0].said) if _REJECTED.search(hits[0].said) else None
+    return Hit(Sort.DECISION, hits[0].said) if _INSTEAD.search(hits[0].said) else None
 
 
 def _statement(
@@ -271,7 +269,12 @@ def _statement(
     following = sentences[position + 1] if position + 1 < len(sentences) else ""
     tagged = sentence != sentences[position]
     said = hit.said if tagged or sort in (Sort.REMEMBER, Sort.CORRECTION) or len(sentence) > MAX_CHARS else sentence
-    if len(content_terms(said)) < 2 and len(said) < _FEW_CHARS and following and not following.endswith("?"):
+    if (
+        (len(content_terms(said)) < 2 or said.startswith("about "))
+        and len(said) < _FEW_CHARS
+        and following
+        and not following.endswith("?")
+    ):
         said, following = following, ""
         quote.append(said)
     elif sort is Sort.CORRECTION and not says_enough(said):
@@ -282,15 +285,17 @@ def _statement(
     if following and not following.endswith("?") and (is_anaphoric(following) or _GOES_ON.match(following)):
         quote.append(following)
     turns: tuple[int, ...] = (asked.number,)
-    if is_anaphoric(said) and position and says_enough(sentences[position - 1], 2):
-        quote.insert(0, sentences[position - 1])
-        said = f"{sentences[position - 1]} {said}"
+    previous = sentences[position - 1] if position else ""
+    if is_anaphoric(said) and says_enough(previous, 2) and not previous.endswith("?"):
+        quote.insert(0, previous)
+        said = f"{previous.rstrip('.!')} — {said}"
+        if len(said) > LONGEST_TITLE_CHARS:
+            return
     elif sort is Sort.CORRECTION and len(content_terms(said)) < _FEW_WORDS and (earlier := _corrected(said, before)):
         said, turns = f"{earlier[0]} — {said}", (earlier[1], *turns)
     answers = _what_it_answers(sort, said, before)
-    if not says_enough(said, _words_needed(sort, said)) or (
-        is_anaphoric(said) and sort is not Sort.REMEMBER and not answers
-    ):
+    vague = is_anaphoric(said) or (len(content_terms(said)) < _FEW_POINTING and _POINTS.search(said))
+    if not says_enough(said, _words_needed(sort, said)) or (vague and sort not in _STANDING and not answers):
         return
     rejected = _REJECTED.search(said) if sort in (Sort.REMEMBER, Sort.CORRECTION, Sort.DECISION) else None
     yield Candidate(

@@ -45,6 +45,10 @@ _LEADING_ON_WORDS = """
 _LEADING_ON = frozenset(_LEADING_ON_WORDS.split())
 """Words that a cut text must not end with: they lead on to what was cut off."""
 _LOOSE = " ,;:–—-("
+_DEFECT = re.compile(
+    r"n't\b|\b(?:never|missing|without|wrong|fails?|breaks?|issue|problem|bug|lacks?|mismatch|blocks?|waits?|wait|hangs?|incorrect|stale|ignores?|cannot|falta|erro|não)\b",
+    re.IGNORECASE,
+)
 _PAST = re.compile(
     r"\b(?:was|were|had|did|didn't|wasn't|weren't|failed|broke|caused|moved|left|used|took|returned|read|kept|era|foi|estava|tinha|\w+ava)\b"
 )
@@ -137,9 +141,9 @@ def says_enough(text: str, words: int = 3) -> bool:
     )
 
 
-def tells_of_the_past(sentence: str) -> bool:
-    """Whether a sentence says by its tense that it is over."""
-    return _PAST.search(sentence) is not None
+def tells_a_present_fault(sentence: str) -> bool:
+    """Whether a sentence tells of a fault and does not say by its tense that it is over."""
+    return _DEFECT.search(sentence) is not None and not _PAST.search(sentence)
 
 
 def in_third_person(text: str) -> str:
