@@ -14,7 +14,7 @@ from agent_memory.domain.history import Role
 from agent_memory.domain.text.plain_text import clean_text
 from agent_memory.domain.vocabulary import Importance, Kind
 
-TITLE_CHARS = 140
+TITLE_CHARS = 110
 MIN_TITLE_CHARS = 30
 """A shorter first sentence is not enough of a title."""
 DESCRIPTION_CHARS = 160
@@ -127,7 +127,8 @@ def headline(claim: str) -> str:
     while (found := _PREAMBLE.match(text)) and len(text) - found.end() >= 12 and not is_anaphoric(text[found.end() :]):
         text = text[found.end() :]
     text = text if len(text) <= TITLE_CHARS else _ASIDE.sub("", text)
-    whole = clause(text, TITLE_CHARS) or clause(text, LONGEST_TITLE_CHARS)
+    is_list = ": " in text and "; " in text
+    whole = ("" if is_list else clause(text, TITLE_CHARS)) or clause(text, LONGEST_TITLE_CHARS)
     return "" if whole.endswith("…") else capitalised(_IN_BRACKETS.sub(r"\1", whole).rstrip(" .!,;:"))
 
 

@@ -340,7 +340,7 @@ def _what_it_answers(sort: Sort, said: str, before: Episode | None) -> tuple[Sup
         return ()
     words = content_terms(said)
     nearest = max(sentences, key=lambda sentence: len(content_terms(sentence) & words))
-    fits = len(content_terms(nearest) & words) > 1 and overlap(content_terms(nearest), words) >= _SHARED
+    fits = overlap(content_terms(nearest), words) >= _SHARED
     if not (fits or len(sentences) <= _FEW_SENTENCES) or not says_enough(nearest, 2) or is_directive(nearest):
         return ()
     return (Support("Said in answer to", in_third_person(cut(nearest))),)
