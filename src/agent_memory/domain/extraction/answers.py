@@ -49,9 +49,11 @@ def answer_in(episode: Episode) -> Answer:
     return Answer(agrees, confirms)
 
 
-def informative(turn: Turn) -> Iterator[str]:
-    """The sentences of an agent's message that say something of the matter, in the third person."""
-    return (each for each in _said(turn.text) if says_enough(each, 5))
+def informative(turn: Turn) -> tuple[str, ...]:
+    """The sentences of an agent's message that say something of the matter, in the third person; of one that says little,
+    all of them."""
+    short = (in_third_person(cut(each)) for each in _sentences(turn.text) if not is_directive(each))
+    return tuple(_said(turn.text)) or tuple(short)
 
 
 def is_quiet(sentence: str) -> bool:
@@ -63,7 +65,7 @@ def is_quiet(sentence: str) -> bool:
 
 def _said(text: str) -> Iterator[str]:
     """An order in the agent's words would be taken for one of the person's, whom the note quotes (P19): it is left out."""
-    said = (each for each in _sentences(text) if says_enough(each, 4) and not is_quiet(each) and not is_directive(each))
+    said = (each for each in _sentences(text) if says_enough(each, 3) and not is_quiet(each) and not is_directive(each))
     for position, sentence in enumerate(said):
         if position or not is_anaphoric(sentence):
             yield in_third_person(cut(sentence))

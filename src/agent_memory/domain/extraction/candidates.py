@@ -143,7 +143,8 @@ def _capped(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
         counts[candidate.sort] += 1
         if counts[candidate.sort] <= MAX_PER_SORT:
             kept.append(candidate)
-    strongest = sorted(kept[::-1], key=lambda candidate: _STRENGTH[candidate.sort])[:MAX_NOTES]
+    kept.reverse()
+    strongest = sorted(kept, key=lambda candidate: _STRENGTH[candidate.sort])[:MAX_NOTES]
     return tuple(sorted(strongest, key=lambda candidate: candidate.turns[-1]))
 
 

@@ -68,12 +68,6 @@ class Signal(StrEnum):
     """The agent lists what it changed."""
     UNSURE = "unsure"
     """The person guesses, wonders or asks to be told."""
-    PROPOSES = "proposes"
-    """The agent says what it would do."""
-    APPROVES = "approves"
-    """The person says yes to it, and nothing else."""
-    DENIES = "denies"
-    """The agent says that it is otherwise than the person said."""
     REVERTS = "reverts"
     """What was there before is there again, or what was added is gone."""
     PASSING = "passing"
@@ -93,12 +87,16 @@ Patterns = tuple[re.Pattern[str], ...]
 
 def _compiled(*tables: Mapping[str, Iterable[str]]) -> dict[str, Patterns]:
     names = dict.fromkeys(name for table in tables for name in table)
-    return {
-        name: tuple(re.compile(pattern, re.IGNORECASE) for table in tables for pattern in table.get(name, ()))
-        for name in names
-    }
+    return {name: tuple(_pattern(each) for table in tables for each in table.get(name, ())) for name in names}
 
 
+def _pattern(text: str) -> re.Pattern[str]:
+    return re.compile(_LEAD.sub(lambda lead: _LEADS[lead[1]], text), re.IGNORECASE)
+
+
+_LEAD = re.compile(r"(?<!\?P)<([a-z]+)>")
+_LEADS = cues_en.LEADS | cues_pt.LEADS
+"""What several patterns begin with, by the name that stands for it in them."""
 _BY_USER = _compiled(cues_en.BY_USER, cues_pt.BY_USER, cues_other.BY_USER)
 _BY_AGENT = _compiled(cues_en.BY_AGENT, cues_pt.BY_AGENT)
 _VOID = _compiled(cues_en.VOID, cues_pt.VOID)

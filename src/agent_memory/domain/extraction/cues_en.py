@@ -2,12 +2,6 @@
 
 from __future__ import annotations
 
-_START = r"^(?:(?:and|but|so|ok(?:ay)?|also|well|yes|yeah|hm+|hey|oh|btw|by the way|one more thing|please|right|sorry|wait|actually|correction|i was wrong|my mistake|just|fyi)[,:!.]?\s+)*"
-_THEN = r"(?:^|[,;:–—-]\s+(?:and\s+|but\s+|so\s+)?(?:please\s+)?|\band\s+|\bbut\s+|\bplease\s+)"
-_SHAPE = (
-    r"\b(?:code|logic|functions?|methods?|classes|implementations?|tests?|messages?|errors?|strings?|branch(?:es)?|blocks?"
-    r"|components?|styles?|markup|definitions?|constants?|queries|types?|config\w*|comments?|conditions?|templates?)\b"
-)
 _ACT = (
     r"(?:use|add|put|write|commit|push|touch|edit|change|mock|create|delete|install|upgrade|rename|format|rebase|squash|amend"
     r"|import|introduce|skip|assume|invent|guess|explain|apologi[sz]e|summari[sz]e|ask|mention|include|hard-?code|swallow|catch|log|print|leave)"
@@ -16,45 +10,45 @@ _ONE = r"(?:the|this|that|these|those|it|them|my|your|our|his|her|their|a|an|any
 """Before the name of one thing: an order about it is a request and no rule."""
 _COMMAND = r"(?:the )?`?(?:npm|pnpm|yarn|bun|npx|make|just|cargo|go|uv|uvx|poetry|pytest|tox|nox|mise|gradle|\./\w+|mvn|ruff|docker|bazel|task|rake|bundle|composer|dotnet|mix|deno|nix)\b`?"
 
+LEADS = {
+    "starten": r"^(?:(?:and|but|so|ok(?:ay)?|also|well|yes|yeah|hm+|hey|oh|btw|by the way|one more thing|please|right|sorry|wait|actually|correction|i was wrong|my mistake|just|fyi)[,:!.]?\s+)*",
+    "thenen": r"(?:^|[,;:–—-]\s+(?:and\s+|but\s+|so\s+)?(?:please\s+)?|\band\s+|\bbut\s+|\bplease\s+)",
+    "shape": (
+        r"\b(?:code|logic|functions?|methods?|classes|implementations?|tests?|messages?|errors?|strings?|branch(?:es)?|blocks?"
+        r"|components?|styles?|markup|definitions?|constants?|queries|types?|config\w*|comments?|conditions?|templates?)\b"
+    ),
+}
+
 BY_USER = {
     "remember": (
-        _START
-        + r"(?:please |always |do )?remember(?:,|:|\s+this[:,]?|\s+that\b|\s+to\b(?=.*\b(?:always|every|before|after|when|next time)\b))\s*(?P<said>.+)",
+        r"<starten>(?:please |always |do )?remember(?:,|:|\s+this[:,]?|\s+that\b|\s+to\b(?=.*\b(?:always|every|before|after|when|next time)\b))\s*(?P<said>.+)",
         r"\b(?:please|should|must|to|can you|could you|you) remember (?:that|this[:,]?|for next time[:,]?|:)\s*(?P<said>.+)",
         r"^(?:just )?so (?:that )?you (?:remember|know|don't forget)(?: (?:it|this|next time|for next time|for later))?[,:–—-]?\s+(?:that )?(?P<said>.+)",
         r"^(?P<said>.{15,}?)[,;:–—-]*\s+(?:(?:just )?so (?:that )?you (?:remember|know|don't forget)|(?:please )?(?:remember|memori[sz]e) (?:this|that|it)|(?:please )?keep (?:this|that|it) in mind)\b[^.]{0,20}[.!]?$",
-        _START
-        + r"(?:for (?:the )?future(?: reference)?|for next time|for the record|note to self|note for later|fyi|for your information|heads[- ]up|good to know)\s*[,:–—-]\s*(?P<said>.+)",
-        _START
-        + r"(?:(?:please )?(?:make a note|take note|note down|note that|keep (?:it )?in mind|bear in mind|be aware|don't (?:ever )?forget|do not forget|never forget|memori[sz]e))(?:\s+that|\s+this|\s+of the fact that)?[:,]?\s+(?P<said>.+)",
-        _START
-        + r"(?:please )?(?:save|add|put|store|write|commit) (?:this|that|it)?\s*(?:in|to|into) (?:your |the |our )?memory[:,]?\s*(?:that )?(?P<said>.+)",
-        _THEN + r"(?P<said>(?:from now on|going forward|in (?:the )?future|from here on(?: out)?|henceforth)\b.+)",
+        r"<starten>(?:for (?:the )?future(?: reference)?|for next time|for the record|note to self|note for later|fyi|for your information|heads[- ]up|good to know)\s*[,:–—-]\s*(?P<said>.+)",
+        r"<starten>(?:(?:please )?(?:make a note|take note|note down|note that|keep (?:it )?in mind|bear in mind|be aware|don't (?:ever )?forget|do not forget|never forget|memori[sz]e))(?:\s+that|\s+this|\s+of the fact that)?[:,]?\s+(?P<said>.+)",
+        r"<starten>(?:please )?(?:save|add|put|store|write|commit) (?:this|that|it)?\s*(?:in|to|into) (?:your |the |our )?memory[:,]?\s*(?:that )?(?P<said>.+)",
+        r"<thenen>(?P<said>(?:from now on|going forward|in (?:the )?future|from here on(?: out)?|henceforth)\b.+)",
     ),
     "correction": (
         r"^(?:no|nope|nah|wrong|not quite|incorrect|stop)[,.!:;–—-]+\s*(?P<said>(?!.*\bwondering\b)(?!(?:thanks|thank|worries|problem|need|idea|wonder|way|not yet)\b).+)",
         r"(?:^|[,;–—-] |\b(?:but|and|no|hm+) )(?:that's|that is|this is|it's|it is|you're|you are|you have it) (?:wrong|incorrect|not (?:right|correct|true|what)|mistaken|backwards|the wrong way)\b(?: there| here)?(?:[,.:;–—-]+| because| since)?\s*(?P<said>.*)",
-        _START
-        + r"(?:actually|in fact),?\s+(?P<said>(?!can you|could you|let me|i'd like|i wonder|do |does |is |are |how |what |why ).*\b(?:not|never|n't|instead|rather|should|only|wrong)\b.*)",
-        _START
-        + r"(?P<said>i (?:said|told you|asked for|meant|did(?:n't| not) (?:say|ask|mean|want))\b.*\b(?:not|instead|rather|only|n't)\b.*)",
-        _THEN
-        + r"(?P<said>(?:use|do|call|put|keep|write|make|name|return|store|run|pick|take|choose|go with)\b[^?!]*(?:\binstead(?: of\b|[.!]?$)|\brather than\b|, (?:and )?not [`\"'\w]).*)",
+        r"<starten>(?:actually|in fact),?\s+(?P<said>(?!can you|could you|let me|i'd like|i wonder|do |does |is |are |how |what |why ).*\b(?:not|never|n't|instead|rather|should|only|wrong)\b.*)",
+        r"<starten>(?P<said>i (?:said|told you|asked for|meant|did(?:n't| not) (?:say|ask|mean|want))\b.*\b(?:not|instead|rather|only|n't)\b.*)",
+        r"<thenen>(?P<said>(?:use|do|call|put|keep|write|make|name|return|store|run|pick|take|choose|go with)\b[^?!]*(?:\binstead(?: of\b|[.!]?$)|\brather than\b|, (?:and )?not [`\"'\w]).*)",
         r"(?P<said>\binstead of\b[^?!]*,\s*(?:use|do|call|put|keep|write|make|return|store|run|pick|we|it)\b.*)",
         r"(?P<said>\b(?:don't|do not|stop|never) (?:use|using|do|doing|call|calling|put|putting|add|adding|write|writing)\b[^?!]*[,;]\s*(?:use|do|call|put|keep|write|just|rather|instead)\b.*)",
-        _START + r"(?P<said>not (?!sure|now|yet|really|bad|only|if|working|necessar)[^?!,;]{3,80}[,;]?\s*but\s+\w.*)",
+        r"<starten>(?P<said>not (?!sure|now|yet|really|bad|only|if|working|necessar)[^?!,;]{3,80}[,;]?\s*but\s+\w.*)",
         r"(?P<said>\b(?:it|that|this|they|the [\w -]{2,30}|`[^`]+`)(?:'s|'re| is| are| goes?| lives?| belongs?| comes?) [^?!,;]{3,60}, not [`\"'\w][^?!,;]{1,60}.*)",
         r"(?P<said>^[^?!]{0,60}\bnot [`\"'\w][^?!,;]{2,60}, but (?:the|a|an|in|on|at|with|by|for|from|only|rather|to|`)[^?!]{2,}.*)",
     ),
     "preference": (
         r"(?P<said>\b(?:i|we) (?:really |just |still |also |definitely |strongly )*(?:don't|do not|never) (?:want|like|need|care for)\b(?!\s+(?:to (?:bother|be rude|interrupt|sound)|(?:the|this|that(?! (?:we|you))|it|you)\b)).+)",
         r"(?P<said>\bi(?:'d| would)? (?:really |much |strongly |always |generally |usually )*(?:prefer|hate|dislike|rather (?:have|not|keep|use|see|you)|love it when|like it when)\b.+)",
-        _THEN
-        + r"(?P<said>(?:please )?(?:never|always) (?!\w*[^s\W]s\b)(?!\w+ed\b|mind\b|again\b|seen\b|been\b|had\b|was\b|is\b|on\b|gets?\b|fail|works?\b|return(?:s|ed|ing)\b)[a-z]+.*)",
-        _THEN + r"(?P<said>(?:don't|do not) ever [a-z]+.*)",
-        _START + rf"(?P<said>(?:please )?(?:don't|do not) {_ACT}\b (?!{_ONE}|for now)(?:any |in )?[\w`\"'-]+.*)",
-        _START
-        + r"(?P<said>no (?!need|problem|worries|idea|thanks|way|longer|matter|one\b|doubt|changes?\b|luck|errors?\b)[\w`/-]+(?: [\w`/-]+){0,3}(?:\s*[,;–—-]\s*(?:please |just |always )?(?:use|do|put|keep|write|only|prefer|go)\b| (?:in|for|on|inside|within) (?:the |our |this |any |my )?[\w`/-]+).*)",
+        r"<thenen>(?P<said>(?:please )?(?:never|always) (?!\w*[^s\W]s\b)(?!\w+ed\b|mind\b|again\b|seen\b|been\b|had\b|was\b|is\b|on\b|gets?\b|fail|works?\b|return(?:s|ed|ing)\b)[a-z]+.*)",
+        r"<thenen>(?P<said>(?:don't|do not) ever [a-z]+.*)",
+        rf"<starten>(?P<said>(?:please )?(?:don't|do not) {_ACT}\b (?!{_ONE}|for now)(?:any |in )?[\w`\"'-]+.*)",
+        r"<starten>(?P<said>no (?!need|problem|worries|idea|thanks|way|longer|matter|one\b|doubt|changes?\b|luck|errors?\b)[\w`/-]+(?: [\w`/-]+){0,3}(?:\s*[,;–—-]\s*(?:please |just |always )?(?:use|do|put|keep|write|only|prefer|go)\b| (?:in|for|on|inside|within) (?:the |our |this |any |my )?[\w`/-]+).*)",
         r"(?P<said>\b(?:every time|whenever) (?:you|we|i) .+)",
         r"(?P<said>\bmake sure (?:you |we |that you |that we |to )(?:always|never)\b.+)",
         r"(?P<said>\byou (?:must|should|may) (?:never|always|not|only)\b.+)",
@@ -75,18 +69,15 @@ BY_USER = {
         rf"^(?P<said>.*\b(?:and|then|finally|afterwards|when (?:you're |you are )?(?:done|finished)|after that|at the end),? (?:please |also )?(?:run|execute|do) {_COMMAND}.*)",
     ),
     "decision": (
-        _START
-        + r"(?P<said>(?:let's|lets|let us) (?:just |please )?(?:go with|go for|use|stick with|stick to|keep(?! going| it\b| at it| on\b)|drop|switch to|move to|do option|adopt|stay with|settle on|target)\b.+)",
+        r"<starten>(?P<said>(?:let's|lets|let us) (?:just |please )?(?:go with|go for|use|stick with|stick to|keep(?! going| it\b| at it| on\b)|drop|switch to|move to|do option|adopt|stay with|settle on|target)\b.+)",
         r"(?P<said>(?<!what )(?<!which )(?<!why )(?<!how )\b(?:we|i)(?:'ve| have|'re| are|'m| am)? (?:now )?(?:decided|chose|chosen|opted|agreed|settled on|going with|going to go with|standardi[sz]ing on|switching to|went with)\b.+)",
         r"(?P<said>\b(?:we|i)(?:'ll| will) (?:go with|use|stick with|stay with|keep|adopt|drop)\b.+)",
-        _START
-        + r"(?P<said>(?:(?:go|going|proceed|continue) (?:with|for) |pick |i(?:'ll)? (?:choose|pick|take|like|vote for|prefer) )(?:the )?(?:option|approach|variant|number|proposal|solution|version|choice|alternative|plan|first|second|third|last)\b.*)",
-        _START
-        + r"(?P<said>(?:option|approach|variant|proposal|solution) [\da-e]\b(?:[,.!]|$| (?:please|then|sounds|looks|seems|it is|is (?:fine|good|best|better|what)|for|with|but|and)\b).*)",
-        _START + r"(?:the )?decision(?: is|:)\s*(?P<said>.+)",
+        r"<starten>(?P<said>(?:(?:go|going|proceed|continue) (?:with|for) |pick |i(?:'ll)? (?:choose|pick|take|like|vote for|prefer) )(?:the )?(?:option|approach|variant|number|proposal|solution|version|choice|alternative|plan|first|second|third|last)\b.*)",
+        r"<starten>(?P<said>(?:option|approach|variant|proposal|solution) [\da-e]\b(?:[,.!]|$| (?:please|then|sounds|looks|seems|it is|is (?:fine|good|best|better|what)|for|with|but|and)\b).*)",
+        r"<starten>(?:the )?decision(?: is|:)\s*(?P<said>.+)",
         r"(?P<said>\b(?:is|are|was|were|left|kept|done|did (?:it|this|that))(?: [\w-]+){0,3} (?:on purpose|by design|deliberately?|intentional(?:ly)?)\b.*)",
         r"(?P<said>\b(?:is|are) out of scope\b.*)",
-        _START + r"(?P<said>(?:let's|lets|let us) not \w.+)",
+        r"<starten>(?P<said>(?:let's|lets|let us) not \w.+)",
         r"(?P<said>\bwe should(?:n't| not)? .{6,} (?:because|since|instead of|rather than|so that)\b.+)",
         r"(?P<said>\b(?:we|you) (?:shouldn't|should not) (?!worry|need|have)\w+ .{8,})",
         r"(?P<said>\b(?:no need (?:for|to)|(?:we )?(?:don't|do not) (?:need|have) to|(?:don't|do not) worry about|we can (?:drop|break|ignore)) .*\b(?:compat\w*|legacy|migrat\w*|support(?:ing)?|old)\b.*)",
@@ -104,8 +95,8 @@ BY_USER = {
         r"(?P<said>\b(?:the goal|the point|the idea|the intention|the whole point) (?:is|was|here is) (?:to|that|not)\b.+)",
     ),
     "complaint": (
-        r"\b(?:duplicat\w*|repeat(?:ed|ing)?|repetiti\w*|redundan\w*|copy[- ]?past\w*)\b.*" + _SHAPE,
-        _SHAPE + r".*\b(?:duplicat\w*|repeat(?:ed|ing)?|repetiti\w*|redundan\w*|copy[- ]?past\w*)\b",
+        r"\b(?:duplicat\w*|repeat(?:ed|ing)?|repetiti\w*|redundan\w*|copy[- ]?past\w*)\b.*<shape>",
+        r"<shape>.*\b(?:duplicat\w*|repeat(?:ed|ing)?|repetiti\w*|redundan\w*|copy[- ]?past\w*)\b",
         r"\b(?:almost|nearly|basically|pretty much) the same\b",
         r"\btoo (?:verbose|complicated|complex|clever|long|noisy|wordy|defensive|many (?:comments|abstractions|layers|files|options|parameters))\b",
         r"\b(?:over-?engineer\w*|overkill|unreadable|hard to read)\b",
@@ -125,8 +116,7 @@ BY_USER = {
         r"(?P<said>^(?!if\b|when\b|where\b|is\b).{4,60}\b(?:lives?|(?:is|are) (?:stored|defined|configured|hosted|deployed|documented|generated)) (?:in|on|at|by|from|under) \S.+)",
     ),
     "task": (
-        _START
-        + r"(?:todo|to do|to-do|follow[- ]?up|next (?:up|time|session)|later|tomorrow|for later|still open|still to do|left to do)\s*[:,–—-]\s*(?P<said>.+)",
+        r"<starten>(?:todo|to do|to-do|follow[- ]?up|next (?:up|time|session)|later|tomorrow|for later|still open|still to do|left to do)\s*[:,–—-]\s*(?P<said>.+)",
         r"(?P<said>\b(?:we|i|you)(?:'ll| will)? (?:still|later) (?:need to|have to|must|should)\b.+)",
         r"(?P<said>\b(?:we|i|let's)(?:'ll| will| should| can|'d better)? (?:do|handle|fix|tackle|address|look at|come back to|revisit|finish|leave) [^?!]{2,120}\b(?:later|tomorrow|next time|another time|in (?:a|another) (?:follow[- ]?up|separate pr|later pr)|for now|next week)\b.*)",
     ),
@@ -275,13 +265,6 @@ SIGNALS = {
         r"\b(?:i (?:guess|think|bet|suppose|assume|wonder|believe)|seems?|looks like|probably|maybe|perhaps|not sure|curious|wondering|might)\b",
         r"^(?:tell me|explain|describe|show me|walk me|remind me|what about|how about|see)\b|\blines? \d+",
     ),
-    "proposes": (
-        r"\b(?:i(?:'d| would)? (?:recommend|suggest|propose)|i'd (?:go|keep|use|store|put|make|leave)|my (?:recommendation|suggestion|proposal) is|(?:the )?(?:simplest|cleanest|best|safest) (?:\w+ )?(?:fix|approach|option|way|solution)\b.* (?:is|would be))\b",
-    ),
-    "approves": (
-        r"^(?:yes|yeah|yep|yup|sure|ok(?:ay)?|sounds good|go ahead|do (?:it|that)|agreed|perfect|great|makes sense|please do|lgtm|let's do (?:it|that))(?:[,.! ]+(?:yes|please|sounds good|go ahead|do (?:it|that)|makes sense|let's do (?:it|that)|thanks|agreed))*[.! ]*$",
-    ),
-    "denies": (r"(?:no|nope|not (?:quite|exactly|really|necessarily)|actually,? no|unfortunately|that's not)\b",),
     "reverts": (
         r"\b(?:revert(?:ed|ing)?|undid|undone|rolled back|removed|took out|backed out|restored|put back|no longer|cleaned up|deleted|switched back|changed back)\b",
     ),

@@ -2,41 +2,33 @@
 
 from __future__ import annotations
 
-_START = r"^(?:(?:e|mas|então|entao|ok|olha|sim|ah|já agora|a propósito|por favor|bom|bem|desculpa|espera|afinal|correção|enganei-me)[,:!.]?\s+)*"
-_THEN = r"(?:^|[,;:–—-]\s+(?:e\s+|mas\s+)?(?:por favor,?\s+)?|\be\s+|\bmas\s+|\bpor favor,?\s+)"
+LEADS = {
+    "startpt": r"^(?:(?:e|mas|então|entao|ok|olha|sim|ah|já agora|a propósito|por favor|bom|bem|desculpa|espera|afinal|correção|enganei-me)[,:!.]?\s+)*",
+    "thenpt": r"(?:^|[,;:–—-]\s+(?:e\s+|mas\s+)?(?:por favor,?\s+)?|\be\s+|\bmas\s+|\bpor favor,?\s+)",
+}
 
 BY_USER = {
     "remember": (
-        _START
-        + r"(?:lembra|lembre)(?:-te|-se|m-se)?(?:,|:|\s+(?:disto|disso|sempre)[:,]?|\s+(?:de\s+)?que\b|\s+de\b)\s*(?P<said>.+)",
-        _START
-        + r"(?:guarda|guarde|memoriza|memorize|anota|anote|regista|registe|registra|registre)(?:\s+(?:isto|isso|aí|na memória|na memoria))?(?:[:,]|\s+que\b)\s*(?P<said>.+)",
-        _START
-        + r"n[ãa]o (?:te |se )?(?:esqueças|esquecas|esqueça|esqueca|esquece)(?:-te|-se)?\s*(?:de\s+)?(?:que\s+)?(?P<said>.+)",
-        _START + r"(?:tem|tenha|ter) em (?:mente|conta)(?:\s+que)?[:,]?\s*(?P<said>.+)",
-        _START
-        + r"(?:para (?:referência futura|referencia futura|o futuro|a próxima|a proxima|mais tarde))[,:]\s*(?P<said>.+)",
-        _THEN
-        + r"(?P<said>(?:a partir de agora|de agora em diante|daqui em diante|daqui para a frente|doravante|no futuro)\b.+)",
+        r"<startpt>(?:lembra|lembre)(?:-te|-se|m-se)?(?:,|:|\s+(?:disto|disso|sempre)[:,]?|\s+(?:de\s+)?que\b|\s+de\b)\s*(?P<said>.+)",
+        r"<startpt>(?:guarda|guarde|memoriza|memorize|anota|anote|regista|registe|registra|registre)(?:\s+(?:isto|isso|aí|na memória|na memoria))?(?:[:,]|\s+que\b)\s*(?P<said>.+)",
+        r"<startpt>n[ãa]o (?:te |se )?(?:esqueças|esquecas|esqueça|esqueca|esquece)(?:-te|-se)?\s*(?:de\s+)?(?:que\s+)?(?P<said>.+)",
+        r"<startpt>(?:tem|tenha|ter) em (?:mente|conta)(?:\s+que)?[:,]?\s*(?P<said>.+)",
+        r"<startpt>(?:para (?:referência futura|referencia futura|o futuro|a próxima|a proxima|mais tarde))[,:]\s*(?P<said>.+)",
+        r"<thenpt>(?P<said>(?:a partir de agora|de agora em diante|daqui em diante|daqui para a frente|doravante|no futuro)\b.+)",
     ),
     "correction": (
         r"^(?:n[ãa]o|errado|nada disso|para)[,.!:;–—-]+\s*(?P<said>(?!(?:obrigad|faz mal|há problema|precisa|te preocupes)).+)",
-        _START
-        + r"(?:isso|isto|assim) (?:está|esta|é|e|fica) (?:errado|mal|incorreto|incorrecto|ao contrário)[,.:;–—-]*\s*(?P<said>.*)",
-        _START
-        + r"(?:na verdade|na realidade|aliás|alias),?\s+(?P<said>.*\b(?:n[ãa]o|nunca|devia|deve|em vez|só|apenas)\b.*)",
-        _START + r"eu (?:disse|pedi|quis dizer|queria dizer)\b(?P<said>.*)",
-        _THEN
-        + r"(?P<said>(?:usa|use|usar|usem|põe|poe|coloca|coloque|mete|faz|faça|faca|chama|chame|guarda|escreve|escreva)\b[^?!]*\b(?:em vez d|ao invés d|ao inves d|e n[ãa]o\b).*)",
+        r"<startpt>(?:isso|isto|assim) (?:está|esta|é|e|fica) (?:errado|mal|incorreto|incorrecto|ao contrário)[,.:;–—-]*\s*(?P<said>.*)",
+        r"<startpt>(?:na verdade|na realidade|aliás|alias),?\s+(?P<said>.*\b(?:n[ãa]o|nunca|devia|deve|em vez|só|apenas)\b.*)",
+        r"<startpt>eu (?:disse|pedi|quis dizer|queria dizer)\b(?P<said>.*)",
+        r"<thenpt>(?P<said>(?:usa|use|usar|usem|põe|poe|coloca|coloque|mete|faz|faça|faca|chama|chame|guarda|escreve|escreva)\b[^?!]*\b(?:em vez d|ao invés d|ao inves d|e n[ãa]o\b).*)",
         r"(?P<said>\b(?:em vez d|ao invés d|ao inves d)[^?!]*,\s*(?:usa|use|põe|faz|faça|coloca|coloque)\b.*)",
     ),
     "preference": (
         r"(?P<said>\b(?:eu )?n[ãa]o (?:quero|queremos|gosto|gostamos)\b.+)",
         r"(?P<said>\b(?:eu )?(?:prefiro|preferimos|preferia|detesto|odeio)\b.+)",
-        _THEN
-        + r"(?P<said>(?:por favor,? )?(?:nunca|sempre) (?!mais\b|foi\b|que (?:tento|corro|abro)\b|falha\b|funcion|vi\b)[a-zà-ú]+.*)",
-        _START
-        + r"(?P<said>(?:por favor,? )?n[ãa]o (?:uses|use|adiciones|adicione|metas|coloques|coloque|escrevas|escreva|faças commit|faça commit|mexas|mexa|alteres|altere|cries|crie|apagues|apague|instales|instale|assumas|assuma|inventes|invente)\b.+)",
+        r"<thenpt>(?P<said>(?:por favor,? )?(?:nunca|sempre) (?!mais\b|foi\b|que (?:tento|corro|abro)\b|falha\b|funcion|vi\b)[a-zà-ú]+.*)",
+        r"<startpt>(?P<said>(?:por favor,? )?n[ãa]o (?:uses|use|adiciones|adicione|metas|coloques|coloque|escrevas|escreva|faças commit|faça commit|mexas|mexa|alteres|altere|cries|crie|apagues|apague|instales|instale|assumas|assuma|inventes|invente)\b.+)",
         r"(?P<said>\bsempre que (?:tu|nós|eu|você|vocês|for|fizer|fizeres|mudar|mudares|alterar|alterares|criar|criares|adicionar|adicionares|houver)\b.+)",
     ),
     "convention": (
@@ -46,14 +38,11 @@ BY_USER = {
         r"(?P<said>\b(?:neste|nesse|no nosso) (?:projeto|projecto|repositório|repositorio|repo|código|codigo),? (?:usamos|todos|todas|nunca|sempre|não|nao|os|as|o|a|cada)\b.+)",
     ),
     "decision": (
-        _START
-        + r"(?P<said>vamos (?:usar|com a?|com o|ficar com|manter|adotar|adoptar|optar|mudar para|seguir com|pela|pelo|largar|abandonar)\b.+)",
+        r"<startpt>(?P<said>vamos (?:usar|com a?|com o|ficar com|manter|adotar|adoptar|optar|mudar para|seguir com|pela|pelo|largar|abandonar)\b.+)",
         r"(?P<said>\b(?:decidimos|decidi|ficou decidido|escolhemos|escolhi|optamos|optei|adotamos|adoptámos|adotei|acordámos|combinámos|ficou combinado)\b.+)",
-        _START + r"(?:a )?decisão(?: é|:| foi)\s*(?P<said>.+)",
-        _START
-        + r"(?P<said>(?:opção|opcao|alternativa|proposta) [\da-e]\b(?:[,.!]|$| (?:por favor|então|parece|é|com|mas|e)\b).*)",
-        _START
-        + r"(?P<said>(?:escolho|prefiro|fico com|segue com|avança com) (?:a |o )?(?:opção|opcao|alternativa|proposta|primeira|segunda|terceira|última)\b.*)",
+        r"<startpt>(?:a )?decisão(?: é|:| foi)\s*(?P<said>.+)",
+        r"<startpt>(?P<said>(?:opção|opcao|alternativa|proposta) [\da-e]\b(?:[,.!]|$| (?:por favor|então|parece|é|com|mas|e)\b).*)",
+        r"<startpt>(?P<said>(?:escolho|prefiro|fico com|segue com|avança com) (?:a |o )?(?:opção|opcao|alternativa|proposta|primeira|segunda|terceira|última)\b.*)",
     ),
     "lesson": (
         r"(?P<said>\b(?:afinal|acontece que|no fim de contas),? .+)",
@@ -71,8 +60,7 @@ BY_USER = {
         r"\b(?:duplicad[oa]s?|repetid[oa]s?|repetir|repetição|redundante|quase (?:igual|iguais|o mesmo|a mesma)|demasiado (?:complexo|complicado|longo|verboso)|muito (?:complexo|complicado|verboso))\b",
     ),
     "task": (
-        _START
-        + r"(?:por fazer|a fazer|pendente|falta|fica (?:por fazer|para depois)|mais tarde|amanhã|amanha|depois|próximo passo|proximo passo)\s*[:,–—-]\s*(?P<said>.+)",
+        r"<startpt>(?:por fazer|a fazer|pendente|falta|fica (?:por fazer|para depois)|mais tarde|amanhã|amanha|depois|próximo passo|proximo passo)\s*[:,–—-]\s*(?P<said>.+)",
         r"(?P<said>\b(?:ainda )?(?:falta|faltam|temos de|tenho de|precisamos de) (?!\w+ (?:agora|já)\b).+\b(?:depois|mais tarde|amanhã|amanha|na próxima|ainda)\b.*)",
         r"(?P<said>\bainda (?:falta|faltam|é preciso|é necessário|temos de|tenho de|precisamos)\b.+)",
     ),
@@ -130,7 +118,6 @@ SIGNALS = {
         r"(?:(?:sim|ah)[,.!]?\s+)?(?:tens (?:toda a )?razão|tem (?:toda a )?razão|você (?:está certo|tem razão)|bem (?:visto|lembrado|observado)|boa observação|bom ponto|exat?amente|exact?o|certo|concordo|peço desculpa|desculpa)\b[^.,:;!–—-]{0,30}",
     ),
     "unsure": (r"\b(?:acho que|talvez|parece|se calhar|não sei|pergunto-me)\b",),
-    "denies": (r"(?:não|nem por isso|infelizmente)\b",),
     "reverts": (r"\b(?:revert\w+|desfi[zs]\w*|removi|tirei|apaguei|repus|restaurei|já não)\b",),
     "passing": (r"\b(?:por agora|por enquanto|desta vez|ainda não|por hoje)\b",),
     "wraps-up": (

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import islice
 
 from agent_memory.domain.extraction.answers import Answer, answer_in, informative
 from agent_memory.domain.extraction.candidates import Candidate, Support
@@ -12,14 +11,13 @@ from agent_memory.domain.extraction.cue import Hit, Signal, Sort, shows, sort_of
 from agent_memory.domain.extraction.episodes import Episode, pasted_blocks, typed_blocks
 from agent_memory.domain.extraction.options import chosen_option, speaks_of_an_option
 from agent_memory.domain.extraction.overlap import overlap
-from agent_memory.domain.extraction.prose import Block, blocks_of
+from agent_memory.domain.extraction.prose import Block
 from agent_memory.domain.extraction.sentences import sentences_of
 from agent_memory.domain.extraction.statements import (
     LONGEST_TITLE_CHARS,
     MAX_CHARS,
     SENTENCE_CHARS,
     cut,
-    in_third_person,
     is_anaphoric,
     joined,
     names_in,
@@ -29,9 +27,8 @@ from agent_memory.domain.extraction.statements import (
 )
 from agent_memory.domain.extraction.told_by_others import own_part, within_quotes
 from agent_memory.domain.history import Role, Turn
-from agent_memory.domain.planning.directives import is_directive
 from agent_memory.domain.text.terms import content_terms
-from agent_memory.values import evolve
+from agent_memory.values import evolve, frozen
 
 _REJECTED = re.compile(
     r"\b(?:instead of|rather than|not|and not|em vez de|em vez do|em vez da|ao invés de|e não)\s+(?P<what>[^,.;:]{2,60})",
@@ -57,6 +54,7 @@ _GOES_ON = re.compile(
 )
 _REASON = re.compile(r"\b(?:because|since|so that|otherwise|porque|já que)\b", re.IGNORECASE)
 _NOT = re.compile(r"(?:no,? )?(?:not|não)\b", re.IGNORECASE)
+_DONE = "What was done about it"
 _LIST_LINES = 8
 _FEW_WORDS = 7
 _FEW_CHARS = 25
@@ -72,9 +70,6 @@ def user_candidates(episode: Episode, before: Episode | None) -> Iterator[Candid
     if episode.asked is None:
         return
     answer = answer_in(episode)
-    if before and before.closing and shows(Signal.APPROVES, episode.asked.text.strip()[:MAX_CHARS]):
-        yield from _approved(before.closing, episode.asked)
-        return
     found = list(_found(episode, before, answer))
     if answer.agrees and answer.says and before is not None:
         agreed = Support("The agent agreed", answer.says)
@@ -86,7 +81,7 @@ def user_candidates(episode: Episode, before: Episode | None) -> Iterator[Candid
                 Role.AGENT,
                 cut(answer.says),
                 (episode.asked.number, answer.turn),
-                supports=(*_outcome(Sort.CORRECTION, answer.says, episode), Support("The user had said", f"“{quote}”")),
+                supports=(*_nearest(_DONE, episode, answer.says), Support("The user had said", f"“{quote}”")),
                 mended=bool(episode.written) and tells_a_present_fault(sentences_of(answer.says)[0]),
             )
     yield from found
@@ -129,40 +124,26 @@ def request_of(turn: Turn) -> str:
     return ""
 
 
-def _approved(closing: Turn, asked: Turn) -> Iterator[Candidate]:
-    """What the agent proposed for a reason, and the person said yes to."""
-    said = [sentence for block in blocks_of(closing.text) for sentence in sentences_of(block.text)]
-    for position, sentence in enumerate(said):
-        reason = [each for each in said[position + 1 : position + 2] if _GOES_ON.match(each)]
-        if shows(Signal.PROPOSES, sentence) and (reason or _REASON.search(sentence)) and not sentence.endswith("?"):
-            quote = in_third_person(joined(sentence, *reason))
-            agreed = (Support("The user agreed", f"“{asked.text.strip()}”"),)
-            yield Candidate(Sort.DECISION, Role.AGENT, cut(quote), (closing.number, asked.number), quote, agreed)
-            return
-
-
 def _found(episode: Episode, before: Episode | None, answer: Answer) -> Iterator[Candidate]:
-    asked = episode.asked
-    assert asked is not None
-    blocks = _own_words(asked)
+    assert episode.asked is not None
+    blocks, pasted = _own_words(episode.asked), pasted_blocks(episode.asked)
     for section in dict.fromkeys(block.section for block in blocks):
         if listed := sort_of_section(section.rstrip(":")):
             items = [block.text for block in blocks if block.section == section and says_enough(block.text, 3)]
-            yield from _listed(listed, section.rstrip(":"), items, asked)
-    pasted = pasted_blocks(asked)
+            yield from _listed(listed, section.rstrip(":"), items, episode.asked)
     for block in blocks:
         if sort_of_section(block.section.rstrip(":")):
             continue
         sentences = sentences_of(block.text)
         quoted = within_quotes(sentences)
-        held: list[Candidate] = []
-        for position, sentence in enumerate(sentences):
-            if len(sentence) > SENTENCE_CHARS or position in quoted:
-                continue
-            for candidate in _from_sentence(sentences, position, episode, before, answer):
-                if block not in pasted or candidate.sort in (Sort.REMEMBER, Sort.CONVENTION):
-                    held.append(candidate)
-        yield from _united(held, block)
+        found = [
+            candidate
+            for position, sentence in enumerate(sentences)
+            if len(sentence) <= SENTENCE_CHARS and position not in quoted
+            for candidate in _from_sentence(_Said(episode.asked, episode, before, sentences, position), answer)
+            if block not in pasted or candidate.sort in (Sort.REMEMBER, Sort.CONVENTION)
+        ]
+        yield from _united(found, block)
 
 
 def _listed(sort: Sort, heading: str, items: Sequence[str], asked: Turn) -> Iterator[Candidate]:
@@ -201,53 +182,77 @@ def _own_words(turn: Turn) -> tuple[Block, ...]:
     return tuple(kept)
 
 
-def _from_sentence(
-    sentences: Sequence[str], position: int, episode: Episode, before: Episode | None, answer: Answer
-) -> Iterator[Candidate]:
-    sentence, asked = sentences[position], episode.asked
-    assert asked is not None
+@frozen
+class _Said:
+    """A sentence of the person's where it stands."""
+
+    asked: Turn
+    episode: Episode
+    before: Episode | None
+    """The episode that it answers."""
+    sentences: tuple[str, ...]
+    position: int
+
+    @property
+    def sentence(self) -> str:
+        return self.sentences[self.position]
+
+    @property
+    def previous(self) -> str:
+        """The sentence before it in its paragraph, unless that asks something."""
+        return _unless_asked(self.sentences[self.position - 1] if self.position else "")
+
+    @property
+    def following(self) -> str:
+        return _unless_asked("".join(self.sentences[self.position + 1 : self.position + 2]))
+
+
+def _unless_asked(sentence: str) -> str:
+    return "" if sentence.endswith("?") else sentence
+
+
+def _from_sentence(said: _Said, answer: Answer) -> Iterator[Candidate]:
+    sentence, answering = said.sentence, said.before is not None
     tagged = sentence.endswith("?") and _TAG.search(sentence)
-    if tagged and answer.confirms and before is not None:
-        sentence = sentence[: tagged.start()]
-    elif sentence.rstrip("!").endswith(("?", "？", "؟")):
-        hits = user_hits(sentence.rstrip("?!"))
-        if any(hit.shows is Sort.COMPLAINT for hit in hits):
-            yield from _complaint(sentence, asked, episode)
-        if not (_ASKS.match(sentence) and any(hit.shows is Sort.REMEMBER for hit in hits)):
-            return
+    is_question = sentence.rstrip("!").endswith(("?", "？", "؟"))
+    if tagged and answer.confirms and answering:
+        sentence, is_question = sentence[: tagged.start()], False
     own = own_part(sentence)
-    if own is not None and not _strongest(own, answering=before is not None):
+    if own is not None and not _strongest(own, answering=answering):
         return  # a cue in what others say shows nothing of what the person wants
-    hit = _strongest(sentence, answering=before is not None)
-    if hit is None and tagged and _REASON.search(sentence):
+    hit = _strongest(sentence.rstrip("?!") if is_question else sentence, answering=answering)
+    if hit is None and tagged and not is_question and _REASON.search(sentence):
         hit = Hit(Sort.DECISION, sentence)
-    unsure = shows(Signal.UNSURE, sentence) or _ASKS.match(sentence)
-    if hit is None or (unsure and hit.shows not in (Sort.REMEMBER, Sort.COMPLAINT)):
+    asks = is_question or shows(Signal.UNSURE, sentence) or _ASKS.match(sentence)
+    if hit is None or (asks and hit.shows is not Sort.COMPLAINT and not _asks_to_remember(hit, sentence, is_question)):
         return
-    if hit.shows is Sort.COMPLAINT:
-        yield from _complaint(sentence, asked, episode)
-    elif hit.shows is Sort.DECISION and speaks_of_an_option(sentence):
-        if before and (option := chosen_option(sentence, before.closing)):
-            yield Candidate(
-                Sort.DECISION,
-                Role.USER,
-                cut(option.text),
-                (option.turn, asked.number),
-                quote=joined(sentence, *_reason_after(sentences, position)),
-                supports=(Support("Chosen among", option.among),) if option.among else (),
-            )
+    if hit.shows is Sort.DECISION and speaks_of_an_option(sentence):
+        yield from _chosen(said)
     elif not (shows(Signal.PASSING, sentence) and _must_last(hit.shows, sentence)):
-        yield from _statement(hit, sentence, sentences, position, episode, before)
+        yield from _statement(said, hit, sentence)
+
+
+def _asks_to_remember(hit: Hit, sentence: str, is_question: bool) -> bool:
+    return hit.shows is Sort.REMEMBER and (not is_question or _ASKS.match(sentence) is not None)
+
+
+def _chosen(said: _Said) -> Iterator[Candidate]:
+    """The option that the sentence chooses from what the agent offered; what follows a choice mostly says why."""
+    option = chosen_option(said.sentence, said.before.closing) if said.before else None
+    if option:
+        yield Candidate(
+            Sort.DECISION,
+            Role.USER,
+            cut(option.text),
+            (option.turn, said.asked.number),
+            quote=joined(said.sentence, *filter(None, (said.following,))),
+            supports=(Support("Chosen among", option.among),) if option.among else (),
+        )
 
 
 def _must_last(sort: Sort, sentence: str) -> bool:
     """Whether `for now` makes a statement worthless: a rule always, a decision where it names nothing."""
     return sort in (Sort.PREFERENCE, Sort.CONVENTION, Sort.WANT) or (sort is Sort.DECISION and not names_in(sentence))
-
-
-def _reason_after(sentences: Sequence[str], position: int) -> tuple[str, ...]:
-    """The next sentence, unless it asks something: what follows a choice mostly says why."""
-    return tuple(other for other in sentences[position + 1 : position + 2] if not other.endswith("?"))
 
 
 def _strongest(sentence: str, *, answering: bool) -> Hit | None:
@@ -260,53 +265,55 @@ def _strongest(sentence: str, *, answering: bool) -> Hit | None:
     return Hit(Sort.DECISION, hits[0].said) if _INSTEAD.search(hits[0].said) else None
 
 
-def _statement(
-    hit: Hit, sentence: str, sentences: Sequence[str], position: int, episode: Episode, before: Episode | None
-) -> Iterator[Candidate]:
-    asked, sort = episode.asked, hit.shows
-    assert asked is not None
-    quote = [sentences[position]]
-    following = sentences[position + 1] if position + 1 < len(sentences) else ""
-    tagged = sentence != sentences[position]
-    said = hit.said if tagged or sort in (Sort.REMEMBER, Sort.CORRECTION) or len(sentence) > MAX_CHARS else sentence
-    if (
-        (len(content_terms(said)) < 2 or said.startswith("about "))
-        and len(said) < _FEW_CHARS
-        and following
-        and not following.endswith("?")
-    ):
-        said, following = following, ""
-        quote.append(said)
-    elif sort is Sort.CORRECTION and not says_enough(said):
-        said = sentence
-    example = _example_after(sentences[position], asked) if sentences[position].endswith(":") else ""
-    if example:
-        said = f"{said} {' '.join(example.split())}"
-    if following and not following.endswith("?") and (is_anaphoric(following) or _GOES_ON.match(following)):
+def _statement(said: _Said, hit: Hit, sentence: str) -> Iterator[Candidate]:
+    sort, following = hit.shows, said.following
+    takes_part = sentence != said.sentence or sort in (Sort.REMEMBER, Sort.CORRECTION) or len(sentence) > MAX_CHARS
+    claim, quote = hit.said if takes_part else sentence, [said.sentence]
+    if following and len(claim) < _FEW_CHARS and (len(content_terms(claim)) < 2 or claim.startswith("about ")):
+        claim, following = following, ""
+        quote.append(claim)
+    elif sort is Sort.CORRECTION and not says_enough(claim):
+        claim = sentence
+    if following and (is_anaphoric(following) or _GOES_ON.match(following)):
         quote.append(following)
-    turns: tuple[int, ...] = (asked.number,)
-    previous = sentences[position - 1] if position else ""
-    if is_anaphoric(said) and says_enough(previous, 2) and not previous.endswith("?"):
-        quote.insert(0, previous)
-        said = f"{previous.rstrip('.!')} — {said}"
-        if len(said) > LONGEST_TITLE_CHARS:
-            return
-    elif sort is Sort.CORRECTION and len(content_terms(said)) < _FEW_WORDS and (earlier := _corrected(said, before)):
-        said, turns = f"{earlier[0]} — {said}", (earlier[1], *turns)
-    answers = _what_it_answers(sort, said, before)
-    vague = is_anaphoric(said) or (len(content_terms(said)) < _FEW_POINTING and _POINTS.search(said))
-    if not says_enough(said, _words_needed(sort, said)) or (vague and sort not in _STANDING and not answers):
+    turns: tuple[int, ...] = (said.asked.number,)
+    if sort is Sort.COMPLAINT:
+        claim = without_politeness(claim)
+    elif example := _example_after(said):
+        claim, quote = f"{claim} {' '.join(example.split())}", [said.sentence, example]
+    elif is_anaphoric(claim) and says_enough(said.previous, 2):
+        quote.insert(0, said.previous)
+        claim = f"{said.previous.rstrip('.!')} — {claim}"
+    elif sort is Sort.CORRECTION and len(content_terms(claim)) < _FEW_WORDS and (earlier := _corrected(claim, said)):
+        claim, turns = f"{earlier} — {claim}", (said.before.asked.number, *turns)  # type: ignore[union-attr]
+    answers = (
+        _nearest("Said in answer to", said.before, claim) if sort is Sort.CORRECTION or is_anaphoric(claim) else ()
+    )
+    done = said.episode.written and sort in (Sort.WANT, Sort.CORRECTION, Sort.COMPLAINT)
+    outcome = _nearest(_DONE, said.episode, claim) if done else ()
+    vague = is_anaphoric(claim) or (len(content_terms(claim)) < _FEW_POINTING and _POINTS.search(claim))
+    too_long = (
+        " — " in claim and len(claim) > LONGEST_TITLE_CHARS and claim.startswith(said.previous.rstrip(".!") or "—")
+    )
+    if (
+        not says_enough(claim, _words_needed(sort, claim))
+        or (vague and sort not in _STANDING and not answers)
+        or (sort is Sort.COMPLAINT and not outcome)
+        or too_long
+    ):
         return
-    rejected = _REJECTED.search(said) if sort in (Sort.REMEMBER, Sort.CORRECTION, Sort.DECISION) else None
+    if outcome and said.episode.closing:
+        turns = (*turns, said.episode.closing.number)
+    rejected = _REJECTED.search(claim) if sort in (Sort.REMEMBER, Sort.CORRECTION, Sort.DECISION) else None
     yield Candidate(
         sort,
         Role.USER,
-        cut(said),
+        cut(claim),
         turns,
-        quote=f"{joined(*quote)}\n{example}" if example else joined(*quote),
-        supports=(*answers, *_outcome(sort, said, episode)),
+        quote="\n".join(quote) if "\n" in quote[-1] else joined(*quote),
+        supports=(*answers, *outcome),
         rejected=rejected["what"] if rejected else "",
-        corrects=bool(_TAKES_BACK.search(sentences[position])),
+        corrects=bool(_TAKES_BACK.search(said.sentence)),
     )
 
 
@@ -318,79 +325,33 @@ def _words_needed(sort: Sort, said: str) -> int:
     return 2 if sort in (Sort.REMEMBER, Sort.PREFERENCE) else 3
 
 
-def _corrected(said: str, before: Episode | None) -> tuple[str, int] | None:
-    """The person's own request that a short `not X but Y` says more exactly, and its turn."""
-    if before is None or before.asked is None or not _NOT.match(said):
-        return None
-    shared = [
-        sentence
-        for block in typed_blocks(before.asked)
-        for sentence in sentences_of(block.text)
-        if content_terms(sentence) & content_terms(said) and len(sentence) < MAX_CHARS // 2
-    ]
-    return (shared[0].rstrip(".!?"), before.asked.number) if shared else None
-
-
-def _what_it_answers(sort: Sort, said: str, before: Episode | None) -> tuple[Support, ...]:
-    """What the agent had said, where the person's words alone do not name their subject."""
-    if before is None or before.closing is None or not (sort is Sort.CORRECTION or is_anaphoric(said)):
-        return ()
-    sentences = [sentence for block in blocks_of(before.closing.text) for sentence in sentences_of(block.text)]
-    if not sentences:
-        return ()
-    words = content_terms(said)
-    nearest = max(sentences, key=lambda sentence: len(content_terms(sentence) & words))
-    fits = overlap(content_terms(nearest), words) >= _SHARED
-    if not (fits or len(sentences) <= _FEW_SENTENCES) or not says_enough(nearest, 2) or is_directive(nearest):
-        return ()
-    return (Support("Said in answer to", in_third_person(cut(nearest))),)
-
-
-def _outcome(sort: Sort, said: str, episode: Episode) -> tuple[Support, ...]:
-    """What the agent then said it had done about it."""
-    if sort not in (Sort.WANT, Sort.CORRECTION) or episode.closing is None or not episode.written:
-        return ()
-    words = content_terms(said)
-    said_of_it = tuple(informative(episode.closing))
-    told = max(said_of_it, key=lambda each: len(content_terms(each) & words), default="")
-    fits = len(content_terms(told) & words) > 1 or 0 < len(said_of_it) <= _FEW_SENTENCES
-    return (Support("What was done about it", told),) if fits else ()
-
-
-def _example_after(sentence: str, asked: Turn) -> str:
-    """The lines that follow a sentence which ends in a colon, as they were typed."""
-    tail = sentence[-24:]
-    start = asked.text.find(tail)
-    if start < 0:
+def _corrected(claim: str, said: _Said) -> str:
+    """The person's own request that a short `not X but Y` says more exactly."""
+    if said.before is None or said.before.asked is None or not _NOT.match(claim):
         return ""
-    lines = [" ".join(line.split()) for line in asked.text[start + len(tail) :].strip("\n").split("\n")]
-    chosen: list[str] = []
-    for line in lines[: 2 * _LIST_LINES]:
-        if sum(map(len, chosen)) + len(line) > MAX_CHARS:
-            break
-        if not line.startswith("```"):
-            chosen.append(line)
-    return "\n".join(chosen[:_LIST_LINES]).strip()
+    requests = (each for block in typed_blocks(said.before.asked) for each in sentences_of(block.text))
+    alike = (each for each in requests if content_terms(each) & content_terms(claim) and len(each) < MAX_CHARS // 2)
+    return next(alike, "").rstrip(".!?")
 
 
-def _complaint(sentence: str, asked: Turn, episode: Episode) -> Iterator[Candidate]:
-    """A fault found with the shape of the work, when the agent then said how it mended it."""
-    closing = episode.closing
-    claim = without_politeness(sentence)
-    if closing is None or not episode.written or not says_enough(claim):
-        return
-    words = content_terms(claim)
-    first_words = islice(informative(closing), 2)
-    remedy = next((said for said in first_words if content_terms(said) & words or shows(Signal.REMEDY, said)), "")
-    if remedy:
-        yield Candidate(
-            Sort.COMPLAINT,
-            Role.USER,
-            cut(claim),
-            (asked.number, closing.number),
-            quote=joined(sentence),
-            supports=(Support("What was done about it", remedy),),
-        )
+def _nearest(label: str, episode: Episode | None, claim: str) -> tuple[Support, ...]:
+    """What the agent's closing words of an episode say of the matter."""
+    if episode is None or episode.closing is None:
+        return ()
+    said, words = informative(episode.closing), content_terms(claim)
+    nearest = max(said, key=lambda each: len(content_terms(each) & words), default="")
+    fits = len(said) <= _FEW_SENTENCES or overlap(content_terms(nearest), words) >= _SHARED
+    return (Support(label, nearest),) if nearest and fits else ()
+
+
+def _example_after(said: _Said) -> str:
+    """The lines that follow a sentence which ends in a colon, as they were typed."""
+    _, found, rest = said.asked.text.partition(said.sentence[-24:])
+    if not found or not said.sentence.endswith(":"):
+        return ""
+    lines = [" ".join(line.split()) for line in rest.strip("\n").split("\n") if not line.startswith("```")]
+    kept = [line for index, line in enumerate(lines[:_LIST_LINES]) if sum(map(len, lines[: index + 1])) <= MAX_CHARS]
+    return "\n".join(kept).strip()
 
 
 def _quoted_whole(turn: Turn) -> str:
