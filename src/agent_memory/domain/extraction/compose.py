@@ -39,7 +39,7 @@ _LEADS = {
     Sort.CORRECTION: "The user corrected the agent:",
     Sort.PREFERENCE: "A preference, in the user's words:",
     Sort.CONVENTION: "A convention here, in the user's words:",
-    Sort.ROUTINE: "Said once, as part of a request, in the user's words:",
+    Sort.ROUTINE: "Said once, in the user's words:",
     Sort.DECISION: "Decided by the user:",
     Sort.WANT: "How it is meant to be, in the user's words:",
     Sort.COMPLAINT: "The user found fault with it:",

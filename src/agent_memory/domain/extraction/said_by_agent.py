@@ -313,7 +313,7 @@ def _found_or_decided(statement: _Said, closing: Turn) -> Iterator[Candidate]:
     whole = claim if hit.shows is Sort.REASONED else whole
     following = [each for each in statement.following[:1] if _CONTINUES.match(each) and not is_quiet(each)]
     if (
-        says_enough(whole, 6)
+        says_enough(whole, 5)
         and names_in(whole)
         and says_enough(claim, 4)
         and _BEGINS.match(sentence)

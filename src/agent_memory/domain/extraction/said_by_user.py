@@ -311,7 +311,7 @@ def _statement(said: _Said, hit: Hit, sentence: str) -> Iterator[Candidate]:
         cut(claim),
         turns,
         quote="\n".join(quote) if "\n" in quote[-1] else joined(*quote),
-        supports=(*answers, *outcome),
+        supports=outcome or answers,
         rejected=rejected["what"] if rejected else "",
         corrects=bool(_TAKES_BACK.search(said.sentence)),
     )
