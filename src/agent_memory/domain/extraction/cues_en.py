@@ -164,7 +164,11 @@ VOID = {
         r"\b(?:i|we) (?:don't|do not) (?:want|need) to (?:see|know|hear|go|do)\b",
         r"\b(?:in|for|on) this (?:pr|task|change|commit|branch|session|step|one|time|message|file)\b|\bwithout (?:using )?(?:the )?(?:gh|git)\b",
     ),
-    "convention": (r"\b(?:we|i) (?:never|only) (?:got|had|saw|did|tried|managed|just)\b", r"^if (?:it|that|this)\b"),
+    "convention": (
+        r"\btoo \w+[.!]?$|\b(?:confusing|weird|ugly|annoying|backwards)\b",
+        r"\b(?:we|i) (?:never|only) (?:got|had|saw|did|tried|managed|just)\b",
+        r"^if (?:it|that|this)\b",
+    ),
     "decision": (
         r"\b(?:use|keep|go with|take|drop|adopt|do) (?:this|that|those|these|it|both)\b|\blike this\b",
         r"\b(?:haven't|have not|not yet|never) (?:decided|chosen|agreed)\b",
@@ -184,7 +188,7 @@ VOID = {
         r"\btemporar",
     ),
     "finding": (
-        r"\b(?:pass|passes|passing|working|broken|failing) (?:now|again)\b|\bfor now\b|\b(?:suggestion|diagnostic|nit|hint)s?\b|\bfixed\b",
+        r"\b(?:pass|passes|passing|working|broken|failing) (?:now|again)\b|\bfor now\b|\b(?:suggestion|diagnostic|nit|hint)s?\b|\b(?:fixed|please)\b",
         r"^(?:let me|now|this (?:test|change|fix))\b",
         r"\bdemonstrates?\b|\bas you can see\b|\bhere(?:'s| is)\b",
     ),

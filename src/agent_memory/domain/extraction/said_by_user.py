@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from agent_memory.domain.extraction.answers import Answer, answer_in, informative
+from agent_memory.domain.extraction.answers import Answer, answer_in, informative, is_quiet
 from agent_memory.domain.extraction.candidates import Candidate, Support
 from agent_memory.domain.extraction.cue import Hit, Signal, Sort, shows, sort_of_section, user_hits
 from agent_memory.domain.extraction.episodes import Episode, pasted_blocks, typed_blocks
@@ -252,7 +252,9 @@ def _chosen(said: _Said) -> Iterator[Candidate]:
 
 def _must_last(sort: Sort, sentence: str) -> bool:
     """Whether `for now` makes a statement worthless: a rule always, a decision where it names nothing."""
-    return sort in (Sort.PREFERENCE, Sort.CONVENTION, Sort.WANT) or (sort is Sort.DECISION and not names_in(sentence))
+    return sort in (Sort.CORRECTION, Sort.PREFERENCE, Sort.CONVENTION, Sort.WANT) or (
+        sort is Sort.DECISION and not names_in(sentence)
+    )
 
 
 def _strongest(sentence: str, *, answering: bool) -> Hit | None:
@@ -339,6 +341,8 @@ def _nearest(label: str, episode: Episode | None, claim: str) -> tuple[Support, 
     if episode is None or episode.closing is None:
         return ()
     said, words = informative(episode.closing), content_terms(claim)
+    if label == _DONE:
+        said = tuple(each for each in said if not is_quiet(each))
     nearest = max(said, key=lambda each: len(content_terms(each) & words), default="")
     fits = len(said) <= _FEW_SENTENCES or overlap(content_terms(nearest), words) >= _SHARED
     return (Support(label, nearest),) if nearest and fits else ()

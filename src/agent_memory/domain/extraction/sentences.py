@@ -17,6 +17,9 @@ def sentences_of(text: str) -> tuple[str, ...]:
     found: list[str] = []
     start = 0
     for end in _END.finditer(text):
+        goes_on = end[0][:1] == "…" or end[0][:2] == ".."
+        if goes_on and text[end.end() :].lstrip()[:1].islower():
+            continue
         if hidden[end.start()] or _ABBREVIATION.search(text, start, end.end()):
             continue
         found.append(text[start : end.end()].strip())

@@ -39,7 +39,7 @@ _NAME = re.compile(
 _LEADING_ON_WORDS = """
     a an the and or but nor so as at by for from in into of on onto over per to with without via that which who whose
     when while where if unless because since than then not no is are was were be been being has have had do does did can
-    could should would will must may might it its he she they we you i there this these those only also o os um uma e ou
+    could should would will must may might just even it its he she they we you i there this these those only also o os um uma e ou
     mas de do da dos das em no na nos nas ao por para com sem que se como quando não ser está foi
 """
 _LEADING_ON = frozenset(_LEADING_ON_WORDS.split())
