@@ -13,65 +13,38 @@ from agent_memory.values import frozen
 class Sort(StrEnum):
     """What a sentence with the cue is. Declared from the strongest to the weakest: among equals the stronger one stays."""
 
-    REMEMBER = "remember"
-    """The person asks that it be remembered."""
-    CORRECTION = "correction"
-    """The person corrects what the agent said or did."""
-    PREFERENCE = "preference"
-    """The person says how they want work to be done."""
-    CONVENTION = "convention"
-    """The person says how it is done here."""
-    ROUTINE = "routine"
-    """The person names a step of their routine as part of a request: `…, then run make lint`."""
-    DECISION = "decision"
-    """Somebody decided."""
-    WANT = "want"
-    """The person says how the thing itself should behave."""
-    COMPLAINT = "complaint"
-    """The person finds fault with the shape of the work (repetition, clutter)."""
-    LESSON = "lesson"
-    """What was wrong, and what mended it."""
-    REASONED = "reasoned"
-    """The agent did something, or left it, for a reason that it gives."""
-    FINDING = "finding"
-    """The agent says what is so here: a contrast, a measurement, a check that does not prove enough."""
-    TASK = "task"
-    """Something is left to be done."""
+    REMEMBER = "remember"  # the person asks that it be remembered
+    CORRECTION = "correction"  # the person corrects what the agent said or did
+    PREFERENCE = "preference"  # the person says how they want work to be done
+    CONVENTION = "convention"  # the person says how it is done here
+    ROUTINE = "routine"  # the person names a step of their routine as part of a request: `…, then run make lint`
+    DECISION = "decision"  # somebody decided
+    WANT = "want"  # the person says how the thing itself should behave
+    COMPLAINT = "complaint"  # the person finds fault with the shape of the work (repetition, clutter)
+    LESSON = "lesson"  # what was wrong, and what mended it
+    REASONED = "reasoned"  # the agent did something, or left it, for a reason that it gives
+    FINDING = "finding"  # the agent says what is so here: a contrast, a measurement, a check that does not prove enough
+    TASK = "task"  # something is left to be done
 
 
 class Signal(StrEnum):
     """What a cue shows without making a note by itself."""
 
-    ANNOUNCES = "announces"
-    """The finding comes in what follows, or in the same sentence: `Found it!`, `The issue is …`"""
-    REMEDY = "remedy"
-    """How it was mended."""
-    HEDGE = "hedge"
-    """A guess, or a thing to be tried."""
-    NARRATION = "narration"
-    """The agent tells what it does next."""
-    MOMENTARY = "momentary"
-    """A state that holds now and says nothing later: tests pass."""
-    OBJECTION = "objection"
-    """The person rejects what the agent just said or did."""
-    WITHDRAWN = "withdrawn"
-    """The person takes back what they said, or has what was done undone."""
-    WRAPS_UP = "wraps-up"
-    """The person has what was done committed or thanks for it: what was open stays so."""
-    REPORTED = "reported"
-    """What follows are the words of somebody else, or of a machine."""
-    ABOUT_TEXT = "about-text"
-    """What follows is to be read, judged or put into other words: it is not what the person wants."""
-    CONCEDES = "concedes"
-    """The agent says that the person is right."""
-    CHANGELOG = "changelog"
-    """The agent lists what it changed."""
-    UNSURE = "unsure"
-    """The person guesses, wonders or asks to be told."""
-    REVERTS = "reverts"
-    """What was there before is there again, or what was added is gone."""
-    PASSING = "passing"
-    """It holds for now, or for this once."""
+    ANNOUNCES = "announces"  # the finding comes in what follows, or in the same sentence: `Found it!`, `The issue is …`
+    REMEDY = "remedy"  # how it was mended
+    HEDGE = "hedge"  # a guess, or a thing to be tried
+    NARRATION = "narration"  # the agent tells what it does next
+    MOMENTARY = "momentary"  # a state that holds now and says nothing later: tests pass
+    OBJECTION = "objection"  # the person rejects what the agent just said or did
+    WITHDRAWN = "withdrawn"  # the person takes back what they said, or has what was done undone
+    WRAPS_UP = "wraps-up"  # the person has what was done committed or thanks for it: what was open stays so
+    REPORTED = "reported"  # what follows are the words of somebody else, or of a machine
+    ABOUT_TEXT = "about-text"  # what follows is to be read, judged or reworded: it is not what the person wants
+    CONCEDES = "concedes"  # the agent says that the person is right
+    CHANGELOG = "changelog"  # the agent lists what it changed
+    UNSURE = "unsure"  # the person guesses, wonders or asks to be told
+    REVERTS = "reverts"  # what was there before is there again, or what was added is gone
+    PASSING = "passing"  # it holds for now, or for this once
 
 
 @frozen
