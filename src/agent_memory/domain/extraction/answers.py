@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from itertools import islice
 
@@ -14,6 +15,7 @@ from agent_memory.domain.history import Role, Turn
 from agent_memory.domain.planning.directives import is_directive
 from agent_memory.values import frozen
 
+_OF_ITSELF = re.compile(r"(?:I|If|Eu|Se)\b(?!/)")
 _LOOKED_AT = 3
 """Turns in which the agent may say what it agrees to: at first it often only goes to look."""
 
@@ -65,7 +67,11 @@ def is_quiet(sentence: str) -> bool:
 
 def _said(text: str) -> Iterator[str]:
     """An order in the agent's words would be taken for one of the person's, whom the note quotes (P19): it is left out."""
-    said = (each for each in _sentences(text) if says_enough(each, 3) and not is_quiet(each) and not is_directive(each))
+    said = (
+        each
+        for each in _sentences(text)
+        if says_enough(each, 3) and not is_quiet(each) and not _OF_ITSELF.match(each) and not is_directive(each)
+    )
     for position, sentence in enumerate(said):
         if position or not is_anaphoric(sentence):
             yield in_third_person(cut(sentence))

@@ -139,11 +139,11 @@ BY_AGENT = {
         r"\b(?:deliberately|intentionally|on purpose|by design)\b",
     ),
     "finding": (
-        r"\b(?:pass(?:es|ed)?|work(?:s|ed)|succeed(?:s|ed)|compiles?|builds?|green|clean)\b[^;?!]*,? (?:but|although|even though|except|however)\b",
+        r"\b(?:pass(?:es|ed)?|succeed(?:s|ed)|compiles?|builds?|green)\b[^;?!]*,? (?:but|although|even though|except|however)\b.*\b(?:not|\w+n't|fail\w*|cannot|missing|only|never|skip\w*)\b",
         r"`[^`]+`[^?!]{3,100}(?:, )?(?:while|whereas|unlike)\b[^?!]*`[^?!]*\b(?:only|not|never|no|\w+n't)\b",
         r"\((?P<said>[^()]*\bpre-?existing\b[^()]*)\)",
         r"\b(?:pre-?existing|already) [^?!]*\b(?:fail\w*|errors?|bugs?|broken)\b|\b(?:fail\w*|errors?|bugs?)\b[^?!]*\b(?:pre-?existing|unrelated to (?:this|my|the|our|these) changes?)\b|\bflaky\b",
-        r"^(?:one |an? |the )?(?:other )?(?:important )?(?:notes?|caveats?|limitations?|gotchas?|known issues?|thing to (?:note|know)|heads[- ]up|worth noting|be aware)\b[^?!:]{0,20}:\s+(?P<said>\w.+)",
+        r"^(?:one |an? |the )?(?:other )?(?:important )?(?:caveats?|limitations?|gotchas?|known issues?|thing to (?:note|know)|heads[- ]up|worth noting|be aware)\b[^?!:]{0,20}:\s+(?P<said>\w.+)",
         r"`[^`]+`.*, (?:which means|meaning)\b",
     ),
     "task": (
@@ -184,6 +184,7 @@ VOID = {
         r"^(?:i|we) (?:realized|realised|found out) (?:i|that i|we|it)'?(?:m|re|ve)?\b.*\b(?:forgot|was wrong)\b",
     ),
     "reasoned": (
+        r"^if\b",
         r"\b(?:added|wrote|created) (?:a |the |new )?(?:unit |integration |regression )?tests?\b",
         r"\btemporar",
     ),
@@ -267,7 +268,7 @@ SIGNALS = {
     ),
     "unsure": (
         r"\b(?:i (?:guess|think|bet|suppose|assume|wonder|believe)|seems?|looks like|probably|maybe|perhaps|not sure|curious|wondering|might)\b",
-        r"^(?:tell me|explain|describe|show me|walk me|remind me|what about|how about|see)\b|\blines? \d+",
+        r"^(?:(?:no|ok|just|please|and|so|now)[,.!]?\s+)*(?:tell me|explain|describe|show me|walk me|remind me|what about|how about|see)\b|\blines? \d+",
     ),
     "reverts": (
         r"\b(?:revert(?:ed|ing)?|undid|undone|rolled back|removed|took out|backed out|restored|put back|no longer|cleaned up|deleted|switched back|changed back)\b",
