@@ -344,7 +344,9 @@ def _nearest(label: str, episode: Episode | None, claim: str) -> tuple[Support, 
     if label == _DONE:
         said = tuple(each for each in said if not is_quiet(each))
     nearest = max(said, key=lambda each: len(content_terms(each) & words), default="")
-    alone = len(said) <= _FEW_SENTENCES and (label != _DONE or shows(Signal.REMEDY, nearest))
+    alone = len(said) <= _FEW_SENTENCES and (
+        label != _DONE or shows(Signal.REMEDY, nearest) or content_terms(nearest) & words
+    )
     fits = alone or overlap(content_terms(nearest), words) >= _SHARED
     return (Support(label, nearest),) if nearest and fits else ()
 
