@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from itertools import islice
 
@@ -15,7 +14,8 @@ from agent_memory.domain.history import Role, Turn
 from agent_memory.domain.planning.directives import is_directive
 from agent_memory.values import frozen
 
-_OF_ITSELF = re.compile(r"(?:I|If|Eu|Se)\b(?!/)")
+_OF_ITSELF = ("The agent ", "If ", "Eu ", "Se ")
+"""So begins what says nothing of the matter: what the agent did or will do, and what would be."""
 _LOOKED_AT = 3
 """Turns in which the agent may say what it agrees to: at first it often only goes to look."""
 
@@ -46,7 +46,9 @@ def answer_in(episode: Episode) -> Answer:
         text = turn.text[turn.text.find(rest) :] if turn is spoken[0] and rest else turn.text
         if turn is spoken[0] and not rest:
             text = turn.text[turn.text.find(first) + len(first) :]
-        if says := joined(*islice(_said(text), 3)):
+        if says := joined(
+            *islice((each for each in _said(text) if says_enough(each) and not each.startswith(_OF_ITSELF)), 3)
+        ):
             return Answer(agrees, confirms, says, turn.number)
     return Answer(agrees, confirms)
 
@@ -67,11 +69,7 @@ def is_quiet(sentence: str) -> bool:
 
 def _said(text: str) -> Iterator[str]:
     """An order in the agent's words would be taken for one of the person's, whom the note quotes (P19): it is left out."""
-    said = (
-        each
-        for each in _sentences(text)
-        if says_enough(each, 3) and not is_quiet(each) and not _OF_ITSELF.match(each) and not is_directive(each)
-    )
+    said = (each for each in _sentences(text) if says_enough(each, 2) and not is_quiet(each) and not is_directive(each))
     for position, sentence in enumerate(said):
         if position or not is_anaphoric(sentence):
             yield in_third_person(cut(sentence))
