@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from agent_memory.domain.history import ToolCall
 from agent_memory.domain.planning.origin import Claim, origin_of
 from agent_memory.domain.vocabulary import Importance, Kind, Origin
 from conversations import EDIT, agent, history, notes, tool, user, work_on
@@ -215,3 +216,12 @@ def test_a_title_is_never_broken_off() -> None:
     (note,) = notes(user(said))
     assert note.title == "The summary should list every open order of the customer with its date and its total"
     assert said in note.body
+
+
+def test_an_agent_that_edits_by_its_shell_has_worked_too() -> None:
+    """Codex and others have no other tool."""
+    closing = agent("I kept the old `parse()` because three plugins still import it.")
+    edit = ToolCall("shell", "sed -i s/old/new/ src/cart.py")
+    look = ToolCall("shell", "rg old src/cart.py 2>/dev/null")
+    assert len(notes(user("rename it"), agent("", edit), tool("ok"), closing)) == 1
+    assert notes(user("rename it"), agent("", look), tool("ok"), closing) == ()

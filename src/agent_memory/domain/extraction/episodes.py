@@ -22,6 +22,9 @@ _INJECTED = re.compile(
     re.IGNORECASE,
 )
 _PLAN = re.compile(r"\s*(?:please )?(?:implement|execute|carry out) (?:the following|this) plan\b", re.IGNORECASE)
+_EDITS = re.compile(
+    r"\bapply_patch\b|\b(?:sed|perl) -\w*i|\btee\b|\bwrite_text\b|\bgit (?:mv|apply|revert)\b|[^|&-]>{1,2} ?[\w./~-]+\.\w"
+)
 
 
 @frozen
@@ -46,6 +49,12 @@ class Episode:
     def worked(self) -> bool:
         """Whether the agent used a tool."""
         return any(turn.tool_calls for turn in self.work)
+
+    @property
+    def acted(self) -> bool:
+        """Whether the agent changed something: by a tool that writes, or by a shell's command, as some agents do."""
+        calls = (call for turn in self.work for call in turn.tool_calls)
+        return any(call.writes or _EDITS.search(call.brief) for call in calls)
 
     @property
     def written(self) -> tuple[str, ...]:

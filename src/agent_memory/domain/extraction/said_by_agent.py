@@ -100,7 +100,7 @@ def agent_candidates(episode: Episode, *, open_end: bool) -> Iterator[Candidate]
         yield from islice(_findings(episode, ""), 1)
         return
     said = _sentences(closing)
-    lessons = tuple(_lessons(said, closing, acted=bool(episode.written)))
+    lessons = tuple(_lessons(said, closing, acted=episode.acted))
     yield from lessons
     if not lessons:
         yield from islice(_confirmed(episode, closing, said), MOST_FINDINGS)
@@ -112,7 +112,7 @@ def agent_candidates(episode: Episode, *, open_end: bool) -> Iterator[Candidate]
         open_task = _left_open(statement, closing) if open_end else None
         if open_task:
             yield open_task
-        elif not statement.leads and (episode.written or wraps_up):
+        elif not statement.leads and (episode.acted or wraps_up):
             yield from _found_or_decided(statement, closing)
     yield from _measures(said, closing)
 

@@ -82,7 +82,7 @@ def user_candidates(episode: Episode, before: Episode | None) -> Iterator[Candid
                 cut(answer.says),
                 (episode.asked.number, answer.turn),
                 supports=(*_nearest(_DONE, episode, answer.says), Support("The user had said", f"“{quote}”")),
-                mended=bool(episode.written) and tells_a_present_fault(sentences_of(answer.says)[0]),
+                mended=episode.acted and tells_a_present_fault(sentences_of(answer.says)[0]),
             )
     yield from found
 
@@ -291,7 +291,7 @@ def _statement(said: _Said, hit: Hit, sentence: str) -> Iterator[Candidate]:
     answers = (
         _nearest("Said in answer to", said.before, claim) if sort is Sort.CORRECTION or is_anaphoric(claim) else ()
     )
-    done = said.episode.written and sort in (Sort.WANT, Sort.CORRECTION, Sort.COMPLAINT)
+    done = said.episode.acted and sort in (Sort.WANT, Sort.CORRECTION, Sort.COMPLAINT)
     outcome = _nearest(_DONE, said.episode, claim) if done else ()
     vague = is_anaphoric(claim) or (len(content_terms(claim)) < _FEW_POINTING and _POINTS.search(claim))
     too_long = (
