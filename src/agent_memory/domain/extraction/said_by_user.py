@@ -63,6 +63,7 @@ _POINTS = re.compile(r"(?<!for )\b(?:it|this|that|those|these|them|there|isto|is
 _STANDING = frozenset({Sort.REMEMBER, Sort.PREFERENCE, Sort.CONVENTION})
 _FEW_SENTENCES = 2
 _SHARED = 0.34
+_SAME = 0.6
 
 
 def user_candidates(episode: Episode, before: Episode | None) -> Iterator[Candidate]:
@@ -74,7 +75,9 @@ def user_candidates(episode: Episode, before: Episode | None) -> Iterator[Candid
     if answer.agrees and answer.says and before is not None:
         agreed = Support("The agent agreed", answer.says)
         if found:
-            found[0] = evolve(found[0], supports=(*found[0].supports, agreed), turns=(*found[0].turns, answer.turn))
+            terms = content_terms(agreed.text)
+            others = (each for each in found[0].supports if overlap(content_terms(each.text), terms) < _SAME)
+            found[0] = evolve(found[0], supports=(*others, agreed), turns=(*found[0].turns, answer.turn))
         elif _is_of(episode.asked, answer.says) and (quote := _quoted_whole(episode.asked)):
             yield Candidate(
                 Sort.LESSON,
