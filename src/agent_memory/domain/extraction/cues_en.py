@@ -252,6 +252,7 @@ SIGNALS = {
         r"^(?:(?:ok|okay|great|perfect|nice|cool|thanks|thank you|good|awesome|lgtm|now|please|can you|could you|and|let's|yes)[,.!]?\s*)*(?:(?:create|make|open|use|switch to|on|into|in) (?:a |an |the )?(?:new |separate |draft )*(?:branch|pr|pull request)|commit|push|merge|pr\b|ship it|thanks|thank you|$)",
     ),
     "reported": (
+        r"\b(?:address|evaluate|consider|review|tell me about|thoughts on|look at) (?:this|these|those|the following|this one|number|#?\d+)\b[^:]{0,40}:",
         r"\b(?:feedback|review|comments?|errors?|output|logs?|messages?|trace|says|said|wrote|writes|reported|reports|following|used to be|e-?mail|issue|ticket|docs?|documentation|spec|article|quote|prompt|result|readme|getting|got|stack trace|warning)\b[^:]{0,40}:$",
     ),
     "about-text": (
