@@ -2,7 +2,7 @@
 
     python -m bench.extraction [--data DIR] [--show] [--command COMMAND | --notes FILE]
 
-Measured on the annotated Claude Code sessions is the built-in agent; with `--command` the notes that `memory consolidate`
+Measured on the annotated sessions of all harnesses is the built-in agent; with `--command` the notes that `memory consolidate`
 writes with that `llm.command`, in a throw-away home; with `--notes` notes that were written elsewhere: a JSON object from
 a session's file (as the gold data names it) to a list of {"title", "body"}.
 
@@ -29,16 +29,24 @@ from attrs import frozen
 from returns.result import Success
 
 from agent_memory.adapters.agent.builtin_agent import BuiltinAgent
+from agent_memory.adapters.agent.child_process import Finished
 from agent_memory.adapters.harness.claude_code import ClaudeCodeSessions
+from agent_memory.adapters.harness.codex import CodexSessions
+from agent_memory.adapters.harness.copilot import CopilotSessions
+from agent_memory.adapters.harness.gemini import GeminiSessions
+from agent_memory.adapters.harness.opencode import OpencodeSessions
+from agent_memory.adapters.harness.pi import PiSessions
 from agent_memory.adapters.harness.transcript_roots import TranscriptRoots
 from agent_memory.domain.agent_request import SessionRequest
 from agent_memory.domain.history import History
-from agent_memory.domain.inbox_entry import InboxEntry, SessionFile
+from agent_memory.domain.inbox_entry import InboxEntry, SessionFile, SessionMethod, retrieval_of
 from agent_memory.domain.planning.salience import is_negated
 from agent_memory.domain.planning.statements import statements
 from agent_memory.domain.results import sealed
 from agent_memory.domain.text.terms import content_terms, coverage
+from agent_memory.domain.transcripts.redacted_history import redact_history
 from agent_memory.domain.vocabulary import Harness
+from agent_memory.ports import HistorySource
 
 FOUND = 0.28
 KEPT = 0.6
@@ -91,7 +99,7 @@ class Score:
 
 
 def gold_of(path: Path) -> tuple[Gold, ...]:
-    """The annotated sessions of `data/gold-notes.json`."""
+    """The annotated sessions of one of `data/gold-notes*.json`."""
     document = json.loads(path.read_text("utf-8"))
     return tuple(
         Gold(
@@ -177,14 +185,33 @@ def notes_in(entries: Iterable[Mapping[str, Any]]) -> tuple[Note, ...]:
     return tuple(Note(entry["title"], entry["body"]) for entry in entries)
 
 
-def claude_code_history(path: Path) -> History | None:
-    """The history of a transcript; None where it cannot be read."""
-    ids = re.findall(r'"sessionId":\s*"([^"]+)"', path.read_text("utf-8", "replace"))
-    session_id = max(set(ids), key=ids.count, default=path.stem)
-    entry = InboxEntry(0, Harness.CLAUDE_CODE, SessionFile("claude-code-session", session_id, str(path)))
-    match sealed(ClaudeCodeSessions(TranscriptRoots(roots=(str(path.parent),))).fetch(entry, None)):
+_SOURCES: Mapping[str, tuple[Harness, SessionMethod, Callable[[TranscriptRoots], HistorySource], str]] = {
+    "claude-code": (Harness.CLAUDE_CODE, "claude-code-session", ClaudeCodeSessions, r'"sessionId":\s*"([^"]+)"'),
+    "codex": (Harness.CODEX, "codex-session", CodexSessions, r'"id":\s*"([0-9a-f-]{36})"'),
+    "copilot-cli": (Harness.COPILOT, "copilot-session", CopilotSessions, r'"sessionId":\s*"([^"]+)"'),
+    "gemini-cli": (Harness.GEMINI, "gemini-session", GeminiSessions, r'"sessionId":\s*"([^"]+)"'),
+    "pi": (Harness.PI, "pi-session", PiSessions, r'"type":\s*"session"[^\n]*?"id":\s*"([^"]+)"'),
+}
+"""By the gold data's name of the harness; the pattern finds the session's id in its transcript."""
+
+
+def history_of(path: Path, harness: str) -> History | None:
+    """The redacted history of a transcript; None where it cannot be read."""
+    roots, text = TranscriptRoots(roots=(str(path.parent),)), path.read_text("utf-8", "replace")
+    if harness == "opencode":
+        answer = Finished(0, path.read_bytes(), b"", timed_out=False, stdout_capped=False, stdin_taken=True)
+        retrieval = retrieval_of(Harness.OPENCODE, json.loads(text)["info"]["id"])
+        assert retrieval is not None
+        source: HistorySource = OpencodeSessions(roots, lambda argv, cwd: Success(answer))
+        entry = InboxEntry(0, Harness.OPENCODE, retrieval)
+    else:
+        name, method, opened, pattern = _SOURCES[harness]
+        ids = re.findall(pattern, text)
+        session_id = max(set(ids), key=ids.count, default=path.stem)
+        source, entry = opened(roots), InboxEntry(0, name, SessionFile(method, session_id, str(path)))
+    match sealed(source.fetch(entry, None)):
         case Success(history):
-            return history
+            return redact_history(history)
         case _:
             return None
 
@@ -235,18 +262,19 @@ def shown(score: Score) -> str:
 def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="Score extraction against hand-made gold notes.")
     parser.add_argument(
-        "--data", type=Path, default=DEFAULT_DATA, help="directory with data/gold-notes.json and fixtures/"
+        "--data", type=Path, default=DEFAULT_DATA, help="directory with data/gold-notes*.json and fixtures/"
     )
     measured = parser.add_mutually_exclusive_group()
     measured.add_argument("--command", help="measure what consolidate writes with this llm.command")
     measured.add_argument("--notes", type=Path, help="JSON file of another agent's notes, by session file")
     parser.add_argument("--show", action="store_true", help="print the notes beside the gold notes")
     arguments = parser.parse_args(argv)
-    gold_path = arguments.data / "data" / "gold-notes.json"
-    if not gold_path.is_file():
-        print(f"skipped: there is no {gold_path}", file=sys.stderr)
+    gold_paths = sorted((arguments.data / "data").glob("gold-notes*.json"))
+    if not gold_paths:
+        print(f"skipped: there is no {arguments.data / 'data'}/gold-notes.json", file=sys.stderr)
         return 0
-    scores = list(_scores(gold_of(gold_path), arguments.data, arguments.notes, arguments.command))
+    golds = [gold for path in gold_paths for gold in gold_of(path)]
+    scores = list(_scores(golds, arguments.data, arguments.notes, arguments.command))
     if arguments.show:
         print("\n".join(shown(score) for score in scores), end="\n\n")
     print(table(scores))
@@ -259,8 +287,10 @@ def _scores(golds: Iterable[Gold], data: Path, notes_path: Path | None, command:
         yield from (scored(gold, notes_in(written[gold.file])) for gold in golds if gold.file in written)
         return
     for gold in golds:
-        if gold.harness == "claude-code" and (history := claude_code_history(data / gold.file)):
-            path = data / gold.file
+        path = next((data / "fixtures").rglob(Path(gold.file).name), None)
+        if path is None or (command and gold.harness != "claude-code"):
+            continue
+        if history := history_of(path, gold.harness):
             yield scored(gold, command_notes(command, history, path) if command else built_in_notes(history, path))
 
 

@@ -77,7 +77,7 @@ def test_runs_tell_where_the_inbox_no_longer_does() -> None:
     )
     one = trace(runs=(seen,))
     assert one.state == "processed"
-    assert facts_in_words(one) == ("2026-02-13 16:26 UTC: nothing in it was worth keeping: idle talk (run 4dbfbe)",)
+    assert facts_in_words(one) == ("2026-02-13 16:26 UTC: nothing of it was kept: idle talk (run 4dbfbe)",)
     assert dropped_of(one) == ("x",)
 
 

@@ -26,7 +26,10 @@ def test_what_the_agent_says_is_left_to_do_is_a_task_at_the_end_of_the_session(c
     last = work_on("The cart total is wrong for guests.", closing)
     (note,) = notes(*last)
     assert note.kind is Kind.TASK
-    assert notes(*last, user("thanks a lot"), agent("You are welcome.")) == ()
+    for wrapped_up in ("thanks a lot", "commit this please", "ok, create a branch and push it"):
+        (still,) = notes(*last, user(wrapped_up), agent("Done."))
+        assert still.title == note.title
+    assert notes(*last, *work_on("Then do that now.", "Done, all of it.")) == ()
 
 
 @pytest.mark.parametrize(

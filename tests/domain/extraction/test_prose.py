@@ -80,7 +80,7 @@ def test_sentences_end_at_points_that_end_something() -> None:
 
 def test_a_cut_ends_at_a_clause_and_leaves_nothing_open() -> None:
     assert cut("The key was the day in UTC, and the harbour is far ahead of it", 40) == "The key was the day in UTC"
-    assert cut("Use `one` and then `another long name` here", 30) == "Use `one`"
+    assert cut("Use `one` and then `another long name` here", 30) == "Use `one` …"
     assert cut("short") == "short"
 
 

@@ -66,7 +66,7 @@ def test_a_finding_during_the_work_counts_when_the_closing_words_confirm_it() ->
     confirmed = agent("Done. I set `max_age` to one day so that a `Session` expires.")
     elsewhere = agent("Done. I moved the banner below the header.")
     (note, *_) = notes(user("Sessions stay open."), found, tool("ok"), confirmed)
-    assert note.title == "The default `max_age` is 0, which means that `Session` never expires"
+    assert note.title == "The default `max_age` is 0, which means that `Session` never expires (dealt with since)"
     assert note.turns == (2, 4)
     assert notes(user("Sessions stay open."), found, tool("ok"), elsewhere) == ()
 

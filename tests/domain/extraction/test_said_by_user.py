@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agent_memory.domain.extraction.compose import headline
-from agent_memory.domain.extraction.said_by_user import without_politeness
+from agent_memory.domain.extraction.statements import without_politeness
 from agent_memory.domain.vocabulary import Importance, Kind
 from conversations import agent, learnt, notes, tool, user, work_on
 

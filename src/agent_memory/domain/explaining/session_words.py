@@ -13,7 +13,7 @@ from agent_memory.domain.run_log import short_id
 _MOST_OUTCOMES = 10
 _VERDICTS: Mapping[str, str] = {
     "written": "notes were made of it",
-    "skipped": "nothing in it was worth keeping",
+    "skipped": "nothing of it was kept",
     "unchanged": "it held nothing new since the time before",
     "refused": "the agent's answer was refused",
     "unavailable": "its transcript was not there",
@@ -51,7 +51,7 @@ def facts_in_words(trace: SessionTrace) -> tuple[str, ...]:
 
 
 def outcome_in_words(at_ms: int, verdict: str, reason: str, run_id: str) -> str:
-    """`2026-02-13 14:30 UTC: nothing in it was worth keeping: … (run 4dbfbe)`."""
+    """`2026-02-13 14:30 UTC: nothing of it was kept: … (run 4dbfbe)`."""
     why = f": {reason.rstrip('.')}" if reason else ""
     return f"{instant(at_ms)}: {_VERDICTS.get(verdict, verdict)}{why} (run {short_id(run_id)})"
 

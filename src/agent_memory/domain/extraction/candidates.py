@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
-from itertools import chain
 
 from agent_memory.domain.extraction.cue import Sort
 from agent_memory.domain.extraction.overlap import in_words, overlap, says_all_of
@@ -41,7 +41,7 @@ class Candidate:
     sort: Sort
     by: Role
     claim: str
-    """What it says, one line, 15 to 300 characters."""
+    """What it says, one line, whole sentences or clauses of 15 to 300 characters."""
     turns: tuple[int, ...]
     quote: str = ""
     """The speaker's words around the claim, lines kept; the claim itself where empty."""
@@ -52,10 +52,12 @@ class Candidate:
     """Whether the person says that they take back something they said."""
     files: tuple[str, ...] = ()
     """The files that were changed in its episode."""
+    mended: bool = False
+    """Whether what it tells was mended since: its title says so."""
 
     @property
     def text(self) -> str:
-        return " ".join(chain((self.claim,), (support.text for support in self.supports)))
+        return " ".join((self.claim, self.quote, *(support.text for support in self.supports)))
 
 
 def settled(candidates: Iterable[Candidate]) -> tuple[Candidate, ...]:
@@ -66,7 +68,8 @@ def settled(candidates: Iterable[Candidate]) -> tuple[Candidate, ...]:
     same words: a number, a weekday or an `off` makes another fact.
     """
     ordered = sorted(candidates, key=lambda candidate: candidate.turns[-1])
-    return _capped(_without_repeats(_without_rejected([one for one in ordered if _REDACTED not in one.claim])))
+    legible = [one for one in ordered if _REDACTED not in f"{one.claim} {one.quote}"]
+    return _capped(_without_repeats(_without_rejected(legible)))
 
 
 def _without_rejected(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
@@ -125,24 +128,19 @@ def _say_the_same(stronger: Candidate, weaker: Candidate) -> bool:
     first, second = content_terms(stronger.claim), content_terms(weaker.claim)
     if min(len(first), len(second)) < 3:
         return False
-    if _tells(stronger, second):
+    if any(coverage(second, content_terms(support.text)) >= _TOLD for support in stronger.supports):
         return True
     both_lessons = stronger.sort is weaker.sort is Sort.LESSON
     enough = _SAME_ACROSS if stronger.by is not weaker.by else _SAME_LESSON if both_lessons else _SAME
     return overlap(first, second) >= enough and not lost_salience(weaker.claim, stronger.text)
 
 
-def _tells(candidate: Candidate, said: frozenset[str]) -> bool:
-    """Whether a second statement of a candidate already says what the agent said in another."""
-    return any(coverage(said, content_terms(support.text)) >= _TOLD for support in candidate.supports)
-
-
 def _capped(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
     """At most ten of a sort, the latest ones; of all together, the strongest ones."""
-    counts: dict[Sort, int] = {}
+    counts: Counter[Sort] = Counter()
     kept: list[Candidate] = []
     for candidate in reversed(candidates):
-        counts[candidate.sort] = counts.get(candidate.sort, 0) + 1
+        counts[candidate.sort] += 1
         if counts[candidate.sort] <= MAX_PER_SORT:
             kept.append(candidate)
     kept.reverse()

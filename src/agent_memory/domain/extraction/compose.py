@@ -8,7 +8,7 @@ from agent_memory.domain.change_set import ProposedEntry
 from agent_memory.domain.extraction.candidates import Candidate
 from agent_memory.domain.extraction.cue import Sort
 from agent_memory.domain.extraction.sentences import sentences_of
-from agent_memory.domain.extraction.statements import capitalised, cut
+from agent_memory.domain.extraction.statements import LONGEST_TITLE_CHARS, capitalised, clause, cut, is_anaphoric
 from agent_memory.domain.extraction.topics import tags_of
 from agent_memory.domain.history import Role
 from agent_memory.domain.text.plain_text import clean_text
@@ -24,12 +24,13 @@ _KINDS = {
     Sort.CORRECTION: Kind.DECISION,
     Sort.PREFERENCE: Kind.PREFERENCE,
     Sort.CONVENTION: Kind.CONVENTION,
+    Sort.ROUTINE: Kind.PREFERENCE,
     Sort.DECISION: Kind.DECISION,
     Sort.WANT: Kind.DECISION,
     Sort.COMPLAINT: Kind.PREFERENCE,
     Sort.LESSON: Kind.LESSON,
     Sort.REASONED: Kind.DECISION,
-    Sort.MEASURE: Kind.FACT,
+    Sort.FINDING: Kind.FACT,
     Sort.TASK: Kind.TASK,
 }
 # No lead says what anybody must do or wants done: the note is an order only where the person's own words are one.
@@ -38,13 +39,17 @@ _LEADS = {
     Sort.CORRECTION: "The user corrected the agent:",
     Sort.PREFERENCE: "A preference, in the user's words:",
     Sort.CONVENTION: "A convention here, in the user's words:",
+    Sort.ROUTINE: "Said once, in the user's words:",
     Sort.DECISION: "Decided by the user:",
     Sort.WANT: "How it is meant to be, in the user's words:",
     Sort.COMPLAINT: "The user found fault with it:",
     Sort.LESSON: "What the user found out:",
+    Sort.FINDING: "What is so here, in the user's words:",
     Sort.TASK: "Left to do, in the user's words:",
 }
-_IMPORTANCE = {Sort.REMEMBER: Importance.HIGH, Sort.REASONED: Importance.LOW, Sort.MEASURE: Importance.LOW}
+_IMPORTANCE = {Sort.REMEMBER: Importance.HIGH} | dict.fromkeys(
+    (Sort.ROUTINE, Sort.REASONED, Sort.FINDING), Importance.LOW
+)
 _STANDING = re.compile(
     r"\b(?:always|never|every time|whenever|from now on|going forward|sempre|nunca|a partir de agora|de agora em diante)\b",
     re.IGNORECASE,
@@ -54,16 +59,23 @@ _EVERYWHERE = re.compile(
     r"|\bem tod[oa]s os (?:meus )?proje[c]?tos\b",
     re.IGNORECASE,
 )
-_ASIDE = re.compile(r"\s\((?![^()]*`--)[^()]{16,200}\)(?!\s*=)")
+_ASIDE = re.compile(
+    r"\s\((?![^()]*(?:`--|\b(?:pre-existing|not|only|never|but|except|fails?)\b))[^()]{16,200}\)(?!\s*=)"
+)
+_IN_BRACKETS = re.compile(r"^\(([^()]*)\)$")
 _PREAMBLE = re.compile(
-    r"^(?:so|and|but|also|actually|in fact|well|yes|please|just|that|na verdade|por favor|e|mas|que)[,:]?\s+"
+    r"^(?:so|and|but|also|actually|in fact|well|yes|please|just|that|then|na verdade|por favor|e|mas|que)[,:]?\s+"
+    r"|^the user is (?:absolutely )?right[\s,.:;–—-]+|^the agent (?:would|recommends?|suggests?|proposes?) (?=[a-z])|^\[Image #\d+\]\s*"
+    r"|^(?:no|nope|nah|não)[,:;–—-]\s*|^hm+[,.]?\s+"
+    r"|^(?:(?:but )?(?:that's|that is|this is|it's) (?:wrong|incorrect|not (?:right|correct|true)))[,.:;–—-]\s*"
+    r"|^(?:stop|wait|hold on|one moment)(?: for a (?:second|moment|minute))?[,.:;–—-]\s*"
     r"|^(?:from now on|going forward|in (?:the )?future|a partir de agora|de agora em diante|daqui em diante)[,:]?\s+"
     r"|^(?:the |o |a )?(?:root cause|(?:actual |real |underlying )?(?:problem|issue|bug|cause|culprit|reason)|causa raiz|problema|erro|causa)"
-    r" (?:was|is|era|foi)(?: that| que)?[,:]?\s+"
+    r" (?:was|is|era|foi) (?:that|que)[,:]?\s+"
     r"|^(?:it )?turn(?:s|ed) out(?: that)?[,:]?\s+|^(?:afinal|acontece que)[,:]?\s+"
-    r"|^(?:we|i)(?:'ve| have)? (?:decided|agreed)(?: that| to)?(?! on\b)\s+|^(?:decidimos|decidi)(?: que)?\s+"
+    r"|^(?:we|i)(?:'ve| have)? (?:decided|agreed)(?: that| to)?(?! (?:on|against|for)\b)\s+|^(?:decidimos|decidi)(?: que)?\s+"
     r"|^(?:let's|lets|let us|vamos) (?:just )?(?=[a-z])"
-    r"|^(?:i|we) (?:really |just |only |do )+(?:want|need) (?:to )?|^(?:we|i) (?:still )?(?:need|have) to (?=[a-z])"
+    r"|^(?:i|we) (?:really |just |only |do |also )+(?:want|need) (?:to )?|^(?:we|i) (?:still )?(?:need|have) to (?=[a-z])"
     r"|^(?:eu )?(?:só|apenas) quero\s+",
     re.IGNORECASE,
 )
@@ -81,12 +93,19 @@ _TAKES_TO = re.compile(
 """Before these `to` leads on to no act of theirs: `the ability to resume`, `moved to main`."""
 
 
-def composed(candidate: Candidate, asked: str, files: tuple[str, ...] = ()) -> ProposedEntry:
-    """The note. `asked` is what the person had asked for, for the notes that do not say it themselves."""
+def composed(candidate: Candidate, asked: str, files: tuple[str, ...] = ()) -> ProposedEntry | None:
+    """The note; None where nothing in the claim makes a whole title. `asked` is what the person had asked for, for the
+    notes that do not say it themselves."""
     title = headline(candidate.claim)
+    if not title:
+        return None
     text = f"{candidate.text} {candidate.quote}"
     return ProposedEntry(
-        title=title,
+        title=f"{title} (dealt with since)"
+        if candidate.mended
+        else f"Said once: {title}"
+        if candidate.sort is Sort.ROUTINE
+        else title,
         description=_description(candidate, title),
         body=_body(candidate, asked),
         kind=_kind(candidate),
@@ -99,14 +118,18 @@ def composed(candidate: Candidate, asked: str, files: tuple[str, ...] = ()) -> P
 
 
 def headline(claim: str) -> str:
-    """A title that says the thing: the claim without its lead-in, without asides, at most 110 characters."""
-    first = next(iter(sentences_of(claim)), claim)
-    text = first if MIN_TITLE_CHARS <= len(first) <= TITLE_CHARS else claim
-    text = text if len(text) <= TITLE_CHARS else _ASIDE.sub("", text)
+    """A title that says the thing: the claim's first sentence or its whole clauses, without lead-in and asides; empty where
+    it would have to be broken off."""
+    sentences = sentences_of(claim)
+    first = sentences[0] if sentences else claim
+    text = first if len(first) >= MIN_TITLE_CHARS or len(sentences) < 2 else f"{first} {sentences[1]}"
     text = _WANTED.sub(_as_it_should_be, text)
-    while (found := _PREAMBLE.match(text)) and len(text) - found.end() >= 12:
+    while (found := _PREAMBLE.match(text)) and len(text) - found.end() >= 12 and not is_anaphoric(text[found.end() :]):
         text = text[found.end() :]
-    return capitalised(cut(text, TITLE_CHARS).rstrip(" .!,;:"))
+    text = text if len(text) <= TITLE_CHARS else _ASIDE.sub("", text)
+    is_list = ": " in text and "; " in text
+    whole = ("" if is_list else clause(text, TITLE_CHARS)) or clause(text, LONGEST_TITLE_CHARS)
+    return "" if whole.endswith("…") else capitalised(_IN_BRACKETS.sub(r"\1", whole).rstrip(" .!,;:"))
 
 
 def _as_it_should_be(found: re.Match[str]) -> str:
@@ -117,9 +140,7 @@ def _as_it_should_be(found: re.Match[str]) -> str:
 
 
 def _kind(candidate: Candidate) -> Kind:
-    if candidate.sort is Sort.REMEMBER and _STANDING.search(candidate.claim):
-        return Kind.PREFERENCE
-    if candidate.sort is Sort.CORRECTION and _STANDING.search(candidate.claim):
+    if candidate.sort in (Sort.REMEMBER, Sort.CORRECTION) and _STANDING.search(candidate.claim):
         return Kind.PREFERENCE
     return _KINDS[candidate.sort]
 
@@ -142,7 +163,11 @@ def _body(candidate: Candidate, asked: str) -> str:
 
 def _main_part(candidate: Candidate) -> str:
     if candidate.by is not Role.USER:
-        return candidate.claim
+        return (
+            candidate.claim
+            if candidate.sort is Sort.TASK and candidate.supports
+            else candidate.quote or candidate.claim
+        )
     quoted = "\n".join(f"> {line}".rstrip() for line in (candidate.quote or candidate.claim).split("\n"))
     chosen = (
         f"{candidate.claim}\n\n" if candidate.claim not in candidate.quote and candidate.sort is Sort.DECISION else ""

@@ -1,97 +1,114 @@
-"""A cue: wording that shows what a sentence is for."""
+"""Cues: wording that shows what a sentence is for. The wording is data (`cues_en`, `cues_pt`, `cues_other`); this reads it."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
 
+from agent_memory.domain.extraction import cues_en, cues_other, cues_pt
 from agent_memory.values import frozen
 
 
 class Sort(StrEnum):
     """What a sentence with the cue is. Declared from the strongest to the weakest: among equals the stronger one stays."""
 
-    REMEMBER = "remember"
-    """The person asks that it be remembered."""
-    CORRECTION = "correction"
-    """The person corrects what the agent said or did."""
-    PREFERENCE = "preference"
-    """The person says how they want work to be done."""
-    CONVENTION = "convention"
-    """The person says how it is done here."""
-    DECISION = "decision"
-    """Somebody decided."""
-    WANT = "want"
-    """The person says how the thing itself should behave."""
-    COMPLAINT = "complaint"
-    """The person finds fault with the shape of the work (repetition, clutter)."""
-    LESSON = "lesson"
-    """What was wrong, and what mended it."""
-    REASONED = "reasoned"
-    """The agent did something for a reason that it gives."""
-    MEASURE = "measure"
-    """The agent compared two measurements."""
-    TASK = "task"
-    """Something is left to be done."""
+    REMEMBER = "remember"  # the person asks that it be remembered
+    CORRECTION = "correction"  # the person corrects what the agent said or did
+    PREFERENCE = "preference"  # the person says how they want work to be done
+    CONVENTION = "convention"  # the person says how it is done here
+    ROUTINE = "routine"  # the person names a step of their routine as part of a request: `…, then run make lint`
+    DECISION = "decision"  # somebody decided
+    WANT = "want"  # the person says how the thing itself should behave
+    COMPLAINT = "complaint"  # the person finds fault with the shape of the work (repetition, clutter)
+    LESSON = "lesson"  # what was wrong, and what mended it
+    REASONED = "reasoned"  # the agent did something, or left it, for a reason that it gives
+    FINDING = "finding"  # the agent says what is so here: a contrast, a measurement, a check that does not prove enough
+    TASK = "task"  # something is left to be done
 
 
 class Signal(StrEnum):
     """What a cue shows without making a note by itself."""
 
-    ANNOUNCES = "announces"
-    """The finding comes in what follows: `Found it!`"""
-    REMEDY = "remedy"
-    """How it was mended."""
-    HEDGE = "hedge"
-    """A guess."""
-    NARRATION = "narration"
-    """The agent tells what it does next."""
-    MOMENTARY = "momentary"
-    """A state that holds now and says nothing later: tests pass."""
-    OBJECTION = "objection"
-    """The person rejects what the agent just said or did."""
-    WITHDRAWN = "withdrawn"
-    """The person takes back what they said."""
-    REPORTED = "reported"
-    """What follows are the words of somebody else, or of a machine."""
-    REASON = "reason"
-    """A reason is given."""
-
-
-@frozen
-class Cue:
-    """A pattern and what it shows. Where the pattern has a group `said`, that is the statement proper."""
-
-    shows: Sort | Signal
-    pattern: re.Pattern[str]
+    ANNOUNCES = "announces"  # the finding comes in what follows, or in the same sentence: `Found it!`, `The issue is …`
+    REMEDY = "remedy"  # how it was mended
+    HEDGE = "hedge"  # a guess, or a thing to be tried
+    NARRATION = "narration"  # the agent tells what it does next
+    MOMENTARY = "momentary"  # a state that holds now and says nothing later: tests pass
+    OBJECTION = "objection"  # the person rejects what the agent just said or did
+    WITHDRAWN = "withdrawn"  # the person takes back what they said, or has what was done undone
+    WRAPS_UP = "wraps-up"  # the person has what was done committed or thanks for it: what was open stays so
+    REPORTED = "reported"  # what follows are the words of somebody else, or of a machine
+    ABOUT_TEXT = "about-text"  # what follows is to be read, judged or reworded: it is not what the person wants
+    CONCEDES = "concedes"  # the agent says that the person is right
+    CHANGELOG = "changelog"  # the agent lists what it changed
+    UNSURE = "unsure"  # the person guesses, wonders or asks to be told
+    REVERTS = "reverts"  # what was there before is there again, or what was added is gone
+    PASSING = "passing"  # it holds for now, or for this once
 
 
 @frozen
 class Hit:
     """A cue found in a sentence, and what the sentence says without it."""
 
-    shows: Sort | Signal
+    shows: Sort
     said: str
-    rest: str
-    """What follows the cue's own words."""
 
 
-def cue(shows: Sort | Signal, *patterns: str) -> tuple[Cue, ...]:
-    """Cues that show the same thing. Upper and lower case are the same."""
-    return tuple(Cue(shows, re.compile(pattern, re.IGNORECASE)) for pattern in patterns)
+Patterns = tuple[re.Pattern[str], ...]
 
 
-def first_hit(cues: Iterable[Cue], sentence: str) -> Hit | None:
-    """The first cue of some that is in the sentence."""
-    for candidate in cues:
-        found = candidate.pattern.search(sentence)
-        if found:
-            said = found.groupdict().get("said")
-            return Hit(candidate.shows, (said or sentence).strip(), sentence[found.end() :].strip(" :,–—-"))
-    return None
+def _compiled(*tables: Mapping[str, Iterable[str]]) -> dict[str, Patterns]:
+    names = dict.fromkeys(name for table in tables for name in table)
+    return {name: tuple(_pattern(each) for table in tables for each in table.get(name, ())) for name in names}
 
 
-def shows(cues: Iterable[Cue], sentence: str) -> bool:
-    """Whether any of some cues is in the sentence."""
-    return any(candidate.pattern.search(sentence) for candidate in cues)
+def _pattern(text: str) -> re.Pattern[str]:
+    return re.compile(_LEAD.sub(lambda lead: _LEADS[lead[1]], text), re.IGNORECASE)
+
+
+_LEAD = re.compile(r"(?<!\?P)<([a-z]+)>")
+_LEADS = cues_en.LEADS | cues_pt.LEADS
+"""What several patterns begin with, by the name that stands for it in them."""
+_BY_USER = _compiled(cues_en.BY_USER, cues_pt.BY_USER, cues_other.BY_USER)
+_BY_AGENT = _compiled(cues_en.BY_AGENT, cues_pt.BY_AGENT)
+_VOID = _compiled(cues_en.VOID, cues_pt.VOID)
+_SIGNALS = _compiled(cues_en.SIGNALS, cues_pt.SIGNALS)
+_SECTIONS = _compiled(cues_en.SECTIONS, cues_pt.SECTIONS)
+
+
+def user_hits(sentence: str) -> tuple[Hit, ...]:
+    """What a sentence of the person's may be, the strongest first."""
+    return _hits(_BY_USER, sentence)
+
+
+def agent_hits(sentence: str) -> tuple[Hit, ...]:
+    """The same of the agent's."""
+    return _hits(_BY_AGENT, sentence)
+
+
+def shows(signal: Signal, sentence: str) -> bool:
+    """Whether the signal is in the sentence."""
+    return any(pattern.search(sentence) for pattern in _SIGNALS.get(signal, ()))
+
+
+def without(signal: Signal, sentence: str) -> str:
+    """The sentence without the wording of the signal at its beginning."""
+    found = next((found for pattern in _SIGNALS[signal] if (found := pattern.match(sentence))), None)
+    return sentence[found.end() :].lstrip(" ,.;:!–—-") if found else sentence
+
+
+def sort_of_section(heading: str) -> Sort | None:
+    """What the items under a heading of the person's are (`Requirements`, `Findings`), if the heading says it."""
+    return next((Sort(name) for name, patterns in _SECTIONS.items() if any(p.match(heading) for p in patterns)), None)
+
+
+def _hits(cues: Mapping[str, Patterns], sentence: str) -> tuple[Hit, ...]:
+    return tuple(hit for sort in Sort if (hit := _hit(sort, cues.get(sort, ()), sentence)))
+
+
+def _hit(sort: Sort, patterns: Patterns, sentence: str) -> Hit | None:
+    found = next((found for pattern in patterns if (found := pattern.search(sentence))), None)
+    if found is None or any(pattern.search(sentence) for pattern in _VOID.get(sort, ())):
+        return None
+    return Hit(sort, (found.groupdict().get("said") or sentence).strip())

@@ -1,159 +1,235 @@
-"""English cues. Each pattern is matched against one sentence of prose."""
+"""English cues: patterns by what they show, each matched against one sentence of prose. `VOID`: with such wording it is not."""
 
 from __future__ import annotations
 
-from agent_memory.domain.extraction.cue import Signal, Sort, cue
-
-_START = r"^(?:(?:and|but|so|ok(?:ay)?|also|well|yes|yeah|hm+|hey|oh|btw|by the way|one more thing|please|right|sorry|wait|actually|correction|i was wrong|my mistake)[,:!.]?\s+)*"
-_THEN = r"(?:^|[,;:–—-]\s+(?:and\s+|but\s+|so\s+)?(?:please\s+)?|\band\s+|\bbut\s+|\bplease\s+)"
-_SHAPE = (
-    r"\b(?:code|logic|functions?|methods?|classes|implementations?|tests?|messages?|errors?|strings?|branch(?:es)?|blocks?"
-    r"|components?|styles?|markup|definitions?|constants?|queries|types?|config\w*|comments?|conditions?|templates?)\b"
+_ACT = (
+    r"(?:use|add|put|write|commit|push|touch|edit|change|mock|create|delete|install|upgrade|rename|format|rebase|squash|amend"
+    r"|import|introduce|skip|assume|invent|guess|explain|apologi[sz]e|summari[sz]e|ask|mention|include|hard-?code|swallow|catch|log|print|leave)"
 )
+_ONE = r"(?:the|this|that|these|those|it|them|my|your|our|his|her|their|a|an|anything|yet)\b"
+"""Before the name of one thing: an order about it is a request and no rule."""
+_COMMAND = r"(?:the )?`?(?:npm|pnpm|yarn|bun|npx|make|just|cargo|go|uv|uvx|poetry|pytest|tox|nox|mise|gradle|\./\w+|mvn|ruff|docker|bazel|task|rake|bundle|composer|dotnet|mix|deno|nix)\b`?"
 
-BY_USER = (
-    *cue(
-        Sort.REMEMBER,
-        _START
-        + r"(?:please |always |do )?remember(?:,|:|\s+this[:,]?|\s+that\b|\s+to\b(?=.*\b(?:always|every|before|after|when|next time)\b))\s*(?P<said>.+)",
-        r"\b(?:please|should|must|to|can you|could you) remember (?:that|this[:,]?|for next time[:,]?)\s*(?P<said>.+)",
-        _START
-        + r"(?:for (?:the )?future(?: reference)?|for next time|for the record|note to self|note for later|fyi for (?:the )?future)[,:]\s*(?P<said>.+)",
-        _START
-        + r"(?:(?:please )?(?:make a note|take note|note down|keep (?:it )?in mind|bear in mind|don't (?:ever )?forget|do not forget|never forget))(?:\s+that|\s+this)?[:,]?\s+(?P<said>.+)",
-        _START
-        + r"(?:please )?(?:save|add|put|store|write) (?:this|that|it)?\s*(?:in|to|into) (?:your |the )?memory[:,]?\s*(?:that )?(?P<said>.+)",
-        _THEN + r"(?P<said>(?:from now on|going forward|in (?:the )?future|from here on(?: out)?|henceforth)\b.+)",
+LEADS = {
+    "starten": r"^(?:(?:and|but|so|ok(?:ay)?|also|well|yes|yeah|hm+|hey|oh|btw|by the way|one more thing|please|right|sorry|wait|actually|correction|i was wrong|my mistake|just|fyi)[,:!.]?\s+)*",
+    "thenen": r"(?:^|[,;:–—-]\s+(?:and\s+|but\s+|so\s+)?(?:please\s+)?|\band\s+|\bbut\s+|\bplease\s+)",
+    "shape": (
+        r"\b(?:code|logic|functions?|methods?|classes|implementations?|tests?|messages?|errors?|strings?|branch(?:es)?|blocks?"
+        r"|components?|styles?|markup|definitions?|constants?|queries|types?|config\w*|comments?|conditions?|templates?)\b"
     ),
-    *cue(
-        Sort.CORRECTION,
+}
+
+BY_USER = {
+    "remember": (
+        r"<starten>(?:please |always |do )?remember(?:,|:|\s+this[:,]?|\s+that\b|\s+to\b(?=.*\b(?:always|every|before|after|when|next time)\b))\s*(?P<said>.+)",
+        r"\b(?:please|should|must|to|can you|could you|you) remember (?:that|this[:,]?|for next time[:,]?|:)\s*(?P<said>.+)",
+        r"^(?:just )?so (?:that )?you (?:remember|know|don't forget)(?: (?:it|this|next time|for next time|for later))?[,:–—-]?\s+(?:that )?(?P<said>.+)",
+        r"^(?P<said>.{15,}?)[,;:–—-]*\s+(?:(?:just )?so (?:that )?you (?:remember|know|don't forget)|(?:please )?(?:remember|memori[sz]e) (?:this|that|it)|(?:please )?keep (?:this|that|it) in mind)\b[^.]{0,20}[.!]?$",
+        r"<starten>(?:for (?:the )?future(?: reference)?|for next time|for the record|note to self|note for later|fyi|for your information|heads[- ]up|good to know)\s*[,:–—-]\s*(?P<said>.+)",
+        r"<starten>(?:(?:please )?(?:make a note|take note|note down|note that|keep (?:it )?in mind|bear in mind|be aware|don't (?:ever )?forget|do not forget|never forget|memori[sz]e))(?:\s+that|\s+this|\s+of the fact that)?[:,]?\s+(?P<said>.+)",
+        r"<starten>(?:please )?(?:save|add|put|store|write|commit) (?:this|that|it)?\s*(?:in|to|into) (?:your |the |our )?memory[:,]?\s*(?:that )?(?P<said>.+)",
+        r"<thenen>(?P<said>(?:from now on|going forward|in (?:the )?future|from here on(?: out)?|henceforth)\b.+)",
+    ),
+    "correction": (
         r"^(?:no|nope|nah|wrong|not quite|incorrect|stop)[,.!:;–—-]+\s*(?P<said>(?!.*\bwondering\b)(?!(?:thanks|thank|worries|problem|need|idea|wonder|way|not yet)\b).+)",
-        _START
-        + r"(?:that's|that is|this is|it's|you're|you are|you have it) (?:wrong|incorrect|not (?:right|correct|true|what)|mistaken|backwards)[,.:;–—-]*\s*(?P<said>.*)",
-        _START
-        + r"(?:actually|in fact),?\s+(?P<said>(?!can you|could you|let me|i'd like|i wonder|do |does |is |are |how |what |why ).*\b(?:not|never|n't|instead|rather|should|only|wrong)\b.*)",
-        _START + r"(?P<said>i (?:said|told you|asked for|meant|did(?:n't| not) (?:say|ask|mean|want))\b.*)",
-        _THEN
-        + r"(?P<said>(?:use|do|call|put|keep|write|make|name|return|store|run|pick|take|choose|go with)\b[^.?!]*(?:\binstead(?: of\b|[.!]?$)|\brather than\b|, (?:and )?not [`\"'\w]).*)",
-        r"(?P<said>\binstead of\b[^.?!]*,\s*(?:use|do|call|put|keep|write|make|return|store|run|pick|we|it)\b.*)",
-        r"(?P<said>\b(?:don't|do not|stop|never) (?:use|using|do|doing|call|calling|put|putting|add|adding|write|writing)\b[^.?!]*[,;]\s*(?:use|do|call|put|keep|write|just|rather|instead)\b.*)",
+        r"(?:^|[,;–—-] |\b(?:but|and|no|hm+) )(?:that's|that is|this is|it's|it is|you're|you are|you have it) (?:wrong|incorrect|not (?:right|correct|true|what)|mistaken|backwards|the wrong way)\b(?: there| here)?(?:[,.:;–—-]+| because| since)?\s*(?P<said>.*)",
+        r"<starten>(?:actually|in fact),?\s+(?P<said>(?!can you|could you|let me|i'd like|i wonder|do |does |is |are |how |what |why ).*\b(?:not|never|n't|instead|rather|should|only|wrong)\b.*)",
+        r"<starten>(?P<said>i (?:said|told you|asked for|meant|did(?:n't| not) (?:say|ask|mean|want))\b.*\b(?:not|instead|rather|only|n't)\b.*)",
+        r"<thenen>(?P<said>(?:use|do|call|put|keep|write|make|name|return|store|run|pick|take|choose|go with)\b[^?!]*(?:\binstead(?: of\b|[.!]?$)|\brather than\b|, (?:and )?not [`\"'\w]).*)",
+        r"(?P<said>\binstead of\b[^?!]*,\s*(?:use|do|call|put|keep|write|make|return|store|run|pick|we|it)\b.*)",
+        r"(?P<said>\b(?:don't|do not|stop|never) (?:use|using|do|doing|call|calling|put|putting|add|adding|write|writing)\b[^?!]*[,;]\s*(?:use|do|call|put|keep|write|just|rather|instead)\b.*)",
+        r"<starten>(?P<said>not (?!sure|now|yet|really|bad|only|if|working|necessar)[^?!,;]{3,80}[,;]?\s*but\s+\w.*)",
+        r"(?P<said>\b(?:it|that|this|they|the [\w -]{2,30}|`[^`]+`)(?:'s|'re| is| are| goes?| lives?| belongs?| comes?) [^?!,;]{3,60}, not [`\"'\w][^?!,;]{1,60}.*)",
+        r"(?P<said>^[^?!]{0,60}\bnot [`\"'\w][^?!,;]{2,60}, but (?:the|a|an|in|on|at|with|by|for|from|only|rather|to|`)[^?!]{2,}.*)",
     ),
-    *cue(
-        Sort.PREFERENCE,
-        r"(?P<said>\b(?:i|we) (?:really |just |still |also |definitely |strongly )*(?:don't|do not|never) (?:want|like|need|care for)\b(?!\s+to (?:bother|be rude|interrupt|sound)).+)",
-        r"(?P<said>\bi(?:'d| would)? (?:really |much |strongly |always |generally |usually )*(?:prefer|rather (?:have|not|keep|use|see|you)|hate|dislike|love it when|like it when)\b.+)",
-        _THEN
-        + r"(?P<said>(?:please )?(?:never|always) (?!\w*[^s\W]s\b)(?!mind\b|again\b|seen\b|been\b|had\b|was\b|is\b|on\b|gets?\b|fail|works?\b|return(?:s|ed|ing)\b)[a-z]+.*)",
-        _START
-        + r"(?P<said>(?:please )?(?:don't|do not) (?:ever )?(?:use|add|put|write|commit|push|touch|edit|change|mock|create|delete|install|upgrade|rename|format|rebase|squash|amend|import|introduce|skip|assume|invent|guess|explain|apologi[sz]e|summari[sz]e|ask|mention|include)\b(?!\s+(?:it|that|this|anything|yet|for now)\s*(?:$|[.,!]|yet|for now)).+)",
+    "preference": (
+        r"(?P<said>\b(?:i|we) (?:really |just |still |also |definitely |strongly )*(?:don't|do not|never) (?:want|like|need|care for)\b(?!\s+(?:to (?:bother|be rude|interrupt|sound)|(?:the|this|that(?! (?:we|you))|it|you)\b)).+)",
+        r"(?P<said>\bi(?:'d| would)? (?:really |much |strongly |always |generally |usually )*(?:prefer|hate|dislike|rather (?:have|not|keep|use|see|you)|love it when|like it when)\b.+)",
+        r"<thenen>(?P<said>(?:please )?(?:never|always) (?!\w*[^s\W]s\b)(?!\w+ed\b|mind\b|again\b|seen\b|been\b|had\b|was\b|is\b|on\b|gets?\b|fail|works?\b|return(?:s|ed|ing)\b)[a-z]+.*)",
+        r"<thenen>(?P<said>(?:don't|do not) ever [a-z]+.*)",
+        rf"<starten>(?P<said>(?:please )?(?:don't|do not) {_ACT}\b (?!{_ONE}|for now)(?:any |in )?[\w`\"'-]+.*)",
+        r"<starten>(?P<said>no (?!need|problem|worries|idea|thanks|way|longer|matter|one\b|doubt|changes?\b|luck|errors?\b)[\w`/-]+(?: [\w`/-]+){0,3}(?:\s*[,;–—-]\s*(?:please |just |always )?(?:use|do|put|keep|write|only|prefer|go)\b| (?:in|for|on|inside|within) (?:the |our |this |any |my )?[\w`/-]+).*)",
         r"(?P<said>\b(?:every time|whenever) (?:you|we|i) .+)",
         r"(?P<said>\bmake sure (?:you |we |that you |that we |to )(?:always|never)\b.+)",
+        r"(?P<said>\byou (?:must|should|may) (?:never|always|not|only)\b.+)",
+        r"(?P<said>\b(?:please )?(?:stop|quit|avoid) (?:using|adding|writing|making|putting|committing|creating|mocking|asking|summari[sz]ing|guessing|explaining)\b (?!(?:the|this|that|it)\b).+)",
     ),
-    *cue(
-        Sort.CONVENTION,
-        r"(?P<said>\bwe (?:always|never|usually|generally|normally|typically|only ever|don't use|do not use|don't allow|do not allow|don't do|avoid|prefer|stick to|standardi[sz]ed? on)\b.+)",
+    "convention": (
+        r"(?P<said>(?<!how )(?<!what )(?<!where )\bwe (?:always|never|usually|generally|normally|typically|only ever|only|explicitly|deliberately|intentionally|don't use|do not use|don't allow|do not allow|don't do|don't (?!want|need|know|have|care|see|like|get|really|understand)\w+ (?:the|any|our|in|to)\b|avoid|prefer|stick to|standardi[sz]ed? on)\b.+)",
         r"(?P<said>\b(?:our|the|my|a|this) (?:\w+ ){0,2}(?:convention|rule|policy|standard|practice|naming scheme|house style|guideline) (?:here )?(?:is|says|for)\b.+)",
         r"(?P<said>\b(?:by convention|as a rule|in (?:this|our) (?:repo|repository|project|codebase|team|company|org)),? (?:we|all|every|the|you|it|no|each)\b.+)",
-        r"(?P<said>\bwe use [^.?!]+ (?:for|as|to|not|instead|rather|everywhere)\b.+)",
-        r"(?P<said>\b(?:all|every|each|any|new) [\w -]{2,40} (?:must|should always|should never|has to|have to|needs? to|goes?|belongs?|lives?|gets?) (?:be |have |go |live |start |end |use |in |into |under |its )(?!fixed\b|done\b).+)",
+        r"(?:^\(?|[,;:] |\b(?:and|but|because|since|so|that|as) )(?P<said>we (?:\w+ly )?use [^?!]+ (?:for|as|to|not|instead|rather|everywhere|because|since)\b.+)",
+        r"(?P<said>\b(?:all|every|each|any|new) (?:(?!that\b|which\b|who\b|think\b|we\b|you\b|i\b)[\w/-]+ ){1,4}(?:must|should|has to|have to|needs? to|go(?:es)?|belongs?|lives?|gets?) (?:always |never |not )?(?:be |have |go |live |start |end |use |in |into |under |its )(?!fixed\b|done\b).+)",
+        r"(?P<said>\b[\w`./-]+ (?:must|may|can) (?:never|not|only|always)\b.+)",
+        r"(?P<said>\b(?:is|are) (?:not |never )?(?:supposed|meant|allowed|intended) to\b.+)",
+        r"(?P<said>\bthat(?:'s| is) (?:why|how) we\b.+)",
+        r"(?P<said>\b(?:never|not|always|only) (?:commit|push|merge|deploy|release|publish)(?:ted|ed|d)? (?:to|on|from|in|before|after|without)\b.+)",
     ),
-    *cue(
-        Sort.DECISION,
-        _START
-        + r"(?P<said>(?:let's|lets|let us) (?:just |please )?(?:go with|go for|use|stick with|stick to|keep(?! going| it\b| at it| on\b)|drop|switch to|move to|do option|take|adopt|stay with|settle on|target)\b.+)",
+    "routine": (
+        rf"^(?P<said>.*\b(?:and|then|finally|afterwards|when (?:you're |you are )?(?:done|finished)|after that|at the end),? (?:please |also )?(?:run|execute|do) {_COMMAND}.*)",
+    ),
+    "decision": (
+        r"<starten>(?P<said>(?:let's|lets|let us) (?:just |please )?(?:go with|go for|use|stick with|stick to|keep(?! going| it\b| at it| on\b)|drop|switch to|move to|do option|adopt|stay with|settle on|target)\b.+)",
         r"(?P<said>(?<!what )(?<!which )(?<!why )(?<!how )\b(?:we|i)(?:'ve| have|'re| are|'m| am)? (?:now )?(?:decided|chose|chosen|opted|agreed|settled on|going with|going to go with|standardi[sz]ing on|switching to|went with)\b.+)",
         r"(?P<said>\b(?:we|i)(?:'ll| will) (?:go with|use|stick with|stay with|keep|adopt|drop)\b.+)",
-        _START
-        + r"(?P<said>(?:(?:go|going|proceed|continue) (?:with|for) |pick |i(?:'ll)? (?:choose|pick|take|like|vote for|prefer) )(?:the )?(?:option|approach|variant|number|proposal|solution|version|choice|alternative|plan|first|second|third|last)\b.*)",
-        _START
-        + r"(?P<said>(?:option|approach|variant|proposal|solution) [\da-e]\b(?:[,.!]|$| (?:please|then|sounds|looks|seems|it is|is (?:fine|good|best|better|what)|for|with|but|and)\b).*)",
-        _START + r"(?:the )?decision(?: is|:)\s*(?P<said>.+)",
+        r"<starten>(?P<said>(?:(?:go|going|proceed|continue) (?:with|for) |pick |i(?:'ll)? (?:choose|pick|take|like|vote for|prefer) )(?:the )?(?:option|approach|variant|number|proposal|solution|version|choice|alternative|plan|first|second|third|last)\b.*)",
+        r"<starten>(?P<said>(?:option|approach|variant|proposal|solution) [\da-e]\b(?:[,.!]|$| (?:please|then|sounds|looks|seems|it is|is (?:fine|good|best|better|what)|for|with|but|and)\b).*)",
+        r"<starten>(?:the )?decision(?: is|:)\s*(?P<said>.+)",
+        r"(?P<said>\b(?:is|are|was|were|left|kept|done|did (?:it|this|that))(?: [\w-]+){0,3} (?:on purpose|by design|deliberately?|intentional(?:ly)?)\b.*)",
+        r"(?P<said>\b(?:is|are) out of scope\b.*)",
+        r"<starten>(?P<said>(?:let's|lets|let us) not \w.+)",
+        r"(?P<said>\bwe should(?:n't| not)? .{6,} (?:because|since|instead of|rather than|so that)\b.+)",
+        r"(?P<said>\b(?:we|you) (?:shouldn't|should not) (?!worry|need|have)\w+ .{8,})",
+        r"(?P<said>\b(?:no need (?:for|to)|(?:we )?(?:don't|do not) (?:need|have) to|(?:don't|do not) worry about|we can (?:drop|break|ignore)) .*\b(?:compat\w*|legacy|migrat\w*|support(?:ing)?|old)\b.*)",
     ),
-    *cue(
-        Sort.LESSON,
+    "want": (
+        r"(?P<said>\bi (?:(?:just|only|really|do|also|still) )+(?:want|need)\b(?! you to\b)(?! to (?:know|ask|see|check|make sure|understand|test|try|confirm|verify)\b).+)",
+        r"(?P<said>\bwhat i (?:really |actually )?(?:want|need) is\b.+)",
+        r"(?P<said>\bi(?:'d like| would like| want| need| expect) (?:the|this|that|these|those|our|each|every|all|any|users?|it) [^?!]{0,80}?\bto\b.+)",
+        r"(?P<said>\b(?!(?:you|u|i|we|what|which|how|why|when|where|that|who|think|thinks)\b)[\w`.)\"'/-]+(?: (?:command|page|file|field|flag|test|user|box|button|output))? (?:should|shouldn't|must|mustn't|ought to)(?: (?:also|not|only|always|never|still|instead|just))* (?!work\b|be (?:fine|ok(?:ay)?|good|enough|done|possible|easy|straight|simple|safe|quick|there)\b|pass\b|now\b|already\b|have\b|do(?:ne)?\b[.!]?$|i\b|we\b|you\b)\w+.*)",
+        r"(?P<said>\b(?:the|this|that|these|those|our|each|every|users?) [^?!,]{0,60}\b(?:should|must|has to|needs to) (?:always|never|only)\b.+)",
+        r"(?P<said>.*\bas [\w-]+ as possible\b.*)",
+        r"(?P<said>.*\b(?:was|were) (?:supposed|meant) to\b.*)",
+        r"(?P<said>\b(?:make sure|ensure)(?: that)? (?:the|every|each|all|any|no|we|users?) (?!tests?\b|build\b|lint).{3,}\b(?:is|are|does|do|can|can't|never|always|only|not|doesn't|don't|isn't|stays?|goes|gets?)\b.*)",
+        r"(?P<said>\b(?:we|they|users?|the \w+) (?:need|have to|want|must)s? .{8,} (?:because|since|so that)\b.+)",
+        r"(?P<said>\b(?:the goal|the point|the idea|the intention|the whole point) (?:is|was|here is) (?:to|that|not)\b.+)",
+    ),
+    "complaint": (
+        r"\b(?:duplicat\w*|repeat(?:ed|ing)?|repetiti\w*|redundan\w*|copy[- ]?past\w*)\b.*<shape>",
+        r"<shape>.*\b(?:duplicat\w*|repeat(?:ed|ing)?|repetiti\w*|redundan\w*|copy[- ]?past\w*)\b",
+        r"\b(?:almost|nearly|basically|pretty much) the same\b",
+        r"\btoo (?:verbose|complicated|complex|clever|long|noisy|wordy|defensive|many (?:comments|abstractions|layers|files|options|parameters))\b",
+        r"\b(?:over-?engineer\w*|overkill|unreadable|hard to read)\b",
+    ),
+    "lesson": (
         r"(?P<said>\b(?:it )?turn(?:s|ed) out\b.+)",
         r"(?P<said>\b(?:the )?(?:root cause|real (?:problem|issue|cause|reason)|actual (?:problem|issue|cause|reason)) (?:is|was|here)\b.+)",
         r"(?P<said>\bthe (?:problem|issue|cause|culprit|bug|reason|trick|catch|gotcha) was\b.+)",
         r"(?P<said>\b(?:we|i) (?:learn(?:ed|t)|found out|discovered|realized|realised)\b.+)",
         r"(?P<said>\blesson(?:s)? (?:learn(?:ed|t)|here)\b.+)",
+        r"(?P<said>.*\b(?:failed|failing|broke|crashed|hung|was down|got stuck)\b[^?!]* (?:because|since|due to)\b.+)",
     ),
-    *cue(
-        Sort.WANT,
-        r"(?P<said>\bi (?:just|only|really|do) (?:just |only |really )?want\b(?! (?:you )?to (?:know|ask|see|check|make sure|understand|test|try|confirm|verify)\b).+)",
-        r"(?P<said>\bwhat i (?:really |actually )?(?:want|need) is\b.+)",
-        r"(?P<said>\bi (?:want|need|expect) (?:the|this|that|these|those|our|each|every|all|any|users?|it) [^.?!]{0,80}?\bto\b.+)",
-        r"(?P<said>\b(?:the|this|that|these|those|our|each|every|users?) [^.?!,]{0,60}\b(?:should|must|has to|needs to) (?:always|never|only)\b.+)",
+    "finding": (
+        r"(?P<said>^(?!if\b|when\b|is\b|are\b|does\b).{3,}\b(?:is|are) (?:all )?(?:deprecated|legacy|generated|read-only|immutable|no longer (?:used|supported|maintained)|not (?:supported|available|allowed) (?:in|on|by|with)|shared (?:with|by|between)|only (?:used|available|needed|run|called) (?:in|on|by|for|when))\b.*)",
+        r"(?P<said>\bwe (?:already|only|still) have (?!to\b|no\b)(?:an?|the|one|our|\d+|[\w`/-]+s)\b.{6,})",
+        r"(?P<said>^(?!if\b|when\b|can\b)(?:in |on )?(?:the |our )?(?:prod(?:uction)?|staging|ci|the server|our (?:users|customers|clients|team|ops|company)|the (?:client|customer|vendor|upstream api|finance team))\b (?:is|are|runs?|uses?|has|have|can't|cannot|only|never|always|expects?|requires?|needs?)\b .{6,})",
+        r"(?P<said>^(?!if\b|when\b|where\b|is\b).{4,60}\b(?:lives?|(?:is|are) (?:stored|defined|configured|hosted|deployed|documented|generated)) (?:in|on|at|by|from|under) \S.+)",
     ),
-    *cue(
-        Sort.COMPLAINT,
-        r"\b(?:duplicat\w*|repeat(?:ed|ing)?|repetiti\w*|redundan\w*|copy[- ]?past\w*)\b.*" + _SHAPE,
-        _SHAPE + r".*\b(?:duplicat\w*|repeat(?:ed|ing)?|repetiti\w*|redundan\w*|copy[- ]?past\w*)\b",
-        r"\b(?:almost|nearly|basically|pretty much) the same\b",
-        r"\btoo (?:verbose|complicated|complex|clever|long|noisy|wordy|defensive|many (?:comments|abstractions|layers|files|options|parameters))\b",
-        r"\b(?:over-?engineer\w*|overkill|unreadable|hard to read)\b",
-    ),
-    *cue(
-        Sort.TASK,
-        _START
-        + r"(?:todo|to do|to-do|follow[- ]?up|next (?:up|time|session)|later|tomorrow|for later|still open|still to do|left to do)\s*[:,–—-]\s*(?P<said>.+)",
+    "task": (
+        r"<starten>(?:todo|to do|to-do|follow[- ]?up|next (?:up|time|session)|later|tomorrow|for later|still open|still to do|left to do)\s*[:,–—-]\s*(?P<said>.+)",
         r"(?P<said>\b(?:we|i|you)(?:'ll| will)? (?:still|later) (?:need to|have to|must|should)\b.+)",
-        r"(?P<said>\b(?:we|i|let's)(?:'ll| will| should| can|'d better)? (?:do|handle|fix|tackle|address|look at|come back to|revisit|finish|leave) [^.?!]{2,120}\b(?:later|tomorrow|next time|another time|in (?:a|another) (?:follow[- ]?up|separate pr|later pr)|for now|next week)\b.*)",
+        r"(?P<said>\b(?:we|i|let's)(?:'ll| will| should| can|'d better)? (?:do|handle|fix|tackle|address|look at|come back to|revisit|finish|leave) [^?!]{2,120}\b(?:later|tomorrow|next time|another time|in (?:a|another) (?:follow[- ]?up|separate pr|later pr)|for now|next week)\b.*)",
     ),
-)
+}
 
-BY_AGENT = (
-    *cue(
-        Sort.LESSON,
-        r"\broot cause\b(?! (?:fix|documented|analysis|found|identified|(?:is|was) (?:well|clear|known|unknown|unclear|understood)))[^.?!]{0,80}?(?:\bwas\b|\bis\b|:)",
-        r"\bthe (?:actual |real |underlying |core )?(?:problem|issue|bug|culprit|cause|reason|failure|mistake|gotcha|catch)\b[^.?!]{0,60}\b(?:was|were|came from|turned out)\b",
+BY_AGENT = {
+    "lesson": (
+        r"\broot cause\b(?! (?:fix|documented|analysis|found|identified|(?:is|was) (?:well|clear|known|unknown|unclear|understood)))[^?!]{0,80}?(?:\bwas\b|\bis\b|:)",
+        r"\bthe (?:actual |real |underlying |core )?(?:problem|issue|bug|culprit|cause|reason|failure|mistake|gotcha|catch)\b[^?!]{0,60}\b(?:was|were|came from|turned out)\b",
         r"\b(?:it |this )?turn(?:s|ed) out\b",
-        r"\b(?:failed|failing|broke|crashed|hung|hangs|fails|breaks|happened|happens|disappeared|blocked)(?: [\w-]+){0,3} because\b",
-        r"\b(?:was|were|is|are) (?:caused by|due to)\b",
+        r"\b(?:failed|failing|broke|crashed|hung|hangs|fails|breaks|happened|happens|disappeared|vanished|blocked|rejected|skipped)(?: [\w`./()-]+){0,6} because\b",
+        r"\b(?:was|were|is|are) (?:being )?(?:caused by|due to)\b",
         r"\blesson(?:s)? learn(?:ed|t)\b",
-        r"\b(?:must|have to|has to|needs? to|requires?|only works?|won't work|does(?:n't| not) work|can(?:not|'t))\b[^.?!]{0,160}\b(?:otherwise|or else|unless|because)\b",
+        r"`[^`]+`.{4,} because .{8,}",
+        r"\b(?:must|have to|has to|needs? to|requires?|only works?|won't work|does(?:n't| not) work|can(?:not|'t))\b[^?!]{0,160}(?:\b(?:otherwise|or else|unless|because)\b| [–—-] [^?!]*\b(?:risk|fail|break|lose|corrupt)\w*)",
+        r"\b(?:will|would) (?:\w+ )?(?:fail|break|hang|crash|be lost|be dropped|be ignored)\b[^?!]*\b(?:if|when|unless|because|without)\b",
     ),
-    *cue(
-        Sort.REASONED,
-        r"^(?:i |we |i've |we've )?(?:also )?(?:added|changed|switched|replaced|moved|kept|used|chose|chosen|dropped|removed|made|set|split|introduced|fixed|picked|went with|opted|decided|settled|pinned|disabled|enabled|skipped|left|avoided|reverted|limited|capped|wrapped|cached|extracted|merged|tuned|restored|preserved|deferred)\b",
-        r"^now,? (?:the |all |every )?[`\w]",
-        r"^`?[\w.()-]+`? (?:\w+ ){0,2}now \w+",
-        r"\b(?:i|we) (?:chose|decided|opted|went with|settled on|picked|kept)\b",
-        r"\b(?:intentionally|deliberately|on purpose|by design)\b",
+    "reasoned": (
+        r"(?:^|; |(?<=; )|(?<=: )|\b(?:i|we)(?:'ve| have)? )(?P<said>(?:also )?(?:deliberately |intentionally |purposely )?(?:kept|left|chose|picked|used|went with|opted|decided|avoided|skipped|pinned|limited|capped|deferred|tuned|switched|replaced|dropped|did(?:n't| not)|converted|disabled|enabled|reverted|preserved)\b[^?!]*(?:\b(?:because|since|instead of|rather than|otherwise|on purpose|to (?:avoid|prevent|match|preserve|keep)|so (?:that )?[^,;]*(?:\bnot?\b|n't\b|\bnever\b|\bonly\b|\bcannot\b|\bstays?\b|\bkeeps?\b|\bremains?\b))\b|, keeping\b).*)",
+        r"\b(?:deliberately|intentionally|on purpose|by design)\b",
     ),
-    *cue(
-        Sort.TASK,
-        r"^(?:remaining|todo|to do|still (?:open|to do|missing)|next steps?|follow[- ]?ups?|left to do|not (?:yet )?(?:done|covered|implemented|handled))\s*[:–—-]\s*(?P<said>.+)",
-        r"(?P<said>\b(?:i|we) (?:have not|haven't|did not|didn't)(?: yet)? (?:run|test|verif|push|deploy|migrat|implement|add|update|cover|handle|remov|commit|check)\w*\b.+)",
-        r"(?P<said>\b(?:still|yet) (?:needs?|has|have|need|remains?) to (?:be )?\w+.*)",
-        r"(?P<said>.+\b(?:is|are|remains?) (?:still )?(?:not yet|still to be|left for|out of scope|unimplemented|untested|a follow[- ]?up)\b.*)",
-        r"(?P<said>\byou(?:'ll| will)? (?:still )?(?:need to|have to|must) (?:manually |also |still )?(?:run|set|add|update|migrat|deploy|configur|rotate|restart|create|enable)\w*\b.+)",
+    "finding": (
+        r"\b(?:pass(?:es|ed)?|succeed(?:s|ed)|compiles?|builds?|green)\b[^;?!]*,? (?:but|although|even though|except|however)\b.*\b(?:not|\w+n't|fail\w*|cannot|missing|only|never|skip\w*)\b",
+        r"`[^`]+`[^?!]{3,100}(?:, )?(?:while|whereas|unlike)\b[^?!]*`[^?!]*\b(?:only|not|never|no|\w+n't)\b",
+        r"\((?P<said>[^()]*\bpre-?existing\b[^()]*)\)",
+        r"\b(?:pre-?existing|already) [^?!]*\b(?:fail\w*|errors?|bugs?|broken)\b|\b(?:fail\w*|errors?|bugs?)\b[^?!]*\b(?:pre-?existing|unrelated to (?:this|my|the|our|these) changes?)\b|\bflaky\b",
+        r"^(?:one |an? |the )?(?:other )?(?:important )?(?:caveats?|limitations?|gotchas?|known issues?|thing to (?:note|know)|heads[- ]up|worth noting|be aware)\b[^?!:]{0,20}:\s+(?P<said>\w.+)",
+        r"`[^`]+`.*, (?:which means|meaning)\b",
     ),
-)
+    "task": (
+        r"^(?:remaining|todo|to do|still (?:open|to do|missing)|next steps?|follow[- ]?ups?|left to do|pending|open)\s*[:–—-]\s*(?P<said>.+)",
+        r"^not (?:yet )?(?:run|done|tested|verified|covered|implemented|handled)\s*[:–—-]\s*.+",
+        r"(?P<said>\b(?:i|we) (?:have not|haven't|did not|didn't|could not|couldn't|can't|cannot|was not able to|wasn't able to|was unable to)(?: yet)? (?:run|test|verif|push|deploy|migrat|implement|add|update|cover|handle|remov|check|confirm|reproduc|validat|exercis|build|execut)\w*\b.+)",
+        r"(?P<said>.*\b(?:still|yet) (?:needs?|has|have|need|remains?) to (?:be )?\w+.*)",
+        r"(?P<said>.+\b(?:is|are|was|were|remains?)(?: still)? (?:not yet|still to be|left for|unimplemented|untested|unverified|a follow[- ]?up|pending|(?:not|only) (?:been )?(?:run|tested|verified|compiled|cross-compiled|checked|confirmed)|left (?:as[- ]is|unchanged|open|for))\b.*)",
+        r"(?P<said>.*\b(?:still fails?|still failing|is not fixed|remains? (?:broken|unfixed|open|unresolved))\b.*)",
+        r"(?P<said>\byou(?:'ll| will)? (?:still )?(?:need to|have to|must) (?:manually |also |still )(?:run|set|add|update|migrat|deploy|configur|rotate|restart|create|enable)\w*\b.+)",
+    ),
+}
 
-SIGNALS = (
-    *cue(
-        Signal.ANNOUNCES,
+VOID = {
+    "correction": (r"\b(?:work|help|fix|solve|change)(?:s|ed)?[.!]?$",),
+    "preference": (
+        r"\b(?:any ?more|in (?:there|here))\b",
+        r"\b(?:i|we) (?:don't|do not) (?:want|need) to (?:see|know|hear|go|do)\b",
+        r"\b(?:in|for|on) this (?:pr|task|change|commit|branch|session|step|one|time|message|file)\b|\bwithout (?:using )?(?:the )?(?:gh|git)\b",
+    ),
+    "convention": (
+        r"\btoo \w+[.!]?$|\b(?:confusing|weird|ugly|annoying|backwards)\b",
+        r"\b(?:we|i) (?:never|only) (?:got|had|saw|did|tried|managed|just)\b",
+        r"^if (?:it|that|this)\b",
+    ),
+    "decision": (
+        r"\b(?:use|keep|go with|take|drop|adopt|do) (?:this|that|those|these|it|both)\b|\blike this\b",
+        r"\b(?:haven't|have not|not yet|never) (?:decided|chosen|agreed)\b",
+    ),
+    "want": (
+        r"\btests? (?:cases? )?should\b|\bmust be (?:off|wrong|missing|because|something|an? (?:bug|error|issue)|due)\b",
+        r"\b(?:i|we) (?:think|guess|believe|assume|suppose) (?:it|that|this)\b|\b(?:maybe|perhaps|probably|not sure)\b",
+        r"\bshould (?:it|i|we|this|that|there|the)\b",
+    ),
+    "lesson": (
+        r"^(?:i |we )?(?:also )?(?:kept|left|chose|used|switched|made)\b",
+        r"\b(?:could not|couldn't|can't|cannot|unable to|have not|haven't|did not|didn't|was not|wasn't) (?:be )?(?:run|test|verif|validat|confirm|check|exercis|execut|build|built)\w*\b",
+        r"^(?:i|we) (?:realized|realised|found out) (?:i|that i|we|it)'?(?:m|re|ve)?\b.*\b(?:forgot|was wrong)\b",
+    ),
+    "reasoned": (
+        r"^if\b",
+        r"\b(?:added|wrote|created) (?:a |the |new )?(?:unit |integration |regression )?tests?\b",
+        r"\btemporar",
+    ),
+    "finding": (
+        r"\b(?:pass|passes|passing|working|broken|failing) (?:now|again)\b|\bfor now\b|\b(?:suggestion|diagnostic|nit|hint)s?\b|\b(?:fixed|please)\b",
+        r"^(?:let me|now|this (?:test|change|fix))\b",
+        r"\bdemonstrates?\b|\bas you can see\b|\bhere(?:'s| is)\b",
+    ),
+}
+
+SECTIONS = {
+    "convention": (
+        r"(?:\w+ )?(?:expected|desired|required|intended)(?: (?:behaviou?r|result|outcome|state))?s?$",
+        r"(?:\w+ )?(?:requirements?|constraints?|rules?|guidelines|conventions?|acceptance criteria|must[- ]haves?|non-?goals|invariants|principles)$",
+        r"(?:out of scope|do not|don'ts?|never)$",
+    ),
+    "decision": (r"(?:\w+ )?(?:decisions?|decided|agreed|what we (?:decided|agreed)(?: on)?)$",),
+    "lesson": (
+        r"(?:\w+ )?(?:findings?|root causes?|causes?|lessons?(?: learn(?:ed|t))?|learnings|gotchas|known issues|what went wrong)$",
+    ),
+}
+"""By the sort of their items."""
+
+SIGNALS = {
+    "announces": (
         r"^(?:aha|found (?:it|the (?:\w+ )?(?:bug|issue|problem|culprit|cause|root cause))|there it is|there we go|there's the (?:bug|issue|problem)|that's (?:it|the (?:bug|issue|problem|cause|culprit))|bingo|got it)\s*[.!:–—-]",
         r"^(?:here's|here is|this is|so here's) (?:what (?:happened|went wrong|was wrong)|the (?:root cause|problem|explanation|summary of the (?:problem|bug)))\b[^.!?]{0,40}[.!:]?$",
-        r"^(?:i )?found (?:and fixed )?the (?:root cause|bug|problem|issue)(?: of [^.!?]{0,60})?[.!:]?$",
+        r"^(?:i )?(?:found|see)(?: and fixed)? the (?:root cause|bug|problem|issue|cause)(?: now| of [^.!?]{0,60})?\s*(?:[.!:–—-]|$)",
+        r"^the (?:actual |real |underlying )?(?:issue|problem|bug|cause|root cause|culprit) (?:is|was)(?: that)?\s+",
     ),
-    *cue(
-        Signal.REMEDY,
+    "remedy": (
         r"^(?:the )?(?:fix|solution|remedy)\b",
-        r"^(?:i )?(?:fixed|solved|resolved|changed|added|replaced|removed|switched|updated|moved)\b",
+        r"^(?:i )?(?:fixed|solved|resolved|changed|added|replaced|removed|switched|updated|moved|reduced|restored|made)\b",
         r"^(?:so )?(?:now,? )?(?:the |it )?`?[\w.()-]{2,60}`? (?:\w+ ){0,2}now \w",
         r"^now,? (?:the )?[`\w]",
     ),
-    *cue(
-        Signal.HEDGE,
-        r"\b(?:might|maybe|perhaps|probably|likely|possibly|presumably|seems?|seemingly|appears? to|could be|may be|may have|i think|i believe|i guess|i suspect|i assume|not sure|suspicious|looks like|should be fine|hopefully|in theory)\b",
+    "hedge": (
+        r"\b(?:might|maybe|perhaps|probably|likely|possibly|presumably|seems?|seemingly|appears? to|could be|may be|may have|i think|i believe|i guess|i suspect|i assume|not sure|suspicious|looks like|should be fine|hopefully|in theory|let me try)\b",
     ),
-    *cue(
-        Signal.NARRATION,
-        r"^(?:(?:now|next|first|then|so|ok(?:ay)?|good|great|perfect|excellent|alright|right|hm+|wait|interesting|still)[,.!:]?\s+)*(?:let me|let's|i'll|i will|i'm going to|i am going to|i need to|i should|i want to|i can see|i see\b|i notice|i'm (?:now )?(?:looking|checking|running|reading)|looking at|checking|running|reading|now i|now let)\b",
+    "narration": (
+        r"^(?:if you|good (?:instinct|call|question)|whenever you|want me|happy to|say the word|you can|feel free)\b|\blet me know\b|\bif you(?:'d| would)? (?:like|want|prefer|rather)\b",
+        r"^(?:(?:now|next|first|then|so|ok(?:ay)?|good|great|perfect|excellent|alright|right|hm+|wait|interesting|still|also)[,.!:]?\s+)*(?:let me|let's|i'll|i will|i'm going to|i am going to|i need to|i should|i want to|i can see|i see\b|i notice|i understand|i'm (?:now )?(?:looking|checking|running|reading|adding|updating|fixing|mapping|doing)|looking at|checking|running|reading|updating|now i|now let|here's|here is|we need to|good (?:idea|question))\b",
+        r"\blet me (?:check|fix|look|see|try|verify|update|run|add|also)\b",
     ),
-    *cue(
-        Signal.MOMENTARY,
+    "momentary": (
         r"\blines? \d+",
         r"^(?:before|after) (?:the|this) (?:fix|change)\b",
         r"\bshould now\b",
@@ -164,24 +240,41 @@ SIGNALS = (
         r"\b(?:fix|it|this|that|everything|change|timeout settings?) (?:is|are) (?:now )?working\b",
         r"\b(?:all|everything) (?:is |are )?(?:done|set|complete[d]?|good|ready)\b",
     ),
-    *cue(
-        Signal.OBJECTION,
+    "objection": (
         r"^(?:no|nope|nah|wrong|incorrect|not quite|hm+,? no|that's (?:wrong|not|incorrect)|that is (?:wrong|not)|you're wrong|stop)\b",
         r"\b(?:still (?:fail|not|broken|doesn't|does not|the same|happen|get|see|slow)|(?:doesn't|does not|didn't|did not|isn't|not) (?:work|help|fix|solve)\w*|same (?:error|problem|issue|result))\b",
     ),
-    *cue(
-        Signal.WITHDRAWN,
+    "withdrawn": (
         r"^(?:scratch that|forget (?:that|it|what i (?:just )?said)|ignore (?:that|my last|what i (?:just )?said)|never ?mind|nvm|disregard)\b",
+        r"^(?:(?:ok|no|please|actually|hm+|wait|sorry|can you|could you|let's)[,.]?\s+)*(?:undo|revert|roll ?back|put (?:it|that|this|everything) back|go back to|back out|restore (?:the|it|what)|take (?:it|that) back|remove (?:it|that|this) again)\b",
     ),
-    *cue(
-        Signal.REPORTED,
+    "wraps-up": (
+        r"^(?:(?:ok|okay|great|perfect|nice|cool|thanks|thank you|good|awesome|lgtm|now|please|can you|could you|and|let's|yes)[,.!]?\s*)*(?:(?:create|make|open|use|switch to|on|into|in) (?:a |an |the )?(?:new |separate |draft )*(?:branch|pr|pull request)|commit|push|merge|pr\b|ship it|thanks|thank you|$)",
+    ),
+    "reported": (
+        r"\b(?:address|evaluate|consider|review|tell me about|thoughts on|look at) (?:this|these|those|the following|this one|number|#?\d+)\b[^:]{0,40}:",
         r"\b(?:feedback|review|comments?|errors?|output|logs?|messages?|trace|says|said|wrote|writes|reported|reports|following|used to be|e-?mail|issue|ticket|docs?|documentation|spec|article|quote|prompt|result|readme|getting|got|stack trace|warning)\b[^:]{0,40}:$",
     ),
-    *cue(
-        Signal.REASON,
-        r"\b(?:because|since|so that|in order to|to (?:avoid|prevent|ensure|keep|make sure|match|reduce|guarantee)|otherwise|due to|as (?:it|they)\b|that way|which (?:means|avoids|prevents|lets|keeps)|this (?:avoids|prevents|ensures|keeps|lets|means)|preventing|avoiding|ensuring|risk(?:s|ing)?|must|intentionally|deliberately|on purpose|by design)\b",
-        r",\s*so\b",
-        r"\b(?:matching|following|consistent with|keeping) (?:the|our|this|its|existing)\b[^.?!]{0,60}\b(?:pattern|convention|style|structure)s?\b",
-        r"\bfor (?:future|later|backwards?|compatib|security|performance|safety)\b",
+    "about-text": (
+        r"\b(?:summari[sz]e|translate|proofread|rewrite|reword|paraphrase|evaluate|what do you (?:think|make) of|is (?:this|it|that) (?:true|right|correct|any good)|explain|read this|the following (?:text|page|article|document|post)|(?:this|the) (?:article|page|handbook|blog|post|document|guide|readme|e-?mail|thread|comment)s?)\b",
     ),
-)
+    "concedes": (
+        r"(?:(?:ah|oh|yes|yeah|hm+)[,.!]?\s+)?(?:you're|you are) (?:absolutely |completely |totally |quite |both )?(?:right|correct)(?: (?:on|about|in|that)\b[^.,:;!–—-]{0,60}| to \w+[^.,:;!–—-]{0,60})?(?=[\s.,:;!–—-]|$)",
+        r"(?:(?:that's|that is|that's a|that is a|very|a) )?(?:good|great|fair|valid|excellent) (?:catch|point|call|question about|feedback|observation)s?\b",
+        r"(?:exactly|agreed|correct|indeed|right|fair enough|that's (?:right|correct|true))(?=[.,!:;–—-])",
+        r"(?:my (?:mistake|apologies|bad)|i apologi[sz]e|apologies|sorry)\b[^.,:;!–—-]{0,40}",
+    ),
+    "changelog": (
+        r"^(?:i |we |i've |we've |the agent )?(?:also )?(?:added|updated|created|implemented|refactored|renamed|extended|introduced|removed|fixed|rewrote|wrote|moved|extracted|simplified|verified|checked|dug|committed|ran|tested|confirmed|tried|summary of)\b",
+    ),
+    "unsure": (
+        r"\b(?:i (?:guess|think|bet|suppose|assume|wonder|believe)|seems?|looks like|probably|maybe|perhaps|not sure|curious|wondering|might)\b",
+        r"^(?:(?:no|ok|just|please|and|so|now)[,.!]?\s+)*(?:tell me|explain|describe|show me|walk me|remind me|what about|how about|see)\b|\blines? \d+",
+    ),
+    "reverts": (
+        r"\b(?:revert(?:ed|ing)?|undid|undone|rolled back|removed|took out|backed out|restored|put back|no longer|cleaned up|deleted|switched back|changed back)\b",
+    ),
+    "passing": (
+        r"\b(?:for now|right now|this time|yet|just this once|for the moment|at the moment|temporar(?:y|ily)|for today)\b",
+    ),
+}

@@ -9,16 +9,16 @@ from agent_memory.domain.change_set import ChangeSet, ProposedEntry, ProposedUpd
 from agent_memory.domain.entry import StoredEntry
 from agent_memory.domain.extraction.candidates import Candidate, settled, with_files
 from agent_memory.domain.extraction.compose import composed
-from agent_memory.domain.extraction.cue import Sort
+from agent_memory.domain.extraction.cue import Signal, Sort, shows
 from agent_memory.domain.extraction.episodes import Episode, episodes_of
 from agent_memory.domain.extraction.handoff import Handoff, continued, handoff_of
 from agent_memory.domain.extraction.open_ends import still_open, unanswered_choice
-from agent_memory.domain.extraction.overlap import holds_all_of, in_words, says_all_of
-from agent_memory.domain.extraction.prose import MESSAGE_CHARS
+from agent_memory.domain.extraction.overlap import holds_all_of, in_words, overlap, says_all_of
+from agent_memory.domain.extraction.prose import MESSAGE_CHARS, blocks_of
 from agent_memory.domain.extraction.said_by_agent import agent_candidates
 from agent_memory.domain.extraction.said_by_user import objects, request_of, user_candidates, withdraws
 from agent_memory.domain.extraction.sentences import sentences_of
-from agent_memory.domain.extraction.statements import cut
+from agent_memory.domain.extraction.statements import MAX_CHARS, SENTENCE_CHARS, cut, names_in
 from agent_memory.domain.extraction.topics import tags_of
 from agent_memory.domain.history import History, Role, Turn
 from agent_memory.domain.instants import DAY_MS
@@ -32,6 +32,7 @@ from agent_memory.values import evolve
 HANDOFF_DAYS = 7
 ASKED_CHARS = 220
 """Of the request that a note quotes for its context."""
+_UNDONE = 0.6
 
 
 def extracted(
@@ -45,12 +46,13 @@ def extracted(
     """What of a history is worth keeping: notes, and at its end a handoff if it is younger than seven days.
 
     A note that says what one of `shown` says already is left out. The earlier handoff, if it is among `shown`, is
-    updated. Where nothing is worth keeping, `skipped` says so.
+    updated. Where nothing is recognised, `skipped` says so.
     """
     history, episodes, candidates = read_through(history, final_window=final_window)
     fresh = tuple(candidate for candidate in candidates if not _is_known(candidate, shown))
     files = tuple(path for episode in episodes for path in episode.written)
-    entries = tuple(composed(one, _asked_for(one, episodes), one.files or files) for one in fresh)
+    notes = (composed(one, _asked_for(one, episodes), one.files or files) for one in fresh)
+    entries = tuple(note for note in notes if note)
     earlier = next((entry for entry in shown if entry.meta.id == handoff_id), None)
     recent = final_window and _is_recent(history, now_ms)
     handoff = handoff_of(history, episodes, candidates, goes_on=earlier is not None) if recent else None
@@ -88,20 +90,47 @@ def _clean(text: str) -> str:
 
 def _candidates(history: History, episodes: Sequence[Episode], final_window: bool) -> Iterator[Candidate]:
     found: list[Candidate] = []
+    last_work = _last_work(episodes) if final_window else -1
     for index, episode in enumerate(episodes):
         before = episodes[index - 1] if index else None
         following = episodes[index + 1].asked if index + 1 < len(episodes) else None
         if before and episode.asked and withdraws(episode.asked):
-            found = [one for one in found if before.asked is None or before.asked.number not in one.turns]
+            first = before.asked.number if before.asked else 0
+            found = [one for one in found if one.turns[-1] < first]
         if not history.automated:
             found.extend(with_files(user_candidates(episode, before), episode.written))
         if following is None or not objects(following):
-            open_end = final_window and episode.last
-            found.extend(with_files(agent_candidates(episode, open_end=open_end), episode.written))
+            found.extend(with_files(agent_candidates(episode, open_end=index >= last_work >= 0), episode.written))
     if final_window and (choice := unanswered_choice(episodes)):
         found.append(choice)
+    found = [one for one in found if not _undone(one, episodes)]
     tasks = still_open([one for one in found if one.sort is Sort.TASK], episodes)
     yield from (one for one in found if one.sort is not Sort.TASK or one in tasks)
+
+
+def _last_work(episodes: Sequence[Episode]) -> int:
+    """The episode after which nothing more was worked on: what follows it only commits or thanks."""
+    last = len(episodes) - 1
+    while last > 0 and (asked := episodes[last].asked) and shows(Signal.WRAPS_UP, asked.text.strip()[:MAX_CHARS]):
+        last -= 1
+    return last
+
+
+def _undone(candidate: Candidate, episodes: Sequence[Episode]) -> bool:
+    """Whether the agent says later that what the candidate tells of is gone again: not of what only the person can take back."""
+    if candidate.sort in (Sort.REMEMBER, Sort.PREFERENCE, Sort.CONVENTION, Sort.TASK):
+        return False
+    said, names = content_terms(candidate.claim), names_in(candidate.claim)
+    return any(
+        shows(Signal.REVERTS, sentence)
+        and names & names_in(sentence)
+        and overlap(content_terms(sentence), said) >= _UNDONE
+        for episode in episodes
+        if episode.closing and episode.closing.number > candidate.turns[-1]
+        for block in blocks_of(episode.closing.text)
+        for sentence in sentences_of(block.text)
+        if len(sentence) <= SENTENCE_CHARS
+    )
 
 
 def _is_known(candidate: Candidate, shown: Sequence[StoredEntry]) -> bool:
@@ -132,7 +161,7 @@ def _asked_for(candidate: Candidate, episodes: Sequence[Episode]) -> str:
     One that quotes somebody is left out: their words would become part of what the person said (P19).
     """
     words = content_terms(candidate.text)
-    quoted = " ".join(candidate.quote.split())
+    quoted = " ".join(candidate.text.split())
     requests = [
         request
         for episode in episodes
@@ -178,9 +207,12 @@ def _updated(earlier: StoredEntry, handoff: Handoff) -> ProposedUpdate:
 
 
 def _why_nothing(history: History, fresh: Sequence[Candidate], candidates: Sequence[Candidate]) -> str:
+    """It speaks for the cues, not for the session: a reader may well find something in it."""
     if not history.turns:
         return "the session holds nothing new"
     if len(fresh) < len(candidates):
         return "what the session says is stored already"
-    spoken = sum(turn.role is not Role.TOOL for turn in history.turns)
-    return f"no decision, correction, preference, lesson or open task was stated in its {spoken} messages"
+    return (
+        "the built-in extractor, which goes by a few hundred phrases, recognised nothing in it; an agent command "
+        "(llm.preset) may: `memory consolidate --upgrade` then hands it over"
+    )

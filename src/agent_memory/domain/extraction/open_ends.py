@@ -5,21 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from agent_memory.domain.extraction import cues_en, cues_pt
 from agent_memory.domain.extraction.candidates import Candidate, Support
-from agent_memory.domain.extraction.cue import Sort, shows
+from agent_memory.domain.extraction.cue import Sort
 from agent_memory.domain.extraction.episodes import Episode
 from agent_memory.domain.extraction.options import offers_in
 from agent_memory.domain.extraction.overlap import overlap
 from agent_memory.domain.extraction.prose import blocks_of
-from agent_memory.domain.extraction.said_by_user import request_of, without_politeness
+from agent_memory.domain.extraction.said_by_agent import leaves_open
+from agent_memory.domain.extraction.said_by_user import request_of
 from agent_memory.domain.extraction.sentences import sentences_of
-from agent_memory.domain.extraction.statements import MAX_CHARS, cut
+from agent_memory.domain.extraction.statements import MAX_CHARS, cut, without_politeness
 from agent_memory.domain.history import Role, Turn
 from agent_memory.domain.text.terms import content_terms
 
 _DONE = 0.6
-_LEAVES_OPEN = tuple(cue for cue in (*cues_en.BY_AGENT, *cues_pt.BY_AGENT) if cue.shows is Sort.TASK)
 _CHOOSES = re.compile(
     r"\b(?:which|prefer|options?|choose|pick|approach|direction|qual|quais|prefere|preferes|opção|opções)\b",
     re.IGNORECASE,
@@ -73,4 +72,4 @@ def still_open(tasks: Sequence[Candidate], episodes: Sequence[Episode]) -> tuple
 def _without_open_ends(closing: Turn) -> str:
     """What the agent said without the sentences that say what is left to do. What is too long for one is none."""
     sentences = (sentence for block in blocks_of(closing.text) for sentence in sentences_of(block.text))
-    return "\n".join(each for each in sentences if len(each) > 2 * MAX_CHARS or not shows(_LEAVES_OPEN, each))
+    return "\n".join(each for each in sentences if len(each) > 2 * MAX_CHARS or not leaves_open(each))

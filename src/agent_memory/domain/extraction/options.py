@@ -41,6 +41,11 @@ class Offer:
     name: str
 
 
+def speaks_of_an_option(sentence: str) -> bool:
+    """Whether a sentence names an option by its number, letter or place: without the offer nobody knows which."""
+    return _CHOICE.search(sentence) is not None
+
+
 def chosen_option(sentence: str, offered: Turn | None) -> Option | None:
     """The option that a sentence chooses from the agent's last message; None where there is no such option."""
     choice = _CHOICE.search(sentence)

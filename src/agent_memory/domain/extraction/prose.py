@@ -33,6 +33,7 @@ _MARKS = re.compile(r"[\u2705\u274c\u2714\u2716\u26a0\u2728\U0001f300-\U0001faff
 _MACHINE = re.compile(
     r"\s*(?:"
     r"</?[A-Za-z][\w:-]*(?:\s[^<>]{0,300})?/?>"  # a tag
+    r"|(?:#\d+ )?\d+\.\d+ \S+ (?:ERR|error|warn)|npm (?:ERR|error|warn)|--\w|error(?:\[\w+\])?:|\[Image #\d+\]\s*$"
     r"|\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\[?\d\d:\d\d:\d\d"  # a log line
     r"|(?:\[?(?:INFO|WARN|WARNING|ERROR|DEBUG|TRACE|FATAL)\]?[:\s]+\S)"
     r"|(?:Traceback |  File \"|at [\w.$<>]+\(|--- (?:FAIL|PASS)|FAIL\b|ok  \t|panic: |goroutine \d)"
@@ -45,6 +46,9 @@ _MACHINE = re.compile(
     r")"
 )
 _CODE_TAIL = re.compile(r"(?:[{}]|[)\]\"'];|=>|&&|\|\||\\)\s*$")
+_WHOLE_LINE = re.compile(r".{20}[.!]$")
+_HEADING_LINE = re.compile(r"[A-Z][\w'/-]*(?: [\w'/-]+){0,4}:?")
+_FEWEST_LINES = 3
 
 
 @frozen
@@ -105,6 +109,10 @@ def _raw_blocks(message: str) -> Iterator[Block | None]:
     run = 0
 
     def finish() -> Iterator[Block]:
+        if current and shape.style == "paragraph" and (listed := _lines_of_a_list(current)):
+            for section, text in listed:
+                yield Block(text, "item", section=section, lines=(text,), run=run)
+            current.clear()
         if current:
             yield _labelled(evolve(shape, lines=tuple(current), run=run))
             current.clear()
@@ -155,6 +163,21 @@ def _raw_blocks(message: str) -> Iterator[Block | None]:
     yield from finish()
 
 
+def _lines_of_a_list(lines: list[str]) -> list[tuple[str, str]]:
+    """The lines of a paragraph, each with the heading above it, where each is one or more whole sentences or a heading of a
+    few words: so a list looks from which its marks were lost. Empty where it is no list."""
+    found: list[tuple[str, str]] = []
+    heading = ""
+    for index, line in enumerate(lines):
+        if _WHOLE_LINE.search(line):
+            found.append((heading, plain(line)))
+        elif _HEADING_LINE.fullmatch(line) and index + 1 < len(lines) and _WHOLE_LINE.search(lines[index + 1]):
+            heading = plain(line).rstrip(":")
+        else:
+            return []
+    return found if len(found) >= _FEWEST_LINES and (heading or len(found) == len(lines)) else []
+
+
 def _labelled(block: Block) -> Block:
     joined = " ".join(block.lines)
     found = _BOLD_LABEL.match(joined)
@@ -183,4 +206,4 @@ def _with_sections(raw: Iterator[Block | None]) -> Iterator[Block]:
                 lead = block.text if block.text.endswith(":") else ""
                 heading = heading if lead else ""
         elif block.text or block.label:
-            yield evolve(block, section=lead or heading)
+            yield evolve(block, section=block.section or lead or heading)

@@ -1,22 +1,24 @@
-"""What the agent found out or did for a reason, from what it said when its work on a request was over.
+"""What the agent found out or decided for a reason, from what it said when its work on a request was over.
 
 While it works an agent says much that it takes back a minute later, so of that only an announced finding counts which
-the closing words then confirm.
+was acted upon, which its next words do not take back, and which the closing words then confirm.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import islice, pairwise
 
-from agent_memory.domain.extraction import cues_en, cues_pt
+from agent_memory.domain.extraction.answers import is_quiet
 from agent_memory.domain.extraction.candidates import Candidate, Support
-from agent_memory.domain.extraction.cue import Signal, Sort, first_hit, shows
+from agent_memory.domain.extraction.cue import Signal, Sort, agent_hits, shows
 from agent_memory.domain.extraction.episodes import Episode
 from agent_memory.domain.extraction.overlap import overlap
 from agent_memory.domain.extraction.prose import Block, blocks_of
 from agent_memory.domain.extraction.sentences import sentences_of
 from agent_memory.domain.extraction.statements import (
+    MAX_CHARS,
     SENTENCE_CHARS,
     cut,
     in_third_person,
@@ -24,15 +26,12 @@ from agent_memory.domain.extraction.statements import (
     joined,
     names_in,
     says_enough,
+    tells_a_present_fault,
 )
 from agent_memory.domain.history import Role, Turn
 from agent_memory.domain.text.terms import content_terms
-from agent_memory.values import frozen
+from agent_memory.values import evolve, frozen
 
-_CUES = {sort: tuple(cue for cue in (*cues_en.BY_AGENT, *cues_pt.BY_AGENT) if cue.shows is sort) for sort in Sort}
-_SIGNALS = {
-    signal: tuple(cue for cue in (*cues_en.SIGNALS, *cues_pt.SIGNALS) if cue.shows is signal) for signal in Signal
-}
 _CAUSE_LABEL = re.compile(
     r"(?:the )?(?:root cause|actual cause|cause|bug|problem|issue|what (?:happened|went wrong|was wrong)"
     r"|why (?:it|this) (?:broke|failed|fails|happened|happens)"
@@ -42,9 +41,15 @@ _CAUSE_LABEL = re.compile(
 _REMEDY_LABEL = re.compile(
     r"(?:the )?(?:fix(?:ed)?|solution|resolution|remedy|correção|correcção|solução)\b", re.IGNORECASE
 )
-_MEASURED = re.compile(r"\d(?:[\d.,]*\d)?\s?(?:ms|µs|s|sec|seconds|min|minutes|[KMG]i?B|%|x|rps|req/s)\b")
-_CONTRAST = re.compile(r"^(?:with|without|before|after|com|sem|antes|depois)\b", re.IGNORECASE)
-_REST = re.compile(r"^(?:the )?(?:remaining|rest|o resto)\b", re.IGNORECASE)
+_OPEN_LABEL = re.compile(
+    r"(?:not (?:run|done|tested|verified|covered)|remaining(?: work)?|still open|open (?:items|ends|questions)|next steps?|to ?do|follow[- ]?ups?|pending"
+    r"|left to do|próximos passos|por fazer|pendente)\b",
+    re.IGNORECASE,
+)
+_MEASURED = re.compile(
+    r"^(?:with|without|before|after|com|sem|antes|depois)\b.*\d\s?(?:ms|µs|s|sec|seconds|min|minutes|[KMG]i?B|%|x|rps|req/s)\b",
+    re.IGNORECASE,
+)
 _IMPROVEMENT = re.compile(r"\bdown (?:from|to)\b", re.IGNORECASE)
 _SUBJECTLESS = re.compile(r"(?:caused by|due to|because|causad[oa] por|devido a|porque)\b", re.IGNORECASE)
 _CONTINUES = re.compile(
@@ -56,10 +61,20 @@ _FOUND_OUT = re.compile(
     r"|\bcausa[- ]raiz\b|\b(?:o problema|o erro|a causa) (?:é|era|foi)\b|\bafinal\b",
     re.IGNORECASE,
 )
+_FAILED_TO_HELP = re.compile(
+    r"(?:still|hm+|wait|actually|no,|that(?:'s| is)(?:n't| not)|that didn't|didn't|same\b|interesting|ainda|não resolveu)",
+    re.IGNORECASE,
+)
+_FOUND = re.compile(r"(?:aha|found|bingo|there it is|i found|encontrei|descobri)\b", re.IGNORECASE)
+_BEGINS = re.compile(r"[A-Z`\d\"À-Ý](?!s [a-z])")
+"""A sentence, not the rest of one."""
 _ELSE = re.compile(r"(?:regarding|as for|as to|about)\b", re.IGNORECASE)  # answers what was asked on the way
 _CONFIRMED = 0.25
 MAX_LESSONS = 3
 """Of one episode."""
+MOST_FINDINGS = 2
+_SOON = 2
+"""Turns after a finding within which it is acted upon."""
 
 
 @frozen
@@ -72,27 +87,33 @@ class _Said:
     label: str
     first: bool
     """Whether it is the first of its block."""
+    leads: bool = False
+    """Whether it leads into a list, which it then holds."""
 
 
 def agent_candidates(episode: Episode, *, open_end: bool) -> Iterator[Candidate]:
-    """The candidates in the agent's words of one episode. Open tasks only where the session ends with it."""
+    """The candidates in the agent's words of one episode. Open tasks only where nothing was worked on after it."""
     closing = episode.closing
     if not episode.worked:
         return
     if closing is None:
-        if finding := _finding(episode, ""):
-            yield finding
+        yield from islice(_findings(episode, ""), 1)
         return
     said = _sentences(closing)
-    lessons = tuple(_lessons(said, closing, acted=bool(episode.written)))
-    yield from lessons or _from_finding(episode, closing, said)
+    lessons = tuple(_lessons(said, closing, acted=episode.acted))
+    yield from lessons
+    if not lessons:
+        yield from islice(_confirmed(episode, closing, said), MOST_FINDINGS)
+    wraps_up = bool(episode.asked and shows(Signal.WRAPS_UP, episode.asked.text.strip()[:MAX_CHARS]))
     taken = " ".join(lesson.text for lesson in lessons)
     for statement in said:
         if statement.sentence[:60] in taken or in_third_person(statement.sentence)[:60] in taken:
             continue
-        yield from _reasoned(statement, closing)
-        if open_end:
-            yield from _left_open(statement, closing)
+        open_task = _left_open(statement, closing) if open_end else None
+        if open_task:
+            yield open_task
+        elif not statement.leads and (episode.acted or wraps_up):
+            yield from _found_or_decided(statement, closing)
     yield from _measures(said, closing)
 
 
@@ -100,13 +121,23 @@ def outcome_of(episode: Episode) -> str:
     """What the agent said it had done, in one sentence; empty where it changed nothing or said nothing of the kind."""
     if episode.closing is None or not episode.written:
         return ""
-    said = [one for one in _sentences(episode.closing) if _usable(one.sentence) and not _announces(one.sentence)]
-    acts = (*_CUES[Sort.REASONED], *_SIGNALS[Signal.REMEDY], *_CUES[Sort.LESSON])
-    for statement in (*(one for one in said if shows(acts, one.sentence)), *said[:2]):
+    said = [one for one in _sentences(episode.closing) if not is_quiet(one.sentence) and not _announces(one.sentence)]
+    for statement in (*(one for one in said if _tells_an_act(one.sentence)), *said[:2]):
         whole = statement.sentence
         if says_enough(whole, 4) and not is_anaphoric(whole) and not _ELSE.match(whole):
             return in_third_person(cut(whole))
     return ""
+
+
+def leaves_open(sentence: str) -> bool:
+    """Whether the agent says in it that something is left to do."""
+    return any(hit.shows is Sort.TASK for hit in agent_hits(sentence))
+
+
+def _tells_an_act(sentence: str) -> bool:
+    return shows(Signal.REMEDY, sentence) or any(
+        hit.shows in (Sort.REASONED, Sort.LESSON) for hit in agent_hits(sentence)
+    )
 
 
 def _sentences(turn: Turn) -> tuple[_Said, ...]:
@@ -122,6 +153,7 @@ def _sentences(turn: Turn) -> tuple[_Said, ...]:
                     sentences[position - 1] if position else "",
                     block.label or (block.section if not _is_child(block) else ""),
                     position == 0,
+                    sentence not in block.text,
                 )
             )
     return tuple(said for said in found if len(said.sentence) <= SENTENCE_CHARS)
@@ -131,8 +163,9 @@ def _with_list(sentences: tuple[str, ...], blocks: Sequence[Block], index: int) 
     """The sentences; the last one, if it ends in a colon, with the list items that it leads into, or not at all."""
     if not sentences or not sentences[-1].endswith(":") or _announces(sentences[-1]):
         return sentences
-    items = [item for item in _children(blocks, index) if _usable(item)]
-    whole = joined(sentences[-1], "; ".join(items)) if items else ""
+    items = [item.rstrip(".") for item in _children(blocks, index) if not is_quiet(item)]
+    whole = f"{sentences[-1]} {'; '.join(items)}" if items else ""
+    whole = whole if len(whole) <= SENTENCE_CHARS else joined(sentences[-1], "; ".join(items))
     return (*sentences[:-1], whole) if whole and not whole.endswith(":") else sentences[:-1]
 
 
@@ -152,14 +185,8 @@ def _is_child(block: Block) -> bool:
     return block.style == "item" and block.section.endswith(":")
 
 
-def _usable(sentence: str) -> bool:
-    """Whether a sentence of the agent's is neither a guess, nor a question, nor about this very moment."""
-    quiet = (*_SIGNALS[Signal.HEDGE], *_SIGNALS[Signal.NARRATION], *_SIGNALS[Signal.MOMENTARY])
-    return not sentence.endswith("?") and not shows(quiet, sentence)
-
-
 def _announces(sentence: str) -> bool:
-    return shows(_SIGNALS[Signal.ANNOUNCES], sentence)
+    return shows(Signal.ANNOUNCES, sentence)
 
 
 def _lessons(said: Sequence[_Said], closing: Turn, *, acted: bool) -> Iterator[Candidate]:
@@ -167,39 +194,36 @@ def _lessons(said: Sequence[_Said], closing: Turn, *, acted: bool) -> Iterator[C
 
     What nothing was done about counts only where it is said to have been found out: the rest is an explanation of the code.
     """
-    previous = ""
-    used_labels: set[str] = set()
+    previous, count = "", 0
+    labels: set[str] = set()
     for index, statement in enumerate(said):
-        fresh_label = statement.first and statement.label not in used_labels
-        labelled = fresh_label and bool(_CAUSE_LABEL.match(statement.label))
+        labelled = statement.first and statement.label not in labels and bool(_CAUSE_LABEL.match(statement.label))
         told = acted or bool(_FOUND_OUT.search(statement.sentence))
         cause = _cause(statement, announced=_announces(previous), labelled=labelled) if told else ""
-        previous = statement.sentence
-        if cause and len(used_labels) < MAX_LESSONS:
-            used_labels.add(statement.label if labelled else f"{index}")
-            yield _lesson(cause, closing, _remedy(said[index + 1 :], cause), detail=_detail(statement, cause))
+        previous = statement.sentence if not says_enough(statement.sentence, 4) else ""
+        if cause and count < MAX_LESSONS:
+            labels.add(statement.label if labelled else "")
+            count += 1
+            lesson = _lesson(cause, closing, _remedy(said[index + 1 :], cause))
+            before = in_third_person(statement.preceding)
+            fits = before and not is_quiet(before) and before not in cause
+            yield evolve(lesson, quote=f"{before} {cause}") if fits else lesson
 
 
 def _cause(statement: _Said, *, announced: bool, labelled: bool) -> str:
     """The statement of what was wrong that begins at a sentence; empty where none does."""
     sentence = statement.sentence
-    if not _usable(sentence) or (_announces(sentence) and not labelled) or _SUBJECTLESS.match(sentence):
+    lead = sentence.split(":", 1)[0] if statement.leads else sentence
+    if is_quiet(sentence) or _SUBJECTLESS.match(sentence) or shows(Signal.CHANGELOG, sentence):
         return ""
-    if not (labelled or announced or first_hit(_CUES[Sort.LESSON], sentence)):
+    if not (labelled or announced or any(hit.shows is Sort.LESSON for hit in agent_hits(lead))):
         return ""
-    preceding = [statement.preceding] if statement.preceding and _usable(statement.preceding) else []
+    preceding = [statement.preceding] if statement.preceding and not is_quiet(statement.preceding) else []
     if is_anaphoric(sentence) and not preceding:
         return ""
-    following = [other for other in statement.following[:2] if _usable(other)]
-    cause = joined(*(preceding if is_anaphoric(sentence) else ()), sentence, *following)
-    return in_third_person(cause) if says_enough(cause, 5) and names_in(cause) else ""
-
-
-def _detail(statement: _Said, cause: str) -> str:
-    """The sentence after the cause, where it no longer fitted into it."""
-    following = statement.following[0] if statement.following else ""
-    detail = in_third_person(following)
-    return detail if following and _usable(following) and says_enough(following, 5) and detail[:40] not in cause else ""
+    following = [other for other in statement.following[:2] if not is_quiet(other)]
+    cause = " ".join((*(preceding if is_anaphoric(sentence) else ()), sentence, *following))
+    return in_third_person(cause) if says_enough(cause[:SENTENCE_CHARS], 5) and names_in(cause) else ""
 
 
 def _remedy(rest: Sequence[_Said], cause: str) -> str:
@@ -208,90 +232,116 @@ def _remedy(rest: Sequence[_Said], cause: str) -> str:
     best, most = "", 0
     for statement in rest:
         remedy = statement.sentence
-        if not _usable(remedy) or _IMPROVEMENT.search(remedy) or remedy in cause:
+        if is_quiet(remedy) or _IMPROVEMENT.search(remedy) or remedy in cause:
             continue
         if statement.first and _REMEDY_LABEL.match(statement.label) and says_enough(remedy, 2):
             return in_third_person(remedy)
         shared = len(content_terms(remedy) & words)
-        if shared > most and shows(_SIGNALS[Signal.REMEDY], remedy) and names_in(remedy) and says_enough(remedy, 4):
+        if shared > most and shows(Signal.REMEDY, remedy) and names_in(remedy) and says_enough(remedy, 4):
             best, most = remedy, shared
     return in_third_person(best)
 
 
-def _lesson(cause: str, turn: Turn, remedy: str, *also: int, detail: str = "") -> Candidate:
-    told = (("More exactly", detail if detail != remedy else ""), ("Remedy", remedy))
-    supports = tuple(Support(label, cut(text)) for label, text in told if text and text[:60] not in cause)
-    return Candidate(Sort.LESSON, Role.AGENT, cut(cause), (*also, turn.number), supports=supports)
+def _lesson(cause: str, turn: Turn, remedy: str, *also: int) -> Candidate:
+    """What does not say by its tense that it is over says it in its title."""
+    claim = joined(*sentences_of(cause))
+    supports = (Support("Remedy", cut(remedy)),) if remedy and remedy[:60] not in cause else ()
+    return Candidate(
+        Sort.LESSON,
+        Role.AGENT,
+        cut(claim),
+        (*also, turn.number),
+        quote=cause,
+        supports=supports,
+        mended=bool(supports) and tells_a_present_fault(sentences_of(cause)[0]),
+    )
 
 
-def _from_finding(episode: Episode, closing: Turn, said: Sequence[_Said]) -> Iterator[Candidate]:
-    """A finding announced during the work, with the remedy that the closing words name."""
-    finding = _finding(episode, closing.text)
-    if finding:
-        remedy = _remedy(said, finding.claim)
-        yield _lesson(finding.claim, closing, remedy, *finding.turns)
+def _confirmed(episode: Episode, closing: Turn, said: Sequence[_Said]) -> Iterator[Candidate]:
+    """The findings announced during the work, with the remedy that the closing words name."""
+    for finding in _findings(episode, closing.text):
+        lesson = _lesson(finding.quote, closing, _remedy(said, finding.quote), *finding.turns)
+        # What was acted upon is no longer so, whether or not the closing words say how.
+        yield evolve(lesson, mended=tells_a_present_fault(sentences_of(finding.quote)[0]))
 
 
-def _finding(episode: Episode, closing: str) -> Candidate | None:
-    """The last finding announced during the work that was acted upon and, where there are closing words, confirmed."""
-    writes_after = False
-    for turn in reversed(episode.work):
-        if turn.role is not Role.AGENT:
-            continue
-        writes_after = writes_after or any(call.writes for call in turn.tool_calls)
-        if not turn.tool_calls or not writes_after:
-            continue
-        claim = _announced(turn)
-        if claim and (not closing or _confirms(closing, claim)):
-            return Candidate(Sort.LESSON, Role.AGENT, cut(claim), (turn.number,))
-    return None
+def _findings(episode: Episode, closing: str) -> Iterator[Candidate]:
+    """The findings announced during the work, the last first, that were acted upon and, where there are closing words,
+    are confirmed by them."""
+    writes_after, last_write, next_words = False, 0, closing
+    for position, turn in enumerate(turn for turn in reversed(episode.work) if turn.role is Role.AGENT):
+        if any(call.writes for call in turn.tool_calls):
+            writes_after, last_write = True, position
+        soon = position - last_write <= _SOON or _FOUND.match(turn.text)
+        claim = _announced(turn) if turn.tool_calls and writes_after and soon else ""
+        if claim and not _FAILED_TO_HELP.match(next_words) and (not closing or _confirms(closing, claim)):
+            yield Candidate(Sort.LESSON, Role.AGENT, cut(claim), (turn.number,), quote=claim)
+        next_words = turn.text.strip() or next_words
 
 
 def _announced(turn: Turn) -> str:
+    if shows(Signal.HEDGE, turn.text):
+        return ""
     sentences = [sentence for block in blocks_of(turn.text) for sentence in sentences_of(block.text)]
     for index, sentence in enumerate(sentences):
         if _announces(sentence):
-            following = [other for other in sentences[index + 1 : index + 4] if _usable(other)]
-            claim = joined(*following).rstrip(":") if following else ""
+            tells = [sentence] if _FOUND_OUT.search(sentence) and says_enough(sentence, 4) else []
+            following = [other for other in sentences[index + 1 : index + 4] if not is_quiet(other)]
+            claim = joined(*tells, *following)
             if says_enough(claim, 5) and names_in(claim) and not is_anaphoric(claim):
                 return in_third_person(claim)
     return ""
 
 
 def _confirms(closing: str, claim: str) -> bool:
-    return bool(names_in(claim) & names_in(closing)) and (
+    return any(len(name) > 2 and name in closing.lower() for name in names_in(claim)) and (
         overlap(content_terms(claim), content_terms(closing)) >= _CONFIRMED
     )
 
 
-def _reasoned(statement: _Said, closing: Turn) -> Iterator[Candidate]:
+def _found_or_decided(statement: _Said, closing: Turn) -> Iterator[Candidate]:
+    """An act with its reason, or a finding, with the sentences around that belong to it."""
     sentence = statement.sentence
-    if not (_usable(sentence) and shows(_CUES[Sort.REASONED], sentence)):
+    hit = next((hit for hit in agent_hits(sentence) if hit.shows in (Sort.REASONED, Sort.FINDING)), None)
+    quiet = sentence.endswith(("?", ":")) or shows(Signal.HEDGE, sentence) or shows(Signal.NARRATION, sentence)
+    if hit is None or quiet or (hit.shows is Sort.REASONED and shows(Signal.MOMENTARY, sentence)):
         return
-    following = statement.following[0] if statement.following and _usable(statement.following[0]) else ""
-    reasons = _SIGNALS[Signal.REASON]
-    reasoned = [text for text in (sentence, following) if text and shows(reasons, text)]
-    if following in reasoned and not _CONTINUES.match(following):
-        reasoned.remove(following)
-    if not reasoned or (following in reasoned and sentence.endswith(":")):
+    if is_anaphoric(sentence) and (not statement.preceding or is_quiet(statement.preceding)):
         return
-    whole = joined(sentence, following) if following in reasoned else joined(sentence)
-    if is_anaphoric(sentence) and statement.preceding:
-        whole = joined(statement.preceding, sentence)
-    if says_enough(whole, 6) and names_in(whole):
-        yield Candidate(Sort.REASONED, Role.AGENT, in_third_person(cut(whole.rstrip(":"))), (closing.number,))
+    whole = f"{statement.preceding} {sentence}" if is_anaphoric(sentence) else sentence
+    claim = hit.said if len(hit.said) < len(sentence) else whole
+    whole = claim if hit.shows is Sort.REASONED else whole
+    following = [each for each in statement.following[:1] if _CONTINUES.match(each) and not is_quiet(each)]
+    if (
+        says_enough(whole, 5)
+        and names_in(whole)
+        and says_enough(claim, 4)
+        and _BEGINS.match(sentence)
+        and (hit.shows is Sort.REASONED or _BEGINS.match(claim))
+    ):
+        quote = in_third_person(" ".join((whole, *following)))
+        yield Candidate(hit.shows, Role.AGENT, in_third_person(cut(claim)), (closing.number,), quote=quote)
 
 
-def _left_open(statement: _Said, closing: Turn) -> Iterator[Candidate]:
-    hit = first_hit(_CUES[Sort.TASK], statement.sentence)
-    if hit and not statement.sentence.endswith("?") and says_enough(hit.said, 4):
-        yield Candidate(Sort.TASK, Role.AGENT, in_third_person(cut(hit.said)), (closing.number,))
+def _left_open(statement: _Said, closing: Turn) -> Candidate | None:
+    sentence = statement.sentence
+    hit = next((hit for hit in agent_hits(sentence) if hit.shows is Sort.TASK), None)
+    listed = _OPEN_LABEL.match(statement.label) is not None
+    said = hit.said if hit else sentence
+    if not (hit or listed) or sentence.endswith(("?", ":")) or not says_enough(said, 4):
+        return None
+    if is_anaphoric(said):
+        if not statement.preceding:
+            return None
+        said = f"{statement.preceding} {said}"
+    label = "" if hit else f"{statement.label.rstrip(':')}: "
+    reason = [each for each in statement.following[:1] if _CONTINUES.match(each)]
+    quote = in_third_person(joined(f"{label}{said}", *reason))
+    return Candidate(Sort.TASK, Role.AGENT, in_third_person(cut(f"{label}{said}")), (closing.number,), quote=quote)
 
 
 def _measures(said: Sequence[_Said], closing: Turn) -> Iterator[Candidate]:
     """Two measurements set against each other: `Without the cache: 40 ms. With it: 3 ms.`"""
-    for index in range(len(said) - 1):
-        pair = (said[index].sentence, said[index + 1].sentence)
-        if all(_CONTRAST.match(one) and _MEASURED.search(one) and not _IMPROVEMENT.search(one) for one in pair):
-            rest = said[index + 2].sentence if index + 2 < len(said) and _REST.match(said[index + 2].sentence) else ""
-            yield Candidate(Sort.MEASURE, Role.AGENT, joined(*pair, rest), (closing.number,))
+    for one, other in pairwise(statement.sentence for statement in said):
+        if all(_MEASURED.search(each) and not _IMPROVEMENT.search(each) for each in (one, other)):
+            yield Candidate(Sort.FINDING, Role.AGENT, joined(one, other), (closing.number,))

@@ -1,45 +1,40 @@
-"""What the person said that is worth keeping."""
+"""What the person said that a later reader should know."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import islice
 
-from agent_memory.domain.extraction import cues_en, cues_pt
+from agent_memory.domain.extraction.answers import Answer, answer_in, informative, is_quiet
 from agent_memory.domain.extraction.candidates import Candidate, Support
-from agent_memory.domain.extraction.cue import Hit, Signal, Sort, first_hit, shows
-from agent_memory.domain.extraction.episodes import Episode, typed_blocks
-from agent_memory.domain.extraction.options import chosen_option
-from agent_memory.domain.extraction.prose import Block, blocks_of
+from agent_memory.domain.extraction.cue import Hit, Signal, Sort, shows, sort_of_section, user_hits
+from agent_memory.domain.extraction.episodes import Episode, pasted_blocks, typed_blocks
+from agent_memory.domain.extraction.options import chosen_option, speaks_of_an_option
+from agent_memory.domain.extraction.overlap import overlap
+from agent_memory.domain.extraction.prose import Block
 from agent_memory.domain.extraction.sentences import sentences_of
 from agent_memory.domain.extraction.statements import (
+    LONGEST_TITLE_CHARS,
     MAX_CHARS,
+    SENTENCE_CHARS,
     cut,
-    in_third_person,
     is_anaphoric,
     joined,
     names_in,
     says_enough,
+    tells_a_present_fault,
+    without_politeness,
 )
 from agent_memory.domain.extraction.told_by_others import own_part, within_quotes
 from agent_memory.domain.history import Role, Turn
 from agent_memory.domain.text.terms import content_terms
+from agent_memory.values import evolve, frozen
 
-_CUES = {sort: tuple(cue for cue in (*cues_en.BY_USER, *cues_pt.BY_USER) if cue.shows is sort) for sort in Sort}
-_SIGNALS = {
-    signal: tuple(cue for cue in (*cues_en.SIGNALS, *cues_pt.SIGNALS) if cue.shows is signal) for signal in Signal
-}
-_PASSING = re.compile(
-    r"\b(?:for now|right now|this time|yet|just this once|por agora|por enquanto|desta vez|ainda não)\b", re.IGNORECASE
-)
-_CHOICE_WORD = re.compile(r"\b(?:option|approach|opção|alternativa)\b", re.IGNORECASE)
-_WONDERS = re.compile(r"\b(?:wonder(?:ing)?|curious)\b", re.IGNORECASE)
-_ACTS = _SIGNALS[Signal.REMEDY]
 _REJECTED = re.compile(
     r"\b(?:instead of|rather than|not|and not|em vez de|em vez do|em vez da|ao invés de|e não)\s+(?P<what>[^,.;:]{2,60})",
     re.IGNORECASE,
 )
+_INSTEAD = re.compile(r"\b(?:instead|rather than|em vez d|ao invés d)", re.IGNORECASE)
 _TAKES_BACK = re.compile(
     r"^(?:no|nope|wrong|incorrect|not quite|não|nao|errado)[,.!:;–—-]"
     r"|\b(?:correction|i was wrong|i misspoke|i meant|no longer|correção|correcção|enganei-me|quis dizer|já não)\b",
@@ -49,232 +44,71 @@ _ASKS = re.compile(
     r"(?:(?:ok|so|and|also|then|now)[,.]?\s+)*(?:can|could|would|will|shall) (?:you|we|i)\b|(?:podes|pode|poderia)\b",
     re.IGNORECASE,
 )
-_POLITE = re.compile(
-    r"^(?:(?:hm+|ok|so|and|also)[,.]?\s+)?(?:(?:is there (?:any|a) way (?:to|for you to)|can (?:you|we)|could (?:you|we)|would you"
-    r"|will you|please|pls|podes|pode|poderia|consegues|dá para|há forma de|por favor)\s+)+",
+_TAG = re.compile(
+    r"(?:,?\s*\b(?:right|no|correct|yes|ok|okay|isn't it|eh|né|não é|certo)\s*\?+!*|\s*(?:!\?|\?!)[?!]*)$",
     re.IGNORECASE,
 )
-_BARE_NOT = re.compile(r"^not (?=[a-z])", re.IGNORECASE)
-"""What is left of `is there any way to not`."""
-_CLAUSE_MARKS = ",;:(–—"
-_CONNECTS = re.compile(r"^(?:for|in|on|with|when|if|where|para|em|no|na|nos|nas|com|quando|se)\b", re.IGNORECASE)
-_REMEDY_SENTENCES = 2
-_LIST_INTRO_LINES = 8
+"""A question that only asks to be told that it is so."""
+_GOES_ON = re.compile(
+    r"(?:because|since|so|otherwise|that way|instead|which|as it|else|porque|assim|senão|já que)\b", re.IGNORECASE
+)
+_REASON = re.compile(r"\b(?:because|since|so that|otherwise|porque|já que)\b", re.IGNORECASE)
+_NOT = re.compile(r"(?:no,? )?(?:not|não)\b", re.IGNORECASE)
+_DONE = "What was done about it"
+_LIST_LINES = 8
+_FEW_WORDS = 7
+_FEW_CHARS = 25
+_FEW_POINTING = 5
+_POINTS = re.compile(r"(?<!for )\b(?:it|this|that|those|these|them|there|isto|isso)\b", re.IGNORECASE)
+_STANDING = frozenset({Sort.REMEMBER, Sort.PREFERENCE, Sort.CONVENTION})
+_FEW_SENTENCES = 2
+_SHARED = 0.34
+_SAME = 0.6
 
 
 def user_candidates(episode: Episode, before: Episode | None) -> Iterator[Candidate]:
     """The candidates in what the person said at the beginning of an episode; `before` is the episode it answers."""
-    asked = episode.asked
-    if asked is None:
+    if episode.asked is None:
         return
-    for block in _own_words(asked):
-        sentences = sentences_of(block.text)
-        quoted = within_quotes(sentences)
-        for position, sentence in enumerate(sentences):
-            if len(sentence) <= 2 * MAX_CHARS and position not in quoted:
-                yield from _from_sentence(sentences, position, asked, episode, before)
+    answer = answer_in(episode)
+    found = list(_found(episode, before, answer))
+    if answer.agrees and answer.says and before is not None:
+        agreed = Support("The agent agreed", answer.says)
+        if found:
+            terms = content_terms(agreed.text)
+            others = (each for each in found[0].supports if overlap(content_terms(each.text), terms) < _SAME)
+            found[0] = evolve(found[0], supports=(*others, agreed), turns=(*found[0].turns, answer.turn))
+        elif _is_of(episode.asked, answer.says) and (quote := _quoted_whole(episode.asked)):
+            yield Candidate(
+                Sort.LESSON,
+                Role.AGENT,
+                cut(answer.says),
+                (episode.asked.number, answer.turn),
+                supports=(*_nearest(_DONE, episode, answer.says), Support("The user had said", f"“{quote}”")),
+                mended=episode.acted and tells_a_present_fault(sentences_of(answer.says)[0]),
+            )
+    yield from found
 
 
-def withdraws(turn: Turn) -> bool:
-    """Whether the person takes back what they said just before."""
-    return shows(_SIGNALS[Signal.WITHDRAWN], turn.text.strip()[:MAX_CHARS])
+def _is_of(turn: Turn, said: str) -> bool:
+    """Whether what the agent said names something, and speaks of what the person spoke of."""
+    first = sentences_of(said)[0]
+    return bool(names_in(first)) and overlap(content_terms(first), content_terms(turn.text)) >= _SHARED
 
 
 def objects(turn: Turn) -> bool:
     """Whether the person rejects what the agent just did, or says that it did not help."""
     return any(
-        shows(_SIGNALS[Signal.OBJECTION], sentence)
+        shows(Signal.OBJECTION, sentence)
         for block in _own_words(turn)[:2]
         for sentence in sentences_of(block.text)[:2]
         if not sentence.endswith("?")
     )
 
 
-def _own_words(turn: Turn) -> tuple[Block, ...]:
-    """The blocks without those that the person introduces as somebody else's words."""
-    kept: list[Block] = []
-    reported_run: int | None = None
-    for block in typed_blocks(turn):
-        if reported_run is not None and block.run <= reported_run + (
-            1 if not kept or kept[-1].run == reported_run else 0
-        ):
-            reported_run = max(reported_run, block.run)
-            continue
-        reported_run = block.run if shows(_SIGNALS[Signal.REPORTED], block.text) else None
-        kept.append(block)
-    return tuple(kept)
-
-
-def _from_sentence(
-    sentences: Sequence[str], position: int, asked: Turn, episode: Episode, before: Episode | None
-) -> Iterator[Candidate]:
-    sentence = sentences[position]
-    if sentence.endswith("?"):
-        if shows(_CUES[Sort.COMPLAINT], sentence):
-            yield from _complaint(sentence, asked, episode)
-        return
-    own = own_part(sentence)
-    if own is not None and _strongest(own, answering=before is not None) is None:
-        return  # a cue in what others say shows nothing of what the person wants
-    hit = _strongest(sentence, answering=before is not None)
-    if hit is None or (_ASKS.match(sentence) and hit.shows not in (Sort.REMEMBER, Sort.COMPLAINT)):
-        return
-    if _PASSING.search(sentence) and _must_last(hit.shows, sentence):
-        return
-    match hit.shows:
-        case Sort.COMPLAINT:
-            yield from _complaint(sentence, asked, episode)
-        case Sort.DECISION if before and (option := chosen_option(sentence, before.closing)):
-            yield Candidate(
-                Sort.DECISION,
-                Role.USER,
-                cut(option.text),
-                (option.turn, asked.number),
-                quote=joined(sentence, *_reason_after(sentences, position)),
-                supports=(Support("Chosen among", option.among),) if option.among else (),
-            )
-        case Sort() as sort:
-            yield from _statement(sort, hit, sentences, position, asked, before)
-        case Signal():
-            return  # makes no note by itself
-
-
-def _must_last(sort: Sort | Signal, sentence: str) -> bool:
-    """Whether `for now` makes a statement worthless: a rule always, a decision where it names nothing."""
-    if sort is Sort.DECISION:
-        return not names_in(sentence) and not _CHOICE_WORD.search(sentence)
-    return sort in (Sort.PREFERENCE, Sort.CONVENTION)
-
-
-def _reason_after(sentences: Sequence[str], position: int) -> tuple[str, ...]:
-    """The next sentence, unless it asks something: what follows a choice mostly says why."""
-    return tuple(other for other in sentences[position + 1 : position + 2] if not other.endswith("?"))
-
-
-def _strongest(sentence: str, *, answering: bool) -> Hit | None:
-    """The strongest cue. What would correct somebody is a plain decision where nobody had spoken before."""
-    hits = (hit for sort in Sort if (hit := first_hit(_CUES[sort], sentence)))
-    found = next(hits, None)
-    if found is None or answering or found.shows is not Sort.CORRECTION:
-        return found
-    return next(hits, Hit(Sort.DECISION, found.said, found.rest) if _REJECTED.search(found.said) else None)
-
-
-def _statement(
-    sort: Sort, hit: Hit, sentences: Sequence[str], position: int, asked: Turn, before: Episode | None
-) -> Iterator[Candidate]:
-    said = _widened(hit.said, sentences[position])
-    following = sentences[position + 1] if position + 1 < len(sentences) else ""
-    if len(content_terms(said)) < 2 and following and not following.endswith("?"):
-        said, following = following, ""
-    example = _example_after(sentences[position], asked) if said.endswith(":") else ""
-    if example:
-        said = f"{said} {' '.join(example.split())}"
-    if not says_enough(said, _words_needed(sort, said)):
-        return
-    quote = [sentences[position]]
-    if (
-        following
-        and (is_anaphoric(following) or shows(_SIGNALS[Signal.REASON], following))
-        and not following.endswith("?")
-    ):
-        quote.append(following)
-    if not example and said not in sentences[position]:
-        quote = [sentences[position], said]
-    if is_anaphoric(said) and position:
-        quote.insert(0, sentences[position - 1])
-    answers = _what_it_answers(sort, said, before)
-    if _WONDERS.search(sentences[position]) or (sort is Sort.CORRECTION and is_anaphoric(said) and not answers):
-        return
-    rejected = _REJECTED.search(said) if sort in (Sort.REMEMBER, Sort.CORRECTION, Sort.DECISION) else None
-    yield Candidate(
-        sort,
-        Role.USER,
-        cut(said),
-        (asked.number,),
-        quote=f"{joined(*quote)}\n{example}" if example else joined(*quote),
-        supports=answers,
-        rejected=rejected["what"] if rejected else "",
-        corrects=bool(_TAKES_BACK.search(sentences[position])),
-    )
-
-
-def _widened(said: str, sentence: str) -> str:
-    """The statement from the beginning of its clause on, without a bracket that is not closed in it."""
-    start = sentence.find(said)
-    if start > 0 and len(said) > 3:
-        begins = max(sentence.rfind(mark, 0, start) for mark in _CLAUSE_MARKS)
-        lead = sentence[begins + 1 : start].strip()
-        said = f"{lead} {said}" if lead and len(lead) <= 40 and _CONNECTS.search(lead) else said
-    return said.rstrip(") ") if said.count(")") > said.count("(") else said
-
-
-def _words_needed(sort: Sort, said: str) -> int:
-    if sort in (Sort.WANT, Sort.TASK):
-        return 6 if is_anaphoric(said) else 4
-    return 2 if sort in (Sort.REMEMBER, Sort.PREFERENCE) else 3
-
-
-def _what_it_answers(sort: Sort, said: str, before: Episode | None) -> tuple[Support, ...]:
-    """What the agent had said, where the person's words alone do not name their subject."""
-    if before is None or before.closing is None or not (sort is Sort.CORRECTION or is_anaphoric(said)):
-        return ()
-    sentences = [sentence for block in blocks_of(before.closing.text) for sentence in sentences_of(block.text)]
-    if not sentences:
-        return ()
-    words = content_terms(said)
-    nearest = max(sentences, key=lambda sentence: len(content_terms(sentence) & words))
-    return (Support("Said in answer to", in_third_person(cut(nearest))),) if says_enough(nearest, 2) else ()
-
-
-def _example_after(sentence: str, asked: Turn) -> str:
-    """The lines that follow a sentence which ends in a colon, as they were typed."""
-    tail = sentence[-24:]
-    start = asked.text.find(tail)
-    if start < 0:
-        return ""
-    lines = [" ".join(line.split()) for line in asked.text[start + len(tail) :].strip("\n").split("\n")]
-    chosen: list[str] = []
-    for line in lines[: 2 * _LIST_INTRO_LINES]:
-        if sum(map(len, chosen)) + len(line) > MAX_CHARS:
-            break
-        if not line.startswith("```"):
-            chosen.append(line)
-    return "\n".join(chosen[:_LIST_INTRO_LINES]).strip()
-
-
-def _complaint(sentence: str, asked: Turn, episode: Episode) -> Iterator[Candidate]:
-    """A fault found with the shape of the work, when the agent then said how it mended it."""
-    closing = episode.closing
-    claim = without_politeness(sentence)
-    if closing is None or not episode.written or not says_enough(claim):
-        return
-    words = content_terms(claim)
-    first_words = islice(_informative(closing), _REMEDY_SENTENCES)
-    remedy = next((said for said in first_words if content_terms(said) & words or shows(_ACTS, said)), "")
-    if remedy:
-        yield Candidate(
-            Sort.COMPLAINT,
-            Role.USER,
-            cut(claim),
-            (asked.number, closing.number),
-            quote=joined(sentence),
-            supports=(Support("What was done about it", remedy),),
-        )
-
-
-def _informative(closing: Turn) -> Iterator[str]:
-    quiet = (*_SIGNALS[Signal.NARRATION], *_SIGNALS[Signal.MOMENTARY], *_SIGNALS[Signal.HEDGE])
-    for block in blocks_of(closing.text):
-        for sentence in sentences_of(block.text):
-            if says_enough(sentence, 5) and not shows(quiet, sentence) and not sentence.endswith((":", "?")):
-                yield in_third_person(cut(sentence))
-
-
-def without_politeness(request: str) -> str:
-    """A request as a statement: without `could you` and its question mark."""
-    bare = _POLITE.sub("", request)
-    return (bare if bare == request else _BARE_NOT.sub("do not ", bare)).rstrip("? ")
+def withdraws(turn: Turn) -> bool:
+    """Whether the person takes back what they said just before, or has what was done undone."""
+    return shows(Signal.WITHDRAWN, turn.text.strip()[:MAX_CHARS])
 
 
 def request_of(turn: Turn) -> str:
@@ -291,3 +125,246 @@ def request_of(turn: Turn) -> str:
             if sentence.endswith(":"):
                 return joined(*sentences[position:]).rstrip(":")
     return ""
+
+
+def _found(episode: Episode, before: Episode | None, answer: Answer) -> Iterator[Candidate]:
+    assert episode.asked is not None
+    blocks, pasted = _own_words(episode.asked), pasted_blocks(episode.asked)
+    for section in dict.fromkeys(block.section for block in blocks):
+        if listed := sort_of_section(section.rstrip(":")):
+            items = [block.text for block in blocks if block.section == section and says_enough(block.text, 3)]
+            yield from _listed(listed, section.rstrip(":"), items, episode.asked)
+    for block in blocks:
+        if sort_of_section(block.section.rstrip(":")):
+            continue
+        sentences = sentences_of(block.text)
+        quoted = within_quotes(sentences)
+        found = [
+            candidate
+            for position, sentence in enumerate(sentences)
+            if len(sentence) <= SENTENCE_CHARS and position not in quoted
+            for candidate in _from_sentence(_Said(episode.asked, episode, before, sentences, position), answer)
+            if block not in pasted or candidate.sort in (Sort.REMEMBER, Sort.CONVENTION)
+        ]
+        yield from _united(found, block)
+
+
+def _listed(sort: Sort, heading: str, items: Sequence[str], asked: Turn) -> Iterator[Candidate]:
+    """The items of a list that the person gave: a note each, or one where all of them make a title."""
+    whole = f"{heading}: {'; '.join(item.rstrip('.') for item in items)}"
+    if len(items) > 1 and len(whole) <= LONGEST_TITLE_CHARS:
+        yield Candidate(sort, Role.USER, whole, (asked.number,), quote="\n".join((f"{heading}:", *items)))
+        return
+    for item in items:
+        first = next((each for each in sentences_of(item) if says_enough(each, 3)), item)
+        yield Candidate(sort, Role.USER, cut(first), (asked.number,), quote=item)
+
+
+def _united(found: Sequence[Candidate], block: Block) -> Iterator[Candidate]:
+    """Sentences of one paragraph that are of one sort make one note."""
+    for candidate in found:
+        same = [each for each in found if each.sort is candidate.sort]
+        if candidate.sort not in (Sort.WANT, Sort.LESSON) or len(same) == 1:
+            yield candidate
+        elif candidate is same[0]:
+            yield evolve(candidate, quote=block.text if len(block.text) <= SENTENCE_CHARS else candidate.quote)
+
+
+def _own_words(turn: Turn) -> tuple[Block, ...]:
+    """The blocks without those that the person introduces as somebody else's words."""
+    kept: list[Block] = []
+    reported_run: int | None = None
+    for block in typed_blocks(turn):
+        if reported_run is not None and block.run <= reported_run + (
+            1 if not kept or kept[-1].run == reported_run else 0
+        ):
+            reported_run = max(reported_run, block.run)
+            continue
+        reported_run = block.run if shows(Signal.REPORTED, block.text) else None
+        kept.append(block)
+    return tuple(kept)
+
+
+@frozen
+class _Said:
+    """A sentence of the person's where it stands."""
+
+    asked: Turn
+    episode: Episode
+    before: Episode | None
+    """The episode that it answers."""
+    sentences: tuple[str, ...]
+    position: int
+
+    @property
+    def sentence(self) -> str:
+        return self.sentences[self.position]
+
+    @property
+    def previous(self) -> str:
+        """The sentence before it in its paragraph, unless that asks something."""
+        return _unless_asked(self.sentences[self.position - 1] if self.position else "")
+
+    @property
+    def following(self) -> str:
+        return _unless_asked("".join(self.sentences[self.position + 1 : self.position + 2]))
+
+
+def _unless_asked(sentence: str) -> str:
+    return "" if sentence.endswith("?") else sentence
+
+
+def _from_sentence(said: _Said, answer: Answer) -> Iterator[Candidate]:
+    sentence, answering = said.sentence, said.before is not None
+    tagged = sentence.endswith("?") and _TAG.search(sentence)
+    is_question = sentence.rstrip("!").endswith(("?", "？", "؟"))
+    if tagged and answer.confirms and answering:
+        sentence, is_question = sentence[: tagged.start()], False
+    own = own_part(sentence)
+    if own is not None and not _strongest(own, answering=answering):
+        return  # a cue in what others say shows nothing of what the person wants
+    hit = _strongest(sentence.rstrip("?!") if is_question else sentence, answering=answering)
+    if hit is None and tagged and not is_question and _REASON.search(sentence):
+        hit = Hit(Sort.DECISION, sentence)
+    asks = is_question or shows(Signal.UNSURE, sentence) or _ASKS.match(sentence)
+    if hit is None or (asks and hit.shows is not Sort.COMPLAINT and not _asks_to_remember(hit, sentence, is_question)):
+        return
+    if hit.shows is Sort.DECISION and speaks_of_an_option(sentence):
+        yield from _chosen(said)
+    elif not (shows(Signal.PASSING, sentence) and _must_last(hit.shows, sentence)):
+        yield from _statement(said, hit, sentence)
+
+
+def _asks_to_remember(hit: Hit, sentence: str, is_question: bool) -> bool:
+    return hit.shows is Sort.REMEMBER and (not is_question or _ASKS.match(sentence) is not None)
+
+
+def _chosen(said: _Said) -> Iterator[Candidate]:
+    """The option that the sentence chooses from what the agent offered; what follows a choice mostly says why."""
+    option = chosen_option(said.sentence, said.before.closing) if said.before else None
+    if option:
+        yield Candidate(
+            Sort.DECISION,
+            Role.USER,
+            cut(option.text),
+            (option.turn, said.asked.number),
+            quote=joined(said.sentence, *filter(None, (said.following,))),
+            supports=(Support("Chosen among", option.among),) if option.among else (),
+        )
+
+
+def _must_last(sort: Sort, sentence: str) -> bool:
+    """Whether `for now` makes a statement worthless: a rule always, a decision where it names nothing."""
+    return sort in (Sort.CORRECTION, Sort.PREFERENCE, Sort.CONVENTION, Sort.WANT) or (
+        sort is Sort.DECISION and not names_in(sentence)
+    )
+
+
+def _strongest(sentence: str, *, answering: bool) -> Hit | None:
+    """The strongest cue. What would correct somebody is a plain decision where nobody had spoken before."""
+    hits = user_hits(sentence)
+    if not hits or answering or hits[0].shows is not Sort.CORRECTION:
+        return hits[0] if hits else None
+    if len(hits) > 1:
+        return hits[1]
+    return Hit(Sort.DECISION, hits[0].said) if _INSTEAD.search(hits[0].said) else None
+
+
+def _statement(said: _Said, hit: Hit, sentence: str) -> Iterator[Candidate]:
+    sort, following = hit.shows, said.following
+    takes_part = sentence != said.sentence or sort in (Sort.REMEMBER, Sort.CORRECTION) or len(sentence) > MAX_CHARS
+    claim, quote = hit.said if takes_part else sentence, [said.sentence]
+    if following and len(claim) < _FEW_CHARS and (len(content_terms(claim)) < 2 or claim.startswith("about ")):
+        claim, following = following, ""
+        quote.append(claim)
+    elif sort is Sort.CORRECTION and not says_enough(claim):
+        claim = sentence
+    if following and (is_anaphoric(following) or _GOES_ON.match(following)):
+        quote.append(following)
+    turns: tuple[int, ...] = (said.asked.number,)
+    if sort is Sort.COMPLAINT:
+        claim = without_politeness(claim)
+    elif example := _example_after(said):
+        claim, quote = f"{claim} {' '.join(example.split())}", [said.sentence, example]
+    elif is_anaphoric(claim) and says_enough(said.previous, 2):
+        quote.insert(0, said.previous)
+        claim = f"{said.previous.rstrip('.!')} — {claim}"
+    elif sort is Sort.CORRECTION and len(content_terms(claim)) < _FEW_WORDS and (earlier := _corrected(claim, said)):
+        claim, turns = f"{earlier} — {claim}", (said.before.asked.number, *turns)  # type: ignore[union-attr]
+    answers = (
+        _nearest("Said in answer to", said.before, claim) if sort is Sort.CORRECTION or is_anaphoric(claim) else ()
+    )
+    done = said.episode.acted and sort in (Sort.WANT, Sort.CORRECTION, Sort.COMPLAINT)
+    outcome = _nearest(_DONE, said.episode, claim) if done else ()
+    vague = is_anaphoric(claim) or (len(content_terms(claim)) < _FEW_POINTING and _POINTS.search(claim))
+    too_long = (
+        " — " in claim and len(claim) > LONGEST_TITLE_CHARS and claim.startswith(said.previous.rstrip(".!") or "—")
+    )
+    if (
+        not says_enough(claim, _words_needed(sort, claim))
+        or (vague and sort not in _STANDING and not answers)
+        or (sort is Sort.COMPLAINT and not outcome)
+        or too_long
+    ):
+        return
+    if outcome and said.episode.closing:
+        turns = (*turns, said.episode.closing.number)
+    rejected = _REJECTED.search(claim) if sort in (Sort.REMEMBER, Sort.CORRECTION, Sort.DECISION) else None
+    yield Candidate(
+        sort,
+        Role.USER,
+        cut(claim),
+        turns,
+        quote="\n".join(quote) if "\n" in quote[-1] else joined(*quote),
+        supports=outcome or answers,
+        rejected=rejected["what"] if rejected else "",
+        corrects=bool(_TAKES_BACK.search(said.sentence)),
+    )
+
+
+def _words_needed(sort: Sort, said: str) -> int:
+    if not said.isascii() and sort is Sort.REMEMBER:
+        return 1  # of a script without spaces a sentence is one word
+    if sort in (Sort.WANT, Sort.TASK):
+        return 6 if is_anaphoric(said) else 4
+    return 2 if sort in (Sort.REMEMBER, Sort.PREFERENCE) else 3
+
+
+def _corrected(claim: str, said: _Said) -> str:
+    """The person's own request that a short `not X but Y` says more exactly."""
+    if said.before is None or said.before.asked is None or not _NOT.match(claim):
+        return ""
+    requests = (each for block in typed_blocks(said.before.asked) for each in sentences_of(block.text))
+    alike = (each for each in requests if content_terms(each) & content_terms(claim) and len(each) < MAX_CHARS // 2)
+    return next(alike, "").rstrip(".!?")
+
+
+def _nearest(label: str, episode: Episode | None, claim: str) -> tuple[Support, ...]:
+    """What the agent's closing words of an episode say of the matter."""
+    if episode is None or episode.closing is None:
+        return ()
+    said, words = informative(episode.closing), content_terms(claim)
+    if label == _DONE:
+        said = tuple(each for each in said if not is_quiet(each))
+    nearest = max(said, key=lambda each: len(content_terms(each) & words), default="")
+    alone = len(said) <= _FEW_SENTENCES and (
+        label != _DONE or shows(Signal.REMEDY, nearest) or content_terms(nearest) & words
+    )
+    fits = alone or overlap(content_terms(nearest), words) >= _SHARED
+    return (Support(label, nearest),) if nearest and fits else ()
+
+
+def _example_after(said: _Said) -> str:
+    """The lines that follow a sentence which ends in a colon, as they were typed."""
+    _, found, rest = said.asked.text.partition(said.sentence[-24:])
+    if not found or not said.sentence.endswith(":"):
+        return ""
+    lines = [" ".join(line.split()) for line in rest.strip("\n").split("\n") if not line.startswith("```")]
+    kept = [line for index, line in enumerate(lines[:_LIST_LINES]) if sum(map(len, lines[: index + 1])) <= MAX_CHARS]
+    return "\n".join(kept).strip()
+
+
+def _quoted_whole(turn: Turn) -> str:
+    """The person's message, where it is short enough to be quoted whole."""
+    text = "\n".join(block.text for block in _own_words(turn) if block.text)
+    return text if len(text) <= SENTENCE_CHARS else ""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-_END = re.compile(r"[.!?…]+[\"”»')\]]*(?=\s)")
+_END = re.compile(r"[.!?…]+[\"”»')\]]*(?=\s)|[。！？।؟][」』”]?")
 _ABBREVIATION = re.compile(
-    r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|incl|resp|nr|fig|p\.?ex|sr|sra|dr|mr|mrs)|(?:^|\s)[A-Za-z])\.$",
+    r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|incl|resp|nr|fig|p\.?ex|sr|sra|dr|mr|mrs)|(?:^|\s)[A-Za-z])\.$|(?:^|\s)\.{2,}$",
     re.IGNORECASE,
 )
 
@@ -17,6 +17,9 @@ def sentences_of(text: str) -> tuple[str, ...]:
     found: list[str] = []
     start = 0
     for end in _END.finditer(text):
+        goes_on = end[0][:1] == "…" or end[0][:2] == ".."
+        if goes_on and text[end.end() :].lstrip()[:1].islower():
+            continue
         if hidden[end.start()] or _ABBREVIATION.search(text, start, end.end()):
             continue
         found.append(text[start : end.end()].strip())

@@ -8,6 +8,8 @@ from agent_memory.domain.text.terms import content_terms
 
 MIN_CHARS = 15
 MAX_CHARS = 300
+LONGEST_TITLE_CHARS = 180
+"""A sentence without clauses to end it at stays whole up to this; a longer one is no title, and the claim makes no note."""
 SENTENCE_CHARS = 600
 """A longer sentence was not written to be read by anybody, and is left alone."""
 
@@ -16,21 +18,20 @@ _ANAPHORIC = re.compile(
     r"|isso|isto|ele|ela|eles|elas|esse|essa|este|esta)\b(?! (?:repo|project|codebase|team|turns out|turned out))",
     re.IGNORECASE,
 )
-_CLAUSE_ENDS = (
-    ". ",
-    "; ",
-    " — ",
-    " – ",
-    " - ",
-    ": ",
-    ", ",
-    " (",
-    " because ",
-    " since ",
-    " so that ",
-    " which ",
-    " porque ",
+_CLAUSE_END = re.compile(
+    r"(?<=[.;!?])\s|\s+[—–]\s|\s-\s|,\s(?=(?:so|but|and|which|because|while|since|although|though|unlike|whereas|e|mas|porque)\b)"
+    r"|\s(?=(?:because|since|so that|while|whereas|although|unless|porque)\b)",
+    re.IGNORECASE,
 )
+_WIDE = re.compile(r"[\u2e80-\ud7a3]")
+"""Characters that say as much as two."""
+_POLITE = re.compile(
+    r"^(?:(?:hm+|ok|so|and|also)[,.]?\s+)?(?:(?:is there (?:any|a) way (?:to|for you to)|can (?:you|we)|could (?:you|we)|would you"
+    r"|will you|please|pls|podes|pode|poderia|consegues|dá para|há forma de|por favor)\s+)+",
+    re.IGNORECASE,
+)
+_BARE_NOT = re.compile(r"^not (?=[a-z])", re.IGNORECASE)
+"""What is left of `is there any way to not`."""
 _NAME = re.compile(
     r"`[^`]+`|\b[A-Z][a-z]+[A-Z]\w*|\b[a-z]+[A-Z]\w+|\b\w+_\w+\b|\b[A-Z]{2,}\w*\b|\b[\w-]+\.[a-z]{1,5}\b|\b\w+\(\)|(?<=\s)--?[a-z][\w-]+"
     r"|(?<=[\w,;:] )[A-Z][a-z]{2,}\w*|[\"“][^\"”]{3,60}[\"”]"
@@ -38,12 +39,19 @@ _NAME = re.compile(
 _LEADING_ON_WORDS = """
     a an the and or but nor so as at by for from in into of on onto over per to with without via that which who whose
     when while where if unless because since than then not no is are was were be been being has have had do does did can
-    could should would will must may might it its he she they we you i there this these those only also o os um uma e ou
+    could should would will must may might just even it its he she they we you i there this these those only also o os um uma e ou
     mas de do da dos das em no na nos nas ao por para com sem que se como quando não ser está foi
 """
 _LEADING_ON = frozenset(_LEADING_ON_WORDS.split())
 """Words that a cut text must not end with: they lead on to what was cut off."""
 _LOOSE = " ,;:–—-("
+_DEFECT = re.compile(
+    r"n't\b|\b(?:never|missing|without|wrong|fails?|breaks?|issue|problem|bug|lacks?|mismatch|blocks?|waits?|wait|hangs?|incorrect|stale|ignores?|cannot|falta|erro|não)\b",
+    re.IGNORECASE,
+)
+_PAST = re.compile(
+    r"\b(?:was|were|had|did|didn't|wasn't|weren't|failed|broke|caused|moved|left|used|took|returned|read|kept|era|foi|estava|tinha|\w+ava)\b"
+)
 _CODE_SPAN = re.compile(r"(`+[^`\n]{1,400}`+)")
 _AFTER_POINT = re.compile(r"([.!?] )the(?= (?:agent|user)\b)")
 _FIRST_PERSON = (
@@ -73,15 +81,31 @@ def names_in(text: str) -> frozenset[str]:
     return frozenset(found.strip('`"“”()').lower() for found in _NAME.findall(text))
 
 
-def cut(text: str, limit: int = MAX_CHARS) -> str:
-    """The text, or as many of its whole clauses as fit; an unclosed code span or bracket, and what leads on, is left out."""
+def clause(text: str, limit: int) -> str:
+    """The text, or as many of its whole clauses as fit into the limit; empty where none does."""
     text = text.strip()
     if len(text) <= limit:
         return text
-    head = text[: limit + 1]
-    best = max((head.rfind(end) for end in _CLAUSE_ENDS), default=-1)
-    end = best if best >= limit // 3 else head.rfind(" ")
-    return _without_loose_end(head[:end] if end > 0 else text[:limit])
+    ends = [end.start() for end in _CLAUSE_END.finditer(text, 0, limit + 1)]
+    heads = (text[:end].rstrip(_LOOSE) for end in reversed(ends) if end >= limit // 4)
+    return next((head for head in heads if _is_whole(head)), "")
+
+
+def _is_whole(text: str) -> bool:
+    return (
+        not text.count("`") % 2
+        and text.count("(") == text.count(")")
+        and not text.count('"') % 2
+        and text.rsplit(" ", 1)[-1].lower() not in _LEADING_ON
+    )
+
+
+def cut(text: str, limit: int = MAX_CHARS) -> str:
+    """The text, or as many of its whole clauses as fit; where it has to break off it says so."""
+    text = text.strip()
+    if len(text) <= limit:
+        return text
+    return clause(text, limit) or f"{_without_loose_end(text[: limit - 1].rsplit(' ', 1)[0])} …"
 
 
 def _without_loose_end(text: str) -> str:
@@ -102,7 +126,7 @@ def joined(*sentences: str) -> str:
         longer = f"{result} {sentence}".strip()
         if len(longer) > MAX_CHARS:
             if result.endswith(":"):
-                return cut(longer[: longer.rfind("; ", 0, MAX_CHARS)] if "; " in longer[:MAX_CHARS] else longer)
+                return longer[: longer.rfind("; ", 0, MAX_CHARS)] if "; " in longer[:MAX_CHARS] else cut(longer)
             return result or cut(sentence)
         result = longer
     return result
@@ -110,7 +134,16 @@ def joined(*sentences: str) -> str:
 
 def says_enough(text: str, words: int = 3) -> bool:
     """Whether a statement is long enough, short enough to have been written as one, and about something."""
-    return MIN_CHARS <= len(text) <= SENTENCE_CHARS and len(content_terms(text)) >= words
+    return (
+        len(text) + len(_WIDE.findall(text)) >= MIN_CHARS
+        and len(text) <= SENTENCE_CHARS
+        and len(content_terms(text)) >= words
+    )
+
+
+def tells_a_present_fault(sentence: str) -> bool:
+    """Whether a sentence tells of a fault and does not say by its tense that it is over."""
+    return _DEFECT.search(sentence) is not None and not _PAST.search(sentence)
 
 
 def in_third_person(text: str) -> str:
@@ -125,4 +158,10 @@ def in_third_person(text: str) -> str:
 def capitalised(text: str) -> str:
     """The text with a capital first letter where it begins with an ordinary word."""
     word = text.split(" ", 1)[0].strip(",.;:")
-    return text[:1].upper() + text[1:] if word.isalpha() and word.islower() else text
+    return text[:1].upper() + text[1:] if word.replace("'", "").isalpha() and word.islower() else text
+
+
+def without_politeness(request: str) -> str:
+    """A request as a statement: without `could you` and its question mark."""
+    bare = _POLITE.sub("", request)
+    return (bare if bare == request else _BARE_NOT.sub("do not ", bare)).rstrip("? ")

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 _WHO = (
     r"page|site|web ?site|docs?|documentation|readme|manual|guide|handbook|article|blog|post|tutorial|spec|specification"
     r"|rfc|faq|wiki|stack ?overflow|reviewer|review|comment|issue|ticket|e-?mail|message|error|warning|log|output|linter"
-    r"|prompt|banner|answer|thread|forum|vendor|bot|he|she|they|someone|somebody|(?:claude|agents|gemini)\.md"
+    r"|prompt|banner|answer|thread|forum|vendor|bot|description|he|she|they|someone|somebody|(?:claude|agents|gemini)\.md"
 )
 _QUEM = (
     r"página|site|documentação|readme|manual|guia|artigo|blogue|tutorial|especificação|wiki|revisor|comentário|e-?mail"
@@ -16,7 +16,7 @@ _QUEM = (
 )
 _SAYS = (
     r"says?|said|states?|stated|tells?|told|claims?|claimed|recommends?|recommended|suggests?|suggested|advises?|advised"
-    r"|writes|wrote|demands?|insists?|instructs?|reads?(?=\s*[:\"“'‘«])"
+    r"|writes|wrote|demands?|insists?|mentions?|mentioned|asks?|flags?|instructs?|reads?(?=\s*[:\"“'‘«])"
 )
 _DIZ = r"diz(?:em)?|disse(?:ram)?|afirma|recomenda(?:m)?|sugere(?:m)?|aconselha|manda|escreveu|pede"
 _TELLS = re.compile(

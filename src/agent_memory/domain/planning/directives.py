@@ -68,8 +68,10 @@ _LEAD = re.compile(
 _DECORATION = re.compile(r"[^\w\"'“‘*_`(\[#$./~-]+")
 """Check marks, arrows, bars and the like in front of a sentence."""
 _QUOTES = re.compile(r"[\"'“‘*_`(\[]*")
-# "add-ons", "set = 3" and "fix 3f2a9c1" name things.
-_VERB = re.compile(r"(\w++)(?![-=(.:/]|\s*=|\s+`?[0-9a-fA-F]{7,40}\b)")
+# "add-ons", "set = 3", "fix 3f2a9c1", "fix for Windows" and "open whether …" name things.
+_VERB = re.compile(
+    r"(\w++)(?![-=(.:/]|\s*=|\s+`?[0-9a-fA-F]{7,40}\b|\s+(?:for|of|whether|between|is|was|were|are|has|had|does|did)\b)"
+)
 # Before another clause: "when X, run Y", "before building run Y".
 _CONDITION = re.compile(
     r"(?:when|whenever|if|before|after|once|every|each|at|during|to|for|in|on|with|quando|se|antes|depois|para|ao|em)\b",
@@ -119,7 +121,9 @@ _DESCRIBED = re.compile(
     re.IGNORECASE,
 )
 _PROHIBITION = re.compile(
-    r"do not|don['’]t|no\s+\w+ing\b|(?<!when )(?<!how )(?<!where )(?<!why )(?<!whether )(?<!what )(?<!or )(?<!as )not?\s+to\b|não\s+\w+|\b(?:please|you)\s+(?:do not|don['’]t|cannot|can['’]t|may not)\b",
+    # "Tests do not cover it" describes; who is nobody, or somebody that reads this, is told.
+    r"(?<![\w`)] )(?:do not|don['’]t)|\b(?:and|but|so|then|also|please|you|we|agents?|assistants?|developers?|everyone|people|users)\s+(?:do not|don['’]t)|"
+    r"no\s+\w+ing\b|(?<!, )(?<!when )(?<!how )(?<!where )(?<!why )(?<!whether )(?<!what )(?<!or )(?<!as )not?\s+to\b|não\s+\w+|\b(?:please|you)\s+(?:do not|don['’]t|cannot|can['’]t|may not)\b",
     re.IGNORECASE,
 )
 _ADDRESS = re.compile(

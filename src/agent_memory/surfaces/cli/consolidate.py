@@ -94,6 +94,12 @@ def _report(memory: Memory, console: Console, run: Run) -> int:
             # A person handed it over, and would look for it.
             console.err(f"memory: nothing was kept of {settled.pending.entry.retrieval.path}: {settled.outcome.reason}")
     console.out(sentence_of(run))
+    for reason in dict.fromkeys(
+        settled.outcome.reason
+        for settled in run.settled
+        if settled.outcome.verdict == "skipped" and not isinstance(settled.pending.entry.retrieval, FileSnapshot)
+    ):
+        console.out(f"Nothing was kept of a session: {reason.rstrip('.')}.")
     console.document(_document(run))
     if run.paused is not None:
         console.fail(run.paused)

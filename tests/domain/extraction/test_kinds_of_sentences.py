@@ -1,0 +1,227 @@
+"""Kinds of sentences that people and agents say, in words of their own: which make a note, and which must not."""
+
+from __future__ import annotations
+
+import pytest
+
+from agent_memory.domain.history import ToolCall
+from agent_memory.domain.planning.origin import Claim, origin_of
+from agent_memory.domain.vocabulary import Importance, Kind, Origin
+from conversations import EDIT, agent, history, notes, tool, user, work_on
+
+BEFORE = (
+    user("Look at the checkout service."),
+    agent("I looked at it.", EDIT),
+    tool("ok"),
+    agent("Done. The `OrderWorker` now retries five times and the totals are floats."),
+)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "so you remember next time, the CI runner has no docker socket",
+        "FYI: prod is on Postgres 13, staging on 15.",
+        "heads up - the nightly job locks the invoices table from 2 to 3",
+        "that is not correct, we don't store totals as floats here, they are integer cents",
+        "nope, not floats but integer cents for all the totals",
+        "the port is 8081, not 8080",
+        "Migrations must never be edited after they were merged.",
+        "no semicolons in the frontend code, use prettier defaults",
+        "don't use any type in typescript files",
+        "I don't like that we swallow the exception in the worker",
+        "we deliberately don't cache prices because they change hourly",
+        "the retries are off on purpose, the gateway already retries",
+        "we're going with the outbox table because it survives restarts",
+        "no need to keep backwards compatibility, nobody uses v1",
+        "let's not add another dependency for this",
+        "The error message should name the file and the line, not just the code.",
+        "users should be able to export their orders as CSV",
+        "make sure the errors never go to stdout",
+        "keep it as simple as possible, this is a throwaway tool for the finance people",
+        "the old importer is deprecated",
+        "prod runs on postgres 13 behind pgbouncer",
+        "the build was failing because node 18 is too old for vite 6",
+        "added the parser, update the docs and then run make check",
+    ],
+)
+def test_what_people_say_in_plain_words_makes_one_note_in_which_they_are_quoted(said: str) -> None:
+    (note,) = notes(*BEFORE, user(said))
+    assert f"> {said}" in note.body
+    claim = Claim(note.title, f"{note.description}\n{note.body}")
+    assert origin_of(claim, note.turns, history(*BEFORE, user(said))) is Origin.USER
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "should we cache this?",
+        "can you check whether the worker should retry?",
+        "what should the timeout be?",
+        "I think it should work now",
+        "the tests should pass now",
+        "make sure all tests pass",
+        "maybe we should use a queue",
+        "I guess we ensure the directory is there at the start",
+        "something small must be off in the deployment",
+        "don't touch the parser for now",
+        "don't change the header in this PR",
+        "remove that, we don't need it",
+        "put it in the config file",
+        "we already have this",
+        "At line 576 the manager is created but never used",
+        "the header is too big",
+        "I want you to implement the export",
+        "tell me about the places where we always retry",
+        "nothing changed",
+    ],
+)
+def test_questions_guesses_requests_and_passing_remarks_make_none(said: str) -> None:
+    assert notes(*BEFORE, user(said)) == ()
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Recuerda que la base de pruebas se borra cada domingo.",
+        "N'oublie pas que l'API de l'imprimante n'a pas de bac à sable.",
+        "Merk dir, dass die Testdatenbank jeden Sonntag gelöscht wird.",
+        "Ricordati che il database di test viene cancellato ogni domenica.",
+        "Onthoud dat de testdatabase elke zondag wordt gewist.",
+        "Zapamiętaj, że baza testowa jest kasowana w każdą niedzielę.",
+        "Запомни, что тестовая база очищается каждое воскресенье.",
+        "请记住测试数据库每个星期天都会被清空。",
+        "覚えておいて。テスト用データベースは毎週日曜日に消去されます。",
+        "テスト用データベースは毎週日曜日に消去されることを覚えておいてください。",
+        "기억해줘: 테스트 데이터베이스는 매주 일요일에 초기화돼.",
+        "Unutma: test veritabanı her pazar silinir.",
+        "تذكر أن قاعدة بيانات الاختبار تُمسح كل يوم أحد.",
+        "याद रखना कि टेस्ट डेटाबेस हर रविवार को साफ़ होता है।",
+        "Kom ihåg att testdatabasen raderas varje söndag.",
+    ],
+)
+def test_what_is_asked_to_be_remembered_is_kept_in_many_languages(said: str) -> None:
+    (note,) = notes(user(said))
+    assert note.importance is Importance.HIGH
+    assert note.title.rstrip("。।.") in said or note.title[1:] in said
+
+
+@pytest.mark.parametrize(
+    ("closing", "kind"),
+    [
+        ("I kept the old `parse()` because three plugins still import it.", Kind.DECISION),
+        ("I left `legacy.py` unchanged on purpose: the exporter reads it.", Kind.DECISION),
+        ("`make test` passed, but the `e2e` suite could not start: Chrome is missing.", Kind.FACT),
+        ("The three failures in `test_billing.py` are pre-existing and unrelated to this change.", Kind.FACT),
+        ("I couldn't run the integration tests because Docker isn't available here.", Kind.TASK),
+        ("**Not verified:** the upgrade path from `v1` databases.", Kind.TASK),
+        ("The crash happened because `Session.close()` runs twice when the socket drops.", Kind.LESSON),
+        ("`config.toml` must be read before `Logger.init()`, otherwise the level is ignored.", Kind.LESSON),
+    ],
+)
+def test_what_the_agent_found_decided_or_left_open_makes_one_note(closing: str, kind: Kind) -> None:
+    (note,) = notes(*work_on("The cart total is wrong for guests.", closing))
+    assert note.kind is kind
+
+
+@pytest.mark.parametrize(
+    "closing",
+    [
+        "Added `foo.py` with a helper for the `Cart`.",
+        "Now `total()` returns cents.",
+        "Refactored `Cart` to use `Decimal`.",
+        "The agent verified `Cart` because it was asked to.",
+        "Let me know if you want me to change `Cart` because it is slow.",
+        "If you'd rather keep `Cart`, that must be said because it is small.",
+        "You can run `make dev` to see the `Cart`.",
+    ],
+)
+def test_lists_of_changes_and_offers_make_none(closing: str) -> None:
+    assert notes(*work_on("The cart total is wrong for guests.", closing)) == ()
+
+
+def test_what_is_undone_later_makes_no_note() -> None:
+    wanted = work_on("The cancel button should be red for guests.", "Done. The button is red.")
+    switched = work_on("speed it up", "I switched `Cart` to `orjson` because `json` was slow.")
+    assert len(notes(*wanted)) == len(notes(*switched)) == 1
+    assert notes(*wanted, user("undo that"), agent("Undone.")) == ()
+    assert notes(*switched, *work_on("hm, revert that please", "Reverted `Cart` to `json`.")) == ()
+    gone = "I removed `orjson` from `Cart` again, and `json` is restored."
+    assert notes(*switched, *work_on("run the tests", gone)) == ()
+
+
+def test_what_the_agent_concedes_is_kept_with_what_the_person_had_said() -> None:
+    conceded = "You're right — the `queue` already retries five times, so `RetryPolicy` isn't needed. I'll remove it."
+    (note,) = notes(
+        *BEFORE,
+        user("but the queue already retries, doesn't it?"),
+        agent(conceded, EDIT),
+        tool("ok"),
+        agent("Removed."),
+    )
+    assert note.title == "The `queue` already retries five times, so `RetryPolicy` isn't needed (dealt with since)"
+    assert "“but the queue already retries, doesn't it?”" in note.body
+
+
+def test_what_the_person_only_wants_confirmed_counts_where_it_is() -> None:
+    said = user("the totals stay in one table since the exporter locks it, right?")
+    assert [note.kind for note in notes(*BEFORE, said, agent("Exactly, the exporter locks it."))] == [Kind.DECISION]
+    assert notes(*BEFORE, said, agent("No, it locks two tables.")) == ()
+
+
+def test_a_short_correction_is_told_with_what_it_corrects() -> None:
+    (note, *_) = notes(
+        *work_on("the preview box shouldn't be that big", "Reduced the box of the `Demo` component."),
+        user("not that preview box, but the one in the docs"),
+    )
+    assert note.title == "The preview box shouldn't be that big — not that preview box, but the one in the docs"
+
+
+def test_an_option_without_its_text_makes_no_note() -> None:
+    assert notes(*BEFORE, user("let's go with option 2 because it is faster")) == ()
+
+
+def test_a_list_under_a_heading_that_says_what_it_is_counts_as_a_whole() -> None:
+    asked = "Rework the importer.\n\nRequirements:\n- Rows without an id are skipped.\n- Progress goes to stderr.\n"
+    (note,) = notes(user(asked))
+    assert note.title == "Requirements: Rows without an id are skipped; Progress goes to stderr"
+    assert note.kind is Kind.CONVENTION
+
+
+def test_a_list_that_lost_its_marks_is_still_one() -> None:
+    asked = (
+        "Improve these flaky tests?\n\nFindings\nThe upload test failed because Windows held the archive open.\n"
+        "The cleanup left the demo plugin in the shared configuration.\n"
+        "Expected behavior\nCleanup tolerates locked files without sleeping in tests.\n"
+    )
+    assert [note.kind for note in notes(user(asked))] == [Kind.CONVENTION, Kind.LESSON]
+
+
+def test_in_the_middle_of_a_long_paste_only_what_stands_under_such_a_heading_counts() -> None:
+    filler = "\n\n".join(f"Paragraph {number} tells of the many carts and orders of the shop." for number in range(40))
+    listed = "## Constraints\n\n- Orders are never deleted, they are marked as cancelled.\n\n## Story\n\n"
+    wishes = "The header should show the name of the customer in bold letters."
+    told = notes(user(f"Build the order page.\n\n{listed}{filler}\n\n{wishes}\n\n{filler}\n\nStart with the model."))
+    assert [note.title for note in told] == ["Orders are never deleted, they are marked as cancelled"]
+    assert notes(user(f"Summarise this page.\n\n{listed}{filler}\n\nThanks")) == ()
+
+
+def test_a_title_is_never_broken_off() -> None:
+    endless = "the worker should " + "copy the rows of each shard of the table of the store " * 6 + "to the archive"
+    assert notes(user(endless)) == ()
+    said = (
+        "The summary should list every open order of the customer with its date and its total, "
+        "because the finance people compare it with the ledger of the bank each Monday."
+    )
+    (note,) = notes(user(said))
+    assert note.title == "The summary should list every open order of the customer with its date and its total"
+    assert said in note.body
+
+
+def test_an_agent_that_edits_by_its_shell_has_worked_too() -> None:
+    """Codex and others have no other tool."""
+    closing = agent("I kept the old `parse()` because three plugins still import it.")
+    edit = ToolCall("shell", "sed -i s/old/new/ src/cart.py")
+    look = ToolCall("shell", "rg old src/cart.py 2>/dev/null")
+    assert len(notes(user("rename it"), agent("", edit), tool("ok"), closing)) == 1
+    assert notes(user("rename it"), agent("", look), tool("ok"), closing) == ()
