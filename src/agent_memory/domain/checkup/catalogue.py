@@ -36,6 +36,7 @@ SURPLUS = Ailment("surplus", Area.NOTES, _NOTE)
 OVERSIZED = Ailment("oversized", Area.NOTES, _PROBLEM)
 FRAGMENTED = Ailment("fragmented", Area.NOTES, _NOTE)
 STALE = Ailment("stale", Area.NOTES, _NOTE)
+GONE_PLACE = Ailment("gone-place", Area.NOTES, _NOTE)
 ORPHAN = Ailment("orphan", Area.NOTES, _NOTE)
 
 UNRESOLVED_LINK = Ailment("unresolved-link", Area.LINKS, _PROBLEM)
