@@ -70,11 +70,10 @@ class _Planned:
 
 @frozen
 class Publisher:
-    """Writes sections. `root` is the storage root as an agent is told it."""
+    """Writes sections."""
 
     store: Store
     targets: Targets
-    root: str
     budget: SectionBudget = SectionBudget()
 
     def publish(
@@ -128,7 +127,7 @@ class Publisher:
         return Success(bodies)
 
     def _rendered(self, target: Target, corpus: _Corpus) -> RenderedSection:
-        return render_section(SectionFacts(corpus.tiers, corpus.entries, corpus.bodies, target, self.root, self.budget))
+        return render_section(SectionFacts(corpus.tiers, corpus.entries, corpus.bodies, target, self.budget))
 
     def _plan(self, target: Target, read: Result[TargetFile, Error], corpus: _Corpus) -> _Planned | PublishedTarget:
         match sealed(read):

@@ -46,7 +46,7 @@ class TestGenerate:
         )
         assert b"### Ports" in text
         assert b"The lamp listens on 8080." in text
-        assert b"1 more note is found with `memory search" in text
+        assert b'`memory search "words"` finds 1 more' in text
         assert (memory.home / CODEX).read_text().startswith("<!-- agent-memory:start -->\n")
         assert (memory.home / CODEX).stat().st_mode & 0o777 == 0o600
 

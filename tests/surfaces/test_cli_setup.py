@@ -467,9 +467,13 @@ class TestRepository:
         assert f"Git tracks {repository}/AGENTS.md" in memory("setup", "--yes", "--repo", cwd=repository).err
         config = json.loads((memory.home / ".config/agent-memory/config.json").read_text())
         assert "~/code/lamp/AGENTS.md" in config["agentsMd"]["targets"]
-        memory.remembered("Global: the lamp is green.")
-        memory("pin", memory.notes()[0]["id"])
-        assert "the lamp is green" in (repository / "AGENTS.md").read_text()
+        memory("pin", memory.remembered("The van is red.", "--scope", "global"))
+        ours = memory("remember", "The lamp is green.", "--json", cwd=repository).document["id"]
+        memory("pin", ours)
+        section = (repository / "AGENTS.md").read_text()
+        assert ("The lamp is green" in section, "The van" in section) == (True, False), (
+            "what is global is committed nowhere"
+        )
 
     @pytest.mark.parametrize("link", ["AGENTS.md", "CLAUDE.md"])
     def test_claude_code_is_told_of_agents_md_unless_its_own_file_is_the_same(

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 from returns.result import Result, Success
 
+from agent_memory.adapters.git.committed import may_be_committed
 from agent_memory.adapters.surroundings.repository import may_be_in_work_tree
 from agent_memory.adapters.surroundings.root import home_of
-from agent_memory.adapters.targets.chosen_targets import chosen_targets, expanded, told_path
+from agent_memory.adapters.targets.chosen_targets import chosen_targets, expanded
 from agent_memory.domain.section import Published, RenderedSection, SectionBudget, Target
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE
 from agent_memory.errors import Error
@@ -21,9 +22,7 @@ if TYPE_CHECKING:
 
 def publisher_of(memory: Memory) -> Publisher:
     """What writes the managed sections of this store."""
-    return Publisher(
-        memory.store, memory.targets, told_path(memory.real_root, home_of(memory.environ)), section_budget(memory)
-    )
+    return Publisher(memory.store, memory.targets, section_budget(memory))
 
 
 def section_budget(memory: Memory) -> SectionBudget:
@@ -43,7 +42,7 @@ def publish(
     home = home_of(memory.environ)
     named = memory.config.agents_md.targets if paths is None else paths
     full = [expanded(path, home, None if paths is None else memory.cwd) for path in named]
-    chosen = chosen_targets(full, home, memory.places)
+    chosen = chosen_targets(full, home, memory.places, lambda path: may_be_committed(path, memory.environ))
     published = memory.publisher.publish(chosen, keep or kept_nowhere, dry_run=dry_run, lately=lately)
     if keep is None and isinstance(published, Success):  # a run says it in its report
         for notice in filter(None, (each.notice for each in published.unwrap().targets)):

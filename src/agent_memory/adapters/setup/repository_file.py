@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from pathlib import Path
-
-from returns.result import Success
 
 from agent_memory.adapters.disk.paths import FileImage, read_file
-from agent_memory.adapters.git.git_process import GitProcess
+from agent_memory.adapters.git.committed import tracking_of
 
 _MAX_BYTES = 4 << 20
 
@@ -21,17 +18,13 @@ def repository_notes(top: str, path: str, environ: Mapping[str, str], harnesses:
 
 
 def _tracked(top: str, path: str, environ: Mapping[str, str]) -> str:
-    name = os.path.relpath(path, top)
-    git = GitProcess(Path(top), environ)
-    tracked = git.run("ls-files", "--error-unmatch", "--", name)
-    if isinstance(tracked, Success) and tracked.unwrap().ok:
-        return (
-            f"Git tracks {path}: whoever gets your commits gets the section, with what is global and this repository's."
-        )
-    ignored = git.run("check-ignore", "--quiet", "--", name)
-    if isinstance(ignored, Success) and ignored.unwrap().ok:
-        return f"Git ignores {path}: the section stays on this machine."
-    return f"Git does not track {path} yet: once it is added, whoever gets your commits gets the section."
+    match tracking_of(top, path, environ):
+        case "tracked":
+            return f"Git tracks {path}: whoever gets your commits gets the section, with this repository's notes."
+        case "ignored":
+            return f"Git ignores {path}: the section stays on this machine, and shows what is global, too."
+        case "new":
+            return f"Git does not track {path} yet: once it is added, whoever gets your commits gets the section."
 
 
 def _claude_note(top: str) -> tuple[str, ...]:
