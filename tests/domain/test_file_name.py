@@ -57,7 +57,7 @@ def assert_safe(name: str) -> None:
         ("-rf ~", (), "rf -- id__a1b2c3.md"),
         (".hidden", (), "hidden -- id__a1b2c3.md"),
         ('say "why?"', (), "say why -- id__a1b2c3.md"),
-        ("don't run `rm $HOME/*`; use [this](x) & that!", (), "dont run rm HOME- use this x that -- id__a1b2c3.md"),
+        ("don't run `rm $HOME/*`; use [this](x) & that!", (), "dont run rm HOME- use thisx that -- id__a1b2c3.md"),
         ("C++ and F# at 5,0 e-mail=me@x.org", (), "C++ and F at 5,0 e-mail=me@x.org -- id__a1b2c3.md"),
         ("समय क्षेत्र का ध्यान रखें 👩‍🚀 — 今日", (), "समय क्षेत्र का ध्यान रखें 今日 -- id__a1b2c3.md"),
         ("a $--$ b", (), "a - b -- id__a1b2c3.md"),

@@ -21,10 +21,8 @@ _SEPARATOR = " --"
 _NAME_ID = late_pattern(rf"(?:^| )({ID_PATTERN})\.md\Z")
 _NAME_TITLE = late_pattern(rf"(.*?)(?: -- .*|(?:^| ){ID_PATTERN}|)\.md", re.DOTALL)
 
-_READABLE = (
-    (late_pattern(r"\s*:\s+"), " - "),
-    (late_pattern(r"[/\\:|]+"), "-"),
-    (late_pattern("['\"`\u2018-\u201f]"), ""),
+_SEPARATORS = ((late_pattern(r"\s*:\s+"), " - "), (late_pattern(r"[/\\:|]+"), "-"))
+_NOT_OURS = (
     (late_pattern(r"id__+"), "id_"),  # only the entry's own id may be found in its name
     (late_pattern(r"(?<= )--(?= )"), "-"),
 )
@@ -83,10 +81,11 @@ def _title_part(title: str, max_bytes: int) -> str:
     if len(title) <= max_bytes and _PLAIN_TITLE.fullmatch(title):
         return title
     words = " ".join(clean_text(title).text.split())
-    for pattern, readable in _READABLE:
+    for pattern, readable in _SEPARATORS:
         words = pattern.sub(readable, words)
-    words = " ".join("".join(each if _is_safe(each) else " " for each in words).split())
-    words = _READABLE[-1][0].sub(_READABLE[-1][1], words)
+    words = " ".join("".join(filter(_is_safe, words)).split())
+    for pattern, readable in _NOT_OURS:
+        words = pattern.sub(readable, words)
     return _trimmed(_cut_for_any_form(_trimmed(words), max_bytes)) or UNTITLED
 
 
