@@ -230,10 +230,10 @@ def _unfinished_write(has_journal: bool) -> Iterator[Symptom]:
 def _gone_places(uses: Iterable[ScopeUse]) -> Iterator[Symptom]:
     for each in uses:
         if each.is_gone:
-            count = "A note belongs" if each.notes == 1 else f"{each.notes} notes belong"
             verb, new = ("merge", quote(each.now)) if each.now else ("rename", "NEW")
+            count = f"{each.notes} note{'' if each.notes == 1 else 's'}"
             act = f"`memory scope {verb} {quote(each.scope)} {new}` gives them to where it is now"
-            yield of.GONE_PLACE.found(each.scope, f"{count} to a place that is gone, and no session is told; {act}")
+            yield of.GONE_PLACE.found(each.scope, f"This place is gone, and no session is told its {count}; {act}")
 
 
 def _printable(symptom: Symptom) -> Symptom:
