@@ -60,7 +60,9 @@ class CopilotEvents:
         self.event("hook.end", hookType="userPromptSubmitted", success=True)
         self.event("user.message", content=text, transformedContent=made_of_it, attachments=[], **further)  # type: ignore[arg-type]
 
-    def agent(self, text: str, *calls: tuple[str, str, Json], message: str | None = None, **further: object) -> None:
+    def agent(
+        self, text: str, *calls: tuple[str, str, Json | str], message: str | None = None, **further: object
+    ) -> None:
         requests = [{"toolCallId": id, "name": name, "arguments": arguments} for id, name, arguments in calls]
         id = message or f"m{len(self.lines)}"
         self.event("assistant.message", messageId=id, content=text, toolRequests=requests, **further)  # type: ignore[arg-type]

@@ -17,7 +17,7 @@ from claude_transcripts import Conversation
 from memory_process import Memory
 from two_machines import TwoMachines, two_machines
 
-DONE, LATE, BUSY = 0, 20, 75
+DONE, LATE, RESTLESS, BUSY = 0, 20, 60, 75
 NOTES = 12
 ACTS = (
     "captures_a_session",
@@ -106,7 +106,9 @@ class Crowd:
     def _call(self, act: str, *words: str, data: bytes = b"", machine: Memory | None = None) -> bool:
         """Whether it was done; the other answers are that somebody else is at it, or was faster."""
         done = (machine or self.memory)(*words, data=data)
-        was_late = done.code == LATE and "changed by someone else meanwhile" in done.err
+        was_late = (done.code == LATE and "changed by someone else meanwhile" in done.err) or (
+            done.code == RESTLESS and "others kept writing at the same moment" in done.err
+        )
         with self._lock:
             self.acts[f"{act}, busy" if done.code == BUSY or was_late else act] += 1
             if done.code not in (DONE, BUSY) and not was_late:

@@ -8,11 +8,14 @@ from typing import TypeVar
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.change import Change, Create, Receipt, Replace, Restore
-from agent_memory.domain.entry import Listings
+from agent_memory.domain.entry import Listings, Meta
 from agent_memory.domain.note_draft import Caller
 from agent_memory.domain.results import sealed
 from agent_memory.domain.section import Published
-from agent_memory.domain.tiers import TierList
+from agent_memory.domain.tiering.eligibility import best_tier
+from agent_memory.domain.tiering.standing import with_hot, with_warm
+from agent_memory.domain.tiering.vouched import is_vouched_for
+from agent_memory.domain.tiers import Tier, TierList
 from agent_memory.errors import EntryChanged, Error, StoreIo
 from agent_memory.ports import Locks, Recorder, Store
 from agent_memory.values import frozen
@@ -86,6 +89,19 @@ class RecordedWrites:
             case Success(tiers):
                 changed = change(tiers)
                 return Success(None if changed == tiers else changed)
+
+    def telling(self, meta: Meta) -> TierList | None:
+        """The tier list with a note that came, or came back, so that the files with a managed section tell the next session of
+        it; None where it stays. The note is worth more than its place: trouble with the list is told, and fails nothing."""
+        if best_tier(meta) is Tier.COLD:
+            return None
+        put = with_hot if is_vouched_for(meta) else with_warm
+        match sealed(self.retiering(lambda tiers: put(tiers, meta.id))):
+            case Failure(error):
+                self.warn(describe(error))
+                return None
+            case Success(tiers):
+                return tiers
 
     def retiered(self, tiers: TierList | None, subject: str) -> Result[None, Error]:
         """The new tier list written and recorded; nothing where there is none."""

@@ -75,17 +75,18 @@ class Remembering:
             targets = dict.fromkeys(link.target for link in find_links(linked) if is_id(link.target))
             unresolved = tuple(target for target in targets if target.casefold() not in taken)
             return (
-                self.writes.apply(Create(entry), meta.id, f"remember: {meta.title}", listed=listed)
+                self.writes.apply(Create(entry), meta.id, f"remember: {meta.title}", self.writes.telling(meta), listed)
                 .bind(lambda _: self.store.read(meta.id))
                 .map(lambda new: Remembered(new, tuple(each.listed for each in similar), unresolved=unresolved))
             )
 
         with self.locks.write() as held:  # or two that remember the same at once both find it new
-            return (
+            remembered = (
                 held.bind(lambda _: self.store.list(lately=True))
                 .bind(lambda live: self.store.list(archived=True).map(lambda archive: Listings(live, archive)))
                 .bind(stored)
             )
+        return self.writes.shown_at_once(remembered)
 
     def _meta(self, draft: NoteDraft, subject: Subject, taken: TakenIds) -> Meta:
         now = self.clock.now_ms()

@@ -173,15 +173,17 @@ class MemoryService:
     def restore(self, id: str) -> Result[StoredEntry, Error]:
         """Bring an archived entry back to life. What comes before agents only at a person's word is a person's to bring back
         (P19): to archive it was to take that word back."""
-        return self._writes.shown_at_once(
-            self._mine(id, "restoring", archived=True)
-            .bind(self._restorable)
-            .bind(
-                lambda stored: self._writes.apply(Restore(id), id, f"restore: {stored.meta.title}").bind(
-                    lambda _: self.store.read(id)
-                )
+
+        def restored(stored: StoredEntry) -> Result[StoredEntry, Error]:
+            tiers = self._writes.telling(stored.meta)
+            return self._writes.apply(Restore(id), id, f"restore: {stored.meta.title}", tiers).bind(
+                lambda _: self.store.read(id)
             )
-        )
+
+        with self.locks.write() as held:  # or a tier list that somebody else writes would be lost
+            mine = held.bind(lambda _: self._mine(id, "restoring", archived=True))
+            live = mine.bind(self._restorable).bind(restored)
+        return self._writes.shown_at_once(live)
 
     def _restorable(self, stored: StoredEntry) -> Result[StoredEntry, Error]:
         if not self.caller.is_agent or stored.meta.promoted_by is None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given, settings, strategies as st
 
@@ -24,6 +26,15 @@ def mark(record_id: str, at_ms: int | None = None, seen: int = 0) -> SessionMark
 
 def turn(number: int, role: Role = Role.USER, at_ms: int | None = None) -> Turn:
     return Turn(number, role, "x", f"r{number}", at_ms)
+
+
+def test_a_diff_is_cut_between_its_hunks() -> None:
+    hunks = [f"@@ -{n} +{n} @@ def f{n}\n-old {n}\n+new {n} " + "x" * 100 for n in range(40)]
+    kept = excerpt("diff --git a/f b/f\n" + "\n".join(hunks), 2_000).text
+    head, tail = re.split(r"\n\[… \d+ characters left out …\]\n", kept)
+    assert "@@" + head.split("\n@@")[-1] in hunks
+    assert tail.startswith("@@ ")
+    assert tail.endswith(hunks[-1])
 
 
 @settings(max_examples=80)

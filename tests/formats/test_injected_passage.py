@@ -11,8 +11,10 @@ ID = "id__aaaaaa"
 NOON_MS = 1_772_409_600_000
 
 
-def shown(body: str, section: str = "tasks", *, whole: bool = True, title: str = "Move the port") -> Shown:
-    meta = Meta(ID, title, NOON_MS, NOON_MS, kind=Kind.TASK)
+def shown(
+    body: str, section: str = "tasks", *, whole: bool = True, title: str = "Move the port", kind: Kind = Kind.TASK
+) -> Shown:
+    meta = Meta(ID, title, NOON_MS, NOON_MS, kind=kind)
     return Shown(StoredEntry(Listed(meta, "topics/x.md", "h"), body), section, whole)
 
 
@@ -25,7 +27,9 @@ def test_of_a_task_only_what_is_open_is_shown() -> None:
 
 def test_a_task_of_which_nothing_is_open_is_not_shown() -> None:
     assert passage_of(shown("- [x] tell Ana\n- [X] restart\n")) is None
-    assert passage_of(shown("- [x] tell Ana\n", section="facts")) is not None, "a list in a fact is no task"
+    assert passage_of(shown("- [x] tell Ana\n", section="facts", kind=Kind.FACT)) is not None, (
+        "a list in a fact is no task"
+    )
 
 
 def test_of_many_open_boxes_the_first_are_shown_and_the_rest_is_counted() -> None:

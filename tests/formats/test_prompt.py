@@ -16,7 +16,7 @@ from agent_memory.domain.planning.body_checks import ECHOED
 from agent_memory.domain.planning.related import choose_shown
 from agent_memory.domain.transcripts.own_marks import PROMPT_MARKER, is_own_prompt
 from agent_memory.domain.transcripts.windows import cut_windows
-from agent_memory.domain.vocabulary import Harness, Kind
+from agent_memory.domain.vocabulary import Harness, Importance, Kind, Origin
 from agent_memory.errors import ConfigInvalid
 from agent_memory.formats.prompt import (
     PLACES,
@@ -178,9 +178,11 @@ def test_the_catalog_lists_what_fits_and_counts_the_rest() -> None:
 def test_notes_shown_in_full_are_whole() -> None:
     """P11"""
     body = "# Ports\n\n- 8080\n\n[12] not a turn\n\n```sh\nmake\n```"
-    note = StoredEntry(listed(kind=Kind.LESSON, tags=("topic__x",), pinned=True), body)
+    known: dict[str, Any] = {"origin": Origin.EXTERNAL, "importance": Importance.HIGH, "confidence": 0.9}
+    note = StoredEntry(listed(kind=Kind.LESSON, tags=("topic__x",), pinned=True, **known), body)
     assert section(rendered(user(1, "x"), shown=(note,)), "note id__aaaaaa") == (
-        f"about: lesson, {REPO}, from 2026-02-13, pinned: it cannot be changed\ntitle: Staging ports\n"
+        f"about: lesson, {REPO}, from 2026-02-13, origin external, importance high, confidence 0.9,"
+        " pinned: it cannot be changed\ntitle: Staging ports\n"
         f"description: Where it listens\ntags: topic__x\nbody:\n{body}"
     )
 
@@ -229,8 +231,8 @@ def budget_of(max_prompt_chars: int, catalog: tuple[Listed, ...] = ()) -> Prompt
 
 def test_without_entries_the_transcript_gets_all_the_room() -> None:
     budget = budget_of(120_000)
-    assert (budget.shown_chars, budget.catalog_chars) == (0, 0)
-    assert budget.window_chars > 100_000
+    assert budget.catalog_chars == 0
+    assert budget.window_chars(0) > 98_000
 
 
 def test_notes_get_at_most_a_third() -> None:
@@ -255,8 +257,8 @@ TEXTS = st.lists(
 
 
 @settings(max_examples=40, deadline=None)
-@given(st.lists(TEXTS, min_size=1, max_size=12), TEXTS, st.integers(23_000, 60_000))
-def test_the_whole_prompt_fits(texts: list[str], title: str, max_prompt_chars: int) -> None:
+@given(st.lists(TEXTS, min_size=1, max_size=12), TEXTS, st.integers(24_000, 60_000), st.integers(0, 20_000))
+def test_the_whole_prompt_fits(texts: list[str], title: str, max_prompt_chars: int, notes_chars: int) -> None:
     roles = list(Role)
     turns = tuple(
         Turn(
@@ -275,10 +277,9 @@ def test_the_whole_prompt_fits(texts: list[str], title: str, max_prompt_chars: i
     )
     catalog = tuple(each.listed for each in notes) * 20
     budget = budget_of(max_prompt_chars, catalog)
-    for part in cut_windows(window(*turns, title=title), budget.window_chars):
-        known = evolve(
-            facts(window=part), budget=budget, catalog=catalog, shown=choose_shown(notes, budget.shown_chars)
-        )
+    for part in cut_windows(window(*turns, title=title), budget.window_chars(notes_chars)):
+        left = budget.beside(part)
+        known = evolve(facts(window=part), budget=left, catalog=catalog, shown=choose_shown(notes, left.shown_chars))
         prompt = render_consolidate_prompt(TEMPLATE, evolve(known, vocabulary=tuple(texts)))
         assert len(prompt) <= max_prompt_chars
         assert prompt.count(NONCE) == 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 from attrs import evolve
@@ -306,6 +307,17 @@ def test_a_long_session_goes_in_windows_that_become_one_change_set(world: World)
     assert all(len(request.prompt) <= 32_000 for request in world.agent.asked)
 
 
+def test_notes_take_from_a_session_only_the_room_that_they_need(world: World) -> None:
+    world.agent.max_prompt_chars = 36_000
+    world.agent.answers = [entries(note("Backups run at night", turns=[1])), skipped()]
+    world.capture("s1", "Backups run at night, every night.")
+    world.run()
+    world.capture("s2", *(f"{number}: backups " + "words and words " * 80 for number in range(12)))
+    world.run()
+    assert [len(request.window.turns) for request in world.agent.asked] == [1, 12]
+    assert [len(request.shown) for request in world.agent.asked] == [0, 1]
+
+
 def test_a_session_that_is_too_large_for_one_fetch_is_taken_up_again_until_it_is_done(world: World) -> None:
     first = evolve(history("s1", "Remember that locks die with their holder"), remaining=True)
     world.capture("s1", "x")
@@ -501,15 +513,25 @@ def test_a_note_that_the_built_in_cannot_put_better_is_stored_whole_at_once(worl
 
 
 def test_a_later_window_sees_and_may_update_what_an_earlier_one_planned(world: World) -> None:
-    world.agent.max_prompt_chars = 32_000
+    world.agent.max_prompt_chars = 36_000
     long = ["Remember that the lock timeout is 30 seconds. " + "words and words " * 700 for _ in range(2)]
 
     def answer(request: SessionRequest) -> str:
         if len(world.agent.asked) == 1:
             return envelope(
-                request, entries=[note("The lock timeout is 30 seconds", "The lock timeout is 30 seconds.", turns=[1])]
+                request,
+                entries=[
+                    note(
+                        "The lock timeout is 30 seconds",
+                        "The lock timeout is 30 seconds.",
+                        turns=[1],
+                        tags=["topic__lock"],
+                    )
+                ],
             )
         (shown,) = request.shown
+        assert re.search(r"^topic__lock$", request.prompt, re.MULTILINE), "its tags are those in use"
+        assert len(request.prompt) <= 36_000
         return envelope(
             request,
             updates=[{"id": shown.meta.id, "body": "The lock timeout is 60 seconds.", "drops": ["30"], "turns": [2]}],

@@ -313,7 +313,7 @@ class TestTranscripts:
         done = memory("consolidate")
         assert done.code == 0
         assert done.out.startswith("1 session processed, 1 entry written, 7 waiting (")
-        waiting = {each["key"].split()[-1]: each["message"] for each in memory("status", "--json").document["setBack"]}
+        waiting = {each["key"].split()[1]: each["message"] for each in memory("status", "--json").document["setBack"]}
         assert set(waiting) == {"empty", "binary", "missing", "outside", "fifo", "link", "device"}
         for session, reason in {
             "empty": "is empty so far",
@@ -327,7 +327,7 @@ class TestTranscripts:
             assert reason in waiting[session]
         memory.configure(capture={"transcriptRoots": [str(memory.home)]})
         memory("consolidate")
-        assert "outside" not in {each["key"].split()[-1] for each in memory("status", "--json").document["setBack"]}
+        assert "outside" not in {each["key"].split()[1] for each in memory("status", "--json").document["setBack"]}
 
     def test_a_cut_one_gives_what_is_whole(self, memory: Memory) -> None:
         agent = Agent(memory, NOTHING)

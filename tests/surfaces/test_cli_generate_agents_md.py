@@ -40,14 +40,14 @@ class TestGenerate:
         memory.remembered("Kites need wind.")
         done = memory("generate-agents-md")
         assert (done.code, done.err) == (0, "")
-        assert f"{memory.home}/{CLAUDE}  written: 1 hot, 0 warm, 1 by search" in done.out
+        assert f"{memory.home}/{CLAUDE}  unchanged: 1 hot, 1 warm, 0 by search" in done.out
         text = (memory.home / CLAUDE).read_bytes()
         assert text.startswith(
             b"# Mine\r\nNo final line end\r\n\r\n<!-- agent-memory:start -->\r\n## Memory of earlier sessions\r\n"
         )
         assert b"### Ports" in text
         assert b"The lamp listens on 8080." in text
-        assert b'`memory search "words"` finds 1 more' in text
+        assert b" \xe2\x80\x94 Kites need wind." in text
         assert (memory.home / CODEX).read_text().startswith("<!-- agent-memory:start -->\n")
         assert (memory.home / CODEX).stat().st_mode & 0o777 == 0o600
 
@@ -56,7 +56,7 @@ class TestGenerate:
         memory("generate-agents-md")
         before = (memory.home / CLAUDE).stat()
         done = memory("generate-agents-md")
-        assert "unchanged: 0 hot, 0 warm, 1 by search" in done.out
+        assert "unchanged: 0 hot, 1 warm, 0 by search" in done.out
         after = (memory.home / CLAUDE).stat()
         assert (after.st_mtime_ns, after.st_ino) == (before.st_mtime_ns, before.st_ino)
 
@@ -176,8 +176,9 @@ class TestAtOnce:
         assert "8080" not in (memory.home / CLAUDE).read_text()
 
     def test_a_target_in_trouble_fails_nothing(self, memory: Memory) -> None:
-        (memory.home / CLAUDE).mkdir()
         id = memory.remembered("The lamp listens on 8080.")
+        (memory.home / CLAUDE).unlink()
+        (memory.home / CLAUDE).mkdir()
         done = memory("pin", id)
         assert done.code == 0
         assert "directory" in done.err
@@ -192,24 +193,26 @@ class TestAtOnce:
         assert "curl" in (memory.home / CLAUDE).read_text()
 
     def test_list_and_read_tell_the_tier(self, memory: Memory) -> None:
-        hot, cold = memory.remembered("The lamp listens on 8080."), memory.remembered("Kites need wind.")
+        hot, warm = memory.remembered("The lamp listens on 8080."), memory.remembered("Kites need wind.")
         assert memory("promote", hot, "--json").document["tier"] == "hot"
         entries = {each["id"]: each for each in memory("list", "--json").document["entries"]}
-        assert (entries[hot]["tier"], entries[cold]["tier"]) == ("hot", "cold")
-        assert memory("read", cold, "--json").document["tier"] == "cold"
+        assert (entries[hot]["tier"], entries[warm]["tier"]) == ("hot", "warm")
+        assert memory("read", warm, "--json").document["tier"] == "warm"
         assert "· hot ·" in memory("read", hot).out
         assert [each["id"] for each in memory("list", "--status", "promoted", "--json").document["entries"]] == [hot]
 
     def test_a_damaged_tier_list_is_told_and_keeps_nobody_from_listing_p6(self, memory: Memory) -> None:
         id = memory.remembered("The lamp listens on 8080.")
-        (memory.root / "state").mkdir(exist_ok=True)
         (memory.root / "state/tiers.json").write_text("{")
+        before = (memory.home / CLAUDE).read_bytes()
         done = memory("list")
         assert done.code == 0
         assert id in done.out
         assert "tiers are not known" in done.err
         assert memory("generate-agents-md").code == 20
-        assert not (memory.home / CLAUDE).exists()
+        assert (memory.home / CLAUDE).read_bytes() == before
+        later = memory("remember", "Kites need wind.")
+        assert (later.code, "tiers.json cannot be understood" in later.err) == (0, True)
 
 
 @pytest.mark.parametrize(

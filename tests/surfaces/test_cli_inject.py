@@ -20,6 +20,7 @@ from memory_process import NOTHING, Done, Memory
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "hook-payloads"
 ZEBRA = "The zebra migration deadlocks unless the lock table is emptied first."
+HERE = "github.com/ada/lamp"
 SESSION = "cccccccc-1111-4222-8333-444444444444"
 
 
@@ -69,6 +70,64 @@ def start(memory: Memory, session: str = "s-1", **changes: object) -> str:
 
 def ask(memory: Memory, prompt: str, session: str = "s-1") -> str:
     return context_in(hook(memory, recorded(memory, "user-prompt-submit", session_id=session, prompt=prompt)))
+
+
+class TestTold:
+    """What is known reaches the next session."""
+
+    KINDS = ("preference", "convention", "decision", "lesson", "fact", "project")
+
+    def test_every_kind_of_this_repository_and_of_everywhere(self, memory: Memory) -> None:
+        for number, kind in enumerate(self.KINDS):
+            memory.remembered(f"Of kind {kind} is note number {number} here.", "--kind", kind, "--scope", HERE)
+            memory.remembered(f"Of kind {kind} is note number {number} of all.", "--kind", kind, "--scope", "global")
+        told = start(memory)
+        for number, kind in enumerate(self.KINDS):
+            assert f"Of kind {kind} is note number {number} here." in told
+            assert f"Of kind {kind} is note number {number} of all." in told
+
+    def test_each_act_counts_in_the_very_next_session(self, memory: Memory) -> None:
+        id = memory.remembered("The lamp is built with make.", "--kind", "convention", "--scope", HERE)
+        assert "## Conventions and preferences\n\n- The lamp is built with make." in start(memory, "s-1")
+        memory("edit", id, "--body", "The lamp is built with ninja.")
+        assert "built with ninja" in start(memory, "s-2")
+        memory("pin", id)
+        assert "## What always holds\n\n" in start(memory, "s-3")
+        memory("archive", id)
+        assert start(memory, "s-4") == ""
+        memory("restore", id)
+        assert "built with ninja" in start(memory, "s-5")
+
+    def test_a_section_tells_what_was_just_remembered_or_restored(self, memory: Memory) -> None:
+        target = memory.home / "AGENTS.md"
+        target.write_text("# Mine\n")
+        memory.configure(agentsMd={"targets": [str(target)]})
+        id = memory.remembered("I like short commit messages.", "--kind", "preference", "--scope", "global")
+        assert f"{id} — I like short commit messages." in target.read_text()
+        memory("archive", id)
+        assert id not in target.read_text()
+        memory("restore", id)
+        assert id in target.read_text()
+
+    def test_what_found_no_room_is_counted(self, memory: Memory) -> None:
+        for number in range(60):
+            memory.remembered(f"Fact {number} says that part {number} of the lamp is {'very ' * number}red.")
+        document = memory("inject", "--json").document
+        assert document["leftOut"] == 60 - len(document["entries"]) > 0
+        assert 1_900 < document["tokens"] <= 2_000
+
+    def test_why_says_what_is_really_told(self, memory: Memory) -> None:
+        id = memory.remembered("The lamp is built with make.", "--kind", "convention", "--scope", HERE)
+        (told,) = memory("why", id, "--json").document["told"]
+        assert (
+            told
+            == "A session in github.com/ada/lamp is told one line of it at its start, where the harness has our hook."
+        )
+        memory.configure(inject={"tokenBudget": 0})
+        (told,) = memory("why", id, "--json").document["told"]
+        assert told.startswith("A session in github.com/ada/lamp has no room for it at its start")
+        memory("archive", id)
+        assert memory("why", id, "--json").document["told"] == ["No session is told it: it is archived."]
 
 
 class TestForms:

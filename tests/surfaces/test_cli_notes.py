@@ -149,6 +149,8 @@ class TestListAndRead:
         mine, read = memory.remembered(NOTE), memory.remembered("The page says that the API listens on 8081.")
         (path,) = (memory.root / "topics").glob(f"*{read}.md")
         path.write_text(path.read_text().replace("origin: user", "origin: external"))
+        for act in ("archive", "restore"):
+            assert memory(act, read).code == 0
         assert [line[:10] for line in memory("list", "--origin", "external").out.splitlines()] == [read]
         assert memory("list", "--tier", "hot").out == ""
         memory("pin", mine)

@@ -32,7 +32,7 @@ def test_the_best_note_first_one_a_line_when_piped(memory: Memory) -> None:
     done = memory("search", "zebra", "lock")
     assert done.code == 0
     first = done.out.splitlines()[0].split("\t")
-    assert (first[0], first[2:5], first[6], len(first)) == (zebra, ["cold", "decision", "user"], ZEBRA, 9)
+    assert (first[0], first[2:5], first[6], len(first)) == (zebra, ["warm", "decision", "user"], ZEBRA, 9)
     assert "\x1b" not in done.out
     assert done.err.startswith("memory: 1 note, found by words")
     assert memory("list", "--json").document["entries"][0]["used"] == 0  # searching is no reading

@@ -15,7 +15,8 @@ AGENT = {"CLAUDE_CODE_CHILD_SESSION": "1"}
 SAID = "Remember that the staging database is reset every Sunday night."
 STORY_KEYS = {
     "id", "asked", "title", "kind", "status", "scope", "path", "archived", "origin", "promotedBy", "saidBy", "createdAt",
-    "updatedAt", "sources", "history", "commits", "aliases", "merged", "supersedes", "supersededBy", "tier", "usage",
+    "updatedAt", "sources", "history", "commits", "aliases", "merged", "supersedes", "supersededBy", "tier",
+    "told", "usage",
     "unread",
 }  # fmt: skip
 SESSION_KEYS = {
@@ -61,7 +62,8 @@ class TestAnEntry:
         assert "  You said it in a session.\n" in done.out
         assert re.search(r"  claude-code session 5f2c-11, turn 1, in ", done.out)
         assert re.search(r"    open it again: cd \S+ && claude --resume 5f2c-11\n", done.out)
-        assert "  It is cold: it is found by search.\n  No defrag has decided yet" in done.out
+        assert "  It is cold: the managed section does not show it.\n  No defrag has decided yet" in done.out
+        assert re.search(r"Told:\n  A session in \S+ is told all of it at its start", done.out)
         assert "  Nobody has read it yet.\n" in done.out
         assert re.search(r"  20\d\d-\d\d-\d\d \d\d:\d\d UTC: written by consolidate [0-9a-f]{6}: ", done.out)
         assert re.search(r"Commits:\n  20\d\d-\d\d-\d\d [0-9a-f]+ agent-memory: ", done.out)
@@ -97,7 +99,7 @@ class TestAnEntry:
         assert memory("archive", id).code == 0
         story = memory("why", id, "--json").document
         assert story["archived"] is True
-        assert story["tier"]["reasons"] == ["It is archived: no session is shown it."]
+        assert story["tier"]["reasons"] == ["It is archived."]
         assert len(story["commits"]) >= 1
 
     def test_an_alias_leads_to_the_note(self, memory: Memory) -> None:

@@ -18,8 +18,10 @@ from watched_disk import WatchedDisk, watched_disk
 
 DERIVED = re.compile(
     r"memories/(?:\.cache(?:/|$)|\.git/|usage/[^/]*\.jsonl$|runs/deliveries(?:/|$))|\.local/state/agent-memory/[0-9a-f]+\.(?:run|write)\.lock$"
+    r"|\.local/state/agent-memory/sections/written$"
 )
-"""What may be missing after a power cut: what is made anew, the last reads, and locks, which no process holds then."""
+"""What may be missing after a power cut: what is made anew, the last reads, locks, which no process holds then, and which sections
+were written here: without it one more copy of a section is kept."""
 
 
 def lost(disk: WatchedDisk, home: Path) -> set[str]:

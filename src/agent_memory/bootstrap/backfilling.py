@@ -79,8 +79,8 @@ def _calls_for(memory: Memory) -> Result[tuple[Callable[[History], int], str], E
         lambda template: memory.store.list().bind(
             lambda live: plan_prompt_budget(template, most_chars, live.entries).map(
                 lambda budget: (
-                    lambda history: len(cut_windows(history, budget.window_chars)),
-                    f"{budget.window_chars} characters",
+                    lambda history: len(cut_windows(history, budget.window_chars(budget.shown_chars))),
+                    f"{budget.window_chars(budget.shown_chars)} characters",
                 )
             )
         )

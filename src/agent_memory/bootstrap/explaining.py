@@ -10,6 +10,7 @@ from returns.result import Result
 from agent_memory.adapters.explaining.entry_stories import EntryStories
 from agent_memory.adapters.explaining.session_traces import SessionTraces
 from agent_memory.adapters.git.file_history import revisions_of
+from agent_memory.bootstrap.injecting import told_where
 from agent_memory.domain.entry import Listing
 from agent_memory.domain.explaining.entry_story import EntryStory
 from agent_memory.domain.explaining.session_trace import FoundSessions
@@ -21,6 +22,7 @@ from agent_memory.errors import Error
 from agent_memory.formats import footprint_diff
 from agent_memory.formats.footprint_diff import DiffPart
 from agent_memory.pipelines.undo_choice import chosen, footprint_of, newest_kept
+from agent_memory.values import evolve
 
 if TYPE_CHECKING:
     from agent_memory.bootstrap.memory import Memory
@@ -28,14 +30,17 @@ if TYPE_CHECKING:
 
 def why_entry(memory: Memory, id: str) -> Result[EntryStory, Error]:
     """As `Memory.why_entry` has it."""
-    return EntryStories(
+    stories = EntryStories(
         memory.store,
         memory.ledger,
         memory.log,
         memory.clock,
         memory.caller,
         lambda path, most: revisions_of(memory.git_process, path, most),
-    ).story(id)
+    )
+    return stories.story(id).bind(
+        lambda story: told_where(memory, story.stored.listed).map(lambda told: evolve(story, told=told))
+    )
 
 
 def why_session(memory: Memory, session_id: str) -> Result[FoundSessions, Error]:

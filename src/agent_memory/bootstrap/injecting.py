@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -16,7 +16,7 @@ from agent_memory.bootstrap.searching import find
 from agent_memory.domain.entry import Listed, Listing, StoredEntry
 from agent_memory.domain.injecting.assembling import assemble
 from agent_memory.domain.injecting.deliveries import COMMAND, Delivery, known_ids
-from agent_memory.domain.injecting.passage import Injection, Passage
+from agent_memory.domain.injecting.passage import NOTHING, Injection, Passage
 from agent_memory.domain.injecting.place import Place, may_be_injected
 from agent_memory.domain.injecting.profiles import BUILT_IN, QUERY, SESSION_START, Profile, profile_named, with_notes
 from agent_memory.domain.injecting.relevance import is_relevant
@@ -24,7 +24,9 @@ from agent_memory.domain.injecting.request import InjectRequest
 from agent_memory.domain.results import sealed
 from agent_memory.domain.searching.search_answer import FoundEntries
 from agent_memory.domain.searching.search_request import Mode, SearchRequest
-from agent_memory.domain.vocabulary import Harness
+from agent_memory.domain.section import Published
+from agent_memory.domain.tiers import TierList
+from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Harness
 from agent_memory.errors import Error, StoreIo, UsageInvalid
 
 if TYPE_CHECKING:
@@ -44,6 +46,7 @@ def inject(memory: Memory, request: InjectRequest) -> Result[Injection, Error]:
         return profile
     asked = (request.query or "").strip()
     passages: list[Passage] = []
+    more = 0
     if asked:
         found = find_passages(memory, asked, Mode.HYBRID)
         if isinstance(found, Failure):
@@ -54,7 +57,8 @@ def inject(memory: Memory, request: InjectRequest) -> Result[Injection, Error]:
         if isinstance(shelf, Failure):
             return shelf
         passages += shelf.unwrap().passages
-    return Success(_delivered(memory, request, profile.unwrap(), passages))
+        more = shelf.unwrap().more
+    return Success(_delivered(memory, request, profile.unwrap(), passages, more))
 
 
 def _profile(memory: Memory, request: InjectRequest) -> Result[Profile, Error]:
@@ -68,7 +72,9 @@ def _profile(memory: Memory, request: InjectRequest) -> Result[Profile, Error]:
     return Success(with_notes(profile, budget) if request.query else profile)
 
 
-def _delivered(memory: Memory, request: InjectRequest, profile: Profile, passages: Iterable[Passage]) -> Injection:
+def _delivered(
+    memory: Memory, request: InjectRequest, profile: Profile, passages: Sequence[Passage], more: int
+) -> Injection:
     """Assembled and recorded, so that the session is not given the same twice. Where it cannot be recorded it is given all
     the same: the record only saves repetition."""
     harness = (request.harness or memory.caller.harness).value
@@ -77,28 +83,29 @@ def _delivered(memory: Memory, request: InjectRequest, profile: Profile, passage
     try:
         with DeliveryLog(memory.real_root) as log:
             known = known_ids(log.deliveries(session), harness, session, now_ms) if session else frozenset[str]()
-            injection = assemble(passages, profile, known)
+            injection = assemble(passages, profile, known, more=more)
             if injection.ids:
                 log.append(Delivery(now_ms, harness, session, COMMAND, injection.ids, injection.tokens, scope))
             return injection
     except OSError as error:
         memory.warn(f"What was injected could not be recorded: {error.strerror}.")
-        return assemble(passages, profile)
+        return assemble(passages, profile, more=more)
 
 
-def prepare(memory: Memory, topics: DirectoryLook | None = None) -> Result[Shelf, Error]:
-    """The passages for sessions in the working directory, the best of each section first, and the settings. `topics` is what
-    the caller has seen of the live notes just now."""
+def prepare(memory: Memory, topics: DirectoryLook | None = None, around: Place | None = None) -> Result[Shelf, Error]:
+    """The passages for sessions in the working directory, or around another place, the best first, and the settings. `topics`
+    is what the caller has seen of the live notes just now."""
     from agent_memory.adapters.store.entry_files import TOPICS
     from agent_memory.domain.injecting.candidates import candidates, good_until_ms
+    from agent_memory.domain.tiering.standing import lifted, standing_tiers
     from agent_memory.formats.injected_passage import passage_of
 
-    around = place_of(memory)
+    around = around or place_of(memory)
     config = memory.config.inject
     if topics is not None:
         memory.store.looks.take(TOPICS, topics)
 
-    def shelf(live: Listing) -> Shelf:
+    def shelf(live: Listing, tiers: TierList) -> Shelf:
         unread = [each.io_error for each in live.unreadable if each.io_error is not None]
 
         def read(listed: Listed) -> StoredEntry | None:
@@ -109,14 +116,52 @@ def prepare(memory: Memory, topics: DirectoryLook | None = None) -> Result[Shelf
                     unread.extend([error] if isinstance(error, StoreIo) else [])
                     return None
 
-        found = candidates(live.entries, read, around)
-        passages = tuple(passage for passage in map(passage_of, found) if passage is not None)
+        hot = standing_tiers(tiers, (each.meta for each in lifted(live.entries))).hot
+        found = candidates(live.entries, read, around, hot)
+        passages = tuple(passage for passage in map(passage_of, found.shown) if passage is not None)
         until_ms = good_until_ms(live.entries, around)
         # What could not be read just now is not to stay away until another note changes (P6).
-        return Shelf(passages, config.token_budget, config.profiles, 0 if unread else until_ms)
+        return Shelf(passages, config.token_budget, config.profiles, 0 if unread else until_ms, found.more)
+
+    def of_store() -> Result[Shelf, Error]:
+        # A damaged tier list hinders nobody from being told the notes; doctor tells of it.
+        tiers: Result[TierList, Error] = memory.store.tiers().lash(
+            lambda error: Failure(error) if isinstance(error, StoreIo) else Success(TierList())
+        )
+        return memory.store.list().bind(lambda live: tiers.map(lambda tiers: shelf(live, tiers)))
 
     found = is_there(memory.real_root)
-    return found.bind(lambda is_found: memory.store.list().map(shelf) if is_found else Success(shelf(Listing(()))))
+    return found.bind(lambda is_found: of_store() if is_found else Success(shelf(Listing(()), TierList())))
+
+
+def told_where(memory: Memory, listed: Listed) -> Result[tuple[str, ...], Error]:
+    """What is told of a note, in sentences: by the files with a managed section, and to a session that starts in its place,
+    both as if they were made now."""
+    if listed.archived:
+        return Success(("No session is told it: it is archived.",))
+    meta = listed.meta
+    scope = memory.scope_here() if meta.scope == GLOBAL_SCOPE else meta.scope
+    around = Place(scope, scope != GLOBAL_SCOPE, memory.clock.now_ms())
+
+    def sentences(shelf: Shelf, published: Published) -> tuple[str, ...]:
+        profile = profile_named(SESSION_START, shelf.profiles, shelf.budget)
+        injection = NOTHING if profile is None else assemble(shelf.passages, profile, more=shelf.more)
+        passage = next((each for each in shelf.passages if each.id == meta.id), None)
+        shown = [(each.path, each.rendered) for each in published.targets if each.rendered is not None]
+        files = [f"{path} shows all of it." for path, rendered in shown if meta.id in rendered.hot]
+        files += [f"{path} shows one line of it." for path, rendered in shown if meta.id in rendered.warm]
+        if passage is None:
+            return (*files, "No hook tells a session of it unasked.")
+        if meta.id not in injection.ids:
+            start = "has no room for it at its start; it is told with a prompt that it fits"
+        else:
+            how_much = "all" if passage.whole and passage.whole in injection.text else "one line"
+            start = f"is told {how_much} of it at its start, where the harness has our hook"
+        return (*files, f"A session in {'any place' if meta.scope == GLOBAL_SCOPE else scope} {start}.")
+
+    return prepare(memory, around=around).bind(
+        lambda shelf: memory.publish(None, dry_run=True).map(lambda published: sentences(shelf, published))
+    )
 
 
 def find_passages(memory: Memory, query: str, mode: Mode, *, floor: bool = False) -> Result[tuple[Passage, ...], Error]:

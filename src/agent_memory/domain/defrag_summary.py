@@ -6,9 +6,9 @@ from collections import Counter
 from typing import assert_never
 
 from agent_memory.domain.actions import Archive, Edit, Merge, Rename, Retag, Split, kind_of
+from agent_memory.domain.change import Retire
 from agent_memory.domain.defrag_plan import PlannedAction
 from agent_memory.domain.defrag_run import DefragRun
-from agent_memory.domain.tiers import TierList
 from agent_memory.values import frozen
 
 _KINDS = {
@@ -38,16 +38,18 @@ def summary_of(run: DefragRun) -> DefragSummary:
     """What the run did."""
     return DefragSummary(
         Counter(kind_of(each.action) for each in run.plan.actions),
-        len(retiered(run.tiers_before, run.tiers)),
+        len(retiered(run)),
         len(run.plan.dropped),
         len(run.plan.deferred),
     )
 
 
-def retiered(before: TierList, after: TierList) -> tuple[str, ...]:
-    """The ids whose tier differs, in the order of the new list, then of the old one."""
+def retiered(run: DefragRun) -> tuple[str, ...]:
+    """The ids of live notes whose tier differs, in the order of the new list, then of the old one."""
+    before, after = run.tiers_before, run.tiers
+    gone = {change.id for each in run.plan.actions for change in each.changes if isinstance(change, Retire)}
     ids = dict.fromkeys((*after.hot, *after.warm, *before.hot, *before.warm))
-    return tuple(id for id in ids if before.of(id) is not after.of(id))
+    return tuple(id for id in ids if id not in gone and before.of(id) is not after.of(id))
 
 
 def sentence_of(run: DefragRun) -> str:
@@ -90,7 +92,7 @@ def commit_words(run: DefragRun) -> tuple[str, str]:
     if summary.retiered:
         parts.append(f"{summary.retiered} re-tiered")
     lines = [words_of(each) for each in run.plan.actions]
-    for id in retiered(run.tiers_before, run.tiers):
+    for id in retiered(run):
         lines.append(f"{id}: {run.tiers_before.of(id)} to {run.tiers.of(id)}")
     return f"defrag: {', '.join(parts) or 'managed sections'}", "\n".join(lines)
 

@@ -27,7 +27,8 @@ class ToolCall:
     name: str
     """The harness's name of it: `Bash`, `Edit`, `mcp__x__y`."""
     brief: str
-    """What it was asked to do on one line: the command, the query, the path; at most 400 characters."""
+    """What it was asked to do on one line: the command, the query, the path, at most 400 characters; or what it wrote
+    and in place of what, about 250 characters of code or 2,000 of a document."""
     path: str | None = None
     """The file it names, as the transcript says it."""
     writes: bool = False

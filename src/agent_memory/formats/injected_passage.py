@@ -6,6 +6,7 @@ from agent_memory.domain.injecting.candidates import Shown
 from agent_memory.domain.injecting.passage import Passage
 from agent_memory.domain.redaction import redact
 from agent_memory.domain.text.check_boxes import CheckBoxes, check_boxes
+from agent_memory.domain.vocabulary import Kind
 from agent_memory.formats.neutral_markdown import neutral_line
 from agent_memory.formats.shown_note import TITLE_LEVEL, brief_note, facts_line, shown_title, whole_note
 
@@ -17,7 +18,7 @@ def passage_of(shown: Shown) -> Passage | None:
     """The note as a passage; None for a task of which nothing is open. Of a note that is only its title, one line says all."""
     stored = shown.stored
     brief = brief_note(stored.meta)
-    boxes = check_boxes(stored.body) if shown.section == "tasks" else CheckBoxes()
+    boxes = check_boxes(stored.body) if stored.meta.kind is Kind.TASK else CheckBoxes()
     if boxes.done and not boxes.open:
         return None
     if not shown.whole or stored.body.strip() == stored.meta.title:

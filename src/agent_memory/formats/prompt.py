@@ -20,7 +20,7 @@ from agent_memory.domain.packed_entries import one_by_one
 from agent_memory.domain.planning.drafts import stored_line
 from agent_memory.domain.redacted_path import redact_path
 from agent_memory.domain.text.plain_text import one_line
-from agent_memory.domain.transcripts.windows import MIN_WINDOW_CHARS
+from agent_memory.domain.transcripts.windows import MIN_WINDOW_CHARS, turn_chars
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE
 from agent_memory.errors import ConfigInvalid
 from agent_memory.formats.prompt_frame import fenced, fill_template, plain
@@ -42,11 +42,23 @@ _MAX_TOOL_NAME_CHARS = 16
 
 @frozen
 class PromptBudget:
-    """How many characters each part of a prompt may take. `window_chars` is meant for `windows.cut_windows`."""
+    """How many characters of a prompt are left for catalog, notes in full and transcript, and the first two at most."""
 
-    window_chars: int
+    room_chars: int
     shown_chars: int
     catalog_chars: int
+
+    def window_chars(self, notes_chars: int) -> int:
+        """What the transcript gets (by `windows.turn_chars`) beside so many characters of notes in full."""
+        room = self.room_chars - self.catalog_chars - min(notes_chars, self.shown_chars)
+        # The rest of a size goes to nothing: text that redaction or composed characters lengthened.
+        return room * 49 // 50
+
+    def beside(self, window: History) -> PromptBudget:
+        """What this window leaves to the catalog and to notes in full."""
+        room = self.room_chars - sum(map(turn_chars, window.turns)) * 50 // 49
+        catalog_chars = max(0, min(self.catalog_chars, room))
+        return PromptBudget(self.room_chars, max(0, min(self.shown_chars, room - catalog_chars)), catalog_chars)
 
 
 @frozen
@@ -75,23 +87,16 @@ class PromptFacts:
 def plan_prompt_budget(
     template: str, max_prompt_chars: int, catalog: Sequence[Listed] = ()
 ) -> Result[PromptBudget, ConfigInvalid]:
-    """How a prompt of at most this many characters is divided, given the entries that it could list and show.
-
-    Notes in full get at most a third, the catalog an eighth; what they do not need goes to the transcript. Refused when
-    the template leaves no room for a useful window.
-    """
+    """How a prompt of at most this many characters is divided, given the entries that it could list: notes in full get at
+    most a third, the catalog an eighth. Refused when the template leaves no room for a useful window."""
     fixed = len(template) + _SESSION_CHARS + _TAGS_CHARS + _SPARE_CHARS
     room = max_prompt_chars - fixed
     if room < 3 * MIN_WINDOW_CHARS:
         least = fixed + 3 * MIN_WINDOW_CHARS
         problem = f"llm.maxPromptChars: is {max_prompt_chars:,}, and the prompt needs at least {least:,}"
         return Failure(ConfigInvalid("in effect", (problem,)))
-    catalog_chars = _catalog_chars(catalog, min(max_prompt_chars // _CATALOG_SHARE, room // _CATALOG_SHARE))
-    most_shown = min(max_prompt_chars // _SHOWN_SHARE, room // _SHOWN_SHARE)
-    shown_chars = most_shown if catalog else 0
-    # The rest of a size goes to nothing: text that redaction or composed characters lengthened.
-    window_chars = (room - catalog_chars - shown_chars) * 49 // 50
-    return Success(PromptBudget(window_chars, shown_chars, catalog_chars))
+    catalog_chars = _catalog_chars(catalog, room // _CATALOG_SHARE)
+    return Success(PromptBudget(room, room // _SHOWN_SHARE, catalog_chars))
 
 
 def render_consolidate_prompt(template: str, facts: PromptFacts) -> str:
@@ -122,7 +127,7 @@ def _session(facts: PromptFacts) -> str:
         ("harness", f"{facts.entry.harness}{f' ({window.agent})' if window.agent else ''}"),
         ("title", window.title),
         ("repository", facts.scope if facts.scope != GLOBAL_SCOPE else None),
-        ("directory", _redacted_path(context.cwd or window.cwd)),
+        ("directory", _redacted_path(window.cwd or context.cwd)),
         ("branch", _redacted_path(context.branch or window.branch)),
         ("session began", iso_of(window.started_at_ms)[:16] if window.started_at_ms else None),
         ("this part", f"from {first} to {last} UTC" if first and last else None),
@@ -219,7 +224,8 @@ def _catalog_line(listed: Listed) -> str:
 def _note(stored: StoredEntry, facts: PromptFacts) -> str:
     meta = stored.meta
     about = (
-        f"{meta.kind.value}, {meta.scope}, from {iso_of(meta.created_at_ms)[:10]}"
+        f"{meta.kind.value}, {meta.scope}, from {iso_of(meta.created_at_ms)[:10]}, origin {meta.origin.value},"
+        f" importance {meta.importance.value}{'' if meta.confidence is None else f', confidence {meta.confidence:g}'}"
         f"{', pinned: it cannot be changed' if meta.pinned else ''}"
     )
     text = (

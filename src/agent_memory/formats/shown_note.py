@@ -27,11 +27,11 @@ def whole_note(stored: StoredEntry) -> str:
 
 
 def brief_note(meta: Meta) -> str:
-    """One list item: title, description, what it is, and how to read it."""
+    """One list item: title, description, which note it is, and whose word."""
     title = shown_title(meta)
     description = neutral_line(redact(meta.description).text, MAX_DESCRIPTION_CHARS)
     said = "" if not description or description == title else f": {description}"
-    return f"- {title}{said} ({_kind_and_origin(meta)}; `memory read {meta.id}`)"
+    return f"- {title}{said} ({facts_line(meta)})"
 
 
 def facts_line(meta: Meta) -> str:

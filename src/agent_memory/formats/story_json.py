@@ -43,6 +43,7 @@ def story_document(story: EntryStory) -> dict[str, Any]:
         "merged": _named(story.merged),
         "supersedes": _named(story.supersedes),
         "supersededBy": _named(story.superseded_by),
+        "told": list(story.told),
         "tier": _standing(story.standing),
         "usage": {"count": story.usage.count, "lastAt": _iso(story.usage.last_at_ms)},
         "unread": list(story.unread),

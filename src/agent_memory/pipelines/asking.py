@@ -15,7 +15,15 @@ from agent_memory.domain.history import History
 from agent_memory.domain.inbox_entry import FileSnapshot, InlineNote, session_id_of
 from agent_memory.domain.packed_entries import chosen, column_of
 from agent_memory.domain.planning.planned_store import live_when_applied, stored_when_applied
-from agent_memory.domain.planning.related import catalog_of, choose_shown, ids_to_show, rank_related, tag_vocabulary
+from agent_memory.domain.planning.related import (
+    Ranked,
+    catalog_of,
+    choose_shown,
+    ids_to_show,
+    note_chars,
+    rank_related,
+    tag_vocabulary,
+)
 from agent_memory.domain.redaction import redact
 from agent_memory.domain.results import sealed
 from agent_memory.domain.run import KeptReply, Run, Work
@@ -30,6 +38,8 @@ from agent_memory.values import evolve
 
 WHOLE_SESSION_SHOWN_CHARS = 200_000
 """Of entries in full for an agent that takes a session whole."""
+NEW_NOTES_CHARS = 12_000
+"""What the earlier parts of a session may have brought, in full and in the catalog."""
 
 
 def run_agent(io: ConsolidateIo, run: Run) -> Result[Run, Error]:
@@ -42,34 +52,39 @@ def run_agent(io: ConsolidateIo, run: Run) -> Result[Run, Error]:
     def of_shelf(shelf: Shelf) -> Result[Run, Error]:
         # A later window sees the store as the earlier ones will leave it.
         entries = live_when_applied(work.plan, shelf.live.entries)
+        planned = stored_when_applied(work.plan, shelf.live.entries)
         session_id = session_id_of(work.pending.entry)
         ranked = rank_related(history, entries, work.scope, session_id)
-        # Of a large store it takes a while, and who takes a session whole is not shown it.
-        catalog = () if io.agent.max_prompt_chars is None else catalog_of(ranked, entries, work.scope)
-        match sealed(_budget(io, catalog)):
+
+        def shown_to(related: Iterable[Ranked], max_chars: int) -> tuple[StoredEntry, ...]:
+            return _shown(io, work, ids_to_show(related), planned, max_chars, entries)
+
+        limit = io.agent.max_prompt_chars
+        if limit is None:  # nor is it shown a catalog, which of a large store takes a while
+            shown = shown_to(ranked, WHOLE_SESSION_SHOWN_CHARS)
+            return _ask(io, run, evolve(work, windows=(history,)), history, evolve(shelf, shown=shown), None)
+        catalog = catalog_of(ranked, entries, work.scope)
+        match sealed(plan_prompt_budget(io.prompt_template, limit, catalog)):
             case Failure(error):
                 return Success(pause(io, run, work, error))
             case Success(budget):
-                cut = evolve(work, windows=work.windows or _windows(history, budget))
-                window = cut.windows[cut.window_index]
-                near = ranked if window is history else rank_related(window, entries, work.scope, session_id)
-                related = ids_to_show(near)
-                planned = stored_when_applied(work.plan, shelf.live.entries)
-                shown = _shown(io, cut, related, planned, budget, entries)
-                return _ask(io, run, cut, window, evolve(shelf, catalog=catalog, shown=shown), budget)
+                windows = work.windows or _windows(history, budget, shown_to(ranked, budget.shown_chars))
+                window = windows[work.window_index]
+                near = ranked if len(windows) == 1 else rank_related(window, entries, work.scope, session_id)
+                left = budget.beside(window)
+                tags = tag_vocabulary(entries, io.vocabulary())
+                seen = evolve(shelf, catalog=catalog, tags=tags, shown=shown_to(near, left.shown_chars))
+                return _ask(io, run, evolve(work, windows=windows), window, seen, left)
 
     return read_shelf(io).bind(of_shelf)
 
 
-def _budget(io: ConsolidateIo, catalog: Sequence[Listed]) -> Result[PromptBudget | None, Error]:
-    limit = io.agent.max_prompt_chars
-    if limit is None:
-        return Success(None)
-    return plan_prompt_budget(io.prompt_template, limit, catalog)
-
-
-def _windows(history: History, budget: PromptBudget | None) -> tuple[History, ...]:
-    return (history,) if budget is None else cut_windows(history, budget.window_chars)
+def _windows(history: History, budget: PromptBudget, shown: Iterable[StoredEntry]) -> tuple[History, ...]:
+    """The parts of a session. What these notes do not take of their third is the transcript's; but later parts are shown the
+    notes of the earlier ones too."""
+    notes_chars = sum(map(note_chars, shown))
+    windows = cut_windows(history, budget.window_chars(notes_chars))
+    return windows if len(windows) == 1 else cut_windows(history, budget.window_chars(notes_chars + NEW_NOTES_CHARS))
 
 
 def _shown(
@@ -77,7 +92,7 @@ def _shown(
     work: Work,
     related: tuple[str, ...],
     planned: Mapping[str, StoredEntry],
-    budget: PromptBudget | None,
+    max_chars: int,
     live: Sequence[Listed],
 ) -> tuple[StoredEntry, ...]:
     """The session's own handoff and the most related entries, as many as fit; what cannot be read is not shown."""
@@ -86,7 +101,7 @@ def _shown(
     ids = dict.fromkeys((*((handoff,) if handoff else ()), *related))
     found = (Success(planned[id]) if id in planned else io.store.read(id) for id in ids)
     stored = [each.unwrap() for each in found if isinstance(each, Success)]
-    return choose_shown(stored, WHOLE_SESSION_SHOWN_CHARS if budget is None else budget.shown_chars)
+    return choose_shown(stored, max_chars)
 
 
 def _ask(
@@ -176,7 +191,7 @@ def _prompt_facts(
         budget=budget,
         catalog=shelf.catalog,
         shown=request.shown,
-        vocabulary=tag_vocabulary(shelf.live.entries, io.vocabulary()),
+        vocabulary=shelf.tags,
         handoff_id=request.handoff_id,
         final_window=request.final_window,
         handoff_days=io.handoff_days,

@@ -22,6 +22,8 @@ class Shelf:
     """The entries that the agent may know of, the most related first."""
     shown: tuple[StoredEntry, ...] = ()
     """The entries to be shown in full."""
+    tags: tuple[str, ...] = ()
+    """Those in use, the most used first."""
 
 
 def read_shelf(io: ConsolidateIo) -> Result[Shelf, Error]:

@@ -61,7 +61,7 @@ class HookInjection:
             return self._recorded(*self._found())
         return self._recorded(*self._ready())
 
-    def _recorded(self, passages: "tuple[Passage, ...]", profile: Profile | None) -> Injection:
+    def _recorded(self, passages: "tuple[Passage, ...]", profile: Profile | None, more: int = 0) -> Injection:
         """Assembled without what the session has already. The log is held meanwhile: of two hooks that are told of one event
         the second finds nothing more to say."""
         moment, session = self.moment, self.moment.session_id
@@ -72,7 +72,9 @@ class HookInjection:
                     log.deliveries(session), moment.harness, session, self.now_ms, is_fresh=moment.is_fresh
                 )
                 injection = (
-                    NOTHING if profile is None else assemble(passages, profile, known | shown, max_chars(self.named))
+                    NOTHING
+                    if profile is None
+                    else assemble(passages, profile, known | shown, max_chars(self.named), more)
                 )
                 event = COMPACTED if moment.is_fresh else moment.kind
                 log.append(
@@ -91,7 +93,7 @@ class HookInjection:
 
     # -- at the start of a session ------------------------------------------------------------------------------------
 
-    def _ready(self) -> "tuple[tuple[Passage, ...], Profile | None]":
+    def _ready(self) -> "tuple[tuple[Passage, ...], Profile | None, int]":
         if self.home is not None and not KnownPlaces(self.home, self.root).has(self.repository):
             self._memory().scope_here()  # the notes of a place that was renamed come with it
         looked_at_ns = time.time_ns()
@@ -104,11 +106,11 @@ class HookInjection:
             shelf = self._prepared(looks)
             keep_shelf(self.root, looks, shelf, looked_at_ns)
         profile = profile_named(SESSION_START, shelf.profiles, shelf.budget)
-        return (*self._recovery(), *shelf.passages), profile
+        return (*self._recovery(), *shelf.passages), profile, shelf.more
 
     def _looks(self) -> Looks:
         local = f"{self.directory}/{_LOCAL_CONFIG}"
-        others = [local]
+        others = [local, f"{self.root}/state/tiers.json"]
         if self.home is not None:
             others += [config_path(self.home), f"{local_state_directory(self.home)}/trusted.json"]
         place = [self.scope, str(may_be_in_work_tree(self.directory))]

@@ -116,8 +116,17 @@ class TestBlocks:
     def test_what_a_call_was_to_write_is_cut(self, talk: Conversation, tmp_path: Path) -> None:
         talk.agent(calls("t1", "Edit", file_path="a.py", old_string="o" * 9_000, new_string="n" * 9_000))
         (call,) = history_at(talk.write(tmp_path)).turns[0].tool_calls
-        assert len(call.brief) <= 400
+        assert 200 < len(call.brief) <= 260
         assert "o => n" in call.brief.replace("…", "")
+
+    def test_of_a_document_more_is_kept_than_of_code(self, talk: Conversation, tmp_path: Path) -> None:
+        report = "The port is taken by design. " * 200
+        talk.agent(
+            *(calls(f"t{n}", "Write", file_path=path, content=report) for n, path in enumerate(("r.md", "r.py")))
+        )
+        document, code = history_at(talk.write(tmp_path)).turns[0].tool_calls
+        assert 1_900 < len(document.brief) <= 2_000
+        assert 200 < len(code.brief) <= 250
 
     def test_the_reminders_that_the_harness_adds_to_results_are_left_out(
         self, talk: Conversation, tmp_path: Path
@@ -140,6 +149,11 @@ class TestBlocks:
                 "MultiEdit",
                 {"file_path": "a.py", "edits": [{"old_string": "1", "new_string": "2"}, {}]},
                 ToolCall("MultiEdit", "1 => 2 (+1 more edits)", "a.py", True),
+            ),
+            (
+                "Edit",
+                {"file_path": "a.py", "old_string": "a = 1\nc = 3", "new_string": "a = 1\nb = 2\nc = 3"},
+                ToolCall("Edit", "b = 2", "a.py", True),
             ),
             ("MultiEdit", {"file_path": "a.py", "edits": []}, ToolCall("MultiEdit", "a.py", "a.py", True)),
             ("NotebookEdit", {"notebook_path": "n.ipynb"}, ToolCall("NotebookEdit", "n.ipynb", "n.ipynb", True)),
@@ -428,6 +442,30 @@ class TestOtherRecords:
         assert told(history) == ["user: From the parent.", "user: From the fork."]
         assert history.skipped == {"other-session": 1}
 
+    @pytest.mark.parametrize("first", ["Use tabs in this project.", "Implement the following plan:\n\nUse tabs."])
+    def test_a_first_message_under_the_id_of_the_session_before_is_this_ones(self, tmp_path: Path, first: str) -> None:
+        before, talk = Conversation("before"), Conversation()
+        before.user(first, id="b1")
+        before.record("attachment", id="b2", attachment={"type": "hook_success"})
+        talk.user("And then?", parent="b2")
+        talk.agent("Done.")
+        talk.lines = before.lines + talk.lines
+        history = history_at(talk.write(tmp_path))
+        speaker = "tool" if first.startswith("Implement") else "user"
+        assert told(history) == [f"{speaker}: {first}", "user: And then?", "agent: Done."]
+        assert numbers(history) == [1, 2, 3]
+        assert "other-session" not in history.skipped
+
+    def test_what_a_fork_copied_of_a_conversation_is_not_this_ones(self, tmp_path: Path) -> None:
+        parent, fork = Conversation("parent"), Conversation()
+        parent.user("From the parent.")
+        parent.agent("Yes.", id="p2")
+        fork.user("From the fork.", id="f1", parent="p2")
+        fork.lines = parent.lines + fork.lines
+        history = history_at(fork.write(tmp_path))
+        assert told(history) == ["user: From the fork."]
+        assert history.skipped == {"other-session": 2}
+
     def test_a_file_whose_records_all_name_another_session_is_read_as_a_whole(self, tmp_path: Path) -> None:
         talk = Conversation("another")
         talk.user("Hello.")
@@ -709,7 +747,7 @@ class TestBounds:
         ]
         assert turns[2].text.startswith("HEAD")
         assert turns[2].text.endswith("TAIL")
-        assert "\n[… 6008 characters left out …]\n" in turns[2].text
+        assert f"\n[… {10_008 - TOOL_TEXT_CHARS} characters left out …]\n" in turns[2].text
 
     @pytest.mark.large
     def test_a_very_long_session_comes_in_parts_that_together_are_the_whole(

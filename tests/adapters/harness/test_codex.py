@@ -46,6 +46,24 @@ class TestTurns:
         rollout.event("task_complete", last_agent_message="I look.")
         assert told(thread_at(rollout.write(tmp_path))) == ["user: Why is the build red?", "agent: I look."]
 
+    def test_a_closing_message_is_one_turn_though_citations_stand_in_some_of_its_records(
+        self, rollout: Rollout, tmp_path: Path
+    ) -> None:
+        closing = "The limit stays at 500 by design; `make test` was not run on Windows, since no runner is free."
+        rollout.user("Go.")
+        rollout.event("agent_message", message=closing, phase="final_answer")
+        rollout.message("assistant", f"{closing}\n\n<oai-mem-citation>\nMEMORY.md:1\n</oai-mem-citation>")
+        rollout.event("task_complete", last_agent_message=closing)
+        assert told(thread_at(rollout.write(tmp_path))) == ["user: Go.", f"agent: {closing}"]
+
+    @pytest.mark.parametrize("text", ["PLEASE IMPLEMENT THIS PLAN:\n1. Use tabs.", "Stop hook feedback:\nUse tabs."])
+    def test_what_a_program_put_in_the_persons_place_is_a_tools(
+        self, rollout: Rollout, tmp_path: Path, text: str
+    ) -> None:
+        rollout.user(text)
+        (turn,) = thread_at(rollout.write(tmp_path)).turns
+        assert (turn.role, turn.tool_name, turn.text) == (Role.TOOL, "plan" if "PLAN" in text else "hook", text)
+
     @pytest.mark.parametrize("carrier", ["event", "item", "record", "task"])
     def test_a_message_that_is_logged_once_is_a_turn_whatever_it_is_logged_as(
         self, rollout: Rollout, tmp_path: Path, carrier: str

@@ -75,6 +75,21 @@ def test_what_copilot_puts_around_a_prompt_is_not_the_persons(tmp_path: Path) ->
     assert not any("Be brief." in said for said in told(copilot_history(events.write(tmp_path))))
 
 
+def test_a_patch_is_a_call_for_each_of_its_files(tmp_path: Path) -> None:
+    patch = (
+        "*** Begin Patch\n*** Update File: a.py\n@@\n-old\n+new\n*** Add File: r.md\n+"
+        + "Why. " * 100
+        + "\n*** End Patch\n"
+    )
+    events = CopilotEvents()
+    events.user("Go.")
+    events.agent("", ("c1", "apply_patch", patch))
+    events.result("c1", "Added 1 file")
+    first, second = copilot_history(events.write(tmp_path)).turns[1].tool_calls
+    assert (first.name, first.path, first.brief, first.writes) == ("apply_patch", "a.py", "old => new", True)
+    assert (second.path, len(second.brief), second.writes) == ("r.md", 499, True)
+
+
 def test_a_call_recorded_in_the_message_and_at_its_start_is_one_call_in_either_order(tmp_path: Path) -> None:
     events = CopilotEvents()
     events.event("tool.execution_start", toolCallId="c1", toolName="bash", arguments={"command": "ls"})

@@ -250,13 +250,13 @@ class TestSession:
     def test_more_than_a_fetch_holds_that_was_rewound_hides_nothing(self, chat: Chat, tmp_path: Path) -> None:
         """P25"""
         chat.user("One.")
-        for number in range(2_200):
+        for number in range(1_100):
             chat.agent("", tool(f"t{number}", "find", "日" * TOOL_TEXT_CHARS))
         chat.put({"$rewindTo": "m2"})
         chat.user("Two.")
         history = chat_at(chat.write(tmp_path))
         assert told(history) == ["user: One.", "user: Two."]
-        assert history.skipped == {"rewound": 4_400}
+        assert history.skipped == {"rewound": 2_200}
 
     @pytest.mark.large
     @pytest.mark.parametrize("form", ["lines", pytest.param("document", marks=pytest.mark.slow)])
@@ -264,14 +264,14 @@ class TestSession:
         self, chat: Chat, tmp_path: Path, form: str
     ) -> None:
         """P25"""
-        for number in range(2_600):
+        for number in range(1_400):
             chat.agent("", tool(f"t{number}", "find", f"{number} " + "日" * TOOL_TEXT_CHARS))
         path = chat.write(tmp_path) if form == "lines" else chat.write_document(tmp_path)
         first = chat_at(path)
         assert first.remaining
         second = chat_at(path, mark_after(first))
         assert not second.remaining
-        assert [*numbers(first), *numbers(second)] == list(range(1, 5_201))
+        assert [*numbers(first), *numbers(second)] == list(range(1, 2_801))
 
 
 class TestPlaces:

@@ -9,9 +9,9 @@ from agent_memory.domain.injecting.assembling import assemble
 from agent_memory.domain.injecting.passage import Passage
 from agent_memory.domain.injecting.profiles import (
     BUILT_IN,
+    PROMPT,
     SECTIONS,
     SESSION_START,
-    TRIM_ORDER,
     Profile,
     profile_named,
 )
@@ -49,25 +49,46 @@ def shown(text: str) -> dict[str, int]:
 
 
 class TestChosen:
-    def test_a_session_starts_with_the_project_the_last_handoff_tasks_three_decisions_and_two_lessons(self) -> None:
+    def test_a_session_is_told_every_kind_the_first_sections_whole(self) -> None:
         injection = assemble(
-            [passage(section, number, 5) for section in SECTIONS for number in range(6)], start_profile(2_000)
+            [passage(section, number, 5) for section in SECTIONS for number in range(2)], start_profile(2_000)
         )
         assert shown(injection.text) == {
             "": 0,
-            "The project": 10,
-            "A session that was cut off": 10,
-            "Where the last session stopped": 10,
-            "Open tasks": 10,
-            "Decisions": 30,
+            "What always holds": 20,
+            "The project": 20,
+            "A session that was cut off": 20,
+            "Where the last session stopped": 20,
+            "Open tasks": 20,
+            "Conventions and preferences": 20,
+            "Decisions": 20,
             "Lessons": 20,
+            "Facts": 20,
         }
         assert (injection.shortened, injection.left_out) == (0, 0)
 
+    def test_many_are_told_in_a_line_each_before_one_is_told_whole(self) -> None:
+        many = [passage(section, number, 60) for section in ("decisions", "facts") for number in range(30)]
+        injection = assemble(many, start_profile(1_000), more=7)
+        counts = shown(injection.text)
+        assert counts["Decisions"] >= counts["Facts"] > 5
+        assert injection.shortened == len(injection.ids) < 60
+        assert injection.left_out == 60 - len(injection.ids) + 7
+
+    def test_what_is_left_goes_to_the_best_whichever_section_they_are_of(self) -> None:
+        facts = [passage("facts", number, 200) for number in range(12)]
+        injection = assemble(facts, start_profile(2_000))
+        counts = shown(injection.text)
+        assert counts["Facts"] > 30
+        assert injection.ids == tuple(each.id for each in facts)
+        assert facts[0].whole.rstrip() in injection.text
+        assert facts[-1].whole.rstrip() not in injection.text
+
     def test_what_the_session_knows_makes_room_for_the_next(self) -> None:
-        first = assemble(FULL, start_profile(2_000))
-        second = assemble(FULL, start_profile(2_000), frozenset(first.ids))
-        assert len(second.ids) == len(first.ids) > 5
+        first = assemble(FULL, start_profile(900))
+        second = assemble(FULL, start_profile(900), frozenset(first.ids))
+        assert len(first.ids) > 5
+        assert len(second.ids) > 5
         assert not set(first.ids) & set(second.ids)
 
     def test_nothing_is_said_where_all_is_known_or_there_is_nothing(self) -> None:
@@ -81,8 +102,7 @@ class TestChosen:
 
     def test_every_built_in_profile_names_sections_that_there_are(self) -> None:
         assert {section for shares in BUILT_IN.values() for section in shares} <= {*SECTIONS}
-        assert sorted(SECTIONS) == sorted(TRIM_ORDER)
-        assert sum(BUILT_IN[SESSION_START].values()) == 2_000
+        assert all(sum(shares.values()) == 2_000 for name, shares in BUILT_IN.items() if name != PROMPT)
 
 
 class TestBudget:
@@ -111,32 +131,22 @@ class TestBudget:
             assert injection.ids
             assert without_own_text(injection.text) == MEMORY_OUTPUT_PLACEHOLDER
 
-    def test_lessons_give_way_first_then_decisions_then_the_handoff(self) -> None:
-        lengths: dict[str, list[int]] = {"lessons": [], "decisions": [], "handoff": [], "project": []}
-        headings = {
-            "lessons": "Lessons",
-            "decisions": "Decisions",
-            "handoff": "Where the last session stopped",
-            "project": "The project",
-        }
-        for budget in range(1_400, 90, -5):
-            counts = shown(assemble(FULL, Profile("x", budget, dict.fromkeys(lengths, 2_000))).text)
-            for section, found in lengths.items():
-                found.append(counts.get(headings[section], 0))
-        full = {section: max(found) for section, found in lengths.items()}
-        first_loss = {
-            section: next(at for at, each in enumerate(found) if each < full[section])
-            for section, found in lengths.items()
-        }
-        gone = {section: next(at for at, each in enumerate(found) if each == 0) for section, found in lengths.items()}
-        assert gone["lessons"] <= first_loss["decisions"] <= gone["decisions"] <= first_loss["handoff"]
-        assert gone["handoff"] <= first_loss["project"]
-
-    def test_a_section_is_held_to_its_share_before_another_gives_way(self) -> None:
+    def test_one_long_note_takes_nothing_of_what_the_others_are_sure_of(self) -> None:
         greedy = [passage("project", 1, 600), passage("lessons", 1, 10), passage("decisions", 1, 10)]
         injection = assemble(greedy, start_profile(700))
         assert shown(injection.text) == {"": 0, "The project": 1, "Decisions": 10, "Lessons": 10}
         assert injection.shortened == 1
+
+    @given(st.integers(150, 2_000))
+    def test_the_budget_is_used_as_long_as_a_line_of_what_is_left_out_fits(self, budget: int) -> None:
+        injection = assemble(FULL, start_profile(budget))
+        left = [each for each in FULL if each.id not in injection.ids and each.section != "notes"]
+        assert injection.left_out == len(left)
+        if left:
+            assert (
+                injection.tokens + tokens_in(f"\n\n## Conventions and preferences\n\n{left[0].brief}") + len(SECTIONS)
+                > budget
+            )
 
     def test_what_others_leave_a_section_may_take(self) -> None:
         assert shown(assemble([passage("project", 1, 600)], start_profile(2_000)).text)["The project"] == 10

@@ -9,7 +9,7 @@ from attrs import evolve
 from hypothesis import given, strategies as st
 
 from agent_memory.domain.entry import Listed, Meta, Source, StoredEntry
-from agent_memory.domain.injecting.candidates import candidates, good_until_ms, shown
+from agent_memory.domain.injecting.candidates import MOST_A_SECTION, candidates, good_until_ms, shown
 from agent_memory.domain.injecting.place import Place, may_be_injected
 from agent_memory.domain.vocabulary import Harness, Importance, Kind, Origin, Sensitivity
 
@@ -30,7 +30,7 @@ def order(*notes: StoredEntry, around: Place = AROUND) -> list[str]:
     by_id = {each.meta.id: each for each in notes}
     return [
         each.stored.meta.title
-        for each in candidates([each.listed for each in notes], lambda one: by_id.get(one.meta.id), around)
+        for each in candidates([each.listed for each in notes], lambda one: by_id.get(one.meta.id), around).shown
     ]
 
 
@@ -90,8 +90,8 @@ class TestEligible:
 
     def test_the_entry_as_it_is_read_counts_not_as_it_was_listed(self) -> None:
         listed, now_secret = note(), note(sensitivity=Sensitivity.SECRET)
-        assert list(candidates([listed.listed], lambda _: now_secret, AROUND)) == []
-        assert list(candidates([listed.listed], lambda _: None, AROUND)) == []
+        assert candidates([listed.listed], lambda _: now_secret, AROUND).shown == ()
+        assert candidates([listed.listed], lambda _: None, AROUND).shown == ()
 
 
 def test_pinned_first_then_what_is_important_and_of_here_then_the_newest() -> None:
@@ -107,13 +107,38 @@ def test_pinned_first_then_what_is_important_and_of_here_then_the_newest() -> No
     assert order(*reversed(notes)) == order(*notes)
 
 
+def test_what_is_hot_comes_before_all_in_its_own_order() -> None:
+    notes = [note(1, importance=Importance.CRITICAL), note(2), note(3, kind=Kind.CONVENTION)]
+    found = candidates(
+        [each.listed for each in notes], lambda one: notes[int(one.meta.id[4:]) - 1], AROUND, ["id__000003"]
+    )
+    assert [(each.stored.meta.title, each.section) for each in found.shown] == [
+        ("Lamp 3", "hot"),
+        ("Lamp 1", "facts"),
+        ("Lamp 2", "facts"),
+    ]
+
+
+def test_what_is_beyond_the_best_of_a_section_is_counted() -> None:
+    """Nor is it read."""
+    notes = [note(number) for number in range(1, MOST_A_SECTION + 4)]
+    read = list[str]()
+
+    def body(listed: Listed) -> StoredEntry:
+        read.append(listed.meta.id)
+        return notes[int(listed.meta.id[4:]) - 1]
+
+    found = candidates([each.listed for each in notes], body, AROUND)
+    assert (len(found.shown), len(read), found.more) == (MOST_A_SECTION, MOST_A_SECTION, 3)
+
+
 def test_of_handoffs_the_last_one_of_here_counts() -> None:
     notes = [
         note(1, kind=Kind.HANDOFF, updated_at_ms=5, scope=HERE, importance=Importance.CRITICAL),
         note(2, kind=Kind.HANDOFF, updated_at_ms=6, scope=HERE, importance=Importance.LOW),
         note(3, kind=Kind.HANDOFF, updated_at_ms=9),
     ]
-    assert order(*notes) == ["Lamp 2", "Lamp 1", "Lamp 3"]
+    assert order(*notes) == ["Lamp 2"]
 
 
 def test_what_was_made_ready_is_good_until_the_first_note_runs_out() -> None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from hypothesis import given, strategies as st
 
 from agent_memory.domain.entry import Listed, Meta, StoredEntry
-from agent_memory.domain.injecting.candidates import MOST_A_SECTION, SECTION_OF, candidates, good_until_ms, shown
+from agent_memory.domain.injecting.candidates import candidates, good_until_ms, shown
 from agent_memory.domain.injecting.place import Place, may_be_injected, those_let_through
 from agent_memory.domain.packed_entries import Entries
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Importance, Kind, Origin, Sensitivity
@@ -63,17 +63,13 @@ def test_those_that_are_let_through_are_those_of_which_each_may_be_injected(
 
 
 @given(NOTES, PLACES)
-def test_of_each_section_the_best_are_chosen_in_the_order_of_their_ranks(
-    notes: list[tuple[Meta, bool, bool]], around: Place
-) -> None:
+def test_they_are_chosen_in_the_order_of_their_ranks(notes: list[tuple[Meta, bool, bool]], around: Place) -> None:
     plain, packed = _entries(notes)
     fit = [each for each in plain if may_be_injected(each, around)]
-    expected: list[str] = []
-    for section in dict.fromkeys(SECTION_OF[each.meta.kind] for each in fit):
-        of_section = (each for each in fit if SECTION_OF[each.meta.kind] == section)
-        best = sorted(of_section, key=lambda each: _rank(each, around.scope))
-        expected += [each.path for each in best if shown(_read(each)) is not None][:MOST_A_SECTION]
-    assert [each.stored.listed.path for each in candidates(packed, _read, around)] == expected
+    best = [each for each in sorted(fit, key=lambda each: _rank(each, around.scope)) if shown(_read(each)) is not None]
+    handoffs = [each for each in best if each.meta.kind is Kind.HANDOFF]
+    expected = [each.path for each in best if each not in handoffs[1:]]
+    assert [each.stored.listed.path for each in candidates(packed, _read, around).shown] == expected
 
 
 @given(NOTES, PLACES)

@@ -124,7 +124,7 @@ class EntryStories:
             usage=shelf.usage_of(meta),
             now_ms=now_ms,
             archived=stored.listed.archived,
-            tiers_decided=since is not None or bool(shelf.tiers.warm) or not known,
+            tiers_decided=since is not None or not known,
             decided_since=since is not False,
             weakest_hot=min(scores, default=None),
         )

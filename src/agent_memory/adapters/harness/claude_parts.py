@@ -10,6 +10,7 @@ from agent_memory.adapters.harness.claude_record import Answered, LeftOut, Part,
 from agent_memory.adapters.harness.claude_texts import element, notice_in, typed_text
 from agent_memory.adapters.harness.turn_drafts import Asked, asked
 from agent_memory.domain.json_shape import is_list, is_object
+from agent_memory.domain.transcripts.own_marks import machine_text
 
 SYNTHETIC_MODEL = "<synthetic>"
 """Stands where a model is named in what Claude Code made itself."""
@@ -58,8 +59,6 @@ def _of_user(value: Mapping[str, object]) -> Iterator[Part]:
         yield from _said(texts, value, images=sum(_is_image(block) for block in blocks))
 
 
-_PLAN = "Implement the following plan:"
-"""How the record begins by which a plan of the agent's is carried out: the person approved it, and typed none of it."""
 _USER_BLOCKS = ("text", "tool_result", "image", "document")
 
 
@@ -82,7 +81,7 @@ def _said(texts: list[str], value: Mapping[str, object], images: int) -> Iterato
         yield LeftOut(typed.left_out or "empty")
         return
     by_system = value.get("promptSource") == "system"
-    sent_by = "plan" if typed.text.startswith(_PLAN) else kind or ("system" if by_system else "human")
+    sent_by = machine_text(typed.text) or kind or ("system" if by_system else "human")
     source = None if sent_by == "human" else sent_by[:_REASON_CHARS]
     yield Said("\n\n".join([typed.text, *["[image]"] * images]), raw, source)
 

@@ -18,6 +18,7 @@ from agent_memory.domain.text.id_set import IdSet
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.values import define
 
+_MOST_BEFORE = 20
 _QUESTION_TOOL = "AskUserQuestion"
 _TRUSTED_REFUSALS = frozenset(
     ("ExitPlanMode", _QUESTION_TOOL, "Edit", "MultiEdit", "Write", "NotebookEdit", "TodoWrite")
@@ -38,6 +39,8 @@ class ClaudeSession:
         self._queued = QueuedPrompts()
         self._retracted: set[str] = set()
         self._pull_requests: set[str] = set()
+        self._before: list[Record] | None = []
+        """Records under the id of another session, as long as they may be this one's first."""
         self._foreign = 0
         self._named = False
         self._facts = _Facts()
@@ -68,8 +71,28 @@ class ClaudeSession:
         if not self._any_session and record.session_id not in (None, self.session_id):
             self._foreign += 1
             self.turns.skip("other-session")
+            if self._before is not None:
+                is_copy = len(self._before) > _MOST_BEFORE or any(isinstance(part, Answered) for part in record.parts)
+                self._before = None if is_copy else [*self._before, record]
             return
-        self._named = self._named or record.session_id is not None
+        if record.session_id is not None:
+            self._named = True
+            self._take_before(record)
+        self._take_own(record)
+
+    def _take_before(self, record: Record) -> None:
+        """Take what stands before the first record of this session under the id of the one before it, if this follows on it:
+        so begins what `/clear`, or a plan to be carried out, begins. What a fork copied holds the agent's words too."""
+        before = self._before or []
+        if record.parent_id in {each.id for each in before}:
+            self._before = None
+            self.turns.skip("other-session", -len(before))
+            for each in before:
+                self._take_own(each)
+        elif any(not isinstance(part, LeftOut) for part in record.parts):
+            self._before = None
+
+    def _take_own(self, record: Record) -> None:
         if record.sidechain:
             self.turns.skip("sidechain")
             return

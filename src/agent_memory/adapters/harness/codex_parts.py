@@ -22,9 +22,9 @@ class Spoken:
 
 @frozen
 class Called:
-    """Calls of one tool: a patch has one for each of its files. The first has the id."""
+    """A call of a tool."""
 
-    calls: tuple[Asked, ...]
+    call: Asked
 
 
 @frozen
@@ -39,7 +39,7 @@ class Returned:
 class Finished:
     """A call with its answer, which is recorded elsewhere too, unless it was made inside another call."""
 
-    calls: tuple[Asked, ...]
+    call: Asked
     output: Printed
     by_person: bool = False
 

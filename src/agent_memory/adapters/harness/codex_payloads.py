@@ -19,15 +19,14 @@ from agent_memory.adapters.harness.codex_parts import (
 )
 from agent_memory.adapters.harness.codex_texts import (
     Printed,
-    changed_lines,
     command_of,
-    patched_files,
     printed,
     typed_text,
 )
 from agent_memory.adapters.harness.turn_drafts import Asked, asked
 from agent_memory.domain.history import UNKNOWN_TYPE, Role
 from agent_memory.domain.json_shape import is_object
+from agent_memory.domain.transcripts.tool_calls import changed_lines
 
 # -- what events say --------------------------------------------------------------------------------------------------
 
@@ -54,8 +53,8 @@ def _exec_end(payload: Mapping[str, object]) -> Iterator[Part]:
         filter(None, (text_at(payload, "stdout"), text_at(payload, "stderr")))
     )
     output = Printed(text, payload.get("exit_code") not in (0, None))
-    calls = (asked(text_at(payload, "call_id", "id"), "shell", {"command": command}),)
-    yield Finished(calls, output, by_person=text_at(payload, "source").startswith("user"))
+    call = asked(text_at(payload, "call_id", "id"), "shell", {"command": command})
+    yield Finished(call, output, by_person=text_at(payload, "source").startswith("user"))
 
 
 def _mcp_end(payload: Mapping[str, object]) -> Iterator[Part]:
@@ -65,8 +64,8 @@ def _mcp_end(payload: Mapping[str, object]) -> Iterator[Part]:
     succeeded = mapping_at(result, "Ok") or result
     output = printed(succeeded.get("content", result.get("Err", [])))
     failed = output.failed or succeeded.get("isError") is True or "Err" in result
-    calls = (asked(text_at(payload, "call_id", "id"), name, mapping_at(invocation, "arguments")),)
-    yield Finished(calls, Printed(output.text, failed))
+    call = asked(text_at(payload, "call_id", "id"), name, mapping_at(invocation, "arguments"))
+    yield Finished(call, Printed(output.text, failed))
 
 
 def _patch_end(payload: Mapping[str, object]) -> Iterator[Part]:
@@ -138,11 +137,11 @@ def _call(payload: Mapping[str, object]) -> Iterator[Part]:
     name = named or text_at(payload, "type").removesuffix("_call")
     namespace = text_at(payload, "namespace").rstrip("_")
     arguments = _arguments(payload)
-    yield Called(_calls(text_at(payload, "call_id", "id"), f"{namespace}__{name}" if namespace else name, arguments))
+    yield Called(_called(text_at(payload, "call_id", "id"), f"{namespace}__{name}" if namespace else name, arguments))
 
 
 def _shell_call(payload: Mapping[str, object]) -> Iterator[Part]:
-    yield Called(_calls(text_at(payload, "call_id", "id"), "shell", mapping_at(payload, "action")))
+    yield Called(_called(text_at(payload, "call_id", "id"), "shell", mapping_at(payload, "action")))
 
 
 def _output(payload: Mapping[str, object]) -> Iterator[Part]:
@@ -183,18 +182,13 @@ def _arguments(payload: Mapping[str, object]) -> Mapping[str, object]:
     return given if is_object(given) else {}
 
 
-def _calls(call_id: str, name: str, arguments: Mapping[str, object]) -> tuple[Asked, ...]:
+def _called(call_id: str, name: str, arguments: Mapping[str, object]) -> Asked:
     command = command_of(arguments)
-    files = patched_files(command or text_at(arguments, "patch", "input"))
-    if files:
-        first, *others = (asked("", "apply_patch", file) for file in files)
-        of_memory = any(each.of_memory for each in (first, *others))
-        return (Asked(call_id, first.call, of_memory), *others)
     steps = [
         {"content": text_at(step, "step"), "status": text_at(step, "status")} for step in objects_at(arguments, "plan")
     ]
     told = {"todos": steps} if steps else {**arguments, "command": command} if command else arguments
-    return (asked(call_id, name, told),)
+    return asked(call_id, name, told)
 
 
 def _query_of(payload: Mapping[str, object]) -> str:

@@ -26,7 +26,7 @@ from agent_memory.adapters.harness.turn_drafts import Asked, Draft, NewFrom, ask
 from agent_memory.domain.history import UNKNOWN_TYPE, History, Role
 from agent_memory.domain.text.id_set import IdSet
 from agent_memory.domain.vocabulary import Harness
-from agent_memory.values import define
+from agent_memory.values import define, evolve
 
 
 class CodexSession:
@@ -129,8 +129,8 @@ class CodexSession:
         match part:
             case Spoken():
                 self._say(part)
-            case Called(calls):
-                self._call(calls)
+            case Called(call):
+                self._call(call)
             case Returned(call_id, output):
                 self._answer(call_id, output.text, failed=output.failed)
             case Finished():
@@ -163,31 +163,31 @@ class CodexSession:
             self._messages += 1
         self.turns.speak(f"{self._messages}", text, calls, branch=self._prompts)
 
-    def _call(self, calls: tuple[Asked, ...]) -> None:
-        call_id = calls[0].call_id
+    def _call(self, made: Asked) -> None:
+        call_id = made.call_id
         if call_id:
             self._called.add(call_id)
-            if calls[0].call.name == "apply_patch":
+            if made.call.name == "apply_patch":
                 self._patched.add(call_id)
-        self._speak("", calls)
+        self._speak("", (made,))
 
     def _answer(self, call_id: str | None, text: str, *, tool_name: str | None = None, failed: bool = False) -> None:
         self.turns.answer(call_id, text, tool_name=tool_name, failed=failed, branch=self._prompts)
         self.turns.end_message()
 
     def _finish(self, finished: Finished) -> None:
-        (call, *_) = finished.calls
+        call = finished.call
         if call.call_id and not self._called.add(call.call_id):
             return
         if finished.by_person:
             self._answer(None, f"$ {call.call.brief}\n{finished.output.text}", tool_name="shell")
         elif self.turns.awaits_any:
             # Made by a program that the agent wrote and that is still running: its output will tell what came of it.
-            if any(each.of_memory for each in finished.calls):
+            if call.of_memory:
                 self.turns.asks_memory()
-            self._speak("", tuple(Asked("", each.call, each.of_memory) for each in finished.calls))
+            self._speak("", (evolve(call, call_id=""),))
         else:
-            self._speak("", finished.calls)
+            self._speak("", (call,))
             self._answer(call.call_id or None, finished.output.text, failed=finished.output.failed)
 
     def _search(self, searched: Searched) -> None:

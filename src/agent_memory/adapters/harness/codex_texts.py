@@ -31,10 +31,6 @@ _OUTPUT_HEAD = re.compile(
     r"[^\n]{0,300}\n){1,8}Output:\n?"
 )
 _EXIT_CODE = re.compile(r"^(?:Exit code:|Process exited with code) (-?\d+)", re.MULTILINE)
-_PATCH_FILE = re.compile(r"\*\*\* (?:(Add|Update|Delete) File|Move to): (.{1,1000})")
-_PATCH = "*** Begin Patch"
-_HUNK_CHARS = 2_000
-_MAX_FILES = 200
 
 
 @frozen
@@ -105,46 +101,6 @@ def command_of(arguments: Mapping[str, object]) -> str:
     if len(words) == 3 and words[1] in ("-lc", "-c"):
         return words[2]
     return " ".join(words)
-
-
-def patched_files(patch: str) -> list[dict[str, object]]:
-    """What an `apply_patch` is to do, by file, as arguments of a writing tool: path, old and new lines, cut."""
-    if _PATCH not in patch:
-        return []
-    files: list[dict[str, object]] = []
-    lines: list[str] = []
-    for line in patch[patch.index(_PATCH) :].splitlines():
-        found = _PATCH_FILE.match(line)
-        if found is None:
-            lines.append(line)
-            continue
-        if files:
-            files[-1] |= changed_lines(lines)
-        lines = []
-        if found[1] is None and files:
-            files[-1]["path"] = found[2].strip()
-        elif len(files) < _MAX_FILES:
-            files.append({"path": found[2].strip()})
-    if files:
-        files[-1] |= changed_lines(lines)
-    return files
-
-
-def changed_lines(lines: Sequence[str]) -> dict[str, object]:
-    """The removed and the added lines of a diff, cut."""
-    return {key: _joined(lines, sign) for key, sign in (("old_str", "-"), ("new_str", "+"))}
-
-
-def _joined(lines: Sequence[str], sign: str) -> str:
-    kept: list[str] = []
-    chars = 0
-    for line in lines:
-        if line.startswith(sign) and not line.startswith(sign * 3):
-            kept.append(line[1:])
-            chars += len(line)
-            if chars > _HUNK_CHARS:
-                break
-    return "\n".join(kept)
 
 
 def _report(text: str) -> str:

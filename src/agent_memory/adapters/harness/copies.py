@@ -8,6 +8,8 @@ from agent_memory.values import define
 
 _RECENT = 60
 _KEY_CHARS = 4_000
+_WHOLE_CHARS = 60
+"""Of a text so long, its beginning is a copy of it: citations and directives at the end are in some carriers only."""
 
 
 @define
@@ -27,8 +29,13 @@ class Copies:
         """Whether these words were not heard from a carrier of another kind that still waits for its copy in this one."""
         key = " ".join(text[:_KEY_CHARS].split())
         for heard in self._recent:
-            if heard.key == key and carrier not in heard.carriers:
+            if carrier not in heard.carriers and _is_copy(heard.key, key):
                 heard.carriers.add(carrier)
                 return False
         self._recent.append(_Heard(key, {carrier}))
         return True
+
+
+def _is_copy(first: str, second: str) -> bool:
+    shorter, longer = sorted((first, second), key=len)
+    return shorter == longer or (len(shorter) >= _WHOLE_CHARS and longer.startswith(shorter))

@@ -11,6 +11,7 @@ from agent_memory.domain.text.plain_text import one_line
 from agent_memory.domain.transcripts.own_marks import (
     MEMORY_OUTPUT_PLACEHOLDER,
     is_own_prompt,
+    machine_text,
     shows_an_entry,
     without_own_output,
 )
@@ -99,7 +100,7 @@ class SessionTurns:
         self.unknown_records += not known
 
     def skip(self, reason: str, count: int = 1) -> None:
-        """Count what was left out."""
+        """Count what was left out; a negative number was not, after all."""
         reason = one_line(reason, _REASON_CHARS)
         if reason not in self._skipped and len(self._skipped) >= _MAX_REASONS:
             reason = f"{UNKNOWN_TYPE}other" if reason.startswith(UNKNOWN_TYPE) else "other"
@@ -118,7 +119,7 @@ class SessionTurns:
     @property
     def skipped(self) -> dict[str, int]:
         """How many parts were left out, by reason."""
-        return dict(sorted(self._skipped.items()))
+        return dict(sorted((+self._skipped).items()))
 
     @property
     def has_enough(self) -> bool:
@@ -128,10 +129,13 @@ class SessionTurns:
     # -- turns --------------------------------------------------------------------------------------------------------
 
     def say(self, role: Role, text: str, *, raw: str = "", branch: int = -1, tool_name: str | None = None) -> None:
-        """A turn of its own. `raw` is a person's text as recorded: before the agent's first word it may be our prompt."""
+        """A turn of its own. `raw` is a person's text as recorded: before the agent's first word it may be our prompt. What a
+        program put in the person's place is a tool's."""
         if role is Role.USER:
             if self.begins_with_own_prompt(raw or text):
                 return
+            if program := machine_text(text):
+                role, tool_name = Role.TOOL, program
             self._person_spoke = True
             self._message = None
         self._begin(role, _of_others(text) if role is Role.TOOL else text, branch, tool_name)
@@ -159,7 +163,7 @@ class SessionTurns:
                 message.draft = self._draft(message.number, Role.AGENT, branch)
             self._grow(message.draft, text)
         if message.draft is not None:
-            self._add_calls(message.draft, [each.call for each in calls])
+            self._add_calls(message.draft, [call for each in calls for call in (each.call, *each.more)])
 
     def answer(
         self, call_id: str | None, text: str, *, tool_name: str | None = None, failed: bool = False, branch: int = -1

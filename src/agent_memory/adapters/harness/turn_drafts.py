@@ -9,7 +9,7 @@ from agent_memory.adapters.harness.any_json import text_at
 from agent_memory.domain.history import Role, SessionMark, ToolCall, Turn
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.domain.transcripts.own_marks import is_entry_path, is_memory_command, is_memory_tool
-from agent_memory.domain.transcripts.tool_calls import tool_call
+from agent_memory.domain.transcripts.tool_calls import tool_calls
 from agent_memory.domain.transcripts.turns import Excerpt, readable
 from agent_memory.values import define, field, frozen
 
@@ -46,14 +46,20 @@ class Asked:
     call: ToolCall
     of_memory: bool
     """It asks memory itself, so that the answer is nothing new (P26)."""
+    more: tuple[ToolCall, ...] = ()
+    """The other files of a patch."""
 
 
 def asked(call_id: str, name: str, arguments: Mapping[str, object]) -> Asked:
     """A call of the tool `name`, whose command, if it runs one, is under `command` or `cmd`."""
-    call = tool_call(name, arguments)
+    call, *more = tool_calls(name, arguments)
     commands = (text_at(arguments, "command"), text_at(arguments, "cmd"))
-    of_memory = is_memory_tool(name) or any(map(is_memory_command, commands)) or is_entry_path(call.path or "")
-    return Asked(call_id, call, of_memory)
+    of_memory = (
+        is_memory_tool(name)
+        or any(map(is_memory_command, commands))
+        or any(is_entry_path(each.path or "") for each in (call, *more))
+    )
+    return Asked(call_id, call, of_memory, tuple(more))
 
 
 @define

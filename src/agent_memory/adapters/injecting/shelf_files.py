@@ -2,9 +2,9 @@
 
 To list ten thousand notes, to read the best of them and to judge and redact them takes longer than a hook may: so what came of
 it is kept, and taken as long as everything that it was made from looks the same: every file of `topics/` by times, size and
-inode, the configs, the version, the place. It holds nothing that may not be injected.
+inode, the tier list, the configs, the version, the place. It holds nothing that may not be injected.
 
-Layout: digest of the rest (16 bytes) · marshal of `(key, good until, profiles, passages)`. The digest is checked first, since
+Layout: digest of the rest (16 bytes) · marshal of `(key, good until, budget, profiles, more, passages)`. The digest is checked first, since
 marshal must not be fed damaged bytes. Imports nothing but C modules, since a hook uses it.
 """
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 DIRECTORY = ".cache/inject"
-_LAYOUT = 1
+_LAYOUT = 2
 _DIGEST_BYTES = 16
 _MAX_BYTES = 8 << 20
 _MOST_PLACES = 64
@@ -33,9 +33,9 @@ _NEVER_NS = 1 << 63
 
 
 class Shelf:
-    """Passages of one place, the best of each section first, with the settings that go with them."""
+    """Passages of one place, the best first, with the settings that go with them."""
 
-    __slots__ = ("budget", "good_until_ms", "passages", "profiles")
+    __slots__ = ("budget", "good_until_ms", "more", "passages", "profiles")
 
     def __init__(
         self,
@@ -43,6 +43,7 @@ class Shelf:
         budget: int,
         profiles: "Mapping[str, Mapping[str, int]]",
         good_until_ms: int | None = None,
+        more: int = 0,
     ) -> None:
         self.passages = passages
         self.budget = budget
@@ -50,6 +51,8 @@ class Shelf:
         """The person's own."""
         self.good_until_ms = good_until_ms
         """When the first note runs out."""
+        self.more = more
+        """Notes that might be told, too, and were not made ready."""
 
 
 class Looks:
@@ -92,10 +95,10 @@ def read_shelf(root: str, looks: Looks, now_ms: int) -> Shelf | None:
     data = _read(_path(root, looks))
     if blake2b(data[_DIGEST_BYTES:], digest_size=_DIGEST_BYTES).digest() != data[:_DIGEST_BYTES]:
         return None
-    key, good_until_ms, budget, profiles, passages = marshal.loads(data[_DIGEST_BYTES:])
+    key, good_until_ms, budget, profiles, more, passages = marshal.loads(data[_DIGEST_BYTES:])
     if key != looks.key or (good_until_ms is not None and good_until_ms <= now_ms):
         return None
-    return Shelf(tuple(Passage(*each) for each in passages), budget, profiles, good_until_ms)
+    return Shelf(tuple(Passage(*each) for each in passages), budget, profiles, good_until_ms, more)
 
 
 def keep_shelf(root: str, looks: Looks, shelf: Shelf, looked_at_ns: int) -> None:
@@ -105,7 +108,7 @@ def keep_shelf(root: str, looks: Looks, shelf: Shelf, looked_at_ns: int) -> None
         return
     passages = [each.values for each in shelf.passages]
     profiles = {name: dict(shares) for name, shares in shelf.profiles.items()}
-    content = marshal.dumps((looks.key, shelf.good_until_ms, shelf.budget, profiles, passages), 2)
+    content = marshal.dumps((looks.key, shelf.good_until_ms, shelf.budget, profiles, shelf.more, passages), 2)
     data = blake2b(content, digest_size=_DIGEST_BYTES).digest() + content
     try:
         directory = f"{root}/{DIRECTORY}"

@@ -54,6 +54,8 @@ class EntryStory:
     """Archived entries whose ids lead here now."""
     supersedes: tuple[Listed, ...] = ()
     superseded_by: tuple[Listed, ...] = ()
+    told: tuple[str, ...] = ()
+    """Which files and sessions tell it, in sentences."""
     unread: tuple[str, ...] = ()
     """What could not be looked at, in words."""
 

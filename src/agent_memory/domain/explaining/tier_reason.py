@@ -11,9 +11,9 @@ from agent_memory.domain.tiers import Tier
 from agent_memory.values import frozen
 
 _SHOWN: dict[Tier, str] = {
-    Tier.HOT: "It is hot: every session where it applies is shown all of it.",
-    Tier.WARM: "It is warm: every session where it applies is shown one line of it.",
-    Tier.COLD: "It is cold: it is found by search.",
+    Tier.HOT: "It is hot: the managed section shows all of it, as far as there is room.",
+    Tier.WARM: "It is warm: the managed section shows one line of it, as far as there is room.",
+    Tier.COLD: "It is cold: the managed section does not show it.",
 }
 
 
@@ -27,7 +27,7 @@ class TierStanding:
     now_ms: int
     archived: bool = False
     tiers_decided: bool = True
-    """There is a tier list."""
+    """Some defrag has decided what is hot."""
     decided_since: bool = True
     """Tiers were decided after the entry was written."""
     weakest_hot: float | None = None
@@ -47,7 +47,7 @@ class TierStanding:
 def tier_reason(standing: TierStanding) -> tuple[str, ...]:
     """Why the entry is where it is, in sentences: first what the tier means, then what put it there."""
     if standing.archived:
-        return ("It is archived: no session is shown it.",)
+        return ("It is archived.",)
     shown = _SHOWN[standing.tier]
     because = _why_hot(standing) if standing.tier is Tier.HOT else _why_not_hot(standing)
     return (shown, because)
@@ -93,7 +93,7 @@ def _why_not_hot(standing: TierStanding) -> str:
         nearest = "It can be warm at most" if standing.best is Tier.WARM else "It is shown to nobody unasked"
         return f"{nearest}: {why_not_nearer(meta)}."
     if not standing.tiers_decided:
-        return "No defrag has decided yet what is in front of every session; `memory defrag` does."
+        return "No defrag has decided yet what is hot; `memory defrag` does."
     if not standing.decided_since:
         return "It was written after the last defrag; the next one looks at it."
     if meta.valid_until_ms is not None and meta.valid_until_ms <= standing.now_ms:

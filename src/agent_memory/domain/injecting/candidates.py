@@ -3,10 +3,9 @@ said, or vouched for, or an agent concluded unless it is an order."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from heapq import heapify, heappop
-from itertools import chain, compress, islice
-from operator import neg
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
 
 from agent_memory.domain.entry import Listed, StoredEntry
 from agent_memory.domain.injecting.place import Place, may_be_injected, those_let_through
@@ -27,15 +26,12 @@ SECTION_OF: Mapping[Kind, str] = {
     Kind.FACT: "facts",
 }
 
-MOST_A_SECTION = 12
-"""So many of each section are made ready: what a session knows already leaves room for others."""
+MOST_A_SECTION = 40
+"""So many of each section are made ready: as one line each they take more than any budget."""
 
 _POINTS: Mapping[Importance, int] = {importance: points for points, importance in enumerate(Importance)}
 _PINNED = 8
 _HERE = 2
-
-_Rank = tuple[int, int, str, str, int]
-"""What sorts notes, the best first, and the place of one among them."""
 
 
 @frozen
@@ -48,6 +44,16 @@ class Shown:
     """False: only its title and description may be shown."""
 
 
+@frozen
+class Candidates:
+    """What a session may be told."""
+
+    shown: tuple[Shown, ...] = ()
+    """The best first."""
+    more: int = 0
+    """Notes beyond these that were not looked at."""
+
+
 def shown(stored: StoredEntry, section: str | None = None) -> Shown | None:
     """How much of a note may be shown; None for nothing. `section` is that of its kind unless it is named."""
     told = told_of(stored)
@@ -58,44 +64,42 @@ def shown(stored: StoredEntry, section: str | None = None) -> Shown | None:
 
 
 def candidates(
-    listed: Sequence[Listed], read: Callable[[Listed], StoredEntry | None], around: Place
-) -> Iterator[Shown]:
-    """Of each section the best notes, the best first; only of those are the bodies read."""
+    listed: Sequence[Listed],
+    read: Callable[[Listed], StoredEntry | None],
+    around: Place,
+    hot: Sequence[str] = (),
+) -> Candidates:
+    """The best notes for a session, of every section; only of those are the bodies read. `hot`: ids, the best first."""
     fit = those_let_through(listed, around)
-    sections = [SECTION_OF[kind] for kind in column_of(fit, "meta.kind")]
-    ranks = _ranks(fit, around.scope)
-    for section in dict.fromkeys(sections):
-        best = _best_first(compress(ranks, map(section.__eq__, sections)))
-        yield from islice(_fit(map(fit.__getitem__, best), read, around), MOST_A_SECTION)
+    kinds, ids = column_of(fit, "meta.kind"), column_of(fit, "meta.id")
+    order = {id: at for at, id in enumerate(hot)}
+    sections = ["hot" if id in order else SECTION_OF[kind] for id, kind in zip(ids, kinds, strict=True)]
+    ranks = [(order.get(id, len(order)), *rank) for id, rank in zip(ids, _ranks(fit, around.scope), strict=True)]
+    found, count, more = list[Shown](), Counter[str](), 0
+    for at in sorted(range(len(fit)), key=ranks.__getitem__):
+        section = sections[at]
+        if section == "handoff" and count[section]:
+            continue  # an older session's
+        if count[section] == MOST_A_SECTION:
+            more += 1
+            continue
+        stored = read(fit[at])
+        fits = None if stored is None or not may_be_injected(stored.listed, around) else shown(stored, section)
+        if fits is not None:
+            found.append(fits)
+            count[section] += 1
+    return Candidates(tuple(found), more)
 
 
-def _fit(best: Iterable[Listed], read: Callable[[Listed], StoredEntry | None], around: Place) -> Iterator[Shown]:
-    for each in best:
-        stored = read(each)
-        fit = None if stored is None or not may_be_injected(stored.listed, around) else shown(stored)
-        if fit is not None:
-            yield fit
-
-
-def _best_first(ranks: Iterable[_Rank]) -> Iterator[int]:
-    """Their places, in the order of rank; of thousands hardly more than a dozen are asked for, so they are not sorted."""
-    ranked = list(ranks)
-    heapify(ranked)
-    while ranked:
-        yield heappop(ranked)[-1]
-
-
-def _ranks(entries: Sequence[Listed], scope: str) -> list[_Rank]:
-    """Pinned, then what is important and of this place; then the newest."""
+def _ranks(entries: Sequence[Listed], scope: str) -> list[tuple[int, int, str, str]]:
+    """What sorts notes: pinned, then what is important and of this place; then the newest."""
     kinds, importances = column_of(entries, "meta.kind"), column_of(entries, "meta.importance")
     alike = list(
         zip(kinds, importances, column_of(entries, "meta.pinned"), column_of(entries, "meta.scope"), strict=True)
     )
     points = {each: _points(*each, scope) for each in set(alike)}
-    newest_first = map(neg, column_of(entries, "meta.updated_at_ms"))
-    ids, paths = column_of(entries, "meta.id"), column_of(entries, "path")
-    most_first = map(neg, map(points.__getitem__, alike))
-    return list(zip(most_first, newest_first, ids, paths, range(len(alike)), strict=True))
+    updated, ids, paths = (column_of(entries, field) for field in ("meta.updated_at_ms", "meta.id", "path"))
+    return [(-points[each], -at_ms, id, path) for each, at_ms, id, path in zip(alike, updated, ids, paths, strict=True)]
 
 
 def _points(kind: Kind, importance: Importance, is_pinned: bool, whose: str, scope: str) -> int:

@@ -1,10 +1,11 @@
-"""Which sections an injection has, and how many tokens each may take. Free of imports, since a hook uses it."""
+"""Which sections an injection has, and how many tokens each is sure of. Free of imports, since a hook uses it."""
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 SECTIONS = (
+    "hot",
     "project",
     "recovery",
     "handoff",
@@ -15,10 +16,8 @@ SECTIONS = (
     "facts",
     "notes",
 )
-"""In the order in which they are shown. `recovery`: the last words of a session that was cut off; `notes`: what was found."""
-
-TRIM_ORDER = ("lessons", "decisions", "handoff", "facts", "conventions", "tasks", "notes", "recovery", "project")
-"""What gives way first where not all of it fits."""
+"""In the order in which they are shown. `hot`: what is pinned or hot, of whatever kind; `recovery`: the last words of a session
+that was cut off; `conventions`: preferences, too; `notes`: what was found."""
 
 SHARES_ADD_UP_TO = 2_000
 """The shares below are those of this budget, and grow and shrink with it."""
@@ -28,18 +27,32 @@ PROMPT = "prompt"
 QUERY = "query"
 
 BUILT_IN: "Mapping[str, Mapping[str, int]]" = {
-    SESSION_START: {"project": 300, "recovery": 250, "handoff": 450, "tasks": 250, "decisions": 450, "lessons": 300},
+    SESSION_START: {
+        "hot": 800,
+        "project": 150,
+        "recovery": 200,
+        "handoff": 200,
+        "tasks": 150,
+        "conventions": 150,
+        "decisions": 150,
+        "lessons": 100,
+        "facts": 100,
+    },
     PROMPT: {"notes": 600},
     QUERY: {"notes": 2_000},
-    "coding": {"project": 150, "handoff": 300, "tasks": 250, "conventions": 400, "decisions": 450, "lessons": 450},
-    "review": {"project": 300, "conventions": 650, "decisions": 600, "lessons": 450},
-    "debugging": {"recovery": 300, "decisions": 300, "lessons": 900, "facts": 500},
-    "planning": {"project": 400, "handoff": 300, "tasks": 600, "decisions": 700},
+    "coding": {
+        "hot": 600,
+        "project": 100,
+        "handoff": 200,
+        "tasks": 200,
+        "conventions": 300,
+        "decisions": 300,
+        "lessons": 300,
+    },
+    "review": {"hot": 600, "project": 200, "conventions": 500, "decisions": 400, "lessons": 300},
+    "debugging": {"hot": 300, "recovery": 200, "decisions": 300, "lessons": 700, "facts": 500},
+    "planning": {"hot": 500, "project": 300, "handoff": 200, "tasks": 500, "decisions": 500},
 }
-
-_ONLY_ONE = frozenset(("project", "recovery", "handoff"))
-_TOKENS_A_NOTE = 150
-"""So much of a section's share makes room for one note more: 3 decisions and 2 lessons in 450 and 300 tokens."""
 
 
 class Profile:
@@ -52,14 +65,7 @@ class Profile:
         self.budget = budget
         """Tokens of the whole text at most."""
         self.shares = shares
-        """Tokens of each section, all above 0; what one does not need others may take."""
-
-    def most(self, section: str) -> int:
-        """How many notes the section may name."""
-        share = self.shares.get(section, 0)
-        if share <= 0 or section in _ONLY_ONE:
-            return int(share > 0)
-        return max(1, share // _TOKENS_A_NOTE)
+        """Tokens of each section, all above 0; what one does not need the others take."""
 
 
 def profile_named(name: str, own: "Mapping[str, Mapping[str, int]]", budget: int) -> Profile | None:

@@ -25,7 +25,7 @@ MOST_SHOWN = 12
 _SHARE_OF_BEST = 0.35
 """An entry much less related than the best one is listed in the catalog only."""
 
-NOTE_OVERHEAD_CHARS = 260
+NOTE_OVERHEAD_CHARS = 320
 """What a prompt may write around a note that it shows in full: fences, dates, names of fields."""
 
 _SAME_SESSION = 1_000.0

@@ -45,18 +45,21 @@ class SearchSoFar:
     tiers: Mapping[str, Tier] = field(factory=dict[str, Tier])
 
 
+def is_found(search: SearchSoFar, number: int, listed: Listed, least_cosine: float) -> bool:
+    """Whether anything but a faint likeness in meaning speaks for an entry: what is least unlike the query is no answer."""
+    by_more = any(part.name not in ("meaning", "session meaning") for part in search.given[number])
+    is_asked_for = listed.meta.kind in search.hints.kinds or bool(search.hints.periods)
+    return by_more or is_asked_for or search.nearness.cosines.get(number, 0.0) >= least_cosine
+
+
 def scored(search: SearchSoFar) -> Iterator[tuple[Ranked, float]]:
-    """The page with its scores, 0 to 1 and none above the one before it; without what scores less than was asked for."""
-    cosine = max((search.nearness.cosines.get(each.number, 0.0) for each in search.page), default=0.0)
-    said = [search.said.get(each.number, ()) for each in search.page]
-    strength = strength_of(search.matches.words, said, cosine)
-    best = max((each.total for each in search.page), default=0.0)
-    last, least = 1.0, search.request.min_score
+    """The page with its scores, 0 to 1; without what scores less than was asked for. A score is what an entry has of the query
+    by itself, so it says the same whatever else was found; the order looks at more."""
     for each in search.page:
-        share = 1.0 if each.number in search.named else strength * each.total / best
-        last = min(last, max(share, 0.0))
-        if least is None or last >= least:
-            yield each, last
+        said, cosine = search.said.get(each.number, ()), search.nearness.cosines.get(each.number, 0.0)
+        score = 1.0 if each.number in search.named else strength_of(search.words, search.matches.words, said, cosine)
+        if score >= (search.request.min_score or 0.0):
+            yield each, score
 
 
 def with_near(scores: Mapping[int, float], near: Mapping[int, Sequence[NearNote]]) -> tuple[int, ...]:

@@ -37,6 +37,11 @@ def without(tiers: TierList, id: str) -> TierList:
     return TierList(tuple(each for each in tiers.hot if each != id), tuple(each for each in tiers.warm if each != id))
 
 
+def with_warm(tiers: TierList, id: str) -> TierList:
+    """The list with the entry told in one line, before all others that are; where it is in the list already, as it was."""
+    return tiers if id in tiers.hot or id in tiers.warm else TierList(tiers.hot, (id, *tiers.warm))
+
+
 def with_hot(tiers: TierList, id: str) -> TierList:
     """The list with the entry hot: where it is, if it is so already, else before all others, so that it is sure to be seen."""
     if id in tiers.hot:

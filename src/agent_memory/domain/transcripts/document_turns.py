@@ -9,11 +9,11 @@ from hashlib import blake2b
 from agent_memory.domain.history import Role, Turn
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.domain.transcripts.own_marks import without_own_output
-from agent_memory.domain.transcripts.turns import TOOL_TEXT_CHARS, cut_text, readable
+from agent_memory.domain.transcripts.turns import cut_text, readable
 
 _HEADING = re.compile(r" {0,3}#{1,6}[ \t]+(.*)")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
-_SMALL_CHARS = 1_500
+_SMALL_CHARS, _SECTION_CHARS = 1_500, 4_000
 _TITLE_CHARS = 200
 
 
@@ -24,7 +24,7 @@ def document_turns(text: str, tool_name: str) -> tuple[Turn, ...]:
     turn is made from its text and the texts before it.
     """
     sections = _grouped(
-        part for section in _sections(without_own_output(text)) for part in cut_text(section, TOOL_TEXT_CHARS)
+        part for section in _sections(without_own_output(text)) for part in cut_text(section, _SECTION_CHARS)
     )
     digest = blake2b(digest_size=10)
     turns: list[Turn] = []

@@ -37,6 +37,19 @@ WRAPPERS = (
 )
 """The tags around what some harness puts into a person's text: what a command printed, a file, a page, another agent said."""
 
+_MACHINE_TEXTS = {
+    "Implement the following plan:": "plan",  # Claude Code
+    "PLEASE IMPLEMENT THIS PLAN:": "plan",  # Codex
+    "A previous agent produced the plan below": "plan",  # Codex
+    "Implement the plan as specified, it is attached for your reference": "plan",  # Cursor
+    "Operation stopped by hook": "hook",  # Claude Code
+    "UserPromptSubmit operation blocked by hook": "hook",
+    "Stop hook feedback:": "hook",
+    "This session is being continued from a previous conversation": "summary",  # Claude Code
+    "Another language model started to solve this problem": "summary",  # Codex
+}
+"""How the texts begin that harnesses put in the person's place: a plan of the agent's is approved, and not typed."""
+
 _PROMPT_HEAD_CHARS = 1_000
 """Harnesses may put a line or two of their own before a piped prompt."""
 
@@ -75,6 +88,11 @@ _ENTRY_LINE = re.compile(
 def is_own_prompt(text: str) -> bool:
     """Whether this text, the first of a session, is a prompt of ours."""
     return any(line.strip().startswith(PROMPT_MARKER) for line in text[:_PROMPT_HEAD_CHARS].splitlines())
+
+
+def machine_text(text: str) -> str | None:
+    """What a text in the person's place is that a program put there: `plan`, `hook`, `summary`; None for any other."""
+    return next((kind for begins, kind in _MACHINE_TEXTS.items() if text.lstrip().startswith(begins)), None)
 
 
 def is_memory_command(command: str) -> bool:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
-from posixpath import normpath
+from collections.abc import Iterator, Mapping, Sequence
+from posixpath import commonprefix, normpath
 
-from agent_memory.domain.history import History, Role, ToolCall
+from agent_memory.domain.history import History, Role, ToolCall, Turn
 from agent_memory.domain.json_shape import is_list, is_object
 from agent_memory.domain.redacted_path import redact_path, redact_with_paths
 from agent_memory.domain.text.plain_text import one_line
 
 BRIEF_CHARS = 400
+DOCUMENT_CHARS = 2_000
+"""Of what is written to a document: it tells what was found and decided, where code only shows it."""
 
 _NAME_CHARS = 120
 _PATH_CHARS = 1_000
@@ -39,8 +41,12 @@ _NEW_KEYS = (
     *("new_string", "new_str", "newText", "newString", "content", "contents", "new_source", "code_edit"),
     "file_text",
 )
-_OLD_CHARS = 120
-_ARROW_CHARS = 30
+_DOCUMENT = re.compile(r"\.(?:mdx?|markdown|txt|rst|adoc|org)$", re.IGNORECASE)
+_CODE_CHARS = 250
+_PATCH_FILE = re.compile(r"\*\*\* (?:(Add|Update|Delete) File|Move to): (.{1,1000})")
+_PATCH = "*** Begin Patch"
+_HUNK_CHARS = 2_000
+_MAX_FILES = 200
 _BRIEF_KEYS = (
     *("command", "cmd", "query", "pattern", "filePattern", "url", "description", "objective", "task", "question"),
     *("file_path", "notebook_path", "filePath", "path", "target_file", "skill", "plan", "prompt", "title"),
@@ -69,31 +75,33 @@ _OWN_PLACES = re.compile(r"(?:/private)?/(?:tmp|var/folders|var/tmp)/|.*/\.(?:cl
 """Where agents put what they wrote, or what commands printed."""
 
 
+def answers(history: History) -> Iterator[tuple[Turn, tuple[ToolCall, ...]]]:
+    """Each tool turn with the calls of its tool that were waiting for an answer, the one made first before the others: of
+    several calls of one tool, the answer may be to any. None where nobody knows what was asked."""
+    waiting: dict[str, list[ToolCall]] = {}
+    for turn in history.turns:
+        if turn.role is Role.USER:
+            waiting.clear()  # what was not answered by now was interrupted
+        for call in turn.tool_calls:
+            waiting.setdefault(call.name, []).append(call)
+        if turn.role is Role.TOOL:
+            calls = waiting.get(turn.tool_name or "", [])
+            yield turn, tuple(calls)
+            del calls[:1]
+
+
 def foreign_turns(history: History) -> frozenset[int]:
     """The numbers of the tool turns that hold what neither the project nor its tools said: pages, searches, MCP answers,
     issues, dependencies, files outside of the project. An answer of which nobody knows what was asked is one of them."""
-    open_calls: dict[str, list[ToolCall]] = {}
-    foreign = set[int]()
-    for turn in history.turns:
-        if turn.role is Role.USER:
-            open_calls.clear()  # what was not answered by now was interrupted
-        for call in turn.tool_calls:
-            open_calls.setdefault(call.name, []).append(call)
-        if turn.role is Role.TOOL and _is_foreign_answer(turn.tool_name, open_calls, history.cwd):
-            foreign.add(turn.number)
-    return frozenset(foreign)
+    return frozenset(
+        turn.number for turn, calls in answers(history) if _is_foreign_answer(turn.tool_name, calls, history.cwd)
+    )
 
 
-def _is_foreign_answer(name: str | None, open_calls: Mapping[str, list[ToolCall]], cwd: str | None) -> bool:
-    """Of several calls of one tool that wait for an answer, the answer may be to any."""
+def _is_foreign_answer(name: str | None, calls: tuple[ToolCall, ...], cwd: str | None) -> bool:
     if name is None or _FOREIGN_TOOL.match(name) or _EXTENSION.match(name):
         return True
-    waiting = open_calls.get(name)
-    if not waiting:
-        return False
-    is_foreign = any(_FETCHES.search(call.brief) or _is_of_others(call.path or call.brief, cwd) for call in waiting)
-    waiting.pop(0)
-    return is_foreign
+    return any(_FETCHES.search(call.brief) or _is_of_others(call.path or call.brief, cwd) for call in calls)
 
 
 def _is_of_others(path: str, cwd: str | None) -> bool:
@@ -105,15 +113,63 @@ def _is_of_others(path: str, cwd: str | None) -> bool:
     return not (path.startswith(f"{here}/") or path == here or here.startswith(f"{path.rpartition('/')[0]}/"))
 
 
+def tool_calls(name: str, arguments: Mapping[str, object]) -> tuple[ToolCall, ...]:
+    """The call; of one that applies a patch, a call for each of its files."""
+    texts = (text for text in arguments.values() if isinstance(text, str) and _PATCH in text)
+    patch = "" if _first_text(arguments, _PATH_KEYS) else next(texts, "")
+    return tuple(tool_call("apply_patch", file) for file in _patched_files(patch)) or (tool_call(name, arguments),)
+
+
 def tool_call(name: str, arguments: Mapping[str, object]) -> ToolCall:
     """The call: its path where the arguments name a file, `writes` for the tools that change that file."""
     path = _first_text(arguments, _PATH_KEYS)
+    writes = name.lower() in _WRITING_TOOLS
     return ToolCall(
         one_line(name, _NAME_CHARS) or "unknown",
-        _line(_brief(name, arguments), BRIEF_CHARS),
+        (writes and _change(arguments, path)) or _line(_brief(name, arguments), BRIEF_CHARS),
         one_line(redact_path(path[:_RAW_CHARS]), _PATH_CHARS) if path else None,
-        name.lower() in _WRITING_TOOLS,
+        writes,
     )
+
+
+def _patched_files(patch: str) -> list[dict[str, object]]:
+    """What an `apply_patch` is to do, by file, as arguments of a writing tool: path, old and new lines, cut."""
+    if _PATCH not in patch:
+        return []
+    files: list[dict[str, object]] = []
+    lines: list[str] = []
+    for line in patch[patch.index(_PATCH) :].splitlines():
+        found = _PATCH_FILE.match(line)
+        if found is None:
+            lines.append(line)
+            continue
+        if files:
+            files[-1] |= changed_lines(lines)
+        lines = []
+        if found[1] is None and files:
+            files[-1]["path"] = found[2].strip()
+        elif len(files) < _MAX_FILES:
+            files.append({"path": found[2].strip()})
+    if files:
+        files[-1] |= changed_lines(lines)
+    return files
+
+
+def changed_lines(lines: Sequence[str]) -> dict[str, object]:
+    """The removed and the added lines of a diff, cut."""
+    return {key: _joined(lines, sign) for key, sign in (("old_str", "-"), ("new_str", "+"))}
+
+
+def _joined(lines: Sequence[str], sign: str) -> str:
+    kept: list[str] = []
+    chars = 0
+    for line in lines:
+        if line.startswith(sign) and not line.startswith(sign * 3):
+            kept.append(line[1:])
+            chars += len(line)
+            if chars > _HUNK_CHARS:
+                break
+    return "\n".join(kept)
 
 
 def _line(text: str, max_chars: int) -> str:
@@ -127,21 +183,29 @@ def _brief(name: str, arguments: Mapping[str, object]) -> str:
         return "; ".join(_todo(item) for item in todos)
     if is_list(questions):
         return "; ".join(_text_in(item, "question") for item in questions)
-    if name.lower() in _WRITING_TOOLS and (change := _change(arguments)):
-        return change
     if name in ("Grep", "Glob") and isinstance(arguments.get("path"), str):
         return f"{arguments.get('pattern', '')} in {arguments['path']}"
     return _first_text(arguments, _BRIEF_KEYS) or (_as_json(arguments) if arguments else "")
 
 
-def _change(arguments: Mapping[str, object]) -> str:
-    """What a writing tool was to write: what it replaces, then the new text; both cut."""
+def _change(arguments: Mapping[str, object], path: str) -> str:
+    """What a writing tool was to write: what it replaces, then the new text; both cut, code shorter than a document."""
     edits = arguments.get("edits")
     first = edits[0] if is_list(edits) and edits and is_object(edits[0]) else arguments
-    old = _line(_first_text(first, _OLD_KEYS), _OLD_CHARS)
-    new = _line(_first_text(first, _NEW_KEYS), BRIEF_CHARS - len(old) - _ARROW_CHARS)
+    room = DOCUMENT_CHARS if _DOCUMENT.search(path) else _CODE_CHARS
+    before, after = _differing(_first_text(first, _OLD_KEYS), _first_text(first, _NEW_KEYS))
+    old = _line(before, _CODE_CHARS // 3)
+    new = _line(after, room - len(old))
     more = f" (+{len(edits) - 1} more edits)" if is_list(edits) and len(edits) > 1 else ""
     return f"{old} => {new}{more}" if old else new
+
+
+def _differing(old: str, new: str) -> tuple[str, str]:
+    """Both without the lines at their beginnings and ends that are the same: an edit names its place by them."""
+    before, after = old.split("\n"), new.split("\n")
+    first = len(commonprefix((before, after)))
+    last = len(commonprefix((before[first:][::-1], after[first:][::-1])))
+    return "\n".join(before[first : len(before) - last]), "\n".join(after[first : len(after) - last])
 
 
 def _first_text(arguments: Mapping[str, object], keys: tuple[str, ...]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator, Sequence
 
@@ -11,7 +12,7 @@ from agent_memory.values import evolve, frozen
 
 USER_TEXT_CHARS = 50_000
 AGENT_TEXT_CHARS = 20_000
-TOOL_TEXT_CHARS = 4_000
+TOOL_TEXT_CHARS = 8_000
 
 MAX_KEPT_BYTES = 16 * 1024 * 1024
 """Of the turns that one fetch returns: what holds, redacts and cuts them into prompts needs a multiple (P25)."""
@@ -20,6 +21,8 @@ TURN_BYTES = 700
 
 _CUT_CHARS = 300
 """How far from a cut the end of what it cuts is looked for."""
+
+_HUNK = re.compile(r"\n(?=@@ |diff --git )")
 
 _CHARS_BY_ROLE = {Role.USER: USER_TEXT_CHARS, Role.AGENT: AGENT_TEXT_CHARS, Role.TOOL: TOOL_TEXT_CHARS}
 
@@ -63,7 +66,10 @@ class Excerpt:
 
 
 def _to_a_whole_end(text: str) -> str:
-    """`text` up to the last line end, or else space, near its end."""
+    """`text` up to its last hunk, where it is a diff, or else the last line end or space near its end."""
+    hunks = [hunk.start() for hunk in _HUNK.finditer(text, len(text) // 2)]
+    if hunks:
+        return text[: hunks[-1]]
     for mark in "\n ":
         if (end := text.rfind(mark, max(1, len(text) - _CUT_CHARS))) > 0:
             return text[:end]
@@ -71,7 +77,9 @@ def _to_a_whole_end(text: str) -> str:
 
 
 def _from_a_whole_beginning(text: str) -> str:
-    """`text` from the first line end, or else space, near its beginning on."""
+    """`text` from its first hunk on, where it is a diff, or else the first line end or space near its beginning."""
+    if hunk := _HUNK.search(text, 0, len(text) // 2):
+        return text[hunk.start() + 1 :]
     for mark in "\n ":
         if 0 <= (end := text.find(mark, 0, _CUT_CHARS)) < len(text) - 1:
             return text[end + 1 :]
@@ -79,7 +87,8 @@ def _from_a_whole_beginning(text: str) -> str:
 
 
 def excerpt(text: str, max_chars: int) -> Excerpt:
-    """At most `max_chars` characters of a text: three quarters from its beginning, one quarter from its end."""
+    """At most `max_chars` characters of a text: three quarters from its beginning, one quarter from its end; a diff
+    between hunks where it can be."""
     return Excerpt(max_chars).grown(text)
 
 

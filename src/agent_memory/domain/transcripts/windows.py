@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from agent_memory.domain.history import History, Role, ToolCall, Turn
-from agent_memory.domain.transcripts.turns import cut_text, excerpt, last_time
-from agent_memory.values import evolve
+from agent_memory.domain.transcripts.tool_calls import answers
+from agent_memory.domain.transcripts.turns import TOOL_TEXT_CHARS, cut_text, excerpt, last_time
+from agent_memory.values import evolve, frozen
 
 TURN_OVERHEAD_CHARS = 60
 """What a prompt may write around one turn: number, role, day, what is missing, line ends."""
@@ -15,8 +17,37 @@ CALL_OVERHEAD_CHARS = 20
 
 MIN_WINDOW_CHARS = 2_000
 
-_TOOL_CHARS_STEPS = (2_000, 800)
-"""To how much tool output is shortened, one step after the other, where a session does not fit one window."""
+_LEAST_ECHO_CHARS, _LEAST_OUTPUT_CHARS = 300, 1_200
+"""To how much an echo, and any other output, is cut before a session takes a second prompt, which is paid for again."""
+_FEW_LINES_CHARS = 300
+
+_MARKS = r"(?:AGENTS|CLAUDE|GEMINI|SKILL|MEMORY|copilot-instructions)(?:\.local|\.override)?\.md|\.cursorrules"
+_TOLD_TO_AGENTS = re.compile(
+    rf"(?:^|[/\s\"'])(?:{_MARKS}|(?:skills|rules|steering|instructions|memory|memories)/[^\s\"']+\.mdc?)(?=$|[\s\"':;|&])"
+)
+"""Paths of what harnesses tell their agents: it is known wherever it is needed."""
+_TODO_TOOL = re.compile(
+    r"(?:todo_?(?:write|read|list)|write_todos|manage_todo_list|update_plan|task_?(?:create|update|list))$",
+    re.IGNORECASE,
+)
+_SKILL_TOOL = re.compile(r"(?:load_|use_|activate_)?skill$", re.IGNORECASE)
+_ECHO_TOOL = re.compile(
+    r"(?:read|view|cat|grep|rg|ripgrep|glob|ls|list|find|search|codebase_search)"
+    r"(?:[_-]?(?:files?|dir|folder|many|code|text|content|notebook|bash|raw|grep|search).*)?$|.*(?:output|stdin)$",
+    re.IGNORECASE,
+)
+"""Tools that print what lies in the project, or what a command has printed so far."""
+_ECHO_COMMAND = re.compile(
+    r"(?:\s*(?:cd|sleep|export|timeout)\s[^;&|]*(?:;|&&)\s*)*"
+    r"(?:sleep|cat|nl|head|tail|less|sed\s+-n|awk|grep|rg|fd|find|ls|tree|wc|pwd|git\s+(?:\S+\s+)?(?:show|log|diff|status|ls-files|grep))\b"
+)
+_NUMBER = re.compile(r"^[ \t]{0,8}\d{1,6}(?:→|\t|: |\. )", re.MULTILINE)
+_NUMBERED_LINES = re.compile(rf"(?:{_NUMBER.pattern}[^\n]*(?:\n|\Z)){{5,}}", re.MULTILINE)
+"""As those of a file are shown, each after its number."""
+_TEST_COMMAND = re.compile(
+    r"\b(?:tests?|pytest|jest|vitest|spec|check|lint|typecheck|fix|fmt|format|tsc|build|compile|vet|mypy|ruff|clippy|verify)\b",
+    re.IGNORECASE,
+)
 
 
 def turn_chars(turn: Turn) -> int:
@@ -26,33 +57,94 @@ def turn_chars(turn: Turn) -> int:
 
 
 def cut_windows(history: History, max_chars: int) -> tuple[History, ...]:
-    """The history in parts of at most `max_chars` characters each (by `turn_chars`), in order; itself if it fits.
+    """The history in as few parts of at most `max_chars` characters (by `turn_chars`) as may be, in order.
 
-    Tool output is shortened first. A cut falls between turns, before a user's turn where one is near; only a turn too
-    long by itself is divided, into pieces with its number. What a person or the agent said is never shortened. Every
-    part knows whether tools answered before it. A history without turns is one window. At least `MIN_WINDOW_CHARS`.
+    What says nothing new is left out. Output of tools is cut only as far as fewer parts come of it: first what only echoes
+    the project, then other output, never failures, tests and what the person or the agent said. A cut falls between turns,
+    before a user's turn where one is near; only a turn too long by itself is divided, into pieces with its number. Every
+    part knows whether tools answered before it. A history without turns is one part. At least `MIN_WINDOW_CHARS`.
     """
     if max_chars < MIN_WINDOW_CHARS:
         raise ValueError(f"a window of {max_chars} characters is too small")
-    turns: tuple[Turn, ...] = history.turns
-    for limit in _TOOL_CHARS_STEPS:
-        if _total(turns) <= max_chars:
-            break
-        turns = tuple(_with_short_output(turn, limit) for turn in turns)
-    pieces = [piece for turn in turns for piece in _pieces(turn, max_chars)]
-    return tuple(_windows(history, list(_packed(pieces, max_chars))))
+    outputs = _outputs(history)
+
+    def parts(echo_chars: int) -> list[tuple[Turn, ...]]:
+        pieces = [piece for output in outputs for piece in _pieces(output.cut(echo_chars), max_chars)]
+        return list(_packed(pieces, max_chars))
+
+    best, least, most = parts(_LEAST_ECHO_CHARS), _LEAST_ECHO_CHARS, TOOL_TEXT_CHARS
+    while least <= most:
+        between = (least + most + 1) // 2
+        more = parts(between)
+        if len(more) <= len(best):
+            best, least = more, between + 1
+        else:
+            most = between - 1
+    return tuple(_windows(history, best))
 
 
-def _total(turns: Sequence[Turn]) -> int:
-    return sum(turn_chars(turn) for turn in turns)
+@frozen
+class _Output:
+    """A turn, and how far it may be cut."""
+
+    turn: Turn
+    is_echo: bool = False
+    is_whole: bool = True
+
+    def cut(self, echo_chars: int) -> Turn:
+        if self.is_whole:
+            return self.turn
+        return _short(self.turn, echo_chars if self.is_echo else max(_LEAST_OUTPUT_CHARS, 4 * echo_chars))
+
+
+def _outputs(history: History) -> list[_Output]:
+    """The turns that say something, their paths from the session's directory on."""
+    asked = {turn.number: calls[0] if calls else None for turn, calls in answers(history)}
+    printed: dict[str, str] = {}
+    outputs: list[_Output] = []
+    here = f"{history.cwd.rstrip('/')}/" if history.cwd and history.cwd.count("/") > 1 else ""
+    plans = [turn.number for turn in history.turns if any(_TODO_TOOL.match(call.name) for call in turn.tool_calls)]
+    overtaken = frozenset(plans[:-1])  # the last list of what is to be done is the one that counts
+    for turn in history.turns:
+        near = _from_here(turn, here) if here else turn
+        if turn.number in overtaken:
+            calls = tuple(call for call in near.tool_calls if not _TODO_TOOL.match(call.name))
+            if not calls and not turn.text:
+                continue
+            near = evolve(near, tool_calls=calls)
+        if turn.role is not Role.TOOL:
+            outputs.append(_Output(near))
+            continue
+        name, call = turn.tool_name or "", asked.get(turn.number)
+        is_repeated = len(turn.text) > TURN_OVERHEAD_CHARS and printed.get(name) == turn.text
+        printed[name] = turn.text
+        if is_repeated or (not turn.failed and ((call is not None and call.writes) or _TODO_TOOL.match(name))):
+            continue
+        brief = f"{call.path or ''} {call.brief}" if call else ""
+        if _SKILL_TOOL.match(name) or _TOLD_TO_AGENTS.search(brief):
+            outputs.append(_Output(_short(near, _FEW_LINES_CHARS)))
+            continue
+        is_echo = bool(_ECHO_TOOL.match(name) or (call and _ECHO_COMMAND.match(call.brief)))
+        if is_echo:
+            near = evolve(near, text=_NUMBERED_LINES.sub(lambda lines: _NUMBER.sub("", lines[0]), near.text))
+        outputs.append(_Output(near, is_echo, turn.failed or bool(not is_echo and _TEST_COMMAND.search(brief))))
+    return outputs
+
+
+def _from_here(turn: Turn, here: str) -> Turn:
+    calls = tuple(
+        evolve(call, brief=call.brief.replace(here, ""), path=call.path and call.path.replace(here, ""))
+        for call in turn.tool_calls
+    )
+    return evolve(turn, text=turn.text.replace(here, "") if turn.role is Role.TOOL else turn.text, tool_calls=calls)
 
 
 def _call_chars(call: ToolCall) -> int:
     return CALL_OVERHEAD_CHARS + len(call.name) + len(call.brief) + len(call.path or "")
 
 
-def _with_short_output(turn: Turn, max_chars: int) -> Turn:
-    if turn.role is not Role.TOOL or len(turn.text) <= max_chars:
+def _short(turn: Turn, max_chars: int) -> Turn:
+    if len(turn.text) <= max_chars:
         return turn
     kept = excerpt(turn.text, max_chars)
     return evolve(turn, text=kept.text, clipped_chars=turn.clipped_chars + kept.clipped_chars)

@@ -66,7 +66,7 @@ def _print_plan(memory: Memory, console: Console, run: DefragRun) -> None:
     if diff := render_plan_diff(plan, before):
         console.out(diff)
     titles = _titles(run, before)
-    for id in retiered(run.tiers_before, run.tiers):
+    for id in retiered(run):
         console.out(f"# {run.tiers_before.of(id)} to {run.tiers.of(id)}: {id}  {titles.get(id, '')}".rstrip())
 
 

@@ -87,7 +87,8 @@ def _entry_lines(story: EntryStory) -> list[str]:
         *_section("Took over from", [_entry(each) for each in story.merged]),
         *_section("Supersedes", [_entry(each) for each in story.supersedes]),
         *_section("Superseded by", [_entry(each) for each in story.superseded_by]),
-        *_section("Why it is where it is", [*tier_reason(story.standing), *_score(story)]),
+        *_section("Told", story.told),
+        *_section("Why it is in its tier", [*tier_reason(story.standing), *_score(story)]),
         *_section("Used", [_usage(story)]),
         *_section("What changed it", _history(story)),
         *_section(
