@@ -99,7 +99,11 @@ def ill_formed(target: bytes) -> list[str]:
     inside = lines[places[0] + 1 : places[1]]
     prose = re.sub(r"(?ms)^(```+|~~~+)[^\n]*\n.*?^\1$", "", "\n".join(inside)).split("\n")
     headings = [line for line in prose if re.match(r"#{1,2} ", line)]
-    said = [] if headings == ["## Memory of earlier sessions"] else [f"it has the headings {headings}"]
+    said = (
+        []
+        if len(headings) == 1 and headings[0].startswith("## Memory of earlier sessions")
+        else [f"it has the headings {headings}"]
+    )
     said += ["a code block of it has no end"] * any(re.match("```|~~~", line) for line in prose)
     return said + (["it hides text"] if _HIDDEN.search("\n".join(inside)) else [])
 

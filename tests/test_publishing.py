@@ -37,7 +37,7 @@ class World:
 
     @property
     def publisher(self) -> Publisher:
-        return Publisher(self.store, self.targets, "~/memories", SectionBudget())
+        return Publisher(self.store, self.targets, SectionBudget())
 
     def keep(self, sections: Sequence[SectionChange]) -> Result[None, Error]:
         self.kept += sections
@@ -138,7 +138,7 @@ def test_a_damaged_tier_list_is_an_error_and_touches_no_target_p6(world: World) 
         def tiers(self) -> Result[TierList, Error]:
             return Failure(error)
 
-    publisher = Publisher(Broken(), world.targets, "~")
+    publisher = Publisher(Broken(), world.targets)
     assert publisher.publish([Target(CLAUDE)]) == Failure(error)
     assert world.targets.files == {}
     assert publisher.publish([]) == Success(Published())
@@ -154,7 +154,7 @@ def test_two_names_of_one_file_are_one_section(world: World) -> None:
         def write(self, file: TargetFile, data: bytes) -> Result[str | None, Error]:
             return super().write(evolve(file, path=CODEX), data)
 
-    publisher = Publisher(world.store, Linked(), "~")
+    publisher = Publisher(world.store, Linked())
     published = publisher.publish([Target(CODEX), Target("/link")], world.keep).unwrap()
     assert [each.outcome for each in published.targets] == ["written", "unchanged"]
     assert CODEX in published.targets[1].warnings[0]

@@ -17,7 +17,8 @@ from agent_memory.domain.tiering.standing import lifted, standing_tiers
 from agent_memory.domain.tiers import TierList
 from agent_memory.errors import EntryChanged, EntryNotFound, EntryUnreadable, Error, MarkersAmbiguous, TargetRefused
 from agent_memory.formats.managed_section import render_section
-from agent_memory.formats.section_splice import Spliced, splice_section
+from agent_memory.formats.rule_heads import rule_head, with_section
+from agent_memory.formats.section_splice import Spliced
 from agent_memory.ports import Store, Targets
 from agent_memory.values import evolve, frozen
 
@@ -70,11 +71,10 @@ class _Planned:
 
 @frozen
 class Publisher:
-    """Writes sections. `root` is the storage root as an agent is told it."""
+    """Writes sections."""
 
     store: Store
     targets: Targets
-    root: str
     budget: SectionBudget = SectionBudget()
 
     def publish(
@@ -128,7 +128,7 @@ class Publisher:
         return Success(bodies)
 
     def _rendered(self, target: Target, corpus: _Corpus) -> RenderedSection:
-        return render_section(SectionFacts(corpus.tiers, corpus.entries, corpus.bodies, target, self.root, self.budget))
+        return render_section(SectionFacts(corpus.tiers, corpus.entries, corpus.bodies, target, self.budget))
 
     def _plan(self, target: Target, read: Result[TargetFile, Error], corpus: _Corpus) -> _Planned | PublishedTarget:
         match sealed(read):
@@ -137,7 +137,7 @@ class Publisher:
             case Success(file):
                 whose = evolve(target, in_repository=target.in_repository or file.in_repository)
                 rendered = self._rendered(whose, corpus)
-                match sealed(splice_section(file.data or b"", rendered.text)):
+                match sealed(with_section(file.real_path, file.data, rendered.text)):
                     case Failure(problem):
                         return PublishedTarget(target.path, "refused", MarkersAmbiguous(target.path, problem))
                     case Success(spliced):
@@ -211,6 +211,8 @@ def _told(plan: _Planned, outcome: Literal["written", "unchanged", "planned"]) -
 def _reach_warnings(plan: _Planned) -> Iterable[str]:
     """Why the section may not reach who reads the file."""
     file = plan.file
+    if rule_head(file.real_path) and not plan.spliced.data.startswith(b"---"):
+        yield f"{plan.target.path} is ignored without a head like {rule_head(file.real_path).split(chr(10))[1]!r} between two lines of ---"
     if file.overridden_by is not None:
         yield f"Codex reads {file.overridden_by} in place of {plan.target.path}"
     if file.chain_bytes:

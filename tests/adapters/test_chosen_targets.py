@@ -14,13 +14,15 @@ DOTFILES = "github.com/ada/dotfiles"
 
 
 def scopes(path: Path, home: Path, places: dict[str, str]) -> set[str]:
-    (target,) = chosen_targets([str(path)], str(home), DictPlaces(places))
+    is_committed = {str(home / "lamp/AGENTS.md"): True}.get
+    (target,) = chosen_targets([str(path)], str(home), DictPlaces(places), lambda each: is_committed(each, False))
     return set(target.scopes)
 
 
-def test_a_file_in_a_repository_shows_what_is_global_and_what_is_its_own(home: Path) -> None:
+def test_a_file_shows_what_is_global_unless_its_repository_commits_it(home: Path) -> None:
     (home / "lamp").mkdir()
-    assert scopes(home / "lamp/AGENTS.md", home, {str(home / "lamp"): LAMP}) == {GLOBAL_SCOPE, LAMP}
+    assert scopes(home / "lamp/AGENTS.md", home, {str(home / "lamp"): LAMP}) == {LAMP}
+    assert scopes(home / "lamp/CLAUDE.local.md", home, {str(home / "lamp"): LAMP}) == {GLOBAL_SCOPE, LAMP}
     assert scopes(home / "AGENTS.md", home, {}) == {GLOBAL_SCOPE}
 
 
@@ -37,7 +39,9 @@ def test_what_is_read_in_every_session_shows_what_is_global_whatever_repository_
 
 
 def test_a_file_that_is_named_twice_is_one_target() -> None:
-    assert chosen_targets(["/a", "/b", "/a"], None, DictPlaces({})) == (Target("/a"), Target("/b"))
+    assert chosen_targets(["/a", "/b", "/a"], None, DictPlaces({}), bool) == tuple(
+        Target(path, frozenset({GLOBAL_SCOPE})) for path in ("/a", "/b")
+    )
 
 
 def test_paths_are_expanded() -> None:

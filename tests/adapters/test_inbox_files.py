@@ -281,7 +281,7 @@ def test_the_repository_is_filled_in_at_load(inbox: InboxFiles, home: Path) -> N
     inbox.put(session("b", cwd="/nowhere")).unwrap()
     inbox.put(session("c", cwd=str(project), repo="kept/as/it/is")).unwrap()
     repos = [pending.entry.context.repo for pending in load(inbox).pending]
-    assert sorted(map(str, repos)) == ["None", "github.com/owner/repo", "kept/as/it/is"]
+    assert sorted(map(str, repos)) == ["github.com/owner/repo", "kept/as/it/is", "path:/nowhere"]
 
 
 # -- leaving and coming back

@@ -50,14 +50,8 @@ def project(git: Git, home: Path) -> Path:
 
 
 def read(directory: Path, home: Path) -> tuple[str, str | None, str | None]:
-    found = read_repository(str(directory), {"TMPDIR": "/nowhere"}, str(home))
+    found = read_repository(str(directory), {}, str(home))
     return found.scope, found.branch, found.commit
-
-
-@pytest.fixture(autouse=True)
-def temporary_directories_are_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The tests' own directories lie in a temporary one, which is a case of its own."""
-    monkeypatch.setattr("agent_memory.adapters.surroundings.repository.TEMPORARY_DIRECTORIES", ("/nowhere",))
 
 
 def test_branch_commit_and_remote_are_what_git_says(git: Git, project: Path, home: Path) -> None:
@@ -96,8 +90,11 @@ def test_a_work_tree_shares_the_key_and_has_its_own_branch(git: Git, project: Pa
 
 def test_a_submodule_is_a_repository_of_its_own(git: Git, project: Path, home: Path) -> None:
     other = home / "other"
-    git(home, "clone", "-q", str(project), str(other))
+    other.mkdir()
+    git(other, "init", "-q")
+    git(other, "commit", "-q", "--allow-empty", "-m", "other")
     git(project, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(other), "sub")
+    git(project / "sub", "remote", "remove", "origin")
     assert read(project / "sub", home)[0] == f"path:{project}/.git/modules/sub"
 
 
@@ -112,21 +109,35 @@ def test_a_link_to_a_project_is_the_project(project: Path, home: Path) -> None:
     assert read(home / "link", home) == read(project, home)
 
 
-def test_outside_of_any_repository_all_is_global(home: Path) -> None:
-    assert read(home, home) == read(home / "missing", home) == (GLOBAL_SCOPE, None, None)
+def test_outside_of_any_repository_a_directory_is_a_place_and_only_the_home_is_everywhere(home: Path) -> None:
+    (home / "papers").mkdir()
+    assert read(home / "papers", home) == (f"path:{home}/papers", None, None)
+    assert read(home / "missing", home) == (f"path:{home}/missing", None, None)
+    assert read(home, home) == read(home.parent, home) == (GLOBAL_SCOPE, None, None)
     assert read_repository("/a\0b", {}, None).scope == GLOBAL_SCOPE
 
 
-def test_a_repository_at_the_home_is_global(git: Git, home: Path) -> None:
+def test_a_repository_at_the_home_makes_no_place_of_what_is_below_it(git: Git, home: Path) -> None:
     git(home, "init", "-q", "-b", "main")
+    git(home, "remote", "add", "origin", "git@h:me/dotfiles")
     (home / "docs").mkdir()
-    assert read(home / "docs", home)[0] == GLOBAL_SCOPE
+    assert read(home, home)[0] == GLOBAL_SCOPE
+    assert read(home / "docs", home)[0] == f"path:{home}/docs"
 
 
-def test_a_repository_in_a_temporary_directory_is_global(git: Git, project: Path, home: Path) -> None:
-    assert read_repository(str(project), {"TMPDIR": str(home)}, None).scope == GLOBAL_SCOPE
+def test_a_clone_of_a_repository_on_this_disk_is_that_one(git: Git, project: Path, home: Path) -> None:
+    git(home, "clone", "-q", "--bare", str(project), str(home / "bare.git"))
+    for source, target in (("project", "clone"), ("clone", "again"), ("bare.git", "of-bare")):
+        git(home, "clone", "-q", str(home / source), str(home / target))
+    assert {read(home / name, home)[0] for name in ("project", "clone", "again", "of-bare")} == {f"path:{project}/.git"}
     git(project, "remote", "add", "origin", "git@h:o/r")
-    assert read_repository(str(project), {"TMPDIR": str(home)}, None).scope == "h/o/r"
+    assert {read(home / name, home)[0] for name in ("project", "clone", "again", "of-bare")} == {"h/o/r"}
+
+
+def test_two_repositories_that_are_clones_of_each_other_have_a_key(git: Git, project: Path, home: Path) -> None:
+    git(home, "clone", "-q", str(project), str(home / "clone"))
+    git(project, "remote", "add", "origin", str(home / "clone"))
+    assert read(project, home)[0].startswith("path:")
 
 
 def test_the_callers_git_variables_have_no_say(
@@ -169,6 +180,7 @@ def test_a_bare_repository_and_its_work_trees_are_one(git: Git, project: Path, h
     git(home, "clone", "-q", "--bare", str(project), str(home / "lamp" / ".bare"))
     (home / "lamp" / ".git").write_text("gitdir: ./.bare\n")
     git(home / "lamp" / ".bare", "worktree", "add", "-q", str(home / "lamp" / "side"), "-b", "side")
+    git(home / "lamp" / ".bare", "remote", "remove", "origin")
     expected = f"path:{home}/lamp/.bare"
     assert {read(home / "lamp", home)[0], read(home / "lamp" / "side", home)[0]} == {expected}
 
@@ -225,7 +237,7 @@ def test_special_files_hold_nothing_up(home: Path) -> None:
 def test_a_git_file_that_points_nowhere_is_no_repository(home: Path) -> None:
     (home / "p").mkdir()
     (home / "p" / ".git").write_text("gitdir: /nowhere\n")
-    assert read(home / "p", home)[0] == GLOBAL_SCOPE
+    assert read(home / "p", home)[0] == f"path:{home}/p"
 
 
 @pytest.mark.parametrize("ending", ["inner/.git", "inner/.git/HEAD"])
@@ -237,7 +249,7 @@ def test_a_repository_that_cannot_be_looked_at_is_not_the_one_around_it_p6(
     inner.mkdir()
     git(inner, "init", "-q", "-b", "main")
     with failing_on(ending, "stat"):
-        assert read(inner, home) == (GLOBAL_SCOPE, None, None)
+        assert read(inner, home) == (f"path:{inner}", None, None)
         with pytest.raises(OSError, match="Input/output error"):
             work_tree_above(str(inner))
 

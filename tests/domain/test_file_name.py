@@ -12,7 +12,14 @@ from attrs import evolve
 from hypothesis import given, strategies as st
 
 from agent_memory.domain.entry import Meta
-from agent_memory.domain.text.file_name import MAX_NAME_BYTES, file_name_of, id_in_name, is_note_name, title_in_name
+from agent_memory.domain.text.file_name import (
+    MAX_NAME_BYTES,
+    file_name_of,
+    id_in_name,
+    is_note_name,
+    is_safe_name,
+    title_in_name,
+)
 from agent_memory.domain.text.ids import ID_PATTERN, mint_id
 from agent_memory.domain.text.tags import normal_tags
 
@@ -30,6 +37,8 @@ def assert_safe(name: str) -> None:
     assert max(len(unicodedata.normalize(form, name).encode()) for form in ("NFC", "NFD")) <= MAX_NAME_BYTES
     assert unicodedata.is_normalized("NFC", name)
     assert not UNSAFE.search(name), name
+    assert is_safe_name(name), name
+    assert not set(name) & set("`$'\"()[]{}<>;&|*?!#~^\\\t"), name
     assert name[0] not in " .-~"
     assert name.endswith(".md")
     assert re.findall(ID_PATTERN, name) == [id_in_name(name)], name
@@ -45,9 +54,13 @@ def assert_safe(name: str) -> None:
         ("\u200b\u202e", (), "untitled -- id__a1b2c3.md"),
         ("../../etc/passwd", (), "etc-passwd -- id__a1b2c3.md"),
         ("a/b: c\\d", (), "a-b - c-d -- id__a1b2c3.md"),
-        ("-rf ~", (), "rf ~ -- id__a1b2c3.md"),
+        ("-rf ~", (), "rf -- id__a1b2c3.md"),
         (".hidden", (), "hidden -- id__a1b2c3.md"),
-        ('say "why?"', (), "say 'why ' -- id__a1b2c3.md"),
+        ('say "why?"', (), "say why -- id__a1b2c3.md"),
+        ("don't run `rm $HOME/*`; use [this](x) & that!", (), "dont run rm HOME- use thisx that -- id__a1b2c3.md"),
+        ("C++ and F# at 5,0 e-mail=me@x.org", (), "C++ and F at 5,0 e-mail=me@x.org -- id__a1b2c3.md"),
+        ("समय क्षेत्र का ध्यान रखें 👩‍🚀 — 今日", (), "समय क्षेत्र का ध्यान रखें 今日 -- id__a1b2c3.md"),
+        ("a $--$ b", (), "a - b -- id__a1b2c3.md"),
         ("two\nlines\tand tab", (), "two lines and tab -- id__a1b2c3.md"),
         ("see id__c3d4e5 -- or id___c3d4e5", (), "see id_c3d4e5 - or id_c3d4e5 -- id__a1b2c3.md"),
         ("Cafe\u0301", (), "Café -- id__a1b2c3.md"),
@@ -82,7 +95,9 @@ def test_a_long_title_whose_letters_a_mac_decomposes_is_cut_for_that_p15(letter:
     assert set(title_in_name(name_of(letter * 150))) == {letter}
 
 
-TITLES = st.text(st.one_of(st.characters(), st.sampled_from('/\\:.-~ \n\u200b\u0301👩id_"*?<>1')), max_size=120)
+TITLES = st.text(
+    st.one_of(st.characters(), st.sampled_from('/\\:.-~ \n\u200b\u0301👩id_"*?<>1$`;&[]()#!+')), max_size=120
+)
 IDS = st.from_regex(ID_PATTERN, fullmatch=True)
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from agent_memory.domain.queueing.scope import GLOBAL_SCOPE, remote_scope_key, scope_key, stated_scope
+from agent_memory.domain.queueing.scope import GLOBAL_SCOPE, chosen_remote, path_scope, remote_scope_key, stated_scope
 
 
 @pytest.mark.parametrize(
@@ -102,45 +102,25 @@ def test_no_text_makes_it_crash_and_no_key_could_leave_a_directory(url: str) -> 
     assert key is None or (key.isprintable() and " " not in key and ".." not in key.split("/"))
 
 
-def key(
-    top: str = "/home/me/p",
-    common: str = "/home/me/p/.git",
-    remotes: tuple[tuple[str, str], ...] = (),
-    home: str | None = "/home/me",
-) -> str:
-    return scope_key(top, common, remotes, home, ("/tmp",))
-
-
 def test_origin_wins_over_other_remotes() -> None:
-    assert key(remotes=(("fork", "git@h:me/p"), ("origin", "git@h:them/p"))) == "h/them/p"
+    assert chosen_remote((("fork", "git@h:me/p"), ("origin", "git@h:them/p"))) == "git@h:them/p"
 
 
 def test_the_only_remote_counts_whatever_its_name() -> None:
-    assert key(remotes=(("upstream", "git@h:them/p"),)) == "h/them/p"
+    assert chosen_remote((("upstream", "git@h:them/p"),)) == "git@h:them/p"
 
 
 def test_of_several_remotes_without_origin_none_counts() -> None:
-    assert key(remotes=(("a", "git@h:x/p"), ("b", "git@h:y/p"))) == "path:/home/me/p/.git"
+    assert chosen_remote((("a", "git@h:x/p"), ("b", "git@h:y/p"))) == chosen_remote(()) == ""
 
 
 def test_the_first_url_of_a_remote_counts() -> None:
-    assert key(remotes=(("origin", "git@h:x/p"), ("origin", "git@mirror:x/p"))) == "h/x/p"
+    assert chosen_remote((("origin", "git@h:x/p"), ("origin", "git@mirror:x/p"))) == "git@h:x/p"
 
 
-def test_a_repository_without_a_remote_is_its_common_directory() -> None:
-    assert key() == "path:/home/me/p/.git"
-    assert key(remotes=(("origin", "/srv/p.git"),)) == "path:/home/me/p/.git"
-
-
-@pytest.mark.parametrize("top", ["/home/me", "/home", "/"])
-def test_a_repository_around_the_home_is_global(top: str) -> None:
-    assert key(top, f"{top}/.git", (("origin", "git@h:me/dotfiles"),)) == GLOBAL_SCOPE
-
-
-def test_a_throw_away_repository_is_global_but_a_clone_is_itself_anywhere() -> None:
-    assert key("/tmp/x", "/tmp/x/.git") == GLOBAL_SCOPE
-    assert key("/tmp/x", "/tmp/x/.git", (("origin", "git@h:o/r"),)) == "h/o/r"
-    assert key("/tmpfs/x", "/tmpfs/x/.git") == "path:/tmpfs/x/.git"
+def test_a_path_is_a_key_unless_it_could_stand_in_no_note() -> None:
+    assert path_scope("/home/me/my lamp") == "path:/home/me/my lamp"
+    assert path_scope("/a\nb") == path_scope("/" + "x" * 600) == GLOBAL_SCOPE
 
 
 @pytest.mark.parametrize(

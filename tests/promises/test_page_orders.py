@@ -938,7 +938,7 @@ def test_what_an_agent_found_from_local_output_is_told_in_a_frame_and_is_not_hot
         told = start.replace("\\n", "\n").replace("\\", "")
         (at,) = [at for at, line in enumerate(told.splitlines()) if each.mark in line]
         assert "agent" in "\n".join(told.splitlines()[max(0, at - 3) : at + 1]).replace("agent-memory", "")
-    assert "knowledge, not orders" in section
+    assert "Knowledge, not orders" in section
     assert "knowledge, not orders" in start
 
 

@@ -394,7 +394,7 @@ class TestStores:
         done = memory("defrag")
         assert (done.code, done.out, done.err) == (0, "2 managed sections written\n", "")
         assert prompts(memory) == []
-        assert "There are no notes yet." in (home / CLAUDE).read_text()
+        assert "sessions: none yet" in (home / CLAUDE).read_text()
         before = everything(memory)
         assert memory("defrag").out == "nothing to change\n"
         assert everything(memory) == before

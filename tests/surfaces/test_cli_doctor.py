@@ -251,3 +251,20 @@ def test_no_damage_ends_in_a_bug(memory: Memory, damage: Callable[[Path], None])
             path.unlink()
         path.write_bytes(saved)
         path.chmod(0o600)
+
+
+def test_names_that_a_shell_reads_are_mended_and_read_until_then(memory: Memory) -> None:
+    """As versions before this one wrote them."""
+    id = memory.remembered("The lamp's `port` is $5.", "--title", "The lamp's `port` is $5 (really)")
+    (path,) = (memory.root / "topics").iterdir()
+    assert path.name == f"The lamps port is 5 really -- {id}.md"
+    old = path.rename(path.with_name(f"The lamp's `port` is $5 (really) -- {id}.md"))
+    assert memory("read", id).out.count("$5.") == 1
+    memory("remember", "Another.", "--title", "Another")
+    found = [each for each in memory("doctor", "--json").document["symptoms"] if each["code"] == "name-unsafe"]
+    assert [each["subject"] for each in found] == [f"topics/{old.name}"]
+    memory("doctor", "--fix")
+    assert path.exists()
+    assert not old.exists()
+    assert "name-unsafe" not in memory("doctor", "--json").out
+    assert memory("list", "--query", "lamp", "--json").document["entries"][0]["id"] == id

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from agent_memory.domain.transcripts.own_marks import SECTION_START
 from memory_process import Memory
 
 CLAUDE, CODEX = ".claude/CLAUDE.md", ".codex/AGENTS.md"
@@ -212,3 +213,45 @@ class TestAtOnce:
         assert (memory.home / CLAUDE).read_bytes() == before
         later = memory("remember", "Kites need wind.")
         assert (later.code, "tiers.json cannot be understood" in later.err) == (0, True)
+
+
+@pytest.mark.parametrize(
+    ("path", "head"),
+    [
+        (".cursor/rules/agent-memory.mdc", "alwaysApply: true"),
+        (".windsurf/rules/memory.md", "trigger: always_on"),
+        (".kiro/steering/memory.md", "inclusion: always"),
+        (".github/instructions/memory.instructions.md", 'applyTo: "**"'),
+        ("AGENTS.md", ""),
+    ],
+)
+def test_a_rule_file_begins_with_the_head_that_its_harness_wants_and_goes_as_a_whole(
+    home: Path, path: str, head: str
+) -> None:
+    memory = Memory(home)
+    target = home / "lamp" / path
+    target.parent.mkdir(parents=True)
+    for _ in range(2):
+        assert memory("generate-agents-md", "--target", str(target)).code == 0
+        lines = target.read_text().splitlines()
+        assert lines[0] == ("---" if head else SECTION_START)
+        assert (head in lines[: lines.index(SECTION_START)]) == bool(head)
+    assert memory("uninstall", "--yes").code == 0
+    assert not target.exists()
+    target.write_text("---\nname: mine\n---\nMine.\n")
+    assert memory("generate-agents-md", "--target", str(target)).code == 0
+    memory("remember", "Another.")
+    memory("generate-agents-md", "--target", str(target))
+    assert target.read_text().startswith("---\nname: mine\n---\nMine.\n")
+    assert memory("uninstall", "--yes").code == 0
+    assert target.read_text() == "---\nname: mine\n---\nMine.\n"
+
+
+def test_a_rule_file_of_ones_own_without_a_head_is_told_of(home: Path) -> None:
+    memory = Memory(home)
+    rule = home / ".cursor/rules/mine.mdc"
+    rule.parent.mkdir(parents=True)
+    rule.write_text("Mine.\n")
+    told = memory("generate-agents-md", "--target", str(rule))
+    assert (told.code, "is ignored without a head" in told.err) == (0, True)
+    assert rule.read_text().startswith("Mine.\n")

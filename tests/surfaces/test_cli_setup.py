@@ -444,6 +444,9 @@ class TestRefused:
         assert memory("setup", "claude-code", "--yes").code == 0
 
 
+START = "<!-- agent-memory:start -->"
+
+
 class TestRepository:
     @pytest.fixture
     def repository(self, memory: Memory) -> Path:
@@ -459,36 +462,50 @@ class TestRepository:
         assert sorted(each.name for each in repository.iterdir()) == [".git", "AGENTS.md"]
 
     def test_asked_to_it_says_whether_git_tracks_the_file(self, memory: Memory, repository: Path) -> None:
-        done = memory("setup", "claude-code", "--yes", "--repo", cwd=repository)
+        done = memory("setup", "codex", "--yes", "--repo", cwd=repository)
         assert done.code == 0
         assert f"Git does not track {repository}/AGENTS.md yet" in done.err
-        assert "@AGENTS.md" in done.err
         subprocess.run(["git", "-C", repository, "add", "AGENTS.md"], check=True)
-        assert f"Git tracks {repository}/AGENTS.md" in memory("setup", "--yes", "--repo", cwd=repository).err
+        assert f"Git tracks {repository}/AGENTS.md" in memory("setup", "codex", "--yes", "--repo", cwd=repository).err
         config = json.loads((memory.home / ".config/agent-memory/config.json").read_text())
         assert "~/code/lamp/AGENTS.md" in config["agentsMd"]["targets"]
-        memory.remembered("Global: the lamp is green.")
-        memory("pin", memory.notes()[0]["id"])
-        assert "the lamp is green" in (repository / "AGENTS.md").read_text()
+        memory("pin", memory.remembered("The van is red.", "--scope", "global"))
+        ours = memory("remember", "The lamp is green.", "--json", cwd=repository).document["id"]
+        memory("pin", ours)
+        section = (repository / "AGENTS.md").read_text()
+        assert ("The lamp is green" in section, "The van" in section) == (True, False), (
+            "what is global is committed nowhere"
+        )
 
-    @pytest.mark.parametrize("link", ["AGENTS.md", "CLAUDE.md"])
-    def test_claude_code_is_told_of_agents_md_unless_its_own_file_is_the_same(
-        self, memory: Memory, repository: Path, link: str
-    ) -> None:
-        told = memory("setup", "claude-code", "--dry-run", "--repo", cwd=repository)
-        assert "`@AGENTS.md`" in told.err
-        if link == "AGENTS.md":
-            (repository / "AGENTS.md").rename(repository / "CLAUDE.md")
-        (repository / link).symlink_to("CLAUDE.md" if link == "AGENTS.md" else "AGENTS.md")
-        told = memory("setup", "claude-code", "--dry-run", "--repo", cwd=repository)
-        assert (told.code, "`@AGENTS.md`" in told.err) == (0, False)
+    def test_each_harness_finds_it_where_it_reads(self, memory: Memory, repository: Path) -> None:
+        def written(*harnesses: str) -> set[str]:
+            done = memory("setup", *harnesses, "--yes", "--repo", cwd=repository)
+            assert done.code == 0, done
+            found = {
+                str(each.relative_to(repository)) for each in repository.rglob("*.md") if START in each.read_text()
+            }
+            assert memory("uninstall", "--yes", "--repo", cwd=repository).code == 0
+            assert {START in each.read_text() for each in repository.rglob("*.md")} <= {False}
+            return found
+
+        assert written("claude-code") == {"CLAUDE.md"}
+        assert written("codex", "cursor") == {"AGENTS.md"}
+        assert written("claude-code", "gemini", "codex") == {"CLAUDE.md", "GEMINI.md", "AGENTS.md"}
+        (repository / ".claude").mkdir()
+        (repository / ".claude/CLAUDE.md").write_text("# Ours\n")
+        assert written("claude-code") == {".claude/CLAUDE.md"}
+        (repository / ".claude/CLAUDE.md").write_text("@../AGENTS.md\n")
+        assert written("claude-code", "codex") == {"AGENTS.md"}
+        (repository / "CLAUDE.md").symlink_to("AGENTS.md")
+        assert written("claude-code") == {"AGENTS.md", "CLAUDE.md"}, "one file by two names"
+        assert (repository / "AGENTS.md").read_text() == "# Lamp\n"
 
     def test_it_is_taken_out_alone_or_with_everything(self, memory: Memory, repository: Path) -> None:
-        memory("setup", "claude-code", "--yes", "--repo", cwd=repository)
+        memory("setup", "claude-code", "codex", "--yes", "--repo", cwd=repository)
         assert memory("uninstall", "--yes", "--repo", cwd=repository).code == 0
-        assert (repository / "AGENTS.md").read_text() == "# Lamp\n"
+        assert sorted(each.name for each in repository.iterdir()) == [".git", "AGENTS.md"]
         assert (memory.home / ".claude/settings.json").exists()
-        memory("setup", "claude-code", "--yes", "--repo", cwd=repository)
+        memory("setup", "claude-code", "codex", "--yes", "--repo", cwd=repository)
         assert memory("uninstall", "--yes").code == 0
         assert (repository / "AGENTS.md").read_text() == "# Lamp\n"
         assert not (memory.home / ".claude").exists()

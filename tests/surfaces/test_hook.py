@@ -36,7 +36,7 @@ def test_a_turns_end_is_captured_with_nothing_that_anybody_wrote(root: Path, hom
     (entry,) = inbox_of(root)
     assert entry.harness is Harness.CLAUDE_CODE
     assert entry.retrieval == SessionFile("claude-code-session", ID, f"/home/ada/.claude/projects/lamp/{ID}.jsonl")
-    assert entry.context == Context(cwd="/nowhere/lamp", event="Stop")
+    assert entry.context == Context(cwd="/nowhere/lamp", repo="path:/nowhere/lamp", event="Stop")
     assert before_ms <= entry.at_ms <= time.time_ns() // 1_000_000
     assert "WROTE" not in next((root / "inbox").iterdir()).read_text()
     assert problems_of(home) == []

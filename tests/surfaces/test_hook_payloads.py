@@ -103,7 +103,7 @@ def test_no_id_reaches_a_shell_or_a_path(sign: str, root: Path, home: Path, tmp_
 
 
 @pytest.mark.parametrize("where", ["home", "below the home", "temporary", "a repository"])
-def test_a_session_in_the_home_or_in_a_temporary_directory_is_of_no_repository(
+def test_a_session_is_of_its_repository_or_directory_and_of_none_in_the_home(
     where: str, root: Path, home: Path
 ) -> None:
     git = home / ("lamp/.git" if where == "a repository" else ".git")  # dotfiles, perhaps
@@ -111,10 +111,11 @@ def test_a_session_in_the_home_or_in_a_temporary_directory_is_of_no_repository(
     (git / "HEAD").write_text("ref: refs/heads/main\n")
     (git / "config").write_text('[remote "origin"]\n\turl = git@github.com:ada/repo.git\n')
     (home / "notes").mkdir()
-    cwd = {"home": home, "below the home": home / "notes", "temporary": Path("/tmp"), "a repository": home / "lamp"}
+    cwd = {"home": home, "below the home": home / "notes", "temporary": Path("/var/tmp"), "a repository": home / "lamp"}
     call(payload(cwd=str(cwd[where])))
     (entry,) = inbox_of(root)
-    assert entry.context.repo == ("github.com/ada/repo" if where == "a repository" else None)
+    repo = {"home": None, "a repository": "github.com/ada/repo"}.get(where, f"path:{cwd[where]}")
+    assert entry.context.repo == repo
 
 
 @pytest.mark.shared

@@ -13,8 +13,9 @@ from agent_memory.adapters.harness import history_sources
 from agent_memory.adapters.harness.seen_sessions_files import SeenSessionsFiles
 from agent_memory.adapters.harness.session_finders import session_finders, watched_finders
 from agent_memory.adapters.surroundings.own_calls import is_marked
-from agent_memory.adapters.surroundings.past_places import past_repo
 from agent_memory.adapters.surroundings.project_directories import MAX_DIRECTORIES, project_directories
+from agent_memory.adapters.surroundings.repository import read_repository
+from agent_memory.adapters.surroundings.root import home_of
 from agent_memory.domain.backfill import Backfill
 from agent_memory.domain.history import History
 from agent_memory.domain.transcripts.windows import cut_windows
@@ -60,7 +61,7 @@ def backfill_io(
             calls_for=asking[0],
             asked=asking[1],
             seen=None if watching else SeenSessionsFiles(memory.root, __version__),
-            repo_of=lambda directory: past_repo(directory, memory.environ),
+            repo_of=lambda directory: read_repository(directory, memory.environ, home_of(memory.environ)).repo,
             is_private=is_marked,
             tombstones=memory.tombstones,
             progress=progress,

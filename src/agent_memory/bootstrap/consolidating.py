@@ -40,7 +40,7 @@ def consolidate(
         asked = retried.bind(lambda _: _asked_again(memory) if upgrade and not dry_run else Success(None))
         return (
             asked.bind(lambda _: memory.agent())
-            .bind(lambda agent: consolidate_io(memory, agent, progress))
+            .bind(lambda agent: consolidate_io(memory, agent, progress, dry_run=dry_run))
             .bind(lambda io: consolidate_with(io, _new_run(memory, limit, dry_run)))
         )
 
@@ -65,13 +65,15 @@ def _new_run(memory: Memory, limit: int | None, dry_run: bool) -> Run:
     return Run(memory.new_run_id(now_ms), now_ms, limit, dry_run)
 
 
-def consolidate_io(memory: Memory, agent: Agent, progress: Callable[[str], None]) -> Result[ConsolidateIo, Error]:
+def consolidate_io(
+    memory: Memory, agent: Agent, progress: Callable[[str], None], *, dry_run: bool = False
+) -> Result[ConsolidateIo, Error]:
     """All that a consolidation acts on."""
     return load_prompt_template("consolidate").map(
         lambda template: ConsolidateIo(
             inbox=memory.inbox,
             histories=history_sources(memory.surroundings()),
-            places=memory.places,
+            places=memory.places if dry_run else memory.arriving,
             store=memory.store,
             agent=agent,
             marks=memory.marks,

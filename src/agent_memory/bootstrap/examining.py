@@ -58,6 +58,7 @@ def _examiner(memory: Memory, progress: Callable[[str], None], *, anew: bool) ->
         memory.spend,
         memory.log,
         dry_publish=lambda: publish(memory, None, dry_run=True, lately=True),  # the notes were listed a moment ago
+        scopes=memory.scopes.list,
         warnings=memory.effective.warnings,
         shelf_looks=memory.store.looks,
         names_secret=not memory.caller.is_agent,

@@ -8,6 +8,7 @@ from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.io_errors import store_io
 from agent_memory.adapters.disk.paths import lies_there
+from agent_memory.adapters.git.committed import may_be_committed
 from agent_memory.adapters.setup.detection import memory_program
 from agent_memory.adapters.setup.installation import Installation
 from agent_memory.adapters.setup.settings_files import SettingsFiles
@@ -55,7 +56,7 @@ def _setup_planning(memory: Memory, ground: Ground) -> SetupPlanning:
     path = config_path(home)
 
     def section_of(path: str, in_repository: bool) -> Result[str, Error]:
-        (target,) = chosen_targets((path,), home, memory.places)
+        (target,) = chosen_targets((path,), home, memory.places, lambda path: may_be_committed(path, memory.environ))
         return memory.publisher.render(evolve(target, in_repository=in_repository)).map(lambda section: section.text)
 
     return SetupPlanning(

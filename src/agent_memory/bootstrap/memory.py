@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from agent_memory.adapters.forgetting.forgetting_look import Found
     from agent_memory.adapters.setup.installation import Installation
     from agent_memory.adapters.surroundings.config_files import Effective
+    from agent_memory.adapters.surroundings.places_files import PlacesFiles
     from agent_memory.domain.backfill import Backfill
     from agent_memory.domain.checkup.examination import Examination, Treatment
     from agent_memory.domain.checkup.secret_search import SecretSearch
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from agent_memory.pipelines.upgrading import Upgrades
     from agent_memory.pipelines.watch import Watching
     from agent_memory.publishing import KeepSections, Publisher
+    from agent_memory.scope_keeping import ScopeKeeping
     from agent_memory.service import MemoryService
     from agent_memory.state_keeping import StateKeeping
     from agent_memory.tag_keeping import TagKeeping
@@ -99,6 +101,24 @@ class Memory(Parts):
         from agent_memory.bootstrap import tagging
 
         return tagging.tag_keeping(self)
+
+    def scope_here(self) -> str:
+        """The scope key of the working directory; notes that it had under an earlier key follow (`ScopeKeeping.arrive`)."""
+        return self.arriving.scope_of(self.cwd)
+
+    @property
+    def arriving(self) -> PlacesFiles:
+        """`places` for whoever comes to work there."""
+        from agent_memory.bootstrap import scoping
+
+        return scoping.arriving(self)
+
+    @property
+    def scopes(self) -> ScopeKeeping:
+        """For the places that notes belong to."""
+        from agent_memory.bootstrap import scoping
+
+        return scoping.scope_keeping(self)
 
     def called_by(self, caller: Caller) -> Memory:
         """The same store on behalf of somebody else, for a process that serves several."""

@@ -103,10 +103,6 @@ class Parts:
 
         return PlacesFiles(self.environ)
 
-    def scope_here(self) -> str:
-        """The scope key of the working directory."""
-        return self.places.scope_of(self.cwd)
-
     @cached_property
     def inbox(self) -> InboxFiles:
         from agent_memory.adapters.inbox.inbox_files import InboxFiles

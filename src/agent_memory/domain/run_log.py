@@ -9,7 +9,7 @@ from typing import Literal
 from agent_memory.domain.change import Applied
 from agent_memory.values import frozen
 
-Machine = Literal["consolidate", "defrag", "undo"]
+Machine = Literal["consolidate", "defrag", "undo", "scope"]
 
 
 @frozen

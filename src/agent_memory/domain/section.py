@@ -43,8 +43,6 @@ class SectionFacts:
     bodies: Mapping[str, StoredEntry]
     """What is hot or warm, whole, by id."""
     target: Target
-    root: str
-    """The storage root, as an agent is told it."""
     budget: SectionBudget = SectionBudget()
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, get_args
 
 from returns.result import Failure, Result, Success
 
@@ -26,7 +26,7 @@ from agent_memory.wording import describe
 
 VERSION = 1
 MAX_ITEMS = 100_000
-_MACHINES: Mapping[str, Machine] = {"consolidate": "consolidate", "defrag": "defrag", "undo": "undo"}
+_MACHINES: Mapping[str, Machine] = {each: each for each in get_args(Machine)}
 RESULTS = ("completed", "paused", "failed")
 _NOTHING_MORE: Mapping[str, object] = {}
 

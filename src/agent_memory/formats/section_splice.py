@@ -18,7 +18,7 @@ from agent_memory.domain.transcripts.own_marks import SECTION_END, SECTION_START
 from agent_memory.values import frozen
 
 SECTION_HEADING = "## Memory of earlier sessions"
-"""The first line after the start marker of every section that we write."""
+"""How the first line after the start marker of every section that we write begins."""
 
 _START, _END = SECTION_START.encode(), SECTION_END.encode()
 _HEADING = SECTION_HEADING.encode()
@@ -196,7 +196,7 @@ def _one_section(markers: list[tuple[bytes, _Span]]) -> Result[_Span | None, str
 def _unless_swallowed(lines: list[_Line]) -> Result[_Span | None, str]:
     """No section, unless a fence holds one of ours: then a stray fence above it has swallowed it."""
     for line, following in pairwise(lines):
-        if line.fenced and line.text.strip() == _START and following.text.strip() == _HEADING:
+        if line.fenced and line.text.strip() == _START and following.text.strip().startswith(_HEADING):
             return Failure("its managed section stands inside a code block")
     return Success(None)
 

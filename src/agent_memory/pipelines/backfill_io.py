@@ -32,7 +32,7 @@ class BackfillIo:
     calls_for: Callable[[History], int]
     """How often the agent command is asked about a history."""
     repo_of: Callable[[str], str | None]
-    """The scope key of the repository that a directory is or was in; None where there is none."""
+    """The scope key of a directory; None where that is `global`."""
     is_private: Callable[[str], bool]
     """Whether a directory is one in which agent commands of ours run (P23)."""
     tombstones: Tombstones | None = None

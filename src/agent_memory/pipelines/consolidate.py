@@ -168,8 +168,9 @@ def _with_history(io: ConsolidateIo, run: Run, work: Work, fetched: Fetched) -> 
         work = evolve(work, next_mark=fetched.next_mark)
         return settle(io, run, work, "unchanged" if work.mark else "skipped", "it holds no new turns")
     entry = work.pending.entry
-    scope = io.places.scope_of(entry.context.cwd or history.cwd)
-    if scope == GLOBAL_SCOPE and entry.context.repo:
+    cwd = entry.context.cwd or history.cwd
+    scope = io.places.scope_of(cwd)
+    if scope in (GLOBAL_SCOPE, f"path:{cwd}") and entry.context.repo:  # the directory may be gone
         scope = redact_path(entry.context.repo)
     in_hand = evolve(
         work,

@@ -26,7 +26,6 @@ from agent_memory.domain.inbox_entry import (
     session_id_of,
 )
 from agent_memory.domain.note_draft import Caller
-from agent_memory.domain.queueing.scope import GLOBAL_SCOPE
 from agent_memory.domain.redaction import redact
 from agent_memory.domain.results import sealed
 from agent_memory.domain.text.plain_text import clean_text
@@ -143,8 +142,7 @@ def _context(captor: Captor) -> Context:
     if captor.cwd is None:
         return Context()
     found = read_repository(captor.cwd, captor.environ, home_of(captor.environ))
-    repo = None if found.scope == GLOBAL_SCOPE else found.scope
-    return Context(cwd=captor.cwd, repo=repo, branch=found.branch, commit=found.commit)
+    return Context(cwd=captor.cwd, repo=found.repo, branch=found.branch, commit=found.commit)
 
 
 def _text_of(path: str) -> Result[str, Error]:

@@ -15,7 +15,6 @@ from agent_memory.adapters.surroundings.own_calls import is_marked, is_own_call
 from agent_memory.adapters.surroundings.repository import read_repository
 from agent_memory.adapters.surroundings.root import home_of
 from agent_memory.domain.queueing.plain_name import is_plain_name
-from agent_memory.domain.queueing.scope import GLOBAL_SCOPE
 from agent_memory.domain.queueing.session_event import SessionEvent, session_event
 from agent_memory.surfaces.hook_call import (
     HookProblem,
@@ -104,7 +103,7 @@ def entry_text(event: SessionEvent, timestamp: str, environ: "Mapping[str, str]"
     context: dict[str, str | None] = {"cwd": event.cwd}
     if event.cwd is not None:
         repository = read_repository(event.cwd, environ, home)
-        context["repo"] = None if repository.scope == GLOBAL_SCOPE else repository.scope
+        context["repo"] = repository.repo
         context["branch"] = _without_secrets(repository.branch)
         context["commit"] = repository.commit
     context |= {"event": event.event, "reason": event.reason, "harnessVersion": event.harness_version}

@@ -8,6 +8,7 @@ from agent_memory.adapters.index.look_ahead import look_ahead
 from agent_memory.adapters.injecting.delivery_files import DeliveryLog
 from agent_memory.adapters.injecting.later_capture import was_captured_since
 from agent_memory.adapters.injecting.shelf_files import Looks, Shelf, keep_shelf, looks_of, read_shelf
+from agent_memory.adapters.surroundings.known_places import KnownPlaces
 from agent_memory.adapters.surroundings.repository import may_be_in_work_tree, read_repository, work_tree_above
 from agent_memory.adapters.surroundings.root import config_path, local_state_directory
 from agent_memory.domain.injecting.already_shown import read_files, shown_whole
@@ -46,7 +47,8 @@ class HookInjection:
         self.home = home
         self.root = root
         self.directory = moment.cwd or current_directory()
-        self.scope = read_repository(self.directory, environ, home).scope
+        self.repository = read_repository(self.directory, environ, home)
+        self.scope = self.repository.scope
         self.now_ms = time.time_ns() // 1_000_000
         self.trouble = ""
         """What went wrong beside what can be said, as a sentence for the log."""
@@ -92,6 +94,8 @@ class HookInjection:
     # -- at the start of a session ------------------------------------------------------------------------------------
 
     def _ready(self) -> "tuple[tuple[Passage, ...], Profile | None, int]":
+        if self.home is not None and not KnownPlaces(self.home, self.root).has(self.repository):
+            self._memory().scope_here()  # the notes of a place that was renamed come with it
         looked_at_ns = time.time_ns()
         try:
             looks = self._looks()

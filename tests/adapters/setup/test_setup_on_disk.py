@@ -233,7 +233,7 @@ def test_a_backup_that_is_gone_is_an_error_and_nothing_is_touched(here: Here) ->
     ],
 )
 def test_a_section_goes_with_what_came_with_it(backup: bytes | None, now: str, after: bytes | None) -> None:
-    assert without_section(now.encode(), backup) == Success(after)
+    assert without_section("/lamp/AGENTS.md", now.encode(), backup) == Success(after)
 
 
 class TestSettingsFiles:

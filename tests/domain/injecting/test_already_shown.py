@@ -45,7 +45,6 @@ def section(*notes: StoredEntry, hot: int) -> str:
         {id: each.listed for id, each in by_id.items()},
         by_id,
         Target("/x"),
-        "/root",
         SectionBudget(),
     )
     return render_section(facts).text

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from shlex import quote
 from typing import TypeVar
 
 from returns.result import Failure, Result, Success
@@ -50,6 +51,7 @@ from agent_memory.domain.instants import HOUR_MS, ms_of
 from agent_memory.domain.redaction import redact
 from agent_memory.domain.results import sealed
 from agent_memory.domain.run_log import LoggedRun
+from agent_memory.domain.scope_use import ScopeUse
 from agent_memory.domain.secret_entries import without_secret
 from agent_memory.domain.section import Published
 from agent_memory.domain.tagging.tag_vocabulary import TagVocabulary
@@ -83,6 +85,8 @@ class Examiner:
     spend: SpendLedger
     runs: RunLog
     dry_publish: Callable[[], Result[Published, Error]]
+    scopes: Callable[[], Result[tuple[ScopeUse, ...], Error]] = lambda: Success(())
+    """The places that notes belong to."""
     warnings: tuple[str, ...] = ()
     """Of the configuration."""
     shelf_looks: ShelfLooks | None = None
@@ -114,6 +118,7 @@ class Examiner:
         symptoms += examine_vocabulary(vocabulary)
         symptoms += self._notes(notes.mtimes_ms(), vocabulary.value_or(TagVocabulary())).symptoms(shown, archive, tiers)
         symptoms += examine_tiers(tiers, live.entries)
+        symptoms += self._of(self.scopes(), _gone_places, of.UNREADABLE_STORE)
         symptoms += self._of(self.dry_publish(), examine_targets, of.UNREADABLE_STORE)
         symptoms += self._inbox_and_runs(walked)
         symptoms += self._git(live)
@@ -220,6 +225,15 @@ class Examiner:
 def _unfinished_write(has_journal: bool) -> Iterator[Symptom]:
     if has_journal:
         yield of.UNFINISHED_WRITE.found(JOURNAL, "A change of several files was cut short, and could not be undone yet")
+
+
+def _gone_places(uses: Iterable[ScopeUse]) -> Iterator[Symptom]:
+    for each in uses:
+        if each.is_gone:
+            verb, new = ("merge", quote(each.now)) if each.now else ("rename", "NEW")
+            count = f"{each.notes} note{'' if each.notes == 1 else 's'}"
+            act = f"`memory scope {verb} {quote(each.scope)} {new}` gives them to where it is now"
+            yield of.GONE_PLACE.found(each.scope, f"This place is gone, and no session is told its {count}; {act}")
 
 
 def _printable(symptom: Symptom) -> Symptom:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
+from functools import cache, partial
 from pathlib import Path
 
 from returns.result import Failure, Result, Success
@@ -18,14 +19,12 @@ from agent_memory.adapters.inbox.inbox_texts import entry_in, printable, retired
 from agent_memory.adapters.inbox.known_directories import directories_in
 from agent_memory.adapters.inbox.known_sessions import known_sessions
 from agent_memory.adapters.inbox.queue_troubles import QueueTroubles, troubles_of
-from agent_memory.adapters.surroundings.repository import read_repository
-from agent_memory.adapters.surroundings.root import home_of
+from agent_memory.adapters.surroundings.known_places import known_places, repo_now
 from agent_memory.domain.inbox_entry import InboxEntry
 from agent_memory.domain.instants import iso_of
 from agent_memory.domain.queue import KnownSessions, Loaded, Outcome, Pending, Quarantined, Trouble
 from agent_memory.domain.queueing.fold import fold_queue, queue_key, session_key
 from agent_memory.domain.queueing.redacted_entry import as_captured
-from agent_memory.domain.queueing.scope import GLOBAL_SCOPE
 from agent_memory.domain.results import sealed
 from agent_memory.errors import Error, InboxEntryInvalid, StoreIo
 from agent_memory.formats.inbox_json import parse_inbox_entry, render_inbox_entry
@@ -124,8 +123,8 @@ class InboxFiles:
         quarantine = Quarantine(str(self.root), INBOX, FAILED, now_ms)
         unreadable: list[Quarantined] = []
         queue = fold_queue(self._entries(names, quarantine, unreadable), troubles, limit, now_ms)
-        scope_of = _remembering(self._scope_of)
-        pending = tuple(_completed(one, scope_of) for one in queue.pending)
+        repo_of = cache(partial(repo_now, environ=self.environ, known=known_places(self.environ, str(self.root))))
+        pending = tuple(_completed(one, repo_of) for one in queue.pending)
         waiting = queue.waiting + len(unreadable)
         return Loaded(pending, tuple(quarantine.taken), waiting, tuple(unreadable), queue.reason)
 
@@ -161,9 +160,6 @@ class InboxFiles:
             case Failure(error):
                 return Failure(error)
 
-    def _scope_of(self, cwd: str) -> str:
-        return read_repository(cwd, self.environ, home_of(self.environ)).scope
-
 
 def is_entry_name(name: str) -> bool:
     """Whether a file counts as an entry: `….json`, not hidden, not the reason beside a malformed one."""
@@ -181,25 +177,12 @@ def _stamp(directory: str, name: str) -> str:
         return ""
 
 
-def _completed(pending: Pending, scope_of: Callable[[str], str]) -> Pending:
+def _completed(pending: Pending, repo_of: Callable[[str, str | None], str | None]) -> Pending:
     context = pending.entry.context
-    if context.cwd is None or context.repo is not None:
+    if context.cwd is None:
         return pending
-    scope = scope_of(context.cwd)
-    if scope == GLOBAL_SCOPE:
-        return pending
-    return evolve(pending, entry=evolve(pending.entry, context=evolve(context, repo=scope)))
-
-
-def _remembering(scope_of: Callable[[str], str]) -> Callable[[str], str]:
-    known: dict[str, str] = {}
-
-    def remembered(cwd: str) -> str:
-        if cwd not in known:
-            known[cwd] = scope_of(cwd)
-        return known[cwd]
-
-    return remembered
+    repo = repo_of(context.cwd, context.repo)
+    return evolve(pending, entry=evolve(pending.entry, context=evolve(context, repo=repo)))
 
 
 def _as_error(error: StoreIo) -> Error:

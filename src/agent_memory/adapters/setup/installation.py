@@ -13,12 +13,12 @@ from agent_memory.adapters.setup.detection import detected
 from agent_memory.adapters.setup.plan_execution import PlanExecution
 from agent_memory.adapters.setup.playing import Playing
 from agent_memory.adapters.setup.removal_planning import RemovalPlanning
-from agent_memory.adapters.setup.repository_file import repository_notes
+from agent_memory.adapters.setup.repository_file import repository_targets, tracking_note
 from agent_memory.adapters.setup.setup_planning import SetupPlanning
 from agent_memory.adapters.surroundings.config_files import load_config
 from agent_memory.adapters.surroundings.root import ROOT_VARIABLE
 from agent_memory.domain.installing.plans import FileOutcome, InstallPlan, Played, Wish
-from agent_memory.domain.installing.receipt import Receipt, repository_target
+from agent_memory.domain.installing.receipt import Receipt
 from agent_memory.errors import Error
 from agent_memory.values import evolve, frozen
 
@@ -49,8 +49,8 @@ class Installation:
         def told(plan: InstallPlan) -> InstallPlan:
             if wish.repository is None:
                 return plan
-            path = repository_target(wish.repository)
-            notes = repository_notes(wish.repository, path, self.environ, wish.harnesses)
+            paths = repository_targets(wish.repository, wish.harnesses)
+            notes = (tracking_note(wish.repository, path, self.environ) for path in paths)
             return evolve(plan, notes=(*notes, *plan.notes))
 
         return self.planning.plan(wish).map(told)

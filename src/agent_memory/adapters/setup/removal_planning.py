@@ -12,7 +12,8 @@ from agent_memory.domain.installing.plans import InstallPlan, PlannedFile, Plann
 from agent_memory.domain.installing.receipt import FileRecord, Receipt, SectionRecord, sha256_of
 from agent_memory.domain.results import sealed
 from agent_memory.errors import Error, MarkersAmbiguous, SettingsRefused
-from agent_memory.formats.section_splice import restore_section, section_in, splice_section
+from agent_memory.formats.rule_heads import with_section
+from agent_memory.formats.section_splice import restore_section, section_in
 from agent_memory.formats.settings_revision import without_placed
 from agent_memory.values import evolve, frozen
 
@@ -88,7 +89,7 @@ def _without_section(
     if left:
         kept = evolve(record, harnesses=left)
         return PlannedSection(settings, FileEdit(record.path, data, data), kept, backup)
-    match sealed(without_section(data, backup)):
+    match sealed(without_section(record.path, data, backup)):
         case Failure(problem):
             return Refused(record.path, MarkersAmbiguous(record.path, problem))
         case Success(after):
@@ -102,7 +103,7 @@ def _concerned(receipt: Receipt, harnesses: frozenset[str]) -> tuple[SectionReco
     return (*sections, *files)
 
 
-def without_section(data: bytes | None, backup: bytes | None) -> Result[bytes | None, str]:
+def without_section(path: str, data: bytes | None, backup: bytes | None) -> Result[bytes | None, str]:
     """The file with the section that it had in its backup, or without any: then without the file too, where there was none
     and nobody has written anything else into it."""
     if data is None:
@@ -111,7 +112,7 @@ def without_section(data: bytes | None, backup: bytes | None) -> Result[bytes | 
     def restored(before: str | None, now: str | None) -> Result[bytes | None, str]:
         if now is None or now == before:
             return Success(data)
-        separator = splice_section(backup or b"", _ANY_SECTION).map(lambda spliced: spliced.separator).value_or("")
+        separator = with_section(path, backup, _ANY_SECTION).map(lambda spliced: spliced.separator).value_or("")
         change = SectionChange("", before, now, separator if before is None else "", created=backup is None)
         return restore_section(data, change).map(lambda left: left if left.strip() or backup is not None else None)
 

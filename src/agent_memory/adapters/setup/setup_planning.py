@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 from returns.result import Failure, Result, Success
 
+from agent_memory.adapters.setup.repository_file import repository_targets
 from agent_memory.adapters.setup.settings_files import SettingsFiles
 from agent_memory.adapters.setup.setup_state import SetupState
 from agent_memory.adapters.targets.chosen_targets import told_path
@@ -28,14 +29,13 @@ from agent_memory.domain.installing.receipt import (
     Receipt,
     SectionRecord,
     repository_name,
-    repository_target,
     sha256_of,
 )
 from agent_memory.domain.installing.wanted import Element, HarnessSetup, Member, Part, Switch, Syntax
 from agent_memory.domain.results import sealed
 from agent_memory.errors import Error, MarkersAmbiguous, SettingsRefused
 from agent_memory.formats import entry_values
-from agent_memory.formats.section_splice import splice_section
+from agent_memory.formats.rule_heads import with_section
 from agent_memory.formats.settings_revision import Revision, with_placed
 from agent_memory.formats.settings_text import parse_settings, text_of
 from agent_memory.values import frozen
@@ -171,7 +171,8 @@ class SetupPlanning:
             if Part.SECTION in wish.parts and setup.target is not None:
                 targets[setup.target] = (*targets.get(setup.target, ()), name)
         if wish.repository is not None:
-            targets[repository_target(wish.repository)] = (repository_name(wish.repository),)
+            for path in repository_targets(wish.repository, wish.harnesses):
+                targets[path] = (repository_name(wish.repository),)
         planned: list[PlannedSection | Refused] = []
         for path, harnesses in targets.items():
             match sealed(self._section(path, harnesses, receipt.section(path))):
@@ -192,7 +193,7 @@ class SetupPlanning:
         rendered = self.section_of(path, settings.file.in_repository)
         if isinstance(rendered, Failure):
             return rendered
-        spliced = splice_section(data or b"", rendered.unwrap())
+        spliced = with_section(path, data, rendered.unwrap())
         if isinstance(spliced, Failure):
             return Success(Refused(path, MarkersAmbiguous(path, spliced.failure())))
         edit = FileEdit(path, data, spliced.unwrap().data)

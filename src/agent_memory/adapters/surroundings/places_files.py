@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
-from agent_memory.adapters.surroundings.repository import read_repository
+from agent_memory.adapters.surroundings.repository import Repository, read_repository
 from agent_memory.adapters.surroundings.root import home_of
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE
 from agent_memory.values import frozen
@@ -16,19 +16,22 @@ _USUAL = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ01234567
 
 @frozen
 class PlacesFiles:
-    """`Places` over the `.git` files around a directory."""
+    """`Places` over the `.git` files around a directory. `arrive` is told of each place that is looked at."""
 
     environ: Mapping[str, str]
+    arrive: Callable[[Repository], None] = lambda _: None
 
     def scope_of(self, cwd: str | None) -> str:
         """See the port."""
         if cwd is None:
             return GLOBAL_SCOPE
-        # It stands in notes, and so in git: a directory's name may hold a secret like any other text.
-        return _redacted(read_repository(cwd, self.environ, home_of(self.environ)).scope)
+        repository = read_repository(cwd, self.environ, home_of(self.environ))
+        self.arrive(repository)
+        return redacted_scope(repository.scope)
 
 
-def _redacted(scope: str) -> str:
+def redacted_scope(scope: str) -> str:
+    """It stands in notes, and so in git: a directory's name may hold a secret like any other text."""
     if is_too_plain(scope):
         return scope
     from agent_memory.domain.redacted_path import redact_path  # loading all its rules takes longer than a search

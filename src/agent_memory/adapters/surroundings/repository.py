@@ -9,8 +9,15 @@ import os
 import stat
 
 from agent_memory.adapters.disk.durable import close_quietly
+from agent_memory.adapters.surroundings.root import home_of
 from agent_memory.domain.queueing.inbox_rules import commit_problem, ref_problem
-from agent_memory.domain.queueing.scope import GLOBAL_SCOPE, scope_key
+from agent_memory.domain.queueing.scope import (
+    GLOBAL_SCOPE,
+    chosen_remote,
+    is_within,
+    path_scope,
+    remote_scope_key,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,52 +25,92 @@ if TYPE_CHECKING:
 
 MAX_FILE_BYTES = 1 << 20
 MAX_PACKED_REFS_BYTES = 1 << 25
-TEMPORARY_DIRECTORIES = ("/tmp", "/var/tmp", "/dev/shm", "/var/folders")
+_MOST_CLONES = 5
+"""Of a clone of a clone of a clone on this disk: more are a circle."""
 _HEX_DIGITS = 64
 _INSTEAD = ("url", "insteadof")
 
 
 class Repository:
-    """A working directory's scope key, and the branch and commit that are checked out; None where there is none."""
+    """A working directory's scope key, and the branch and commit that are checked out; None where there is none.
 
-    __slots__ = ("branch", "commit", "scope")
+    `top` is the work tree, or the directory itself; `common` the directory that all work trees of the repository share.
+    """
 
-    def __init__(self, scope: str = GLOBAL_SCOPE, branch: str | None = None, commit: str | None = None) -> None:
+    __slots__ = ("branch", "commit", "common", "scope", "top")
+
+    def __init__(
+        self,
+        scope: str = GLOBAL_SCOPE,
+        branch: str | None = None,
+        commit: str | None = None,
+        top: str = "",
+        common: str | None = None,
+    ) -> None:
         self.scope = scope
         self.branch = branch
         self.commit = commit
+        self.top = top
+        self.common = common
+
+    @property
+    def repo(self) -> str | None:
+        """What a capture says of it."""
+        return None if self.scope == GLOBAL_SCOPE else self.scope
 
 
 def read_repository(directory: str, environ: "Mapping[str, str]", home: str | None) -> Repository:
-    """The repository that `directory` is in; scope `global` and nothing else where it is in none."""
+    """The repository that `directory` is in. Where it is in none, or that cannot be told, the directory is a place of its own;
+    the home and what is above it are everywhere. A repository there (dotfiles, etckeeper) makes one of nothing."""
     try:
         real = os.path.realpath(directory)
+        real_home = None if home is None else os.path.realpath(home)
+    except (OSError, ValueError):  # ValueError: a NUL in a path
+        return Repository()
+    if real_home is not None and is_within(real_home, real):
+        return Repository()
+    try:
         found = git_directory_above(real)
-        if found is None:
-            return Repository()
+        if found is None or (real_home is not None and is_within(real_home, found[0])):
+            return Repository(path_scope(real), top=real)
         top_level, git_directory = found
         common = _common_directory(git_directory)
         branch, commit = _checked_out(git_directory, common)
         return Repository(
-            scope_key(
-                top_level,
-                common,
-                _remotes(common, environ, home),
-                None if home is None else os.path.realpath(home),
-                temporary_directories(environ),
-            ),
+            scope_at(common, environ, home),
             branch if ref_problem(branch) is None else None,
             commit if commit_problem(commit) is None else None,
+            top_level,
+            common,
         )
-    except (OSError, ValueError):  # ValueError: a NUL in a path
-        return Repository()
+    except (OSError, ValueError):
+        return Repository(path_scope(real), top=real)
 
 
-def temporary_directories(environ: "Mapping[str, str]") -> tuple[str, ...]:
-    """Real paths of the directories below which nothing is a project of its own."""
-    own = environ.get("TMPDIR", "")
-    named = (*TEMPORARY_DIRECTORIES, own) if own.startswith("/") else TEMPORARY_DIRECTORIES
-    return tuple(os.path.realpath(path) for path in named)
+def scope_at(common: str, environ: "Mapping[str, str]", home: str | None, depth: int = _MOST_CLONES) -> str:
+    """The key of the repository whose common directory this is. A clone of one on this disk has the key of that one."""
+    url = chosen_remote(_remotes(common, environ, home))
+    key = remote_scope_key(url)
+    if key is not None:
+        return key
+    path = os.path.expanduser(url.removeprefix("file://"))
+    if depth and path.startswith("/"):
+        for candidate in (f"{path}/.git", path, f"{path}.git"):
+            if os.path.isdir(candidate) and _has_head(candidate):
+                cloned = _common_directory(os.path.realpath(candidate))
+                return scope_at(cloned, environ, home, depth - 1)
+    return path_scope(common)
+
+
+def scope_there(path: str, environ: "Mapping[str, str]") -> str | None:
+    """The key of what lies at a path, a common directory or any other; empty for nothing, None where that cannot be told."""
+    home = home_of(environ)
+    try:
+        if not _is_there(path):
+            return ""
+        return scope_at(path, environ, home) if _has_head(path) else read_repository(path, environ, home).scope
+    except (OSError, ValueError):
+        return None
 
 
 def work_tree_above(directory: str) -> str | None:
@@ -109,8 +156,13 @@ def _git_directory_at(candidate: str, directory: str) -> str | None:
 
 
 def _has_head(git_directory: str) -> bool:
+    return _is_there(f"{git_directory}/HEAD")
+
+
+def _is_there(path: str) -> bool:
+    """Raises OSError where that cannot be told."""
     try:
-        os.stat(f"{git_directory}/HEAD")
+        os.stat(path)
     except (FileNotFoundError, NotADirectoryError):
         return False
     return True

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from agent_memory.domain.section import Target
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE
@@ -31,16 +31,20 @@ def expanded(path: str, home: str | None, directory: str | None = None) -> str:
     return os.path.normpath(f"{directory}/{path}") if directory and not os.path.isabs(path) else path
 
 
-def chosen_targets(paths: Iterable[str], home: str | None, places: Places) -> tuple[Target, ...]:
-    """A target for each path, each once: it shows what is global and, inside a repository, what is that repository's."""
-    return tuple(Target(path, scopes_of(path, home, places)) for path in dict.fromkeys(paths))
+def chosen_targets(
+    paths: Iterable[str], home: str | None, places: Places, is_committed: Callable[[str], bool]
+) -> tuple[Target, ...]:
+    """A target for each path, each once: it shows what is global and what belongs to its place; a file that its repository may
+    commit, only the latter."""
+    return tuple(Target(path, scopes_of(path, home, places, is_committed)) for path in dict.fromkeys(paths))
 
 
-def scopes_of(path: str, home: str | None, places: Places) -> frozenset[str]:
+def scopes_of(path: str, home: str | None, places: Places, is_committed: Callable[[str], bool]) -> frozenset[str]:
     """The scopes that a target shows. A directory that is a link into a repository is not that repository's."""
     if home is not None and (path in {f"{home}/{each}" for each in READ_EVERYWHERE} or _is_behind_a_link(path, home)):
         return frozenset({GLOBAL_SCOPE})
-    return frozenset({GLOBAL_SCOPE, places.scope_of(os.path.dirname(path))})
+    scope = places.scope_of(os.path.dirname(path))
+    return frozenset({scope} if is_committed(path) else {scope, GLOBAL_SCOPE})
 
 
 def told_path(path: str, home: str | None) -> str:

@@ -10,7 +10,7 @@ from agent_memory.domain.checkup import catalogue as of
 from agent_memory.domain.checkup.notes import NoteFile
 from agent_memory.domain.checkup.symptom import Symptom
 from agent_memory.domain.entry import Listed
-from agent_memory.domain.text.file_name import MAX_NAME_BYTES, file_name_of
+from agent_memory.domain.text.file_name import MAX_NAME_BYTES, file_name_of, is_safe_name
 from agent_memory.domain.text.folded_name import folded_name, folded_names
 
 _SYNC_MARK = re.compile(
@@ -71,6 +71,8 @@ def examine_name(listed: Listed) -> Iterator[Symptom]:
     size = len(name.encode("utf-8", "surrogatepass"))
     if size > MAX_NAME_BYTES:
         yield of.NAME_TOO_LONG.found(listed.path, f"Its name has {size} bytes, {MAX_NAME_BYTES} are safe everywhere")
+    elif not is_safe_name(name):
+        yield of.NAME_UNSAFE.found(listed.path, "Its name holds what a shell or a link reads as something else")
     elif not listed.provisional_id and folded_name(name) != folded_name(derived):
         yield of.NAME_NOT_DERIVED.found(
             listed.path, "Its name does not follow its title and tags; the next change of either renames it"

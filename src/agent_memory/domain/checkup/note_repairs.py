@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from agent_memory.domain.checkup.notes import NoteFile
 from agent_memory.domain.entry import Listed, Meta
-from agent_memory.domain.text.file_name import MAX_NAME_BYTES, file_name_of
+from agent_memory.domain.text.file_name import MAX_NAME_BYTES, file_name_of, is_safe_name
 from agent_memory.domain.text.folded_name import folded_name
 from agent_memory.domain.text.ids import mint_id
 from agent_memory.domain.text.tags import normal_tag
@@ -114,7 +114,7 @@ def _rewritten(note: NoteFile, taken: _Taken) -> Repair | None:
     if any(normal_tag(tag) != tag for tag in note.written_tags):
         words.append(f"has the tags {' '.join(meta.tags) or '(none)'} now")
     name = note.name
-    if listed.provisional_id or taken.clashes(name) or len(name.encode()) > MAX_NAME_BYTES:
+    if listed.provisional_id or taken.clashes(name) or len(name.encode()) > MAX_NAME_BYTES or not is_safe_name(name):
         name = taken.renamed(name, file_name_of(meta))
         if name != note.name:
             words.append(f"is called topics/{name} now")

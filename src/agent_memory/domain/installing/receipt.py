@@ -77,10 +77,5 @@ def sha256_of(data: bytes) -> str:
 
 
 def repository_name(top: str) -> str:
-    """What stands in a harness's place for the file of the repository whose work tree begins at `top`."""
+    """What stands in a harness's place for the files of the repository whose work tree begins at `top`."""
     return f"repository:{top}"
-
-
-def repository_target(top: str) -> str:
-    """That file: all harnesses read it, or can be told to."""
-    return f"{top}/AGENTS.md"

@@ -1,4 +1,4 @@
-"""The scope key: one name for a repository, the same in every clone and worktree and after a rename of its directory.
+"""The scope key: one name for a place of work, of a repository with a remote the same in every clone and worktree.
 
 Pure and free of imports, since capture uses it inside every turn of every agent.
 """
@@ -21,38 +21,22 @@ _ALIASED_HOSTS = ("github.com-", "gitlab.com-", "bitbucket.org-")
 """How entries of a person's SSH config begin that stand for these hosts with another key, as their documents advise."""
 
 
-def scope_key(
-    top_level: str,
-    common_directory: str,
-    remotes: "tuple[tuple[str, str], ...]",
-    home: str | None,
-    temporary_directories: tuple[str, ...],
-) -> str:
-    """The key of the repository whose work tree is `top_level`: `host/owner/repo`, `path:<dir>` or `global`.
-
-    All paths are real ones. `remotes` are (name, URL) in the order of the config. A repository at the home or above
-    it (dotfiles, etckeeper) holds everything a person does, so it is `global`; a repository below a temporary
-    directory has a key only by its remote, since its path will mean something else tomorrow.
-    """
-    if home is not None and _is_within(home, top_level):
-        return GLOBAL_SCOPE
-    remote_key = remote_scope_key(_chosen_remote(remotes))
-    if remote_key is not None:
-        return remote_key
-    if any(_is_within(top_level, directory) for directory in temporary_directories):
-        return GLOBAL_SCOPE
-    path_key = f"path:{common_directory}"
-    return path_key if len(path_key) <= MAX_KEY_CHARS and path_key.isprintable() else GLOBAL_SCOPE
+def path_scope(path: str) -> str:
+    """The key of a place that is known by its path alone; `global` where that could stand in no note."""
+    key = f"path:{path}"
+    return key if len(key) <= MAX_KEY_CHARS and key.isprintable() else GLOBAL_SCOPE
 
 
-def _chosen_remote(remotes: "tuple[tuple[str, str], ...]") -> str:
+def chosen_remote(remotes: "tuple[tuple[str, str], ...]") -> str:
+    """The URL of `origin`, else of the only remote, else nothing. `remotes` are (name, URL) in the order of the config."""
     urls = dict(reversed(remotes))  # of a remote with several URLs, the first is where git fetches from
     if "origin" in urls:
         return urls["origin"]
     return next(iter(urls.values())) if len(urls) == 1 else ""
 
 
-def _is_within(path: str, directory: str) -> bool:
+def is_within(path: str, directory: str) -> bool:
+    """Whether a path is a directory or below it."""
     return path == directory or path.startswith(directory.rstrip("/") + "/")
 
 

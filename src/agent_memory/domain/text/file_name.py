@@ -21,18 +21,17 @@ _SEPARATOR = " --"
 _NAME_ID = late_pattern(rf"(?:^| )({ID_PATTERN})\.md\Z")
 _NAME_TITLE = late_pattern(rf"(.*?)(?: -- .*|(?:^| ){ID_PATTERN}|)\.md", re.DOTALL)
 
-# Path separators of macOS and Linux, and what breaks links to the file in markdown, Obsidian and shared folders.
-_READABLE = (
-    (late_pattern(r"\s*:\s+"), " - "),
-    (late_pattern(r"[/\\:|]+"), "-"),
-    (late_pattern(r'"'), "'"),
-    (late_pattern(r"[*?<>\[\]^\x00]"), " "),
+_SEPARATORS = ((late_pattern(r"\s*:\s+"), " - "), (late_pattern(r"[/\\:|]+"), "-"))
+_NOT_OURS = (
     (late_pattern(r"id__+"), "id_"),  # only the entry's own id may be found in its name
     (late_pattern(r"(?<= )--(?= )"), "-"),
 )
 
 
-_PLAIN_TITLE = late_pattern(r"[A-Za-z0-9]+(?:[ .'-][A-Za-z0-9]+)*")
+_SAFE_MARKS = " -_.,+=@"
+_UNSAFE_ASCII = late_pattern(r"[^A-Za-z0-9 ._,+=@-]")
+
+_PLAIN_TITLE = late_pattern(r"[A-Za-z0-9]+(?:[ .-][A-Za-z0-9]+)*")
 """A title that stands in the name as it is, unless it is too long."""
 
 
@@ -40,14 +39,25 @@ def file_name_of(meta: Meta) -> str:
     """The entry's file name: NFC, at most 200 bytes of UTF-8 also once a Mac has decomposed it (NFD), cut on a grapheme,
     never in the id.
 
-    Holds the title, the tags in their order as far as they fit, and the id. Two entries whose ids differ casefolded never
+    Holds nothing that a shell reads; the title, the tags in their order as far as they fit, and the id. Two entries whose ids differ casefolded never
     have the same name under NFC and casefold.
     """
     ending = f" {meta.id}{NOTE_ENDING}"
     room = MAX_NAME_BYTES - len(ending) - len(_SEPARATOR)
-    tags = normal_tags(meta.tags)
+    tags = tuple("".join(filter(_is_safe, tag)) for tag in normal_tags(meta.tags))
     title = _title_part(meta.title, MAX_TITLE_BYTES if tags else room)
     return title + _SEPARATOR + _tags_part(tags, room - _decomposed_bytes(title)) + ending
+
+
+def is_safe_name(name: str) -> bool:
+    """Whether it holds nothing that a shell, a glob or markdown reads: letters, digits, space and `-_.,+=@` alone."""
+    return (name.isascii() and not _UNSAFE_ASCII.search(name)) or all(map(_is_safe, name))
+
+
+def _is_safe(character: str) -> bool:
+    kind = unicodedata.category(character)
+    is_letter = kind[0] in "LMN" and kind != "Me" and not "\ufe00" <= character <= "\ufe0f"
+    return is_letter or character in _SAFE_MARKS
 
 
 def is_note_name(name: str) -> bool:
@@ -71,7 +81,10 @@ def _title_part(title: str, max_bytes: int) -> str:
     if len(title) <= max_bytes and _PLAIN_TITLE.fullmatch(title):
         return title
     words = " ".join(clean_text(title).text.split())
-    for pattern, readable in _READABLE:
+    for pattern, readable in _SEPARATORS:
+        words = pattern.sub(readable, words)
+    words = " ".join("".join(filter(_is_safe, words)).split())
+    for pattern, readable in _NOT_OURS:
         words = pattern.sub(readable, words)
     return _trimmed(_cut_for_any_form(_trimmed(words), max_bytes)) or UNTITLED
 

@@ -34,7 +34,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.epilog = (
         "Only what stands between the two markers of the section changes; a file without them gets the section at its "
         "end. Hot notes stand there whole, warm ones as a line, the rest as a count. A file inside a repository shows "
-        "what is global and what is that repository's, and nothing private. Exit code: 70 when a file was refused."
+        "that repository's notes and nothing private, and what is global only where git ignores it. Exit code: 70 when a file was refused."
     )
 
 

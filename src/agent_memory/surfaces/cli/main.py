@@ -87,6 +87,7 @@ COMMANDS: Mapping[str, Listed] = {
     "state": _in_cli("state", "small values by key that programs overwrite"),
     "links": _in_cli("links", "what a note links to, and what links to it", "memory links id__a1b2c3"),
     "tags": _in_cli("tags", "the tags in use, those accepted, and those that look alike", "memory tags --json"),
+    "scope": _in_cli("scope", "the places that notes belong to, and which are gone", "memory scope list"),
     "why": _in_cli("why", "where a note comes from, what changed it, why it is in its tier", "memory why id__a1b2c3"),
     "generate-agents-md": _in_cli(
         "generate_agents_md",

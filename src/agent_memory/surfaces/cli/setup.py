@@ -41,7 +41,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--dry-run", action="store_true", help="print the diffs and write nothing")
     parser.add_argument("--yes", action="store_true", help="write without asking")
-    parser.add_argument("--repo", action="store_true", help="make AGENTS.md of the repository around you a target too")
+    parser.add_argument(
+        "--repo", action="store_true", help="also make a target of what the harnesses read in the repository around you"
+    )
     parser.add_argument("--mcp", action="store_true", help="also let the harness start `memory mcp`")
     for part, meaning in (
         (Part.HOOKS, "no hooks and no plugin: nothing is captured by itself"),

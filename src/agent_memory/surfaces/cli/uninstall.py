@@ -34,9 +34,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("harness", metavar="HARNESS", nargs="*", help="default: everything that setup has installed")
     parser.add_argument("--dry-run", action="store_true", help="print the diffs and change nothing")
     parser.add_argument("--yes", action="store_true", help="change without asking")
-    parser.add_argument("--repo", action="store_true", help="only the file of the repository around you")
+    parser.add_argument("--repo", action="store_true", help="only the files of the repository around you")
     parser.epilog = (
-        "Takes out exactly what `memory setup` has put in. A file that nobody has touched since is again what it was, byte "
+        "Takes out exactly what `memory setup` and `memory generate-agents-md --target` have put in. A file that nobody has touched since is again what it was, byte "
         "for byte; in another, what was edited by hand stays. Files and directories that setup made are removed. The "
         "memories themselves stay where they are. Exit code: 2 where there is no terminal to ask on, 10 or 70 when a file "
         "was refused."
