@@ -313,8 +313,7 @@ class TestAnotherPreset:
         self.sessions(memory)
         shutil.copy(projects(memory) / f"{ONE}.jsonl", projects(memory) / f"{OWN}.jsonl")
         assert memory("backfill", "--json").document["harnesses"] == {"claude-code": {"copy": 1, "new": 2}}
-        for name in memory.pending():
-            (memory.root / "inbox" / name).unlink()
+        assert memory("consolidate").code == 0
         marks = memory.root / "state" / "sessions"
         mark = json.loads((marks / f"claude-code_{OWN}.json").read_text())
         (marks / f"claude-code_{TWO}.json").write_text(
@@ -324,4 +323,4 @@ class TestAnotherPreset:
         assert [each["subject"] for each in lost] == [f"state/sessions/claude-code_{TWO}.json"]
         assert TWO in memory("doctor", "--fix").out
         found = memory("backfill", "--json").document["sessions"]
-        assert [(each["session"], each["is"]) for each in found if each["is"] == "new"] == [(ONE, "new"), (TWO, "new")]
+        assert {each["session"]: each["is"] for each in found} == {ONE: "done", OWN: "done", TWO: "new"}

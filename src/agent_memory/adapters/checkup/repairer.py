@@ -19,6 +19,7 @@ from agent_memory.adapters.disk.listed_names import names_inside
 from agent_memory.adapters.disk.paths import is_directory, is_there
 from agent_memory.adapters.git.git_locks import remove_stale_locks, stale_locks
 from agent_memory.adapters.records.health_files import unrecorded_writes
+from agent_memory.adapters.records.session_marks_files import SessionMarksFiles
 from agent_memory.adapters.store.entry_files import JOURNAL, TOPICS
 from agent_memory.adapters.surroundings.root import home_of, local_state_directory
 from agent_memory.domain.checkup.examination import Treatment
@@ -78,6 +79,7 @@ class Repairer:
             self._repair_notes(log)
             self._archive_expired(log)
             self._repair_pins(log)
+            self._forget_copies(log)
             self._repair_files(log)
             self._record(log)
             self._publish(log)
@@ -169,6 +171,14 @@ class Repairer:
                 case _:
                     return  # no tiers yet, or a list that cannot be read, which the examination tells
 
+    def _forget_copies(self, log: _Log) -> None:
+        marks = SessionMarksFiles(self.examiner.root)
+        for mark in self.examiner.false_copies():
+            removed = marks.remove(mark)
+            if log.tolerate(removed):
+                log.did.append(f"{mark.harness} {mark.session_id} is no copy: `memory backfill` reads it")
+                log.touched.append(removed.unwrap())
+
     def _repair_files(self, log: _Log) -> None:
         root, home = str(self.examiner.root), home_of(self.examiner.environ)
         beside = [] if home is None else [local_state_directory(home)]
@@ -189,7 +199,7 @@ class Repairer:
         subject = (
             f"doctor: {count} {'file' if count == 1 else 'files'} of notes repaired"
             if count
-            else "doctor: tiers repaired"
+            else "doctor: state repaired"
         )
         with self.locks.write() as held:
             log.tolerate(held.bind(lambda _: self.recorder.record(paths, subject, "\n".join(log.did))))
