@@ -17,7 +17,9 @@ from agent_memory.adapters.checkup.note_repairing import Repairing, is_repairabl
 from agent_memory.adapters.checkup.walked_files import walk
 from agent_memory.adapters.disk.listed_names import names_inside
 from agent_memory.adapters.disk.paths import is_directory, is_there
+from agent_memory.adapters.checkup.lost_heads import restore_head
 from agent_memory.adapters.git.git_locks import remove_stale_locks, stale_locks
+from agent_memory.adapters.git.git_process import GitProcess
 from agent_memory.adapters.records.health_files import unrecorded_writes
 from agent_memory.adapters.records.session_marks_files import SessionMarksFiles
 from agent_memory.adapters.store.entry_files import JOURNAL, TOPICS
@@ -33,6 +35,7 @@ from agent_memory.domain.section import Published
 from agent_memory.domain.text.file_name import id_in_name
 from agent_memory.domain.tiers import TierList
 from agent_memory.errors import Error
+from agent_memory.formats.note import HEADLESS
 from agent_memory.ports import Locks, Recorder
 from agent_memory.values import define, field, frozen
 from agent_memory.wording import describe
@@ -76,6 +79,7 @@ class Repairer:
             self._free_git(log)
             log.tolerate(self.finish_runs())
             self._adopt(log)
+            self._restore_heads(log)
             self._repair_notes(log)
             self._archive_expired(log)
             self._repair_pins(log)
@@ -121,6 +125,16 @@ class Repairer:
             log.did.append(
                 f"{count} {'file' if count == 1 else 'files'} changed by hand {'is' if count == 1 else 'are'} recorded"
             )
+
+    def _restore_heads(self, log: _Log) -> None:
+        git = GitProcess(self.examiner.root, self.examiner.environ)
+        unreadable = self.examiner.store.list().map(lambda live: live.unreadable).value_or(())
+        for path in (each.path for each in unreadable if HEADLESS in each.problems):
+            with self.locks.write() as held:
+                restored = held.bind(lambda _, path=path: restore_head(git, path))
+            if log.tolerate(restored) and restored.unwrap():
+                log.did.append(f"{path} has the frontmatter again that git knows")
+                log.touched.append(path)
 
     def _repair_notes(self, log: _Log) -> None:
         lists = self.examiner.store.list().bind(

@@ -7,6 +7,7 @@ from agent_memory.domain.checkup.symptom import Ailment, Area, Severity
 _PROBLEM, _NOTE = Severity.PROBLEM, Severity.NOTE
 
 UNREADABLE_NOTE = Ailment("unreadable-note", Area.NOTES, _PROBLEM)
+HEADLESS_NOTE = Ailment("headless-note", Area.NOTES, _PROBLEM, "takes the frontmatter that git knows")
 UNREADABLE_ARCHIVED = Ailment("unreadable-archived", Area.NOTES, _PROBLEM)
 MISSING_ID = Ailment("missing-id", Area.NOTES, _PROBLEM, "writes an id into it")
 DUPLICATE_ID = Ailment(
