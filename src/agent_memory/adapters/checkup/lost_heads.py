@@ -21,9 +21,9 @@ def restore_head(git: GitProcess, path: str) -> Result[bool, Error]:
     match sealed(read_image(str(git.root), path)):
         case Failure(error):
             return Failure(error)
-        case Success(None):
-            return Success(False)
         case Success(image):
+            if image is None:
+                return Success(False)
             block = _last_block(git, path)
             data = b"" if block is None else _with_head(block, image.data.decode("utf-8", "replace")).encode()
             if not data or isinstance(understand(path, data, image.mtime_ns), Failure):

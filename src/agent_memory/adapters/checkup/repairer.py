@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from functools import partial
 from itertools import chain
 
 from returns.result import Failure, Result, Success
@@ -131,7 +132,7 @@ class Repairer:
         unreadable = self.examiner.store.list().map(lambda live: live.unreadable).value_or(())
         for path in (each.path for each in unreadable if HEADLESS in each.problems):
             with self.locks.write() as held:
-                restored = held.bind(lambda _, path=path: restore_head(git, path))
+                restored = held.bind(partial(_with_lock, git, path))
             if log.tolerate(restored) and restored.unwrap():
                 log.did.append(f"{path} has the frontmatter again that git knows")
                 log.touched.append(path)
@@ -224,6 +225,10 @@ class Repairer:
                 log.failed.append(describe(error))
             case Success(published):
                 log.did += [f"{each.path} is up to date now" for each in published.targets if each.outcome == "written"]
+
+
+def _with_lock(git: GitProcess, path: str, _held: object) -> Result[bool, Error]:
+    return restore_head(git, path)
 
 
 def _ids_of(live: Listing, archive: Listing) -> frozenset[str]:
