@@ -13,12 +13,12 @@ from agent_memory.adapters.checkup.examiner import Examiner
 from agent_memory.adapters.checkup.expired_notes import archive_expired
 from agent_memory.adapters.checkup.file_repairs import FileRepairs
 from agent_memory.adapters.checkup.git_state import git_directory
+from agent_memory.adapters.checkup.lost_heads import restore_head
 from agent_memory.adapters.checkup.note_files import read_copies, read_notes
 from agent_memory.adapters.checkup.note_repairing import Repairing, is_repairable
 from agent_memory.adapters.checkup.walked_files import walk
 from agent_memory.adapters.disk.listed_names import names_inside
 from agent_memory.adapters.disk.paths import is_directory, is_there
-from agent_memory.adapters.checkup.lost_heads import restore_head
 from agent_memory.adapters.git.git_locks import remove_stale_locks, stale_locks
 from agent_memory.adapters.git.git_process import GitProcess
 from agent_memory.adapters.records.health_files import unrecorded_writes

@@ -11,8 +11,8 @@ from agent_memory.domain.findings import Finding, FindingKind
 from agent_memory.domain.packed_entries import column_of
 from agent_memory.domain.planning.run_limits import max_changes
 from agent_memory.domain.row_answers import row_answers
-from agent_memory.domain.tiering.tier_columns import tier_columns
 from agent_memory.domain.tidying.tier_choice import is_lasting_word
+from agent_memory.domain.tiering.tier_columns import tier_columns
 from agent_memory.domain.vocabulary import Sensitivity
 
 
