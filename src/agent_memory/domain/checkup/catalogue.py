@@ -41,7 +41,6 @@ ORPHAN = Ailment("orphan", Area.NOTES, _NOTE)
 
 UNRESOLVED_LINK = Ailment("unresolved-link", Area.LINKS, _PROBLEM)
 ARCHIVED_LINK = Ailment("archived-link", Area.LINKS, _NOTE)
-ONE_WAY_LINK = Ailment("one-way-link", Area.LINKS, _NOTE)
 UNKNOWN_SUPERSEDED = Ailment("unknown-superseded", Area.LINKS, _NOTE)
 ALIAS_CLASH = Ailment("alias-clash", Area.LINKS, _PROBLEM)
 
