@@ -19,6 +19,7 @@ from agent_memory.domain.similarity.same_subject import Subject
 from agent_memory.domain.text.derive import derive_description, derive_title
 from agent_memory.domain.text.ids import is_id, mint_id
 from agent_memory.domain.text.links import append_see_also, find_links, without_see_also
+from agent_memory.domain.text.tags import tags_in
 from agent_memory.domain.tiering.standing import without
 from agent_memory.domain.tiers import TierList
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Sensitivity, Status
@@ -133,7 +134,7 @@ class Remembering:
             title=subject.title,
             description=subject.description,
             kind=draft.kind,
-            tags=stored_tags(draft.tags),
+            tags=stored_tags((*draft.tags, *tags_in(subject.body))),
             status=Status.CAPTURED,
             origin=self.caller.origin,
             scope=draft.scope,

@@ -79,6 +79,12 @@ class TestRemember:
             assert memory("remember", text).out.startswith("Already stored as id__")
         assert len(memory.log()) == 2
 
+    def test_words_with_a_hash_are_tags(self, memory: Memory) -> None:
+        text = "The #deploy (#CI) of #12 is #fff at http://x.org/#part, `#include` and C# apart. #área"
+        memory.remembered(text, "--tags", "first")
+        assert memory.notes()[0]["tags"] == ["topic__first", "topic__deploy", "topic__ci", "topic__área"]
+        assert memory.notes()[0]["body"] == text
+
     def test_another_value_of_one_thing_is_named_and_may_take_the_place_of_the_first(self, memory: Memory) -> None:
         first = memory.remembered("The api listens on port 8081.")
         other = memory("remember", "The api listens on port 9999.")
