@@ -324,3 +324,13 @@ class TestAnotherPreset:
         assert TWO in memory("doctor", "--fix").out
         found = memory("backfill", "--json").document["sessions"]
         assert {each["session"]: each["is"] for each in found} == {ONE: "done", OWN: "done", TWO: "new"}
+
+
+def test_what_came_today_from_an_old_session_is_not_stale(memory: Memory) -> None:
+    two_sessions(memory)
+    for words in (("backfill",), ("consolidate",)):
+        assert memory(*words).code == 0
+    agent = answering(memory, {"actions": []})
+    assert memory("defrag").code == 0
+    (prompt,) = (path.read_text() for path in agent.glob("prompt-*.txt"))
+    assert "stale from" not in prompt
