@@ -80,7 +80,7 @@ def sensible_actions() -> list[dict[str, Any]]:
     ]
 
 
-def sensible(hot: Sequence[str] = (WRONG, DEPLOYS), warm: Sequence[str] = (MINOR[0], MINOR[1])) -> dict[str, Any]:
+def sensible(hot: Sequence[str] = (DEPLOYS,), warm: Sequence[str] = (WRONG, MINOR[0], MINOR[1])) -> dict[str, Any]:
     """The whole answer of an agent that knows what it does."""
     return {"actions": sensible_actions(), "tiers": {"hot": [*map(id_of, hot)], "warm": [*map(id_of, warm)]}}
 

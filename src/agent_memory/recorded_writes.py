@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import reduce
 from typing import TypeVar
 
 from returns.result import Failure, Result, Success
 
-from agent_memory.domain.change import Change, Create, Receipt, Replace, Restore
+from agent_memory.domain.change import Change, Create, Receipt, Replace, Restore, Together
 from agent_memory.domain.entry import Listings, Meta
 from agent_memory.domain.note_draft import Caller
 from agent_memory.domain.results import sealed
 from agent_memory.domain.section import Published
 from agent_memory.domain.tiering.eligibility import best_tier
-from agent_memory.domain.tiering.standing import with_hot, with_warm
+from agent_memory.domain.tiering.standing import with_hot, with_warm, without
 from agent_memory.domain.tiering.vouched import is_vouched_for
 from agent_memory.domain.tiers import Tier, TierList
 from agent_memory.errors import EntryChanged, Error, StoreIo
@@ -41,14 +42,19 @@ class RecordedWrites:
     publish: Callable[[], Result[Published, Error]]
 
     def apply(
-        self, change: Change, id: str, subject: str, tiers: TierList | None = None, listed: Listings | None = None
+        self,
+        change: Change | Together,
+        id: str,
+        subject: str,
+        tiers: TierList | None = None,
+        listed: Listings | None = None,
     ) -> Result[Receipt, Error]:
-        """Carry out one change and record it under one write lock, so that no other process takes the write for a
+        """Carry out one change, or several as one, and record it under one write lock, so that no other process takes the write for a
         person's; what a person did to the same file before is recorded as theirs first. `listed`: see the port."""
 
-        def applied(before: str | None) -> Result[Receipt, Error]:
-            if before is not None:
-                self._tolerate(self.recorder.adopt_hand_edits((before,)))
+        def applied(before: tuple[str, ...]) -> Result[Receipt, Error]:
+            if before:
+                self._tolerate(self.recorder.adopt_hand_edits(before))
             return self.store.apply([change], tiers=tiers, listed=listed).bind(recorded)
 
         def recorded(receipt: Receipt) -> Result[Receipt, Error]:
@@ -58,15 +64,17 @@ class RecordedWrites:
             return Success(receipt)
 
         with self.locks.write() as held:
-            return held.bind(lambda _: applied(self._present_path(change)))
+            return held.bind(lambda _: applied(self._present_paths(change)))
 
-    def _present_path(self, change: Change) -> str | None:
-        """The file that a change touches, when it exists."""
-        if isinstance(change, Create):
-            return None
-        id = change.entry.meta.id if isinstance(change, Replace) else change.id
-        found = self.store.read(id, archived=isinstance(change, Restore))
-        return found.unwrap().listed.path if isinstance(found, Success) else None
+    def _present_paths(self, change: Change | Together) -> tuple[str, ...]:
+        """The files that are there of those that a change touches."""
+        paths: list[str] = []
+        for each in change.changes if isinstance(change, Together) else (change,):
+            if not isinstance(each, Create):
+                id = each.entry.meta.id if isinstance(each, Replace) else each.id
+                found = self.store.read(id, archived=isinstance(each, Restore))
+                paths += [found.unwrap().listed.path] if isinstance(found, Success) else []
+        return tuple(paths)
 
     def _tolerate(self, recorded: Result[object, Error]) -> None:
         """Git is history, not durability (P4): its trouble is told, and fails nothing."""
@@ -90,13 +98,18 @@ class RecordedWrites:
                 changed = change(tiers)
                 return Success(None if changed == tiers else changed)
 
-    def telling(self, meta: Meta) -> TierList | None:
+    def telling(self, meta: Meta, replaced: Sequence[str] = ()) -> TierList | None:
         """The tier list with a note that came, or came back, so that the files with a managed section tell the next session of
-        it; None where it stays. The note is worth more than its place: trouble with the list is told, and fails nothing."""
-        if best_tier(meta) is Tier.COLD:
-            return None
-        put = with_hot if is_vouched_for(meta) else with_warm
-        match sealed(self.retiering(lambda tiers: put(tiers, meta.id))):
+        it, and without those that it takes the place of; None where it stays. The note is worth more than its place: trouble
+        with the list is told, and fails nothing."""
+
+        def told(tiers: TierList) -> TierList:
+            left = reduce(without, replaced, tiers)
+            if best_tier(meta) is Tier.COLD:
+                return left
+            return with_hot(left, meta.id) if is_vouched_for(meta) else with_warm(left, meta.id)
+
+        match sealed(self.retiering(told)):
             case Failure(error):
                 self.warn(describe(error))
                 return None

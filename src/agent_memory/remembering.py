@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from returns.result import Failure, Result
 
-from agent_memory.domain.change import Create
+from agent_memory.domain.change import Create, Retire, Together
 from agent_memory.domain.editing import edited_title
 from agent_memory.domain.entry import Listed, Listings, MemoryEntry, Meta, Source, StoredEntry
 from agent_memory.domain.note_draft import Caller, NoteDraft
@@ -18,12 +18,13 @@ from agent_memory.domain.similarity.same_subject import Subject
 from agent_memory.domain.text.derive import derive_description, derive_title
 from agent_memory.domain.text.ids import is_id, mint_id
 from agent_memory.domain.text.links import append_see_also, find_links, without_see_also
+from agent_memory.domain.text.tags import tags_in
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Sensitivity, Status
-from agent_memory.errors import EntryInvalid, Error
+from agent_memory.errors import EntryInvalid, EntryNotFound, EntryProtected, Error
 from agent_memory.known_notes import KnownNotes
 from agent_memory.ports import Clock, Locks, Store
 from agent_memory.recorded_writes import RecordedWrites
-from agent_memory.values import frozen
+from agent_memory.values import evolve, frozen
 
 
 @frozen
@@ -32,6 +33,8 @@ class Remembered:
 
     stored: StoredEntry
     similar: tuple[Listed, ...] = ()
+    contradicted: tuple[Listed, ...] = ()
+    """Those of the similar ones that give another value for the same thing."""
     existing: bool = False
     unresolved: tuple[str, ...] = ()
     """Ids that its text links to and no note bears (P15): they are told, since only the writer knows what was meant."""
@@ -60,7 +63,15 @@ class Remembering:
 
     def _stored(self, draft: NoteDraft, subject: Subject, known: Sequence[StoredEntry]) -> Result[Remembered, Error]:
         def stored(listed: Listings) -> Result[Remembered, Error]:
-            similar = tuple(each for each in known if each.meta.id in listed.live.found.by_id)
+            old = tuple(listed.live.found.by_id.get(id) for id in dict.fromkeys(draft.supersedes))
+            refused = _why_not(draft.supersedes, old, self.caller)
+            if refused is not None:
+                return Failure(refused)
+            replaced = [each for each in old if each is not None]
+            gone = {each.meta.id for each in replaced}
+            similar = tuple(
+                each for each in known if each.meta.id in listed.live.found.by_id and each.meta.id not in gone
+            )
             # An agent that guesses what a secret note says is not to learn that it guessed right (P20).
             linked = append_see_also(subject.body, [each.meta.id for each in similar])
             # Somebody may have stored it just now, with the same links: what is similar was looked for before.
@@ -71,13 +82,27 @@ class Remembering:
                 return self.store.read(twin.meta.id).map(lambda entry: Remembered(entry, existing=True))
             taken = TakenIds(listed)
             meta = self._meta(draft, subject, taken)
+            if replaced:
+                ids = tuple(each.meta.id for each in replaced)
+                meta = evolve(meta, supersedes=ids, valid_from_ms=meta.created_at_ms)
             entry = MemoryEntry(meta, linked)
+            retired = (Retire(each.meta.id, each.content_hash, meta.created_at_ms) for each in replaced)
+            change = Together(meta.id, (Create(entry), *retired)) if replaced else Create(entry)
             targets = dict.fromkeys(link.target for link in find_links(linked) if is_id(link.target))
             unresolved = tuple(target for target in targets if target.casefold() not in taken)
             return (
-                self.writes.apply(Create(entry), meta.id, f"remember: {meta.title}", self.writes.telling(meta), listed)
+                self.writes.apply(
+                    change, meta.id, f"remember: {meta.title}", self.writes.telling(meta, sorted(gone)), listed
+                )
                 .bind(lambda _: self.store.read(meta.id))
-                .map(lambda new: Remembered(new, tuple(each.listed for each in similar), unresolved=unresolved))
+                .map(
+                    lambda new: Remembered(
+                        new,
+                        tuple(each.listed for each in similar),
+                        _contradicted(new, similar),
+                        unresolved=unresolved,
+                    )
+                )
             )
 
         with self.locks.write() as held:  # or two that remember the same at once both find it new
@@ -102,7 +127,7 @@ class Remembering:
             title=subject.title,
             description=subject.description,
             kind=draft.kind,
-            tags=stored_tags(draft.tags),
+            tags=stored_tags((*draft.tags, *tags_in(subject.body))),
             status=Status.CAPTURED,
             origin=self.caller.origin,
             scope=draft.scope,
@@ -113,6 +138,30 @@ class Remembering:
             updated_at_ms=now,
             sources=(source,),
         )
+
+
+def _why_not(ids: Sequence[str], found: Sequence[Listed | None], caller: Caller) -> Error | None:
+    for id, each in zip(dict.fromkeys(ids), found, strict=True):
+        if each is None:
+            return EntryNotFound(id)
+        if caller.is_agent and _is_secret(each):
+            return EntryNotFound(id)
+        if caller.is_agent and each.meta.pinned:
+            return EntryProtected(id, "superseding by an agent", "pinned")
+    return None
+
+
+def _contradicted(new: StoredEntry, similar: Sequence[StoredEntry]) -> tuple[Listed, ...]:
+    if not similar:
+        return ()
+    # A command that finds nothing similar needs none of it.
+    from agent_memory.domain.analysis.analysis_facts import AnalysisFacts
+    from agent_memory.domain.analysis.analyze import analyze
+    from agent_memory.domain.findings import FindingKind
+
+    analysis = analyze((new, *similar), AnalysisFacts(new.meta.updated_at_ms))
+    against = {id for each in analysis.of_kind(FindingKind.CONTRADICTION) if new.meta.id in each.ids for id in each.ids}
+    return tuple(each.listed for each in similar if each.meta.id in against)
 
 
 def _is_secret(listed: Listed) -> bool:

@@ -19,7 +19,7 @@ ONE, OTHER, THIRD = "1" * 64, "2" * 64, "3" * 64
 COMPARED = Compared(
     (
         Finding(FindingKind.NEAR_DUPLICATE, ("id__aaaaaa", "id__bbbbbb"), "93% of “Cartões” are in both", 0.93),
-        Finding(FindingKind.ONE_WAY_LINK, ("id__bbbbbb", "id__aaaaaa"), "it does not link back", 0.1),
+        Finding(FindingKind.OVERLAP, ("id__bbbbbb", "id__aaaaaa"), "much in common", 0.1),
     ),
     NO_OUTLINES.joined(
         {

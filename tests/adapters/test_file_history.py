@@ -56,6 +56,16 @@ def test_through_the_renames_of_the_file(tmp_path: Path, git: GitProcess) -> Non
     assert subjects(git, renamed) == ["renamed", "written"]
 
 
+def test_a_note_that_began_as_a_copy_of_another_has_its_own_commits_only(tmp_path: Path, git: GitProcess) -> None:
+    text = "".join(f"Line {number} of what both notes say.\n" for number in range(20))
+    written(tmp_path, "topics/other -- id__b2c3d4.md", text, "another note")
+    (tmp_path / "topics/other -- id__b2c3d4.md").unlink()
+    recorder = GitRecorder(tmp_path, StorageConfig(), {"PATH": os.environ["PATH"], "HOME": str(tmp_path)})
+    (tmp_path / NOTE).write_text(text + "One more.\n")
+    assert recorder.record([NOTE, "topics/other -- id__b2c3d4.md"], "split") == Success(None)
+    assert subjects(git, NOTE) == ["split"]
+
+
 def test_without_a_repository_there_are_none(git: GitProcess) -> None:
     assert revisions_of(git, NOTE, 9) == Success(())
 

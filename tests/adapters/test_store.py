@@ -299,8 +299,9 @@ class StoreContract:
         assert store.read(B) == Failure(EntryNotFound(B, archived=True))
 
     def test_a_note_written_by_hand_is_an_entry(self, store: Store, put: Callable[[str, str], None]) -> None:
-        put(f"topics/mine {A}.md", "# Deploys\n\nAlways from main.\n")
-        stored = store.read(A).unwrap()
+        put("topics/mine.md", "# Deploys\n\nAlways from main.\n")
+        (listed,) = store.list().unwrap().entries
+        stored = store.read(listed.meta.id).unwrap()
         assert (stored.meta.title, stored.meta.origin, stored.body) == (
             "Deploys",
             Origin.USER,

@@ -301,7 +301,7 @@ def test_an_update_changes_what_it_names_and_keeps_the_rest() -> None:
         evolve(
             old.meta,
             description="It listens on port 9090.",
-            updated_at_ms=NOON,
+            updated_at_ms=NOON - 1000,
             sources=(
                 Source(Harness.AMP, "T-1"),
                 Source(Harness.CLAUDE_CODE, "s-1", REPO, "/home/ana/web", "model-x", (3,)),

@@ -114,9 +114,9 @@ class TestReading:
         assert note.provisional_id
 
     def test_title_and_id_come_from_the_file_name_where_nothing_else_states_them(self) -> None:
-        note = parsed("", PATH)
+        note = parsed("---\n---\n", PATH)
         assert (note.meta.id, note.meta.title, note.provisional_id) == ("id__a1b2c3", "xstate guard patterns", False)
-        assert parsed("", "id__a1b2c3.md").meta.title == "untitled"
+        assert parsed("---\n---\n", "id__a1b2c3.md").meta.title == "untitled"
 
     def test_the_frontmatter_leads_over_the_file_name(self) -> None:
         assert parsed("---\ntitle: Other\n---\n", PATH).meta.title == "Other"

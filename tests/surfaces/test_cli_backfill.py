@@ -291,3 +291,46 @@ def test_what_an_agent_opened_itself_counts_once(memory: Memory) -> None:
         assert memory("consolidate").code == 0
     assert memory("list", "--json").document["entries"][-1]["used"] == 1
     assert [note["used"] for note in memory.notes() if note["id"] == id] == [1]
+
+
+class TestAnotherPreset:
+    def sessions(self, memory: Memory) -> None:
+        memory.remembered("Ruff runs first.")  # what was seen is kept in the store, as soon as there is one
+        for id, text in ((ONE, "Remember: deploys run from main only."), (TWO, "Remember: the api is on 9090.")):
+            conversation = Conversation(id, STARTED_MS)
+            conversation.user(text, id=f"{id}-1")
+            conversation.write(projects(memory))
+            os.utime(projects(memory) / f"{id}.jsonl", (STARTED_MS / 1000,) * 2)
+
+    def test_a_session_seen_under_another_one_is_no_copy_of_itself(self, memory: Memory) -> None:
+        self.sessions(memory)
+        assert memory("backfill", "--dry-run", "--json").document["wanted"] == 2
+        answering(memory, {"entries": []})
+        assert memory("backfill", "--json").document["harnesses"] == {"claude-code": {"new": 2}}
+        assert len(memory.pending()) == 2
+
+    def test_doctor_finds_what_was_taken_for_a_copy_and_is_none(self, memory: Memory) -> None:
+        self.sessions(memory)
+        shutil.copy(projects(memory) / f"{ONE}.jsonl", projects(memory) / f"{OWN}.jsonl")
+        assert memory("backfill", "--json").document["harnesses"] == {"claude-code": {"copy": 1, "new": 2}}
+        assert memory("consolidate").code == 0
+        marks = memory.root / "state" / "sessions"
+        mark = json.loads((marks / f"claude-code_{OWN}.json").read_text())
+        (marks / f"claude-code_{TWO}.json").write_text(
+            json.dumps({**mark, "sessionId": TWO, "lastRecordId": f"{TWO}-1"})
+        )
+        lost = [each for each in memory("doctor", "--json").document["symptoms"] if each["code"] == "no-copy"]
+        assert [each["subject"] for each in lost] == [f"state/sessions/claude-code_{TWO}.json"]
+        assert TWO in memory("doctor", "--fix").out
+        found = memory("backfill", "--json").document["sessions"]
+        assert {each["session"]: each["is"] for each in found} == {ONE: "done", OWN: "done", TWO: "new"}
+
+
+def test_what_came_today_from_an_old_session_is_not_stale(memory: Memory) -> None:
+    two_sessions(memory)
+    for words in (("backfill",), ("consolidate",)):
+        assert memory(*words).code == 0
+    agent = answering(memory, {"actions": []})
+    assert memory("defrag").code == 0
+    (prompt,) = (path.read_text() for path in agent.glob("prompt-*.txt"))
+    assert "stale from" not in prompt

@@ -12,6 +12,7 @@ from agent_memory.domain.inbox_entry import AmpThread, FileSnapshot, InlineNote,
 from agent_memory.domain.vocabulary import Harness, Kind
 from forked_program import run_program
 from hook_calls import inbox_of, payload
+from memory_process import Memory
 
 
 def memory(*words: str, data: bytes = b"", **environ: str) -> subprocess.CompletedProcess[str]:
@@ -119,3 +120,11 @@ def test_hook_among_other_flags_is_a_hook(root: Path) -> None:
     )
     assert (finished.returncode, finished.stdout, finished.stderr) == (0, b"", b"")
     assert len(inbox_of(root)) == 1
+
+
+def test_a_session_that_is_nowhere_is_not_waited_for(tmp_path: Path) -> None:
+    memory = Memory(tmp_path)
+    done = memory("capture", "--harness", "claude-code", "--session", "nope")
+    assert (done.code, done.out) == (30, "")
+    assert "nope" in done.err
+    assert memory.pending() == []

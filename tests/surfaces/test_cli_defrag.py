@@ -59,7 +59,7 @@ class TestSensibleAgent:
         assert "-Retries are limited to 3 by RETRY_LIMIT" in planned.out
         assert "+Retries are limited to 5 by RETRY_LIMIT" in planned.out
         assert f"to archive/About {OVER}" in planned.out
-        assert f"# cold to hot: {id_of(WRONG)}  About {WRONG}" in planned.out
+        assert f"# cold to warm: {id_of(WRONG)}  About {WRONG}" in planned.out
         assert planned.out.splitlines()[-1] == WORDS
         assert kept(memory) == before
         assert not (memory.root / ".git").exists()
@@ -86,7 +86,7 @@ class TestSensibleAgent:
         assert memory("read", id_of(TWO), "--archived", "--json").document["body"].strip() == BODIES[TWO]
         assert {id: note["tier"] for id, note in notes.items() if note["tier"] != "cold"} == {
             id_of(PINNED): "hot",
-            id_of(WRONG): "hot",
+            id_of(WRONG): "warm",
             merged: "hot",
             id_of(MINOR[0]): "warm",
             id_of(MINOR[1]): "warm",
@@ -97,7 +97,7 @@ class TestSensibleAgent:
         assert memory.log() == [f"agent-memory: defrag: {WORDS}", "root: hand edits: 20 files"]
         body = memory.git("log", "-1", "--format=%b").splitlines()
         assert f"archive {id_of(OVER)}: the migration is done" in body
-        assert f"{id_of(WRONG)}: cold to hot" in body
+        assert f"{id_of(WRONG)}: cold to warm" in body
         assert [each["words"] for each in document["actions"]] == body[:4]
 
     def test_it_writes_both_sections_and_leaves_the_rest_of_a_file_alone_p17(self, memory: Memory) -> None:
@@ -108,7 +108,7 @@ class TestSensibleAgent:
         assert codex.startswith(b"# My rules\r\n\r\nBe brief.\r\n\r\n<!-- agent-memory:start -->\r\n")
         assert codex.count(b"\n") == codex.count(b"\r\n")
         assert codex.replace(b"\r\n", b"\n").partition(b"brief.\n\n")[2] == claude
-        hot = [claude.index(f"### {title}".encode()) for title in ("Release tags", f"About {WRONG}", "How deploys run")]
+        hot = [claude.index(f"### {title}".encode()) for title in ("Release tags", "How deploys run")]
         assert hot == sorted(hot)
         assert BODIES[PINNED].encode() in claude
         assert f"- {id_of(MINOR[0])} — ".encode() in claude

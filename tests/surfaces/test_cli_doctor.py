@@ -268,3 +268,34 @@ def test_names_that_a_shell_reads_are_mended_and_read_until_then(memory: Memory)
     assert not old.exists()
     assert "name-unsafe" not in memory("doctor", "--json").out
     assert memory("list", "--query", "lamp", "--json").document["entries"][0]["id"] == id
+
+
+class TestLostFrontmatter:
+    @pytest.mark.parametrize("lost", [1, 5, None])
+    def test_a_note_that_lost_it_is_nobodys_until_git_gives_it_back(self, memory: Memory, lost: int | None) -> None:
+        id = memory.remembered("The door is behind the fridge.", "--scope", "github.com/o/r")
+        target = memory.home / "AGENTS.md"
+        memory.configure(agentsMd={"targets": [str(target)]})
+        (path,) = (memory.root / "topics").iterdir()
+        whole = path.read_text()
+        rest = whole.splitlines(keepends=True)[lost:] if lost else [whole.rpartition("---\n\n")[2]]
+        path.write_text("".join(rest) + "It creaks.\n")
+        assert memory.titles() == []
+        found = {each["code"]: each["subject"] for each in memory("doctor", "--json").document["symptoms"]}
+        assert found == {"headless-note": f"topics/{path.name}", "target-out-of-date": str(target)}
+        assert memory("pin", memory.remembered("Ruff runs first.")).code == 0  # commits what a person did by hand
+        assert memory("doctor", "--fix").code == 0
+        assert path.read_text().strip() == whole.strip() + "\nIt creaks."
+        (note,) = (each for each in memory.notes() if each["id"] == id)
+        assert note["scope"] == "github.com/o/r"
+        assert "fridge" not in target.read_text()
+
+    def test_without_a_name_of_ours_its_lines_tell(self, memory: Memory) -> None:
+        memory.remembered("The door is behind the fridge.", "--scope", "github.com/o/r")
+        (path,) = (memory.root / "topics").iterdir()
+        mine = path.with_name("door.md")
+        mine.write_text(path.read_text().removeprefix("---\n"))
+        path.unlink()
+        assert memory.titles() == []
+        mine.write_text("Port: 8080\n---\nThe api.\n")
+        assert memory.titles() == ["Port: 8080"]

@@ -79,6 +79,36 @@ class TestRemember:
             assert memory("remember", text).out.startswith("Already stored as id__")
         assert len(memory.log()) == 2
 
+    def test_words_with_a_hash_are_tags(self, memory: Memory) -> None:
+        text = "The #deploy (#CI) of #12 is #fff at http://x.org/#part, `#include` and C# apart. #área"
+        memory.remembered(text, "--tags", "first")
+        assert memory.notes()[0]["tags"] == ["topic__first", "topic__deploy", "topic__ci", "topic__área"]
+        assert memory.notes()[0]["body"] == text
+
+    def test_another_value_of_one_thing_is_named_and_may_take_the_place_of_the_first(self, memory: Memory) -> None:
+        first = memory.remembered("The api listens on port 8081.")
+        other = memory("remember", "The api listens on port 9999.")
+        assert f"says otherwise: {first}" in other.out
+        assert memory("doctor", "--json").document["symptoms"][0]["code"] == "contradiction"
+        second = memory.notes()[0]["id"]
+        done = memory("remember", "The api listens on port 7000.", "--supersedes", first, "--supersedes", second)
+        assert done.code == 0
+        assert "otherwise" not in done.out
+        (note,) = memory.notes()
+        assert note["supersedes"] == [first, second]
+        for id in (first, second):
+            assert memory("read", id, "--archived", "--json").document["validUntil"] == note["createdAt"]
+        assert memory("doctor").code == 0
+        refused = memory("remember", "The api listens on port 6000.", "--supersedes", "id__zzzzzz")
+        assert (refused.code, len(memory.notes())) == (20, 1)
+
+    def test_an_agent_takes_the_place_of_no_pinned_note_p19(self, memory: Memory) -> None:
+        first = memory.remembered("The api listens on port 8081.")
+        assert memory("pin", first).code == 0
+        inside = {"CLAUDE_CODE_CHILD_SESSION": "1"}
+        assert memory("remember", "It is port 9.", "--supersedes", first, environ=inside).code == 20
+        assert len(memory.notes()) == 1
+
     def test_a_secret_is_taken_out_before_it_is_anywhere_p20(self, memory: Memory) -> None:
         token = "ghp_" + "A1b2C3d4" * 4 + "E5f6"
         done = memory("remember", f"The token of the bot is {token} for now.", "--title", f"Bot {token}")
@@ -361,7 +391,7 @@ class TestJson:
         assert set(memory("archive", id, "--json").document) == ENTRY_KEYS
         assert set(memory("--json", "restore", id).document) == ENTRY_KEYS | {"body"}
         remembered = memory("remember", NOTE, "--json").document
-        assert set(remembered) == ENTRY_KEYS | {"body", "existing", "similar", "unresolved"}
+        assert set(remembered) == ENTRY_KEYS | {"body", "contradicted", "existing", "similar", "unresolved"}
         assert set(memory("consolidate", "--json").document) == {
             "run", "dryRun", "processed", "written", "updated", "archived", "waiting", "gaveUp", "quarantined",
             "paused", "warnings", "sessions",

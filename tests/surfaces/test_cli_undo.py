@@ -147,3 +147,22 @@ def home_like(memory: Memory, home: Path) -> Memory:
     """A copy of a home."""
     shutil.copytree(memory.home, home)
     return Memory(home)
+
+
+@pytest.mark.parametrize("words", [("edit", "Colours", "--title", "Hues"), ("forget", "Colours", "--yes")])
+def test_one_note_that_was_changed_since_does_not_keep_the_others_p8(memory: Memory, words: tuple[str, ...]) -> None:
+    for title, text in (("Colours", "Ann chooses them."), ("Backups", "Every night at two, to the vault.")):
+        memory.captured(title, text)
+    assert memory("consolidate").code == 0
+    act, title, *rest = words
+    id = next(note["id"] for note in memory.notes() if note["title"].startswith(title))
+    assert memory(act, id, *rest).code == 0
+    left = [note["id"] for note in memory.notes() if note["id"] == id]
+    for dry in (("--dry-run",), ()):
+        done = memory("undo", *dry)
+        assert done.code == 0, done
+        assert (f"({id}) stays as it is" in done.out + done.err) == bool(left)
+    titles = [note["title"] for note in memory.notes() if note["id"] != id]
+    assert sorted(titles) == ["Deploys", "Linters"]
+    assert [note["id"] for note in memory.notes() if note["id"] == id] == left
+    assert memory("doctor").code == 0

@@ -11,13 +11,16 @@ from agent_memory import __version__
 from agent_memory.adapters.analysis.compared_files import ComparedFiles
 from agent_memory.adapters.analysis.noticed_files import NoticedFiles
 from agent_memory.adapters.checkup.examiner import Examiner
+from agent_memory.adapters.checkup.false_copies import false_copies
 from agent_memory.adapters.checkup.kept_looks import KeptLooks, judges
 from agent_memory.adapters.checkup.repairer import Repairer
 from agent_memory.adapters.checkup.secret_searching import search_secrets as search_secrets_in
+from agent_memory.adapters.harness.session_finders import FINDERS
 from agent_memory.bootstrap.publishing import publish
 from agent_memory.bootstrap.unfinished import finish_runs
 from agent_memory.domain.checkup.examination import Examination, Treatment
 from agent_memory.domain.checkup.secret_search import SecretSearch
+from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import Error
 
 if TYPE_CHECKING:
@@ -59,6 +62,9 @@ def _examiner(memory: Memory, progress: Callable[[str], None], *, anew: bool) ->
         memory.log,
         dry_publish=lambda: publish(memory, None, dry_run=True, lately=True),  # the notes were listed a moment ago
         scopes=memory.scopes.list,
+        false_copies=lambda: false_copies(
+            memory.marks.all(), FINDERS[Harness.CLAUDE_CODE](memory.surroundings()).find(None)
+        ),
         warnings=memory.effective.warnings,
         shelf_looks=memory.store.looks,
         names_secret=not memory.caller.is_agent,

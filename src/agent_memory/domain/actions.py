@@ -48,6 +48,7 @@ class Rename:
 
     id: str
     title: str
+    drops: tuple[str, ...] = ()
 
 
 @frozen

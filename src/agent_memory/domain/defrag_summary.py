@@ -105,7 +105,7 @@ def words_of(planned: PlannedAction) -> str:
             return f"merge {', '.join(ids)} into {new} ({title})"
         case Split(id, _):
             return f"split {id} into {new}"
-        case Rename(id, title):
+        case Rename(id, title, _):
             return f"rename {id} to {title}"
         case Retag(id, tags):
             return f"retag {id}: {' '.join(tags)}"

@@ -27,7 +27,6 @@ class FindingKind(StrEnum):
     FRAGMENTED = "fragmented"
     """Several very short entries about one subject."""
     DANGLING_LINK = "dangling-link"
-    ONE_WAY_LINK = "one-way-link"
     ORPHAN = "orphan"
     """No link leads to it or away from it, it has no tag in common with any other, and nobody has read it."""
     STALE = "stale"

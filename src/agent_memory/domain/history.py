@@ -106,6 +106,10 @@ class TranscriptEnd:
     turns_seen: int
 
 
+COPY = "copy"
+"""The agent name in the mark of a session of which all that it was looked at for is in another session."""
+
+
 @frozen
 class SessionMark:
     """How far a session has been consolidated. One JSON file a session in `state/sessions/`."""

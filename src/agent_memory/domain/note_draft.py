@@ -61,6 +61,8 @@ class NoteDraft:
     agent: str | None = None
     """Which of the agents of a client writes, as it calls itself."""
     expiry: Expiry = Expiry(None)
+    supersedes: tuple[str, ...] = ()
+    """Ids of live entries that it takes the place of: they go to the archive, and were true until now."""
     here: str | None = None
     """The scope key of the place where it is said, which the note need not be about; None: its own scope."""
 

@@ -111,7 +111,8 @@ def _part(fields: Fields) -> SplitPart:
 
 
 def _rename(fields: Fields) -> Rename:
-    return Rename(fields.text("id", an_id), fields.text("title", some_text))
+    drops = fields.texts("drops", any_text, MAX_LIST_ITEMS)
+    return Rename(fields.text("id", an_id), fields.text("title", some_text), drops)
 
 
 def _retag(fields: Fields) -> Retag:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from returns.result import Failure, Result, Success
@@ -22,8 +23,13 @@ from agent_memory.formats.frontmatter import (
 )
 from agent_memory.formats.meta_fields import META_FIELDS, MetaField, read_fields, spelled_items, write_field
 from agent_memory.formats.yaml_scalars import Plain, well_formed
+from agent_memory.late_patterns import late_pattern
 from agent_memory.values import frozen
 
+HEADLESS = "its frontmatter is gone, or lost its first line `---`"
+"""Whose note it was, for whom and about what place, is not known then: it is no new note of a person."""
+_FRONT_LINES = late_pattern(r"(?:(?:\w+:|[ \t]|- )[^\n]*\n)+---[ \t]*(?:\n|\Z)")
+_OWN_KEY = late_pattern(r"^(?:id|status|origin|scope|sensitivity|createdAt|updatedAt):", re.MULTILINE)
 _ORDER = tuple(field.key for field in META_FIELDS)
 
 
@@ -58,7 +64,7 @@ def parse_note(text: str | bytes, path: str, mtime_ms: int) -> Result[ParsedNote
                 case Failure(problems):
                     return Failure(EntryUnreadable(path, problems))
                 case Success(values):
-                    return _note(values, parts.body, path, mtime_ms)
+                    return _note(values, parts.body, path, mtime_ms, has_block=parts.block is not None)
 
 
 def render_note(entry: MemoryEntry, previous: str | None = None) -> str:
@@ -86,17 +92,26 @@ def _decoded(text: str | bytes) -> Result[str, tuple[str, ...]]:
         return Failure((f"not UTF-8: byte 0x{text[error.start]:02x} at offset {error.start}",))
 
 
-def _note(values: dict[str, Plain], body: str, path: str, mtime_ms: int) -> Result[ParsedNote, EntryUnreadable]:
+def _note(
+    values: dict[str, Plain], body: str, path: str, mtime_ms: int, *, has_block: bool
+) -> Result[ParsedNote, EntryUnreadable]:
     stated, problems = read_fields(values)
     name = path.rpartition("/")[2]
     named_id = id_in_name(name)
     if named_id and stated.get("id", named_id) != named_id:
         problems += (f"id: '{stated['id']}' is not the {named_id} of the file name",)
+    if not has_block and (named_id or _has_front_lines(body)):
+        problems += (HEADLESS,)
     if problems:
         return Failure(EntryUnreadable(path, problems))
     meta = _meta(stated, body, name, mtime_ms)
     provisional = "id" not in stated and named_id is None
     return Success(ParsedNote(meta, body, provisional, has_conflict(body)))
+
+
+def _has_front_lines(body: str) -> bool:
+    lines = _FRONT_LINES.match(body)
+    return lines is not None and _OWN_KEY.search(lines[0]) is not None
 
 
 def _meta(stated: dict[str, Any], body: str, name: str, mtime_ms: int) -> Meta:

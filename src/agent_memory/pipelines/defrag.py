@@ -20,6 +20,7 @@ from agent_memory.domain.defrag_summary import brief_sentence_of, commit_words
 from agent_memory.domain.defragging.subjects import subject_of
 from agent_memory.domain.entry import Listing
 from agent_memory.domain.findings import Analysis
+from agent_memory.domain.instants import DAY_MS
 from agent_memory.domain.packed_entries import column_of
 from agent_memory.domain.planning.taken_ids import taken_ids
 from agent_memory.domain.recording.recorded_paths import is_ignored
@@ -36,6 +37,9 @@ from agent_memory.pipelines.defrag_planning import still_possible, with_tiers
 from agent_memory.pipelines.driver import Step, drive_and_report
 from agent_memory.values import evolve
 from agent_memory.wording import describe
+
+_LOOKED_BACK_RUNS = 1_500
+"""Four months of runs every two hours."""
 
 
 def defrag(io: DefragIo, run: DefragRun) -> Result[DefragRun, Error]:
@@ -153,10 +157,18 @@ def analyze_structure(io: DefragIo, run: DefragRun) -> Result[DefragRun, Error]:
         stale_days=io.stale_days,
         taken_ids=scan.taken_ids,
         left_alone=scan.left_alone,
+        hot_or_new=frozenset(scan.tiers.hot) | _came_lately(io),
     )
     analysis = analysed(io, scan.live.entries, facts, missed)
     analysis = _with_surplus(io, scan, analysis, facts.now_ms)
     return Success(evolve(run, analysis=analysis, warnings=(*run.warnings, *missed)))
+
+
+def _came_lately(io: DefragIo) -> frozenset[str]:
+    """What a run wrote since whatever is stale now, from however old a session. A log that cannot be read tells of none."""
+    since_ms = io.clock.now_ms() - io.stale_days * DAY_MS
+    runs = (run for run in io.log.runs(_LOOKED_BACK_RUNS).value_or(()) if run.started_at_ms >= since_ms)
+    return frozenset().union(*(run.changed_ids for run in runs))
 
 
 def _with_surplus(io: DefragIo, scan: Scan, analysis: Analysis, now_ms: int) -> Analysis:

@@ -55,18 +55,18 @@ def recalled(
         return Sighted(found, "own-call")
     if seen.automated:
         return Sighted(found, "automated")
+    if seen.asked != io.asked:
+        return None
     if found.shares_record_ids:
         if mark is None and _may_be_copy(seen, found, looking):
             return None
-        for id in seen.unique_ids:
+        for id in seen.unique_ids:  # of a session that is not read: one that is would be taken for a copy of itself
             looking.seen.add(id)
     if not seen.has_turns:
         return Sighted(found, "empty" if mark is None else "done")
     ended_at_ms = seen.ended_at_ms if seen.ended_at_ms is not None else found.changed_at_ms
     if looking.since_ms is not None and ended_at_ms < looking.since_ms:
         return Sighted(found, "older")
-    if seen.asked != io.asked:
-        return None
     sight: Sight = "new" if mark is None else "grown"
     repo = None if seen.cwd is None else io.repo_of(seen.cwd)
     context = Context(cwd=seen.cwd, repo=repo, branch=seen.branch, event=entry.context.event)

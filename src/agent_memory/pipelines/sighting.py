@@ -8,7 +8,7 @@ from returns.result import Failure, Result, Success
 
 from agent_memory.domain.backfill import Sight, Sighted
 from agent_memory.domain.found_session import FoundSession
-from agent_memory.domain.history import History, Role, SessionMark, Turn
+from agent_memory.domain.history import COPY, History, Role, SessionMark, Turn
 from agent_memory.domain.inbox_entry import Context, InboxEntry
 from agent_memory.domain.queueing.fold import queue_key, session_key
 from agent_memory.domain.results import sealed
@@ -19,9 +19,6 @@ from agent_memory.pipelines.backfill_io import BackfillIo, Looking, is_unique
 from agent_memory.pipelines.recalling import keep_seen, recalled
 from agent_memory.values import evolve
 from agent_memory.wording import describe
-
-COPY = "copy"
-"""The agent name in the mark of a session of which all that it was looked at for is in another session."""
 
 
 def look_at(io: BackfillIo, found: FoundSession, looking: Looking) -> Sighted:

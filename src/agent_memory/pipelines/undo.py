@@ -6,17 +6,19 @@ disk, so that whoever comes after a crash carries it out to the end.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from functools import partial
 
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.analysis.fingerprints import store_fingerprint
+from agent_memory.domain.change import Receipt
 from agent_memory.domain.footprint import Footprint, SectionChange
 from agent_memory.domain.footprint_fold import fold_files
 from agent_memory.domain.results import sealed
 from agent_memory.domain.run_log import LoggedRun
 from agent_memory.domain.target_file import TargetFile
+from agent_memory.domain.tiers import TIERS_FILE
 from agent_memory.domain.undo_run import SectionLeft, Undone, commit_words, did_what
 from agent_memory.domain.undone import Undoing
 from agent_memory.errors import Error, RunNotFound, UndoRefused
@@ -101,9 +103,9 @@ def _revert(io: UndoIo, undoing: Undoing, found: Undoable) -> Result[Undone, Err
             return _still_tiered(io, tiered).bind(lambda _: _complete(io, undoing, found))
 
 
-def _reverted(io: UndoIo, found: Undoable, undo_id: str, *, dry_run: bool = False) -> Result[object, Error]:
+def _reverted(io: UndoIo, found: Undoable, undo_id: str, *, dry_run: bool = False) -> Result[Receipt, Error]:
     if not found.files:
-        return Success(None)
+        return Success(Receipt(()))
     match sealed(io.store.revert(Footprint(found.files), undo_id, dry_run=dry_run)):
         case Failure(UndoRefused() as refused):
             return explained(io, found, refused).bind(Failure)
@@ -117,8 +119,10 @@ def _complete(io: UndoIo, undoing: Undoing, found: Undoable) -> Result[Undone, E
     """All that comes after the files; doing any of it twice is harmless."""
     fingerprints = frozenset(each.fingerprint for each in found.run.actions if each.fingerprint)
 
-    def told(sections: tuple[str, ...], left: tuple[SectionLeft, ...], own: Footprint | None) -> Result[Undone, Error]:
+    def told(own: Footprint | None) -> Result[Undone, Error]:
         files = () if own is None else fold_files(own.files).files
+        staying = _staying(found, {each.path for each in files})
+        sections, left = _put_sections_back(io, undoing.run_id, found.sections, has_all=not staying)
         undone = Undone(
             run_id=undoing.run_id,
             undid=found.run,
@@ -126,7 +130,7 @@ def _complete(io: UndoIo, undoing: Undoing, found: Undoable) -> Result[Undone, E
             actions=logged_changes(note_changes(files)),
             sections=sections,
             left=left,
-            warnings=(*found.warnings, *map(_left_words, left)),
+            warnings=(*found.warnings, *staying, *map(_left_words, left)),
         )
         paths = tuple(each.path for each in files)
         recorded = _told(io.recorder.record(paths, *commit_words(undone))) if paths else ()
@@ -135,11 +139,10 @@ def _complete(io: UndoIo, undoing: Undoing, found: Undoable) -> Result[Undone, E
             io.log.put_report(_report(io, undoing, told)).bind(lambda _: io.log.put_undoing(None)).map(lambda _: told)
         )
 
-    sections, left = _put_sections_back(io, undoing.run_id, found.sections)
     return (
         io.log.mark_undone(found.run.run_id, undoing.run_id, fingerprints)
         .bind(lambda _: _footprint_or_none(io, undoing.run_id))
-        .bind(lambda own: told(sections, left, own))
+        .bind(told)
     )
 
 
@@ -161,12 +164,16 @@ def _report(io: UndoIo, undoing: Undoing, undone: Undone) -> LoggedRun:
 
 
 def _put_sections_back(
-    io: UndoIo, undo_id: str | None, sections: Sequence[SectionChange]
+    io: UndoIo, undo_id: str | None, sections: Sequence[SectionChange], *, has_all: bool
 ) -> tuple[tuple[str, ...], tuple[SectionLeft, ...]]:
     """The targets whose section is what it was before, and those that were left as they are: a target's trouble is its
-    own, and hinders no other. Without an undo nothing is written."""
+    own, and hinders no other. Without an undo nothing is written, and where not all notes are as before (`has_all`) neither is
+    a section."""
     done, left = list[str](), list[SectionLeft]()
     for change in sections:
+        if not has_all:
+            left.append(SectionLeft(change.path, "not all notes are as they were before the run"))
+            continue
         match sealed(io.targets.read(change.path).bind(partial(_put_back, io, undo_id, change))):
             case Failure(error):
                 left.append(SectionLeft(change.path, describe(error)))
@@ -228,19 +235,30 @@ def _still_tiered(io: UndoIo, tiered: bool) -> Result[None, Error]:
 
 
 def _planned(io: UndoIo, found: Undoable) -> Result[Undone, Error]:
-    back = tuple(evolve(each, before=each.after, after=each.before) for each in fold_files(found.files).files)
-    sections, left = _put_sections_back(io, None, found.sections)
-    planned = Undone(
-        run_id="",
-        undid=found.run,
-        root=found.root,
-        actions=logged_changes(note_changes(back)),
-        sections=sections,
-        left=left,
-        warnings=(*found.warnings, *map(_left_words, left)),
-        dry_run=True,
-    )
-    return _reverted(io, found, "", dry_run=True).map(lambda _: planned)
+    def planned(receipt: Receipt) -> Undone:
+        files = [each for each in fold_files(found.files).files if each.path in receipt.touched]
+        back = tuple(evolve(each, before=each.after, after=each.before) for each in files)
+        staying = _staying(found, set(receipt.touched))
+        sections, left = _put_sections_back(io, None, found.sections, has_all=not staying)
+        return Undone(
+            run_id="",
+            undid=found.run,
+            root=found.root,
+            actions=logged_changes(note_changes(back)),
+            sections=sections,
+            left=left,
+            warnings=(*found.warnings, *staying, *map(_left_words, left)),
+            dry_run=True,
+        )
+
+    return _reverted(io, found, "", dry_run=True).map(planned)
+
+
+def _staying(found: Undoable, put_back: Set[str]) -> tuple[str, ...]:
+    """A sentence for each note of the run that stays as it is now."""
+    files = [each for each in fold_files(found.files).files if each.path != TIERS_FILE and each.path not in put_back]
+    why = "it, or a note that belongs with it, was changed, forgotten or linked to since"
+    return tuple(f"{each.title} ({each.id}) stays as it is: {why}." for each in note_changes(files))
 
 
 def _footprint_or_none(io: UndoIo, run_id: str) -> Result[Footprint | None, Error]:

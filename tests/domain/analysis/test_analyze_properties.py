@@ -110,9 +110,7 @@ def shown_one_by_one(
     mendable = [
         each.ids
         for each in analysis.findings
-        if each.kind is not FindingKind.ONE_WAY_LINK
-        and sizes.keys() >= set(each.ids)
-        and not all(store[id].meta.pinned for id in each.ids)
+        if sizes.keys() >= set(each.ids) and not all(store[id].meta.pinned for id in each.ids)
     ]
     tiered: list[tuple[str, ...]] = [(id,) for id in (*tiers.hot, *tiers.warm) if id in sizes]
     if sum(sizes.values()) <= max_chars:

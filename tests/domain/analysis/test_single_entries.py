@@ -116,24 +116,14 @@ class TestLinks:
         assert found(target, source, facts=evolve(FACTS, taken_ids=frozenset({"id__archi1"}))).findings == ()
         assert kinds(found(target, source)) == [FindingKind.DANGLING_LINK]
 
-    def test_a_link_within_a_subject_that_is_not_answered_is_one_way(self) -> None:
+    def test_a_link_within_a_subject_needs_no_answer_since_it_is_shown_from_both_ends(self) -> None:
         target = note("Parcel label barcode", "The barcode is printed twice on the label.")
         source = note("Parcel label weight", f"The weight stands above the barcode, see [[{target.meta.id}]].")
-        [finding] = found(source, target).findings
-        assert finding.kind is FindingKind.ONE_WAY_LINK
-        assert finding.ids == ids(source, target)
-        answered = evolve(target, body=f"{target.body} See [[{source.meta.id}]].")
-        assert found(source, answered).findings == ()
+        assert found(source, target).findings == ()
 
     def test_a_reference_to_another_subject_needs_no_answer(self) -> None:
         target = note("Customs forms", "The form CN22 is for small parcels.")
         assert found(note("Parcel label weight", f"Printed, see [[{target.meta.id}]]."), target).findings == ()
-
-    def test_a_page_of_links_is_not_linked_back(self) -> None:
-        pages = [note(f"Parcel label {word}", f"It has {word}.") for word in ("a1", "b2", "c3", "d4", "e5", "f6")]
-        body = "\n".join(f"- [[{page.meta.id}]]" for page in pages)
-        assert FindingKind.ONE_WAY_LINK in kinds(found(note("Parcel label", "\n".join(body.split("\n")[:3])), *pages))
-        assert FindingKind.ONE_WAY_LINK not in kinds(found(note("Parcel label", body), *pages))
 
     def test_what_nothing_leads_to_is_an_orphan(self) -> None:
         alone = note("Alone", "Nobody knows.", tags=("topic__rare",), created_at_ms=NOON_MS - 40 * DAY_MS)

@@ -31,7 +31,9 @@ def test_a_title_that_one_of_the_sources_has_is_its_own_word() -> None:
     port = evolve(PORT, listed=evolve(PORT.listed, meta=evolve(PORT.meta, origin=Origin.USER)))
     merge = Merge((port.meta.id, tabs.meta.id), "Prefer pnpm", f"{port.body}\n{tabs.body}")
     assert written(planned(facts_of(port, tabs), merge))[0].meta.origin is Origin.USER
-    assert written(planned(facts_of(port, tabs), evolve(merge, title="Prefer yarn")))[0].meta.origin is Origin.EXTERNAL
+    turned = evolve(merge, title="Prefer yarn", drops=("pnpm",))
+    assert written(planned(facts_of(port, tabs), turned))[0].meta.origin is Origin.EXTERNAL
+    assert "'pnpm'" in reasons(planned(facts_of(port, tabs), evolve(turned, drops=())))
 
 
 def test_words_of_an_external_entry_make_a_merge_external_though_they_name_nothing_to_type() -> None:

@@ -202,8 +202,8 @@ def test_an_edit_keeps_all_but_its_passage() -> None:
     (entry,) = written(plan)
     assert entry.body == "The staging server listens on port 9090."
     assert entry.meta == evolve(
-        user, updated_at_ms=NOW, status=Status.CONSOLIDATED, used=7, last_used_at_ms=70
-    )  # its agent looked at the text
+        user, updated_at_ms=NOW, status=Status.CONSOLIDATED, origin=Origin.AGENT, used=7, last_used_at_ms=70
+    )  # its agent looked at the text, and no source says the new port
 
 
 @pytest.mark.parametrize(

@@ -137,13 +137,7 @@ def plainly_shown(
         for each in live
         if each.meta.sensitivity is not Sensitivity.SECRET and not each.conflicted
     }
-    groups = [
-        each.ids
-        for each in found
-        if each.kind is not FindingKind.ONE_WAY_LINK
-        and all(id in free for id in each.ids)
-        and not all(free[id] for id in each.ids)
-    ]
+    groups = [each.ids for each in found if all(id in free for id in each.ids) and not all(free[id] for id in each.ids)]
     parts = [[group[:size] for size in range(len(group) - 1, 1, -1)] for group in groups]
     marked: list[tuple[str, ...]] = [(id,) for id in hot if id in free]
     if sum(sizes[id] for id in free) <= max_chars:

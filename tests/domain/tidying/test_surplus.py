@@ -10,7 +10,7 @@ from agent_memory.domain.findings import FindingKind
 from agent_memory.domain.planning.run_limits import max_changes
 from agent_memory.domain.tidying.surplus import surplus
 from agent_memory.domain.tiering.score import score
-from agent_memory.domain.vocabulary import Importance, Sensitivity
+from agent_memory.domain.vocabulary import Importance, Kind, Origin, Sensitivity
 from defrag_requests import DAY_MS, NOW_MS, request_of, stored
 
 NOTES = tuple(stored(f"Note {number}", "x" * 100, at_ms=NOW_MS - number * 40 * DAY_MS) for number in range(8))
@@ -48,6 +48,13 @@ def test_the_oldest_go_first_where_all_matter_alike() -> None:
 def test_what_is_read_stays_before_what_is_not() -> None:
     usage = {NOTES[7].meta.id: Usage(9, NOW_MS)}
     assert over(NOTES, 7, usage=usage) == ["Note 6"]
+
+
+def test_a_decision_of_the_person_outlives_what_agents_noted_later() -> None:
+    decided = stored("Decided", origin=Origin.USER, kind=Kind.DECISION, at_ms=NOW_MS - 400 * DAY_MS)
+    trifle = stored("Trifle", origin=Origin.AGENT, importance=Importance.HIGH, at_ms=NOW_MS)
+    passing = stored("Passing", origin=Origin.USER, kind=Kind.HANDOFF, at_ms=NOW_MS - 500 * DAY_MS)
+    assert over((decided, trifle, passing), 1) == ["Passing", "Trifle"]
 
 
 def test_pinned_promoted_secret_and_conflicted_entries_never_have_to_go() -> None:

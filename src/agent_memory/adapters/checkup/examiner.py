@@ -26,6 +26,7 @@ from agent_memory.adapters.inbox.inbox_files import InboxFiles
 from agent_memory.adapters.inbox.inbox_texts import printable
 from agent_memory.adapters.inbox.queue_troubles import QueueTroubles
 from agent_memory.adapters.records.health_files import hook_log_of, stamp_of, unrecorded_writes
+from agent_memory.adapters.records.session_marks_files import SessionMarksFiles
 from agent_memory.adapters.records.tag_vocabulary_file import TagVocabularyFile
 from agent_memory.adapters.records.usage_ledger_files import UsageLedgerFiles
 from agent_memory.adapters.store.entry_files import JOURNAL, TOPICS
@@ -47,6 +48,7 @@ from agent_memory.domain.checkup.run_checks import (
 from agent_memory.domain.checkup.symptom import Ailment, Symptom
 from agent_memory.domain.checkup.tier_checks import examine_targets, examine_tiers
 from agent_memory.domain.entry import Listing
+from agent_memory.domain.history import SessionMark
 from agent_memory.domain.instants import HOUR_MS, ms_of
 from agent_memory.domain.redaction import redact
 from agent_memory.domain.results import sealed
@@ -87,6 +89,7 @@ class Examiner:
     dry_publish: Callable[[], Result[Published, Error]]
     scopes: Callable[[], Result[tuple[ScopeUse, ...], Error]] = lambda: Success(())
     """The places that notes belong to."""
+    false_copies: Callable[[], tuple[SessionMark, ...]] = tuple
     warnings: tuple[str, ...] = ()
     """Of the configuration."""
     shelf_looks: ShelfLooks | None = None
@@ -150,6 +153,9 @@ class Examiner:
         yield from self._of(troubles, examine_troubles, of.DAMAGED_STATE)
         names = self.inbox.names()
         yield from self._of(names, lambda found: examine_pending(root, found, walked, now_ms), of.UNREADABLE_STORE)
+        for mark in self.false_copies():
+            words = "It says that all of the session is in another one, which is not so: nothing was learned from it"
+            yield of.NO_COPY.found(SessionMarksFiles.path_of(mark), words)
         symptoms: list[Symptom] = []
         runs = self._kept(self.runs.runs(_LOOKED_BACK_RUNS), symptoms, of.DAMAGED_STATE, ())
         yield from symptoms

@@ -41,6 +41,7 @@ from agent_memory.domain.tagging.alike_tags import alike
 from agent_memory.domain.tagging.tag_survey import tag_counts
 from agent_memory.domain.tagging.tag_vocabulary import TagVocabulary
 from agent_memory.domain.tiers import TierList
+from agent_memory.formats.note import HEADLESS
 from agent_memory.ports import KeptComparisons, NoticedNotes
 from agent_memory.values import evolve, frozen
 
@@ -69,7 +70,8 @@ class NoteExamination:
         copied = {note.path for note in copies}
         for file in live.unreadable:
             if file.path not in copied:
-                yield of.UNREADABLE_NOTE.found(file.path, f"It is no note: {'; '.join(file.problems)}")
+                ailment = of.HEADLESS_NOTE if HEADLESS in file.problems else of.UNREADABLE_NOTE
+                yield ailment.found(file.path, f"It is no note: {'; '.join(file.problems)}")
         for file in archive.unreadable:
             yield of.UNREADABLE_ARCHIVED.found(file.path, f"It is no note: {'; '.join(file.problems)}")
         yield from examine_copies(copies)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from functools import partial
 from itertools import chain
 
 from returns.result import Failure, Result, Success
@@ -12,13 +13,16 @@ from agent_memory.adapters.checkup.examiner import Examiner
 from agent_memory.adapters.checkup.expired_notes import archive_expired
 from agent_memory.adapters.checkup.file_repairs import FileRepairs
 from agent_memory.adapters.checkup.git_state import git_directory
+from agent_memory.adapters.checkup.lost_heads import restore_head
 from agent_memory.adapters.checkup.note_files import read_copies, read_notes
 from agent_memory.adapters.checkup.note_repairing import Repairing, is_repairable
 from agent_memory.adapters.checkup.walked_files import walk
 from agent_memory.adapters.disk.listed_names import names_inside
 from agent_memory.adapters.disk.paths import is_directory, is_there
 from agent_memory.adapters.git.git_locks import remove_stale_locks, stale_locks
+from agent_memory.adapters.git.git_process import GitProcess
 from agent_memory.adapters.records.health_files import unrecorded_writes
+from agent_memory.adapters.records.session_marks_files import SessionMarksFiles
 from agent_memory.adapters.store.entry_files import JOURNAL, TOPICS
 from agent_memory.adapters.surroundings.root import home_of, local_state_directory
 from agent_memory.domain.checkup.examination import Treatment
@@ -32,6 +36,7 @@ from agent_memory.domain.section import Published
 from agent_memory.domain.text.file_name import id_in_name
 from agent_memory.domain.tiers import TierList
 from agent_memory.errors import Error
+from agent_memory.formats.note import HEADLESS
 from agent_memory.ports import Locks, Recorder
 from agent_memory.values import define, field, frozen
 from agent_memory.wording import describe
@@ -75,9 +80,11 @@ class Repairer:
             self._free_git(log)
             log.tolerate(self.finish_runs())
             self._adopt(log)
+            self._restore_heads(log)
             self._repair_notes(log)
             self._archive_expired(log)
             self._repair_pins(log)
+            self._forget_copies(log)
             self._repair_files(log)
             self._record(log)
             self._publish(log)
@@ -119,6 +126,16 @@ class Repairer:
             log.did.append(
                 f"{count} {'file' if count == 1 else 'files'} changed by hand {'is' if count == 1 else 'are'} recorded"
             )
+
+    def _restore_heads(self, log: _Log) -> None:
+        git = GitProcess(self.examiner.root, self.examiner.environ)
+        unreadable = self.examiner.store.list().map(lambda live: live.unreadable).value_or(())
+        for path in (each.path for each in unreadable if HEADLESS in each.problems):
+            with self.locks.write() as held:
+                restored = held.bind(partial(_with_lock, git, path))
+            if log.tolerate(restored) and restored.unwrap():
+                log.did.append(f"{path} has the frontmatter again that git knows")
+                log.touched.append(path)
 
     def _repair_notes(self, log: _Log) -> None:
         lists = self.examiner.store.list().bind(
@@ -169,6 +186,14 @@ class Repairer:
                 case _:
                     return  # no tiers yet, or a list that cannot be read, which the examination tells
 
+    def _forget_copies(self, log: _Log) -> None:
+        marks = SessionMarksFiles(self.examiner.root)
+        for mark in self.examiner.false_copies():
+            removed = marks.remove(mark)
+            if log.tolerate(removed):
+                log.did.append(f"{mark.harness} {mark.session_id} is no copy: `memory backfill` reads it")
+                log.touched.append(removed.unwrap())
+
     def _repair_files(self, log: _Log) -> None:
         root, home = str(self.examiner.root), home_of(self.examiner.environ)
         beside = [] if home is None else [local_state_directory(home)]
@@ -189,7 +214,7 @@ class Repairer:
         subject = (
             f"doctor: {count} {'file' if count == 1 else 'files'} of notes repaired"
             if count
-            else "doctor: tiers repaired"
+            else "doctor: state repaired"
         )
         with self.locks.write() as held:
             log.tolerate(held.bind(lambda _: self.recorder.record(paths, subject, "\n".join(log.did))))
@@ -200,6 +225,10 @@ class Repairer:
                 log.failed.append(describe(error))
             case Success(published):
                 log.did += [f"{each.path} is up to date now" for each in published.targets if each.outcome == "written"]
+
+
+def _with_lock(git: GitProcess, path: str, _held: object) -> Result[bool, Error]:
+    return restore_head(git, path)
 
 
 def _ids_of(live: Listing, archive: Listing) -> frozenset[str]:

@@ -1,7 +1,7 @@
 """What runs keep of what is forgotten: replies, plans, footprints, managed sections, reports, deferred changes.
 
-A run of which a footprint or a section held it loses all its details: half of a run must not be undone. The file
-`forgotten.json` in its directory says so; it is written first.
+A run of which a footprint or a section held it loses its details, but for what it did to other notes: that can still be
+undone. The file `forgotten.json` in its directory says so; it is written first.
 """
 
 from __future__ import annotations
@@ -20,20 +20,24 @@ from agent_memory.adapters.disk.io_errors import store_io
 from agent_memory.adapters.disk.listed_names import directories_in, files_below
 from agent_memory.adapters.disk.paths import directory_inside, inside, read_file, real_root
 from agent_memory.adapters.forgetting.note_traces import id_at
-from agent_memory.adapters.records.run_log_files import FORGOTTEN_MARK, RUNS
+from agent_memory.adapters.records.run_log_files import FORGOTTEN_MARK, RUNS, RunLogFiles
+from agent_memory.adapters.store.reverted_files import files_together, without
 from agent_memory.domain.actions import ids_of
 from agent_memory.domain.change import Change, Create, Replace, subject_of
 from agent_memory.domain.footprint import Footprint
 from agent_memory.domain.forgetting.sources import SessionKey, share_of
 from agent_memory.domain.forgetting.trace_words import TraceWords
 from agent_memory.domain.instants import iso_of
+from agent_memory.domain.recording.file_change import FileChange, FileState
 from agent_memory.domain.results import sealed
+from agent_memory.domain.tiers import TIERS_FILE, TierList
 from agent_memory.errors import Error
 from agent_memory.formats.defrag_json import parse_deferred, render_deferred
-from agent_memory.formats.footprint_json import parse_footprint
+from agent_memory.formats.footprint_json import parse_footprint, render_footprint
 from agent_memory.formats.forgetful_json import forgetful_debts, forgetful_report
 from agent_memory.formats.run_json import parse_changes, render_changes
-from agent_memory.values import frozen
+from agent_memory.formats.tiers_json import parse_tiers, render_tiers
+from agent_memory.values import evolve, frozen
 
 _REPORT = "report.json"
 _REPLIES = "replies"
@@ -118,14 +122,14 @@ class RunTraces:
         return self._is_named_in(data)
 
     def _in_footprint(self, footprint: Footprint) -> bool:
+        return any(map(self._is_trace_in, footprint.files))
+
+    def _is_trace_in(self, change: FileChange) -> bool:
+        if id_at(change.path) in self.touched_ids:
+            return True
         session = None if self.session is None else self.session.session_id.encode("utf-8", "surrogatepass")
-        for change in footprint.files:
-            if id_at(change.path) in self.touched_ids:
-                return True
-            states = (state.data for state in (change.before, change.after) if state is not None)
-            if session is not None and any(session in data for data in states):
-                return True
-        return False
+        states = (state.data for state in (change.before, change.after) if state is not None)
+        return session is not None and any(session in data for data in states)
 
     def _is_named_in(self, data: bytes) -> bool:
         return any(needle in data for needle in self._needles())
@@ -143,15 +147,46 @@ class RunTraces:
         if isinstance(marked, Failure):
             return marked
 
+        kept = self._of_others(run)
+        first = f"{RUNS}/{run}/footprint-1.json"
+        if kept:
+            put = put_file(self._real, first, render_footprint(Footprint(kept)).decode("ascii"))
+            if isinstance(put, Failure):
+                return put
+        stay = (f"{RUNS}/{run}/{_REPORT}", f"{RUNS}/{run}/{FORGOTTEN_MARK}", *([first] if kept else []))
+
         def dropped(paths: list[str]) -> Result[None, Error]:
             for path in paths:
-                if path.rpartition("/")[2] not in (_REPORT, FORGOTTEN_MARK):
+                if path not in stay:
                     gone = self._drop(path)
                     if isinstance(gone, Failure):
                         return gone
             return Success(None)
 
         return self._files(f"{RUNS}/{run}").bind(dropped)
+
+    def _of_others(self, run: str) -> tuple[FileChange, ...]:
+        """What the run did to notes that have nothing to do with what goes; nothing where that cannot be told."""
+        match sealed(RunLogFiles(self.root).footprint(run)):
+            case Failure(_):
+                return ()
+            case Success(footprint):
+                files = footprint.files
+        groups = files_together(files)
+        going = {path for each in files if self._is_trace_in(each) for path in groups[each.path]}
+        kept = [
+            self._without_ids(each) if each.path == TIERS_FILE else each for each in files if each.path not in going
+        ]
+        return tuple(kept) if any(each.path != TIERS_FILE for each in kept) else ()
+
+    def _without_ids(self, change: FileChange) -> FileChange:
+        def cut(state: FileState | None) -> FileState | None:
+            if state is None:
+                return None
+            tiers = parse_tiers(state.data, TIERS_FILE).map(lambda found: without(found, self.touched_ids))
+            return evolve(state, data=render_tiers(tiers.value_or(TierList())))
+
+        return FileChange(change.path, cut(change.before), cut(change.after))
 
     def _replies_of(self, run: str) -> Result[None, Error]:
         """Replies of a run that dealt with what went, or of which no report says whose they are, where a session is

@@ -40,7 +40,7 @@ PRUNED = "pruned"
 """A file in the directory of a run whose details are going: what is still there of them is not all that there was."""
 
 FORGOTTEN_MARK = "forgotten.json"
-"""A file in the directory of a run of which a part was forgotten: what it changed is not to come back (P28)."""
+"""A file in the directory of a run of which a part was forgotten: its footprint lacks what is not to come back (P28)."""
 
 MAX_REPORT_BYTES = 16 << 20
 _MAX_FOOTPRINT_BYTES = 1 << 30
@@ -67,14 +67,14 @@ class RunLogFiles:
         )
 
     def footprint(self, run_id: str) -> Result[Footprint, Error]:
-        """See the port. StateCorrupt where a part is damaged or lost: half of a run must not be undone. UndoRefused where a
-        part of it was forgotten."""
+        """See the port. StateCorrupt where a part is damaged or lost: half of a run must not be undone. UndoRefused where
+        nothing but what was forgotten since is known of it."""
         if not is_plain_name(run_id):
             return Failure(RunNotFound(run_id))
         return (
             self._has(run_id, PRUNED)
-            .bind(lambda is_pruned: Failure(RunNotFound(run_id)) if is_pruned else self._has(run_id, FORGOTTEN_MARK))
-            .bind(lambda is_forgotten: Failure(_in_part_forgotten(run_id)) if is_forgotten else self._parts(run_id))
+            .bind(lambda is_pruned: Failure(RunNotFound(run_id)) if is_pruned else self._parts(run_id))
+            .bind(lambda parts: Success(parts) if parts else self._none_left(run_id))
             .bind(lambda parts: self._joined(run_id, parts))
         )
 
@@ -171,10 +171,13 @@ class RunLogFiles:
         changed = self._has(run_id, "footprint-1.json").bind(
             lambda has_files: Success(True) if has_files else self._has(run_id, "sections.json")
         )
-        gone = self._has(run_id, PRUNED).bind(
-            lambda is_pruned: Success(True) if is_pruned else self._has(run_id, FORGOTTEN_MARK)
+        return changed.bind(
+            lambda is_changed: self._has(run_id, PRUNED).map(lambda is_pruned: is_changed and not is_pruned)
         )
-        return changed.bind(lambda is_changed: gone.map(lambda is_gone: is_changed and not is_gone))
+
+    def _none_left(self, run_id: str) -> Result[tuple[str, ...], Error]:
+        marked = self._has(run_id, FORGOTTEN_MARK)
+        return marked.bind(lambda is_marked: Failure(_forgotten(run_id)) if is_marked else Success(()))
 
     def _has(self, run_id: str, name: str) -> Result[bool, Error]:
         return is_there(f"{self._root}/{RUNS}/{run_id}/{name}")
@@ -259,8 +262,8 @@ def _unreadable(run_id: str, error: Error) -> LoggedRun:
     return evolve(_blank(run_id, "unreadable"), problems=problems)
 
 
-def _in_part_forgotten(run_id: str) -> UndoRefused:
-    return UndoRefused(run_id, ("a part of what it changed was forgotten since (`memory forget`)",))
+def _forgotten(run_id: str) -> UndoRefused:
+    return UndoRefused(run_id, ("what it changed was forgotten since (`memory forget`)",))
 
 
 def _sections_of(run_id: str) -> str:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
 from returns.result import Failure, Result, Success
 
-from agent_memory.adapters.disk.durable import make_directories, replace_file
+from agent_memory.adapters.disk.durable import fsync_directory, make_directories, replace_file
 from agent_memory.adapters.disk.io_errors import store_io
 from agent_memory.adapters.disk.listed_names import listed_names
 from agent_memory.adapters.disk.paths import directory_inside, inside, read_file, real_root
@@ -50,6 +51,27 @@ class SessionMarksFiles:
                 except OSError as error:
                     return Failure(store_io(error, "write", path))
                 return Success(None)
+
+    def remove(self, mark: SessionMark) -> Result[str, Error]:
+        """Let the session count as never seen; the path of its mark below the root. A mark that is gone counts as removed."""
+        path = _path_of(mark.harness, mark.session_id)
+
+        def unlink(absolute: str) -> Result[str, Error]:
+            try:
+                os.unlink(absolute)
+                fsync_directory(os.path.dirname(absolute))
+            except FileNotFoundError:
+                return Success(path)
+            except OSError as error:
+                return Failure(store_io(error, "remove", absolute))
+            return Success(path)
+
+        return inside(self._root, path).bind(unlink)
+
+    @staticmethod
+    def path_of(mark: SessionMark) -> str:
+        """Where the mark is, below the root."""
+        return _path_of(mark.harness, mark.session_id)
 
     def all(self) -> Iterator[Result[SessionMark, Error]]:
         """See the port."""

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from typing import Generic, TypeVar
 
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.store.entry_files import ARCHIVE, TOPICS, understand
 from agent_memory.domain.change import Applied
 from agent_memory.domain.entry import Listed
+from agent_memory.domain.footprint_fold import fold_files
 from agent_memory.domain.recording.file_change import FileChange, FileState, hash_of
+from agent_memory.domain.results import sealed
 from agent_memory.domain.text.file_name import id_in_name
 from agent_memory.domain.text.ids import ID_PATTERN
-from agent_memory.domain.tiers import TIERS_FILE
+from agent_memory.domain.tiers import TIERS_FILE, TierList
 from agent_memory.errors import Error, UndoRefused
+from agent_memory.values import frozen
+
+T = TypeVar("T")
 
 _NOTE = re.compile(rf"{TOPICS}/[^/]+\.md|{ARCHIVE}/(?:({ID_PATTERN})/)?[^/]+\.md", re.DOTALL)
 
@@ -24,10 +30,62 @@ def is_reversible(path: str) -> bool:
     return path == TIERS_FILE or _NOTE.fullmatch(path) is not None
 
 
-def refused_for(reasons: Iterable[str]) -> Result[None, Error]:
-    """UndoRefused, the run in it to be filled in, unless there is no reason."""
-    found = tuple(reasons)
-    return Failure(UndoRefused("", found)) if found else Success(None)
+@frozen
+class GoingBack(Generic[T]):
+    """What of a run is taken back."""
+
+    value: T
+    files: Sequence[FileChange]
+    staying: Set[str]
+    """The ids of the entries that stay as they are."""
+
+
+def going_back(
+    changes: Sequence[FileChange],
+    attempt: Callable[[Sequence[FileChange]], Result[tuple[T, Mapping[str, str]], Error]],
+) -> Result[GoingBack[T], Error]:
+    """As many files of the run as can be taken back together. `attempt` says of some of them why which path cannot be; then it
+    stays, with the other files of the entries that it is about. UndoRefused with all reasons, the run in it to be filled in
+    by the caller, where nothing is left."""
+    folded = fold_files(changes)
+    groups = files_together([*folded.files, *(FileChange(path, None, None) for path in folded.interrupted)])
+    reasons = {path: f"{path} was changed by somebody else while the run was at work" for path in folded.interrupted}
+    while True:
+        left = {path for hindered in reasons for path in groups[hindered]}
+        files = [each for each in folded.files if each.path not in left]
+        if reasons and not files:
+            return Failure(UndoRefused("", tuple(dict.fromkeys(reasons.values()))))
+        match sealed(attempt(files)):
+            case Failure(error):
+                return Failure(error)
+            case Success((value, more)):
+                if not more:
+                    return Success(GoingBack(value, files, _ids_in(each for each in folded.files if each.path in left)))
+                reasons |= more
+
+
+def files_together(notes: Sequence[FileChange]) -> dict[str, set[str]]:
+    """For each path those that stay or go with it: the files of the same entries."""
+    of_path = {change.path: {change.path} for change in notes}
+    first_of: dict[str, str] = {}
+    for change in notes:
+        for id in _ids_in((change,)):
+            one, other = of_path[first_of.setdefault(id, change.path)], of_path[change.path]
+            if one is not other:
+                one |= other
+                of_path.update(dict.fromkeys(other, one))
+    return of_path
+
+
+def _ids_in(notes: Iterable[FileChange]) -> set[str]:
+    entries = (entry_in(change.path, state) for change in notes for state in (change.before, change.after))
+    metas = [each.meta for each in entries if each is not None]
+    return {id for meta in metas for id in (meta.id, *meta.aliases, *meta.supersedes)}
+
+
+def without(tiers: TierList, ids: Set[str]) -> TierList:
+    """The tiers of all others."""
+    return TierList(*(tuple(id for id in each if id not in ids) for each in (tiers.hot, tiers.warm)))
 
 
 def reverted_entries(notes: Sequence[FileChange]) -> Iterator[Applied]:

@@ -67,7 +67,7 @@ class Batches:
         """Every file of the footprint as it was before it; a dry run only decides."""
 
         def decided(draft: Draft) -> Result[Decided, Error]:
-            return decide_reversal(footprint, draft).map(lambda receipt: Decided(draft, receipt))
+            return decide_reversal(footprint, draft.fresh).map(lambda decided: Decided(*decided))
 
         if dry_run:
             return self.recover().bind(lambda _: self._draft()).bind(decided)

@@ -46,6 +46,7 @@ class Draft:
     def __init__(self, root: str, shelves: Shelves, live: Listing, archive: Listing | None = None) -> None:
         self.root = root
         self._shelves = shelves
+        self._listings = live, archive
         self._live: Unpacking[Listed | None] = unpacking(live.found.by_id)
         self._ids = LiveIds(self._live, live.found.bearers)
         self._unreadable = live.unreadable
@@ -63,6 +64,10 @@ class Draft:
         """Ids that are, or once were, archived, by their folded form."""
         self._archived_unreadable: tuple[UnreadableFile, ...] = ()
         self._taken = Revocable()
+
+    def fresh(self) -> Draft:
+        """A draft upon the same listings in which nothing was taken."""
+        return Draft(self.root, self._shelves, *self._listings)
 
     def take(self, act: Act) -> None:
         """Go on from what this act leaves."""

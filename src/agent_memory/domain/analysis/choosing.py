@@ -7,14 +7,12 @@ from itertools import chain, compress
 from operator import not_
 
 from agent_memory.domain.entry import Listed
-from agent_memory.domain.findings import Analysis, Finding, FindingKind, OneEach
+from agent_memory.domain.findings import Analysis, Finding, OneEach
 from agent_memory.domain.packed_entries import chosen, column_of
 from agent_memory.domain.planning.related import NOTE_OVERHEAD_CHARS
 from agent_memory.domain.secret_entries import are_secret
 from agent_memory.domain.tiers import TierList
 
-_FOR_PEOPLE = (FindingKind.ONE_WAY_LINK,)
-"""Not worth reading two bodies for."""
 _PAIR = 2
 
 
@@ -51,7 +49,7 @@ def ids_to_show(analysis: Analysis, live: Sequence[Listed], max_chars: int, tier
 def _urgent(part: tuple[Finding, ...] | OneEach, pinned: frozenset[str]) -> list[tuple[str, ...]] | OneEach:
     if isinstance(part, OneEach):
         return part.without(pinned)
-    return [each.ids for each in part if each.kind not in _FOR_PEOPLE and not pinned.issuperset(each.ids)]
+    return [each.ids for each in part if not pinned.issuperset(each.ids)]
 
 
 def shown_chars(entries: Sequence[Listed], analysis: Analysis) -> list[int]:

@@ -12,7 +12,6 @@ from itertools import compress, count
 from agent_memory.domain.analysis.ages import over_by
 from agent_memory.domain.analysis.analysis_facts import AnalysisFacts
 from agent_memory.domain.analysis.conflicts import denial_conflicts, pairs_of, value_conflicts
-from agent_memory.domain.analysis.connections import one_way_links
 from agent_memory.domain.analysis.contradictions import contradictions
 from agent_memory.domain.analysis.denials import denied
 from agent_memory.domain.analysis.duplicates import duplicates, later_equals, likenesses
@@ -146,15 +145,6 @@ def _findings(entries: _Entries, words: Vocabulary, facts: AnalysisFacts) -> Ite
     chars = gathered.outlines.body_chars
     short = placed.with_places({slot: place for slot, place in placed.places.items() if is_short(chars[slot])})
     yield from fragmented(entries.of_slots(short.without(facts.left_alone).places))
-    yield from one_way_links(entries.of_slots(_linked(gathered, placed)))
-
-
-def _linked(gathered: Gathered, placed: Placed) -> set[int]:
-    """The slots of notes that link to others, and of those that any links to."""
-    others = gathered.outlines.others
-    links = {slot: links for slot, (links, *_) in others.items() if links and slot in placed.places}
-    targets = {id.casefold() for each in links.values() for id in each}
-    return placed.bearing(targets).union(links) if targets else set()
 
 
 def comparison_key(live: Sequence[Listed], facts: AnalysisFacts) -> str:

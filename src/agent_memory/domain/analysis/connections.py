@@ -8,7 +8,6 @@ from itertools import chain
 
 from agent_memory.domain.analysis.ages import ageing
 from agent_memory.domain.analysis.analysis_facts import AnalysisFacts
-from agent_memory.domain.analysis.features import Features
 from agent_memory.domain.entry import Listed
 from agent_memory.domain.entry_reads import last_reads
 from agent_memory.domain.findings import Finding, FindingKind
@@ -17,8 +16,6 @@ from agent_memory.domain.packed_entries import chosen, column_of
 
 ORPHAN_DAYS = 30
 """Days that a new entry has to be read, tagged or linked."""
-HUB_LINKS = 6
-"""An entry with so many links to or from it is a page of links, and is not linked back."""
 
 
 def dangling_links(id: str, links: Iterable[str], is_taken: Callable[[str], bool]) -> Iterator[Finding]:
@@ -28,27 +25,6 @@ def dangling_links(id: str, links: Iterable[str], is_taken: Callable[[str], bool
         names = ", ".join(gone[:5]) + (f" and {len(gone) - 5} more" if len(gone) > 5 else "")
         reason = f"{len(gone)} {'link leads' if len(gone) == 1 else 'links lead'} to no entry: {names}"
         yield Finding(FindingKind.DANGLING_LINK, (id,), reason, round(1 - 1 / (1 + len(gone)), 4))
-
-
-def one_way_links(entries: Sequence[Features]) -> Iterator[Finding]:
-    """Links between two entries of one subject of which only one knows the other.
-
-    A link between different subjects is a reference, one to or from a page of links is not meant to be answered, and a
-    successor names what it took the place of.
-    """
-    if not any(each.links for each in entries):
-        return
-    by_id = _by_id(entries)
-    bearers = {name: each.id for name, each in by_id.items()}
-    linked = {each.id: _resolved(each.id, each.links, bearers) if each.links else () for each in entries}
-    followed = Counter(target for targets in linked.values() for target in targets)
-    for each in entries:
-        for target in linked[each.id]:
-            other = by_id[target.casefold()]
-            is_hub = len(linked[each.id]) >= HUB_LINKS or max(followed[target], len(linked[target])) >= HUB_LINKS
-            if each.id not in linked[target] and not is_hub and _one_subject(each, other):
-                reason = f"{each.id} links to {target}, which is of the same scope and subject and does not link back"
-                yield Finding(FindingKind.ONE_WAY_LINK, (each.id, target), reason, 0.1)
 
 
 def bearers_of(entries: Sequence[Listed]) -> Mapping[str, str]:
@@ -85,18 +61,7 @@ def _aged(days: int) -> float:
     return round(1 - ORPHAN_DAYS / (ORPHAN_DAYS + max(days, 0)), 4)
 
 
-def _by_id(entries: Sequence[Features]) -> dict[str, Features]:
-    """Entries by id and alias, casefolded; an id goes before an alias."""
-    aliased = {alias.casefold(): each for each in entries for alias in each.aliases}
-    return aliased | {each.id.casefold(): each for each in entries}
-
-
 def _resolved(id: str, links: Iterable[str], bearers: Mapping[str, str]) -> tuple[str, ...]:
     """The live entries to which one of this id links, itself apart, each once."""
     found = (bearers.get(each.casefold()) for each in links)
     return tuple(dict.fromkeys(each for each in found if each is not None and each != id))
-
-
-def _one_subject(one: Features, other: Features) -> bool:
-    common = len(set(one.about).intersection(other.about))
-    return one.scope == other.scope and common >= 2 and common >= 0.5 * min(len(one.about), len(other.about))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import compress
 
 from agent_memory.domain.entry import Listed, Meta
 from agent_memory.domain.packed_entries import Entries, column_of, rows_of
@@ -58,11 +57,3 @@ class Placed:
     def metas(self, slots: Iterable[int]) -> Iterator[Meta]:
         """The frontmatter of these."""
         return (each.meta for each in Entries([self._rows[self.places[slot]] for slot in slots], self._packed))
-
-    def bearing(self, folded: Collection[str]) -> set[int]:
-        """The slots of those with one of these ids, casefolded, also as an alias."""
-        aliases = column_of(self._live, "meta.aliases")
-        is_named = list(map(folded.__contains__, map(str.casefold, self._ids)))
-        for place in compress(range(len(aliases)), aliases):
-            is_named[place] |= any(alias.casefold() in folded for alias in aliases[place])
-        return set(compress(self.places, map(is_named.__getitem__, self.places.values())))

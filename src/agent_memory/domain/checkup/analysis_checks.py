@@ -17,7 +17,6 @@ _AILMENTS: Mapping[FindingKind, Ailment] = {
     FindingKind.OVERSIZED: of.OVERSIZED,
     FindingKind.FRAGMENTED: of.FRAGMENTED,
     FindingKind.DANGLING_LINK: of.UNRESOLVED_LINK,
-    FindingKind.ONE_WAY_LINK: of.ONE_WAY_LINK,
     FindingKind.ORPHAN: of.ORPHAN,
     FindingKind.STALE: of.STALE,
 }

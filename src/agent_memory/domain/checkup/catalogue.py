@@ -7,6 +7,7 @@ from agent_memory.domain.checkup.symptom import Ailment, Area, Severity
 _PROBLEM, _NOTE = Severity.PROBLEM, Severity.NOTE
 
 UNREADABLE_NOTE = Ailment("unreadable-note", Area.NOTES, _PROBLEM)
+HEADLESS_NOTE = Ailment("headless-note", Area.NOTES, _PROBLEM, "takes the frontmatter that git knows")
 UNREADABLE_ARCHIVED = Ailment("unreadable-archived", Area.NOTES, _PROBLEM)
 MISSING_ID = Ailment("missing-id", Area.NOTES, _PROBLEM, "writes an id into it")
 DUPLICATE_ID = Ailment(
@@ -42,7 +43,6 @@ ORPHAN = Ailment("orphan", Area.NOTES, _NOTE)
 
 UNRESOLVED_LINK = Ailment("unresolved-link", Area.LINKS, _PROBLEM)
 ARCHIVED_LINK = Ailment("archived-link", Area.LINKS, _NOTE)
-ONE_WAY_LINK = Ailment("one-way-link", Area.LINKS, _NOTE)
 UNKNOWN_SUPERSEDED = Ailment("unknown-superseded", Area.LINKS, _NOTE)
 ALIAS_CLASH = Ailment("alias-clash", Area.LINKS, _PROBLEM)
 
@@ -59,6 +59,7 @@ SET_BACK = Ailment("set-back", Area.RUNS, _NOTE)
 CAPTURE_LOST = Ailment("capture-lost", Area.RUNS, _PROBLEM)
 INJECTION_LOST = Ailment("injection-lost", Area.RUNS, _PROBLEM)
 ORPHAN_SNAPSHOT = Ailment("orphan-snapshot", Area.RUNS, _NOTE)
+NO_COPY = Ailment("no-copy", Area.RUNS, _PROBLEM, "forgets that, so that `memory backfill` reads it")
 LAST_RUN = Ailment("last-run", Area.RUNS, _PROBLEM)
 NOT_CONSOLIDATED = Ailment("not-consolidated", Area.RUNS, _PROBLEM)
 NOT_DEFRAGGED = Ailment("not-defragged", Area.RUNS, _PROBLEM)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from agent_memory.domain.defragging.changed_claims import swapped_words
 from agent_memory.domain.defragging.clauses import Clause, clauses_of
 from agent_memory.domain.entry import Listed, StoredEntry
 from agent_memory.domain.planning.directives import is_directive
@@ -73,7 +74,9 @@ def _origin_of(sentence: str, sources: _Sources, untrusted: tuple[Untrusted, ...
     new_terms = content_terms(sentence) - sources.terms
     if any(_is_from(each, new_terms, new_tokens) for each in untrusted):
         return Origin.EXTERNAL
-    is_new = bool(new_tokens) or not _is_restated(sentence, sources.clauses)
+    is_new = (
+        bool(new_tokens) or not _is_restated(sentence, sources.clauses) or bool(swapped_words(sources.text, sentence))
+    )
     if is_new and is_directive(sentence):
         return Origin.EXTERNAL
     return Origin.AGENT if is_new else Origin.USER

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from agent_memory.domain.defragging.changed_claims import invented_words, swapped_words
 from agent_memory.domain.defragging.comparable import comparable, said_by
 from agent_memory.domain.defragging.iso_dates import with_iso_dates
 from agent_memory.domain.defragging.kept_lines import (
@@ -47,7 +48,9 @@ def lost_content(sources: Iterable[str], after: str, drops: Iterable[str] = ()) 
     said = "\n".join((new, *named)).lower()
     lost = (token for text in old for token in (*lost_salience(text, new, named), *_lost_words_with_digits(text, said)))
     tokens = tuple(token for token in lost if not _is_said_otherwise(token.lower(), said))
-    return tuple(dict.fromkeys((*tokens, *turned_claims("\n".join(old), comparable(after), named))))
+    turned = turned_claims("\n".join(old), comparable(after), named)
+    swapped = swapped_words("\n".join(old), comparable(after), named)
+    return tuple(dict.fromkeys((*tokens, *turned, *swapped)))
 
 
 def loss_problems(sources: Iterable[str], after: str, drops: Iterable[str] = ()) -> Reasons:
@@ -65,6 +68,7 @@ def information_problems(
     """Why these results must not take the place of these sources, in words; nothing for what keeps all that they say."""
     after = "\n\n".join(f"{each.meta.title}\n{each.meta.description}\n{each.body}" for each in results)
     lost = loss_problems(map(said_by, sources), after, drops)
+    lost += invented_words("\n".join(map(said_by, sources)), after)
     return lost + _line_problems(sources, after, drops) + _size_problems(sources, results)
 
 

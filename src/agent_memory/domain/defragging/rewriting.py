@@ -5,6 +5,7 @@ from __future__ import annotations
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.actions import Edit, Rename, Retag
+from agent_memory.domain.defragging.changed_claims import invented_words, swapped_words
 from agent_memory.domain.defragging.comparable import said_by
 from agent_memory.domain.defragging.fresh_text import origin_of_fresh_text
 from agent_memory.domain.defragging.ground import Ground
@@ -41,25 +42,35 @@ class Rewritten:
 def rewritten(action: Rename | Retag | Edit, old: MemoryEntry, ground: Ground) -> Result[Rewritten, Reasons]:
     """The entry as the action leaves it; or every reason why it does not. Kind, scope, status and trust never rise by it."""
     match action:
-        case Rename(_, title):
-            return _renamed(stored_title(title), old, ground)
+        case Rename(_, title, drops):
+            return _renamed(stored_title(title), drops, old, ground)
         case Retag(_, tags):
             return _retagged(stored_tags(tags), old, ground)
         case Edit():
             return _edited(action, old, ground)
 
 
-def _renamed(title: str, old: MemoryEntry, ground: Ground) -> Result[Rewritten, Reasons]:
+def _renamed(title: str, drops: tuple[str, ...], old: MemoryEntry, ground: Ground) -> Result[Rewritten, Reasons]:
     if title == old.meta.title:
         return Failure(("it changes nothing",))
     new = evolve(old, meta=evolve(old.meta, title=title))
-    problems = title_problems(title) or loss_problems((old.meta.title,), said_by(new))
+    problems = title_problems(title) or loss_problems((old.meta.title,), said_by(new), drops)
+    problems += _changed_by_title(title, drops, old)
     twin = ground.titled(title, old.meta.scope)
     if twin not in (None, old.meta.id):
         problems += (f"{twin} has that title",)
     if folded_name(file_name_of(new.meta)) in ground.names - {folded_name(file_name_of(old.meta))}:
         problems += ("another file has the name that it would get",)
     return Failure(problems) if problems else Success(_judged(new, old, ground))
+
+
+def _changed_by_title(title: str, drops: tuple[str, ...], old: MemoryEntry) -> Reasons:
+    """The title of a note is told without its body: it says nothing that the body says otherwise."""
+    swapped = swapped_words(said_by(old), title, drops)
+    told = (
+        (f"its title would not say {', '.join(map(repr, swapped))}, and its drops do not name that",) if swapped else ()
+    )
+    return told + invented_words(said_by(old), title)
 
 
 def _retagged(tags: tuple[str, ...], old: MemoryEntry, ground: Ground) -> Result[Rewritten, Reasons]:
@@ -83,6 +94,7 @@ def _edited(action: Edit, old: MemoryEntry, ground: Ground) -> Result[Rewritten,
     draft = MemoryEntry(evolve(old.meta, description=_description(old, body)), body)
     new, linked = with_links(draft, old, ground.targets({}))
     problems = body_problems(new.body, old.body) or loss_problems((said_by(old),), _whole(new), action.drops)
+    problems += invented_words(said_by(old), _whole(new))
     if problems:
         return Failure(problems)
     status = furthest((old.meta.status, ground.facts.status))

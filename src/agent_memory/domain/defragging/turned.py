@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from agent_memory.domain.defragging.clauses import Clause, clauses_of, denying_sentences
+from agent_memory.domain.planning.salience import denying_words
 from agent_memory.domain.text.terms import content_terms
 
 _SAME_CLAIM = 0.5
@@ -40,7 +41,13 @@ def _once(clauses: Iterable[Clause]) -> _Claims:
 def _is_turned(clause: Clause, old: _Claims, new: _Claims) -> bool:
     if (clause.terms, clause.denied) in new:
         return False
-    opposite = (each for each in new.values() if each.denied != clause.denied and each.is_claim)
+    opposite = (
+        each
+        for each in new.values()
+        if each.denied != clause.denied
+        and each.is_claim
+        and not (clause.denied and denying_words(each.text) - denying_words(clause.text))
+    )
     turned = max((clause.likeness(each) for each in opposite if not _was_said(each, clause, old)), default=0.0)
     if turned < (_SAME_CLAIM if clause.denied else _VERY_SAME_CLAIM):
         return False

@@ -27,7 +27,9 @@ def lines_of(forgetting: Forgetting) -> Iterator[str]:
     yield from _listed("remove", "", forgetting.marks)
     yield from _listed("remove", "the kept history", tuple(f"{harness} {id}" for harness, id in forgetting.histories))
     yield from _listed(
-        "empty", "the run cannot be shown or undone any more", tuple(f"runs/{run}" for run in forgetting.runs)
+        "empty",
+        "what it did to these notes cannot be shown or undone any more",
+        tuple(f"runs/{run}" for run in forgetting.runs),
     )
     for mention in forgetting.mentions:
         where = "in the archive, " if mention.archived else ""

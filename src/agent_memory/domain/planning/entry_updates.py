@@ -22,6 +22,7 @@ from agent_memory.domain.planning.provenance import (
     cited_turns,
     computed_origin,
     handoff_expires_at_ms,
+    learnt_at_ms,
     source_of,
     with_source,
 )
@@ -97,7 +98,9 @@ def _with_provenance(
         origin=origin,
         promoted_by=None if lapsed else old.meta.promoted_by,
         sources=with_source(old.meta.sources, source_of(cited, facts)),
-        updated_at_ms=max(facts.now_ms, old.meta.updated_at_ms),
+        updated_at_ms=max(
+            learnt_at_ms(cited, facts), old.meta.updated_at_ms
+        ),  # when it was said, not when it is written
     )
     return Success(MemoryEntry(meta, new.body))
 

@@ -50,6 +50,12 @@ _NEGATION = re.compile(
     r"prohibit\w*|não|nao|nunca|jamais|sem|nem|nenhum\w*|nada|ninguém|proibid\w+|evit\w+)\b",
     re.IGNORECASE,
 )
+_DENYING = re.compile(
+    r"\b(?:only|instead of|rather than|except|unless|unable|disabled?|missing|lack\w*|fail\w*|skip\w*|ban\w*|"
+    r"exclud\w*|ignor\w*|omit\w*|reject\w*|stop\w*|leave\w* out|out of|só|apenas|somente|em vez|exceto|falt\w*|falh\w*)\b",
+    re.IGNORECASE,
+)
+"""What says in other words that something is denied."""
 _FOLLOWING_TERMS = 3
 _REACH_CHARS = 300
 """How far from it a negation is looked up: a sentence without an end may be all of a text."""
@@ -96,6 +102,11 @@ def is_negated(text: str) -> bool:
     return _NEGATION.search(text) is not None
 
 
+def denying_words(text: str) -> frozenset[str]:
+    """What denies something in other words than a negation: "skips", "instead of"."""
+    return frozenset(found.lower() for found in _DENYING.findall(text))
+
+
 def lost_salience(before: str, after: str, drops: Iterable[str] = ()) -> tuple[str, ...]:
     """The salient tokens and negated phrases of `before` that are neither in `after` nor named in `drops`, sorted.
 
@@ -111,7 +122,12 @@ def lost_salience(before: str, after: str, drops: Iterable[str] = ()) -> tuple[s
 
 
 def _lost_negations(before: str, after: str, named: str) -> tuple[str, ...]:
-    still = [content_terms(sentence) for sentence in statements(after) if _NEGATION.search(sentence)]
+    known = denying_words(before)
+    still = [
+        content_terms(sentence)
+        for sentence in statements(after)
+        if is_negated(sentence) or denying_words(sentence) - known
+    ]
     dropped_terms, dropped_text = content_terms(named), named.lower()
 
     def is_kept(negation: Negation) -> bool:

@@ -14,6 +14,9 @@ DEFAULT_PREFIX = "topic"
 
 _NORMAL = late_pattern(r"[a-z][a-z0-9]*(?<!id)__[a-z0-9]+(?:[-.+#][a-z0-9]+)*", re.ASCII)
 _PREFIXED = late_pattern(r"([A-Za-z][A-Za-z0-9]*)__(.*)", re.DOTALL)
+_HASHED = late_pattern(r"(?<![^\s(,;])#([^\W\d_][\w-]*)(?![\w#(<])")
+_COLOUR = late_pattern(r"[0-9a-fA-F]{3}|[0-9a-fA-F]{6}|[0-9a-fA-F]{8}")
+_CODE = late_pattern(r"(?ms)^ {0,3}(`{3,}|~{3,}).*?(?:^ {0,3}\1|\Z)|`[^`\n]*`")
 _SELECTORS = "\ufe0e\ufe0f"
 _SEPARATORS = late_pattern(r"[\s,]+")
 _REPEATS = late_pattern(r"-{2,}|\.{2,}")
@@ -41,6 +44,12 @@ def normal_tag(text: str) -> str | None:
 def normal_tags(texts: Iterable[str]) -> tuple[str, ...]:
     """The normal tags among `texts`, each once, in the order of their first appearance."""
     return tuple(dict.fromkeys([tag for tag in map(normal_tag, texts) if tag is not None]))
+
+
+def tags_in(text: str) -> tuple[str, ...]:
+    """The normal tags that a text names as `#word`, outside code: not a number, a colour or a part of an address."""
+    words = _HASHED.findall(_CODE.sub(" ", text))
+    return normal_tags(word for word in words if not _COLOUR.fullmatch(word))
 
 
 def split_tags(text: str) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from agent_memory.domain.findings import Finding, FindingKind
 from agent_memory.domain.packed_entries import column_of
 from agent_memory.domain.planning.run_limits import max_changes
 from agent_memory.domain.row_answers import row_answers
+from agent_memory.domain.tidying.tier_choice import is_lasting_word
 from agent_memory.domain.tiering.tier_columns import tier_columns
 from agent_memory.domain.vocabulary import Sensitivity
 
@@ -59,11 +60,14 @@ def _is_over(size: int, limit: int | None) -> bool:
 
 
 def _least_valuable_first(live: Sequence[Listed], ids: Sequence[str], scores: Sequence[float]) -> list[int]:
-    """The places of those that may go."""
+    """The places of those that may go: however old, what a person said that lasts goes after all that only an agent noted."""
     fields = ("meta.pinned", "meta.promoted_by", "meta.sensitivity", "conflicted", "provisional_id")
     may_go = row_answers(_may_go, *(column_of(live, each) for each in fields))
     rows = list(compress(range(len(ids)), may_go))
-    for column in (ids, column_of(live, "meta.updated_at_ms"), scores):  # what counts most comes last
+    lasting = row_answers(
+        is_lasting_word, *(column_of(live, f"meta.{each}") for each in ("origin", "kind", "importance"))
+    )
+    for column in (ids, column_of(live, "meta.updated_at_ms"), scores, lasting):  # what counts most comes last
         rows.sort(key=column.__getitem__)
     return rows
 

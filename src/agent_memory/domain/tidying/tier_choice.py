@@ -168,6 +168,11 @@ def _earns_hot(
         return False
     if is_vouched_for or read_often or importance in (Importance.HIGH, Importance.CRITICAL):
         return True
+    return is_lasting_word(origin, kind, importance)
+
+
+def is_lasting_word(origin: Origin, kind: Kind, importance: Importance) -> bool:
+    """Whether a person said it, and it is what holds on."""
     return origin is Origin.USER and kind in _LASTING and importance is not Importance.LOW
 
 

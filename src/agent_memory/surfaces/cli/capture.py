@@ -6,10 +6,12 @@ import argparse
 
 from returns.result import Failure, Result, Success
 
+from agent_memory.adapters.harness import history_sources
 from agent_memory.bootstrap import Memory
+from agent_memory.domain.inbox_entry import Context, InboxEntry, SessionFile, retrieval_of
 from agent_memory.domain.results import sealed
 from agent_memory.domain.vocabulary import Harness, Kind
-from agent_memory.errors import Error, UsageInvalid
+from agent_memory.errors import Error, HistoryUnavailable, UsageInvalid
 from agent_memory.surfaces.capturing import Captor, Note, capture_file, capture_inline, capture_session
 from agent_memory.surfaces.cli.opening import add_choice, with_memory
 from agent_memory.surfaces.console import Console
@@ -73,7 +75,24 @@ def _captured(memory: Memory, arguments: argparse.Namespace) -> Result[str, Erro
         return _usage("There is nothing to capture")
     if harness is None:
         return _usage("A session needs its harness, as in --harness amp")
-    return capture_session(captor, harness, arguments.session, arguments.transcript)
+    known = Success(None) if arguments.transcript else _is_somewhere(memory, harness, arguments.session)
+    return known.bind(lambda _: capture_session(captor, harness, arguments.session, arguments.transcript))
+
+
+def _is_somewhere(memory: Memory, harness: Harness, session: str) -> Result[None, Error]:
+    """HistoryUnavailable for a session of which no transcript is there, and nothing was kept: no run would ever find it. A
+    harness that has to be asked for its sessions is asked by the run."""
+    retrieval = retrieval_of(harness, session, None)
+    if not isinstance(retrieval, SessionFile):
+        return Success(None)
+    entry = InboxEntry(memory.clock.now_ms(), harness, retrieval, Context(cwd=memory.cwd))
+    source = history_sources(memory.surroundings())[retrieval.method]
+    match sealed(source.fetch(entry, None)):
+        case Failure(HistoryUnavailable(is_missing=True) as missing):
+            kept = memory.kept_histories.fetch(harness, session, None)
+            return Success(None) if isinstance(kept, Failure) or kept.unwrap() is not None else Failure(missing)
+        case _:
+            return Success(None)
 
 
 def _note_captured(captor: Captor, arguments: argparse.Namespace, harness: Harness | None) -> Result[str, Error]:

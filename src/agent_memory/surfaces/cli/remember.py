@@ -34,6 +34,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--scope", help="global, repo, or a repository's key; default: this repository, outside of one global"
     )
+    parser.add_argument(
+        "--supersedes",
+        metavar="ID",
+        action="append",
+        default=[],
+        help="a note that this one takes the place of: it goes to the archive; may be repeated",
+    )
     parser.set_defaults(kind=Kind.FACT.value, importance=Importance.MEDIUM.value, sensitivity=Sensitivity.NORMAL.value)
     parser.epilog = "Example: memory remember 'Deploys run from main only' --kind convention --tags deploy"
 
@@ -64,6 +71,7 @@ def _draft(memory: Memory, arguments: argparse.Namespace) -> Result[NoteDraft, E
             sensitivity=Sensitivity(arguments.sensitivity),
             cwd=memory.cwd,
             expiry=expiry,
+            supersedes=tuple(arguments.supersedes),
             here=memory.scope_here(),
         )
 
@@ -89,6 +97,7 @@ def _print(memory: Memory, console: Console, remembered: Remembered) -> None:
                 remembered.stored.listed, usage, body, tier=memory.reading.tier_of(remembered.stored.listed)
             ),
             "existing": remembered.existing,
+            "contradicted": [each.meta.id for each in remembered.contradicted],
             "similar": [each.meta.id for each in remembered.similar],
             "unresolved": list(remembered.unresolved),
         }
@@ -98,8 +107,10 @@ def _print(memory: Memory, console: Console, remembered: Remembered) -> None:
         return
     console.out(f"Remembered {meta.id}  {meta.title}  ({meta.scope})")
     for each in remembered.similar:
-        console.out(
-            f"  similar, linked: {each.meta.id}  {each.meta.title}  (`memory edit {each.meta.id}` to update it)"
-        )
+        told = f"{each.meta.id}  {each.meta.title}"
+        if each in remembered.contradicted:
+            console.out(f"  says otherwise: {told}  (if it holds no more: `memory archive {each.meta.id}`)")
+        else:
+            console.out(f"  similar, linked: {told}  (`memory edit {each.meta.id}` to update it)")
     for target in () if console.json else remembered.unresolved:
         console.err(f"memory: The link to {target} leads nowhere: there is no such note.")
