@@ -235,7 +235,7 @@ class Searching:
         return explained.map(lambda said: evolve(search, said={**search.said, **said}))
 
     def _entries(self, search: SearchSoFar) -> FoundEntries:
-        entries, notices = self._each(search, lambda _ranked, found, _score: found)
+        entries, notices = self._each(search, lambda _ranked, found, score: evolve(found, score=score))
         return FoundEntries(tuple(entries), notices)
 
     def _answer(self, search: SearchSoFar) -> SearchAnswer:

@@ -59,6 +59,10 @@ def test_what_tells_an_agent_what_to_do_is_a_directive(text: str) -> None:
         "The linter, test runner and bundler are one tool",
         "source, schedule, storage",  # what a note is about
         "",
+        "Open whether something adds the file to the global gitignore",
+        "The telemetry tests do not exercise what is sent",
+        "The message is there to inform, not to alarm",
+        "Fix for the login was unconfirmed",
     ],
 )
 def test_what_describes_is_no_directive(text: str) -> None:

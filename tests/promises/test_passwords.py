@@ -166,7 +166,7 @@ def test_p20_the_rules_pass_over_rows_of_what_announces_secrets(work: Work) -> N
 def test_p20_and_over_long_rows_with_any_separator(work: Work) -> None:
     """What a short text may take at once weighs little here."""
     tries, chars = worst(work, rows(10_000, itertools.repeat(SEPARATORS)))
-    assert (tries <= 0.5, chars <= 5) == (True, True), (tries, chars)
+    assert (tries <= 0.7, chars <= 6) == (True, True), (tries, chars)
 
 
 @pytest.mark.parametrize("piece", ["密码=", "authorization=", "password=", "-ey", "token: '", "curl -u ", "pwd="])

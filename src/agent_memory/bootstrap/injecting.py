@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
 
 _MOST_HITS = 20
 """Hits that are looked at for a query; not all of them may be shown."""
+_FITS = 0.6
+"""From this score on a note answers a query: it has a third of its words by their worth, or is so near in meaning."""
 _MOST_FOUND = 12
 """So many of them are made ready: more than a profile shows, since a session may know some already."""
 
@@ -164,17 +167,20 @@ def told_where(memory: Memory, listed: Listed) -> Result[tuple[str, ...], Error]
     )
 
 
-def find_passages(memory: Memory, query: str, mode: Mode, *, floor: bool = False) -> Result[tuple[Passage, ...], Error]:
-    """The notes that a query finds and that may be shown, the best first; with `floor` only those that have enough words in
-    common with it. Where none is left, the caller is warned of what could not be read or searched (P6)."""
+def find_passages(
+    memory: Memory, query: str, mode: Mode, least_score: float = _FITS
+) -> Result[tuple[Passage, ...], Error]:
+    """The notes that have to do with a query and that may be shown, the best first: by enough words in common with it, or by
+    such a score. Where none is left, the caller is warned of what could not be read or searched (P6)."""
     around = place_of(memory)
 
     def passages(found: FoundEntries) -> tuple[Passage, ...]:
-        current = (each.stored for each in found.entries if each.superseded_by is None)
         ready = _passages(
-            stored
-            for stored in current
-            if may_be_injected(stored.listed, around) and (not floor or is_relevant(query, stored))
+            each.stored
+            for each in found.entries
+            if each.superseded_by is None
+            and may_be_injected(each.stored.listed, around)
+            and (each.score >= least_score or is_relevant(query, each.stored))
         )
         for notice in () if ready else found.notices:
             memory.warn(notice)
@@ -198,8 +204,9 @@ def _passages(notes: Iterable[StoredEntry]) -> tuple[Passage, ...]:
 
 
 def find_relevant(memory: Memory, prompt: str) -> Result[tuple[Passage, ...], Error]:
-    """The notes that have enough to do with what a person just asked. By words alone: a hook has no time to load a model."""
-    return find_passages(memory, prompt, Mode.BM25, floor=True)
+    """The notes that have enough to do with what a person just asked. By words alone: a hook has no time to load a model, and a
+    prompt says more than what it is about, so no score tells."""
+    return find_passages(memory, prompt, Mode.BM25, least_score=math.inf)
 
 
 def recover(memory: Memory, harness: str, session_id: str) -> tuple[Passage, ...]:

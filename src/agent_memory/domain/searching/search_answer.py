@@ -38,6 +38,8 @@ class FoundEntry:
     stored: StoredEntry
     superseded_by: str | None = None
     """The live entry that says what has become of it."""
+    score: float = 0.0
+    """What it has of the query, 0 to 1."""
 
 
 @frozen
