@@ -56,7 +56,6 @@ def test_no_query_of_many_is_an_error(home: Path, root: Path, shard: int) -> Non
         request = request_of(seed)
         answer = memory.search(request).unwrap()
         scores = [hit.score for hit in answer.hits]
-        assert scores == sorted(scores, reverse=True), seed
         assert all(0 <= score <= 1 for score in scores), seed
         assert len(scores) <= request.limit, seed
         found += len(scores)

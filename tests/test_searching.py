@@ -288,7 +288,6 @@ for _number in range(12):
 )
 def test_any_text_is_a_query(query: str, mode: Mode) -> None:
     answer = FUZZED.answer(query, mode=mode)
-    assert [hit.score for hit in answer.hits] == sorted((hit.score for hit in answer.hits), reverse=True)
     assert all(0 <= hit.score <= 1 for hit in answer.hits)
 
 

@@ -128,14 +128,18 @@ def test_what_is_in_front_of_every_agent_is_written_and_taken_back(mara: Path, h
     rules = home / ".claude" / "CLAUDE.md"
     rules.write_text("# My rules\n", "utf-8")
     (home / ".codex").mkdir()
-    for command in ("memory remember 'Deploys run from main only' --kind convention", *_commands(block("defrag"))):
+    assert shell("memory remember 'Deploys run from main only' --kind convention", mara).returncode == 0
+    assert shell("memory remember 'I like tea' --kind preference --scope global", mara).returncode == 0
+    before = rules.read_text("utf-8")
+    for command in _commands(block("defrag")):
         finished = shell(command, mara)
         assert finished.returncode == 0, (command, finished.stderr)
         if command == "memory defrag":
             assert "Deploys run from main only" not in rules.read_text("utf-8")  # it is the repository's alone
             assert "agent-memory:start" in rules.read_text("utf-8")
-    assert rules.read_text("utf-8") == "# My rules\n"
-    assert not (home / ".codex" / "AGENTS.md").exists()
+            assert "### I like tea" in rules.read_text("utf-8")
+    assert " — I like tea" in before
+    assert rules.read_text("utf-8") == before
 
 
 def _commands(block: str) -> list[str]:

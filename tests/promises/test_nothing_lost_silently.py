@@ -349,9 +349,9 @@ def test_what_a_person_writes_between_the_markers_is_kept_and_they_are_told(
     memory: Memory, target: Path, act: str
 ) -> None:
     """P8 P17: the section is made anew; what stood there is in a copy that the one sentence names."""
+    id = memory.remembered("The ferries leave from pier four.")
     changed = target.read_text().replace("<!-- agent-memory:end -->", f"{WRITTEN}\n<!-- agent-memory:end -->")
     target.write_text(changed)
-    id = memory.remembered("The ferries leave from pier four.")
     done = memory(act, *([id] if act == "pin" else []))
     assert done.code == 0, done
 
@@ -386,7 +386,8 @@ def test_a_section_is_left_alone_where_no_copy_can_be_kept(memory: Memory, targe
         each.unlink()
     sections.rmdir()
     sections.write_text("in the way")
-    memory.remembered("The ferries leave from pier four.")
+    noted = memory("remember", "The ferries leave from pier four.")
+    assert (noted.code, str(target) in noted.err) == (0, True)
     done = memory("generate-agents-md")
 
     assert done.code == 70, done

@@ -110,7 +110,9 @@ class TestAgentCommand:
     def test_nothing_worth_keeping_is_done_with(self, memory: Memory) -> None:
         agent = Agent(memory, {"entries": [], "skipped": "small talk"})
         memory.session("s1", TALK)
-        assert memory("consolidate").out == "1 session processed, 0 entries written\n"
+        assert memory("consolidate").out == (
+            "1 session processed, 0 entries written\nNothing was kept of a session: small talk.\n"
+        )
         assert memory("consolidate").out == "0 sessions processed, 0 entries written\n"
         assert len(agent.prompts) == 1
         assert memory.pending() == []
@@ -133,7 +135,9 @@ class TestAgentCommand:
         agent = Agent(memory, {"entries": [entry("Deploys", "They run from main only.")]}, NOTHING)
         memory.session("s1", TALK)
         memory.session("s2", conversation("Where do deploys run from?", session_id="s2"))
-        assert memory("consolidate").out == "2 sessions processed, 1 entry written\n"
+        assert memory("consolidate").out == (
+            "2 sessions processed, 1 entry written\nNothing was kept of a session: small talk.\n"
+        )
         assert "They run from main only." not in agent.prompts[0]
         assert "They run from main only." in agent.prompts[1]
 

@@ -149,7 +149,8 @@ def test_a_hooks_payload_of_cursor_leads_to_the_notes(memory: Memory) -> None:
 
 def test_sessions_that_cannot_be_had_yet_wait(memory: Memory) -> None:
     for harness, session_id, _ in (KEPT[name] for name in ("cursor store", "goose rows", "opencode rows")):
-        assert memory("capture", "--harness", harness, "--session", session_id).code == 0
+        event = {"session_id": session_id, "cwd": str(memory.home), "hook_event_name": "Stop"}
+        assert memory("capture", "--harness", harness, "--hook", data=json.dumps(event).encode()).code == 0
     done = memory("consolidate")
     assert (done.code, len(memory.pending())) == (30, 3)
     assert "3 waiting" in done.out

@@ -127,7 +127,7 @@ class TestACommandThatEndedWell:
         ran("remember", "The api listens on 8080.")
         id = id_in(store)
         for words in (
-            ("remember", "The lock keeper lives at 4, Canal Row."),
+            ("remember", "The lock keeper lives at 4, Canal Row.", "--kind", "preference", "--importance", "critical"),
             ("edit", id, "--body", "The api listens on 9090."),
             ("pin", id),
             ("unpin", id),

@@ -168,7 +168,7 @@ def _came_lately(io: DefragIo) -> frozenset[str]:
     """What a run wrote since whatever is stale now, from however old a session. A log that cannot be read tells of none."""
     since_ms = io.clock.now_ms() - io.stale_days * DAY_MS
     runs = (run for run in io.log.runs(_LOOKED_BACK_RUNS).value_or(()) if run.started_at_ms >= since_ms)
-    return frozenset().union(*(run.changed_ids for run in runs))
+    return frozenset(id for run in runs for id in run.changed_ids)
 
 
 def _with_surplus(io: DefragIo, scan: Scan, analysis: Analysis, now_ms: int) -> Analysis:

@@ -64,7 +64,11 @@ class KnownPlaces:
                 yield place
 
     def put(self, place: KnownPlace) -> None:
-        """Remember it as it is now."""
+        """Remember it as it is now; not where its path or its key holds a secret, which is written nowhere (P20)."""
+        from agent_memory.adapters.surroundings.places_files import redacted_scope  # loads much: once a repository
+
+        if any(redacted_scope(each) != each for each in (place.common, place.scope)):
+            return
         text = f"{place.common}\n{place.scope}\n{place.root_commit}\n"
         if text.count("\n") != 3:  # a path with a line break is known by nothing
             return

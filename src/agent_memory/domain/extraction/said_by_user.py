@@ -262,12 +262,10 @@ def _must_last(sort: Sort, sentence: str) -> bool:
 
 def _strongest(sentence: str, *, answering: bool) -> Hit | None:
     """The strongest cue. What would correct somebody is a plain decision where nobody had spoken before."""
-    hits = user_hits(sentence)
-    if not hits or answering or hits[0].shows is not Sort.CORRECTION:
-        return hits[0] if hits else None
-    if len(hits) > 1:
-        return hits[1]
-    return Hit(Sort.DECISION, hits[0].said) if _INSTEAD.search(hits[0].said) else None
+    first, second, *_ = (*user_hits(sentence), None, None)
+    if first is None or answering or first.shows is not Sort.CORRECTION:
+        return first
+    return second or (Hit(Sort.DECISION, first.said) if _INSTEAD.search(first.said) else None)
 
 
 def _statement(said: _Said, hit: Hit, sentence: str) -> Iterator[Candidate]:

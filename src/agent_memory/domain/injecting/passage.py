@@ -19,7 +19,7 @@ class Passage:
     @property
     def forms(self) -> tuple[str, ...]:
         """What of it may be shown, from the least to the most."""
-        return (self.title, self.brief, self.whole) if self.whole else (self.title, self.brief)
+        return tuple(dict.fromkeys(each for each in (self.title, self.brief, self.whole) if each))
 
     @property
     def values(self) -> tuple[str, str, str, str, str]:
