@@ -262,10 +262,12 @@ def _must_last(sort: Sort, sentence: str) -> bool:
 
 def _strongest(sentence: str, *, answering: bool) -> Hit | None:
     """The strongest cue. What would correct somebody is a plain decision where nobody had spoken before."""
-    first, second, *_ = (*user_hits(sentence), None, None)
+    hits = iter(user_hits(sentence))
+    first = next(hits, None)
     if first is None or answering or first.shows is not Sort.CORRECTION:
         return first
-    return second or (Hit(Sort.DECISION, first.said) if _INSTEAD.search(first.said) else None)
+    plain = Hit(Sort.DECISION, first.said) if _INSTEAD.search(first.said) else None
+    return next(hits, plain)
 
 
 def _statement(said: _Said, hit: Hit, sentence: str) -> Iterator[Candidate]:
