@@ -250,6 +250,13 @@ def test_what_is_far_in_meaning_is_not_found() -> None:
         assert world.ids("sourdough bread", mode=mode) == []
 
 
+def test_a_word_of_a_letter_and_a_digit_counts_once_in_a_score(world: World) -> None:
+    world.put("Q2", "What 2 teams plan for Q2.")
+    meant = world.put("Goals", "Our goals for spring.")
+    (score,) = (hit.score for hit in world.answer("Q2 goals").hits if hit.listed.meta.id == meant)
+    assert score > 0.6
+
+
 def test_a_score_says_the_same_whatever_else_is_found(world: World) -> None:
     first = world.put("Lamp", "It needs oil.")
     (alone,) = world.answer("lamp wick oven").hits
