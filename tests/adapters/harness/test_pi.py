@@ -103,6 +103,16 @@ class TestTree:
         assert numbers(history) == [1, 4, 5]
         assert history.skipped == {"abandoned-branch": 2}
 
+    def test_going_back_to_before_the_first_message_leaves_nothing_until_something_is_said(
+        self, talk: Branching, tmp_path: Path
+    ) -> None:
+        talk.user("Blink twice.")
+        talk.agent("It blinks twice.")
+        talk.entry("model_change", parent=None, provider="x", modelId="y")
+        assert told(pi_at(talk.write(tmp_path))) == ["user: Blink twice.", "agent: It blinks twice."]
+        talk.user("Start anew.")
+        assert told(pi_at(talk.write(tmp_path))) == ["user: Start anew."]
+
     def test_going_back_to_a_branch_brings_it_back(self, talk: Branching, tmp_path: Path) -> None:
         first = talk.user("One.")
         left = talk.agent("Two.")

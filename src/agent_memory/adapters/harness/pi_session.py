@@ -124,7 +124,8 @@ class PiSession:
     def _place_of(self, value: Mapping[str, object]) -> int:
         """In the tree; -1 for an entry of version 1, which is in none."""
         id = text_at(value, "id")
-        return self._tree.add(id, text_at(value, "parentId") or None) if id else -1
+        says = text_at(value, "type") in _MESSAGES
+        return self._tree.add(id, text_at(value, "parentId") or None, says=says) if id else -1
 
     def _take(self, kind: str, value: Mapping[str, object], place: int) -> None:
         at_ms = ms_of(text_at(value, "timestamp")[:_TIME_CHARS])
