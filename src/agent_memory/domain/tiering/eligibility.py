@@ -67,9 +67,11 @@ def told_of(stored: StoredEntry) -> StoredEntry | None:
         lines += [told] if told or not line else []
         at += len(line) + 1
     title = meta.title if _told_of_line(meta.title, is_compared) == meta.title else ""
+    description = _told_of_line(meta.description, is_compared)
     if not title and lines and lines[0][:1].islower():  # the order goes on there
         lines, left_out = lines[1:], left_out + 1
-    description = _told_of_line(meta.description, is_compared)
+    if not title and description[:1].islower():
+        description = ""
     body = _without_empty_lists(lines)
     if not any(_is_item(line) for line in body) and (left_out or not title) and not description:
         return None
