@@ -289,8 +289,9 @@ def _statement(said: _Said, hit: Hit, sentence: str) -> Iterator[Candidate]:
     elif is_anaphoric(claim) and says_enough(said.previous, 2):
         quote.insert(0, said.previous)
         claim = f"{said.previous.rstrip('.!')} — {claim}"
-    elif sort is Sort.CORRECTION and len(content_terms(claim)) < _FEW_WORDS and (earlier := _corrected(claim, said)):
-        claim, turns = f"{earlier} — {claim}", (said.before.asked.number, *turns)  # type: ignore[union-attr]
+    elif sort is Sort.CORRECTION and len(content_terms(claim)) < _FEW_WORDS and (corrected := _corrected(claim, said)):
+        earlier, number = corrected
+        claim, turns = f"{earlier} — {claim}", (number, *turns)
     answers = (
         _nearest("Said in answer to", said.before, claim) if sort is Sort.CORRECTION or is_anaphoric(claim) else ()
     )
@@ -330,13 +331,15 @@ def _words_needed(sort: Sort, said: str) -> int:
     return 2 if sort in (Sort.REMEMBER, Sort.PREFERENCE) else 3
 
 
-def _corrected(claim: str, said: _Said) -> str:
-    """The person's own request that a short `not X but Y` says more exactly."""
-    if said.before is None or said.before.asked is None or not _NOT.match(claim):
-        return ""
-    requests = (each for block in typed_blocks(said.before.asked) for each in sentences_of(block.text))
+def _corrected(claim: str, said: _Said) -> tuple[str, int] | None:
+    """The person's own request that a short `not X but Y` says more exactly, and the number of its turn."""
+    asked = said.before and said.before.asked
+    if asked is None or not _NOT.match(claim):
+        return None
+    requests = (each for block in typed_blocks(asked) for each in sentences_of(block.text))
     alike = (each for each in requests if content_terms(each) & content_terms(claim) and len(each) < MAX_CHARS // 2)
-    return next(alike, "").rstrip(".!?")
+    request = next(alike, "").rstrip(".!?")
+    return (request, asked.number) if request else None
 
 
 def _nearest(label: str, episode: Episode | None, claim: str) -> tuple[Support, ...]:
