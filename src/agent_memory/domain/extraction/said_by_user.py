@@ -333,7 +333,7 @@ def _words_needed(sort: Sort, said: str) -> int:
 
 def _corrected(claim: str, said: _Said) -> tuple[str, int] | None:
     """The person's own request that a short `not X but Y` says more exactly, and the number of its turn."""
-    asked = said.before and said.before.asked
+    asked = None if said.before is None else said.before.asked
     if asked is None or not _NOT.match(claim):
         return None
     requests = (each for block in typed_blocks(asked) for each in sentences_of(block.text))
