@@ -26,9 +26,6 @@ from agent_memory.machines.consolidate import Consolidate
 from agent_memory.machines.defrag import Defrag
 from agent_memory.surfaces.cli.main import COMMANDS, command_parser
 from agent_memory.surfaces.config_page import config_page, config_schema_text
-from agent_memory.surfaces.shell.command_facts import command_facts
-from agent_memory.surfaces.shell.completions import SHELLS
-from agent_memory.surfaces.shell.man_page import man_page
 from agent_memory.values import field_names
 from agent_memory.wording import describe
 
@@ -300,14 +297,6 @@ def decisions_list() -> str:
     return "\n" + "".join(f"- [{title}]({name})\n" for name, title in titles.items()) + "\n"
 
 
-# -- shells and man ----------------------------------------------------------------------------------------------------
-
-
-def completion_script(shell: str) -> str:
-    """As an installation puts it where the shell looks."""
-    return SHELLS[shell](list(command_facts()))
-
-
 # -- plists -----------------------------------------------------------------------------------------------------------
 
 
@@ -325,10 +314,6 @@ _WHOLE: Mapping[str, Callable[[], str]] = {
     "errors.md": errors_page,
     "config.md": config_page,
     "config.schema.json": config_schema_text,
-    "../share/bash-completion/completions/memory": lambda: completion_script("bash"),
-    "../share/zsh/site-functions/_memory": lambda: completion_script("zsh"),
-    "../share/fish/vendor_completions.d/memory.fish": lambda: completion_script("fish"),
-    "../share/man/man1/memory.1": lambda: man_page(list(command_facts()), EXIT_CODES),
     "../plists/com.agent-memory.consolidate.plist": lambda: plist_template("consolidate"),
     "../plists/com.agent-memory.defrag.plist": lambda: plist_template("defrag"),
     "promises.md": lambda: promises_page(_NOTICE, DOCS / "promises.toml", DOCS.parent / "tests"),

@@ -15,24 +15,10 @@ from agent_memory.bootstrap import Memory, open_memory
 from agent_memory.domain.note_draft import NoteDraft
 from agent_memory.domain.results import sealed
 from agent_memory.errors import UsageInvalid
-from agent_memory.formats.json_fields import Fields
-from agent_memory.surfaces.mcp import asked
-from agent_memory.surfaces.mcp.answers import error_text
-from agent_memory.surfaces.mcp.asked import read_arguments
-from agent_memory.surfaces.mcp.tools import TOOLS
+from agent_memory.surfaces.mcp.tools import TOOLS, Tool, error_text
 from fuzz.target import Target
 
-_READERS = (
-    asked.search_of,
-    asked.session_of,
-    asked.write_of,
-    asked.update_of,
-    asked.list_of,
-    asked.id_of,
-    asked.key_of,
-    asked.value_of,
-)
-_ACTING = {tool.name: tool for tool in TOOLS if tool.hints.reads_only}
+_ACTING = {name: tool for name, tool in TOOLS.items() if tool.reads_only}
 
 
 @cache
@@ -61,29 +47,24 @@ def _check(data: bytes) -> None:
     if not isinstance(call, list) or len(call) != 2 or not isinstance(call[1], dict):
         return
     name, arguments = call
-    for reader in _READERS:
-        _check_reader(reader, arguments)
+    for tool in TOOLS.values():
+        _check_reading(tool, arguments)
     if isinstance(name, str) and name in _ACTING:
-        match sealed(_ACTING[name].act(_memory(), arguments)):
+        match sealed(_ACTING[name](_memory(), arguments)):
             case Success(text):
                 assert isinstance(text, str)
             case Failure(error):
                 assert error_text(error)
 
 
-def _check_reader(reader: object, arguments: dict[str, object]) -> None:
-    assert callable(reader)
-
-    def read(fields: Fields) -> object:
-        return reader(fields)
-
-    match sealed(read_arguments(arguments, read)):
+def _check_reading(tool: Tool, arguments: dict[str, object]) -> None:
+    match sealed(tool.read(arguments)):
         case Failure(UsageInvalid(problem)):
             assert problem
         case Failure(error):
             raise AssertionError(error)
-        case Success(value):
-            assert value is not None
+        case Success(values):
+            assert values.keys() == tool.parameters.keys()
 
 
 TOOL = Target(

@@ -40,7 +40,6 @@ python3Packages.buildPythonApplication {
       ../plists
       ../prompts
       ../pyproject.toml
-      ../share
       ../skills
       ../src
       ../tests

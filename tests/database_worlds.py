@@ -11,7 +11,7 @@ from agent_memory.adapters.harness.cursor import CursorSessions
 from agent_memory.adapters.harness.goose import GooseSessions
 from agent_memory.adapters.harness.opencode import OpencodeSessions
 from agent_memory.adapters.harness.transcript_roots import TranscriptRoots
-from agent_memory.domain.inbox_entry import InboxEntry, OpencodeSession, SessionFile
+from agent_memory.domain.inbox_entry import InboxEntry, SessionFile
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import StoreIo
 from agent_memory.ports import HistorySource
@@ -68,7 +68,7 @@ class OpencodeRowsWorld(_World):
     def _make(self) -> None:
         missing = Failure(StoreIo("opencode", "start", "ENOENT", "No such file or directory"))
         self.source = OpencodeSessions(self._roots, lambda argv, cwd: missing)
-        self.entry = InboxEntry(0, Harness.OPENCODE, OpencodeSession(OPENCODE))
+        self.entry = InboxEntry(0, Harness.OPENCODE, SessionFile("opencode-session", OPENCODE))
 
     def hold(self, count: int) -> None:
         opencode_sample(count).write_rows(self._directory)

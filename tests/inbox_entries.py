@@ -11,7 +11,6 @@ from agent_memory.domain.inbox_entry import (
     FileSnapshot,
     InboxEntry,
     InlineNote,
-    OpencodeSession,
     SessionFile,
 )
 from agent_memory.domain.queueing.inbox_rules import ID_CHARACTERS, LETTERS_AND_DIGITS, WORD_CHARACTERS
@@ -71,15 +70,13 @@ instants = st.integers(0, 253_402_300_799_999)
 def entries(draw: st.DrawFn) -> InboxEntry:
     """Any valid entry."""
     at_ms, context = draw(instants), draw(contexts)
-    match draw(st.sampled_from(["file", "inline", "amp", "opencode", "session"])):
+    match draw(st.sampled_from(["file", "inline", "amp", "session"])):
         case "file":
             return InboxEntry(at_ms, Harness.MANUAL, FileSnapshot(f"inbox/snapshots/{draw(_ids)}"), context)
         case "inline":
             return InboxEntry(at_ms, draw(st.sampled_from(Harness)), draw(notes), context)
         case "amp":
             return InboxEntry(at_ms, Harness.AMP, AmpThread(draw(_ids)), context)
-        case "opencode":
-            return InboxEntry(at_ms, Harness.OPENCODE, OpencodeSession(draw(_ids)), context)
         case _:
             method = draw(st.sampled_from(SESSION_METHODS))
             retrieval = SessionFile(method, draw(_ids), draw(_maybe(_paths)))

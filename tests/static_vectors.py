@@ -7,7 +7,7 @@ import struct
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from agent_memory.adapters.embedding.wordllama_files import WordllamaFiles
+from agent_memory.adapters.embedding.static_vectors import StaticVectors, open_model
 
 BYTES = {f"<0x{byte:02X}>": 3 + byte for byte in range(256)}
 WORDS = ("▁", "a", "b", "c", "d", "▁a", "ab", "▁ab", "▁b", "cd", "abc", "▁abc", "▁zebra", "▁lock")
@@ -35,8 +35,8 @@ def tokenizer_of(vocabulary: Mapping[str, object]) -> bytes:
     return text.encode()
 
 
-def make_package(directory: Path) -> WordllamaFiles:
-    """The package in `directory`, as an importer finds it."""
+def make_package(directory: Path) -> tuple[Path, Path]:
+    """The package in `directory`, as an importer finds it; its table and its vocabulary."""
     weights = directory / "wordllama" / "weights" / "l2_supercat_256.safetensors"
     tokenizer = directory / "wordllama" / "tokenizers" / "l2_supercat_tokenizer_config.json"
     for path, content in (
@@ -46,4 +46,9 @@ def make_package(directory: Path) -> WordllamaFiles:
         path.parent.mkdir(parents=True)
         path.write_bytes(content)
     (directory / "wordllama" / "__init__.py").write_text("raise RuntimeError('the code of the package ran')\n")
-    return WordllamaFiles(str(weights), str(tokenizer))
+    return weights, tokenizer
+
+
+def small_embedder(directory: Path) -> StaticVectors:
+    """The embedder over such a package."""
+    return open_model(*map(str, make_package(directory))).unwrap()

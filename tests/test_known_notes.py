@@ -74,7 +74,7 @@ class BrokenEmbedder(DictEmbedder):
 
 
 def ids(known: KnownNotes, scope: str = REPO) -> list[str]:
-    return [each.meta.id for each in known.similar_to(AGAIN, scope).unwrap()]
+    return [each.meta.id for each in known.near(AGAIN, scope).unwrap().similar]
 
 
 @pytest.mark.parametrize("index", [None, DictIndex, BrokenIndex, LateIndex, SilentIndex])
@@ -117,8 +117,8 @@ def test_meaning_finds_what_words_alone_do_not(store: DictStore) -> None:
         "Mutex", "Once five minutes are over, the file of a mutex, which holds its host, is anybody's to grab."
     )
     by_words, by_meaning = KnownNotes(store), KnownNotes(store, None, DictEmbedder(synonyms))
-    assert by_words.similar_to(subject, REPO).unwrap() == ()
-    assert [each.meta.id for each in by_meaning.similar_to(subject, REPO).unwrap()] == [wanted]
+    assert by_words.near(subject, REPO).unwrap().similar == ()
+    assert [each.meta.id for each in by_meaning.near(subject, REPO).unwrap().similar] == [wanted]
 
 
 def test_a_store_that_cannot_be_listed_is_an_error() -> None:
@@ -126,7 +126,7 @@ def test_a_store_that_cannot_be_listed_is_an_error() -> None:
         def list(self, *, archived: bool = False, lately: bool = False) -> Result[Listing, Error]:
             return Failure(BROKEN)
 
-    assert KnownNotes(Broken()).similar_to(AGAIN, REPO) == Failure(BROKEN)
+    assert KnownNotes(Broken()).near(AGAIN, REPO) == Failure(BROKEN)
 
 
 def test_for_several_subjects_the_files_are_looked_at_once(store: DictStore) -> None:
@@ -141,7 +141,7 @@ def test_for_several_subjects_the_files_are_looked_at_once(store: DictStore) -> 
     index = Counted(store)
     known = KnownNotes(store, index)
     nothing = Subject("Tides", "The lock gate opens at half tide.")
-    found = known.similar_to_each([(AGAIN, REPO), (nothing, REPO), (AGAIN, GLOBAL_SCOPE)]).unwrap()
-    assert [[each.meta.id for each in near] for near in found] == [[lock], [], []]
+    found = known.near_each([(AGAIN, REPO), (nothing, REPO), (AGAIN, GLOBAL_SCOPE)]).unwrap()
+    assert [[each.meta.id for each in near.similar] for near in found] == [[lock], [], []]
     assert index.refreshes == 1
-    assert [known.similar_to(*each).unwrap() for each in ((AGAIN, REPO), (nothing, REPO))] == list(found[:2])
+    assert [known.near(*each).unwrap() for each in ((AGAIN, REPO), (nothing, REPO))] == list(found[:2])

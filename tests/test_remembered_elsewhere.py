@@ -10,11 +10,10 @@ import pytest
 from returns.result import Result, Success
 
 from agent_memory.bootstrap import Memory, open_memory
-from agent_memory.domain.entry import StoredEntry
 from agent_memory.domain.note_draft import NoteDraft
 from agent_memory.domain.similarity.same_subject import Subject
 from agent_memory.errors import Error
-from agent_memory.known_notes import KnownNotes
+from agent_memory.known_notes import KnownNotes, Near
 from agent_memory.values import evolve
 
 BERTH = "A berth of the north basin has a draught of two metres."
@@ -51,8 +50,8 @@ def test_what_another_process_stores_while_this_one_looks_for_similar_notes_is_n
     assert similar.meta.id in stored.stored.body
 
     class Before(KnownNotes):
-        def similar_to(self, subject: Subject, scope: str) -> Result[tuple[StoredEntry, ...], Error]:
-            return Success((similar,))
+        def near(self, subject: Subject, scope: str) -> Result[Near, Error]:
+            return Success(Near((similar,), (similar,)))
 
     service = evolve(here.service, known=lambda: Before(here.store))
     found = service.remember(again).unwrap()

@@ -73,7 +73,6 @@ if TYPE_CHECKING:
         FileSnapshot as FileSnapshot,
         InboxEntry as InboxEntry,
         InlineNote as InlineNote,
-        OpencodeSession as OpencodeSession,
         SessionFile as SessionFile,
     )
     from agent_memory.domain.injecting.passage import Injection as Injection
@@ -190,7 +189,7 @@ _NAMES = {
     "domain.findings": "Analysis Finding",
     "domain.found_session": "FoundSession",
     "domain.history": "History Role SessionMark ToolCall Turn",
-    "domain.inbox_entry": "AmpThread Context FileSnapshot InboxEntry InlineNote OpencodeSession SessionFile",
+    "domain.inbox_entry": "AmpThread Context FileSnapshot InboxEntry InlineNote SessionFile",
     "domain.injecting.passage": "Injection",
     "domain.injecting.request": "InjectRequest",
     "domain.note_draft": "Caller Expiry MetaPatch NoteDraft",

@@ -37,6 +37,16 @@ listing."""
 
 
 @frozen
+class Near:
+    """The notes that have words in common with one that is to be written."""
+
+    similar: tuple[StoredEntry, ...]
+    """Those about the same subject, the likest first."""
+    compared: tuple[StoredEntry, ...]
+    """These and the others that were compared: a value of one thing may be all that two notes have in common."""
+
+
+@frozen
 class KnownNotes:
     """The notes of a store. Without an index they are looked for in the listing, without an embedder compared by words
     alone: whatever is wrong with either hinders no write."""
@@ -45,23 +55,21 @@ class KnownNotes:
     index: Index | None = None
     embedder: Embedder | None = None
 
-    def similar_to(self, subject: Subject, scope: str) -> Result[tuple[StoredEntry, ...], Error]:
-        """The live notes of this scope and of `global` about the same subject, the likest first; never a secret one. An
-        error only where the store cannot be listed."""
-        return self.similar_to_each(((subject, scope),)).map(lambda similar: similar[0])
+    def near(self, subject: Subject, scope: str) -> Result[Near, Error]:
+        """The live notes of this scope and of `global` that have most in common with it; never a secret one. An error only
+        where the store cannot be listed."""
+        return self.near_each(((subject, scope),)).map(lambda near: near[0])
 
-    def similar_to_each(
-        self, subjects: Iterable[tuple[Subject, str]]
-    ) -> Result[tuple[tuple[StoredEntry, ...], ...], Error]:
+    def near_each(self, subjects: Iterable[tuple[Subject, str]]) -> Result[tuple[Near, ...], Error]:
         """The same for each of these subjects and scopes, in their order, all by one look at the files."""
         index = self._current_index()
-        found: list[tuple[StoredEntry, ...]] = []
+        found: list[Near] = []
         for subject, scope in subjects:
             match sealed(self._near(subject, frozenset((scope, GLOBAL_SCOPE)), index)):
                 case Failure(error):
                     return Failure(error)
                 case Success(near):
-                    found.append(similar_among(subject, self._candidates(subject, near)))
+                    found.append(Near(similar_among(subject, self._candidates(subject, near)), tuple(near)))
         return Success(tuple(found))
 
     def _current_index(self) -> Index | None:

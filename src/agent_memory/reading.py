@@ -16,6 +16,7 @@ from agent_memory.domain.row_answers import row_answers
 from agent_memory.domain.secret_entries import without_secret
 from agent_memory.domain.text.tags import normal_tags
 from agent_memory.domain.tiering.standing import lifted, standing_tiers
+from agent_memory.domain.tiering.vouched import best_tier
 from agent_memory.domain.tiers import Tier, TierList
 from agent_memory.domain.vocabulary import Kind, Origin, Sensitivity, Status
 from agent_memory.errors import EntryNotFound, EntryProtected, Error
@@ -128,7 +129,7 @@ class Reading:
 
         def shown(listing: Listing) -> Result[ListedEntries, Error]:
             tiers, untiered = (TierList(), None) if archived else self._tiers()
-            tier_of = _tier_finder(tiers, () if archived else (each.meta for each in lifted(listing.entries)))
+            tier_of = _tier_finder(tiers, listing.found.by_id, () if archived else lifted(listing.entries))
 
             def with_usage(totals: Mapping[str, Usage]) -> ListedEntries:
                 accepted = wanted.among(self._seen(listing).entries, tier_of)
@@ -159,7 +160,11 @@ class Reading:
 
     def tier_of(self, listed: Listed) -> Tier:
         """The tier of one entry; without a tier list that can be read, hot is what a person vouches for."""
-        return Tier.COLD if listed.archived else _tier_finder(self._tiers()[0], [listed.meta])(listed.meta.id)
+        return (
+            Tier.COLD
+            if listed.archived
+            else _tier_finder(self._tiers()[0], {listed.meta.id: listed}, [listed])(listed.meta.id)
+        )
 
     def _tiers(self) -> tuple[TierList, Error | None]:
         match sealed(self.store.tiers()):
@@ -274,7 +279,10 @@ def status_shown(status: Status, tier: Tier) -> Status:
     return Status.PROMOTED if tier is Tier.HOT else status
 
 
-def _tier_finder(tiers: TierList, live: Iterable[Meta]) -> Callable[[str], Tier]:
-    standing = standing_tiers(tiers, live)
-    by_id = {**dict.fromkeys(standing.warm, Tier.WARM), **dict.fromkeys(standing.hot, Tier.HOT)}
+def _tier_finder(tiers: TierList, known: Mapping[str, Listed], lifted: Iterable[Listed]) -> Callable[[str], Tier]:
+    """The tier in which each is told: no nearer than what it says of itself allows, whatever the list says."""
+    standing = standing_tiers(tiers, (each.meta for each in lifted))
+    listed = {**dict.fromkeys(standing.warm, Tier.WARM), **dict.fromkeys(standing.hot, Tier.HOT)}
+    far = list(Tier).index
+    by_id = {id: max(tier, best_tier(known[id].meta), key=far) for id, tier in listed.items() if id in known}
     return lambda id: by_id.get(id, Tier.COLD)

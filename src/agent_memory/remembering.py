@@ -21,7 +21,7 @@ from agent_memory.domain.text.links import append_see_also, find_links, without_
 from agent_memory.domain.text.tags import tags_in
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Sensitivity, Status
 from agent_memory.errors import EntryInvalid, EntryNotFound, EntryProtected, Error
-from agent_memory.known_notes import KnownNotes
+from agent_memory.known_notes import KnownNotes, Near
 from agent_memory.ports import Clock, Locks, Store
 from agent_memory.recorded_writes import RecordedWrites
 from agent_memory.values import evolve, frozen
@@ -34,7 +34,7 @@ class Remembered:
     stored: StoredEntry
     similar: tuple[Listed, ...] = ()
     contradicted: tuple[Listed, ...] = ()
-    """Those of the similar ones that give another value for the same thing."""
+    """Those that give another value for the same thing."""
     existing: bool = False
     unresolved: tuple[str, ...] = ()
     """Ids that its text links to and no note bears (P15): they are told, since only the writer knows what was meant."""
@@ -59,9 +59,9 @@ class Remembering:
         title = edited_title(draft.title or derive_title(body))
         subject = Subject(title, body, stored_description(draft.description or derive_description(body)), draft.kind)
         # Before the write lock is taken: an index may have to catch up with the files first.
-        return self.known.similar_to(subject, draft.scope).bind(lambda similar: self._stored(draft, subject, similar))
+        return self.known.near(subject, draft.scope).bind(lambda near: self._stored(draft, subject, near))
 
-    def _stored(self, draft: NoteDraft, subject: Subject, known: Sequence[StoredEntry]) -> Result[Remembered, Error]:
+    def _stored(self, draft: NoteDraft, subject: Subject, near: Near) -> Result[Remembered, Error]:
         def stored(listed: Listings) -> Result[Remembered, Error]:
             old = tuple(listed.live.found.by_id.get(id) for id in dict.fromkeys(draft.supersedes))
             refused = _why_not(draft.supersedes, old, self.caller)
@@ -69,8 +69,9 @@ class Remembering:
                 return Failure(refused)
             replaced = [each for each in old if each is not None]
             gone = {each.meta.id for each in replaced}
-            similar = tuple(
-                each for each in known if each.meta.id in listed.live.found.by_id and each.meta.id not in gone
+            left = listed.live.found.by_id.keys() - gone
+            similar, compared = (
+                tuple(each for each in known if each.meta.id in left) for known in (near.similar, near.compared)
             )
             # An agent that guesses what a secret note says is not to learn that it guessed right (P20).
             linked = append_see_also(subject.body, [each.meta.id for each in similar])
@@ -99,7 +100,7 @@ class Remembering:
                     lambda new: Remembered(
                         new,
                         tuple(each.listed for each in similar),
-                        _contradicted(new, similar),
+                        _contradicted(new, compared),
                         unresolved=unresolved,
                     )
                 )
@@ -151,17 +152,14 @@ def _why_not(ids: Sequence[str], found: Sequence[Listed | None], caller: Caller)
     return None
 
 
-def _contradicted(new: StoredEntry, similar: Sequence[StoredEntry]) -> tuple[Listed, ...]:
-    if not similar:
+def _contradicted(new: StoredEntry, known: Sequence[StoredEntry]) -> tuple[Listed, ...]:
+    if not known:
         return ()
-    # A command that finds nothing similar needs none of it.
-    from agent_memory.domain.analysis.analysis_facts import AnalysisFacts
-    from agent_memory.domain.analysis.analyze import analyze
-    from agent_memory.domain.findings import FindingKind
+    # A command that finds nothing alike needs none of it.
+    from agent_memory.domain.analysis.analyze import contradictions_among
 
-    analysis = analyze((new, *similar), AnalysisFacts(new.meta.updated_at_ms))
-    against = {id for each in analysis.of_kind(FindingKind.CONTRADICTION) if new.meta.id in each.ids for id in each.ids}
-    return tuple(each.listed for each in similar if each.meta.id in against)
+    against = {id for each in contradictions_among((new, *known)) if new.meta.id in each.ids for id in each.ids}
+    return tuple(each.listed for each in known if each.meta.id in against)
 
 
 def _is_secret(listed: Listed) -> bool:

@@ -32,7 +32,6 @@ from agent_memory.domain.inbox_entry import (
     FileSnapshot,
     InboxEntry,
     InlineNote,
-    OpencodeSession,
     Retrieval,
     SessionFile,
     session_id_of,
@@ -417,7 +416,7 @@ def _retrieval(method: str) -> Retrieval:
     for session_method in SESSION_METHODS:
         if method == session_method:
             return SessionFile(session_method, "s")
-    others = (AmpThread("T-1"), OpencodeSession("s"), FileSnapshot("inbox/x"), InlineNote("t", "b"))
+    others = (AmpThread("T-1"), FileSnapshot("inbox/x"), InlineNote("t", "b"))
     return next(retrieval for retrieval in others if retrieval.method == method)
 
 

@@ -33,8 +33,7 @@ def check(docs: Path, *words: str) -> subprocess.CompletedProcess[str]:
 def copied(tmp_path: Path) -> Path:
     """The documentation in a place where it may be changed, beside the tests that it tells of."""
     (tmp_path / "tests").symlink_to(DOCS.parent / "tests")
-    for name in ("plists", "share"):
-        shutil.copytree(DOCS.parent / name, tmp_path / name)
+    shutil.copytree(DOCS.parent / "plists", tmp_path / "plists")
     return Path(shutil.copytree(DOCS, tmp_path / "docs"))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from attrs import evolve
 
-from agent_memory.domain.inbox_entry import Context, InboxEntry, OpencodeSession, SessionFile
+from agent_memory.domain.inbox_entry import Context, InboxEntry, SessionFile
 from agent_memory.domain.queueing.redacted_entry import as_captured, as_consumed
 from agent_memory.domain.vocabulary import Harness
 from fixtures.secret_samples import base62
@@ -44,5 +44,5 @@ def test_p20_once_it_is_consumed_nothing_of_it_holds_a_secret() -> None:
 
 
 def test_a_session_that_is_found_by_its_id_alone_keeps_it() -> None:
-    entry = evolve(SECRET, harness=Harness.OPENCODE, retrieval=OpencodeSession("ses_1"))
-    assert as_consumed(entry).retrieval == OpencodeSession("ses_1")
+    entry = evolve(SECRET, harness=Harness.OPENCODE, retrieval=SessionFile("opencode-session", "ses_1"))
+    assert as_consumed(entry).retrieval == SessionFile("opencode-session", "ses_1")

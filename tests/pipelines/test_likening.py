@@ -16,7 +16,7 @@ from agent_memory.domain.similarity.same_subject import Subject
 from agent_memory.domain.text.ids import mint_id
 from agent_memory.domain.vocabulary import Kind, Status
 from agent_memory.errors import Error, StoreIo
-from agent_memory.known_notes import KnownNotes
+from agent_memory.known_notes import KnownNotes, Near
 from agent_memory.pipelines.consolidate import consolidate
 from pipelines.consolidate_world import REPO, ScriptedAgent, World, entries, history, note, turns
 
@@ -123,9 +123,7 @@ def test_a_person_who_notes_a_known_lesson_keeps_the_note() -> None:
 
 def test_a_store_that_cannot_be_asked_ends_the_run_and_the_session_waits() -> None:
     class Broken(KnownNotes):
-        def similar_to_each(
-            self, subjects: Iterable[tuple[Subject, str]]
-        ) -> Result[tuple[tuple[StoredEntry, ...], ...], Error]:
+        def near_each(self, subjects: Iterable[tuple[Subject, str]]) -> Result[tuple[Near, ...], Error]:
             return Failure(StoreIo("topics", "list", "EIO", "broken"))
 
     world = world_that_says(note("Bundling", AGAIN, turns=[1]))

@@ -14,7 +14,6 @@ from agent_memory.domain.inbox_entry import (
     FileSnapshot,
     InboxEntry,
     InlineNote,
-    OpencodeSession,
     Retrieval,
     SessionFile,
 )
@@ -129,7 +128,7 @@ def test_a_tag_of_which_nothing_is_left_is_named(captor: Captor) -> None:
     ("harness", "retrieval"),
     [
         (Harness.AMP, AmpThread("T-1")),
-        (Harness.OPENCODE, OpencodeSession("T-1")),
+        (Harness.OPENCODE, SessionFile("opencode-session", "T-1")),
         (Harness.CLAUDE_CODE, SessionFile("claude-code-session", "T-1")),
         (Harness.CODEX, SessionFile("codex-session", "T-1")),
         (Harness.AIDER, SessionFile("aider-session", "T-1")),

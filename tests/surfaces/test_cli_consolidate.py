@@ -107,6 +107,42 @@ class TestAgentCommand:
         assert "from a branch" in memory("read", old, "--archived").out
         assert "8080" in memory("read", port, "--archived").out
 
+    @pytest.mark.parametrize(("number", "origin"), [("9090", "user"), ("7070", "agent")])
+    def test_a_number_that_the_person_corrected_leaves_the_note_the_persons(
+        self, memory: Memory, number: str, origin: str
+    ) -> None:
+        port = memory.remembered("The staging api listens on port 8080 behind the proxy.", "--title", "Port of the api")
+        body = f"The staging api listens on port {number} behind the proxy."
+        update = {"id": port, "body": body, "drops": ["8080"], "turns": [1], "why": "moved"}
+        Agent(memory, {"entries": [], "updates": [update]})
+        memory.session("s1", conversation("No, it is 9090 since today.", "Port of the api, please."))
+        memory("consolidate")
+        (note,) = memory.notes()
+        assert (note["body"], note["origin"]) == (body, origin)
+
+    @pytest.mark.parametrize(
+        ("before", "after"),
+        [
+            ("The hook of the api fires twice a day.", "The hook of the api fires once a day."),
+            ("Rejected: Redis for the sessions of the api.", "Chosen: Redis for the sessions of the api."),
+            ("The backup of the api was not verified.", "The backup of the api was confirmed."),
+            ("Dana on the api: “retry at least twice a day”.", "Dana on the api: “retry at most twice a day”."),
+            ("The api is slow.", "The api is slow. The user confirmed the cause: the cache."),
+        ],
+    )
+    def test_an_update_swaps_turns_round_and_invents_nothing_as_in_defrag(
+        self, memory: Memory, before: str, after: str
+    ) -> None:
+        id = memory.remembered(before, "--title", "The api")
+        update = {"id": id, "body": after, "turns": [1], "why": "so it is"}
+        Agent(memory, {"entries": [], "updates": [update]})
+        memory.session("s1", conversation("What about the api?"))
+        done = memory("consolidate")
+        assert "updated" not in done.out
+        assert f"{id}: it " in done.err + done.out or "no source says" in done.err + done.out
+        (note,) = memory.notes()
+        assert note["body"] == before
+
     def test_nothing_worth_keeping_is_done_with(self, memory: Memory) -> None:
         agent = Agent(memory, {"entries": [], "skipped": "small talk"})
         memory.session("s1", TALK)
@@ -557,3 +593,22 @@ def test_a_file_of_which_nothing_is_kept_is_told(memory: Memory) -> None:
     assert done.code == 0
     assert "nothing was kept of inbox/snapshots/" in done.err
     assert "JSON; an agent command (llm.preset) makes notes of it" in done.err
+
+
+def test_what_opencode_exported_is_read_from_a_named_file_where_its_directory_is_the_persons(memory: Memory) -> None:
+    directory = memory.home / "exports"
+    directory.mkdir()
+    said = "Remember that the api deploys run from main only."
+    message = {"id": "msg_1", "sessionID": "ses_1", "role": "user", "time": {"created": 1772409600000}}
+    part = {"id": "prt_1", "messageID": "msg_1", "type": "text", "text": said}
+    info = {"id": "ses_1", "directory": "/work", "title": "Deploys", "time": {"created": 1772409600000}}
+    export = directory / "export.json"
+    export.write_text(json.dumps({"info": info, "messages": [{"info": message, "parts": [part]}]}, indent=2))
+    words = ("capture", "--harness", "opencode", "--transcript", str(export), "--session")
+    assert memory(*words, "ses_1").code == 0
+    assert "it is outside the transcript directories" in memory("consolidate").out
+    memory.configure(capture={"transcriptRoots": [str(directory)]})
+    memory("consolidate")
+    assert [(each["title"], each["origin"]) for each in memory.notes()] == [(said[14:].capitalize()[:-1], "user")]
+    assert memory(*words, "ses_2").code == 0
+    assert "it is no export of this session" in memory("consolidate").out

@@ -102,6 +102,29 @@ class TestRemember:
         refused = memory("remember", "The api listens on port 6000.", "--supersedes", "id__zzzzzz")
         assert (refused.code, len(memory.notes())) == (20, 1)
 
+    def test_of_two_values_of_one_thing_the_older_is_told_as_contradicted(self, memory: Memory) -> None:
+        first = memory.remembered("Port 8081 is the api.", "--scope", "global")
+        done = memory("remember", "Port 9999 is the api.", "--scope", "global", "--json")
+        newer = done.document["id"]
+        assert (done.document["contradicted"], done.document["similar"]) == ([first], [])
+        for told in (memory("inject").out, memory("inject", "--query", "On which port is the api?").out):
+            assert f", contradicted by {newer})" in next(line for line in told.splitlines() if first in line)
+            assert f"Port 9999 is the api. ({newer}, 2" in told
+        assert memory("generate-agents-md", "--target", str(memory.home / "A.md")).code == 0
+        section = (memory.home / "A.md").read_text()
+        assert f"- {first} — Port 8081 is the api. (contradicted by {newer})\n" in section
+        assert f"- {newer} — Port 9999 is the api.\n" in section
+
+    def test_a_note_that_an_edit_made_external_is_listed_in_the_tier_in_which_it_is_told(self, memory: Memory) -> None:
+        id = memory.remembered("The release is on Friday.", "--scope", "global")
+        (path,) = (memory.root / "topics").iterdir()
+        assert memory.notes()[0]["tier"] == "warm"
+        path.write_text(path.read_text().replace("origin: user", "origin: external"))
+        assert memory.notes()[0]["tier"] == "cold"
+        assert id not in memory("inject").out
+        path.write_text(path.read_text().replace("title: ", "title: ["))
+        assert [each["code"] for each in memory("doctor", "--json").document["symptoms"]] == ["unreadable-note"]
+
     def test_an_agent_takes_the_place_of_no_pinned_note_p19(self, memory: Memory) -> None:
         first = memory.remembered("The api listens on port 8081.")
         assert memory("pin", first).code == 0

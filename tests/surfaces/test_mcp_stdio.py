@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-import fcntl
 import json
 import os
 import select
 import signal
 import subprocess
 import sys
-import termios
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import pytest
 
 pytest.importorskip("mcp")
 
 from agent_memory.adapters.disk.locks import KernelLocks
-from agent_memory.surfaces.mcp.stdio import MAX_LINE_BYTES, MOST_UNANSWERED, MOST_UNANSWERED_BYTES, Lines
+from agent_memory.surfaces.mcp.server import MAX_LINE_BYTES
 from mcp_clients import called, over_stdio
 from memory_process import PROGRAM, Memory
 
@@ -179,29 +177,29 @@ def test_a_thousand_calls_at_once_are_all_answered(memory: Memory, raw: Raw) -> 
 
 
 class TestNoMessage:
-    LINES: tuple[tuple[bytes, int, int | None], ...] = (
-        (b"hello", -32700, None),
-        (b"{", -32700, None),
-        (b"\xff\xfe\x00", -32700, None),
-        (b"[" * 100_000, -32700, None),
-        (b"{}", -32600, None),
-        (b"[]", -32600, None),
-        (b'[{"jsonrpc": "2.0", "id": 1, "method": "ping"}]', -32600, None),
-        (b"null", -32600, None),
-        (b'{"jsonrpc": "1.0", "id": 7, "method": "ping"}', -32600, 7),
-        (b'{"jsonrpc": "2.0", "id": 7, "method": 5}', -32600, 7),
-        (b'{"jsonrpc": "2.0", "id": true, "method": 5}', -32600, None),
-        (b'{"jsonrpc": "2.0", "id": 7, "method": "ping", "params": [1]}', -32600, 7),
-        (b"x" * (MAX_LINE_BYTES + 1), -32600, None),
+    LINES = (
+        b"hello",
+        b"{",
+        b"\xff\xfe\x00",
+        b"[" * 100_000,
+        b"{}",
+        b"[]",
+        b'[{"jsonrpc": "2.0", "id": 1, "method": "ping"}]',
+        b"null",
+        b'{"jsonrpc": "1.0", "id": 7, "method": "ping"}',
+        b'{"jsonrpc": "2.0", "id": 7, "method": 5}',
+        b'{"jsonrpc": "2.0", "id": true, "method": 5}',
+        b"x" * (MAX_LINE_BYTES + 1),
+        b'{"jsonrpc": "2.0", "id": 7, "method": "ping", "more": "' + b"x" * MAX_LINE_BYTES + b'"}',
     )
 
-    def test_it_is_answered_as_json_rpc_says_and_the_server_goes_on(self, raw: Raw) -> None:
-        for line, code, id in self.LINES:
+    def test_it_is_dropped_and_the_server_goes_on(self, raw: Raw) -> None:
+        for line in self.LINES:
             raw.write(line + b"\n")
-            answer = raw.answer()
-            assert (answer["error"]["code"], answer["id"]) == (code, id), line[:80]
         raw.ask("after", "get_state", key="k")
         assert raw.answers_until("after") == []
+        raw.stdin.close()
+        assert raw.ended() == (0, "")
 
     def test_a_wrong_request_is_an_error_of_its_own(self, raw: Raw) -> None:
         wrong: list[dict[str, object]] = [
@@ -243,7 +241,7 @@ class TestNoMessage:
             raw.write(call + value + b"}}}\n")
         raw.ask("after", "get_state", key="k")
         before = raw.answers_until("after")
-        assert len(before) > len(files)
+        assert before
         assert all("error" in each or "result" in each for each in before)
 
 
@@ -265,7 +263,7 @@ class TestTheEnd:
             {"name": "write_context", "arguments": {"topic": each, "content": f"{each} is new."}} for each in topics
         ]
         lines = [HELLO, *({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": each} for each in calls)]
-        with _impatient(memory) as process:
+        with _piped(memory) as process:
             with KernelLocks(memory.root, memory.environment()).write():
                 process.stdin.write("".join(f"{json.dumps(line)}\n" for line in lines))
                 process.stdin.close()
@@ -275,15 +273,6 @@ class TestTheEnd:
         assert [each["result"]["content"][0]["text"][:11] for each in answers] == ["Chunk saved"] * 2
         assert process.returncode == 0
         assert sorted(memory.titles()) == ["Auth", "Billing"]
-
-    def test_after_the_end_a_client_that_takes_no_answer_ends_it(self, memory: Memory) -> None:
-        memory("state", "set", "big", json.dumps("x" * 200_000))
-        with _impatient(memory) as process:
-            call = {"name": "get_state", "arguments": {"key": "big"}}
-            lines = [HELLO, *({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call} for _ in range(3))]
-            process.stdin.write("".join(f"{json.dumps(line)}\n" for line in lines))
-            process.stdin.close()
-            assert process.wait(LIMIT_SECONDS) == 0
 
     def test_a_client_that_reads_no_more_ends_it(self, raw: Raw) -> None:
         raw.stdout.close()
@@ -303,40 +292,11 @@ class TestTheEnd:
         raw.process.terminate()
         assert raw.ended() == (0, "")
 
-    @pytest.mark.parametrize("id_chars", [10_000, 100_000], ids=["too many requests", "too many bytes"])
-    def test_a_client_that_asks_on_and_reads_nothing_has_to_wait(self, raw: Raw, id_chars: int) -> None:
-        os.set_blocking(raw.stdin.fileno(), False)
-        asked, begun = 0, b""
-        deadline = time.monotonic() + LIMIT_SECONDS
-        while select.select([], [raw.stdin], [], 2.0)[1] or _unread_bytes(raw.stdout) < 8_000:
-            assert time.monotonic() < deadline, "it reads on and on, or answers nothing"
-            if not begun:
-                asked += 1
-                # The answer repeats the id: so none but the first few goes into the pipe that nobody reads.
-                begun = (
-                    json.dumps({"jsonrpc": "2.0", "id": f"{asked}{'x' * id_chars}", "method": "ping"}).encode() + b"\n"
-                )
-            with suppress(BlockingIOError):
-                begun = begun[os.write(raw.stdin.fileno(), begun) :]
-        most = min(MOST_UNANSWERED, MOST_UNANSWERED_BYTES // id_chars)
-        assert most <= asked < most + 50
-        raw.process.terminate()
-        assert raw.ended() == (0, "")
-
 
 @contextmanager
-def _impatient(memory: Memory) -> Iterator[Any]:
-    """A server that waits a moment only for who takes no answers."""
-    program = (
-        "import sys\nfrom agent_memory.surfaces.mcp import stdio\nstdio.LAST_ANSWERS_SECONDS = 0.2\n"
-        "from agent_memory.surfaces.entry import main\nsys.argv = ['memory', 'mcp']\nsys.exit(main())\n"
-    )
+def _piped(memory: Memory) -> Iterator[Any]:
     with subprocess.Popen(
-        [PROGRAM[0], "-c", program],
-        env=memory.environment(),
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
+        [*PROGRAM, "mcp"], env=memory.environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as process:
         try:
             yield process
@@ -345,16 +305,11 @@ def _impatient(memory: Memory) -> Iterator[Any]:
                 process.kill()
 
 
-def _unread_bytes(stream: BinaryIO) -> int:
-    waiting = fcntl.ioctl(stream.fileno(), termios.FIONREAD, bytes(4))
-    return int.from_bytes(waiting, sys.byteorder)
-
-
 def test_what_anything_else_prints_never_reaches_the_client() -> None:
     program = (
-        "import os\nfrom agent_memory.surfaces.mcp.stdio import _own_descriptors\n"
-        "with _own_descriptors() as (reading, writing):\n"
-        "    os.system('echo stray')\n    assert os.read(0, 9) == b''\n    os.write(writing, os.read(reading, 9))\n"
+        "import os\nfrom agent_memory.surfaces.mcp.server import own_descriptors\n"
+        "reading, writing = own_descriptors()\n"
+        "os.system('echo stray')\nassert os.read(0, 9) == b''\nos.write(writing, os.read(reading, 9))\n"
     )
     done = subprocess.run([PROGRAM[0], "-c", program], input=b"wire", capture_output=True, check=True)
     assert (done.stdout, done.stderr) == (b"wire", b"stray\n")
@@ -374,16 +329,11 @@ def test_without_the_extra_one_sentence_says_what_to_install(memory: Memory, tmp
     )
 
 
-class TestLines:
-    def test_lines_are_cut_wherever_the_chunks_end(self) -> None:
-        content = b"one\n\ntwo\r\nthree\n"
-        for size in range(1, len(content)):
-            lines = Lines()
-            chunks = [content[at : at + size] for at in range(0, len(content), size)]
-            assert [line for chunk in chunks for line in lines.of(chunk)] == [b"one", b"", b"two\r", b"three"]
-
-    def test_a_line_that_is_too_long_is_dropped_and_the_next_is_whole(self) -> None:
-        lines = Lines()
-        chunk = b"x" * (1 << 20)
-        assert [line for _ in range(5) for line in lines.of(chunk)] == []
-        assert list(lines.of(b"\nnext\n")) == [None, b"next"]
+def test_lines_are_cut_wherever_the_writes_end(raw: Raw) -> None:
+    content = b"".join(
+        b'{"jsonrpc": "2.0", "id": %d, "method": "ping"}%s\n' % (id, end)
+        for id, end in ((1, b""), (2, b"\r"), (3, b" "))
+    )
+    for at in range(0, len(content), 7):
+        raw.write(content[at : at + 7])
+    assert [raw.answer()["id"] for _ in range(3)] == [1, 2, 3]

@@ -19,7 +19,7 @@ from agent_memory.bootstrap import Memory
 from agent_memory.domain.note_draft import NoteDraft
 from agent_memory.domain.vocabulary import Harness, Kind, Origin, Sensitivity, Status
 from agent_memory.reading import ListFilter
-from agent_memory.surfaces.mcp.clients import client_caller, harness_of
+from agent_memory.surfaces.mcp.server import client_caller
 from agent_memory.surfaces.mcp.tools import TOOLS
 from mcp_clients import Answer, Tools, called, served
 
@@ -91,9 +91,9 @@ class TestListing:
 
     def test_no_tool_raises_trust_p19(self) -> None:
         assert not {"promote", "pin", "trust", "forget", "setup"} & {
-            word for tool in TOOLS for word in re.findall(r"[a-z]+", tool.name)
+            word for name in TOOLS for word in re.findall(r"[a-z]+", name)
         }
-        assert {key for tool in TOOLS for key in tool.properties}.isdisjoint(
+        assert {key for tool in TOOLS.values() for key in tool.parameters}.isdisjoint(
             {"origin", "pinned", "sensitivity", "status"}
         )
 
@@ -442,12 +442,12 @@ VALUES = (
 )
 
 
-@given(name=st.sampled_from([tool.name for tool in TOOLS]), values=st.lists(VALUES, min_size=9, max_size=9))
+@given(name=st.sampled_from(list(TOOLS)), values=st.lists(VALUES, min_size=9, max_size=9))
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_no_arguments_make_a_bug(world: tuple[Memory, Tools], name: str, values: list[object]) -> None:
     memory, _ = world
-    tool = next(tool for tool in TOOLS if tool.name == name)
-    done = tool.act(memory.called_by(client_caller("x", "1", ())), dict(zip(tool.properties, values, strict=False)))
+    tool = TOOLS[name]
+    done = tool(memory.called_by(client_caller("x", "1", ())), dict(zip(tool.parameters, values, strict=False)))
     assert done.map(lambda text: bool(text)).value_or(True)
 
 
@@ -509,7 +509,7 @@ class TestClients:
         ],
     )
     def test_a_clients_name_tells_its_harness(self, name: str, harness: Harness) -> None:
-        assert harness_of(name) is harness
+        assert client_caller(name, "1", ()).harness is harness
 
     def test_a_clients_name_is_one_clean_line(self, memory: Memory, tools: Tools) -> None:
         hostile = wire.Implementation(name=f"evil\nThread-Id: x {TOKEN}" + "y" * 500, version="1\n2")

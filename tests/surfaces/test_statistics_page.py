@@ -20,8 +20,7 @@ from agent_memory.domain.statistics.statistics import Statistics
 from agent_memory.domain.tiers import Tier
 from agent_memory.domain.usage import DayReads
 from agent_memory.domain.vocabulary import Status
-from agent_memory.surfaces.plots import ASCII, BLOCKS
-from agent_memory.surfaces.statistics_page import Sheet, plain_lines, statistics_lines
+from agent_memory.surfaces.cli.stats import plain_lines, statistics_lines
 
 TODAY = 20_497
 NOW_MS = TODAY * DAY_MS + 5
@@ -57,31 +56,23 @@ def full(days: int = 90) -> Statistics:
     return statistics_of(facts, Period(TODAY, days))
 
 
-def page(found: Statistics, width: int = 80, ink: object = BLOCKS, *, colour: bool = False) -> str:
-    assert ink in (BLOCKS, ASCII)
-    return "\n".join(statistics_lines(found, Sheet(width, ASCII if ink is ASCII else BLOCKS, colour)))
+def page(found: Statistics, width: int = 80, *, colour: bool = False) -> str:
+    return "\n".join(statistics_lines(found, width, colour=colour))
 
 
-def test_the_page_shows_numbers_and_plots() -> None:
+def test_the_page_shows_numbers() -> None:
     shown = page(full(7)).splitlines()
     assert shown[0] == "2026-02-07 to 2026-02-13"
     assert "notes  5 live, 0 archived, 1 unreadable" in shown
-    assert [line for line in shown if re.fullmatch("  all +5  [▁-█]{7}", line)]
-    assert [line.split()[:2] for line in shown if line.startswith("  codex")] == [["codex", "123k"]]
-    assert any(line.startswith("  characters sent") and "123.5M" in line for line in shown)
+    assert [line.split() for line in shown if line.startswith("  codex")] == [["codex", "123,456"]]
+    assert any(line.startswith("  characters sent") and "123,456,789" in line for line in shown)
     assert any(line.startswith("  consolidate failed") for line in shown)
 
 
-def test_where_days_share_a_column_the_page_says_so() -> None:
-    assert "one column for 3 days" in page(full(90), 80)
-    assert "one column" not in page(full(7), 80)
-
-
-def test_an_empty_store_has_a_page_without_plots() -> None:
+def test_an_empty_store_has_a_page() -> None:
     shown = page(statistics_of(EMPTY, Period(TODAY, 90)))
     assert "notes  0 live, 0 archived" in shown
     assert shown.count("none in these days") == 4
-    assert "█" not in shown
 
 
 def test_more_than_eight_of_a_sort_are_told_together() -> None:
@@ -100,16 +91,10 @@ def test_colour_is_only_around_words() -> None:
     assert "\x1b" in page(found, colour=True)
 
 
-def test_in_ascii_there_is_nothing_else() -> None:
-    words = re.sub("[東京の倉庫]", "", page(full(), 60, ASCII))
-    assert words.isascii()
-    assert "~" in words
-
-
 @settings(max_examples=40)
-@given(st.integers(20, 200), st.integers(1, 400), st.sampled_from([BLOCKS, ASCII]))
-def test_no_line_is_wider_than_the_terminal_and_nothing_controls_it(width: int, days: int, ink: object) -> None:
-    for line in page(full(days), width, ink).splitlines():
+@given(st.integers(20, 200), st.integers(1, 400))
+def test_no_line_is_wider_than_the_terminal_and_nothing_controls_it(width: int, days: int) -> None:
+    for line in page(full(days), width).splitlines():
         assert 0 <= wcswidth(line) <= max(width, 24)
 
 

@@ -195,11 +195,11 @@ def _passages(notes: Iterable[StoredEntry]) -> tuple[Passage, ...]:
     found = list(notes)
     if not found:  # as for most prompts, which need none of what judges and redacts a note
         return ()
-    from agent_memory.domain.injecting.candidates import shown
+    from agent_memory.domain.injecting.candidates import shown, with_contradicted
     from agent_memory.formats.injected_passage import passage_of
 
     fit = (shown(each, "notes") for each in found)
-    ready = (passage_of(each) for each in fit if each is not None)
+    ready = map(passage_of, with_contradicted([each for each in fit if each is not None]))
     return tuple(islice((passage for passage in ready if passage is not None), _MOST_FOUND))
 
 

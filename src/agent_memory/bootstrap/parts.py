@@ -138,9 +138,9 @@ class Parts:
     @cached_property
     def embedder(self) -> Result[Embedder, str]:
         """What gives texts their vectors of meaning; where it is not installed or damaged, a sentence that says so."""
-        from agent_memory.adapters.embedding.wordllama_embedder import open_wordllama
+        from agent_memory.adapters.embedding.static_vectors import open_static_vectors
 
-        return open_wordllama(self.real_root).map(lambda embedder: embedder)
+        return open_static_vectors(home_of(self.environ)).map(lambda embedder: embedder)
 
     @cached_property
     def products(self) -> QuickerProducts:

@@ -8,6 +8,7 @@ from agent_memory.domain.vocabulary import Harness, Kind
 from agent_memory.values import field, frozen
 
 SessionMethod = Literal[
+    "opencode-session",
     "claude-code-session",
     "codex-session",
     "cursor-session",
@@ -22,7 +23,7 @@ SESSION_METHODS: tuple[SessionMethod, ...] = get_args(SessionMethod)
 
 @frozen
 class SessionFile:
-    """A session that its harness keeps in a transcript file. JSON: `{method, sessionId, sessionPath?}`."""
+    """A session that its harness keeps in a file. JSON: `{method, sessionId, sessionPath?}`."""
 
     method: SessionMethod
     session_id: str
@@ -35,14 +36,6 @@ class AmpThread:
 
     thread_id: str
     method: Literal["amp-thread"] = "amp-thread"
-
-
-@frozen
-class OpencodeSession:
-    """JSON: `{method: "opencode-session", sessionId}`."""
-
-    session_id: str
-    method: Literal["opencode-session"] = "opencode-session"
 
 
 SNAPSHOTS = "inbox/snapshots"
@@ -69,9 +62,9 @@ class InlineNote:
     method: Literal["inline"] = "inline"
 
 
-Retrieval = SessionFile | AmpThread | OpencodeSession | FileSnapshot | InlineNote
+Retrieval = SessionFile | AmpThread | FileSnapshot | InlineNote
 
-SessionRetrieval = SessionFile | AmpThread | OpencodeSession
+SessionRetrieval = SessionFile | AmpThread
 """Of a session that its harness keeps."""
 
 BACKFILL_EVENT = "backfill"
@@ -111,8 +104,6 @@ def retrieval_of(harness: Harness, session_id: str, session_path: str | None = N
     """How to get the history of a session of this harness; None for what has no sessions (`manual`)."""
     if harness is Harness.AMP:
         return AmpThread(session_id)
-    if harness is Harness.OPENCODE:
-        return OpencodeSession(session_id)
     for method in SESSION_METHODS:
         if method.removesuffix("-session") == harness:
             return SessionFile(method, session_id, session_path)
@@ -122,7 +113,7 @@ def retrieval_of(harness: Harness, session_id: str, session_path: str | None = N
 def session_id_of(entry: InboxEntry) -> str | None:
     """The harness's own id of the session, if the entry names one."""
     match entry.retrieval:
-        case SessionFile(_, session_id) | OpencodeSession(session_id):
+        case SessionFile(_, session_id):
             return session_id
         case AmpThread(thread_id):
             return thread_id

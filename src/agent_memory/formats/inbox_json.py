@@ -24,7 +24,6 @@ from agent_memory.domain.inbox_entry import (
     FileSnapshot,
     InboxEntry,
     InlineNote,
-    OpencodeSession,
     Retrieval,
     SessionFile,
     SessionMethod,
@@ -171,7 +170,6 @@ def _read_inline_note(fields: Fields) -> Retrieval:
 
 _READERS: Mapping[str, Callable[[Fields], Retrieval]] = {
     "amp-thread": lambda fields: AmpThread(fields.text("threadId", id_problem)),
-    "opencode-session": lambda fields: OpencodeSession(fields.text("sessionId", id_problem)),
     **{method: partial(_read_session_file, method) for method in SESSION_METHODS},
     "file": lambda fields: FileSnapshot(fields.text("path", snapshot_path_problem)),
     "inline": _read_inline_note,
@@ -245,8 +243,6 @@ def _retrieval_members(retrieval: Retrieval) -> dict[str, Any]:
             return {"sessionId": session_id, **_present(sessionPath=session_path)}
         case AmpThread(thread_id):
             return {"threadId": thread_id}
-        case OpencodeSession(session_id):
-            return {"sessionId": session_id}
         case FileSnapshot(path):
             return {"path": path}
         case InlineNote(title, body, tags, kind, thread_id):

@@ -23,8 +23,9 @@ def passage_of(shown: Shown) -> Passage | None:
     if not shown.whole or stored.body.strip() == stored.meta.title:
         whole = ""
     else:
-        whole = _open_boxes(shown, boxes.open) if boxes.open else whole_note(stored)
-    return Passage(stored.meta.id, shown.section, whole, brief_note(stored.meta), title_note(stored.meta))
+        whole = _open_boxes(shown, boxes.open) if boxes.open else whole_note(stored, shown.contradicted_by)
+    brief, title = (form(stored.meta, shown.contradicted_by) for form in (brief_note, title_note))
+    return Passage(stored.meta.id, shown.section, whole, brief, title)
 
 
 def _open_boxes(shown: Shown, boxes: tuple[str, ...]) -> str:
@@ -32,4 +33,6 @@ def _open_boxes(shown: Shown, boxes: tuple[str, ...]) -> str:
     lines = [f"- [ ] {neutral_line(redact(box).text, _BOX_CHARS)}" for box in boxes[:_MOST_BOXES]]
     if len(boxes) > _MOST_BOXES:
         lines.append(f"- and {len(boxes) - _MOST_BOXES} more: `memory read {meta.id}`")
-    return "\n".join((f"{'#' * TITLE_LEVEL} {shown_title(meta)}", "", facts_line(meta), "", *lines))
+    return "\n".join(
+        (f"{'#' * TITLE_LEVEL} {shown_title(meta)}", "", facts_line(meta, shown.contradicted_by), "", *lines)
+    )

@@ -10,12 +10,14 @@ from collections import Counter
 from collections.abc import Iterable
 from itertools import compress
 
+from agent_memory.domain.analysis.analyze import contradicted_in
 from agent_memory.domain.entry import Listed, StoredEntry
 from agent_memory.domain.packed_entries import column_of, values_of
 from agent_memory.domain.redaction import redact
 from agent_memory.domain.section import RenderedSection, SectionFacts, Target
 from agent_memory.domain.text.derive import MAX_DESCRIPTION_CHARS
-from agent_memory.domain.tiering.eligibility import best_tier, told_of, why_not_nearer
+from agent_memory.domain.tiering.eligibility import told_of, why_not_nearer
+from agent_memory.domain.tiering.vouched import best_tier
 from agent_memory.domain.tiers import Tier
 from agent_memory.domain.transcripts.own_marks import SECTION_END, SECTION_START
 from agent_memory.domain.vocabulary import Sensitivity
@@ -40,6 +42,8 @@ class _Whole:
 class _Shown:
     """What a section comes to."""
 
+    contradicted: dict[str, str] = field(factory=dict[str, str])
+    """Of what is shown, what another note shown contradicts and outranks, with the id of that one."""
     hot: list[_Whole] = field(factory=list[_Whole])
     warm: list[Listed] = field(factory=list[Listed])
     demoted_hot: int = 0
@@ -63,7 +67,11 @@ def render_section(facts: SectionFacts) -> RenderedSection:
     for whole in shown.hot:
         parts += ["", whole.text]
     if shown.warm:
-        parts += ["", *([WARM_HEADING, ""] if shown.hot else ()), *map(_warm_line, shown.warm)]
+        parts += [
+            "",
+            *([WARM_HEADING, ""] if shown.hot else ()),
+            *(_warm_line(each, shown.contradicted.get(each.meta.id, "")) for each in shown.warm),
+        ]
     parts.append(SECTION_END)
     return RenderedSection(
         text="\n".join(parts),
@@ -106,6 +114,9 @@ def _chosen(facts: SectionFacts) -> _Shown:
     for id in dict.fromkeys(facts.tiers.warm):
         if id not in facts.tiers.hot and _tier_here(id, Tier.WARM, facts, shown) is Tier.WARM:
             warm += _told(facts.bodies[id], shown)
+    shown.contradicted = contradicted_in(
+        [facts.bodies[id] for id in dict.fromkeys([one.meta.id for one in hot] + [one.meta.id for one in warm])]
+    )
     demoted = _fill_hot(hot, facts, shown)
     lines = list({each.meta.id: each for each in (*demoted, *warm) if each.meta.id not in _ids(shown.hot)}.values())
     shown.warm = lines[: facts.budget.warm_lines]
@@ -130,7 +141,7 @@ def _tier_here(id: str, wanted: Tier, facts: SectionFacts, shown: _Shown) -> Tie
 
 def _fill_hot(hot: Iterable[StoredEntry], facts: SectionFacts, shown: _Shown) -> list[Listed]:
     """Put into `shown` what fits; what does not."""
-    candidates = [_Whole(each, whole_note(each)) for each in hot]
+    candidates = [_Whole(each, whole_note(each, shown.contradicted.get(each.meta.id, ""))) for each in hot]
     room = facts.budget.hot_chars - sum(len(each.text) for each in candidates if each.stored.meta.pinned)
     if room < 0:
         shown.warnings.append(f"The pinned notes alone take more than {facts.budget.hot_chars:,} characters")
@@ -165,10 +176,11 @@ def _told(stored: StoredEntry, shown: _Shown) -> list[Listed]:
     return [told.listed]
 
 
-def _warm_line(listed: Listed) -> str:
+def _warm_line(listed: Listed, contradicted_by: str) -> str:
     meta = listed.meta
     description = neutral_line(redact(meta.description or meta.title).text, MAX_DESCRIPTION_CHARS)
-    return f"- {meta.id} — {description or meta.kind}{OF_AN_AGENT if best_tier(meta) is Tier.WARM else ''}"
+    by = f" (contradicted by {contradicted_by})" if contradicted_by else ""
+    return f"- {meta.id} — {description or meta.kind}{OF_AN_AGENT if best_tier(meta) is Tier.WARM else ''}{by}"
 
 
 def _introduction(cold: int, shown: _Shown, elsewhere: bool) -> tuple[str, ...]:

@@ -19,33 +19,39 @@ _SAID_BY = {
 }
 
 
-def whole_note(stored: StoredEntry) -> str:
-    """Title as a heading, a line of facts that begins with the id, and the body."""
+def whole_note(stored: StoredEntry, contradicted_by: str = "") -> str:
+    """Title as a heading, a line of facts that begins with the id, and the body. `contradicted_by`: the id of a note that is
+    told, too, says otherwise, and is to be believed; also below."""
     meta = stored.meta
     body = neutral_body(_without_title(redact(stored.body).text, meta.title), TITLE_LEVEL + 1)
-    return f"{'#' * TITLE_LEVEL} {shown_title(meta)}\n\n{facts_line(meta)}\n\n{body}"
+    return f"{'#' * TITLE_LEVEL} {shown_title(meta)}\n\n{facts_line(meta, contradicted_by)}\n\n{body}"
 
 
-def brief_note(meta: Meta) -> str:
+def brief_note(meta: Meta, contradicted_by: str = "") -> str:
     """One list item: title, description, which note it is, of when, and whether an agent concluded it."""
     title = shown_title(meta)
     description = neutral_line(redact(meta.description).text, MAX_DESCRIPTION_CHARS)
     said = "" if not description or description == title else f": {description}"
-    return f"- {title}{said} ({_mark(meta)}, {iso_of(meta.updated_at_ms)[:10]})"
+    return f"- {title}{said} ({_mark(meta)}, {iso_of(meta.updated_at_ms)[:10]}{contradiction(contradicted_by)})"
 
 
-def title_note(meta: Meta) -> str:
+def title_note(meta: Meta, contradicted_by: str = "") -> str:
     """The same without description and date."""
-    return f"- {shown_title(meta)} ({_mark(meta)})"
+    return f"- {shown_title(meta)} ({_mark(meta)}{contradiction(contradicted_by)})"
+
+
+def contradiction(by: str) -> str:
+    """What is added to the facts of a note that another one contradicts and outranks; empty where none does."""
+    return by and f", contradicted by {by}"
 
 
 def _mark(meta: Meta) -> str:
     return meta.id if meta.origin is Origin.USER or meta.promoted_by else f"{meta.id}, agent"
 
 
-def facts_line(meta: Meta) -> str:
+def facts_line(meta: Meta, contradicted_by: str = "") -> str:
     """Which note it is, of what kind, who says it, and when it was last changed."""
-    return f"{meta.id} · {_kind_and_origin(meta)}"
+    return f"{meta.id} · {_kind_and_origin(meta)}{contradiction(contradicted_by)}"
 
 
 def shown_title(meta: Meta) -> str:

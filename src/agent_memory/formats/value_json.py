@@ -9,7 +9,7 @@ from cattrs.strategies import configure_tagged_union
 
 from agent_memory.domain.actions import Archive, Edit, Merge, Rename, Retag, Split
 from agent_memory.domain.change import Create, Replace, Restore, Retire
-from agent_memory.domain.inbox_entry import AmpThread, FileSnapshot, InlineNote, OpencodeSession, SessionFile
+from agent_memory.domain.inbox_entry import AmpThread, FileSnapshot, InlineNote, SessionFile
 
 converter = make_converter()
 """For what this version itself has written: unknown keys are ignored, wrong types are errors."""
@@ -23,7 +23,5 @@ def _number(value: Any, _: type) -> float:
 
 converter.register_structure_hook(float, _number)
 configure_tagged_union(Create | Replace | Retire | Restore, converter, tag_name="change")
-configure_tagged_union(
-    SessionFile | AmpThread | OpencodeSession | FileSnapshot | InlineNote, converter, tag_name="class"
-)
+configure_tagged_union(SessionFile | AmpThread | FileSnapshot | InlineNote, converter, tag_name="class")
 configure_tagged_union(Merge | Split | Rename | Retag | Edit | Archive, converter, tag_name="action")

@@ -11,7 +11,7 @@ from agent_memory.domain.entry import StoredEntry
 from agent_memory.domain.planning.known_subjects import subject_of
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE
 from agent_memory.errors import Error
-from agent_memory.known_notes import KnownNotes
+from agent_memory.known_notes import KnownNotes, Near
 from agent_memory.pipelines.consolidate_io import ConsolidateIo
 
 
@@ -24,7 +24,7 @@ def similar_notes(
     if not wanted:
         return Success({})
 
-    def by_entry(found: Sequence[tuple[StoredEntry, ...]]) -> dict[ProposedEntry, tuple[StoredEntry, ...]]:
-        return {each: near for each, near in zip(change_set.entries, found, strict=True) if near}
+    def by_entry(found: Sequence[Near]) -> dict[ProposedEntry, tuple[StoredEntry, ...]]:
+        return {each: near.similar for each, near in zip(change_set.entries, found, strict=True) if near.similar}
 
-    return known.similar_to_each(wanted).map(by_entry)
+    return known.near_each(wanted).map(by_entry)

@@ -37,21 +37,14 @@ def run() -> "NoReturn":
 def main() -> int:
     """The exit code of `memory …`. With `--hook` it does not return: the process ends in `hook` or `inject_hook`."""
     words = sys.argv[1:]
-    is_search = words[:1] == ["search"]
     if "--hook" in words and words[:1] in (["capture"], ["inject"]):
         _run_hook(*words)
     _go_on_in_utf_8()
     _collect_less_often()
-    if is_search:
+    if words[:1] == ["search"]:
         _look_ahead()
         os.environ.setdefault("OPENBLAS_NUM_THREADS", _BLAS_THREADS)
     try:
-        from agent_memory.surfaces.light_imports import load_argparse, load_returns, load_sqlite3
-
-        load_argparse()
-        load_returns()
-        if is_search:
-            load_sqlite3()
         from agent_memory.surfaces.cli.main import main as run_command
 
         return run_command()

@@ -145,13 +145,10 @@ class HookInjection:
 
     def _found(self) -> "tuple[tuple[Passage, ...], Profile | None]":
         from agent_memory.domain.injecting.relevance import can_connect
-        from agent_memory.surfaces.light_imports import load_returns, load_sqlite3
 
         if not can_connect(self.moment.prompt):
             return (), None
         look_ahead(self.root)
-        load_returns()
-        load_sqlite3()
         from agent_memory.bootstrap.injecting import find_relevant
 
         memory = self._memory()

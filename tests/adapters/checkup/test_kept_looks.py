@@ -242,7 +242,7 @@ def test_the_rules_are_what_is_in_the_modules(tmp_path: Path) -> None:
     assert judges() == judges() is not None
     (tmp_path / "domain/redacting").mkdir(parents=True)
     (tmp_path / "domain/searching").mkdir()
-    (tmp_path / "domain/searching/english_stem.py").write_text("")
+    (tmp_path / "domain/searching/terms.py").write_text("")
     (tmp_path / "domain/redaction.py").write_text("rules = 1")
     first = judges(tmp_path)
     (tmp_path / "domain/redacting/new_rule.py").write_text("rule = 2")

@@ -7,15 +7,14 @@ from pathlib import Path
 import pytest
 
 from agent_memory.adapters.embedding.dict_embedder import DictEmbedder
-from agent_memory.adapters.embedding.wordllama_embedder import open_embedder_of
 from agent_memory.domain.similarity.vectors import cosine
 from agent_memory.ports import Embedder
-from static_vectors import make_package
+from static_vectors import small_embedder
 
 
 @pytest.fixture(params=["static vectors", "in memory"])
 def embedder(request: pytest.FixtureRequest, tmp_path: Path) -> Embedder:
-    return DictEmbedder() if request.param == "in memory" else open_embedder_of(make_package(tmp_path)).unwrap()
+    return DictEmbedder() if request.param == "in memory" else small_embedder(tmp_path)
 
 
 def test_every_text_has_a_vector_in_its_place(embedder: Embedder) -> None:

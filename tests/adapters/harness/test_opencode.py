@@ -18,7 +18,7 @@ from agent_memory.adapters.harness.opencode_session import OpencodeSession
 from agent_memory.adapters.harness.transcript_roots import TranscriptRoots, opencode_roots
 from agent_memory.adapters.harness.turn_drafts import NewFrom
 from agent_memory.domain.history import History, Role, SessionMark
-from agent_memory.domain.inbox_entry import Context, InboxEntry, OpencodeSession as Retrieval
+from agent_memory.domain.inbox_entry import Context, InboxEntry, SessionFile
 from agent_memory.domain.transcripts.own_marks import (
     CONTEXT_END,
     CONTEXT_START,
@@ -51,7 +51,7 @@ def printed(data: bytes, *, late: bool = False, capped: bool = False, status: in
 
 
 def entry(session_id: str = SESSION, cwd: str | None = None) -> InboxEntry:
-    return InboxEntry(0, Harness.OPENCODE, Retrieval(session_id), Context(cwd=cwd))
+    return InboxEntry(0, Harness.OPENCODE, SessionFile("opencode-session", session_id), Context(cwd=cwd))
 
 
 def outcome(

@@ -22,7 +22,7 @@ from agent_memory.adapters.harness.goose import DATABASE, GooseSessions
 from agent_memory.adapters.harness.opencode import OpencodeSessions
 from agent_memory.adapters.harness.pi import PiSessions
 from agent_memory.adapters.harness.transcript_roots import TranscriptRoots, find_transcript
-from agent_memory.domain.inbox_entry import Context, InboxEntry, OpencodeSession, SessionFile, SessionMethod
+from agent_memory.domain.inbox_entry import Context, InboxEntry, SessionFile, SessionMethod
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import HistoryUnavailable, StoreIo
 from agent_memory.ports import HistorySource
@@ -75,7 +75,7 @@ def test_the_databases_of_opencode_are_not_taken_for_none_p6(
     roots: TranscriptRoots, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     source = OpencodeSessions(roots, lambda command, directory: Failure(NOT_FOUND))
-    entry = InboxEntry(0, Harness.OPENCODE, OpencodeSession("ses_1"))
+    entry = InboxEntry(0, Harness.OPENCODE, SessionFile("opencode-session", "ses_1"))
     assert "cannot be looked through" not in reason(source, entry)
     unlisted(monkeypatch)
     assert "cannot be looked through: Permission denied" in reason(source, entry)

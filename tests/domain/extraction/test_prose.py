@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from agent_memory.domain.extraction.prose import MESSAGE_CHARS, blocks_of, plain
-from agent_memory.domain.extraction.sentences import sentences_of
+from agent_memory.domain.extraction.prose import MESSAGE_CHARS, blocks_of, plain, sentences_of
 from agent_memory.domain.extraction.statements import MAX_CHARS, cut, in_third_person, joined
 from conversations import agent, notes, user
 

@@ -133,3 +133,31 @@ def test_line_numbers_are_left_out() -> None:
 def test_the_agent_is_not_i_to_a_later_reader() -> None:
     (note,) = notes(*work_on(ASKED, "The issue was that I edited `cart.py` in another checkout than your tests use."))
     assert note.title == "The agent edited `cart.py` in another checkout than the user's tests use"
+
+
+def test_a_name_with_my_in_it_stays_a_name() -> None:
+    (note,) = notes(*work_on(ASKED, "The issue was that my patch of `cart.py` was read by oh-my-posh as an I/O error."))
+    assert note.title == "The agent's patch of `cart.py` was read by oh-my-posh as an I/O error"
+
+
+def test_a_title_does_not_end_before_the_point_is_made() -> None:
+    closing = (
+        "The root cause: `pay()` is keyed by `host:port`, but the client splits it, and the lookup only used `host`."
+    )
+    (note,) = notes(*work_on(ASKED, closing))
+    assert note.title == "`pay()` is keyed by `host:port`, but the client splits it, and the lookup only used `host`"
+
+
+@pytest.mark.parametrize(
+    "closing",
+    [
+        "Low: the example in `cart.md` is weak because it discards the `Result`.",
+        "The `Cart` page now says that totals are cents because `Decimal` rounds.",
+        "I didn't request a reviewer because `ana` is the only one who knows `Cart`.",
+        "I used `--force-with-lease` instead of `--force` so that nothing of `main` is lost.",
+        "The `cart` branch still needs to be merged into `main`.",
+        "**Next steps:** Notified the reviewer of `cart.py` and its tests.",
+    ],
+)
+def test_reports_and_how_the_session_was_carried_out_make_none(closing: str) -> None:
+    assert notes(*work_on(ASKED, closing)) == ()

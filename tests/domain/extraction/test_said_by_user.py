@@ -155,14 +155,70 @@ def test_what_the_person_takes_back_goes() -> None:
     assert len(notes(*said[:2])) == 1
 
 
-def test_a_fault_found_with_the_code_is_kept_with_what_was_done_about_it() -> None:
-    said = work_on(
+@pytest.mark.parametrize(
+    "said",
+    [
         "can you reduce the duplicated code in the two loaders?",
-        "Done. `load_cart` now calls `load_order` for the shared fields and only adds the discounts.",
-    )
-    (note,) = notes(*said)
-    assert note.title == "Reduce the duplicated code in the two loaders"
-    assert "`load_cart` now calls `load_order`" in note.body
+        "reduce the duplicated code around load_cart and load_order, they seem to do almost the same",
+        "Add a test to ensure that source and target must not be the same cart.",
+        "just remove the old export from the commit, we don't need to keep it",
+        "create a branch so we only have the cart in it",
+        "no, move the helper to the cart module",
+        "On bullet 2, the total should never be rounded.",
+        "if the shop merges the carts then the deletion should be handled by the shop right",
+    ],
+)
+def test_a_request_that_was_carried_out_is_no_rule(said: str) -> None:
+    done = "Done. `load_cart` now calls `load_order` for the shared fields and only adds the discounts."
+    assert notes(*work_on("Look at the cart.", "I looked at it."), *work_on(said, done)) == ()
+
+
+def test_a_routine_is_told_without_what_it_was_said_of() -> None:
+    (note,) = notes(user("added new component @registry/chip.tsx update docs and demo, then run pnpm fix"))
+    assert note.title == "Said once: Update docs and demo, then run pnpm fix"
+
+
+REVIEW = """can you look at this?
+
+## Findings
+
+1. **High:** `load_cart` must never be called without a lock, see [cart.py](src/cart.py:12).
+2. Low: the docs should always name the currency. The problem was the missing table.
+
+## Decisions
+
+- Money is stored as integer cents everywhere.
+
+We always store money as integer cents, because floats lose a cent in some of the sums of a long order.
+"""
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        REVIEW,
+        "Findings:\n\n" + REVIEW.partition("?")[2],
+        "You are writing a recap for a side panel.\nRules:\n- Never exceed 6 words.\n- Always name the work first.",
+        "Name this chat.\nRespond with only the JSON object, no prose.\nRules:\n- Never exceed 6 words.",
+        "I've warnings in the console: Two carts with the same key. Keys should be unique so that carts keep their identity.",
+        "can u implement this\n// If isView is false, always show the cart.\n",
+    ],
+)
+def test_what_a_reviewer_a_program_or_a_console_wrote_is_nobody_s_rule(said: str) -> None:
+    assert notes(user("Look at the cart."), agent("The cart has three totals."), user(said)) == ()
+
+
+@pytest.mark.parametrize(
+    "rest", ["Return a JSON list of carts.", "Make sure you write tests.", "You are the expert here."]
+)
+def test_a_person_who_speaks_of_what_is_returned_or_written_is_no_program(rest: str) -> None:
+    (note,) = notes(user(f"Add an endpoint. {rest} We always store money as integer cents."))
+    assert note.title == "We always store money as integer cents"
+
+
+def test_what_the_person_says_before_and_behind_a_review_is_theirs() -> None:
+    (note,) = notes(user(f"{REVIEW}\n\nWe never lock the carts of guests."))
+    assert note.title == "We never lock the carts of guests"
 
 
 @pytest.mark.parametrize(

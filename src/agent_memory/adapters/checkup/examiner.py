@@ -120,7 +120,7 @@ class Examiner:
         vocabulary = TagVocabularyFile(self.root).get()
         symptoms += examine_vocabulary(vocabulary)
         symptoms += self._notes(notes.mtimes_ms(), vocabulary.value_or(TagVocabulary())).symptoms(shown, archive, tiers)
-        symptoms += examine_tiers(tiers, live.entries)
+        symptoms += examine_tiers(tiers, live.entries, live.unreadable)
         symptoms += self._of(self.scopes(), _gone_places, of.UNREADABLE_STORE)
         symptoms += self._of(self.dry_publish(), examine_targets, of.UNREADABLE_STORE)
         symptoms += self._inbox_and_runs(walked)

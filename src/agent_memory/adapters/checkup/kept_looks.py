@@ -22,7 +22,7 @@ _MAX_BYTES = 64 << 20
 """More is not kept."""
 _JUDGES = (
     *("domain/redaction.py", "domain/redacting", "domain/text", "domain/checkup", "formats"),
-    *("domain/tagging", "domain/searching/english_stem.py"),
+    *("domain/tagging", "domain/searching/terms.py"),
 )
 """By what a look depends on besides the note, and which tags are alike."""
 _NOTHING = NoteLook()

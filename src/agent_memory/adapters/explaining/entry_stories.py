@@ -15,9 +15,9 @@ from agent_memory.domain.explaining.unread import unread_notes, unread_runs
 from agent_memory.domain.note_draft import Caller
 from agent_memory.domain.results import sealed
 from agent_memory.domain.run_log import LoggedRun
-from agent_memory.domain.tiering.eligibility import best_tier
 from agent_memory.domain.tiering.score import score
 from agent_memory.domain.tiering.section_room import shares_a_section
+from agent_memory.domain.tiering.vouched import best_tier
 from agent_memory.domain.tiers import Tier, TierList
 from agent_memory.domain.vocabulary import Sensitivity
 from agent_memory.errors import EntryNotFound, EntryProtected, Error

@@ -1,4 +1,5 @@
-"""Histories of opencode sessions: its database, its older files, else `opencode export` (`opencode-session`)."""
+"""Histories of opencode sessions: an export that is named, its database, its older files, else `opencode export`
+(`opencode-session`)."""
 
 from __future__ import annotations
 
@@ -15,14 +16,14 @@ from agent_memory.adapters.disk.lines import MAX_LINE_BYTES
 from agent_memory.adapters.disk.paths import lies_there
 from agent_memory.adapters.harness.any_json import mapping_at, objects_at
 from agent_memory.adapters.harness.first_history import MaybeHistory
-from agent_memory.adapters.harness.line_transcripts import not_looked_for, session_after
+from agent_memory.adapters.harness.line_transcripts import not_looked_for, read_transcript, session_after
 from agent_memory.adapters.harness.opencode_database import history_in_database, is_opencode_database
 from agent_memory.adapters.harness.opencode_session import OpencodeSession
 from agent_memory.adapters.harness.opencode_storage import Storage, history_in_storage
 from agent_memory.adapters.harness.read_only_database import read_database
-from agent_memory.adapters.harness.transcript_roots import TranscriptRoots, is_session_id
+from agent_memory.adapters.harness.transcript_roots import OpenTranscript, TranscriptRoots, is_session_id
 from agent_memory.domain.history import History, SessionMark
-from agent_memory.domain.inbox_entry import InboxEntry, OpencodeSession as Retrieval
+from agent_memory.domain.inbox_entry import InboxEntry, SessionFile
 from agent_memory.domain.redaction import redact
 from agent_memory.domain.results import sealed
 from agent_memory.domain.text.plain_text import one_line
@@ -72,11 +73,13 @@ class OpencodeSessions:
 
     def fetch(self, entry: InboxEntry, mark: SessionMark | None) -> Result[History, Error]:
         """The turns after the mark, at most about 16 MiB of them (`remaining` then)."""
-        if not isinstance(entry.retrieval, Retrieval):
+        if not isinstance(entry.retrieval, SessionFile) or entry.retrieval.method != "opencode-session":
             raise TypeError(f"{entry.retrieval.method} is no opencode session")
-        session_id = entry.retrieval.session_id
+        session_id, path = entry.retrieval.session_id, entry.retrieval.session_path
         if not is_session_id(session_id):
             return Failure(HistoryUnreadable(session_id, "it is not the id of an opencode session"))
+        if path is not None and lies_there(path):
+            return read_transcript(self.roots, path, session_id, partial(_read_export, mark))
         failure: Error | None = None
         try:
             databases = list(self._databases())
@@ -143,10 +146,24 @@ def _exported(finished: Finished, session_id: str, mark: SessionMark | None) -> 
         return Failure(HistoryUnavailable(session_id, size))
     if finished.exit_status != 0:
         return Failure(HistoryUnavailable(session_id, _said(finished)))
-    found = objects_in(finished.stdout).found
-    export = next((each for each in found if "messages" in each), None)
-    if export is None or not isinstance(export["messages"], list):
-        return Failure(HistoryUnavailable(session_id, "opencode printed no session for it"))
+    history = _history_of(finished.stdout, session_id, mark)
+    return Failure(HistoryUnavailable(session_id, "opencode printed no session for it")) if history is None else history
+
+
+def _read_export(mark: SessionMark | None, file: OpenTranscript, session_id: str) -> Result[History, Error]:
+    if file.size_bytes > MAX_EXPORT_BYTES:
+        return Failure(HistoryUnreadable(file.path, f"it is larger than {MAX_EXPORT_BYTES // 2**20} MiB"))
+    with os.fdopen(file.descriptor, "rb", closefd=False) as opened:
+        history = _history_of(opened.read(MAX_EXPORT_BYTES), session_id, mark)
+    problem = f"it is no export of this session; `opencode export {session_id}` prints one"
+    return Failure(HistoryUnreadable(file.path, problem)) if history is None else history
+
+
+def _history_of(data: bytes, session_id: str, mark: SessionMark | None) -> Result[History, Error] | None:
+    """What an export says; None where it is no export of this session."""
+    export = next((each for each in objects_in(data).found if isinstance(each.get("messages"), list)), None)
+    if export is None or mapping_at(export, "info").get("id", session_id) != session_id:
+        return None
     return Success(
         session_after(mark, partial(OpencodeSession, session_id), partial(fill_from_export, export)).history()
     )

@@ -40,6 +40,16 @@ def analyze(entries: Iterable[StoredEntry], facts: AnalysisFacts) -> Analysis:
     return analyze_compared(live, compared, facts)
 
 
+def contradicted_in(notes: Sequence[StoredEntry]) -> dict[str, str]:
+    """Of these notes, the ids of those that another one contradicts and outranks, each with the id of that one."""
+    return {id: each.ids[0] for each in reversed(contradictions_among(notes)) for id in each.ids[1:]}
+
+
+def contradictions_among(notes: Sequence[StoredEntry]) -> tuple[Finding, ...]:
+    """The contradictions among these notes, none of which has expired."""
+    return analyze(notes, AnalysisFacts(0)).of_kind(FindingKind.CONTRADICTION) if len(notes) > 1 else ()
+
+
 def analyze_compared(live: Sequence[Listed], compared: Compared, facts: AnalysisFacts) -> Analysis:
     """The same of entries that may have been compared before. One without an outline is left out."""
     entries, outlines = _each_once(live, compared.outlines)

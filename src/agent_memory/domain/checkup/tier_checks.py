@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 
 from agent_memory.domain.checkup import catalogue as of
 from agent_memory.domain.checkup.symptom import Symptom
-from agent_memory.domain.entry import Listed
+from agent_memory.domain.entry import Listed, UnreadableFile
 from agent_memory.domain.packed_entries import chosen, column_of
 from agent_memory.domain.section import Published
+from agent_memory.domain.text.file_name import id_in_name
 from agent_memory.domain.tiers import TierList
 from agent_memory.domain.vocabulary import Sensitivity
 from agent_memory.wording import describe
@@ -16,9 +18,12 @@ from agent_memory.wording import describe
 TIERS_FILE = "state/tiers.json"
 
 
-def examine_tiers(tiers: TierList, live: Sequence[Listed]) -> Iterator[Symptom]:
-    """Ids that are no live entries, and pins that are not hot. An empty list is one that no defrag has made yet."""
-    ids = frozenset(column_of(live, "meta.id"))
+def examine_tiers(
+    tiers: TierList, live: Sequence[Listed], unreadable: Sequence[UnreadableFile] = ()
+) -> Iterator[Symptom]:
+    """Ids that are no live entries, nor in the name of a file that cannot be read, and pins that are not hot. An empty list
+    is one that no defrag has made yet."""
+    ids = {*column_of(live, "meta.id"), *(id_in_name(os.path.basename(each.path)) for each in unreadable)}
     for id in (*tiers.hot, *tiers.warm):
         if id not in ids:
             yield of.TIERS_UNKNOWN_ID.found(

@@ -54,12 +54,13 @@ def swapped_words(before: str, after: str, drops: Iterable[str] = ()) -> tuple[s
     return tuple(found)
 
 
-def invented_words(before: str, after: str) -> tuple[str, ...]:
-    """Why `after` tells of somebody what `before` does not: quotations that stand nowhere in it, and sentences that name a
-    person as the one who said or confirmed something."""
-    plain = " ".join(before.split()).casefold()
+def invented_words(before: str, after: str, spoken: str = "") -> tuple[str, ...]:
+    """Why `after` tells of somebody what neither `before` nor what the person has `spoken` does: quotations that stand nowhere
+    in it, and sentences that name a person as the one who said or confirmed something."""
+    plain = " ".join(f"{before} {spoken}".split()).casefold()
     quotes = (each for each in _QUOTE.findall(after) if " ".join(each.split()).strip(" .,;!?").casefold() not in plain)
     said = [content_terms(each) for each in statements(before) if _ATTRIBUTED.search(each)]
+    said += map(content_terms, statements(spoken))
     named = content_terms("person user owner maintainer usuário pessoa")
     claimed = (
         each

@@ -10,8 +10,7 @@ from agent_memory.domain.entry import MemoryEntry, Meta, Source, Usage
 from agent_memory.domain.planning.drafts import stored_tags
 from agent_memory.domain.planning.provenance import with_source
 from agent_memory.domain.planning.statements import statements
-from agent_memory.domain.tiering.eligibility import best_tier
-from agent_memory.domain.tiering.vouched import is_vouched_for
+from agent_memory.domain.tiering.vouched import best_tier, is_vouched_for
 from agent_memory.domain.tiers import Tier
 from agent_memory.domain.vocabulary import Origin, furthest, highest, least_trusted, strictest
 from agent_memory.values import evolve

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from agent_memory.domain.entry import Meta, Usage
 from agent_memory.domain.instants import DAY_MS, has_passed, iso_of
-from agent_memory.domain.tiering.eligibility import best_tier, why_not_nearer
+from agent_memory.domain.tiering.eligibility import why_not_nearer
 from agent_memory.domain.tiering.score import ScoreParts, is_ageless, score_parts
-from agent_memory.domain.tiering.vouched import is_vouched_for
+from agent_memory.domain.tiering.vouched import best_tier, is_vouched_for
 from agent_memory.domain.tiers import Tier
 from agent_memory.values import frozen
 

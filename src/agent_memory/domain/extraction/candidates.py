@@ -6,8 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from agent_memory.domain.extraction.cue import Sort
-from agent_memory.domain.extraction.overlap import in_words, overlap, says_all_of
-from agent_memory.domain.extraction.statements import is_anaphoric
+from agent_memory.domain.extraction.statements import in_words, is_anaphoric, overlap, says_all_of
 from agent_memory.domain.history import Role
 from agent_memory.domain.planning.salience import lost_salience
 from agent_memory.domain.text.terms import content_terms, coverage

@@ -7,16 +7,25 @@ import re
 from agent_memory.domain.change_set import ProposedEntry
 from agent_memory.domain.extraction.candidates import Candidate
 from agent_memory.domain.extraction.cue import Sort
-from agent_memory.domain.extraction.sentences import sentences_of
-from agent_memory.domain.extraction.statements import LONGEST_TITLE_CHARS, capitalised, clause, cut, is_anaphoric
+from agent_memory.domain.extraction.prose import legible, sentences_of
+from agent_memory.domain.extraction.statements import (
+    LONGEST_TITLE_CHARS,
+    capitalised,
+    clause,
+    cut,
+    is_anaphoric,
+    names_in,
+    says_enough,
+)
 from agent_memory.domain.extraction.topics import tags_of
 from agent_memory.domain.history import Role
-from agent_memory.domain.text.plain_text import clean_text
 from agent_memory.domain.vocabulary import Importance, Kind
 
 TITLE_CHARS = 110
 MIN_TITLE_CHARS = 30
 """A shorter first sentence is not enough of a title."""
+LEAST_WORDS = 4
+"""Of an agent's title: fewer say nothing without the rest."""
 DESCRIPTION_CHARS = 160
 
 _KINDS = {
@@ -27,7 +36,6 @@ _KINDS = {
     Sort.ROUTINE: Kind.PREFERENCE,
     Sort.DECISION: Kind.DECISION,
     Sort.WANT: Kind.DECISION,
-    Sort.COMPLAINT: Kind.PREFERENCE,
     Sort.LESSON: Kind.LESSON,
     Sort.REASONED: Kind.DECISION,
     Sort.FINDING: Kind.FACT,
@@ -42,7 +50,6 @@ _LEADS = {
     Sort.ROUTINE: "Said once, in the user's words:",
     Sort.DECISION: "Decided by the user:",
     Sort.WANT: "How it is meant to be, in the user's words:",
-    Sort.COMPLAINT: "The user found fault with it:",
     Sort.LESSON: "What the user found out:",
     Sort.FINDING: "What is so here, in the user's words:",
     Sort.TASK: "Left to do, in the user's words:",
@@ -72,10 +79,12 @@ _PREAMBLE = re.compile(
     r"|^(?:from now on|going forward|in (?:the )?future|a partir de agora|de agora em diante|daqui em diante)[,:]?\s+"
     r"|^(?:the |o |a )?(?:root cause|(?:actual |real |underlying )?(?:problem|issue|bug|cause|culprit|reason)|causa raiz|problema|erro|causa)"
     r" (?:was|is|era|foi) (?:that|que)[,:]?\s+"
+    r"|^(?:the )?(?:root cause|bug|issue)(?: found and fixed| (?:is|was) (?:real|confirmed)| of [^:]{3,60})?:\s+"
+    r"|^(?:(?:one|two|another|an?) )?(?:side |other )?(?:notes?|things?|caveats?)\b[^:.]{0,40}:\s+"
     r"|^(?:it )?turn(?:s|ed) out(?: that)?[,:]?\s+|^(?:afinal|acontece que)[,:]?\s+"
     r"|^(?:we|i)(?:'ve| have)? (?:decided|agreed)(?: that| to)?(?! (?:on|against|for)\b)\s+|^(?:decidimos|decidi)(?: que)?\s+"
     r"|^(?:let's|lets|let us|vamos) (?:just )?(?=[a-z])"
-    r"|^(?:i|we) (?:really |just |only |do |also )+(?:want|need) (?:to )?|^(?:we|i) (?:still )?(?:need|have) to (?=[a-z])"
+    r"|^(?:i|we) (?:really |just |only |do |also )+(?:want|need) to |^(?:we|i) (?:still )?(?:need|have) to (?=[a-z])"
     r"|^(?:eu )?(?:só|apenas) quero\s+",
     re.IGNORECASE,
 )
@@ -97,7 +106,8 @@ def composed(candidate: Candidate, asked: str, files: tuple[str, ...] = ()) -> P
     """The note; None where nothing in the claim makes a whole title. `asked` is what the person had asked for, for the
     notes that do not say it themselves."""
     title = headline(candidate.claim)
-    if not title:
+    little = len(names_in(title)) < 2 and not says_enough(title, LEAST_WORDS)
+    if not title or (candidate.by is not Role.USER and little):
         return None
     text = f"{candidate.text} {candidate.quote}"
     return ProposedEntry(
@@ -126,6 +136,7 @@ def headline(claim: str) -> str:
     text = _WANTED.sub(_as_it_should_be, text)
     while (found := _PREAMBLE.match(text)) and len(text) - found.end() >= 12 and not is_anaphoric(text[found.end() :]):
         text = text[found.end() :]
+    text = text.lstrip(" ,;:–—")
     text = text if len(text) <= TITLE_CHARS else _ASIDE.sub("", text)
     is_list = ": " in text and "; " in text
     whole = ("" if is_list else clause(text, TITLE_CHARS)) or clause(text, LONGEST_TITLE_CHARS)
@@ -155,7 +166,8 @@ def _description(candidate: Candidate, title: str) -> str:
 
 
 def _body(candidate: Candidate, asked: str) -> str:
-    parts = [_main_part(candidate), *(f"{support.label}: {support.text}" for support in candidate.supports)]
+    main = _main_part(candidate)
+    parts = [main, *(f"{support.label}: {support.text}" for support in candidate.supports if support.text not in main)]
     if asked and _needs_context(candidate):
         parts.append(f"The user had asked: “{asked}”")
     return "\n\n".join(parts)
@@ -187,7 +199,6 @@ def inline_entry(
     title: str, body: str, tags: tuple[str, ...], kind: Kind | None, turns: tuple[int, ...]
 ) -> ProposedEntry:
     """A person's note, whole, without hidden characters."""
-    readable = clean_text(body.encode("utf-8", "surrogatepass").decode("utf-8", "replace")).text
     return ProposedEntry(
-        title=" ".join(clean_text(title).text.split()), body=readable, kind=kind or Kind.FACT, tags=tags, turns=turns
+        title=" ".join(legible(title).split()), body=legible(body), kind=kind or Kind.FACT, tags=tags, turns=turns
     )

@@ -20,7 +20,6 @@ class Sort(StrEnum):
     ROUTINE = "routine"  # the person names a step of their routine as part of a request: `…, then run make lint`
     DECISION = "decision"  # somebody decided
     WANT = "want"  # the person says how the thing itself should behave
-    COMPLAINT = "complaint"  # the person finds fault with the shape of the work (repetition, clutter)
     LESSON = "lesson"  # what was wrong, and what mended it
     REASONED = "reasoned"  # the agent did something, or left it, for a reason that it gives
     FINDING = "finding"  # the agent says what is so here: a contrast, a measurement, a check that does not prove enough
@@ -44,6 +43,7 @@ class Signal(StrEnum):
     CHANGELOG = "changelog"  # the agent lists what it changed
     UNSURE = "unsure"  # the person guesses, wonders or asks to be told
     REVERTS = "reverts"  # what was there before is there again, or what was added is gone
+    REQUEST = "request"  # the person names work to be done in this session
     PASSING = "passing"  # it holds for now, or for this once
 
 
@@ -92,6 +92,18 @@ def shows(signal: Signal, sentence: str) -> bool:
     return any(pattern.search(sentence) for pattern in _SIGNALS.get(signal, ()))
 
 
+def is_quiet(sentence: str) -> bool:
+    """Whether a sentence of the agent's is a guess, a question, or about this very moment."""
+    return sentence.endswith(("?", ":")) or any(
+        shows(signal, sentence) for signal in (Signal.HEDGE, Signal.NARRATION, Signal.MOMENTARY)
+    )
+
+
+def is_void(sort: Sort, sentence: str) -> bool:
+    """Whether a sentence is nothing of the sort, whatever cue or label it has."""
+    return any(pattern.search(sentence) for pattern in _VOID.get(sort, ()))
+
+
 def without(signal: Signal, sentence: str) -> str:
     """The sentence without the wording of the signal at its beginning."""
     found = next((found for pattern in _SIGNALS[signal] if (found := pattern.match(sentence))), None)
@@ -109,6 +121,6 @@ def _hits(cues: Mapping[str, Patterns], sentence: str) -> tuple[Hit, ...]:
 
 def _hit(sort: Sort, patterns: Patterns, sentence: str) -> Hit | None:
     found = next((found for pattern in patterns if (found := pattern.search(sentence))), None)
-    if found is None or any(pattern.search(sentence) for pattern in _VOID.get(sort, ())):
+    if found is None or is_void(sort, sentence):
         return None
     return Hit(sort, (found.groupdict().get("said") or sentence).strip())

@@ -13,10 +13,6 @@ _COMMAND = r"(?:the )?`?(?:npm|pnpm|yarn|bun|npx|make|just|cargo|go|uv|uvx|poetr
 LEADS = {
     "starten": r"^(?:(?:and|but|so|ok(?:ay)?|also|well|yes|yeah|hm+|hey|oh|btw|by the way|one more thing|please|right|sorry|wait|actually|correction|i was wrong|my mistake|just|fyi)[,:!.]?\s+)*",
     "thenen": r"(?:^|[,;:–—-]\s+(?:and\s+|but\s+|so\s+)?(?:please\s+)?|\band\s+|\bbut\s+|\bplease\s+)",
-    "shape": (
-        r"\b(?:code|logic|functions?|methods?|classes|implementations?|tests?|messages?|errors?|strings?|branch(?:es)?|blocks?"
-        r"|components?|styles?|markup|definitions?|constants?|queries|types?|config\w*|comments?|conditions?|templates?)\b"
-    ),
 }
 
 BY_USER = {
@@ -26,7 +22,7 @@ BY_USER = {
         r"^(?:just )?so (?:that )?you (?:remember|know|don't forget)(?: (?:it|this|next time|for next time|for later))?[,:–—-]?\s+(?:that )?(?P<said>.+)",
         r"^(?P<said>.{15,}?)[,;:–—-]*\s+(?:(?:just )?so (?:that )?you (?:remember|know|don't forget)|(?:please )?(?:remember|memori[sz]e) (?:this|that|it)|(?:please )?keep (?:this|that|it) in mind)\b[^.]{0,20}[.!]?$",
         r"<starten>(?:for (?:the )?future(?: reference)?|for next time|for the record|note to self|note for later|fyi|for your information|heads[- ]up|good to know)\s*[,:–—-]\s*(?P<said>.+)",
-        r"<starten>(?:(?:please )?(?:make a note|take note|note down|note that|keep (?:it )?in mind|bear in mind|be aware|don't (?:ever )?forget|do not forget|never forget|memori[sz]e))(?:\s+that|\s+this|\s+of the fact that)?[:,]?\s+(?P<said>.+)",
+        r"<starten>(?:(?:please )?(?:make a note|take note|note down|note(?= that)|keep (?:it )?in mind|bear in mind|be aware|don't (?:ever )?forget|do not forget|never forget|memori[sz]e))(?:\s+that|\s+this|\s+of the fact that|\s+(?:so|that) (?:we|you|i) (?:don't forget|remember)(?: that)?)?[:,]?\s+(?P<said>.+)",
         r"<starten>(?:please )?(?:save|add|put|store|write|commit) (?:this|that|it)?\s*(?:in|to|into) (?:your |the |our )?memory[:,]?\s*(?:that )?(?P<said>.+)",
         r"<thenen>(?P<said>(?:from now on|going forward|in (?:the )?future|from here on(?: out)?|henceforth)\b.+)",
     ),
@@ -48,14 +44,14 @@ BY_USER = {
         r"<thenen>(?P<said>(?:please )?(?:never|always) (?!\w*[^s\W]s\b)(?!\w+ed\b|mind\b|again\b|seen\b|been\b|had\b|was\b|is\b|on\b|gets?\b|fail|works?\b|return(?:s|ed|ing)\b)[a-z]+.*)",
         r"<thenen>(?P<said>(?:don't|do not) ever [a-z]+.*)",
         rf"<starten>(?P<said>(?:please )?(?:don't|do not) {_ACT}\b (?!{_ONE}|for now)(?:any |in )?[\w`\"'-]+.*)",
-        r"<starten>(?P<said>no (?!need|problem|worries|idea|thanks|way|longer|matter|one\b|doubt|changes?\b|luck|errors?\b)[\w`/-]+(?: [\w`/-]+){0,3}(?:\s*[,;–—-]\s*(?:please |just |always )?(?:use|do|put|keep|write|only|prefer|go)\b| (?:in|for|on|inside|within) (?:the |our |this |any |my )?[\w`/-]+).*)",
+        r"<starten>(?P<said>no (?!i\b|we\b|you\b|it\b|this\b|that\b|the\b|need|problem|worries|idea|thanks|way|longer|matter|one\b|doubt|changes?\b|luck|errors?\b)[\w`/-]+(?: [\w`/-]+){0,3}(?:\s*[,;–—-]\s*(?:please |just |always )?(?:use|do|put|keep|write|only|prefer|go)\b| (?:in|for|on|inside|within) (?:the |our |this |any |my )?[\w`/-]+).*)",
         r"(?P<said>\b(?:every time|whenever) (?:you|we|i) .+)",
         r"(?P<said>\bmake sure (?:you |we |that you |that we |to )(?:always|never)\b.+)",
         r"(?P<said>\byou (?:must|should|may) (?:never|always|not|only)\b.+)",
         r"(?P<said>\b(?:please )?(?:stop|quit|avoid) (?:using|adding|writing|making|putting|committing|creating|mocking|asking|summari[sz]ing|guessing|explaining)\b (?!(?:the|this|that|it)\b).+)",
     ),
     "convention": (
-        r"(?P<said>(?<!how )(?<!what )(?<!where )\bwe (?:always|never|usually|generally|normally|typically|only ever|only|explicitly|deliberately|intentionally|don't use|do not use|don't allow|do not allow|don't do|don't (?!want|need|know|have|care|see|like|get|really|understand)\w+ (?:the|any|our|in|to)\b|avoid|prefer|stick to|standardi[sz]ed? on)\b.+)",
+        r"(?P<said>(?<!how )(?<!what )(?<!where )(?<!so )\bwe (?:always|never|usually|generally|normally|typically|only ever|only|explicitly|deliberately|intentionally|don't use|do not use|don't allow|do not allow|don't do|don't (?!want|need|know|have|care|see|like|get|really|understand)\w+ (?:the|any|our|in|to)\b|avoid|prefer|stick to|standardi[sz]ed? on)\b.+)",
         r"(?P<said>\b(?:our|the|my|a|this) (?:\w+ ){0,2}(?:convention|rule|policy|standard|practice|naming scheme|house style|guideline) (?:here )?(?:is|says|for)\b.+)",
         r"(?P<said>\b(?:by convention|as a rule|in (?:this|our) (?:repo|repository|project|codebase|team|company|org)),? (?:we|all|every|the|you|it|no|each)\b.+)",
         r"(?:^\(?|[,;:] |\b(?:and|but|because|since|so|that|as) )(?P<said>we (?:\w+ly )?use [^?!]+ (?:for|as|to|not|instead|rather|everywhere|because|since)\b.+)",
@@ -66,12 +62,12 @@ BY_USER = {
         r"(?P<said>\b(?:never|not|always|only) (?:commit|push|merge|deploy|release|publish)(?:ted|ed|d)? (?:to|on|from|in|before|after|without)\b.+)",
     ),
     "routine": (
-        rf"^(?P<said>.*\b(?:and|then|finally|afterwards|when (?:you're |you are )?(?:done|finished)|after that|at the end),? (?:please |also )?(?:run|execute|do) {_COMMAND}.*)",
+        rf"(?:^|[,;\s])(?P<said>(?:(?:update|extend|adapt|regenerate|refresh|add|write) (?:the |its )?(?:docs?|documentation|demos?|tests?|changelog|readme|snapshots?|examples?|types|fixtures)\b[^,.;?!]{{0,40}},? )(?:(?:and|then|finally|afterwards|after that|at the end),? )+(?:please |also )?(?:run|execute) {_COMMAND}.*)",
     ),
     "decision": (
         r"<starten>(?P<said>(?:let's|lets|let us) (?:just |please )?(?:go with|go for|use|stick with|stick to|keep(?! going| it\b| at it| on\b)|drop|switch to|move to|do option|adopt|stay with|settle on|target)\b.+)",
         r"(?P<said>(?<!what )(?<!which )(?<!why )(?<!how )\b(?:we|i)(?:'ve| have|'re| are|'m| am)? (?:now )?(?:decided|chose|chosen|opted|agreed|settled on|going with|going to go with|standardi[sz]ing on|switching to|went with)\b.+)",
-        r"(?P<said>\b(?:we|i)(?:'ll| will) (?:go with|use|stick with|stay with|keep|adopt|drop)\b.+)",
+        r"(?P<said>\b(?:we|i)(?:'ll| will) (?:go with|use|stick with|stay with|keep(?! \w+ing\b)|adopt|drop)\b.+)",
         r"<starten>(?P<said>(?:(?:go|going|proceed|continue) (?:with|for) |pick |i(?:'ll)? (?:choose|pick|take|like|vote for|prefer) )(?:the )?(?:option|approach|variant|number|proposal|solution|version|choice|alternative|plan|first|second|third|last)\b.*)",
         r"<starten>(?P<said>(?:option|approach|variant|proposal|solution) [\da-e]\b(?:[,.!]|$| (?:please|then|sounds|looks|seems|it is|is (?:fine|good|best|better|what)|for|with|but|and)\b).*)",
         r"<starten>(?:the )?decision(?: is|:)\s*(?P<said>.+)",
@@ -88,18 +84,11 @@ BY_USER = {
         r"(?P<said>\bi(?:'d like| would like| want| need| expect) (?:the|this|that|these|those|our|each|every|all|any|users?|it) [^?!]{0,80}?\bto\b.+)",
         r"(?P<said>\b(?!(?:you|u|i|we|what|which|how|why|when|where|that|who|think|thinks)\b)[\w`.)\"'/-]+(?: (?:command|page|file|field|flag|test|user|box|button|output))? (?:should|shouldn't|must|mustn't|ought to)(?: (?:also|not|only|always|never|still|instead|just))* (?!work\b|be (?:fine|ok(?:ay)?|good|enough|done|possible|easy|straight|simple|safe|quick|there)\b|pass\b|now\b|already\b|have\b|do(?:ne)?\b[.!]?$|i\b|we\b|you\b)\w+.*)",
         r"(?P<said>\b(?:the|this|that|these|those|our|each|every|users?) [^?!,]{0,60}\b(?:should|must|has to|needs to) (?:always|never|only)\b.+)",
-        r"(?P<said>.*\bas [\w-]+ as possible\b.*)",
+        r"<starten>(?P<said>(?:keep|make) .*\bas [\w-]+ as possible\b.*)",
         r"(?P<said>.*\b(?:was|were) (?:supposed|meant) to\b.*)",
         r"(?P<said>\b(?:make sure|ensure)(?: that)? (?:the|every|each|all|any|no|we|users?) (?!tests?\b|build\b|lint).{3,}\b(?:is|are|does|do|can|can't|never|always|only|not|doesn't|don't|isn't|stays?|goes|gets?)\b.*)",
         r"(?P<said>\b(?:we|they|users?|the \w+) (?:need|have to|want|must)s? .{8,} (?:because|since|so that)\b.+)",
         r"(?P<said>\b(?:the goal|the point|the idea|the intention|the whole point) (?:is|was|here is) (?:to|that|not)\b.+)",
-    ),
-    "complaint": (
-        r"\b(?:duplicat\w*|repeat(?:ed|ing)?|repetiti\w*|redundan\w*|copy[- ]?past\w*)\b.*<shape>",
-        r"<shape>.*\b(?:duplicat\w*|repeat(?:ed|ing)?|repetiti\w*|redundan\w*|copy[- ]?past\w*)\b",
-        r"\b(?:almost|nearly|basically|pretty much) the same\b",
-        r"\btoo (?:verbose|complicated|complex|clever|long|noisy|wordy|defensive|many (?:comments|abstractions|layers|files|options|parameters))\b",
-        r"\b(?:over-?engineer\w*|overkill|unreadable|hard to read)\b",
     ),
     "lesson": (
         r"(?P<said>\b(?:it )?turn(?:s|ed) out\b.+)",
@@ -111,7 +100,6 @@ BY_USER = {
     ),
     "finding": (
         r"(?P<said>^(?!if\b|when\b|is\b|are\b|does\b).{3,}\b(?:is|are) (?:all )?(?:deprecated|legacy|generated|read-only|immutable|no longer (?:used|supported|maintained)|not (?:supported|available|allowed) (?:in|on|by|with)|shared (?:with|by|between)|only (?:used|available|needed|run|called) (?:in|on|by|for|when))\b.*)",
-        r"(?P<said>\bwe (?:already|only|still) have (?!to\b|no\b)(?:an?|the|one|our|\d+|[\w`/-]+s)\b.{6,})",
         r"(?P<said>^(?!if\b|when\b|can\b)(?:in |on )?(?:the |our )?(?:prod(?:uction)?|staging|ci|the server|our (?:users|customers|clients|team|ops|company)|the (?:client|customer|vendor|upstream api|finance team))\b (?:is|are|runs?|uses?|has|have|can't|cannot|only|never|always|expects?|requires?|needs?)\b .{6,})",
         r"(?P<said>^(?!if\b|when\b|where\b|is\b).{4,60}\b(?:lives?|(?:is|are) (?:stored|defined|configured|hosted|deployed|documented|generated)) (?:in|on|at|by|from|under) \S.+)",
     ),
@@ -136,13 +124,14 @@ BY_AGENT = {
     ),
     "reasoned": (
         r"(?:^|; |(?<=; )|(?<=: )|\b(?:i|we)(?:'ve| have)? )(?P<said>(?:also )?(?:deliberately |intentionally |purposely )?(?:kept|left|chose|picked|used|went with|opted|decided|avoided|skipped|pinned|limited|capped|deferred|tuned|switched|replaced|dropped|did(?:n't| not)|converted|disabled|enabled|reverted|preserved)\b[^?!]*(?:\b(?:because|since|instead of|rather than|otherwise|on purpose|to (?:avoid|prevent|match|preserve|keep)|so (?:that )?[^,;]*(?:\bnot?\b|n't\b|\bnever\b|\bonly\b|\bcannot\b|\bstays?\b|\bkeeps?\b|\bremains?\b))\b|, keeping\b).*)",
-        r"\b(?:deliberately|intentionally|on purpose|by design)\b",
+        r"\b(?:because|since|so|otherwise|instead of|rather than|to (?:avoid|prevent|match|preserve|keep))\b[^?!]*\b(?:deliberately|intentionally|on purpose|by design)\b",
+        r"\b(?:deliberately|intentionally|on purpose|by design)\b[^?!]*(?:: |\b(?:because|since|so|otherwise|instead of|rather than|to (?:avoid|prevent|match|preserve|keep))\b)",
     ),
     "finding": (
         r"\b(?:pass(?:es|ed)?|succeed(?:s|ed)|compiles?|builds?|green)\b[^;?!]*,? (?:but|although|even though|except|however)\b.*\b(?:not|\w+n't|fail\w*|cannot|missing|only|never|skip\w*)\b",
         r"`[^`]+`[^?!]{3,100}(?:, )?(?:while|whereas|unlike)\b[^?!]*`[^?!]*\b(?:only|not|never|no|\w+n't)\b",
         r"\((?P<said>[^()]*\bpre-?existing\b[^()]*)\)",
-        r"\b(?:pre-?existing|already) [^?!]*\b(?:fail\w*|errors?|bugs?|broken)\b|\b(?:fail\w*|errors?|bugs?)\b[^?!]*\b(?:pre-?existing|unrelated to (?:this|my|the|our|these) changes?)\b|\bflaky\b",
+        r"\bpre-?existing [^?!]*\b(?:fail\w*|errors?|bugs?|broken)\b|\b(?:fail\w*|errors?|bugs?)\b[^?!]*\b(?:pre-?existing|unrelated to (?:this|my|the|our|these) changes?)\b|\bflaky\b",
         r"^(?:one |an? |the )?(?:other )?(?:important )?(?:caveats?|limitations?|gotchas?|known issues?|thing to (?:note|know)|heads[- ]up|worth noting|be aware)\b[^?!:]{0,20}:\s+(?P<said>\w.+)",
         r"`[^`]+`.*, (?:which means|meaning)\b",
     ),
@@ -151,54 +140,81 @@ BY_AGENT = {
         r"^not (?:yet )?(?:run|done|tested|verified|covered|implemented|handled)\s*[:–—-]\s*.+",
         r"(?P<said>\b(?:i|we) (?:have not|haven't|did not|didn't|could not|couldn't|can't|cannot|was not able to|wasn't able to|was unable to)(?: yet)? (?:run|test|verif|push|deploy|migrat|implement|add|update|cover|handle|remov|check|confirm|reproduc|validat|exercis|build|execut)\w*\b.+)",
         r"(?P<said>.*\b(?:still|yet) (?:needs?|has|have|need|remains?) to (?:be )?\w+.*)",
-        r"(?P<said>.+\b(?:is|are|was|were|remains?)(?: still)? (?:not yet|still to be|left for|unimplemented|untested|unverified|a follow[- ]?up|pending|(?:not|only) (?:been )?(?:run|tested|verified|compiled|cross-compiled|checked|confirmed)|left (?:as[- ]is|unchanged|open|for))\b.*)",
+        r"(?P<said>.+\b(?:is|are|was|were|remains?)(?: still)? (?:not yet|still to be|left for|unimplemented|untested|unverified|a follow[- ]?up|pending|(?:not|only) (?:been )?(?:run|tested|verified|compiled|cross-compiled|checked|confirmed)(?! (?:after|when|if|once)\b)|left (?:as[- ]is|unchanged|open|for))\b.*)",
         r"(?P<said>.*\b(?:still fails?|still failing|is not fixed|remains? (?:broken|unfixed|open|unresolved))\b.*)",
         r"(?P<said>\byou(?:'ll| will)? (?:still )?(?:need to|have to|must) (?:manually |also |still )(?:run|set|add|update|migrat|deploy|configur|rotate|restart|create|enable)\w*\b.+)",
     ),
 }
 
+_OPTION = r"(?-i:[A-E])\b(?= instead|[.!,]|$)"
+"""An option by its letter."""
+_WORK = (
+    r"(?:add(?:ed)?|implement|create|build|write|fix|change|update|refactor|rename|move|remove|delete|check|look|investigate|review|run"
+    r"|test|try|find|search|explore|analy[sz]e|improve|reduce|simplify|clean|replace|convert|extract|split|merge|rebase|commit|push|open"
+    r"|close|show|list|explain|mention|document|spawn|migrate|generate|install|set up|finish|continue|go|get|give|help|take|see|ensure|make sure|tell|new|do (?:an?|the|this|some))"
+)
+_PROCESS = r"(?:\b(?:push\w*|rebas\w+|worktrees?|pull requests?|PRs?|reviewers?)\b|--force)"
+"""How this session was carried out, which says nothing of the project."""
+_REQUEST = (
+    rf"^(?:(?:and|but|so|ok(?:ay)?|also|well|yes|now|then|next|just|please|pls|can you|could you|let's|i want you to|i need you to|you (?:should|can))[,:!.]?\s+)*{_WORK}\b"
+    r"(?!.*\b(?:always|never|every time|whenever|from now on)\b)"
+)
+"""A request: it names work for this session, and whether it is wanted another time nobody said."""
+
 VOID = {
-    "correction": (r"\b(?:work|help|fix|solve|change)(?:s|ed)?[.!]?$",),
+    "correction": (r"\b(?:work|help|fix|solve|change)(?:s|ed)?[.!]?$", rf"\b(?:use|do|take|want) {_OPTION}"),
     "preference": (
-        r"\b(?:any ?more|in (?:there|here))\b",
+        r"\b(?:any ?more|in (?:there|here))\b|\b(?:want|need|like) (?:to \w+ )?(?:it|this|that|them|these|those)\b[.!]?$",
         r"\b(?:i|we) (?:don't|do not) (?:want|need) to (?:see|know|hear|go|do)\b",
         r"\b(?:in|for|on) this (?:pr|task|change|commit|branch|session|step|one|time|message|file)\b|\bwithout (?:using )?(?:the )?(?:gh|git)\b",
     ),
     "convention": (
         r"\btoo \w+[.!]?$|\b(?:confusing|weird|ugly|annoying|backwards)\b",
-        r"\b(?:we|i) (?:never|only) (?:got|had|saw|did|tried|managed|just)\b",
-        r"^if (?:it|that|this)\b",
+        r"\b(?:we|i) (?:never|only) (?:got|had|saw|did|tried|managed|just)\b|^if (?:it|that|this)\b",
     ),
     "decision": (
         r"\b(?:use|keep|go with|take|drop|adopt|do) (?:this|that|those|these|it|both)\b|\blike this\b",
         r"\b(?:haven't|have not|not yet|never) (?:decided|chosen|agreed)\b",
     ),
     "want": (
+        r"^@|^(?:(?:also|and|so|but|or|then)[, ]+)*(?:should|there)\b|\bwhether\b|\bright[.!]?$|\bthe following\b",
+        r"^(?!(?:\w+ )?keep it\b)(?:[^\s,]+ ){0,5}(?:it|them|those|these)\b",
+        r"^(?:(?:also|and|so|but|ok(?:ay)?|basically)[, ]+)*(?:it|this|that|these|those|they|something|anything|everything)\b(?! \w+ (?:should|must|to)\b)",
+        rf"\b(?:use|do|take|want) {_OPTION}|\b(?:output of this|(?:the|this) (?:pr|branch))\b",
+        r"\bshould (?:\w+ )?(?:be|look|feel|sound|say|read) (?:\w+ )?(?:more|less|better|good|nice|bigger|smaller|like an?|almost)\b",
         r"\btests? (?:cases? )?should\b|\bmust be (?:off|wrong|missing|because|something|an? (?:bug|error|issue)|due)\b",
         r"\b(?:i|we) (?:think|guess|believe|assume|suppose) (?:it|that|this)\b|\b(?:maybe|perhaps|probably|not sure)\b",
         r"\bshould (?:it|i|we|this|that|there|the)\b",
     ),
+    "task": (
+        r"^(?:next steps?: )?\w+ed\b|\b(?:marked as|completed)\b|\bbecause (?:this|the|it) (?:change|was|is|only)\b|\b(?:may|might|could) still\b",
+        r"\b(?:merged?|push(?:ed|ing)?|commit(?:ted)?|reviewed)\b",
+    ),
     "lesson": (
-        r"^(?:i |we )?(?:also )?(?:kept|left|chose|used|switched|made)\b",
+        r"\b(?:issue|bug|ticket|report) (?:was|is) (?:filed|opened|reported|closed)\b",
+        r"^now\b|\b(?:will now|now [a-z]+s)\b|\bremains? `?\w+`?(?: because|$)",
+        r"^(?:critical|high|medium|low|minor|major|nit|p[0-3])\b[)\]]?\s?[:–—-]|^or\b",
+        r"^i (?:now |still )?have the (?:same )?(?:issue|problem|error)\b|^(?:i |we )?(?:also )?(?:kept|left|chose|used|switched|made)\b",
         r"\b(?:could not|couldn't|can't|cannot|unable to|have not|haven't|did not|didn't|was not|wasn't) (?:be )?(?:run|test|verif|validat|confirm|check|exercis|execut|build|built)\w*\b",
         r"^(?:i|we) (?:realized|realised|found out) (?:i|that i|we|it)'?(?:m|re|ve)?\b.*\b(?:forgot|was wrong)\b",
     ),
     "reasoned": (
-        r"^if\b",
+        rf"^if\b|\btemporar|{_PROCESS}",
+        r"\bbecause (?:it|they|that|this)(?: is|'s| are)? (?:\w+ )?(?:unrelated|out of scope)\b|\bleft (?:it|them|this|that|these)\b",
         r"\b(?:added|wrote|created) (?:a |the |new )?(?:unit |integration |regression )?tests?\b",
-        r"\btemporar",
     ),
     "finding": (
+        rf"{_PROCESS}|^the agent\b|\bI (?:added|ran|created|removed|left)\b",
+        r"^(?:also )?\w+(?:ed|t) (?:into|to|from|in|by|with|as|for)\b",
         r"\b(?:pass|passes|passing|working|broken|failing) (?:now|again)\b|\bfor now\b|\b(?:suggestion|diagnostic|nit|hint)s?\b|\b(?:fixed|please)\b",
-        r"^(?:let me|now|this (?:test|change|fix))\b",
-        r"\bdemonstrates?\b|\bas you can see\b|\bhere(?:'s| is)\b",
+        r"^(?:let me|now|this (?:test|change|fix))\b|\bdemonstrates?\b|\bas you can see\b|\bhere(?:'s| is)\b",
     ),
 }
 
 SECTIONS = {
     "convention": (
         r"(?:\w+ )?(?:expected|desired|required|intended)(?: (?:behaviou?r|result|outcome|state))?s?$",
-        r"(?:\w+ )?(?:requirements?|constraints?|rules?|guidelines|conventions?|acceptance criteria|must[- ]haves?|non-?goals|invariants|principles)$",
+        r"(?:\w+ )?(?:requirements?|constraints?|rules?|guidelines|conventions?|must[- ]haves?|non-?goals|invariants|principles)$",
         r"(?:out of scope|do not|don'ts?|never)$",
     ),
     "decision": (r"(?:\w+ )?(?:decisions?|decided|agreed|what we (?:decided|agreed)(?: on)?)$",),
@@ -222,7 +238,7 @@ SIGNALS = {
         r"^now,? (?:the )?[`\w]",
     ),
     "hedge": (
-        r"\b(?:might|maybe|perhaps|probably|likely|possibly|presumably|seems?|seemingly|appears? to|could be|may be|may have|i think|i believe|i guess|i suspect|i assume|not sure|suspicious|looks like|should be fine|hopefully|in theory|let me try)\b",
+        r"\b(?:might|maybe|perhaps|probably|speculat\w+|most often|likely|possibly|presumably|seems?|seemingly|appears? to|could be|may be|may have|i think|i believe|i guess|i suspect|i assume|not sure|suspicious|looks like|should be fine|hopefully|in theory|let me try)\b",
     ),
     "narration": (
         r"^(?:if you|good (?:instinct|call|question)|whenever you|want me|happy to|say the word|you can|feel free)\b|\blet me know\b|\bif you(?:'d| would)? (?:like|want|prefer|rather)\b",
@@ -232,13 +248,14 @@ SIGNALS = {
     "momentary": (
         r"\blines? \d+",
         r"^(?:before|after) (?:the|this) (?:fix|change)\b",
-        r"\bshould now\b",
+        r"\bshould now\b|^the (?:rebase|merge)\b|\bconflicted in\b",
         r"\bsuccessfully\b",
         r"\b(?:tests?|suite|lint(?:er|ing)?|build|type ?check\w*|checks?|ci|pipeline|everything|all) (?:\w+ ){0,3}(?:now |all )*(?:pass(?:es|ed|ing)?|green|clean|succeed(?:s|ed)?|successful(?:ly)?|compiles?|works? (?:now|again|fine|as expected))\b",
         r"\b(?:\d+ (?:tests? )?passed|0 (?:issues|errors|warnings|failures)|no (?:errors|warnings|issues|regressions|failures))\b",
         r"^(?:committed|pushed|merged|deployed|branch is|working tree)\b",
         r"\b(?:fix|it|this|that|everything|change|timeout settings?) (?:is|are) (?:now )?working\b",
         r"\b(?:all|everything) (?:is |are )?(?:done|set|complete[d]?|good|ready)\b",
+        r"^(?:critical|high|medium|low|minor|major|nit|p[0-3])\b[)\]]?\s?[:–—-]",
     ),
     "objection": (
         r"^(?:no|nope|nah|wrong|incorrect|not quite|hm+,? no|that's (?:wrong|not|incorrect)|that is (?:wrong|not)|you're wrong|stop)\b",
@@ -252,7 +269,8 @@ SIGNALS = {
         r"^(?:(?:ok|okay|great|perfect|nice|cool|thanks|thank you|good|awesome|lgtm|now|please|can you|could you|and|let's|yes)[,.!]?\s*)*(?:(?:create|make|open|use|switch to|on|into|in) (?:a |an |the )?(?:new |separate |draft )*(?:branch|pr|pull request)|commit|push|merge|pr\b|ship it|thanks|thank you|$)",
     ),
     "reported": (
-        r"\b(?:address|evaluate|consider|review|tell me about|thoughts on|look at) (?:this|these|those|the following|this one|number|#?\d+)\b[^:]{0,40}:",
+        r"\b(?:address|evaluate|consider|review|tell me about|thoughts on|look at|incorporate)(?: (?:this|these|those|the following|this one|number|#?\d+)\b[^:]{0,40})?:",
+        r"\b(?:errors?|warnings?|exceptions?|logs?|output|console|terminal)\b[^:.]{0,40}: \S",
         r"\b(?:feedback|review|comments?|errors?|output|logs?|messages?|trace|says|said|wrote|writes|reported|reports|following|used to be|e-?mail|issue|ticket|docs?|documentation|spec|article|quote|prompt|result|readme|getting|got|stack trace|warning)\b[^:]{0,40}:$",
     ),
     "about-text": (
@@ -265,16 +283,18 @@ SIGNALS = {
         r"(?:my (?:mistake|apologies|bad)|i apologi[sz]e|apologies|sorry)\b[^.,:;!–—-]{0,40}",
     ),
     "changelog": (
-        r"^(?:i |we |i've |we've |the agent )?(?:also )?(?:added|updated|created|implemented|refactored|renamed|extended|introduced|removed|fixed|rewrote|wrote|moved|extracted|simplified|verified|checked|dug|committed|ran|tested|confirmed|tried|summary of)\b",
+        r"^(?:i |we |i've |we've |the agent )?(?:also )?(?:added|updated|created|implemented|refactored|renamed|reviewed|wired|notified|extended|introduced|removed|fixed|rewrote|wrote|moved|extracted|simplified|verified|checked|dug|committed|ran|tested|confirmed|tried|summary of)\b",
+        r"^[\w ,]{3,30} got an?\b",
     ),
     "unsure": (
-        r"\b(?:i (?:guess|think|bet|suppose|assume|wonder|believe)|seems?|looks like|probably|maybe|perhaps|not sure|curious|wondering|might)\b",
+        r"\b(?:i (?:guess|think|bet|suppose|assume|wonder|believe)|i (?:\w+ )?feel|feels? like|in regards to|theoretically|seems?|looks like|probably|maybe|perhaps|not sure|curious|wondering|might)\b",
         r"^(?:(?:no|ok|just|please|and|so|now)[,.!]?\s+)*(?:tell me|explain|describe|show me|walk me|remind me|what about|how about|see)\b|\blines? \d+",
     ),
     "reverts": (
         r"\b(?:revert(?:ed|ing)?|undid|undone|rolled back|removed|took out|backed out|restored|put back|no longer|cleaned up|deleted|switched back|changed back)\b",
     ),
+    "request": (_REQUEST,),
     "passing": (
-        r"\b(?:for now|right now|this time|yet|just this once|for the moment|at the moment|temporar(?:y|ily)|for today)\b",
+        r"\b(?:for now|right now|this time|yet|just this once|for the moment|at the moment|as of (?:now|today)|temporar(?:y|ily)|for today)\b",
     ),
 }

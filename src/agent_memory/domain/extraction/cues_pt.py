@@ -56,9 +56,6 @@ BY_USER = {
         r"(?P<said>\b(?:eu )?quero que (?:o|a|os|as|este|esta|isto|isso|cada|todos|todas)\b.+)",
         r"(?P<said>\b(?:o|a|os|as|este|esta|cada) [^?!,]{1,60}\b(?:deve|devem|tem de|têm de|tem que) (?:sempre|nunca|só|apenas)\b.+)",
     ),
-    "complaint": (
-        r"\b(?:duplicad[oa]s?|repetid[oa]s?|repetir|repetição|redundante|quase (?:igual|iguais|o mesmo|a mesma)|demasiado (?:complexo|complicado|longo|verboso)|muito (?:complexo|complicado|verboso))\b",
-    ),
     "task": (
         r"<startpt>(?:por fazer|a fazer|pendente|falta|fica (?:por fazer|para depois)|mais tarde|amanhã|amanha|depois|próximo passo|proximo passo)\s*[:,–—-]\s*(?P<said>.+)",
         r"(?P<said>\b(?:ainda )?(?:falta|faltam|temos de|tenho de|precisamos de) (?!\w+ (?:agora|já)\b).+\b(?:depois|mais tarde|amanhã|amanha|na próxima|ainda)\b.*)",

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from agent_memory.domain.change_set import ChangeSet, ProposedEntry
+from agent_memory.domain.extraction.prose import legible
 from agent_memory.domain.extraction.topics import tags_of
 from agent_memory.domain.history import History, Turn
 from agent_memory.domain.text.derive import MAX_TITLE_CHARS, derive_title
-from agent_memory.domain.text.plain_text import clean_text, one_line
+from agent_memory.domain.text.plain_text import one_line
 from agent_memory.domain.vocabulary import Kind
 
 NOTE_CHARS = 4_000
@@ -22,7 +23,7 @@ def document_notes(document: History) -> ChangeSet:
     They cite the document's turns, which are nobody's words in a session: each comes out as external.
     """
     groups = tuple(_groups(document.turns))
-    texts = tuple("\n\n".join(_clean(turn.text) for turn in group).strip() for group in groups)
+    texts = tuple("\n\n".join(legible(turn.text) for turn in group).strip() for group in groups)
     chars = sum(map(len, texts))
     if _is_serialised("\n".join(texts)):
         return ChangeSet(skipped=f"it is no text for people but JSON; {_HOW_ELSE}")
@@ -55,10 +56,6 @@ def _groups(turns: Sequence[Turn]) -> Iterator[tuple[Turn, ...]]:
         held.append(turn)
     if held:
         yield tuple(held)
-
-
-def _clean(text: str) -> str:
-    return clean_text(text.encode("utf-8", "surrogatepass").decode("utf-8", "replace")).text
 
 
 def _is_serialised(text: str) -> bool:

@@ -11,20 +11,25 @@ from agent_memory.domain.extraction.candidates import Candidate, settled, with_f
 from agent_memory.domain.extraction.compose import composed
 from agent_memory.domain.extraction.cue import Signal, Sort, shows
 from agent_memory.domain.extraction.episodes import Episode, episodes_of
-from agent_memory.domain.extraction.handoff import Handoff, continued, handoff_of
-from agent_memory.domain.extraction.open_ends import still_open, unanswered_choice
-from agent_memory.domain.extraction.overlap import holds_all_of, in_words, overlap, says_all_of
-from agent_memory.domain.extraction.prose import MESSAGE_CHARS, blocks_of
+from agent_memory.domain.extraction.handoff import Handoff, continued, handoff_of, still_open, unanswered_choice
+from agent_memory.domain.extraction.prose import MESSAGE_CHARS, blocks_of, legible, sentences_of
 from agent_memory.domain.extraction.said_by_agent import agent_candidates
 from agent_memory.domain.extraction.said_by_user import objects, request_of, user_candidates, withdraws
-from agent_memory.domain.extraction.sentences import sentences_of
-from agent_memory.domain.extraction.statements import MAX_CHARS, SENTENCE_CHARS, cut, names_in
+from agent_memory.domain.extraction.statements import (
+    MAX_CHARS,
+    SENTENCE_CHARS,
+    cut,
+    holds_all_of,
+    in_words,
+    names_in,
+    overlap,
+    says_all_of,
+)
 from agent_memory.domain.extraction.topics import tags_of
 from agent_memory.domain.history import History, Role, Turn
 from agent_memory.domain.instants import DAY_MS
 from agent_memory.domain.planning.origin import holds_quotation
 from agent_memory.domain.planning.salience import is_negated, lost_salience
-from agent_memory.domain.text.plain_text import clean_text
 from agent_memory.domain.text.terms import content_terms
 from agent_memory.domain.vocabulary import Importance, Kind
 from agent_memory.values import evolve
@@ -67,25 +72,21 @@ def read_through(
     history: History, *, final_window: bool = True
 ) -> tuple[History, tuple[Episode, ...], tuple[Candidate, ...]]:
     """The history as far as it can be read, its episodes, and what was stated in it."""
-    legible = _legible(history)
-    episodes = episodes_of(legible)
-    return legible, episodes, settled(_candidates(legible, episodes, final_window))
+    readable = _legible(history)
+    episodes = episodes_of(readable)
+    return readable, episodes, settled(_candidates(readable, episodes, final_window))
 
 
 def _legible(history: History) -> History:
     """The history without what cannot be read: hidden and control characters, and the far end of enormous messages."""
     return evolve(
-        history, turns=tuple(_legible_turn(turn) for turn in history.turns), cwd=history.cwd and _clean(history.cwd)
+        history, turns=tuple(_legible_turn(turn) for turn in history.turns), cwd=history.cwd and legible(history.cwd)
     )
 
 
 def _legible_turn(turn: Turn) -> Turn:
-    calls = tuple(evolve(call, path=call.path and _clean(call.path)) for call in turn.tool_calls)
-    return evolve(turn, text="" if turn.role is Role.TOOL else _clean(turn.text[:MESSAGE_CHARS]), tool_calls=calls)
-
-
-def _clean(text: str) -> str:
-    return clean_text(text.encode("utf-8", "surrogatepass").decode("utf-8", "replace")).text
+    calls = tuple(evolve(call, path=call.path and legible(call.path)) for call in turn.tool_calls)
+    return evolve(turn, text="" if turn.role is Role.TOOL else legible(turn.text[:MESSAGE_CHARS]), tool_calls=calls)
 
 
 def _candidates(history: History, episodes: Sequence[Episode], final_window: bool) -> Iterator[Candidate]:

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import Literal
 
+from agent_memory.domain.text.plain_text import clean_text
 from agent_memory.values import evolve, frozen
 
 MESSAGE_CHARS = 24_000
@@ -32,7 +33,7 @@ _PLACE_IN_FILE = re.compile(
 _MARKS = re.compile(r"[\u2705\u274c\u2714\u2716\u26a0\u2728\U0001f300-\U0001faff\ufe0f]+\s*")
 _MACHINE = re.compile(
     r"\s*(?:"
-    r"</?[A-Za-z][\w:-]*(?:\s[^<>]{0,300})?/?>"  # a tag
+    r"</?[A-Za-z][\w:-]*(?:\s[^<>]{0,300})?/?>|//|/\*"  # a tag, a comment
     r"|(?:#\d+ )?\d+\.\d+ \S+ (?:ERR|error|warn)|npm (?:ERR|error|warn)|--\w|error(?:\[\w+\])?:|\[Image #\d+\]\s*$"
     r"|\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\[?\d\d:\d\d:\d\d"  # a log line
     r"|(?:\[?(?:INFO|WARN|WARNING|ERROR|DEBUG|TRACE|FATAL)\]?[:\s]+\S)"
@@ -48,6 +49,11 @@ _MACHINE = re.compile(
 _CODE_TAIL = re.compile(r"(?:[{}]|[)\]\"'];|=>|&&|\|\||\\)\s*$")
 _WHOLE_LINE = re.compile(r".{20}[.!]$")
 _HEADING_LINE = re.compile(r"[A-Z][\w'/-]*(?: [\w'/-]+){0,4}:?")
+_END = re.compile(r"[.!?…]+[\"”»')\]]*(?=\s)|[。！？।؟][」』”]?")
+_ABBREVIATION = re.compile(
+    r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|incl|resp|nr|fig|p\.?ex|sr|sra|dr|mr|mrs)|(?:^|\s)[A-Za-z])\.$|(?:^|\s)\.{2,}$",
+    re.IGNORECASE,
+)
 _FEWEST_LINES = 3
 
 
@@ -74,6 +80,11 @@ class Block:
 def blocks_of(message: str) -> tuple[Block, ...]:
     """The blocks of a message in order."""
     return tuple(_with_sections(_raw_blocks(message[:MESSAGE_CHARS].replace("\u2019", "'"))))
+
+
+def legible(text: str) -> str:
+    """The text without hidden and control characters, and without halves of characters."""
+    return clean_text(text.encode("utf-8", "surrogatepass").decode("utf-8", "replace")).text
 
 
 def plain(text: str) -> str:
@@ -207,3 +218,35 @@ def _with_sections(raw: Iterator[Block | None]) -> Iterator[Block]:
                 heading = heading if lead else ""
         elif block.text or block.label:
             yield evolve(block, section=block.section or lead or heading)
+
+
+def sentences_of(text: str) -> tuple[str, ...]:
+    """The sentences of a text on one line. Points inside code spans, names, numbers and abbreviations end nothing."""
+    hidden = _inside_spans(text)
+    found: list[str] = []
+    start = 0
+    for end in _END.finditer(text):
+        goes_on = end[0][:1] == "…" or end[0][:2] == ".."
+        if goes_on and text[end.end() :].lstrip()[:1].islower():
+            continue
+        if hidden[end.start()] or _ABBREVIATION.search(text, start, end.end()):
+            continue
+        found.append(text[start : end.end()].strip())
+        start = end.end()
+    found.append(text[start:].strip())
+    return tuple(sentence for sentence in found if sentence)
+
+
+def _inside_spans(text: str) -> list[bool]:
+    """For each character, whether it is inside a closed code span."""
+    inside = [False] * (len(text) + 1)
+    opened: int | None = None
+    for position, character in enumerate(text):
+        if character != "`":
+            continue
+        if opened is None:
+            opened = position
+        else:
+            inside[opened : position + 1] = [True] * (position + 1 - opened)
+            opened = None
+    return inside

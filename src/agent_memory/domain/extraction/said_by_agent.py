@@ -10,13 +10,10 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import islice, pairwise
 
-from agent_memory.domain.extraction.answers import is_quiet
 from agent_memory.domain.extraction.candidates import Candidate, Support
-from agent_memory.domain.extraction.cue import Signal, Sort, agent_hits, shows
+from agent_memory.domain.extraction.cue import Signal, Sort, agent_hits, is_quiet, is_void, shows
 from agent_memory.domain.extraction.episodes import Episode
-from agent_memory.domain.extraction.overlap import overlap
-from agent_memory.domain.extraction.prose import Block, blocks_of
-from agent_memory.domain.extraction.sentences import sentences_of
+from agent_memory.domain.extraction.prose import Block, blocks_of, sentences_of
 from agent_memory.domain.extraction.statements import (
     MAX_CHARS,
     SENTENCE_CHARS,
@@ -25,7 +22,9 @@ from agent_memory.domain.extraction.statements import (
     is_anaphoric,
     joined,
     names_in,
+    overlap,
     says_enough,
+    tells_a_fault,
     tells_a_present_fault,
 )
 from agent_memory.domain.history import Role, Turn
@@ -52,6 +51,7 @@ _MEASURED = re.compile(
 )
 _IMPROVEMENT = re.compile(r"\bdown (?:from|to)\b", re.IGNORECASE)
 _SUBJECTLESS = re.compile(r"(?:caused by|due to|because|causad[oa] por|devido a|porque)\b", re.IGNORECASE)
+_ASIDE = re.compile(r"\s\([^()]*\)")
 _CONTINUES = re.compile(
     r"(?:this|that|these|it|they|otherwise|once|without|so|because|since|if|isto|isso|assim|senão|sem|se|porque)\b",
     re.IGNORECASE,
@@ -151,7 +151,7 @@ def _sentences(turn: Turn) -> tuple[_Said, ...]:
                     sentence,
                     sentences[position + 1 :],
                     sentences[position - 1] if position else "",
-                    block.label or (block.section if not _is_child(block) else ""),
+                    block.label or ("" if block.style == "item" and block.section.endswith(":") else block.section),
                     position == 0,
                     sentence not in block.text,
                 )
@@ -181,10 +181,6 @@ def _children(blocks: Sequence[Block], index: int) -> Iterator[str]:
         yield f"{block.label}: {block.text}" if block.label and block.text else block.label or block.text
 
 
-def _is_child(block: Block) -> bool:
-    return block.style == "item" and block.section.endswith(":")
-
-
 def _announces(sentence: str) -> bool:
     return shows(Signal.ANNOUNCES, sentence)
 
@@ -194,19 +190,20 @@ def _lessons(said: Sequence[_Said], closing: Turn, *, acted: bool) -> Iterator[C
 
     What nothing was done about counts only where it is said to have been found out: the rest is an explanation of the code.
     """
-    previous, count = "", 0
+    previous, told_already, count = "", "", 0
     labels: set[str] = set()
     for index, statement in enumerate(said):
         labelled = statement.first and statement.label not in labels and bool(_CAUSE_LABEL.match(statement.label))
         told = acted or bool(_FOUND_OUT.search(statement.sentence))
         cause = _cause(statement, announced=_announces(previous), labelled=labelled) if told else ""
         previous = statement.sentence if not says_enough(statement.sentence, 4) else ""
-        if cause and count < MAX_LESSONS:
+        if cause and in_third_person(statement.sentence) not in told_already and count < MAX_LESSONS:
             labels.add(statement.label if labelled else "")
             count += 1
             lesson = _lesson(cause, closing, _remedy(said[index + 1 :], cause))
             before = in_third_person(statement.preceding)
             fits = before and not is_quiet(before) and before not in cause
+            told_already = f"{told_already} {cause}"
             yield evolve(lesson, quote=f"{before} {cause}") if fits else lesson
 
 
@@ -216,14 +213,16 @@ def _cause(statement: _Said, *, announced: bool, labelled: bool) -> str:
     lead = sentence.split(":", 1)[0] if statement.leads else sentence
     if is_quiet(sentence) or _SUBJECTLESS.match(sentence) or shows(Signal.CHANGELOG, sentence):
         return ""
-    if not (labelled or announced or any(hit.shows is Sort.LESSON for hit in agent_hits(lead))):
+    cued = any(hit.shows is Sort.LESSON for hit in agent_hits(lead))
+    if not (cued or labelled or announced):
         return ""
     preceding = [statement.preceding] if statement.preceding and not is_quiet(statement.preceding) else []
     if is_anaphoric(sentence) and not preceding:
         return ""
     following = [other for other in statement.following[:2] if not is_quiet(other)]
     cause = " ".join((*(preceding if is_anaphoric(sentence) else ()), sentence, *following))
-    return in_third_person(cause) if says_enough(cause[:SENTENCE_CHARS], 5) and names_in(cause) else ""
+    tells = says_enough(cause[:SENTENCE_CHARS], 5) and names_in(cause) and (cued or tells_a_fault(cause))
+    return in_third_person(cause) if tells else ""
 
 
 def _remedy(rest: Sequence[_Said], cause: str) -> str:
@@ -304,7 +303,7 @@ def _found_or_decided(statement: _Said, closing: Turn) -> Iterator[Candidate]:
     sentence = statement.sentence
     hit = next((hit for hit in agent_hits(sentence) if hit.shows in (Sort.REASONED, Sort.FINDING)), None)
     quiet = sentence.endswith(("?", ":")) or shows(Signal.HEDGE, sentence) or shows(Signal.NARRATION, sentence)
-    if hit is None or quiet or (hit.shows is Sort.REASONED and shows(Signal.MOMENTARY, sentence)):
+    if hit is None or quiet or (hit.shows is Sort.REASONED and not _decides(sentence)):
         return
     if is_anaphoric(sentence) and (not statement.preceding or is_quiet(statement.preceding)):
         return
@@ -323,11 +322,20 @@ def _found_or_decided(statement: _Said, closing: Turn) -> Iterator[Candidate]:
         yield Candidate(hit.shows, Role.AGENT, in_third_person(cut(claim)), (closing.number,), quote=quote)
 
 
+def _decides(sentence: str) -> bool:
+    """Whether the act and its reason are what the sentence says, and not an aside of it or of a list of changes."""
+    if shows(Signal.CHANGELOG, sentence) or shows(Signal.MOMENTARY, sentence):
+        return False
+    return any(hit.shows is Sort.REASONED for hit in agent_hits(_ASIDE.sub("", sentence)))
+
+
 def _left_open(statement: _Said, closing: Turn) -> Candidate | None:
     sentence = statement.sentence
     hit = next((hit for hit in agent_hits(sentence) if hit.shows is Sort.TASK), None)
     listed = _OPEN_LABEL.match(statement.label) is not None
     said = hit.said if hit else sentence
+    if listed and not hit and (shows(Signal.CHANGELOG, sentence) or is_void(Sort.TASK, sentence)):
+        return None
     if not (hit or listed) or sentence.endswith(("?", ":")) or not says_enough(said, 4):
         return None
     if is_anaphoric(said):

@@ -5,14 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from agent_memory.domain.extraction.answers import Answer, answer_in, informative, is_quiet
+from agent_memory.domain.extraction.attribution import own_part, own_words, pasted_blocks, typed_blocks, within_quotes
 from agent_memory.domain.extraction.candidates import Candidate, Support
-from agent_memory.domain.extraction.cue import Hit, Signal, Sort, shows, sort_of_section, user_hits
-from agent_memory.domain.extraction.episodes import Episode, pasted_blocks, typed_blocks
-from agent_memory.domain.extraction.options import chosen_option, speaks_of_an_option
-from agent_memory.domain.extraction.overlap import overlap
-from agent_memory.domain.extraction.prose import Block
-from agent_memory.domain.extraction.sentences import sentences_of
+from agent_memory.domain.extraction.cue import Hit, Signal, Sort, is_quiet, shows, sort_of_section, user_hits
+from agent_memory.domain.extraction.dialogue import Answer, answer_in, chosen_option, informative, speaks_of_an_option
+from agent_memory.domain.extraction.episodes import Episode
+from agent_memory.domain.extraction.prose import sentences_of
 from agent_memory.domain.extraction.statements import (
     LONGEST_TITLE_CHARS,
     MAX_CHARS,
@@ -21,11 +19,10 @@ from agent_memory.domain.extraction.statements import (
     is_anaphoric,
     joined,
     names_in,
+    overlap,
     says_enough,
     tells_a_present_fault,
-    without_politeness,
 )
-from agent_memory.domain.extraction.told_by_others import own_part, within_quotes
 from agent_memory.domain.history import Role, Turn
 from agent_memory.domain.text.terms import content_terms
 from agent_memory.values import evolve, frozen
@@ -52,6 +49,11 @@ _TAG = re.compile(
 _GOES_ON = re.compile(
     r"(?:because|since|so|otherwise|that way|instead|which|as it|else|porque|assim|senão|já que)\b", re.IGNORECASE
 )
+_PROPOSES = re.compile(r"\b(?:should|could|can|would|shall) (?:we|you|i)\b", re.IGNORECASE)
+_POINTS_AT = re.compile(
+    r"\b(?:bullet|item|point|step|question|finding|comment|issue)s? #?\d+\b|(?:^|\s)#\d\b", re.IGNORECASE
+)
+"""At what stands in a list of the agent's, which the reader does not see."""
 _REASON = re.compile(r"\b(?:because|since|so that|otherwise|porque|já que)\b", re.IGNORECASE)
 _NOT = re.compile(r"(?:no,? )?(?:not|não)\b", re.IGNORECASE)
 _DONE = "What was done about it"
@@ -61,6 +63,8 @@ _FEW_CHARS = 25
 _FEW_POINTING = 5
 _POINTS = re.compile(r"(?<!for )\b(?:it|this|that|those|these|them|there|isto|isso)\b", re.IGNORECASE)
 _STANDING = frozenset({Sort.REMEMBER, Sort.PREFERENCE, Sort.CONVENTION})
+_GENERAL = frozenset({Sort.PREFERENCE, Sort.CONVENTION, Sort.WANT})
+_MUST_LAST = _GENERAL | {Sort.CORRECTION, Sort.DECISION}
 _FEW_SENTENCES = 2
 _SHARED = 0.34
 _SAME = 0.6
@@ -78,7 +82,7 @@ def user_candidates(episode: Episode, before: Episode | None) -> Iterator[Candid
             terms = content_terms(agreed.text)
             others = (each for each in found[0].supports if overlap(content_terms(each.text), terms) < _SAME)
             found[0] = evolve(found[0], supports=(*others, agreed), turns=(*found[0].turns, answer.turn))
-        elif _is_of(episode.asked, answer.says) and (quote := _quoted_whole(episode.asked)):
+        elif _answers_a_statement(episode.asked, answer.says) and (quote := _quoted_whole(episode.asked)):
             yield Candidate(
                 Sort.LESSON,
                 Role.AGENT,
@@ -90,17 +94,19 @@ def user_candidates(episode: Episode, before: Episode | None) -> Iterator[Candid
     yield from found
 
 
-def _is_of(turn: Turn, said: str) -> bool:
-    """Whether what the agent said names something, and speaks of what the person spoke of."""
+def _answers_a_statement(turn: Turn, said: str) -> bool:
+    """Whether the person said what is so, and did not only ask for something, and the agent names something of that."""
     first = sentences_of(said)[0]
-    return bool(names_in(first)) and overlap(content_terms(first), content_terms(turn.text)) >= _SHARED
+    sentences = [sentence for block in own_words(turn) for sentence in sentences_of(block.text)]
+    states = any(not shows(Signal.REQUEST, each) and not _PROPOSES.search(each) for each in sentences)
+    return states and bool(names_in(first)) and overlap(content_terms(first), content_terms(turn.text)) >= _SHARED
 
 
 def objects(turn: Turn) -> bool:
     """Whether the person rejects what the agent just did, or says that it did not help."""
     return any(
         shows(Signal.OBJECTION, sentence)
-        for block in _own_words(turn)[:2]
+        for block in own_words(turn)[:2]
         for sentence in sentences_of(block.text)[:2]
         if not sentence.endswith("?")
     )
@@ -129,7 +135,7 @@ def request_of(turn: Turn) -> str:
 
 def _found(episode: Episode, before: Episode | None, answer: Answer) -> Iterator[Candidate]:
     assert episode.asked is not None
-    blocks, pasted = _own_words(episode.asked), pasted_blocks(episode.asked)
+    blocks, pasted = own_words(episode.asked), pasted_blocks(episode.asked)
     for section in dict.fromkeys(block.section for block in blocks):
         if listed := sort_of_section(section.rstrip(":")):
             items = [block.text for block in blocks if block.section == section and says_enough(block.text, 3)]
@@ -139,14 +145,13 @@ def _found(episode: Episode, before: Episode | None, answer: Answer) -> Iterator
             continue
         sentences = sentences_of(block.text)
         quoted = within_quotes(sentences)
-        found = [
+        yield from (
             candidate
             for position, sentence in enumerate(sentences)
             if len(sentence) <= SENTENCE_CHARS and position not in quoted
             for candidate in _from_sentence(_Said(episode.asked, episode, before, sentences, position), answer)
             if block not in pasted or candidate.sort in (Sort.REMEMBER, Sort.CONVENTION)
-        ]
-        yield from _united(found, block)
+        )
 
 
 def _listed(sort: Sort, heading: str, items: Sequence[str], asked: Turn) -> Iterator[Candidate]:
@@ -158,31 +163,6 @@ def _listed(sort: Sort, heading: str, items: Sequence[str], asked: Turn) -> Iter
     for item in items:
         first = next((each for each in sentences_of(item) if says_enough(each, 3)), item)
         yield Candidate(sort, Role.USER, cut(first), (asked.number,), quote=item)
-
-
-def _united(found: Sequence[Candidate], block: Block) -> Iterator[Candidate]:
-    """Sentences of one paragraph that are of one sort make one note."""
-    for candidate in found:
-        same = [each for each in found if each.sort is candidate.sort]
-        if candidate.sort not in (Sort.WANT, Sort.LESSON) or len(same) == 1:
-            yield candidate
-        elif candidate is same[0]:
-            yield evolve(candidate, quote=block.text if len(block.text) <= SENTENCE_CHARS else candidate.quote)
-
-
-def _own_words(turn: Turn) -> tuple[Block, ...]:
-    """The blocks without those that the person introduces as somebody else's words."""
-    kept: list[Block] = []
-    reported_run: int | None = None
-    for block in typed_blocks(turn):
-        if reported_run is not None and block.run <= reported_run + (
-            1 if not kept or kept[-1].run == reported_run else 0
-        ):
-            reported_run = max(reported_run, block.run)
-            continue
-        reported_run = block.run if shows(Signal.REPORTED, block.text) else None
-        kept.append(block)
-    return tuple(kept)
 
 
 @frozen
@@ -201,17 +181,11 @@ class _Said:
         return self.sentences[self.position]
 
     @property
-    def previous(self) -> str:
-        """The sentence before it in its paragraph, unless that asks something."""
-        return _unless_asked(self.sentences[self.position - 1] if self.position else "")
-
-    @property
     def following(self) -> str:
-        return _unless_asked("".join(self.sentences[self.position + 1 : self.position + 2]))
-
-
-def _unless_asked(sentence: str) -> str:
-    return "" if sentence.endswith("?") else sentence
+        """The sentence behind it in its paragraph, unless that asks something."""
+        return next(
+            (each for each in self.sentences[self.position + 1 : self.position + 2] if not each.endswith("?")), ""
+        )
 
 
 def _from_sentence(said: _Said, answer: Answer) -> Iterator[Candidate]:
@@ -227,12 +201,21 @@ def _from_sentence(said: _Said, answer: Answer) -> Iterator[Candidate]:
     if hit is None and tagged and not is_question and _REASON.search(sentence):
         hit = Hit(Sort.DECISION, sentence)
     asks = is_question or shows(Signal.UNSURE, sentence) or _ASKS.match(sentence)
-    if hit is None or (asks and hit.shows is not Sort.COMPLAINT and not _asks_to_remember(hit, sentence, is_question)):
+    if hit is None or (asks and not _asks_to_remember(hit, sentence, is_question)):
         return
+    if _POINTS_AT.search(sentence) or _asks_for_work(hit, sentence):
+        return  # work for this session is no rule, however it was put
     if hit.shows is Sort.DECISION and speaks_of_an_option(sentence):
         yield from _chosen(said)
-    elif not (shows(Signal.PASSING, sentence) and _must_last(hit.shows, sentence)):
+    elif not (shows(Signal.PASSING, sentence) and hit.shows in _MUST_LAST):
         yield from _statement(said, hit, sentence)
+
+
+def _asks_for_work(hit: Hit, sentence: str) -> bool:
+    """Whether it names what is to be done in this session. A correction does so where it sets nothing against anything."""
+    if hit.shows is Sort.CORRECTION:
+        return shows(Signal.REQUEST, hit.said) and not _INSTEAD.search(hit.said)
+    return hit.shows in _GENERAL and shows(Signal.REQUEST, sentence)
 
 
 def _asks_to_remember(hit: Hit, sentence: str, is_question: bool) -> bool:
@@ -253,13 +236,6 @@ def _chosen(said: _Said) -> Iterator[Candidate]:
         )
 
 
-def _must_last(sort: Sort, sentence: str) -> bool:
-    """Whether `for now` makes a statement worthless: a rule always, a decision where it names nothing."""
-    return sort in (Sort.CORRECTION, Sort.PREFERENCE, Sort.CONVENTION, Sort.WANT) or (
-        sort is Sort.DECISION and not names_in(sentence)
-    )
-
-
 def _strongest(sentence: str, *, answering: bool) -> Hit | None:
     """The strongest cue. What would correct somebody is a plain decision where nobody had spoken before."""
     hits = iter(user_hits(sentence))
@@ -272,41 +248,29 @@ def _strongest(sentence: str, *, answering: bool) -> Hit | None:
 
 def _statement(said: _Said, hit: Hit, sentence: str) -> Iterator[Candidate]:
     sort, following = hit.shows, said.following
-    takes_part = sentence != said.sentence or sort in (Sort.REMEMBER, Sort.CORRECTION) or len(sentence) > MAX_CHARS
-    claim, quote = hit.said if takes_part else sentence, [said.sentence]
+    led_in = sentence[: sentence.find(hit.said)].rstrip() if hit.said in sentence else ""
+    cuts_in = sort is Sort.CORRECTION and led_in and not led_in.endswith((",", ";", ":", ".", "!", "-", "–", "—"))
+    takes_part = (
+        sentence != said.sentence or sort in (Sort.REMEMBER, Sort.CORRECTION, Sort.ROUTINE) or len(sentence) > MAX_CHARS
+    )
+    claim, quote = hit.said if takes_part and not cuts_in else sentence, [said.sentence]
     if following and len(claim) < _FEW_CHARS and (len(content_terms(claim)) < 2 or claim.startswith("about ")):
         claim, following = following, ""
         quote.append(claim)
-    elif sort is Sort.CORRECTION and not says_enough(claim):
-        claim = sentence
     if following and (is_anaphoric(following) or _GOES_ON.match(following)):
         quote.append(following)
     turns: tuple[int, ...] = (said.asked.number,)
-    if sort is Sort.COMPLAINT:
-        claim = without_politeness(claim)
-    elif example := _example_after(said):
+    if example := _example_after(said):
         claim, quote = f"{claim} {' '.join(example.split())}", [said.sentence, example]
-    elif is_anaphoric(claim) and says_enough(said.previous, 2):
-        quote.insert(0, said.previous)
-        claim = f"{said.previous.rstrip('.!')} — {claim}"
     elif sort is Sort.CORRECTION and len(content_terms(claim)) < _FEW_WORDS and (corrected := _corrected(claim, said)):
         earlier, number = corrected
         claim, turns = f"{earlier} — {claim}", (number, *turns)
-    answers = (
-        _nearest("Said in answer to", said.before, claim) if sort is Sort.CORRECTION or is_anaphoric(claim) else ()
-    )
-    done = said.episode.acted and sort in (Sort.WANT, Sort.CORRECTION, Sort.COMPLAINT)
+    answers = _nearest("Said in answer to", said.before, claim) if sort is Sort.CORRECTION else ()
+    done = said.episode.acted and sort in (Sort.WANT, Sort.CORRECTION)
     outcome = _nearest(_DONE, said.episode, claim) if done else ()
-    vague = is_anaphoric(claim) or (len(content_terms(claim)) < _FEW_POINTING and _POINTS.search(claim))
-    too_long = (
-        " — " in claim and len(claim) > LONGEST_TITLE_CHARS and claim.startswith(said.previous.rstrip(".!") or "—")
-    )
-    if (
-        not says_enough(claim, _words_needed(sort, claim))
-        or (vague and sort not in _STANDING and not answers)
-        or (sort is Sort.COMPLAINT and not outcome)
-        or too_long
-    ):
+    few = sort not in _STANDING and len(content_terms(claim)) < _FEW_POINTING
+    points = is_anaphoric(hit.said if sort is Sort.REMEMBER else claim) or (few and _POINTS.search(claim))
+    if not says_enough(claim, _words_needed(sort, claim)) or (points and not answers):
         return
     if outcome and said.episode.closing:
         turns = (*turns, said.episode.closing.number)
@@ -327,7 +291,7 @@ def _words_needed(sort: Sort, said: str) -> int:
     if not said.isascii() and sort is Sort.REMEMBER:
         return 1  # of a script without spaces a sentence is one word
     if sort in (Sort.WANT, Sort.TASK):
-        return 6 if is_anaphoric(said) else 4
+        return 4
     return 2 if sort in (Sort.REMEMBER, Sort.PREFERENCE) else 3
 
 
@@ -369,5 +333,5 @@ def _example_after(said: _Said) -> str:
 
 def _quoted_whole(turn: Turn) -> str:
     """The person's message, where it is short enough to be quoted whole."""
-    text = "\n".join(block.text for block in _own_words(turn) if block.text)
+    text = "\n".join(block.text for block in own_words(turn) if block.text)
     return text if len(text) <= SENTENCE_CHARS else ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from agent_memory.domain.planning.salience import is_negated, lost_salience
 from agent_memory.domain.text.terms import content_terms
 
 MIN_CHARS = 15
@@ -19,7 +20,7 @@ _ANAPHORIC = re.compile(
     re.IGNORECASE,
 )
 _CLAUSE_END = re.compile(
-    r"(?<=[.;!?])\s|\s+[—–]\s|\s-\s|,\s(?=(?:so|but|and|which|because|while|since|although|though|unlike|whereas|e|mas|porque)\b)"
+    r"(?<=[.;!?])\s|\s+[—–]\s|\s-\s|,\s(?=(?:so|and|which|because|while|since|although|though|unlike|whereas|e|mas|porque)\b)"
     r"|\s(?=(?:because|since|so that|while|whereas|although|unless|porque)\b)",
     re.IGNORECASE,
 )
@@ -44,23 +45,27 @@ _LEADING_ON_WORDS = """
 """
 _LEADING_ON = frozenset(_LEADING_ON_WORDS.split())
 """Words that a cut text must not end with: they lead on to what was cut off."""
+_MARKS = ".,;:!?…\"'“”‘’`()[]*_"
 _LOOSE = " ,;:–—-("
 _DEFECT = re.compile(
     r"n't\b|\b(?:never|missing|without|wrong|fails?|breaks?|issue|problem|bug|lacks?|mismatch|blocks?|waits?|wait|hangs?|incorrect|stale|ignores?|cannot|falta|erro|não)\b",
     re.IGNORECASE,
 )
+_WHY = re.compile(r"\b(?:because|since|so|but|only|instead|while|which|causing|meaning|due)\b", re.IGNORECASE)
 _PAST = re.compile(
     r"\b(?:was|were|had|did|didn't|wasn't|weren't|failed|broke|caused|moved|left|used|took|returned|read|kept|era|foi|estava|tinha|\w+ava)\b"
 )
 _CODE_SPAN = re.compile(r"(`+[^`\n]{1,400}`+)")
 _AFTER_POINT = re.compile(r"([.!?] )the(?= (?:agent|user)\b)")
 _FIRST_PERSON = (
+    (re.compile(r"\bI haven't\b|\bI have not\b"), "the agent has not"),
+    (re.compile(r"\bI don't\b|\bI do not\b"), "the agent does not"),
     (re.compile(r"\bI've\b|\bI have\b"), "the agent has"),
     (re.compile(r"\bI'm\b|\bI am\b"), "the agent is"),
     (re.compile(r"\bI'd\b"), "the agent would"),
     (re.compile(r"\bI'll\b"), "the agent will"),
-    (re.compile(r"\bI\b(?!/)"), "the agent"),
-    (re.compile(r"\bmy\b"), "the agent's"),
+    (re.compile(r"(?<![\w-])I\b(?![/\w-])"), "the agent"),
+    (re.compile(r"(?<![\w-])my\b(?!-)"), "the agent's"),
     (re.compile(r"\bYour\b"), "The user's"),
     (re.compile(r"\byour\b"), "the user's"),
     (re.compile(r"\b[Yy]ou (see|want|need|ask|use|get|prefer|choose|pick|run)\b"), r"the user \1s"),
@@ -141,6 +146,11 @@ def says_enough(text: str, words: int = 3) -> bool:
     )
 
 
+def tells_a_fault(sentence: str) -> bool:
+    """Whether a sentence tells of a fault, of something past or of a reason."""
+    return any(pattern.search(sentence) for pattern in (_DEFECT, _PAST, _WHY))
+
+
 def tells_a_present_fault(sentence: str) -> bool:
     """Whether a sentence tells of a fault and does not say by its tense that it is over."""
     return _DEFECT.search(sentence) is not None and not _PAST.search(sentence)
@@ -165,3 +175,27 @@ def without_politeness(request: str) -> str:
     """A request as a statement: without `could you` and its question mark."""
     bare = _POLITE.sub("", request)
     return (bare if bare == request else _BARE_NOT.sub("do not ", bare)).rstrip("? ")
+
+
+def overlap(one: frozenset[str], other: frozenset[str]) -> float:
+    """The share of the smaller set of content words that the other one holds too, 0 to 1; 0 for an empty one."""
+    smaller = min(len(one), len(other))
+    return len(one & other) / smaller if smaller else 0.0
+
+
+def in_words(statement: str) -> tuple[str, ...]:
+    """All words of a statement as they were typed, small ones and signs too, without case and the punctuation around them.
+
+    Two statements that differ in a single one of them may say the opposite: on and off, team A and team B, C and C++.
+    """
+    return tuple(filter(None, (word.strip(_MARKS) for word in statement.casefold().split())))
+
+
+def holds_all_of(text: str, statement: str) -> bool:
+    """Whether a text holds every content word of a statement, and every number, name and negation."""
+    return content_terms(statement) <= content_terms(text) and not lost_salience(statement, text)
+
+
+def says_all_of(sentence: str, statement: str) -> bool:
+    """The same of one sentence, which must not deny what the statement affirms either."""
+    return holds_all_of(sentence, statement) and is_negated(sentence) == is_negated(statement)

@@ -22,36 +22,22 @@ _TECHNOLOGY_NAMES = """
 """
 _TECHNOLOGIES = frozenset(_TECHNOLOGY_NAMES.split())
 _SAME = {"postgresql": "postgres", "next.js": "nextjs", "k8s": "kubernetes", "websockets": "websocket"}
-_SUBJECTS = (
-    ("testing", re.compile(r"\b(?:tests?|testing|testes?|pytest|vitest|jest|fixtures?)\b", re.IGNORECASE)),
-    ("ci", re.compile(r"\b(?:CI|github actions|pipeline|workflow file)\b")),
-    ("telemetry", re.compile(r"\b(?:telemetry|analytics|telemetria)\b", re.IGNORECASE)),
-    (
-        "performance",
-        re.compile(r"\b(?:slow|latency|performance|faster|timeouts?|\d+ ?ms|lento|desempenho)\b", re.IGNORECASE),
-    ),
-    ("security", re.compile(r"\b(?:security|vulnerab\w+|csrf|xss|permissions?|segurança)\b", re.IGNORECASE)),
-    (
-        "database",
-        re.compile(r"\b(?:database|migrations?|schema|base de dados|banco de dados|migraç\w+)\b", re.IGNORECASE),
-    ),
-    ("api", re.compile(r"\b(?:API|endpoints?|REST)\b")),
-    ("cli", re.compile(r"\b(?:CLI|command line|linha de comandos?)\b|`--[a-z]", re.IGNORECASE)),
-    ("hooks", re.compile(r"\b(?:hooks?)\b", re.IGNORECASE)),
-    ("docs", re.compile(r"\b(?:documentation|readme|changelog|docs|documentação)\b", re.IGNORECASE)),
-    ("deployment", re.compile(r"\b(?:deploy\w*|release|rollback|staging|production|produção)\b", re.IGNORECASE)),
-    ("time-zones", re.compile(r"\b(?:time ?zones?|utc|daylight saving|dst|fusos? horários?)\b", re.IGNORECASE)),
-    (
-        "configuration",
-        re.compile(r"\b(?:config\w*|settings?|env(?:ironment)? variables?|configuraç\w+)\b", re.IGNORECASE),
-    ),
-    (
-        "code-style",
-        re.compile(
-            r"\b(?:duplicat\w+ (?:code|logic)|naming|refactor\w*|code style|comments|formatting)\b", re.IGNORECASE
-        ),
-    ),
-)
+_SUBJECTS = {
+    "testing": r"\b(?:tests?|testing|testes?|pytest|vitest|jest|fixtures?)\b",
+    "ci": r"\b(?:CI|github actions|pipeline|workflow file)\b",
+    "telemetry": r"\b(?:telemetry|analytics|telemetria)\b",
+    "performance": r"\b(?:slow|latency|performance|faster|timeouts?|\d+ ?ms|lento|desempenho)\b",
+    "security": r"\b(?:security|vulnerab\w+|csrf|xss|permissions?|segurança)\b",
+    "database": r"\b(?:database|migrations?|schema|base de dados|banco de dados|migraç\w+)\b",
+    "api": r"\b(?:(?-i:API|REST)|endpoints?)\b",
+    "cli": r"\b(?:CLI|command line|linha de comandos?)\b|`--[a-z]",
+    "hooks": r"\b(?:hooks?)\b",
+    "docs": r"\b(?:documentation|readme|changelog|docs|documentação)\b",
+    "deployment": r"\b(?:deploy\w*|release|rollback|staging|production|produção)\b",
+    "time-zones": r"\b(?:time ?zones?|utc|daylight saving|dst|fusos? horários?)\b",
+    "configuration": r"\b(?:config\w*|settings?|env(?:ironment)? variables?|configuraç\w+)\b",
+    "code-style": r"\b(?:duplicat\w+ (?:code|logic)|naming|refactor\w*|code style|comments|formatting)\b",
+}
 _LANGUAGES = {
     "py": "python", "go": "go", "rs": "rust", "ts": "typescript", "tsx": "typescript", "js": "javascript",
     "jsx": "javascript", "java": "java", "kt": "kotlin", "rb": "ruby", "php": "php", "swift": "swift", "c": "c",
@@ -65,7 +51,7 @@ def tags_of(text: str, files: Iterable[str] = ()) -> tuple[str, ...]:
     """At most four `topic__…` tags: technologies named, subjects, and the commonest language of the files."""
     words = dict.fromkeys(_SAME.get(word, word) for word in _WORD.findall(text.lower()))
     named = [word for word in words if word in _TECHNOLOGIES]
-    subjects = [subject for subject, pattern in _SUBJECTS if pattern.search(text)]
+    subjects = [subject for subject, pattern in _SUBJECTS.items() if re.search(pattern, text, re.IGNORECASE)]
     found = dict.fromkeys((*named[:3], *subjects, *_language(files)))
     return tuple(f"topic__{name}" for name in tuple(found)[:MAX_TAGS])
 

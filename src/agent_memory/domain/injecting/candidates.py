@@ -10,10 +10,11 @@ from itertools import chain
 from agent_memory.domain.entry import Listed, StoredEntry
 from agent_memory.domain.injecting.place import Place, may_be_injected, those_let_through
 from agent_memory.domain.packed_entries import chosen, column_of
-from agent_memory.domain.tiering.eligibility import best_tier, cites_a_turn, told_of
+from agent_memory.domain.tiering.eligibility import cites_a_turn, told_of
+from agent_memory.domain.tiering.vouched import best_tier
 from agent_memory.domain.tiers import Tier
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Importance, Kind
-from agent_memory.values import frozen
+from agent_memory.values import evolve, frozen
 
 SECTION_OF: Mapping[Kind, str] = {
     Kind.PROJECT: "project",
@@ -42,6 +43,8 @@ class Shown:
     section: str
     whole: bool
     """False: only its title and description may be shown."""
+    contradicted_by: str = ""
+    """The id of a note that is told, too, says otherwise, and is to be believed."""
 
 
 @frozen
@@ -88,7 +91,18 @@ def candidates(
         if fits is not None:
             found.append(fits)
             count[section] += 1
-    return Candidates(tuple(found), more)
+    return Candidates(tuple(with_contradicted(found)), more)
+
+
+def with_contradicted(found: Sequence[Shown]) -> list[Shown]:
+    """These notes, each marked that another of them contradicts and outranks."""
+    if len(found) < 2:
+        return list(found)
+    # What compares notes takes long to load.
+    from agent_memory.domain.analysis.analyze import contradicted_in
+
+    by = contradicted_in([each.stored for each in found])
+    return [evolve(each, contradicted_by=by.get(each.stored.meta.id, "")) for each in found]
 
 
 def _ranks(entries: Sequence[Listed], scope: str) -> list[tuple[int, int, str, str]]:

@@ -5,8 +5,12 @@ from __future__ import annotations
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.change_set import ProposedUpdate
+from agent_memory.domain.defragging.changed_claims import invented_words
+from agent_memory.domain.defragging.comparable import said_by
+from agent_memory.domain.defragging.information import loss_problems
 from agent_memory.domain.editing import kept_description
 from agent_memory.domain.entry import MemoryEntry, Meta
+from agent_memory.domain.history import Role
 from agent_memory.domain.plan import PlanFacts
 from agent_memory.domain.planning.directives import is_directive
 from agent_memory.domain.planning.drafts import (
@@ -18,6 +22,7 @@ from agent_memory.domain.planning.drafts import (
     title_problems,
 )
 from agent_memory.domain.planning.linking import Linked, Targets, link_body
+from agent_memory.domain.planning.origin import is_correction
 from agent_memory.domain.planning.provenance import (
     cited_turns,
     computed_origin,
@@ -26,7 +31,7 @@ from agent_memory.domain.planning.provenance import (
     source_of,
     with_source,
 )
-from agent_memory.domain.planning.salience import actionable_tokens, lost_salience
+from agent_memory.domain.planning.salience import actionable_tokens
 from agent_memory.domain.planning.statements import statements
 from agent_memory.domain.text.derive import derive_description
 from agent_memory.domain.text.links import find_links
@@ -38,15 +43,13 @@ Reasons = tuple[str, ...]
 CHANGES_NOTHING = "it changes nothing"
 """Of an update that says what the entry says already."""
 
-_MOST_NAMED = 12
-
 
 def updated(
     old: MemoryEntry, update: ProposedUpdate, facts: PlanFacts, *, freely: bool
 ) -> Result[MemoryEntry, Reasons]:
     """The new version of an entry, its links not yet resolved; or every reason why there is none.
 
-    What the update leaves out stays. Salient tokens of the old text must be in the new one or named in `drops`, except
+    What the update leaves out stays. It must not lose, turn round or invent anything (`information`, `changed_claims`), except
     with `freely`: the session's own handoff says where things stand now. Status never goes back, the origin is the least
     trusted of what went in, and a model's external text, or an order that no person gave, takes a promotion away.
     """
@@ -60,7 +63,9 @@ def updated(
     problems = title_problems(title) if title != old.meta.title else ()
     problems += body_problems(body, old.body) if body != old.body else ()
     if not problems and not freely:
-        problems = _losses(_text(old.meta, old.body), f"{title}\n{description}\n{body}", update.drops)
+        before, after = said_by(old), f"{title}\n{description}\n{body}"
+        spoken = "\n".join(turn.text for turn in cited_turns(update.turns, facts) if turn.role is Role.USER)
+        problems = loss_problems((before,), after, update.drops) + invented_words(before, after, spoken)
     if problems:
         return Failure(problems)
     tags = old.meta.tags if update.tags is None else facts.vocabulary.current(stored_tags(update.tags))
@@ -88,6 +93,11 @@ def _with_provenance(
     fresh = _fresh_sentences(old, new)
     # What only leaves text out adds no origin.
     told_by = computed_origin(fresh[0], "\n".join(fresh[1:]), cited, facts) if fresh else Origin.USER
+    if told_by is Origin.AGENT:
+        before = statements(_text(old.meta, old.body))
+        spoken = [turn.text for turn in cited if turn.role is Role.USER]
+        if spoken and all(is_correction(sentence, before, spoken) for sentence in fresh):
+            told_by = Origin.USER
     origin = least_trusted((old.meta.origin, told_by))
     # A person vouches for what they saw (P19), and neither for an order that came later and that they did not give, nor for
     # what somebody may then type.
@@ -109,14 +119,6 @@ def _fresh_sentences(old: MemoryEntry, new: MemoryEntry) -> list[str]:
     """The sentences that the old version does not hold."""
     known = set(statements(_text(old.meta, old.body)))
     return [sentence for sentence in statements(_text(new.meta, new.body)) if sentence not in known]
-
-
-def _losses(before: str, after: str, drops: tuple[str, ...]) -> Reasons:
-    lost = lost_salience(before, after, drops)
-    if not lost:
-        return ()
-    more = f" and {len(lost) - _MOST_NAMED} more" if len(lost) > _MOST_NAMED else ""
-    return (f"it would lose {', '.join(map(repr, lost[:_MOST_NAMED]))}{more}, and its drops do not name that",)
 
 
 def _text(meta: Meta, body: str) -> str:

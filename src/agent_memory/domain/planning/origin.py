@@ -106,6 +106,23 @@ def is_said_by(claim: Claim, said: Iterable[str], person: Iterable[str] | None =
     return is_said and _gave_all_orders(claim, everything)
 
 
+def is_correction(sentence: str, before: Iterable[str], said: Iterable[str]) -> bool:
+    """Whether the sentence is one of those before with other words in it, all of which one of these turns of a person says.
+    What is no value (a word with a digit) counts only where the turn speaks of something else in the sentence, too."""
+    words = frozenset(_WORD.findall(sentence.casefold()))
+    spoken = [frozenset(_WORD.findall(words_of_person(each).casefold())) for each in said]
+    for old in before:
+        staying = words & frozenset(_WORD.findall(old.casefold()))
+        new = words - staying
+        if 2 * len(staying) < len(words) or _denies(old) != _denies(sentence):
+            continue
+        about = content_terms(" ".join(staying))
+        is_value = all(any(map(str.isdigit, each)) for each in new)
+        if any(new <= each and (is_value or about & content_terms(" ".join(each))) for each in spoken):
+            return True
+    return False
+
+
 @lru_cache(maxsize=4096)
 def words_of_person(text: str) -> str:
     """What a person said in their own words: without quotations, pasted code and questions; one statement a line."""

@@ -16,7 +16,6 @@ from agent_memory.domain.inbox_entry import (
     FileSnapshot,
     InboxEntry,
     InlineNote,
-    OpencodeSession,
     Retrieval,
     SessionFile,
 )
@@ -45,7 +44,7 @@ def queue_key(entry: InboxEntry, name: str) -> str:
 def session_key(entry: InboxEntry, name: str) -> str:
     """The session that an entry is about, whichever transcript it names, or the entry itself."""
     match entry.retrieval:
-        case SessionFile(method, id) | OpencodeSession(id, method) | AmpThread(id, method):
+        case SessionFile(method, id) | AmpThread(id, method):
             return f"{method} {id}"
         case _:
             return f"entry {name}"

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from itertools import pairwise
-from typing import Protocol
 
 _WORD = re.compile(r"\w+")
 _WORD_START = "▁"
@@ -21,19 +20,11 @@ _MOST_WORD_CHARS = 48
 _REMEMBERED_WORDS = 1 << 15
 
 
-class Vocabulary(Protocol):
-    """The number of each piece."""
-
-    def get(self, piece: str, /) -> int | None:
-        """None for what is no piece."""
-        ...
-
-
 class WordPieces:
     """Cuts texts into numbered pieces by a vocabulary of pieces; `▁` begins a word, `<0x41>` is a byte of a character that
     the vocabulary lacks."""
 
-    def __init__(self, vocabulary: Vocabulary) -> None:
+    def __init__(self, vocabulary: Mapping[str, int]) -> None:
         self._vocabulary = vocabulary
         self._pieces_of = lru_cache(maxsize=_REMEMBERED_WORDS)(self._cut)
 

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import permutations
 
-from agent_memory.domain.searching.english_stem import english_stem
+from agent_memory.domain.searching.terms import english_stem
 from agent_memory.values import field, frozen
 
 _SEPARATORS = re.compile(r"[-.]+")

@@ -11,7 +11,7 @@ from agent_memory.domain.entry import Meta, StoredEntry
 from agent_memory.domain.planning.body_checks import MAX_BODY_CHARS
 from agent_memory.domain.redaction import redact
 from agent_memory.domain.text.links import append_see_also, find_links, without_see_also
-from agent_memory.domain.tiering.eligibility import best_tier
+from agent_memory.domain.tiering.vouched import best_tier
 from agent_memory.domain.tiers import Tier
 from agent_memory.domain.vocabulary import Kind, Origin, Sensitivity, highest, least_trusted
 from agent_memory.values import evolve

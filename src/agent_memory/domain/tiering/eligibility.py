@@ -7,23 +7,10 @@ from agent_memory.domain.planning.directives import is_directive
 from agent_memory.domain.planning.salience import typed_tokens
 from agent_memory.domain.planning.statements import statements
 from agent_memory.domain.text.code_spans import find_code
-from agent_memory.domain.tiering.vouched import is_vouched_for
+from agent_memory.domain.tiering.vouched import best_tier
 from agent_memory.domain.tiers import Tier
 from agent_memory.domain.vocabulary import Origin, Sensitivity
 from agent_memory.values import evolve
-
-
-def best_tier(meta: Meta) -> Tier:
-    """The nearest tier that an entry may have, whoever proposes another.
-
-    Secret: cold, whatever else holds. What the person said or vouches for: hot, and nothing else is. What an agent
-    concluded: warm. What a foreign source said: cold.
-    """
-    if meta.sensitivity is Sensitivity.SECRET:
-        return Tier.COLD
-    if is_vouched_for(meta) or meta.origin is Origin.USER:
-        return Tier.HOT
-    return Tier.COLD if meta.origin is Origin.EXTERNAL else Tier.WARM
 
 
 def cites_a_turn(meta: Meta) -> bool:

@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from agent_memory.domain.analysis.outline import Profile
 from agent_memory.domain.entry import Meta, Usage
 from agent_memory.domain.instants import has_passed
-from agent_memory.domain.tiering.eligibility import best_tier
-from agent_memory.domain.tiering.vouched import is_vouched_for
+from agent_memory.domain.tiering.vouched import best_tier, is_vouched_for
 from agent_memory.domain.tiers import Tier
 from agent_memory.domain.vocabulary import Importance, Kind, Origin
 from agent_memory.values import frozen

@@ -83,7 +83,7 @@ def _is_somewhere(memory: Memory, harness: Harness, session: str) -> Result[None
     """HistoryUnavailable for a session of which no transcript is there, and nothing was kept: no run would ever find it. A
     harness that has to be asked for its sessions is asked by the run."""
     retrieval = retrieval_of(harness, session, None)
-    if not isinstance(retrieval, SessionFile):
+    if not isinstance(retrieval, SessionFile) or harness is Harness.OPENCODE:
         return Success(None)
     entry = InboxEntry(memory.clock.now_ms(), harness, retrieval, Context(cwd=memory.cwd))
     source = history_sources(memory.surroundings())[retrieval.method]

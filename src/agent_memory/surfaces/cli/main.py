@@ -99,7 +99,7 @@ COMMANDS: Mapping[str, Listed] = {
     "undo": _in_cli("undo", "put everything back to what it was before a run", "memory undo --dry-run"),
     "doctor": _in_cli("doctor", "examine the store, and repair what is safe to repair", "memory doctor --fix"),
     "status": _in_cli("status", "what waits, what went wrong, what was spent", "memory status --json"),
-    "stats": _in_cli("stats", "what is kept, read, spent and done, in numbers and plots", "memory stats --days 30"),
+    "stats": _in_cli("stats", "what is kept, read, spent and done, in numbers", "memory stats --days 30"),
     "sync": _in_cli(
         "sync",
         "merge with your other machines, through a git remote",
@@ -138,10 +138,6 @@ _GO_ON = frozenset({"mcp", "run-scheduled", "watch"})
 _UNSHOWN = partial(argparse.RawDescriptionHelpFormatter, width=80)
 """With this argparse tries each argument as it is added: it does not ask how wide the terminal is, for which it would load
 every compressor there is."""
-
-
-# argparse looks for translations of its words, which nobody has, and loads `locale` to do so.
-argparse.__dict__["_"] = str
 
 
 class Parser(argparse.ArgumentParser):

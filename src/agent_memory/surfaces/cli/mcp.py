@@ -58,16 +58,14 @@ def _usage_problem(arguments: argparse.Namespace) -> UsageInvalid | None:
 
 
 def _over_stdio(memory: Memory) -> int:
-    from agent_memory.surfaces.mcp.serving import MemoryServer
-    from agent_memory.surfaces.mcp.stdio import serve_stdio
+    from agent_memory.surfaces.mcp.server import MemoryServer, serve_stdio
 
     serve_stdio(MemoryServer(memory))
     return 0
 
 
 def _over_http(memory: Memory, arguments: argparse.Namespace, console: Console) -> int:
-    from agent_memory.surfaces.mcp.http import listening_socket, serve_http
-    from agent_memory.surfaces.mcp.serving import MemoryServer
+    from agent_memory.surfaces.mcp.server import MemoryServer, listening_socket, serve_http
 
     opened = listening_socket(DEFAULT_PORT if arguments.port is None else arguments.port)
     ready = opened.bind(lambda listening: _token(memory, arguments).map(lambda token: (listening, token)))
@@ -75,9 +73,8 @@ def _over_http(memory: Memory, arguments: argparse.Namespace, console: Console) 
         case Failure(error):
             return console.fail(error)
         case Success((listening, token)):
-            serve_http(
-                MemoryServer(memory), listening, token.value, lambda address: _tell_started(console, address, token)
-            )
+            address = "http://{}:{}/mcp".format(*listening.getsockname())
+            serve_http(MemoryServer(memory), listening, token.value, lambda: _tell_started(console, address, token))
             return 0
 
 

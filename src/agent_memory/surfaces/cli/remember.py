@@ -106,11 +106,14 @@ def _print(memory: Memory, console: Console, remembered: Remembered) -> None:
         console.out(f"Already stored as {meta.id}  {meta.title}")
         return
     console.out(f"Remembered {meta.id}  {meta.title}  ({meta.scope})")
+    for each in remembered.contradicted:
+        console.out(
+            f"  says otherwise: {each.meta.id}  {each.meta.title}  (if it holds no more: `memory archive {each.meta.id}`)"
+        )
     for each in remembered.similar:
-        told = f"{each.meta.id}  {each.meta.title}"
-        if each in remembered.contradicted:
-            console.out(f"  says otherwise: {told}  (if it holds no more: `memory archive {each.meta.id}`)")
-        else:
-            console.out(f"  similar, linked: {told}  (`memory edit {each.meta.id}` to update it)")
+        if each not in remembered.contradicted:
+            console.out(
+                f"  similar, linked: {each.meta.id}  {each.meta.title}  (`memory edit {each.meta.id}` to update it)"
+            )
     for target in () if console.json else remembered.unresolved:
         console.err(f"memory: The link to {target} leads nowhere: there is no such note.")

@@ -1,1 +1,1 @@
-"""The MCP server: what agents call while they work. Nothing here but `serving`, `stdio` and `http` knows the SDK."""
+"""The MCP server: `tools` knows what agents may call, `server` the SDK."""

@@ -1,0 +1,2 @@
+class EnglishStemmer:
+    def stemWord(self, word: str) -> str: ...  # noqa: N802
