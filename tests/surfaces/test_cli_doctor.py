@@ -285,7 +285,6 @@ class TestLostFrontmatter:
         assert found == {
             "headless-note": f"topics/{path.name}",
             "target-out-of-date": str(target),
-            "tiers-unknown-id": "state/tiers.json",
         }
         assert memory("pin", memory.remembered("Ruff runs first.")).code == 0  # commits what a person did by hand
         assert memory("doctor", "--fix").code == 0

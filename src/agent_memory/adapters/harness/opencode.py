@@ -78,7 +78,7 @@ class OpencodeSessions:
         session_id, path = entry.retrieval.session_id, entry.retrieval.session_path
         if not is_session_id(session_id):
             return Failure(HistoryUnreadable(session_id, "it is not the id of an opencode session"))
-        if path is not None and lies_there(path):
+        if path is not None and lies_there(path) and not is_opencode_database(os.path.basename(path)):
             return read_transcript(self.roots, path, session_id, partial(_read_export, mark))
         failure: Error | None = None
         try:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 
 from agent_memory.domain.checkup import catalogue as of
@@ -23,7 +22,7 @@ def examine_tiers(
 ) -> Iterator[Symptom]:
     """Ids that are no live entries, nor in the name of a file that cannot be read, and pins that are not hot. An empty list
     is one that no defrag has made yet."""
-    ids = {*column_of(live, "meta.id"), *(id_in_name(os.path.basename(each.path)) for each in unreadable)}
+    ids = {*column_of(live, "meta.id"), *(id_in_name(each.path.rpartition("/")[2]) for each in unreadable)}
     for id in (*tiers.hot, *tiers.warm):
         if id not in ids:
             yield of.TIERS_UNKNOWN_ID.found(

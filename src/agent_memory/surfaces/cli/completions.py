@@ -35,7 +35,11 @@ def completion_script(shell: str) -> str:
 
     root = argparse.ArgumentParser(prog="memory")
     root.add_argument("--version", action="version", version="", help="show the version")
-    parser_class: Any = lambda prog, **_: command_parser(prog.split()[-1])[0]  # noqa: E731 - argparse calls it a class
+
+    def parser_of(prog: str, **_: object) -> argparse.ArgumentParser:
+        return command_parser(prog.split()[-1])[0]
+
+    parser_class: Any = parser_of  # argparse calls it a class
     commands = root.add_subparsers(parser_class=parser_class)
     for name, listed in COMMANDS.items():
         for action in commands.add_parser(name, help=listed.summary)._actions:
