@@ -59,13 +59,16 @@ def invented_words(before: str, after: str, spoken: str = "") -> tuple[str, ...]
     in it, and sentences that name a person as the one who said or confirmed something."""
     plain = " ".join(f"{before} {spoken}".split()).casefold()
     quotes = (each for each in _QUOTE.findall(after) if " ".join(each.split()).strip(" .,;!?").casefold() not in plain)
-    said = [content_terms(each) for each in statements(before) if _ATTRIBUTED.search(each)]
+    known = statements(before)
+    said = [content_terms(each) for each in known if _ATTRIBUTED.search(each)]
     said += map(content_terms, statements(spoken))
     named = content_terms("person user owner maintainer usuário pessoa")
     claimed = (
         each
         for each in statements(after)
-        if _ATTRIBUTED.search(each) and not any((content_terms(each) & terms) - named for terms in said)
+        if each not in known
+        and _ATTRIBUTED.search(each)
+        and not any((content_terms(each) & terms) - named for terms in said)
     )
     return (
         *(f"it quotes {each[:80]!r}, which no source says" for each in dict.fromkeys(quotes)),
