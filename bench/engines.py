@@ -40,11 +40,11 @@ class OwnIndex:
     """The index alone, words alone: what FTS5 and tantivy do."""
 
     def __init__(self, place: Path) -> None:
-        from agent_memory.adapters.index.index_files import IndexFiles
+        from agent_memory.adapters.database.note_index import note_index
         from agent_memory.domain.searching.matching import NoteFilter, TermWeights
         from agent_memory.domain.searching.query_words import query_words
 
-        self.index = IndexFiles(place / "store")
+        self.index = note_index(place / "store")
         weights, everything = TermWeights(prefix=0, typo=0), NoteFilter()
         self._match: Callable[[str], Any] = lambda text: self.index.match(query_words(text), weights, TOP, everything)
 

@@ -45,10 +45,10 @@ REPOSITORY = Path(__file__).resolve().parents[1]
 COLD_INDEX = """
 import sys
 from pathlib import Path
-from agent_memory.adapters.index.index_files import IndexFiles
+from agent_memory.adapters.database.note_index import note_index
 from agent_memory.domain.searching.matching import NoteFilter, TermWeights
 from agent_memory.domain.searching.query_words import query_words
-index = IndexFiles(Path(sys.argv[1]))
+index = note_index(sys.argv[1])
 index.refresh()
 index.match(query_words(sys.argv[2]), TermWeights(), 10, NoteFilter()).unwrap()
 """

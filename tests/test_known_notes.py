@@ -10,7 +10,6 @@ from attrs import evolve
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.embedding.dict_embedder import DictEmbedder
-from agent_memory.adapters.index.dict_index import DictIndex
 from agent_memory.adapters.store.dict_store import DictStore
 from agent_memory.domain.entry import Listing, MemoryEntry, Meta
 from agent_memory.domain.searching.indexed_note import IndexedNote, Refreshed
@@ -21,6 +20,7 @@ from agent_memory.domain.text.ids import mint_id
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Sensitivity
 from agent_memory.errors import Error, StoreIo
 from agent_memory.known_notes import KnownNotes
+from plain_index import PlainIndex
 
 REPO = "github.com/ada/lamp"
 LOCK = "The queue's lock file holds PID@hostname and a time stamp, and a lock older than five minutes is taken over."
@@ -48,20 +48,20 @@ def store() -> DictStore:
     return store
 
 
-class BrokenIndex(DictIndex):
-    def refresh(self, patience_seconds: float | None = None, *, lately: bool = False) -> Result[Refreshed, Error]:
+class BrokenIndex(PlainIndex):
+    def refresh(self, patience_seconds: float = 0.0, *, max_age_seconds: float = 0.0) -> Result[Refreshed, Error]:
         return Failure(BROKEN)
 
 
-class LateIndex(DictIndex):
+class LateIndex(PlainIndex):
     """Has not seen the newest files."""
 
-    def refresh(self, patience_seconds: float | None = None, *, lately: bool = False) -> Result[Refreshed, Error]:
+    def refresh(self, patience_seconds: float = 0.0, *, max_age_seconds: float = 0.0) -> Result[Refreshed, Error]:
         assert patience_seconds is not None
         return Success(Refreshed(0, pending=1))
 
 
-class SilentIndex(DictIndex):
+class SilentIndex(PlainIndex):
     def match(
         self, words: Sequence[QueryWord], weights: TermWeights, limit: int, among: NoteFilter
     ) -> Result[Matches, Error]:
@@ -77,10 +77,10 @@ def ids(known: KnownNotes, scope: str = REPO) -> list[str]:
     return [each.meta.id for each in known.near(AGAIN, scope).unwrap().similar]
 
 
-@pytest.mark.parametrize("index", [None, DictIndex, BrokenIndex, LateIndex, SilentIndex])
+@pytest.mark.parametrize("index", [None, PlainIndex, BrokenIndex, LateIndex, SilentIndex])
 @pytest.mark.parametrize("embedder", [None, DictEmbedder(), BrokenEmbedder()])
 def test_the_note_about_the_same_is_found_whatever_is_there_to_find_it_with(
-    store: DictStore, index: type[DictIndex] | None, embedder: DictEmbedder | None
+    store: DictStore, index: type[PlainIndex] | None, embedder: DictEmbedder | None
 ) -> None:
     known = KnownNotes(store, None if index is None else index(store), embedder)
     assert ids(known) == []
@@ -88,8 +88,8 @@ def test_the_note_about_the_same_is_found_whatever_is_there_to_find_it_with(
     assert ids(known) == [wanted]
 
 
-@pytest.mark.parametrize("index", [None, DictIndex])
-def test_only_notes_of_the_scope_and_of_global_are_named(store: DictStore, index: type[DictIndex] | None) -> None:
+@pytest.mark.parametrize("index", [None, PlainIndex])
+def test_only_notes_of_the_scope_and_of_global_are_named(store: DictStore, index: type[PlainIndex] | None) -> None:
     known = KnownNotes(store, None if index is None else index(store))
     put(store, "Lock file of the other queue", LOCK, scope="github.com/ada/other")
     put(store, "Lock file of the secret queue", LOCK, sensitivity=Sensitivity.SECRET)
@@ -101,7 +101,7 @@ def test_only_notes_of_the_scope_and_of_global_are_named(store: DictStore, index
 def test_a_note_that_went_after_the_index_saw_it_is_not_named(store: DictStore) -> None:
     wanted = put(store, "Lock file of the queue", LOCK)
 
-    class Remembers(DictIndex):
+    class Remembers(PlainIndex):
         def notes(self, numbers: Sequence[int]) -> Result[Mapping[int, IndexedNote], Error]:
             found = super().notes(numbers)
             assert isinstance(store.delete(wanted), Success)
@@ -130,12 +130,12 @@ def test_a_store_that_cannot_be_listed_is_an_error() -> None:
 
 
 def test_for_several_subjects_the_files_are_looked_at_once(store: DictStore) -> None:
-    class Counted(DictIndex):
+    class Counted(PlainIndex):
         refreshes = 0
 
-        def refresh(self, patience_seconds: float | None = None, *, lately: bool = False) -> Result[Refreshed, Error]:
+        def refresh(self, patience_seconds: float = 0.0, *, max_age_seconds: float = 0.0) -> Result[Refreshed, Error]:
             self.refreshes += 1
-            return super().refresh(patience_seconds, lately=lately)
+            return super().refresh(patience_seconds, max_age_seconds=max_age_seconds)
 
     lock = put(store, "Locks", LOCK)
     index = Counted(store)

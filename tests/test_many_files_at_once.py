@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_memory.adapters.index.index_files import IndexFiles
+from agent_memory.adapters.database.note_index import note_index
 from agent_memory.bootstrap import Memory, open_memory
 from agent_memory.domain.note_draft import NoteDraft
 from agent_memory.domain.searching.indexed_note import Refreshed
@@ -58,12 +58,12 @@ def check_out_another_store(home: Path, many: int) -> None:
         stream=commit("zebra", range(many)) + commit("giraffe", range(gone, many + gone)),
     )
     git(root, "checkout", "-q", "-f", "main")
-    assert IndexFiles(root).refresh().unwrap() == Refreshed(many, read=many)
+    assert note_index(root).refresh().unwrap() == Refreshed(many, read=many)
     held_open = opened(home)
     assert found(held_open, f"giraffe w{last}q")[0] == id_of(last)
 
     git(root, "checkout", "-q", "HEAD~1")
-    refreshed = IndexFiles(root).refresh().unwrap()
+    refreshed = note_index(root).refresh().unwrap()
     assert (refreshed.notes, refreshed.read, refreshed.pending) == (many, many, 0)
     for memory in (held_open, opened(home)):
         assert found(memory, "giraffe") == []

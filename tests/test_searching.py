@@ -15,7 +15,6 @@ from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.embedding.dict_embedder import DictEmbedder
 from agent_memory.adapters.embedding.indexed_meanings import IndexedMeanings
-from agent_memory.adapters.index.dict_index import DictIndex
 from agent_memory.adapters.records.dict_usage_ledger import DictUsageLedger
 from agent_memory.adapters.store.dict_store import DictStore
 from agent_memory.adapters.surroundings.system_clock import DictClock
@@ -30,6 +29,7 @@ from agent_memory.domain.text.ids import mint_id
 from agent_memory.domain.vocabulary import Harness, Kind, Sensitivity
 from agent_memory.errors import EntryNotFound, Error, StoreIo, UsageInvalid
 from agent_memory.searching import Searching
+from plain_index import PlainIndex
 
 NOW_MS = 1_770_000_000_000
 AGENT = Caller(Harness.CODEX, "CODEX_CHILD")
@@ -39,7 +39,7 @@ class World:
     def __init__(self, caller: Caller | None = None, *, meaning: bool = False) -> None:
         self.store = DictStore()
         self.ledger = DictUsageLedger()
-        index = DictIndex(self.store)
+        index = PlainIndex(self.store)
         meanings = IndexedMeanings(index, self.store, DictEmbedder({"motor": "engin"})) if meaning else None
         self.searching = Searching(
             self.store, index, meanings, self.ledger, DictClock(NOW_MS), caller or Caller(), "No model is installed."
@@ -59,7 +59,7 @@ class World:
         return [hit.listed.meta.id for hit in self.answer(query, **values).hits]
 
 
-class ExchangedIndex(DictIndex):
+class ExchangedIndex(PlainIndex):
     """Is found damaged once, when something of what it found is asked for, and made anew: its numbers are other notes' then."""
 
     def __init__(self, store: DictStore, *, is_told: bool) -> None:
@@ -75,34 +75,18 @@ class ExchangedIndex(DictIndex):
         return super().links(numbers)
 
 
-class LostIndex(DictIndex):
-    """Cannot be read when it is asked for its edition once more: begun anew, it holds nothing until somebody refreshes it."""
+class LostIndex(PlainIndex):
+    """Is begun anew while it is asked: it holds nothing until somebody refreshes it."""
 
-    _looks = 0
-
-    @property
-    def edition(self) -> tuple[int, int]:
-        self._looks += 1
-        if self._looks == 2:
-            self._notes = {}
-            self.renewals += 1
-        return super().edition
-
-
-class WatchedIndex(DictIndex):
-    """Counts the questions."""
-
-    asked = 0
-    is_untold = False
-
-    @property
-    def edition(self) -> tuple[int, int] | None:  # type: ignore[override]
-        return None if self.is_untold else super().edition
+    is_whole = True
 
     def match(
         self, words: Sequence[QueryWord], weights: TermWeights, limit: int, among: NoteFilter
     ) -> Result[Matches, Error]:
-        self.asked += 1
+        if self.is_whole:
+            self.is_whole = False
+            self._notes = {}
+            self.renewals += 1
         return super().match(words, weights, limit, among)
 
 
@@ -363,36 +347,3 @@ def test_an_index_that_is_lost_after_it_was_refreshed_is_not_taken_for_one_that_
     wanted = world.put("Locks", "The zebra takes the lock.")
     world.searching = evolve(world.searching, index=LostIndex(world.store))
     assert world.ids("zebra lock") == [wanted]
-
-
-def test_an_index_is_asked_again_only_where_it_was_not_in_line_with_the_files(world: World) -> None:
-    index = WatchedIndex(world.store)
-    world.searching = evolve(world.searching, index=index)
-    first = world.put("Locks", "The zebra takes the lock.")
-    assert (world.ids("zebra"), index.asked) == ([first], 2)
-    assert (world.ids("zebra"), index.asked) == ([first], 3)
-    second = world.put("Stripes", "A zebra, a zebra.")
-    assert (set(world.ids("zebra")), index.asked) == ({first, second}, 5)
-
-
-def test_an_index_that_cannot_tell_its_edition_is_asked_once_it_is_in_line_with_the_files(world: World) -> None:
-    index = WatchedIndex(world.store)
-    index.is_untold = True
-    world.searching = evolve(world.searching, index=index)
-    wanted = world.put("Locks", "The zebra takes the lock.")
-    assert (world.ids("zebra"), index.asked) == ([wanted], 1)
-
-
-@given(st.lists(st.sampled_from(["zebra", "lock", "migration", "stripe"]), min_size=1, max_size=6))
-@settings(max_examples=20)
-def test_what_is_asked_early_is_what_is_asked_in_time(words: list[str]) -> None:
-    world, late = World(), World()
-    for at, word in enumerate(words):
-        for each in (world, late):
-            each.put(f"Note {at}", f"The {word} and the {words[0]}.")
-    index = WatchedIndex(late.store)
-    index.is_untold = True
-    late.searching = evolve(late.searching, index=index)
-    query = " ".join(words)
-    world.answer(query)  # brings the index into line
-    assert world.answer(query) == late.answer(query)

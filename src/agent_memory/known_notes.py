@@ -76,7 +76,7 @@ class KnownNotes:
         """The index, where it can answer for all notes."""
         if self.index is None:
             return None
-        refreshed = self.index.refresh(_PATIENCE_SECONDS, lately=True)
+        refreshed = self.index.refresh(_PATIENCE_SECONDS)
         return None if isinstance(refreshed, Failure) or refreshed.unwrap().pending else self.index
 
     def _near(

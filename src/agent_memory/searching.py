@@ -48,7 +48,6 @@ from agent_memory.wording import describe
 
 if TYPE_CHECKING:
     from agent_memory.domain.note_draft import Caller
-    from agent_memory.domain.searching.indexed_note import Refreshed
     from agent_memory.ports import Clock, Index, Meanings, Store, UsageLedger
 
 Value = TypeVar("Value")
@@ -99,8 +98,6 @@ class Searching:
         return self._done(request, self._entries)
 
     def _done(self, request: SearchRequest, concluded: Callable[[SearchSoFar], Answer]) -> Result[Answer, Error]:
-        """What the index says as it is, if it then proves to be in line with the files: it nearly always is, and while it
-        is asked, these are being looked at. Else what it says once it is."""
         if problem := problem_of(request):
             return Failure(UsageInvalid(problem))
         now_ms = self.clock.now_ms()
@@ -111,25 +108,19 @@ class Searching:
             filter_of(request),
             Asker(now_ms, request.here),
         )
-        edition = self.index.edition
-        early = None if edition is None else self._looked_for(begun).map(concluded)
-        refreshed = self.index.refresh(PATIENCE_SECONDS)
-        if isinstance(refreshed, Failure):
-            return refreshed
-        fresh: Refreshed = refreshed.unwrap()
-        renewals = self.index.renewals  # to ask for the edition may make it anew, too
-        if isinstance(early, Success) and self.index.edition == edition:
-            return early.map(lambda answer: evolve(answer, notices=(*fresh.notices, *answer.notices)))
-        return self._looked_for_in(fresh, renewals, begun).map(concluded)
+        return self._looked_for_in_line(begun).map(concluded)
 
-    def _looked_for_in(self, fresh: Refreshed, renewals: int, begun: SearchSoFar) -> Result[SearchSoFar, Error]:
-        """`renewals` are those of the index that was found in line with the files."""
-        done = self._looked_for(evolve(begun, notices=fresh.notices))
-        if self.index.renewals == renewals:
-            return done
-        # What was found before the index was made anew bears numbers that mean other notes now.
-        anew = self.index.refresh(PATIENCE_SECONDS)
-        return anew.bind(lambda fresh: self._looked_for(evolve(begun, notices=fresh.notices)))
+    def _looked_for_in_line(self, begun: SearchSoFar) -> Result[SearchSoFar, Error]:
+        """What is found in an index that is in line with the files; once more where it was made anew meanwhile, since what was
+        found before bears numbers that mean nothing now."""
+
+        def once() -> tuple[int, Result[SearchSoFar, Error]]:
+            fresh = self.index.refresh(PATIENCE_SECONDS)
+            renewals = self.index.renewals
+            return renewals, fresh.bind(lambda fresh: self._looked_for(evolve(begun, notices=fresh.notices)))
+
+        renewals, done = once()
+        return done if self.index.renewals == renewals else once()[1]
 
     def _looked_for(self, search: SearchSoFar) -> Result[SearchSoFar, Error]:
         return (

@@ -8,10 +8,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from agent_memory.adapters.database.note_index import NoteIndex, note_index
 from agent_memory.adapters.disk.locks import KernelLocks
-from agent_memory.adapters.index import file_batch
-from agent_memory.adapters.index.dict_index import DictIndex
-from agent_memory.adapters.index.index_files import IndexFiles
 from agent_memory.adapters.store.dict_store import DictStore
 from agent_memory.adapters.store.store_files import StoreFiles
 from agent_memory.domain.searching.indexed_note import NearNote, NoteLink, Place, Relation
@@ -20,6 +18,7 @@ from agent_memory.domain.searching.query_words import query_words
 from agent_memory.domain.similarity.vector_rows import rows_of
 from agent_memory.domain.vocabulary import Kind, Sensitivity
 from agent_memory.ports import Index, Store
+from plain_index import PlainIndex
 
 A, B, C, D = "id__aaaaaa", "id__bbbbbb", "id__cccccc", "id__dddddd"
 LIVE_NOTES = NoteFilter()
@@ -69,8 +68,8 @@ class World:
 def world(request: pytest.FixtureRequest, root: Path) -> World:
     if request.param == "memory":
         store = DictStore()
-        return World(store, DictIndex(store), None)
-    return World(StoreFiles(root, KernelLocks(root)), IndexFiles(root), root)
+        return World(store, PlainIndex(store), None)
+    return World(StoreFiles(root, KernelLocks(root)), note_index(root), root)
 
 
 # -- words ------------------------------------------------------------------------------------------------------------
@@ -89,23 +88,6 @@ def test_what_was_not_refreshed_is_not_seen(world: World) -> None:
     assert world.found("zebra") == [A]
     assert world.index.refresh().unwrap().read >= 1
     assert sorted(world.found("zebra")) == [A, B]
-
-
-def test_an_edition_lasts_until_something_is_written(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(file_batch, "believed_by", lambda image, _: image.known_by)  # files count as rested at once
-    world.put(A, "zebra")
-    world.refresh()
-    first = world.index.edition
-    assert first is not None
-    world.match("zebra")
-    world.refresh()
-    assert world.index.edition == first
-    world.put(A, "a lock")
-    assert world.index.edition == first  # nobody has looked
-    world.refresh()
-    second = world.index.edition
-    world.index.put_vectors("m", {world.number(A): bytes(4)}).unwrap()
-    assert len({first, second, world.index.edition}) == 3
 
 
 @pytest.mark.parametrize(
@@ -391,7 +373,7 @@ def test_after_any_changes_the_index_on_disk_scores_as_one_that_looks_at_every_n
 ) -> None:
     root = tmp_path_factory.mktemp("store") / "memories"
     store = StoreFiles(root, KernelLocks(root))
-    on_disk, looking = World(store, IndexFiles(root), root), World(store, DictIndex(store), root)
+    on_disk, looking = World(store, note_index(root), root), World(store, PlainIndex(store), root)
     for act, letter, title, text in steps:
         id = f"id__{letter * 6}"
         if act == "put":
@@ -419,13 +401,13 @@ def scored(world: World, matches: Matches) -> list[tuple[float, str, bool]]:
 
 
 @pytest.fixture(scope="module")
-def small_index(tmp_path_factory: pytest.TempPathFactory) -> IndexFiles:
+def small_index(tmp_path_factory: pytest.TempPathFactory) -> NoteIndex:
     root = tmp_path_factory.mktemp("asked") / "memories"
-    world = World(StoreFiles(root, KernelLocks(root)), IndexFiles(root), root)
+    world = World(StoreFiles(root, KernelLocks(root)), note_index(root), root)
     for letter, text in zip("abcdef", WORDS, strict=False):
         world.put(f"id__{letter * 6}", f"{text} {' '.join(WORDS)}", title=f'"{text}"')
     world.refresh()
-    assert isinstance(world.index, IndexFiles)
+    assert isinstance(world.index, NoteIndex)
     return world.index
 
 
@@ -435,7 +417,7 @@ def ask(index: Index, query: str) -> Matches:
 
 @settings(max_examples=200)
 @given(query=st.text(max_size=60) | st.text("abz\"'*()-:^{}[]~?%_\\ \x00\n", max_size=60))
-def test_no_question_is_an_error(small_index: IndexFiles, query: str) -> None:
+def test_no_question_is_an_error(small_index: NoteIndex, query: str) -> None:
     matches = ask(small_index, query)
     assert all(score > 0 for score in matches.scores.values())
     assert len(ask(small_index, f"zebra {query}").scores) == 6
@@ -443,7 +425,7 @@ def test_no_question_is_an_error(small_index: IndexFiles, query: str) -> None:
 
 @pytest.mark.large
 @pytest.mark.shared
-def test_no_naughty_question_is_an_error(small_index: IndexFiles, shared: Path) -> None:
+def test_no_naughty_question_is_an_error(small_index: NoteIndex, shared: Path) -> None:
     asked = 0
     for path in sorted((shared / "corpora" / "naughty-strings").rglob("*")):
         if path.is_file():
@@ -453,7 +435,7 @@ def test_no_naughty_question_is_an_error(small_index: IndexFiles, shared: Path) 
     assert asked > 500
 
 
-def test_ten_kilobytes_of_a_log_are_a_question(small_index: IndexFiles) -> None:
+def test_ten_kilobytes_of_a_log_are_a_question(small_index: NoteIndex) -> None:
     line = "2026-02-13T14:30:05.{n}Z ERROR [worker-{n}] zebra.lock.Failed: id={n} at /srv/app/{n}/migration.py:{n}\n"
     log = "".join(line.format(n=number) for number in range(120))
     assert len(log) > 10_000

@@ -4,30 +4,20 @@ from __future__ import annotations
 
 import os
 import random
-import time
-import weakref
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 
 import pytest
-from returns.result import Result, Success
+from returns.result import Success
 
+from agent_memory.adapters.database import following
+from agent_memory.adapters.database.note_index import NoteIndex, note_index
 from agent_memory.adapters.disk.locks import KernelLocks
-from agent_memory.adapters.disk.paths import FileImage
-from agent_memory.adapters.index import catching_up, file_batch
-from agent_memory.adapters.index.index_files import IndexFiles
 from agent_memory.adapters.store import shelves
-from agent_memory.adapters.store.entry_files import read_image
-from agent_memory.adapters.store.listing_cache import ListingCache
 from agent_memory.adapters.store.store_files import StoreFiles
-from agent_memory.domain.change import Replace, Retire
-from agent_memory.domain.entry import Listed, Listing
+from agent_memory.domain.entry import Listing
 from agent_memory.domain.searching.matching import NoteFilter, TermWeights
 from agent_memory.domain.searching.query_words import query_words
-from agent_memory.errors import Error
-from agent_memory.formats.listing_rows import Rows
-from agent_memory.values import evolve
 
 WORDS = ("zebra", "camel", "otter", "llama", "koala")
 IDS = tuple(f"id__{letter * 6}" for letter in "abcdef")
@@ -38,8 +28,8 @@ _LONGER_THAN_A_TICK_SECONDS = 0.03
 @pytest.fixture(autouse=True)
 def rested(monkeypatch: pytest.MonkeyPatch) -> None:
     """Files count as rested at once, so that what is remembered of them is believed."""
-    for module in (file_batch, shelves):
-        monkeypatch.setattr(module, "believed_by", lambda image, _: image.known_by)
+    monkeypatch.setattr(following, "_GRAIN_NS", -(10**15))
+    monkeypatch.setattr(shelves, "believed_by", lambda image, _: image.known_by)
 
 
 @pytest.fixture
@@ -163,7 +153,7 @@ def new_store(root: Path) -> StoreFiles:
     return StoreFiles(root, KernelLocks(root))
 
 
-def found_by(index: IndexFiles) -> dict[str, list[str]]:
+def found_by(index: NoteIndex) -> dict[str, list[str]]:
     """By word, where it stands."""
     index.refresh().unwrap()
     found: dict[str, list[str]] = {}
@@ -199,7 +189,7 @@ def test_a_living_store_lists_what_a_new_one_lists_p6(root: Path, topics: Path, 
 @pytest.mark.parametrize("first", EDITS, ids=lambda edit: edit.__name__)
 def test_a_living_index_finds_what_is_in_the_files_p6(root: Path, topics: Path, first: Edit) -> None:
     chance = random.Random(first.__name__)
-    living, other = IndexFiles(root), IndexFiles(root)
+    living, other = note_index(root), note_index(root)
     assert found_by(living)["zebra"]
     for number, edit in enumerate((first, first, *chance.sample(EDITS, len(EDITS)), first)):
         edit(topics, chance)
@@ -207,7 +197,7 @@ def test_a_living_index_finds_what_is_in_the_files_p6(root: Path, topics: Path, 
             other.refresh().unwrap()
         expected = said_in_files(listings(new_store(root)), root)
         assert found_by(living) == expected, edit.__name__
-        assert found_by(IndexFiles(root)) == expected, f"{edit.__name__}, in a new process"
+        assert found_by(note_index(root)) == expected, f"{edit.__name__}, in a new process"
 
 
 def test_what_is_unchanged_is_the_very_listing_of_before(root: Path, topics: Path) -> None:
@@ -237,146 +227,3 @@ def test_what_was_written_is_read_where_it_was_put(root: Path, topics: Path) -> 
     assert isinstance(living.delete(IDS[0]), Success)
     assert living.read(IDS[0], archived=True).unwrap().body == stored.body
     assert living.read(IDS[0]).failure().code == "entry-not-found"
-
-
-def test_one_look_serves_the_index_and_a_listing(root: Path, topics: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    looks: list[object] = []
-    really_scan = os.scandir
-
-    def scan(path: int) -> object:
-        looks.append(path)
-        return really_scan(path)
-
-    monkeypatch.setattr(os, "scandir", scan)
-    store = StoreFiles(root, KernelLocks(root))
-    index = IndexFiles(root, lambda: store.looks)
-    time.sleep(_LONGER_THAN_A_TICK_SECONDS)
-    assert index.refresh(lately=True).unwrap().read == 4
-    assert len(store.list(lately=True).unwrap().entries) == 4
-    assert index.refresh(lately=True).unwrap().read == 0
-    assert len(looks) == 2  # of two shelves
-    assert index.refresh().unwrap().read == 0
-    assert len(store.list().unwrap().entries) == 4
-    assert len(looks) == 5
-
-
-@pytest.mark.parametrize("is_plain_first", [False, True])
-def test_an_index_is_in_line_whichever_look_it_was_brought_up_to_date_by(
-    root: Path, topics: Path, is_plain_first: bool
-) -> None:
-    chance = random.Random(7)
-    store = StoreFiles(root, KernelLocks(root))
-    index = IndexFiles(root, lambda: store.looks)
-    for number, edit in enumerate(EDITS):
-        edit(topics, chance)
-        time.sleep(_LONGER_THAN_A_TICK_SECONDS)
-        index.refresh(lately=(number % 2 == 0) != is_plain_first).unwrap()
-        store.looks.look("topics").unwrap()
-        kept = index.refresh(lately=True).unwrap()
-        other = IndexFiles(root).refresh().unwrap()
-        assert (other.read, other.removed) == (0, 0), edit.__name__
-        assert other.notes == kept.notes
-
-
-def test_what_was_written_here_is_taken_in_without_a_look_at_the_others(
-    root: Path, topics: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    store = StoreFiles(root, KernelLocks(root))
-    index = IndexFiles(root, lambda: store.looks)
-    assert index.refresh(lately=True).unwrap().read == 4
-    retired, changed = (store.read(id).unwrap() for id in IDS[:2])
-    camel = Replace(evolve(changed.entry, body="A camel.\n"), changed.listed.content_hash)
-    written = store.apply((Retire(retired.meta.id, retired.listed.content_hash), camel)).unwrap()
-    assert len(written.applied) == 2
-    with monkeypatch.context() as patched:
-        patched.setattr(os, "scandir", None)
-        taken = index.take_in_written().unwrap()
-    assert (taken.read, taken.removed, taken.notes) == (2, 2, 4)
-    found = index.match(query_words("camel"), TermWeights(), 20, NoteFilter()).unwrap()
-    assert [each.listed.meta.id for each in index.notes(tuple(found.scores)).unwrap().values()] == [changed.meta.id]
-    assert found_by(index) == said_in_searched_files(root) == found_by(IndexFiles(root))
-
-
-@pytest.mark.parametrize("is_in_line", [True, False])
-@pytest.mark.parametrize("edit", EDITS, ids=lambda edit: edit.__name__)
-def test_what_others_do_while_something_is_written_is_found_by_the_next_refresh_p6(
-    root: Path, topics: Path, edit: Edit, is_in_line: bool
-) -> None:
-    chance = random.Random(edit.__name__)
-    store = StoreFiles(root, KernelLocks(root))
-    index = IndexFiles(root, lambda: store.looks)
-    if is_in_line:
-        index.refresh(lately=True).unwrap()
-    else:
-        store.list().unwrap()
-    write(topics / f"note -- {IDS[4]}.md", IDS[4], "koala")
-    changed = store.read(IDS[0]).unwrap()
-    edit(topics, chance)
-    store.write(evolve(changed.entry, body="A camel.\n"), changed.listed.content_hash)
-    edit(topics, chance)
-    index.take_in_written().unwrap()
-    assert found_by(index) == said_in_searched_files(root) == found_by(IndexFiles(root))
-
-
-def test_what_was_known_of_many_notes_is_gone_before_they_are_read_again_p25(
-    root: Path, topics: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Half of a store that git has just changed is not in memory twice."""
-    for number in range(40):
-        id = f"id__zzzz{number:02}".replace("0", "z")
-        write(topics / f"many {number} -- {id}.md", id, "zebra")
-    listed = StoreFiles(root, KernelLocks(root)).list().unwrap()
-    assert len(listed.entries) == 44
-    changed = [path for path in notes(topics) if path.name.startswith("many")]
-    del listed
-    known: dict[str, weakref.ref[Listed]] = {}
-    alive: list[set[str]] = []
-
-    class Watched(ListingCache):
-        def rows(self) -> Rows:
-            rows = super().rows()
-            if not known:
-                known.update({path: weakref.ref(each) for path, each in rows.seen.items() if isinstance(each, Listed)})
-            return rows
-
-    def read(root: str, path: str) -> Result[FileImage | None, Error]:
-        alive.append({path for path, each in known.items() if each() is not None})
-        return read_image(root, path)
-
-    monkeypatch.setattr(shelves, "ListingCache", Watched)
-    monkeypatch.setattr(shelves, "read_image", read)
-    for few, is_let_go in ((1_000, False), (20, True)):
-        known.clear()
-        alive.clear()
-        monkeypatch.setattr(shelves, "FEW", few)
-        for path in changed:
-            in_a_later_tick(path, partial(path.write_text, path.read_text() + "More.\n"))
-        assert len(StoreFiles(root, KernelLocks(root)).list().unwrap().entries) == 44
-        assert len(alive) == 40
-        assert len(alive[0]) == (4 if is_let_go else 44)
-
-
-def test_a_path_is_in_memory_once_for_its_row_and_its_look_p25(root: Path, topics: Path) -> None:
-    time.sleep(_LONGER_THAN_A_TICK_SECONDS)
-    StoreFiles(root, KernelLocks(root)).list().unwrap()
-    store = StoreFiles(root, KernelLocks(root))
-    listed = {each.path: each.path for each in store.list().unwrap().entries}
-    assert len(listed) == 4
-    look = store.looks.look("topics", lately=True).unwrap()
-    assert all(path is listed[path] for path in look.files)
-
-
-def test_a_write_does_not_wait_for_an_index_that_many_changes_keep_behind_p25(
-    root: Path, topics: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(catching_up, "_MOST_IN_HASTE", 3)
-    store = StoreFiles(root, KernelLocks(root))
-    index = IndexFiles(root, lambda: store.looks)
-    hasty = index.refresh(5.0, lately=True).unwrap()
-    assert (hasty.read, hasty.pending) == (0, 4)
-    assert index.refresh(lately=True).unwrap().read == 4
-    for path in notes(topics)[:3]:
-        in_a_later_tick(path, partial(path.write_text, path.read_text() + "More.\n"))
-    store.looks.look("topics").unwrap()
-    few = index.refresh(5.0, lately=True).unwrap()
-    assert (few.read, few.pending) == (3, 0)

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from agent_memory import searching
-from agent_memory.adapters.index import file_batch
-from agent_memory.adapters.index.index_files import IndexFiles
+from agent_memory.adapters.database import following
+from agent_memory.adapters.database.note_index import note_index
 from agent_memory.bootstrap import searching as bootstrap_searching
 from agent_memory.surfaces.cli.main import main
 from memory_process import Memory
@@ -41,7 +41,7 @@ def write_notes(root: Path, count: int) -> None:
 
 def left_to_read(root: Path) -> int:
     """Files that a search would have to take in."""
-    index = IndexFiles(root)
+    index = note_index(root)
     done = index.refresh().unwrap()
     index.close()
     return done.read
@@ -75,7 +75,7 @@ def test_a_person_waits_for_the_index_and_a_pipe_does_not(
     write_notes(root, 3)
     monkeypatch.setattr(searching, "PATIENCE_SECONDS", 0.0)
     monkeypatch.setattr(bootstrap_searching, "WORTH_TELLING", 3)
-    monkeypatch.setattr(file_batch, "believed_by", lambda image, _: image.known_by)  # as if written long ago
+    monkeypatch.setattr(following, "_GRAIN_NS", -(10**15))  # as if written long ago
     monkeypatch.setenv("TERM", "xterm")
     stream = Terminal if is_terminal else io.StringIO
     out, err = stream(), stream()

@@ -20,6 +20,8 @@ from agent_memory.errors import Error
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from agent_memory.adapters.database.note_index import NoteIndex
+    from agent_memory.adapters.database.store_database import StoreDatabase
     from agent_memory.adapters.disk.locks import KernelLocks
     from agent_memory.adapters.embedding.quicker_products import QuickerProducts
     from agent_memory.adapters.forgetting.tombstone_files import TombstoneFiles
@@ -28,7 +30,6 @@ if TYPE_CHECKING:
     from agent_memory.adapters.git.owing_recorder import OwingRecorder
     from agent_memory.adapters.harness import Surroundings
     from agent_memory.adapters.inbox.inbox_files import InboxFiles
-    from agent_memory.adapters.index.index_files import IndexFiles
     from agent_memory.adapters.records.defrag_records_files import DefragRecordsFiles
     from agent_memory.adapters.records.kept_histories_files import KeptHistoriesFiles
     from agent_memory.adapters.records.run_log_files import RunLogFiles
@@ -116,11 +117,16 @@ class Parts:
         return StoreFiles(self.real_root, self.locks)
 
     @cached_property
-    def index(self) -> IndexFiles:
-        from agent_memory.adapters.index.index_files import IndexFiles
+    def database(self) -> StoreDatabase:
+        from agent_memory.adapters.database.store_database import StoreDatabase
 
-        store = self.store  # without its owner: what nothing refers to closes its files at once
-        return IndexFiles(self.real_root, lambda: store.looks)
+        return StoreDatabase(self.real_root)
+
+    @cached_property
+    def index(self) -> NoteIndex:
+        from agent_memory.adapters.database.note_index import NoteIndex
+
+        return NoteIndex(self.database)
 
     @cached_property
     def targets(self) -> TargetFiles:

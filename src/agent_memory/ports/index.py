@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from returns.result import Result
 
@@ -30,15 +31,9 @@ class Index(Protocol):
         or another note."""
         ...
 
-    @property
-    def edition(self) -> Hashable | None:
-        """As long as this is the same, so is every answer; after something was written to the index it is another. None where
-        it cannot be told. Does not look at the files."""
-        ...
-
-    def refresh(self, patience_seconds: float | None = None, *, lately: bool = False) -> Result[Refreshed, Error]:
-        """Bring it into line with the files; with `patience_seconds` as far as that time suffices, newest files first. With
-        `lately` it may be with how they were a moment ago, as `Store.list` has it.
+    def refresh(self, patience_seconds: float = math.inf, *, max_age_seconds: float = 0.0) -> Result[Refreshed, Error]:
+        """Bring it into line with the files, as far as that time suffices, newest files first; or with how they were at most
+        `max_age_seconds` ago.
 
         StoreIo or PathRefused only where the shelves themselves cannot be listed. An index that cannot be kept on disk is
         kept in memory, and the answer says so."""

@@ -42,7 +42,6 @@ def main() -> int:
     _go_on_in_utf_8()
     _collect_less_often()
     if words[:1] == ["search"]:
-        _look_ahead()
         os.environ.setdefault("OPENBLAS_NUM_THREADS", _BLAS_THREADS)
     try:
         from agent_memory.surfaces.cli.main import main as run_command
@@ -71,17 +70,6 @@ def _run_hook(command: str, *words: str) -> None:
         run_hook([*words])
     finally:
         os._exit(0)
-
-
-def _look_ahead() -> None:
-    """At the store that is most likely meant; at another it is looked in time."""
-    from agent_memory.adapters.index.look_ahead import look_ahead
-    from agent_memory.adapters.surroundings.configured_root import root_and_doubt
-    from agent_memory.adapters.surroundings.root import home_of
-
-    root, _ = root_and_doubt(os.environ, home_of(os.environ))
-    if root is not None:
-        look_ahead(os.path.realpath(root))
 
 
 def _collect_less_often() -> None:

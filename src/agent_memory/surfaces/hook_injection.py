@@ -4,7 +4,6 @@ import os
 import time
 
 from agent_memory import __version__
-from agent_memory.adapters.index.look_ahead import look_ahead
 from agent_memory.adapters.injecting.delivery_files import DeliveryLog
 from agent_memory.adapters.injecting.later_capture import was_captured_since
 from agent_memory.adapters.injecting.shelf_files import Looks, Shelf, keep_shelf, looks_of, read_shelf
@@ -148,7 +147,6 @@ class HookInjection:
 
         if not can_connect(self.moment.prompt):
             return (), None
-        look_ahead(self.root)
         from agent_memory.bootstrap.injecting import find_relevant
 
         memory = self._memory()

@@ -11,7 +11,6 @@ from returns.result import Failure, Result, Success
 from agent_memory.adapters.embedding import indexed_meanings, quicker_products
 from agent_memory.adapters.embedding.dict_embedder import DictEmbedder
 from agent_memory.adapters.embedding.indexed_meanings import IndexedMeanings
-from agent_memory.adapters.index.dict_index import DictIndex
 from agent_memory.adapters.store.dict_store import DictStore
 from agent_memory.domain.entry import MemoryEntry, Meta
 from agent_memory.domain.searching.indexed_note import Vectors
@@ -21,6 +20,7 @@ from agent_memory.domain.searching.query_meaning import WeighedWord, weighed_wor
 from agent_memory.domain.text.ids import mint_id
 from agent_memory.domain.vocabulary import Kind, Sensitivity
 from agent_memory.errors import Error, StoreIo
+from plain_index import PlainIndex
 
 ALL = NoteFilter()
 BROKEN: Error = StoreIo("weights", "read", "EIO", "broken")
@@ -45,7 +45,7 @@ ENGINE = (("engine", 1.0),)
 class World:
     def __init__(self) -> None:
         self.store = DictStore()
-        self.index = DictIndex(self.store)
+        self.index = PlainIndex(self.store)
         self.embedder = CountingEmbedder()
         self.meanings = IndexedMeanings(self.index, self.store, self.embedder, seconds=lambda: 0.0)
 
@@ -190,7 +190,7 @@ def test_where_vectors_cannot_be_kept_the_others_are_searched(world: World) -> N
     world.near("engine")
     world.put("Engine room", "The engine room is hot.")
 
-    class Full(DictIndex):
+    class Full(PlainIndex):
         def put_vectors(self, model: str, vectors: Mapping[int, bytes]) -> Result[None, Error]:
             return Failure(StoreIo(".cache", "write", "ENOSPC", "no space"))
 

@@ -1,7 +1,8 @@
-"""An index in memory, over a store: every question is answered by looking at every note."""
+"""An index over a store that looks at every note for each question: what the one in the database is compared with."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from returns.result import Failure, Result, Success
@@ -59,7 +60,7 @@ class _Word:
     found: Mapping[int, str]
 
 
-class DictIndex:
+class PlainIndex:
     """See the port."""
 
     def __init__(self, store: Store) -> None:
@@ -67,19 +68,13 @@ class DictIndex:
         self._notes: dict[int, _Note] = {}
         self._vectors: dict[str, dict[int, bytes]] = {}
         self._last = 0
-        self._writes = 0
         self.renewals = 0
 
-    @property
-    def edition(self) -> tuple[int, int]:
-        """See the port."""
-        return self.renewals, self._writes
-
-    def refresh(self, patience_seconds: float | None = None, *, lately: bool = False) -> Result[Refreshed, Error]:
+    def refresh(self, patience_seconds: float = math.inf, *, max_age_seconds: float = 0.0) -> Result[Refreshed, Error]:
         """See the port."""
         entries: list[StoredEntry] = []
         for archived in (False, True):
-            match sealed(self._store.list(archived=archived, lately=lately)):
+            match sealed(self._store.list(archived=archived)):
                 case Failure(error):
                     return Failure(error)
                 case Success(listing):
@@ -193,7 +188,6 @@ class DictIndex:
         """See the port."""
         kept = {**self._vectors.get(model, {}), **vectors}
         self._vectors = {model: {number: row for number, row in kept.items() if number in self._notes}}
-        self._writes += 1
         return Success(None)
 
     def _taken(self, entries: Sequence[StoredEntry]) -> Refreshed:
@@ -201,7 +195,6 @@ class DictIndex:
         new = [entry for entry in entries if entry not in known]
         kept = {known[entry]: self._notes[known[entry]] for entry in entries if entry in known}
         removed = len(self._notes) - len(kept)
-        self._writes += bool(new) or bool(removed)
         for entry in new:
             self._last += 1
             kept[self._last] = _Note(entry, note_terms(entry))

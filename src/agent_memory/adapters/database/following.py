@@ -1,0 +1,349 @@
+"""The database brought into line with the files of both shelves: only what looks different is read, a batch at a time.
+
+Each batch is one transaction: whoever is killed leaves what was committed, and the next one goes on from there.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import sqlite3
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import chain, repeat
+
+from returns.result import Failure, Result, Success
+
+from agent_memory.adapters.database.store_database import StoreDatabase
+from agent_memory.adapters.disk.paths import look_known_by
+from agent_memory.adapters.store.entry_files import ARCHIVE, TOPICS, read_image, understand
+from agent_memory.adapters.store.shelf_names import ShelfLook, look_at_shelf
+from agent_memory.domain.entry import Listed, StoredEntry
+from agent_memory.domain.recording.file_change import content_hash
+from agent_memory.domain.results import sealed
+from agent_memory.domain.searching.indexed_note import Refreshed, Relation
+from agent_memory.domain.searching.note_terms import FieldTerms, note_terms
+from agent_memory.domain.text.file_name import id_in_name
+from agent_memory.domain.text.links import find_links
+from agent_memory.domain.vocabulary import Sensitivity
+from agent_memory.errors import Busy, EntryUnreadable, Error
+from agent_memory.formats.listed_json import parse_listed, render_listed
+from agent_memory.values import evolve, frozen
+
+Left = Callable[[int], None]
+"""Told, before each batch, how many changed files are still to be taken in."""
+
+_GRAIN_NS = 2_000_000_000
+"""The coarsest times of a file system that we know (FAT): a file that was written later than so long before it was read may
+change again and look the same."""
+_BATCH = 500
+_MOST_MS = (1 << 63) - 1
+_NOTE_TABLES = ("notes", "names", "labels", "places", "vectors")
+
+
+@frozen
+class _Read:
+    """A file as it was read just now; without a hash it is gone."""
+
+    path: str
+    look: int | None = None
+    """None where it is not to be believed."""
+    hash: str | None = None
+    stored: StoredEntry | None = None
+    problems: tuple[str, ...] = ()
+
+
+class FollowedFiles:
+    """The files of the shelves of one database."""
+
+    def __init__(self, database: StoreDatabase) -> None:
+        self._database = database
+        self._root = database.root
+        self._looked: tuple[float, ShelfLook, ShelfLook] | None = None
+        self._unreadable = 0
+
+    def refresh(
+        self, patience_seconds: float = math.inf, left: Left | None = None, max_age_seconds: float = 0.0
+    ) -> Result[Refreshed, Error]:
+        """Take in what changed, the newest first, as far as time allows; at least one batch. A look at the shelves of at most
+        `max_age_seconds` ago will do. StoreIo or PathRefused where a shelf cannot be listed."""
+        match sealed(self._look(max_age_seconds)):
+            case Failure(error):
+                return Failure(error)
+            case Success(files):
+                return self._taken_in(files, patience_seconds, left)
+
+    def wrote(self) -> None:
+        """Something was written here: look again, whatever the age of the last look."""
+        self._looked = None
+
+    def _look(self, max_age_seconds: float) -> Result[Mapping[str, int], Error]:
+        now = time.monotonic()
+        if self._looked is None or now - self._looked[0] > max_age_seconds or not max_age_seconds:
+            topics, archive = look_at_shelf(self._root, TOPICS), look_at_shelf(self._root, ARCHIVE)
+            for found in (topics, archive):
+                if isinstance(found, Failure):
+                    return found
+            self._looked = now, topics.unwrap(), archive.unwrap()
+        return Success({**self._looked[1].files, **self._looked[2].files})
+
+    def _taken_in(
+        self, files: Mapping[str, int], patience_seconds: float, left: Left | None
+    ) -> Result[Refreshed, Error]:
+        changed = self._changed(files)
+        if isinstance(changed, Failure):
+            return changed
+        deadline = time.monotonic() + patience_seconds
+        paths, read, removed = changed.unwrap(), 0, 0
+        self._unreadable = 0
+        while paths and time.monotonic() < deadline:
+            if left is not None:
+                left(len(paths))
+            some = list(self._batch(paths, files, deadline))
+            match sealed(self._put(some)):
+                case Failure(Busy()):
+                    break
+                case Failure(error):
+                    return Failure(error)
+                case Success((new, gone)):
+                    read, removed, paths = read + new, removed + gone, paths[len(some) :]
+        return self._database.read(_count).map(
+            lambda notes: self._told(Refreshed(notes, read, removed, len(paths), self._unreadable))
+        )
+
+    def _changed(self, files: Mapping[str, int]) -> Result[list[str], Error]:
+        """The paths of what differs: those that are gone, then the others, the newest first."""
+
+        def differing(connection: sqlite3.Connection) -> list[str]:
+            known = dict(connection.execute("SELECT path, look FROM files INDEXED BY files_look WHERE archived < 2"))
+            others = [path for path, look in files.items() if known.get(path) != look]
+            return [*sorted(known.keys() - files.keys()), *sorted(others, key=self._changed_ns, reverse=True)]
+
+        return self._database.read(differing)
+
+    def _changed_ns(self, path: str) -> int:
+        try:
+            return os.lstat(f"{self._root}/{path}").st_mtime_ns
+        except OSError:
+            return 0
+
+    def _batch(self, paths: Sequence[str], files: Mapping[str, int], deadline: float) -> Iterator[_Read | None]:
+        """The first of these files, read; None for one that could not be."""
+        for at, path in enumerate(paths[:_BATCH]):
+            if at and time.monotonic() >= deadline:
+                return
+            yield self._read(path) if path in files else _Read(path)
+
+    def _read(self, path: str) -> _Read | None:
+        read_at_ns = time.time_ns()
+        match sealed(read_image(self._root, path)):
+            case Failure(_):
+                self._unreadable += 1  # it is tried again each time
+                return None
+            case Success(image):
+                if image is None:
+                    return _Read(path)
+        look = look_known_by(image.known_by) if image.touched_ns + _GRAIN_NS <= read_at_ns else None
+        match sealed(understand(path, image.data, image.mtime_ns)):
+            case Success(stored):
+                return _Read(path, look, content_hash(image.data), stored)
+            case Failure(EntryUnreadable(_, problems)):
+                return _Read(path, look, content_hash(image.data), None, problems)
+
+    def _put(self, some: Sequence[_Read | None]) -> Result[tuple[int, int], Error]:
+        """How many were new, and how many went."""
+        there = [each for each in some if each is not None]
+        if not there:
+            return Success((0, 0))
+
+        def same(connection: sqlite3.Connection) -> bool:
+            return all(_is_known(connection, each) for each in there)
+
+        def put(connection: sqlite3.Connection) -> tuple[int, int]:
+            return _Batch(connection, self._root).put(there)
+
+        return self._database.read(same).bind(lambda is_same: Success((0, 0)) if is_same else self._database.write(put))
+
+    def _told(self, refreshed: Refreshed) -> Refreshed:
+        """With what whoever asks should know."""
+        notices = list[str]()
+        if (why := self._database.why_in_memory) is not None:
+            notices.append(f"The index is kept in memory only, and made anew each time: {why}.")
+        if refreshed.pending:
+            files = "1 changed file is" if refreshed.pending == 1 else f"{refreshed.pending:,} changed files are"
+            notices.append(f"{files} not in the index yet; the next search takes in more.")
+        if refreshed.unreadable:
+            one = refreshed.unreadable == 1
+            files, they = ("1 file was", "it") if one else (f"{refreshed.unreadable:,} files were", "they")
+            notices.append(f"{files} not searched, since {they} could not be read; `memory doctor` tells more.")
+        return evolve(refreshed, notices=tuple(notices))
+
+
+def standing(provisional: bool, id: str, path: str) -> tuple[bool, bool, str]:
+    """Of several files with one id the one with the least of these is the entry."""
+    return (provisional, id_in_name(path.rpartition("/")[2]) != id, path)
+
+
+def _count(connection: sqlite3.Connection) -> int:
+    return int(connection.execute("SELECT count(*) FROM notes").fetchone()[0])
+
+
+def _is_known(connection: sqlite3.Connection, read: _Read) -> bool:
+    row = connection.execute("SELECT look, hash FROM files WHERE path = ?", (read.path,)).fetchone()
+    return (row is None and read.hash is None) or row == (read.look, read.hash)
+
+
+class _Batch:
+    """What changes in one transaction."""
+
+    def __init__(self, connection: sqlite3.Connection, root: str) -> None:
+        self._connection = connection
+        self._root = root
+        self._stored: dict[str, StoredEntry] = {}
+        self._touched: dict[tuple[str, int], None] = {}
+        """The ids, and whether archived, whose note may be another file now."""
+
+    def put(self, some: Sequence[_Read]) -> tuple[int, int]:
+        """Bring these in; how many were new, and how many went."""
+        new = gone = 0
+        for each in some:
+            known = self._connection.execute(
+                "SELECT hash, number, id, archived FROM files WHERE path = ?", (each.path,)
+            ).fetchone()
+            if known is not None and known[0] == each.hash and each.hash is not None:
+                self._looks_other(each)
+                continue
+            if known is not None:
+                self._forget(each.path, *known[1:])
+                gone += each.hash is None
+            if each.hash is not None:
+                new += 1
+                self._take(each)
+        for id, archived in self._touched:
+            self._settle(id, archived)
+        return new, gone
+
+    def _looks_other(self, read: _Read) -> None:
+        listed = _row_of(read.stored) if read.stored is not None else None
+        self._connection.execute(
+            "UPDATE files SET look = ?, listed = ? WHERE path = ?", (_look_of(read), listed, read.path)
+        )
+
+    def _forget(self, path: str, number: int | None, id: str | None, archived: int) -> None:
+        self._connection.execute("DELETE FROM files WHERE path = ?", (path,))
+        if number is not None:
+            self._take_out(number)
+        if id is not None:
+            self._touched[(id, archived)] = None
+
+    def _take(self, read: _Read) -> None:
+        archived, stored = int(read.path.startswith(f"{ARCHIVE}/")), read.stored
+        row: tuple[object, ...] = (None, archived, 0, 0, None, "\n".join(read.problems))
+        if stored is not None:
+            self._stored[read.path] = stored
+            id = stored.meta.id
+            self._touched[(id, archived)] = None
+            is_secret = stored.meta.sensitivity is Sensitivity.SECRET
+            row = (id, archived, int(stored.listed.provisional_id), int(is_secret), _row_of(stored), None)
+        self._connection.execute(
+            "INSERT INTO files (path, look, hash, id, archived, provisional, secret, listed, problems) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (read.path, _look_of(read), read.hash, *row),
+        )
+
+    def _settle(self, id: str, archived: int) -> None:
+        """The one file that is the note of this id may be found, the others may not."""
+        rows = self._connection.execute(
+            "SELECT path, number, provisional, secret FROM files WHERE id = ? AND archived = ?", (id, archived)
+        ).fetchall()
+        first = min(rows, key=lambda row: standing(bool(row[2]), id, row[0]), default=None)
+        for row in rows:
+            path, number, _, is_secret = row
+            if row is not first and number is not None:
+                self._take_out(number)
+                self._connection.execute("UPDATE files SET number = NULL WHERE path = ?", (path,))
+            if row is first and number is None and not is_secret:
+                self._let_find(path)
+
+    def _let_find(self, path: str) -> None:
+        stored = self._stored.get(path) or self._read_again(path)
+        if stored is None:  # it changes at this moment: the next look tells
+            self._connection.execute("UPDATE files SET look = NULL, hash = NULL WHERE path = ?", (path,))
+            return
+        number = self._put_note(stored)
+        self._connection.execute("UPDATE files SET number = ? WHERE path = ?", (number, path))
+
+    def _read_again(self, path: str) -> StoredEntry | None:
+        image = read_image(self._root, path).value_or(None)
+        return None if image is None else understand(path, image.data, image.mtime_ns).value_or(None)
+
+    def _put_note(self, stored: StoredEntry) -> int:
+        meta, archived, fields = stored.meta, stored.listed.archived, note_terms(stored)
+        execute, many = self._connection.execute, self._connection.executemany
+        number = execute(
+            "INSERT INTO notes (archived, private, updated_ms, title, tags, description, body) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (
+                *(archived, meta.sensitivity is Sensitivity.PRIVATE, max(-_MOST_MS, min(meta.updated_at_ms, _MOST_MS))),
+                *(field.length for field in fields),
+            ),
+        ).lastrowid
+        assert number is not None
+        execute(
+            "INSERT INTO terms (rowid, title, tags, description, body) VALUES (?, ?, ?, ?, ?)",
+            (number, *map(_spelled, fields)),
+        )
+        names = [(meta.id, 2 if archived else 0), *((alias, 1) for alias in meta.aliases if not archived)]
+        many("INSERT OR IGNORE INTO names VALUES (?, ?, ?)", [(name, number, rank) for name, rank in names])
+        many("INSERT OR IGNORE INTO labels VALUES (?, ?, ?)", [(*each, number) for each in _labels(stored)])
+        many("INSERT INTO places VALUES (?, ?, ?)", [(*each, number) for each in dict.fromkeys(_places(stored))])
+        links = [(link.target, Relation.LINKS.value) for link in find_links(stored.body)]
+        links += [(id, Relation.SUPERSEDES.value) for id in meta.supersedes]
+        many("INSERT OR IGNORE INTO links VALUES (?, ?, ?)", [(number, *each) for each in links])
+        return number
+
+    def _take_out(self, number: int) -> None:
+        for table in _NOTE_TABLES:
+            self._connection.execute(f"DELETE FROM {table} WHERE number = ?", (number,))
+        self._connection.execute("DELETE FROM links WHERE source = ?", (number,))
+        self._connection.execute("DELETE FROM terms WHERE rowid = ?", (number,))
+
+
+def _row_of(stored: StoredEntry) -> str | None:
+    """What a listing says of a note; nothing of a secret one."""
+    return None if stored.meta.sensitivity is Sensitivity.SECRET else render_listed(stored.listed)
+
+
+def _look_of(read: _Read) -> int | None:
+    """A secret note is read each time: no word of it is kept."""
+    is_secret = read.stored is not None and read.stored.meta.sensitivity is Sensitivity.SECRET
+    return None if is_secret else read.look
+
+
+def _spelled(field: FieldTerms) -> str:
+    return " ".join(chain.from_iterable(repeat(term, count) for term, count in field.counts.items()))
+
+
+def _labels(stored: StoredEntry) -> Iterator[tuple[str, str]]:
+    meta = stored.meta
+    yield "kind", meta.kind
+    yield "scope", meta.scope
+    for tag in meta.tags:
+        yield "tag", tag
+        yield "slug", tag.partition("__")[2]
+    for source in meta.sources:
+        yield "agent", source.harness
+        if source.agent is not None:
+            yield "agent", source.agent
+
+
+def _places(stored: StoredEntry) -> Iterator[tuple[str, int | None]]:
+    for source in stored.meta.sources:
+        if source.thread_id is not None:
+            for turn in source.turns or (None,):
+                if turn is None or abs(turn) <= _MOST_MS:
+                    yield source.thread_id, turn
+
+
+def listed_of(row: str) -> Listed:
+    """What `files.listed` says."""
+    return parse_listed(row)

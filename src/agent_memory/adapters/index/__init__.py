@@ -1,1 +1,0 @@
-"""The index of the notes: on disk, and in memory."""
