@@ -67,7 +67,7 @@ import sys, tantivy
 index = tantivy.Index.open(sys.argv[1])
 index.searcher().search(index.parse_query(sys.argv[2], ["title", "tags", "description", "body"]), 10)
 """
-FILES = {"index": "store/.cache/search/index.db", "FTS5": "fts5.db", "tantivy": "tantivy"}
+FILES = {"index": "store/.cache/store.db", "FTS5": "fts5.db", "tantivy": "tantivy"}
 SHOWN = {"bm25": "search, bm25", "hybrid": "search, hybrid"}
 
 

@@ -70,7 +70,7 @@ class PlainIndex:
         self._last = 0
         self.renewals = 0
 
-    def refresh(self, patience_seconds: float = math.inf, *, max_age_seconds: float = 0.0) -> Result[Refreshed, Error]:
+    def refresh(self, patience_seconds: float = math.inf) -> Result[Refreshed, Error]:
         """See the port."""
         entries: list[StoredEntry] = []
         for archived in (False, True):

@@ -49,14 +49,14 @@ def store() -> DictStore:
 
 
 class BrokenIndex(PlainIndex):
-    def refresh(self, patience_seconds: float = 0.0, *, max_age_seconds: float = 0.0) -> Result[Refreshed, Error]:
+    def refresh(self, patience_seconds: float = 0.0) -> Result[Refreshed, Error]:
         return Failure(BROKEN)
 
 
 class LateIndex(PlainIndex):
     """Has not seen the newest files."""
 
-    def refresh(self, patience_seconds: float = 0.0, *, max_age_seconds: float = 0.0) -> Result[Refreshed, Error]:
+    def refresh(self, patience_seconds: float = 0.0) -> Result[Refreshed, Error]:
         assert patience_seconds is not None
         return Success(Refreshed(0, pending=1))
 
@@ -133,9 +133,9 @@ def test_for_several_subjects_the_files_are_looked_at_once(store: DictStore) -> 
     class Counted(PlainIndex):
         refreshes = 0
 
-        def refresh(self, patience_seconds: float = 0.0, *, max_age_seconds: float = 0.0) -> Result[Refreshed, Error]:
+        def refresh(self, patience_seconds: float = 0.0) -> Result[Refreshed, Error]:
             self.refreshes += 1
-            return super().refresh(patience_seconds, max_age_seconds=max_age_seconds)
+            return super().refresh(patience_seconds)
 
     lock = put(store, "Locks", LOCK)
     index = Counted(store)

@@ -86,7 +86,7 @@ class KnownNotes:
         likely = (
             Success(indexed)
             if indexed is not None
-            else self.store.list(lately=True).map(lambda listing: _likeliest(subject, listing.entries, scopes))
+            else self.store.list().map(lambda listing: _likeliest(subject, listing.entries, scopes))
         )
         return likely.map(
             lambda found: [stored for each in found if (stored := self._readable(each, scopes)) is not None]

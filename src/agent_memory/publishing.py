@@ -83,12 +83,11 @@ class Publisher:
         keep: KeepSections = kept_nowhere,
         *,
         dry_run: bool = False,
-        lately: bool = False,
     ) -> Result[Published, Error]:
         """What became of each target. A target that is refused hinders no other; one that is up to date is not written.
 
         `keep` is told all changes before the first is made, and its failure stops them all. A Failure besides that is the
-        store's: then no target was looked at. `lately`: see `Store.list`.
+        store's: then no target was looked at.
         """
         # The files before the store: what is written to a file while the store is read is noticed, and read anew.
         files = [self.targets.read(target.path) for target in targets]
@@ -97,7 +96,7 @@ class Publisher:
             plans = [self._plan(target, file, corpus) for target, file in zip(targets, files, strict=True)]
             return self._carried_out(_each_file_once(plans), keep, dry_run=dry_run)
 
-        return self._corpus(lately=lately).bind(planned) if targets else Success(Published())
+        return self._corpus().bind(planned) if targets else Success(Published())
 
     def render(self, target: Target) -> Result[RenderedSection, Error]:
         """The section that this target would hold; nothing is read but the store."""
@@ -105,14 +104,14 @@ class Publisher:
 
     # -- planning -----------------------------------------------------------------------------------------------------
 
-    def _corpus(self, *, lately: bool = False) -> Result[_Corpus, Error]:
+    def _corpus(self) -> Result[_Corpus, Error]:
         def with_tiers(live: Listing, tiers: TierList) -> Result[_Corpus, Error]:
             entries = live.found.by_id
             standing = standing_tiers(tiers, (each.meta for each in lifted(live.entries)))
             ids = [id for id in (*standing.hot, *standing.warm) if id in entries]
             return self._bodies(ids).map(lambda bodies: _Corpus(standing, entries, bodies))
 
-        listed = self.store.list(lately=lately)
+        listed = self.store.list()
         return listed.bind(lambda live: self.store.tiers().bind(lambda tiers: with_tiers(live, tiers)))
 
     def _bodies(self, ids: Iterable[str]) -> Result[Mapping[str, StoredEntry], Error]:

@@ -108,7 +108,7 @@ class Remembering:
 
         with self.locks.write() as held:  # or two that remember the same at once both find it new
             remembered = (
-                held.bind(lambda _: self.store.list(lately=True))
+                held.bind(lambda _: self.store.list())
                 .bind(lambda live: self.store.list(archived=True).map(lambda archive: Listings(live, archive)))
                 .bind(stored)
             )

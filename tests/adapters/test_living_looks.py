@@ -13,7 +13,6 @@ from returns.result import Success
 from agent_memory.adapters.database import following
 from agent_memory.adapters.database.note_index import NoteIndex, note_index
 from agent_memory.adapters.disk.locks import KernelLocks
-from agent_memory.adapters.store import shelves
 from agent_memory.adapters.store.store_files import StoreFiles
 from agent_memory.domain.entry import Listing
 from agent_memory.domain.searching.matching import NoteFilter, TermWeights
@@ -29,7 +28,6 @@ _LONGER_THAN_A_TICK_SECONDS = 0.03
 def rested(monkeypatch: pytest.MonkeyPatch) -> None:
     """Files count as rested at once, so that what is remembered of them is believed."""
     monkeypatch.setattr(following, "_GRAIN_NS", -(10**15))
-    monkeypatch.setattr(shelves, "believed_by", lambda image, _: image.known_by)
 
 
 @pytest.fixture
@@ -211,7 +209,7 @@ def test_what_is_unchanged_is_the_very_listing_of_before(root: Path, topics: Pat
 def test_a_file_that_has_not_rested_is_read_each_time(
     root: Path, topics: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(shelves, "believed_by", lambda *_: b"")
+    monkeypatch.setattr(following, "_GRAIN_NS", 10**15)
     living = StoreFiles(root, KernelLocks(root))
     before = living.list().unwrap()
     path = notes(topics)[0]

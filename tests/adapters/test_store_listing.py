@@ -1,4 +1,4 @@
-"""What listing a directory of notes does with everything that may lie in one, and with its cache."""
+"""What listing a directory of notes does with everything that may lie in one, and with the database."""
 
 from __future__ import annotations
 
@@ -13,12 +13,9 @@ import pytest
 from returns.result import Failure, Success
 
 from agent_memory.adapters.disk.locks import KernelLocks
-from agent_memory.adapters.disk.paths import FileImage
-from agent_memory.adapters.store.listing_cache import ListingCache, believed_by
 from agent_memory.adapters.store.store_files import StoreFiles
 from agent_memory.domain.entry import Listing, UnreadableFile
 from agent_memory.errors import EntryNotFound, PathRefused, StoreIo
-from agent_memory.formats.listing_rows import NEVER, Rows
 
 A, B, C = "id__aaaaaa", "id__bbbbbb", "id__cccccc"
 
@@ -299,42 +296,6 @@ def test_what_was_read_just_after_it_was_written_is_read_again(root: Path, topic
     assert reads == ["a.md", "a.md"]
 
 
-@pytest.mark.parametrize(("waited_ns", "believed"), [(1_999_999_999, False), (2_000_000_000, True)])
-def test_a_row_is_believed_when_its_file_had_rested_for_two_seconds(
-    tmp_path: Path, waited_ns: int, believed: bool
-) -> None:
-    image = FileImage(b"x", 10**18, 10**18 + 5, b"looks so")
-    assert believed_by(image, image.touched_ns + waited_ns) == (b"looks so" if believed else b"")
-    rows = Rows({"topics/a.md": 7 if believed else NEVER}, {"topics/a.md": UnreadableFile("topics/a.md", ("x",))})
-    cache = ListingCache(str(tmp_path), "topics")
-    cache.keep(rows, rows.looks.keys())
-    for each in (cache, ListingCache(str(tmp_path), "topics")):
-        assert each.rows() == rows
-
-
-def test_a_few_changes_in_a_large_store_are_read_again_sooner_than_all_rows_are_written(tmp_path: Path) -> None:
-    paths = [f"topics/{number}.md" for number in range(1_000)]
-
-    def rows(new: int, count: int = 1_000) -> Rows:
-        looks = {path: 1 if at < new else 2 for at, path in enumerate(paths[:count])}
-        return Rows(looks, {path: UnreadableFile(path, ("x",)) for path in looks})
-
-    def written() -> Rows:
-        return ListingCache(str(tmp_path), "topics").rows()
-
-    cache = ListingCache(str(tmp_path), "topics")
-    cache.keep(rows(0), set(paths))
-    assert written() == rows(0)
-    for new in (1, 2):
-        cache.keep(rows(new), set(paths))
-        assert cache.rows() == rows(new)
-        assert written() == rows(0)
-    cache.keep(rows(3), set(paths))
-    assert written() == rows(3)
-    cache.keep(rows(3, 900), set(paths))
-    assert written() == rows(3, 900)
-
-
 @pytest.mark.usefixtures("later")
 @pytest.mark.parametrize(
     "damage",
@@ -350,7 +311,7 @@ def test_a_few_changes_in_a_large_store_are_read_again_sooner_than_all_rows_are_
 def test_a_cache_that_is_no_cache_is_built_anew(root: Path, topics: Path, damage: Step) -> None:
     (topics / "a.md").write_text(note(A))
     first = store(root).list()
-    damage(root / ".cache/listing-topics")
+    damage(root / ".cache/store.db")
     assert store(root).list() == first
 
 
@@ -369,7 +330,7 @@ def test_without_a_writable_disk_there_is_no_cache_and_no_error_p5(
             assert ids(root) == [A]
             assert list(root.rglob(".tmp-*")) == []
     assert ids(root) == [A]
-    assert (root / ".cache/listing-topics").stat().st_mode & 0o777 == 0o600
+    assert (root / ".cache/store.db").stat().st_mode & 0o777 == 0o600
 
 
 @pytest.mark.usefixtures("later")

@@ -5,11 +5,9 @@ from hypothesis import given, strategies as st
 
 from agent_memory.domain.change import Change, Create, Replace, Retire
 from agent_memory.domain.entry import Listed, MemoryEntry, Meta
-from agent_memory.domain.packed_entries import rows_of
 from agent_memory.domain.plan import Plan
 from agent_memory.domain.planning.planned_store import PLANNED_HASH, live_when_applied, stored_when_applied
 from agent_memory.domain.planning.same_body import body_hash
-from packed_notes import partly_packed
 
 OLD = Listed(Meta("id__aaaaaa", "Old", 0, 0), "topics/old -- id__aaaaaa.md", "h-a")
 GONE = Listed(Meta("id__bbbbbb", "Gone", 0, 0), "topics/gone -- id__bbbbbb.md", "h-b")
@@ -43,25 +41,16 @@ _changes = st.sampled_from(_IDS).flatmap(
 )
 
 
-@given(st.lists(st.tuples(st.sampled_from(_IDS), st.booleans()), unique_by=lambda each: each[0]), st.lists(_changes))
-def test_the_live_entries_as_they_will_be_are_those_one_by_one_whichever_are_packed(
-    made: list[tuple[str, bool]], changes: list[Change]
-) -> None:
-    live = [Listed(Meta(id, "Old", 0, 0), f"topics/{id}.md", "hash") for id, _ in made]
+@given(st.lists(st.sampled_from(_IDS), unique=True), st.lists(_changes))
+def test_the_live_entries_as_they_will_be_are_those_one_by_one(made: list[str], changes: list[Change]) -> None:
+    live = [Listed(Meta(id, "Old", 0, 0), f"topics/{id}.md", "hash") for id in made]
     plan = Plan(tuple(changes))
     written = {id: stored.listed for id, stored in stored_when_applied(plan, live).items()}
     gone = {change.id for change in changes if isinstance(change, Retire)}
     kept = [written.get(each.meta.id, each) for each in live if each.meta.id not in gone]
     expected = kept + [each for id, each in written.items() if id not in [one.meta.id for one in kept]]
 
-    some = partly_packed(zip(live, (is_packed for _, is_packed in made), strict=True))
     assert list(live_when_applied(plan, live)) == expected
-    found = live_when_applied(plan, some)
-    rows, _ = rows_of(found)
-    assert [row for row in rows if isinstance(row, int)] == [
-        at for at, (id, is_packed) in enumerate(made) if is_packed and id not in written.keys() | gone
-    ]
-    assert list(found) == expected
 
 
 def test_what_is_planned_is_known_by_its_body_as_what_is_stored() -> None:

@@ -9,7 +9,7 @@ from agent_memory.adapters.agent.builtin_agent import BuiltinAgent
 from agent_memory.adapters.store.dict_store import DictStore
 from agent_memory.domain.defrag_run import DefragRun
 from agent_memory.domain.defrag_summary import sentence_of
-from agent_memory.domain.entry import Listed, Listing, StoredEntry
+from agent_memory.domain.entry import Listed, StoredEntry
 from agent_memory.domain.findings import FindingKind
 from agent_memory.domain.instants import DAY_MS
 from agent_memory.domain.vocabulary import Sensitivity
@@ -27,11 +27,6 @@ class WatchedStore(DictStore):
     def __init__(self) -> None:
         super().__init__()
         self.opened: list[str] = []
-        self.looks = 0
-
-    def list(self, *, archived: bool = False, lately: bool = False) -> Result[Listing, Error]:
-        self.looks += not (archived or lately)
-        return super().list(archived=archived, lately=lately)
 
     def read_again(self, listed: Listed) -> Result[StoredEntry, Error]:
         self.opened.append(listed.meta.id)
@@ -51,7 +46,6 @@ class World(DefragWorld):
         io = evolve(self.io(), agent=BuiltinAgent())
         defrag(io, DefragRun("first", self.clock.at_ms, dry_run=True)).unwrap()
         store.opened.clear()
-        store.looks = 0
         self.runs += 1
         run = defrag(io, DefragRun(f"run-{self.runs}", self.clock.at_ms, dry_run)).unwrap()
         return run, set(store.opened)
@@ -88,16 +82,6 @@ def test_what_holds_a_secret_is_not_touched_p20(world: World) -> None:
     one, other = world.note("Key", f"The token is {key}"), world.note("Key 2", f"The token is {key}")
     run, opened = world.tidied()
     assert (run.plan.actions, run.shown, opened) == ((), (), {one, other})
-
-
-def test_where_nothing_is_to_be_written_the_notes_are_looked_at_once(world: World) -> None:
-    world.note("Port", "The staging server listens on port 8443.")
-    looks = list[tuple[str, int]]()
-    for _ in range(2):
-        run, _ = world.tidied()
-        assert isinstance(world.store, WatchedStore)
-        looks.append((sentence_of(run), world.store.looks))
-    assert looks == [("1 re-tiered", 2), ("nothing to change", 1)]
 
 
 @pytest.mark.parametrize("secrets", [0, 8])

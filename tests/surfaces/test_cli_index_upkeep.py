@@ -61,13 +61,6 @@ def test_a_run_leaves_the_index_whole(memory: Memory, words: tuple[str, ...]) ->
     assert left_to_read(memory.root) == 0
 
 
-@pytest.mark.parametrize("words", [("consolidate", "--dry-run"), ("defrag", "--dry-run")], ids=str)
-def test_a_dry_run_leaves_it_as_it_is(memory: Memory, words: tuple[str, ...]) -> None:
-    write_notes(memory.root, 3)
-    memory(*words)
-    assert left_to_read(memory.root) == 3
-
-
 @pytest.mark.parametrize("is_terminal", [True, False], ids=["terminal", "pipe"])
 def test_a_person_waits_for_the_index_and_a_pipe_does_not(
     root: Path, monkeypatch: pytest.MonkeyPatch, is_terminal: bool

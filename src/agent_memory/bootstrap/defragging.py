@@ -59,9 +59,7 @@ def defrag_io(memory: Memory, agent: Agent, progress: Callable[[str], None]) -> 
             log=memory.log,
             locks=memory.locks,
             clock=memory.clock,
-            publish=lambda keep: publish(
-                memory, None, dry_run=False, keep=keep, lately=True
-            ),  # as the run saw the notes
+            publish=lambda keep: publish(memory, None, dry_run=False, keep=keep),  # as the run saw the notes
             prompt_template=template,
             random_word=lambda: secrets.token_hex(16),
             budget=section_budget(memory),

@@ -60,13 +60,12 @@ def _examiner(memory: Memory, progress: Callable[[str], None], *, anew: bool) ->
         memory.ledger,
         memory.spend,
         memory.log,
-        dry_publish=lambda: publish(memory, None, dry_run=True, lately=True),  # the notes were listed a moment ago
+        dry_publish=lambda: publish(memory, None, dry_run=True),
         scopes=memory.scopes.list,
         false_copies=lambda: false_copies(
             memory.marks.all(), FINDERS[Harness.CLAUDE_CODE](memory.surroundings()).find(None)
         ),
         warnings=memory.effective.warnings,
-        shelf_looks=memory.store.looks,
         names_secret=not memory.caller.is_agent,
         progress=progress,
         kept_looks=None if known is None else KeptLooks(memory.root, known),

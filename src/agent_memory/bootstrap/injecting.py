@@ -31,7 +31,6 @@ from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Harness
 from agent_memory.errors import Error, StoreIo, UsageInvalid
 
 if TYPE_CHECKING:
-    from agent_memory.adapters.disk.directory_state import DirectoryLook
     from agent_memory.bootstrap.memory import Memory
 
 _MOST_HITS = 20
@@ -95,18 +94,14 @@ def _delivered(
         return assemble(passages, profile, more=more)
 
 
-def prepare(memory: Memory, topics: DirectoryLook | None = None, around: Place | None = None) -> Result[Shelf, Error]:
-    """The passages for sessions in the working directory, or around another place, the best first, and the settings. `topics`
-    is what the caller has seen of the live notes just now."""
-    from agent_memory.adapters.store.entry_files import TOPICS
+def prepare(memory: Memory, around: Place | None = None) -> Result[Shelf, Error]:
+    """The passages for sessions in the working directory, or around another place, the best first, and the settings."""
     from agent_memory.domain.injecting.candidates import candidates, good_until_ms
     from agent_memory.domain.tiering.standing import lifted, standing_tiers
     from agent_memory.formats.injected_passage import passage_of
 
     around = around or place_of(memory)
     config = memory.config.inject
-    if topics is not None:
-        memory.store.looks.take(TOPICS, topics)
 
     def shelf(live: Listing, tiers: TierList) -> Shelf:
         unread = [each.io_error for each in live.unreadable if each.io_error is not None]

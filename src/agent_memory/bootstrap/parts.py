@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from agent_memory.adapters.database.note_index import NoteIndex
-    from agent_memory.adapters.database.store_database import StoreDatabase
     from agent_memory.adapters.disk.locks import KernelLocks
     from agent_memory.adapters.embedding.quicker_products import QuickerProducts
     from agent_memory.adapters.forgetting.tombstone_files import TombstoneFiles
@@ -117,16 +116,10 @@ class Parts:
         return StoreFiles(self.real_root, self.locks)
 
     @cached_property
-    def database(self) -> StoreDatabase:
-        from agent_memory.adapters.database.store_database import StoreDatabase
-
-        return StoreDatabase(self.real_root)
-
-    @cached_property
     def index(self) -> NoteIndex:
         from agent_memory.adapters.database.note_index import NoteIndex
 
-        return NoteIndex(self.database)
+        return NoteIndex(self.store.database, self.store.files)
 
     @cached_property
     def targets(self) -> TargetFiles:

@@ -42,15 +42,14 @@ def publish(
     *,
     dry_run: bool,
     keep: KeepSections | None = None,
-    lately: bool = False,
 ) -> Result[Published, Error]:
-    """As `Memory.publish` has it; `lately`: see `Store.list`."""
+    """As `Memory.publish` has it."""
     home = home_of(memory.environ)
     named = memory.config.agents_md.targets if paths is None else paths
     full = [expanded(path, home, None if paths is None else memory.cwd) for path in named]
     chosen = chosen_targets(full, home, memory.places, lambda path: may_be_committed(path, memory.environ))
     by_hand = kept_nowhere if paths is None else partial(_kept_for_uninstall, memory)
-    published = memory.publisher.publish(chosen, keep or by_hand, dry_run=dry_run, lately=lately)
+    published = memory.publisher.publish(chosen, keep or by_hand, dry_run=dry_run)
     if keep is None and isinstance(published, Success):  # a run says it in its report
         for notice in filter(None, (each.notice for each in published.unwrap().targets)):
             memory.warn(notice)

@@ -44,7 +44,6 @@ def index_all(memory: Memory, progress: Callable[[str], None], *, by_meaning: bo
         if left >= WORTH_TELLING:
             progress(f"Taking {left:,} notes into the index of searches")
 
-    memory.store.let_go()  # what follows may take as much memory as a listing, and needs none
     memory.index.refresh(left=told)
     meanings = _meanings(memory)[0] if by_meaning else None
     if meanings is not None:

@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-from array import array
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence, Set as AbstractSet
-from functools import partial
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set as AbstractSet
 
 from agent_memory.domain.entry import Listed, Meta
-from agent_memory.domain.packed_entries import Entries, Postings
 from agent_memory.domain.text.terms import term_of, words_of
-
-ABOUT_TERMS_VERSION = 1
-"""Changes with what `about_terms` makes of an entry, and so with what `domain.text.terms` makes of a text: what is kept of
-other terms is then not believed."""
-
-_NOWHERE = -1
+from agent_memory.values import frozen
 
 
 class _TermOfWord(dict[str, str]):
@@ -34,31 +26,19 @@ def about_terms(meta: Meta, term_of_word: Callable[[str], str] = term_of) -> Abs
     return terms.keys()
 
 
-def postings_among(entries: Sequence[Listed], terms: frozenset[str] | None = None) -> Postings:
-    """Which of these entries, each of them there once, are about which of the terms; None: of all. What is packed is not
-    unpacked."""
-    if not isinstance(entries, Entries) or not len(entries.packed):
-        return _of_unpacked(entries, terms)
-    numbers, unpacked_at = entries.numbered
-    packed = entries.packed.postings(terms)
-    unpacked = _of_unpacked([entries[at] for at in unpacked_at], terms)
-    counts = list(map(packed.counts.__getitem__, numbers))
-    for at, each in zip(unpacked_at, unpacked.counts, strict=True):
-        counts[at] = each
-    place_of = [_NOWHERE] * (len(entries.packed) + 1)  # the last is that of `NOT_PACKED`
-    for place, number in enumerate(numbers):
-        place_of[number] = place
-    places: dict[str, array[int]] = {}
-    for term, having in packed.places.items():
-        if here := array("I", filter(_NOWHERE.__ne__, map(place_of.__getitem__, having))):
-            places[term] = here
-    for term, having in unpacked.places.items():
-        places.setdefault(term, array("I")).extend(map(unpacked_at.__getitem__, having))
-    return Postings(places, counts)
+@frozen
+class Postings:
+    """Which of some entries are about which of some terms (`about_terms`)."""
+
+    places: Mapping[str, Sequence[int]]
+    """By term, for those that any entry has: the places of the entries that have it, each once, in their order."""
+    counts: Sequence[int]
+    """How many terms each entry has in all."""
 
 
-def _of_unpacked(entries: Iterable[Listed], terms: frozenset[str] | None) -> Postings:
-    places: defaultdict[str, array[int]] = defaultdict(partial(array, "I"))
+def postings_among(entries: Iterable[Listed], terms: frozenset[str] | None = None) -> Postings:
+    """Which of these entries are about which of the terms; None: of all."""
+    places: defaultdict[str, list[int]] = defaultdict(list)
     counts: list[int] = []
     term_of_word = _TermOfWord().__getitem__
     for at, each in enumerate(entries):

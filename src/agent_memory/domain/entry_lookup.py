@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from agent_memory.domain.packed_entries import Unpacking, column_of, rows_of, unpacking
-
 if TYPE_CHECKING:
     from agent_memory.domain.entry import Listed
 
@@ -19,7 +17,7 @@ class Found:
 
     __slots__ = ("_bearers", "_entries", "by_id")
 
-    def __init__(self, entries: Sequence[Listed], by_id: Unpacking[Listed]) -> None:
+    def __init__(self, entries: Sequence[Listed], by_id: Mapping[str, Listed]) -> None:
         self._entries = entries
         self.by_id = by_id
         self._bearers: Several | None = None
@@ -31,23 +29,15 @@ class Found:
             self._bearers = _bearers_among(self._entries)
         return self._bearers
 
-    def changed(self, entries: Sequence[Listed], gone: Sequence[Listed], new: Sequence[Listed]) -> Found:
-        """That of `entries`, which are these without what is gone, and with what is new."""
-        by_id = unpacking(self.by_id)
-        for each in gone:
-            del by_id.rows[each.meta.id]
-        by_id.rows.update((each.meta.id, each) for each in new)
-        return Found(entries, by_id)
-
 
 class EntryLookup:
     """Works out once what a tuple of entries is found by. It says nothing that the entries do not, and so is equal to any."""
 
     __slots__ = ("_entries", "_found")
 
-    def __init__(self, entries: Sequence[Listed] = (), found: Found | None = None) -> None:
-        self._entries = entries
-        self._found = found
+    def __init__(self) -> None:
+        self._entries: Sequence[Listed] = ()
+        self._found: Found | None = None
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, EntryLookup)
@@ -60,13 +50,6 @@ class EntryLookup:
         if self._found is None or self._entries is not entries:
             self._entries, self._found = entries, _found_among(entries)
         return self._found
-
-    def changed(self, entries: Sequence[Listed], gone: Sequence[Listed], new: Sequence[Listed]) -> EntryLookup:
-        """That of `entries`, which are those of this one without what is gone, and with what is new: without looking at the
-        others, where this one has been asked before."""
-        if self._found is None:
-            return EntryLookup()
-        return EntryLookup(entries, self._found.changed(entries, gone, new))
 
 
 def ids_in(several: Mapping[str, str | list[str]], key: str) -> Sequence[str]:
@@ -81,14 +64,14 @@ def folded_ids(listed: Listed) -> tuple[str, ...]:
 
 
 def _found_among(entries: Sequence[Listed]) -> Found:
-    rows, packed = rows_of(entries)
-    return Found(entries, Unpacking(dict(zip(column_of(entries, "meta.id"), rows, strict=True)), packed))
+    return Found(entries, {each.meta.id: each for each in entries})
 
 
 def _bearers_among(entries: Sequence[Listed]) -> Several:
     bearers: Several = {}
-    for id, aliases in zip(column_of(entries, "meta.id"), column_of(entries, "meta.aliases"), strict=True):
-        for each in (id, *aliases):
+    for listed in entries:
+        id = listed.meta.id
+        for each in (id, *listed.meta.aliases):
             folded = each.casefold()
             known = bearers.setdefault(folded, id)
             if isinstance(known, list):

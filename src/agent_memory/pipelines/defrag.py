@@ -210,7 +210,7 @@ def _apply(io: DefragIo, run: DefragRun, no_footprint: Error) -> Result[DefragRu
         is_as_it_was = store_fingerprint(live.entries) == run.memo.fingerprint
         return Success(run) if is_as_it_was else _applied(io, run)
 
-    return io.store.list(lately=True).bind(unless_changed)
+    return io.store.list().bind(unless_changed)
 
 
 def _applied(io: DefragIo, run: DefragRun) -> Result[DefragRun, Error]:

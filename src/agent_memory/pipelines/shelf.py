@@ -28,6 +28,4 @@ class Shelf:
 
 def read_shelf(io: ConsolidateIo) -> Result[Shelf, Error]:
     """What is live and what is archived, or was a moment ago: what is written upon it is compared with what is there then."""
-    return io.store.list(lately=True).bind(
-        lambda live: io.store.list(archived=True, lately=True).map(lambda archive: Shelf(live, archive))
-    )
+    return io.store.list().bind(lambda live: io.store.list(archived=True).map(lambda archive: Shelf(live, archive)))

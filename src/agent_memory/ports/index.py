@@ -31,9 +31,8 @@ class Index(Protocol):
         or another note."""
         ...
 
-    def refresh(self, patience_seconds: float = math.inf, *, max_age_seconds: float = 0.0) -> Result[Refreshed, Error]:
-        """Bring it into line with the files, as far as that time suffices, newest files first; or with how they were at most
-        `max_age_seconds` ago.
+    def refresh(self, patience_seconds: float = math.inf) -> Result[Refreshed, Error]:
+        """Bring it into line with the files, as far as that time suffices, newest files first.
 
         StoreIo or PathRefused only where the shelves themselves cannot be listed. An index that cannot be kept on disk is
         kept in memory, and the answer says so."""

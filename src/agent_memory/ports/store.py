@@ -20,9 +20,8 @@ if TYPE_CHECKING:
 class Store(Protocol):
     """The notes on disk (P2, P5, P6, P8, P12, P15, P21)."""
 
-    def list(self, *, archived: bool = False, lately: bool = False) -> Result[Listing, Error]:
-        """Every live (or archived) entry, without bodies. With `lately` a listing of a moment ago will do, in which what was
-        edited in place since is as it was; whatever came, went or was put in the place of another since is as it is."""
+    def list(self, *, archived: bool = False) -> Result[Listing, Error]:
+        """Every live (or archived) entry, without bodies."""
         ...
 
     def read(self, id: str, *, archived: bool = False) -> Result[StoredEntry, Error]:

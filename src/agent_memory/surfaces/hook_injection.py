@@ -102,7 +102,7 @@ class HookInjection:
             raise HookProblem("store-io", f"{self.root}/topics cannot be listed: {error.strerror}") from None
         shelf = read_shelf(self.root, looks, self.now_ms)
         if shelf is None:
-            shelf = self._prepared(looks)
+            shelf = self._prepared()
             keep_shelf(self.root, looks, shelf, looked_at_ns)
         profile = profile_named(SESSION_START, shelf.profiles, shelf.budget)
         return (*self._recovery(), *shelf.passages), profile, shelf.more
@@ -115,10 +115,10 @@ class HookInjection:
         place = [self.scope, str(may_be_in_work_tree(self.directory))]
         return looks_of(self.root, "\n".join((*place, local) if os.path.lexists(local) else place), others, __version__)
 
-    def _prepared(self, looks: Looks) -> Shelf:
+    def _prepared(self) -> Shelf:
         from agent_memory.bootstrap.injecting import prepare
 
-        shelf: Shelf = _value(prepare(self._memory(), looks.topics))
+        shelf: Shelf = _value(prepare(self._memory()))
         return shelf
 
     def _recovery(self) -> "tuple[Passage, ...]":

@@ -9,7 +9,6 @@ from hypothesis import given, strategies as st
 from agent_memory.domain.entry import Listed, Meta, StoredEntry
 from agent_memory.domain.injecting.candidates import candidates, good_until_ms, shown
 from agent_memory.domain.injecting.place import Place, may_be_injected, those_let_through
-from agent_memory.domain.packed_entries import Entries
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Importance, Kind, Origin, Sensitivity
 from packed_notes import partly_packed
 
@@ -37,7 +36,7 @@ NOTES = st.lists(st.tuples(METAS, st.booleans(), st.booleans()), max_size=40)
 """What each says, whether it lies in the archive, and whether it is packed."""
 
 
-def _entries(notes: Sequence[tuple[Meta, bool, bool]]) -> tuple[list[Listed], Entries]:
+def _entries(notes: Sequence[tuple[Meta, bool, bool]]) -> tuple[list[Listed], Sequence[Listed]]:
     plain = [Listed(meta, f"topics/{at:02}.md", "", is_old) for at, (meta, is_old, _) in enumerate(notes)]
     return plain, partly_packed(zip(plain, (is_packed for _, _, is_packed in notes), strict=True))
 

@@ -30,7 +30,6 @@ from agent_memory.adapters.records.session_marks_files import SessionMarksFiles
 from agent_memory.adapters.records.tag_vocabulary_file import TagVocabularyFile
 from agent_memory.adapters.records.usage_ledger_files import UsageLedgerFiles
 from agent_memory.adapters.store.entry_files import JOURNAL, TOPICS
-from agent_memory.adapters.store.shelf_looks import ShelfLooks
 from agent_memory.config import Config
 from agent_memory.domain.checkup import catalogue as of
 from agent_memory.domain.checkup.examination import Examination, in_order
@@ -92,8 +91,6 @@ class Examiner:
     false_copies: Callable[[], tuple[SessionMark, ...]] = tuple
     warnings: tuple[str, ...] = ()
     """Of the configuration."""
-    shelf_looks: ShelfLooks | None = None
-    """Of the store, to which the look at all files serves as well."""
     names_secret: bool = True
     """Whether secret notes may be named: not to an agent."""
     progress: Callable[[str], None] = field(default=lambda _: None)
@@ -111,8 +108,6 @@ class Examiner:
         root, now_ms = str(self.root), self.clock.now_ms()
         of_files = tuple(examine_files(walked, os.getuid(), lambda found: is_written(root, found, now_ms)))
         walked = [each for each in walked if not each.path.startswith(_TOPICS)]  # of a large store, the rest are few
-        if self.shelf_looks is not None and notes.is_whole:
-            self.shelf_looks.take(TOPICS, notes)
         live = self._kept(self.store.list(), symptoms, of.UNREADABLE_STORE, _NOTHING)
         archive = self._kept(self.store.list(archived=True), symptoms, of.UNREADABLE_STORE, _NOTHING)
         tiers = self._kept(self.store.tiers(), symptoms, of.TIERS_DAMAGED, TierList())

@@ -9,16 +9,18 @@ import math
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import chain, repeat
 
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.database.store_database import StoreDatabase
+from agent_memory.adapters.disk.listed_names import names_inside
 from agent_memory.adapters.disk.paths import look_known_by
-from agent_memory.adapters.store.entry_files import ARCHIVE, TOPICS, read_image, understand
-from agent_memory.adapters.store.shelf_names import ShelfLook, look_at_shelf
-from agent_memory.domain.entry import Listed, StoredEntry
+from agent_memory.adapters.store.entry_files import ARCHIVE, TOPICS, read_image, understand, unreadable
+from agent_memory.adapters.store.shelf_names import OtherName, ShelfLook, is_text, look_at_shelf, looks_of, printable
+from agent_memory.domain.entry import Listed, StoredEntry, UnreadableFile
 from agent_memory.domain.recording.file_change import content_hash
 from agent_memory.domain.results import sealed
 from agent_memory.domain.searching.indexed_note import Refreshed, Relation
@@ -26,7 +28,7 @@ from agent_memory.domain.searching.note_terms import FieldTerms, note_terms
 from agent_memory.domain.text.file_name import id_in_name
 from agent_memory.domain.text.links import find_links
 from agent_memory.domain.vocabulary import Sensitivity
-from agent_memory.errors import Busy, EntryUnreadable, Error
+from agent_memory.errors import Busy, Error
 from agent_memory.formats.listed_json import parse_listed, render_listed
 from agent_memory.values import evolve, frozen
 
@@ -36,90 +38,160 @@ Left = Callable[[int], None]
 _GRAIN_NS = 2_000_000_000
 """The coarsest times of a file system that we know (FAT): a file that was written later than so long before it was read may
 change again and look the same."""
-_BATCH = 500
+_BATCH, _BATCH_CHARS = 500, 1 << 18
+"""Files, and characters in them, of which one transaction is made, and that are in memory at once."""
 _MOST_MS = (1 << 63) - 1
+_VERSIONS = "versions"
+_SHELVES = (TOPICS, ARCHIVE, _VERSIONS)
+"""By `files.archived`."""
 _NOTE_TABLES = ("notes", "names", "labels", "places", "vectors")
+
+
+Seen = Listed | UnreadableFile
+"""What is known of one file of a shelf."""
 
 
 @frozen
 class _Read:
-    """A file as it was read just now; without a hash it is gone."""
+    """A file as it was read just now; without a hash it is gone, or could not be read."""
 
     path: str
     look: int | None = None
     """None where it is not to be believed."""
     hash: str | None = None
     stored: StoredEntry | None = None
-    problems: tuple[str, ...] = ()
+    trouble: UnreadableFile | None = None
+
+    @property
+    def seen(self) -> Seen | None:
+        return self.trouble if self.stored is None else self.stored.listed
+
+    @property
+    def is_unread(self) -> bool:
+        return self.hash is None and self.trouble is not None
+
+
+@frozen
+class SeenShelf:
+    """What is on a shelf."""
+
+    files: Mapping[str, Seen]
+    """What is known of each file of a note, by path; the same object as long as nothing changed."""
+    others: Sequence[OtherName]
 
 
 class FollowedFiles:
-    """The files of the shelves of one database."""
+    """The files of the shelves of one database. One object may be asked by several threads."""
+
+    max_age_seconds = 0.0
+    """A look at the shelves of so long ago will do, unless something was written here since: for who lives on."""
 
     def __init__(self, database: StoreDatabase) -> None:
         self._database = database
         self._root = database.root
-        self._looked: tuple[float, ShelfLook, ShelfLook] | None = None
-        self._unreadable = 0
+        self._looks: dict[str, tuple[float, ShelfLook]] = {}
+        self._known: dict[str, Mapping[str, tuple[int | None, Seen]]] = {}
+        """What was seen last, by shelf and path, with how it looked; None for what is read each time."""
+        self._seen: dict[str, SeenShelf] = {}
 
-    def refresh(
-        self, patience_seconds: float = math.inf, left: Left | None = None, max_age_seconds: float = 0.0
-    ) -> Result[Refreshed, Error]:
-        """Take in what changed, the newest first, as far as time allows; at least one batch. A look at the shelves of at most
-        `max_age_seconds` ago will do. StoreIo or PathRefused where a shelf cannot be listed."""
-        match sealed(self._look(max_age_seconds)):
-            case Failure(error):
-                return Failure(error)
-            case Success(files):
-                return self._taken_in(files, patience_seconds, left)
+    def refresh(self, patience_seconds: float = math.inf, left: Left | None = None) -> Result[Refreshed, Error]:
+        """Take in what changed, the newest first, as far as time allows. StoreIo or PathRefused where a shelf cannot be
+        listed."""
+        files: dict[str, int] = {}
+        for shelf in (TOPICS, ARCHIVE):
+            match sealed(self._look(shelf)):
+                case Failure(error):
+                    return Failure(error)
+                case Success(look):
+                    files.update((path, each) for path, each in look.files.items() if is_text(path))
+        return self._taken_in(files, patience_seconds, left)
+
+    def seen(self, shelf: str) -> Result[SeenShelf, Error]:
+        """What is on a shelf now. Errors as of `refresh`; a file that cannot be read hides no other."""
+        return self._look(shelf).map(lambda look: self._seen_in(shelf, look.files, look.others))
+
+    def versions(self, paths: Sequence[str]) -> Mapping[str, Seen]:
+        """What is known of these earlier versions of notes; of others nothing more is kept."""
+        looks = {path: looked for path in paths if isinstance(looked := looks_of(f"{self._root}/{path}"), int)}
+        return self._seen_in(_VERSIONS, looks, ()).files
+
+    def read(self, path: str) -> Seen | None:
+        """What a file holds now; None for one that is gone."""
+        return self._read(path).seen
 
     def wrote(self) -> None:
         """Something was written here: look again, whatever the age of the last look."""
-        self._looked = None
+        self._looks.clear()
 
-    def _look(self, max_age_seconds: float) -> Result[Mapping[str, int], Error]:
+    def names(self, shelf: str) -> Result[Iterable[str], Error]:
+        """Every name on a shelf now, whatever it is, in no order: to be gone through once."""
+        return names_inside(self._root, shelf).map(iter)
+
+    def _look(self, shelf: str) -> Result[ShelfLook, Error]:
         now = time.monotonic()
-        if self._looked is None or now - self._looked[0] > max_age_seconds or not max_age_seconds:
-            topics, archive = look_at_shelf(self._root, TOPICS), look_at_shelf(self._root, ARCHIVE)
-            for found in (topics, archive):
-                if isinstance(found, Failure):
-                    return found
-            self._looked = now, topics.unwrap(), archive.unwrap()
-        return Success({**self._looked[1].files, **self._looked[2].files})
+        at, last = self._looks.get(shelf, (-math.inf, None))
+        if last is not None and now - at < self.max_age_seconds:
+            return Success(last)
+        found = look_at_shelf(self._root, shelf)
+        if isinstance(found, Success):
+            self._looks[shelf] = now, found.unwrap()
+        return found
+
+    # -- for a listing ------------------------------------------------------------------------------------------------
+
+    def _seen_in(self, shelf: str, files: Mapping[str, int], others: Sequence[OtherName]) -> SeenShelf:
+        known = self._known.get(shelf)
+        if known is None:
+            known = self._database.read(partial(_known_in, shelf)).value_or({})
+        unread = [path for path, look in files.items() if path not in known or known[path][0] != look]
+        last = self._seen.get(shelf)
+        if last is not None and not unread and len(known) == len(files) and last.others == others:
+            return last
+        now = {path: known[path] for path in files if path in known}
+        while unread:
+            some = list(self._batch(unread, files, math.inf))
+            unread = unread[len(some) :]
+            now.update((each.path, (each.look, seen)) for each in some if (seen := each.seen) is not None)
+            self._put(
+                [each for each in some if each.hash is not None]
+            )  # another process, a full disk: read again next time
+        if shelf == _VERSIONS and (gone := known.keys() - files.keys()):
+            self._put([_Read(path) for path in gone])
+        self._known[shelf] = now
+        self._seen[shelf] = SeenShelf({path: seen for path, (_, seen) in now.items()}, others)
+        return self._seen[shelf]
+
+    # -- for the index ------------------------------------------------------------------------------------------------
 
     def _taken_in(
         self, files: Mapping[str, int], patience_seconds: float, left: Left | None
     ) -> Result[Refreshed, Error]:
-        changed = self._changed(files)
+        changed = self._database.read(partial(self._changed, files))
         if isinstance(changed, Failure):
             return changed
         deadline = time.monotonic() + patience_seconds
-        paths, read, removed = changed.unwrap(), 0, 0
-        self._unreadable = 0
+        paths, read, removed, unreadable = changed.unwrap(), 0, 0, 0
         while paths and time.monotonic() < deadline:
             if left is not None:
                 left(len(paths))
             some = list(self._batch(paths, files, deadline))
-            match sealed(self._put(some)):
+            match sealed(self._put([each for each in some if not each.is_unread])):
                 case Failure(Busy()):
                     break
                 case Failure(error):
                     return Failure(error)
                 case Success((new, gone)):
                     read, removed, paths = read + new, removed + gone, paths[len(some) :]
+                    unreadable += sum(each.is_unread for each in some)  # tried again each time
         return self._database.read(_count).map(
-            lambda notes: self._told(Refreshed(notes, read, removed, len(paths), self._unreadable))
+            lambda notes: self._told(Refreshed(notes, read, removed, len(paths), unreadable))
         )
 
-    def _changed(self, files: Mapping[str, int]) -> Result[list[str], Error]:
+    def _changed(self, files: Mapping[str, int], connection: sqlite3.Connection) -> list[str]:
         """The paths of what differs: those that are gone, then the others, the newest first."""
-
-        def differing(connection: sqlite3.Connection) -> list[str]:
-            known = dict(connection.execute("SELECT path, look FROM files INDEXED BY files_look WHERE archived < 2"))
-            others = [path for path, look in files.items() if known.get(path) != look]
-            return [*sorted(known.keys() - files.keys()), *sorted(others, key=self._changed_ns, reverse=True)]
-
-        return self._database.read(differing)
+        known = dict(connection.execute("SELECT path, look FROM files INDEXED BY files_look WHERE archived < 2"))
+        others = [path for path, look in files.items() if known.get(path) != look]
+        return [*sorted(known.keys() - files.keys()), *sorted(others, key=self._changed_ns, reverse=True)]
 
     def _changed_ns(self, path: str) -> int:
         try:
@@ -127,42 +199,48 @@ class FollowedFiles:
         except OSError:
             return 0
 
-    def _batch(self, paths: Sequence[str], files: Mapping[str, int], deadline: float) -> Iterator[_Read | None]:
-        """The first of these files, read; None for one that could not be."""
+    def _batch(self, paths: Sequence[str], files: Mapping[str, int], deadline: float) -> Iterator[_Read]:
+        """The first of these files, read."""
+        chars = 0
         for at, path in enumerate(paths[:_BATCH]):
-            if at and time.monotonic() >= deadline:
+            if at and (time.monotonic() >= deadline or chars > _BATCH_CHARS):
                 return
-            yield self._read(path) if path in files else _Read(path)
+            read = self._read(path) if path in files else _Read(path)
+            chars += 0 if read.stored is None else len(read.stored.body)
+            yield read
 
-    def _read(self, path: str) -> _Read | None:
+    def _read(self, path: str) -> _Read:
+        if not path.isprintable() and not is_text(path):
+            return _Read(path, trouble=UnreadableFile(printable(path), ("its name is not UTF-8",)))
         read_at_ns = time.time_ns()
         match sealed(read_image(self._root, path)):
-            case Failure(_):
-                self._unreadable += 1  # it is tried again each time
-                return None
+            case Failure(error):
+                return _Read(path, trouble=unreadable(path, error))
             case Success(image):
                 if image is None:
                     return _Read(path)
         look = look_known_by(image.known_by) if image.touched_ns + _GRAIN_NS <= read_at_ns else None
         match sealed(understand(path, image.data, image.mtime_ns)):
             case Success(stored):
-                return _Read(path, look, content_hash(image.data), stored)
-            case Failure(EntryUnreadable(_, problems)):
-                return _Read(path, look, content_hash(image.data), None, problems)
+                is_secret = stored.meta.sensitivity is Sensitivity.SECRET  # read each time: no word of it is kept
+                return _Read(path, None if is_secret else look, content_hash(image.data), stored)
+            case Failure(error):
+                return _Read(path, look, content_hash(image.data), trouble=unreadable(path, error))
 
-    def _put(self, some: Sequence[_Read | None]) -> Result[tuple[int, int], Error]:
+    def _put(self, some: Sequence[_Read]) -> Result[tuple[int, int], Error]:
         """How many were new, and how many went."""
-        there = [each for each in some if each is not None]
-        if not there:
+        if not some:
             return Success((0, 0))
 
-        def same(connection: sqlite3.Connection) -> bool:
-            return all(_is_known(connection, each) for each in there)
+        def is_same(connection: sqlite3.Connection) -> bool:
+            return all(_is_known(connection, each) for each in some)
 
         def put(connection: sqlite3.Connection) -> tuple[int, int]:
-            return _Batch(connection, self._root).put(there)
+            return _Batch(connection, self._root).put(some)
 
-        return self._database.read(same).bind(lambda is_same: Success((0, 0)) if is_same else self._database.write(put))
+        return self._database.read(is_same).bind(
+            lambda is_same: Success((0, 0)) if is_same else self._database.write(put)
+        )
 
     def _told(self, refreshed: Refreshed) -> Refreshed:
         """With what whoever asks should know."""
@@ -177,6 +255,17 @@ class FollowedFiles:
             files, they = ("1 file was", "it") if one else (f"{refreshed.unreadable:,} files were", "they")
             notices.append(f"{files} not searched, since {they} could not be read; `memory doctor` tells more.")
         return evolve(refreshed, notices=tuple(notices))
+
+
+def _known_in(shelf: str, connection: sqlite3.Connection) -> dict[str, tuple[int | None, Seen]]:
+    """What the database knows of the files of a shelf, secret ones left out."""
+    rows = connection.execute(
+        "SELECT path, look, listed, problems FROM files WHERE archived = ? AND NOT secret", (_SHELVES.index(shelf),)
+    )
+    return {
+        path: (look, parse_listed(listed) if listed is not None else UnreadableFile(path, tuple(problems.split("\n"))))
+        for path, look, listed, problems in rows
+    }
 
 
 def standing(provisional: bool, id: str, path: str) -> tuple[bool, bool, str]:
@@ -202,6 +291,8 @@ class _Batch:
         self._stored: dict[str, StoredEntry] = {}
         self._touched: dict[tuple[str, int], None] = {}
         """The ids, and whether archived, whose note may be another file now."""
+        self._is_hidden = False
+        """Whether a note that could be found became secret."""
 
     def put(self, some: Sequence[_Read]) -> tuple[int, int]:
         """Bring these in; how many were new, and how many went."""
@@ -220,14 +311,15 @@ class _Batch:
                 new += 1
                 self._take(each)
         for id, archived in self._touched:
-            self._settle(id, archived)
+            if archived < 2:
+                self._settle(id, archived)
+        if self._is_hidden:  # no word stays in what FTS5 merges only later
+            self._connection.execute("INSERT INTO terms (terms) VALUES ('optimize')")
         return new, gone
 
     def _looks_other(self, read: _Read) -> None:
         listed = _row_of(read.stored) if read.stored is not None else None
-        self._connection.execute(
-            "UPDATE files SET look = ?, listed = ? WHERE path = ?", (_look_of(read), listed, read.path)
-        )
+        self._connection.execute("UPDATE files SET look = ?, listed = ? WHERE path = ?", (read.look, listed, read.path))
 
     def _forget(self, path: str, number: int | None, id: str | None, archived: int) -> None:
         self._connection.execute("DELETE FROM files WHERE path = ?", (path,))
@@ -237,18 +329,20 @@ class _Batch:
             self._touched[(id, archived)] = None
 
     def _take(self, read: _Read) -> None:
-        archived, stored = int(read.path.startswith(f"{ARCHIVE}/")), read.stored
-        row: tuple[object, ...] = (None, archived, 0, 0, None, "\n".join(read.problems))
+        archived, stored = _shelf_of(read.path), read.stored
+        problems = "\n".join(read.trouble.problems) if read.trouble is not None else None
+        row: tuple[object, ...] = (None, archived, 0, 0, None, problems)
         if stored is not None:
             self._stored[read.path] = stored
             id = stored.meta.id
             self._touched[(id, archived)] = None
             is_secret = stored.meta.sensitivity is Sensitivity.SECRET
+            self._is_hidden |= is_secret
             row = (id, archived, int(stored.listed.provisional_id), int(is_secret), _row_of(stored), None)
         self._connection.execute(
             "INSERT INTO files (path, look, hash, id, archived, provisional, secret, listed, problems) "
             "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (read.path, _look_of(read), read.hash, *row),
+            (read.path, read.look, read.hash, *row),
         )
 
     def _settle(self, id: str, archived: int) -> None:
@@ -313,10 +407,11 @@ def _row_of(stored: StoredEntry) -> str | None:
     return None if stored.meta.sensitivity is Sensitivity.SECRET else render_listed(stored.listed)
 
 
-def _look_of(read: _Read) -> int | None:
-    """A secret note is read each time: no word of it is kept."""
-    is_secret = read.stored is not None and read.stored.meta.sensitivity is Sensitivity.SECRET
-    return None if is_secret else read.look
+def _shelf_of(path: str) -> int:
+    """`files.archived` of a path."""
+    if path.startswith(f"{TOPICS}/"):
+        return 0
+    return 1 if path.count("/") == 1 else 2
 
 
 def _spelled(field: FieldTerms) -> str:
@@ -342,8 +437,3 @@ def _places(stored: StoredEntry) -> Iterator[tuple[str, int | None]]:
             for turn in source.turns or (None,):
                 if turn is None or abs(turn) <= _MOST_MS:
                     yield source.thread_id, turn
-
-
-def listed_of(row: str) -> Listed:
-    """What `files.listed` says."""
-    return parse_listed(row)

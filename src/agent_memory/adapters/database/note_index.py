@@ -73,11 +73,9 @@ class NoteIndex:
         """See the port."""
         return self._database.renewals
 
-    def refresh(
-        self, patience_seconds: float = math.inf, left: Left | None = None, *, max_age_seconds: float = 0.0
-    ) -> Result[Refreshed, Error]:
+    def refresh(self, patience_seconds: float = math.inf, left: Left | None = None) -> Result[Refreshed, Error]:
         """See the port. `left` is told, before each batch, how many changed files are still to be taken in."""
-        return self._files.refresh(patience_seconds, left, max_age_seconds).map(self._told)
+        return self._files.refresh(patience_seconds, left).map(self._told)
 
     def _told(self, refreshed: Refreshed) -> Refreshed:
         if not self._database.has_untold_damage():

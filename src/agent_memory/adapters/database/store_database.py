@@ -258,7 +258,13 @@ def _connected(path: str) -> sqlite3.Connection:
         path, timeout=WAIT_SECONDS, isolation_level=None, check_same_thread=False, factory=_ClosingConnection
     )
     try:
-        for pragma in ("trusted_schema = OFF", f"cache_size = -{_CACHE_KIB}", "synchronous = NORMAL", "mmap_size = 0"):
+        for pragma in (
+            "trusted_schema = OFF",
+            "secure_delete = ON",
+            f"cache_size = -{_CACHE_KIB}",
+            "synchronous = NORMAL",
+            "mmap_size = 0",
+        ):
             connection.execute(f"PRAGMA {pragma}")
     except BaseException:
         connection.close()

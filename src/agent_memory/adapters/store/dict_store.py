@@ -48,7 +48,7 @@ class DictStore:
         """All that a run changed."""
         return self.footprints.get(run_id, Footprint())
 
-    def list(self, *, archived: bool = False, lately: bool = False) -> Result[Listing, Error]:
+    def list(self, *, archived: bool = False) -> Result[Listing, Error]:
         """See the port."""
         notes = self._shelves.archived().values() if archived else self._shelves.live.values()
         entries = sorted((note.stored.listed for note in notes), key=lambda listed: listed.path)

@@ -108,7 +108,7 @@ class Batches:
         any case."""
         if listed is not None:
             return Success(Draft(self._root, self._shelves, listed.live, listed.archive))
-        return self._shelves.live(lately=True).map(lambda live: Draft(self._root, self._shelves, live))
+        return self._shelves.live().map(lambda live: Draft(self._root, self._shelves, live))
 
 
 def _decide(changes: Sequence[Change | Together], draft: Draft) -> Result[Decided, Error]:

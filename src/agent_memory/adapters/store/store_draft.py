@@ -13,7 +13,6 @@ from agent_memory.adapters.store.revocable import Revocable
 from agent_memory.adapters.store.shelves import Shelves, version_ms
 from agent_memory.domain.change import Applied
 from agent_memory.domain.entry import Listed, Listing, UnreadableFile
-from agent_memory.domain.packed_entries import Unpacking, unpacked, unpacking
 from agent_memory.domain.recording.file_change import FileChange, FileState, content_hash, hash_of
 from agent_memory.domain.text.file_name import id_in_name
 from agent_memory.domain.text.folded_name import TakenNames, folded_name
@@ -47,7 +46,7 @@ class Draft:
         self.root = root
         self._shelves = shelves
         self._listings = live, archive
-        self._live: Unpacking[Listed | None] = unpacking(live.found.by_id)
+        self._live: dict[str, Listed | None] = {**live.found.by_id}
         self._ids = LiveIds(self._live, live.found.bearers)
         self._unreadable = live.unreadable
         self._before: dict[str, FileState | None] = {}
@@ -90,7 +89,7 @@ class Draft:
 
     def put_live(self, id: str, listed: Listed | None) -> None:
         """Go on with this entry live; None: with no live entry of the id."""
-        self._taken.put(self._live.rows, id, listed)
+        self._taken.put(self._live, id, listed)
         if listed is not None:
             self._ids.note(listed)
 
@@ -125,7 +124,7 @@ class Draft:
 
     def all_live(self) -> Iterator[Listed]:
         """Every live entry."""
-        return (listed for listed in unpacked(self._live).values() if listed is not None)
+        return (listed for listed in self._live.values() if listed is not None)
 
     def bearers(self, id: str) -> tuple[Listed, ...]:
         """The live entries that have the id or the alias, compared without case, by path."""

@@ -6,7 +6,7 @@
     state/tiers.json                    the tier list
     runs/<run id>/footprint-<n>.json    what a transaction of a run changed, with what was there before (P16)
     .transaction/                       a batch on its way; derived from nothing, not to be removed by hand
-    .cache/listing-{topics,archive}     derived, may be removed at any time
+    .cache/store.db                     derived, may be removed at any time
 
 Whatever writes holds the write lock. Reading takes no lock, unless it finds a transaction unfinished: then it waits for
 whoever is at it, and undoes what nobody is at any more.
@@ -25,7 +25,6 @@ from agent_memory.adapters.disk.listed_names import names_inside
 from agent_memory.adapters.disk.paths import real_root
 from agent_memory.adapters.store.entry_files import JOURNAL, TOPICS, read_image, understand, understand_again
 from agent_memory.domain.entry import Listed, Listing, Listings, MemoryEntry, StoredEntry
-from agent_memory.domain.packed_entries import path_of
 from agent_memory.domain.results import sealed
 from agent_memory.domain.text.file_name import id_in_name
 from agent_memory.domain.text.ids import is_id
@@ -34,7 +33,8 @@ from agent_memory.errors import EntryChanged, EntryNotFound, EntryUnreadable, Er
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from agent_memory.adapters.store.shelf_looks import ShelfLooks
+    from agent_memory.adapters.database.following import FollowedFiles
+    from agent_memory.adapters.database.store_database import StoreDatabase
     from agent_memory.adapters.store.shelves import Shelves
     from agent_memory.adapters.store.store_batches import Batches, Decided
     from agent_memory.domain.change import Change, Receipt, Together
@@ -62,14 +62,21 @@ class StoreFiles:
     def _shelves(self) -> Shelves:
         from agent_memory.adapters.store.shelves import Shelves
 
-        return Shelves(self._root, self.looks)
+        return Shelves(self._root, self.files)
 
     @cached_property
-    def looks(self) -> ShelfLooks:
-        """Those that listings are made of, for whoever else looks at the shelves."""
-        from agent_memory.adapters.store.shelf_looks import ShelfLooks
+    def database(self) -> StoreDatabase:
+        """What is derived from the notes."""
+        from agent_memory.adapters.database.store_database import StoreDatabase
 
-        return ShelfLooks(self._root)
+        return StoreDatabase(self._root)
+
+    @cached_property
+    def files(self) -> FollowedFiles:
+        """Those of the notes, as listings and searches follow them."""
+        from agent_memory.adapters.database.following import FollowedFiles
+
+        return FollowedFiles(self.database)
 
     @cached_property
     def _batches(self) -> Batches:
@@ -77,7 +84,7 @@ class StoreFiles:
 
         return Batches(self._root, self._shelves)
 
-    def list(self, *, archived: bool = False, lately: bool = False) -> Result[Listing, Error]:
+    def list(self, *, archived: bool = False) -> Result[Listing, Error]:
         """See the port: by path. Of the archive the newest file of each id, which may be an earlier version of a live one.
 
         A root that is missing is an empty store; one that cannot be read is an error (P6). A file that is no entry hides no
@@ -85,14 +92,8 @@ class StoreFiles:
         """
         self._settle()
         if archived:
-            return self._shelves.archived(lately=lately)
-        return self._shelves.live(lately=lately).map(self._remembered)
-
-    def let_go(self) -> None:
-        """Keep nothing of any listing in memory: the next one reads it from disk."""
-        self._last_live, self._put = None, {}
-        for part in ("_batches", "_shelves"):
-            self.__dict__.pop(part, None)
+            return self._shelves.archived()
+        return self._shelves.live().map(self._remembered)
 
     def read(self, id: str, *, archived: bool = False) -> Result[StoredEntry, Error]:
         """See the port. EntryUnreadable where a file that bears the id is no entry; never "not found" for an entry that may
@@ -199,7 +200,7 @@ class StoreFiles:
 
     def _told(self, decided: Decided) -> Decided:
         """The same; whoever looks at the shelves knows what was written."""
-        self.looks.wrote([path for each in decided.receipt.applied for path in each.touched])
+        self.files.wrote()
         return decided
 
     def _settle(self) -> None:
@@ -217,7 +218,8 @@ class StoreFiles:
     def _known_path(self, id: str) -> str | None:
         if id in self._put or self._last_live is None:
             return self._put.get(id)
-        return path_of(self._last_live.found.by_id, id)
+        listed = self._last_live.found.by_id.get(id)
+        return None if listed is None else listed.path
 
     def _read_where_it_was(self, id: str) -> StoredEntry | None:
         """The live entry, if it still is where the last listing saw it: a listing of all for each read takes its time."""

@@ -5,19 +5,18 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from agent_memory.domain.entry import Listed, Meta
-from agent_memory.domain.packed_entries import Entries, column_of, rows_of
+from agent_memory.domain.packed_entries import column_of
 from agent_memory.domain.vocabulary import Kind
 
 
 class Placed:
     """Some of `live`; `places` says where each is there, by slot."""
 
-    __slots__ = ("_ids", "_kinds", "_live", "_packed", "_rows", "_scopes", "places")
+    __slots__ = ("_ids", "_kinds", "_live", "_scopes", "places")
 
     def __init__(self, live: Sequence[Listed], places: Mapping[int, int]) -> None:
         self.places = places
         self._live = live
-        self._rows, self._packed = rows_of(live)
         self._ids: Sequence[str] = column_of(live, "meta.id")
         self._scopes: Sequence[str] = column_of(live, "meta.scope")
         self._kinds: Sequence[Kind] = column_of(live, "meta.kind")
@@ -28,7 +27,7 @@ class Placed:
             return self
         other = Placed.__new__(Placed)
         other.places = places
-        for name in ("_live", "_rows", "_packed", "_ids", "_scopes", "_kinds"):
+        for name in ("_live", "_ids", "_scopes", "_kinds"):
             setattr(other, name, getattr(self, name))
         return other
 
@@ -56,4 +55,4 @@ class Placed:
 
     def metas(self, slots: Iterable[int]) -> Iterator[Meta]:
         """The frontmatter of these."""
-        return (each.meta for each in Entries([self._rows[self.places[slot]] for slot in slots], self._packed))
+        return (self._live[self.places[slot]].meta for slot in slots)

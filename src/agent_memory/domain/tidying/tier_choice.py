@@ -13,7 +13,7 @@ from agent_memory.domain.entry import Listed, Usage
 from agent_memory.domain.entry_reads import reads_of
 from agent_memory.domain.findings import FindingKind
 from agent_memory.domain.instants import has_passed
-from agent_memory.domain.packed_entries import Entries, chosen, column_of, rows_of
+from agent_memory.domain.packed_entries import chosen, column_of
 from agent_memory.domain.row_answers import row_answers
 from agent_memory.domain.section import SectionBudget
 from agent_memory.domain.tidying.twins import merged_meta
@@ -127,8 +127,7 @@ def _staying(request: DefragRequest, actions: Iterable[Action]) -> tuple[Sequenc
             case Merge(ids):
                 twins = [staying.pop(id) for id in ids]
                 staying[ids[0]] = _as_one(twins, request.now_ms)
-    rows, packed = rows_of(chosen(request.live, map(not_, known)))
-    entries = Entries([*rows, *(each.listed for each in staying.values())], packed)
+    entries = [*chosen(request.live, map(not_, known)), *(each.listed for each in staying.values())]
     usage = {**request.usage, **{id: each.usage for id, each in staying.items()}}
     return chosen(entries, _holding(entries, request.now_ms)), usage
 
