@@ -82,7 +82,6 @@ class Patient:
             SpendLedgerFiles(self.root, self.locks),
             RunLogFiles(self.root),
             dry_publish=lambda: self.planned,
-            shelf_looks=self.store.looks,
             names_secret=self.names_secret,
         )
 

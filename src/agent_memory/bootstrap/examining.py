@@ -7,12 +7,8 @@ from typing import TYPE_CHECKING
 
 from returns.result import Result
 
-from agent_memory import __version__
-from agent_memory.adapters.analysis.compared_files import ComparedFiles
-from agent_memory.adapters.analysis.noticed_files import NoticedFiles
 from agent_memory.adapters.checkup.examiner import Examiner
 from agent_memory.adapters.checkup.false_copies import false_copies
-from agent_memory.adapters.checkup.kept_looks import KeptLooks, judges
 from agent_memory.adapters.checkup.repairer import Repairer
 from agent_memory.adapters.checkup.secret_searching import search_secrets as search_secrets_in
 from agent_memory.adapters.harness.session_finders import FINDERS
@@ -27,15 +23,15 @@ if TYPE_CHECKING:
     from agent_memory.bootstrap.memory import Memory
 
 
-def examine(memory: Memory, progress: Callable[[str], None], *, anew: bool) -> Examination:
+def examine(memory: Memory, progress: Callable[[str], None]) -> Examination:
     """As `Memory.examine` has it."""
-    return _examiner(memory, progress, anew=anew).examine()
+    return _examiner(memory, progress).examine()
 
 
 def repair(memory: Memory, progress: Callable[[str], None]) -> Result[Treatment, Error]:
     """As `Memory.repair` has it."""
     return Repairer(
-        _examiner(memory, progress, anew=True),
+        _examiner(memory, progress),
         memory.locks,
         memory.recorder,
         publish=memory.publish,
@@ -48,8 +44,7 @@ def search_secrets(memory: Memory, progress: Callable[[str], None]) -> SecretSea
     return search_secrets_in(memory.real_root, memory.git_process, progress)
 
 
-def _examiner(memory: Memory, progress: Callable[[str], None], *, anew: bool) -> Examiner:
-    known = None if anew else judges()
+def _examiner(memory: Memory, progress: Callable[[str], None]) -> Examiner:
     return Examiner(
         memory.root,
         memory.environ,
@@ -66,10 +61,6 @@ def _examiner(memory: Memory, progress: Callable[[str], None], *, anew: bool) ->
             memory.marks.all(), FINDERS[Harness.CLAUDE_CODE](memory.surroundings()).find(None)
         ),
         warnings=memory.effective.warnings,
-        shelf_looks=memory.store.looks,
         names_secret=not memory.caller.is_agent,
         progress=progress,
-        kept_looks=None if known is None else KeptLooks(memory.root, known),
-        noticed=None if known is None else NoticedFiles(memory.root, __version__),
-        compared=None if known is None else ComparedFiles(memory.root, __version__),
     )

@@ -315,11 +315,11 @@ class Memory(Parts):
 
         return statistics.statistics(self, days)
 
-    def examine(self, progress: Callable[[str], None] = lambda _: None, *, anew: bool = False) -> Examination:
-        """For `memory doctor`: looks at everything, and changes nothing. `anew` reads notes that are as they were, too."""
+    def examine(self, progress: Callable[[str], None] = lambda _: None) -> Examination:
+        """For `memory doctor`: looks at everything, and changes nothing."""
         from agent_memory.bootstrap import examining
 
-        return examining.examine(self, progress, anew=anew)
+        return examining.examine(self, progress)
 
     def repair(self, progress: Callable[[str], None] = lambda _: None) -> Result[Treatment, Error]:
         """For `memory doctor --fix`; `Busy` when a run is at work."""

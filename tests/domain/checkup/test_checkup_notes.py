@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from attrs import evolve
 from hypothesis import given, settings, strategies as st
 
-from agent_memory.domain.analysis.noticed import noticed_in
-from agent_memory.domain.analysis.vocabulary import Vocabulary
-from agent_memory.domain.checkup import note_checks
+from agent_memory.domain.analysis.features import features_of
 from agent_memory.domain.checkup.analysis_checks import examine_analysis
 from agent_memory.domain.checkup.catalogue import CATALOGUE
 from agent_memory.domain.checkup.link_checks import examine_links, examine_references
 from agent_memory.domain.checkup.name_checks import examine_clashes, examine_copies, examine_name, looks_copied
-from agent_memory.domain.checkup.note_checks import NoteRules
-from agent_memory.domain.checkup.note_look import NoteLook, look_at
+from agent_memory.domain.checkup.note_checks import NoteRules, examine_note
 from agent_memory.domain.checkup.notes import NoteFile
 from agent_memory.domain.checkup.symptom import Severity, Symptom
 from agent_memory.domain.checkup.tag_checks import examine_tags
 from agent_memory.domain.entry import Listed, Meta, StoredEntry
-from agent_memory.domain.findings import Analysis, Finding, FindingKind, Findings
+from agent_memory.domain.findings import Analysis, Finding, FindingKind
 from agent_memory.domain.instants import DAY_MS
-from agent_memory.domain.tagging.alike_tags import alike
-from agent_memory.domain.tagging.tag_survey import tag_counts
 from agent_memory.domain.tagging.tag_vocabulary import TagVocabulary
 from agent_memory.domain.text.file_name import file_name_of
 from agent_memory.domain.text.folded_name import folded_name
@@ -43,18 +38,12 @@ def note(entry: StoredEntry, text: str = "", tags: tuple[str, ...] | None = None
     return NoteFile(entry.listed.path, text or entry.body, entry, written)
 
 
-def examine_note(file: NoteFile, rules: NoteRules) -> Iterator[Symptom]:
-    look = look_at(file)
-    return note_checks.examine_note(file.stored.listed, look, rules)
-
-
 def links_of(entry: StoredEntry) -> tuple[str, tuple[str, ...]]:
-    return entry.listed.path, noticed_in(entry, Vocabulary()).outline.links
+    return entry.listed.path, features_of(entry).links
 
 
 def tags_of(notes: Sequence[Sequence[str]], vocabulary: TagVocabulary) -> list[Symptom]:
-    counts = tag_counts(notes, vocabulary)
-    return list(examine_tags(counts, alike(counts).near, vocabulary))
+    return list(examine_tags(notes, vocabulary))
 
 
 def codes(symptoms: object) -> list[str]:
@@ -150,38 +139,6 @@ class TestOneNote:
             assert symptom.sentence
 
 
-METAS = st.builds(
-    Meta,
-    st.just(META.id),
-    st.sampled_from(["Ports", "", "a/b"]),
-    st.integers(NOW - 9, NOW + 2 * DAY_MS),
-    st.integers(NOW - 9, NOW + 2 * DAY_MS),
-    tags=st.lists(st.sampled_from(["topic__api", "topic__old"]), unique=True).map(tuple),
-    sensitivity=st.sampled_from(Sensitivity),
-    pinned=st.booleans(),
-    promoted_by=st.none() | st.just("x"),
-    expires_at_ms=st.none() | st.integers(NOW - 1, NOW + 1),
-)
-
-
-@given(
-    st.lists(
-        st.builds(
-            Listed, METAS, st.just("topics/a.md"), st.just(""), provisional_id=st.booleans(), conflicted=st.booleans()
-        )
-    )
-)
-def test_of_notes_in_which_a_look_finds_nothing_all_are_worth_examining_that_have_symptoms(notes: list[Listed]) -> None:
-    rules = evolve(RULES, vocabulary=TagVocabulary(frozenset(), {"topic__old": "topic__api"}))
-    worth = list(note_checks.worth_examining(notes, rules))
-    assert len(worth) == len(notes)
-    for each, is_worth in zip(notes, worth, strict=True):
-        if not is_worth:
-            assert list(note_checks.examine_note(each, NoteLook(), rules)) == []
-        if each.meta == evolve(META, tags=()):
-            assert is_worth == (each.provisional_id or each.conflicted), "negative control"
-
-
 class TestNames:
     def test_of_two_names_that_are_one_on_other_disks_the_second_is_told(self) -> None:
         """P15"""
@@ -267,7 +224,7 @@ class TestLinks:
 class TestAnalysis:
     def test_every_kind_but_expired_is_told_with_its_reason(self) -> None:
         each = tuple(Finding(kind, (META.id, "id__d4e5f6"), f"because of {kind}.") for kind in FindingKind)
-        analysis = Analysis(Findings(each))
+        analysis = Analysis(each)
         found = list(examine_analysis(analysis, {META.id: stored().listed.path}))
         assert len(found) == len(FindingKind) - 1
         assert all(each.subject == stored().listed.path for each in found)
@@ -275,7 +232,7 @@ class TestAnalysis:
 
     def test_a_sentence_that_begins_with_an_id_leaves_it_as_it_is(self) -> None:
         dangling = Finding(FindingKind.DANGLING_LINK, (META.id,), f"{META.id} links to nothing")
-        analysis = Analysis(Findings((dangling,)))
+        analysis = Analysis((dangling,))
         (found,) = examine_analysis(analysis, {})
         assert found.sentence == f"{META.id} links to nothing"
 

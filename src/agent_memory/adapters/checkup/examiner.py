@@ -13,12 +13,10 @@ from returns.result import Failure, Result, Success
 from agent_memory.adapters.checkup.agent_state import agent_trouble
 from agent_memory.adapters.checkup.git_state import read_git
 from agent_memory.adapters.checkup.inbox_state import examine_pending
-from agent_memory.adapters.checkup.kept_looks import KeptLooks
 from agent_memory.adapters.checkup.note_examination import NoteExamination
 from agent_memory.adapters.checkup.state_files import examine_state, examine_vocabulary
 from agent_memory.adapters.checkup.troubles import trouble
 from agent_memory.adapters.checkup.walked_files import is_written, walk
-from agent_memory.adapters.checkup.walked_notes import WalkedNotes
 from agent_memory.adapters.disk.io_errors import store_io
 from agent_memory.adapters.disk.paths import is_there
 from agent_memory.adapters.inbox.failed_entries import failed_entries
@@ -29,8 +27,7 @@ from agent_memory.adapters.records.health_files import hook_log_of, stamp_of, un
 from agent_memory.adapters.records.session_marks_files import SessionMarksFiles
 from agent_memory.adapters.records.tag_vocabulary_file import TagVocabularyFile
 from agent_memory.adapters.records.usage_ledger_files import UsageLedgerFiles
-from agent_memory.adapters.store.entry_files import JOURNAL, TOPICS
-from agent_memory.adapters.store.shelf_looks import ShelfLooks
+from agent_memory.adapters.store.entry_files import JOURNAL
 from agent_memory.config import Config
 from agent_memory.domain.checkup import catalogue as of
 from agent_memory.domain.checkup.examination import Examination, in_order
@@ -60,7 +57,7 @@ from agent_memory.domain.tagging.tag_vocabulary import TagVocabulary
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.domain.tiers import TierList
 from agent_memory.errors import Error
-from agent_memory.ports import Clock, KeptComparisons, NoticedNotes, RunLog, SpendLedger, Store
+from agent_memory.ports import Clock, RunLog, SpendLedger, Store
 from agent_memory.values import evolve, field, frozen
 from agent_memory.wording import describe
 
@@ -70,7 +67,6 @@ _LOOKED_BACK_RUNS = 300
 """A month of runs every two hours, and then some: what came before says nothing of a schedule."""
 _SENTENCE_CHARS = 600
 _NOTHING = Listing(())
-_TOPICS = f"{TOPICS}/"
 
 
 @frozen
@@ -92,34 +88,23 @@ class Examiner:
     false_copies: Callable[[], tuple[SessionMark, ...]] = tuple
     warnings: tuple[str, ...] = ()
     """Of the configuration."""
-    shelf_looks: ShelfLooks | None = None
-    """Of the store, to which the look at all files serves as well."""
     names_secret: bool = True
     """Whether secret notes may be named: not to an agent."""
     progress: Callable[[str], None] = field(default=lambda _: None)
-    kept_looks: KeptLooks | None = None
-    """What earlier examinations found in notes; without it, or without `noticed`, each is read."""
-    noticed: NoticedNotes | None = None
-    compared: KeptComparisons | None = None
-    """What the last analysis found in several notes together; without it they are compared."""
 
     def examine(self) -> Examination:
         """All symptoms."""
         symptoms: list[Symptom] = []
-        notes = WalkedNotes(str(self.root))
-        walked = self._walked(notes, symptoms)
+        walked = self._walked(symptoms)
         root, now_ms = str(self.root), self.clock.now_ms()
         of_files = tuple(examine_files(walked, os.getuid(), lambda found: is_written(root, found, now_ms)))
-        walked = [each for each in walked if not each.path.startswith(_TOPICS)]  # of a large store, the rest are few
-        if self.shelf_looks is not None and notes.is_whole:
-            self.shelf_looks.take(TOPICS, notes)
         live = self._kept(self.store.list(), symptoms, of.UNREADABLE_STORE, _NOTHING)
         archive = self._kept(self.store.list(archived=True), symptoms, of.UNREADABLE_STORE, _NOTHING)
         tiers = self._kept(self.store.tiers(), symptoms, of.TIERS_DAMAGED, TierList())
         shown = live if self.names_secret else evolve(live, entries=without_secret(live.entries))
         vocabulary = TagVocabularyFile(self.root).get()
         symptoms += examine_vocabulary(vocabulary)
-        symptoms += self._notes(notes.mtimes_ms(), vocabulary.value_or(TagVocabulary())).symptoms(shown, archive, tiers)
+        symptoms += self._notes(vocabulary.value_or(TagVocabulary())).symptoms(shown, archive, tiers)
         symptoms += examine_tiers(tiers, live.entries, live.unreadable)
         symptoms += self._of(self.scopes(), _gone_places, of.UNREADABLE_STORE)
         symptoms += self._of(self.dry_publish(), examine_targets, of.UNREADABLE_STORE)
@@ -130,19 +115,8 @@ class Examiner:
         found = in_order([_printable(each) for each in symptoms])
         return Examination(str(self.root), len(live.entries), len(archive.entries), found)
 
-    def _notes(self, mtimes_ms: Mapping[str, int], vocabulary: TagVocabulary) -> NoteExamination:
-        return NoteExamination(
-            self.root,
-            self.config,
-            self.ledger,
-            self.clock.now_ms(),
-            mtimes_ms,
-            vocabulary,
-            progress=self.progress,
-            kept_looks=self.kept_looks,
-            noticed=self.noticed,
-            compared=self.compared,
-        )
+    def _notes(self, vocabulary: TagVocabulary) -> NoteExamination:
+        return NoteExamination(self.root, self.config, self.ledger, self.clock.now_ms(), vocabulary, self.progress)
 
     # -- what runs leave ----------------------------------------------------------------------------------------------
 
@@ -189,11 +163,10 @@ class Examiner:
             yield from symptoms
             yield from examine_git(read_git(self.root, self.environ, owed), has_notes=bool(live.entries))
 
-    def _walked(self, notes: WalkedNotes, symptoms: list[Symptom]) -> Sequence[Found]:
-        """Everything below the root but sound notes, which are seen by `notes`; all is looked at once. What cannot be looked at is
-        told, and missing nowhere unsaid (P6)."""
+    def _walked(self, symptoms: list[Symptom]) -> Sequence[Found]:
+        """Everything below the root. What cannot be looked at is told, and missing nowhere unsaid (P6)."""
         found: list[Found] = []
-        for each in walk(str(self.root), {TOPICS: notes.worth_a_word}):
+        for each in walk(str(self.root)):
             if isinstance(each, OSError):
                 error = store_io(each, "look at", str(each.filename or self.root))
                 symptoms.append(trouble(error, of.UNREADABLE_STORE))

@@ -10,7 +10,6 @@ from agent_memory.adapters.disk.paths import FileImage
 from agent_memory.adapters.store.entry_files import read_image, understand, understand_again
 from agent_memory.domain.checkup.notes import NoteFile
 from agent_memory.domain.entry import Listed, StoredEntry, UnreadableFile
-from agent_memory.domain.packed_entries import column_of
 from agent_memory.errors import EntryUnreadable, Error
 from agent_memory.formats.written_tags import written_tags
 from agent_memory.values import evolve
@@ -27,7 +26,7 @@ def read_copies(root: str, unreadable: Sequence[UnreadableFile], live: Sequence[
     """Files that are only unreadable because another one bears their id."""
     if not unreadable:
         return
-    path_of = dict(zip(column_of(live, "meta.id"), column_of(live, "path"), strict=True))
+    path_of = {each.meta.id: each.path for each in live}
     for file in unreadable:
         note = read_note(root, file.path)
         original = None if note is None else path_of.get(note.stored.meta.id)

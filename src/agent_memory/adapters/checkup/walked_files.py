@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager, suppress
 from operator import attrgetter
 
@@ -16,12 +16,8 @@ _NOT_ENTERED = ".git"
 """Beginning of the names of directories that are git's business: the repository, and those that were moved aside."""
 
 
-Looking = Callable[[], Iterable[Found | OSError]]
-
-
-def walk(root: str, otherwise: Mapping[str, Looking] | None = None) -> Iterator[Found | OSError]:
-    """The root and all below it, directories before what is in them; an error where a directory cannot be looked at. What is
-    directly in some directories may be found `otherwise`."""
+def walk(root: str) -> Iterator[Found | OSError]:
+    """The root and all below it, directories before what is in them; an error where a directory cannot be looked at."""
     try:
         yield _found("", os.lstat(root))
     except FileNotFoundError:
@@ -32,8 +28,7 @@ def walk(root: str, otherwise: Mapping[str, Looking] | None = None) -> Iterator[
     waiting = [""]
     while waiting:
         directory = waiting.pop()
-        looking = (otherwise or {}).get(directory)
-        for each in _in_directory(root, directory) if looking is None else looking():
+        for each in _in_directory(root, directory):
             yield each
             if isinstance(each, Found) and stat.S_ISDIR(each.mode) and not _is_gits(each.path):
                 waiting.append(each.path)

@@ -46,11 +46,6 @@ def is_odd_cache(found: Found) -> bool:
     return _CACHE.fullmatch(found.path) is not None and not stat.S_ISREG(found.mode)
 
 
-def is_closed_file(mode: int, owner: int, user: int) -> bool:
-    """Whether it is a regular file of this user, to which nobody else has any right."""
-    return owner == user and stat.S_ISREG(mode) and not mode & _OF_OTHERS
-
-
 def is_loose(found: Found) -> bool:
     """Whether others than the owner have any right to it."""
     return (stat.S_ISREG(found.mode) or stat.S_ISDIR(found.mode)) and bool(found.mode & _OF_OTHERS)

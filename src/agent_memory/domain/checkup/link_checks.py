@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from agent_memory.domain.checkup import catalogue as of
 from agent_memory.domain.checkup.symptom import Symptom
 from agent_memory.domain.entry import Listed
-from agent_memory.domain.packed_entries import column_of
 
 
 def examine_links(
@@ -25,12 +24,11 @@ def examine_links(
 
 def examine_references(live: Sequence[Listed], archived: frozenset[str]) -> Iterator[Symptom]:
     """Aliases that lead to two places, and superseded entries that nobody has."""
-    paths, ids = column_of(live, "path"), column_of(live, "meta.id")
     claims: dict[str, list[str]] = defaultdict(list)
-    for path, aliases in zip(paths, column_of(live, "meta.aliases"), strict=True):
-        for alias in aliases:
-            claims[alias].append(path)
-    path_of = dict(zip(ids, paths, strict=True))
+    for each in live:
+        for alias in each.meta.aliases:
+            claims[alias].append(each.path)
+    path_of = {each.meta.id: each.path for each in live}
     clashes: dict[tuple[str, str], list[str]] = defaultdict(list)
     for alias, claiming in claims.items():
         first = path_of.get(alias, claiming[0])
@@ -40,7 +38,7 @@ def examine_references(live: Sequence[Listed], archived: frozenset[str]) -> Iter
     for (path, first), shared in clashes.items():
         more = f" and {len(shared) - 1:,} more belong" if len(shared) > 1 else " belongs"
         yield of.ALIAS_CLASH.found(path, f"Its alias {shared[0]}{more} to {first} too; take it out of one of them")
-    for path, superseded in zip(paths, column_of(live, "meta.supersedes"), strict=True):
-        for id in superseded:
+    for each in live:
+        for id in each.meta.supersedes:
             if id not in path_of and id not in archived and id not in claims:
-                yield of.UNKNOWN_SUPERSEDED.found(path, f"It supersedes {id}, which is nowhere")
+                yield of.UNKNOWN_SUPERSEDED.found(each.path, f"It supersedes {id}, which is nowhere")

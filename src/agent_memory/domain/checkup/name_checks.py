@@ -57,11 +57,6 @@ def examine_clashes(paths: Sequence[str]) -> Iterator[Symptom]:
             )
 
 
-def has_odd_name(listed: Listed) -> bool:
-    """Whether `examine_name` tells of the name of a file."""
-    return any(examine_name(listed))
-
-
 def examine_name(listed: Listed) -> Iterator[Symptom]:
     """The name of one live file, whatever others are called."""
     name = listed.path.rpartition("/")[2]

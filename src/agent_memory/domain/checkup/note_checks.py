@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import repeat
+from collections.abc import Iterator, Sequence
 
 from agent_memory.domain.checkup import catalogue as of
 from agent_memory.domain.checkup.name_checks import examine_name
-from agent_memory.domain.checkup.note_look import NoteLook
+from agent_memory.domain.checkup.notes import NoteFile
 from agent_memory.domain.checkup.symptom import Severity, Symptom
 from agent_memory.domain.entry import Listed
 from agent_memory.domain.instants import DAY_MS, has_passed, iso_of
-from agent_memory.domain.packed_entries import column_of
-from agent_memory.domain.secret_entries import are_secret
+from agent_memory.domain.redaction import redact
 from agent_memory.domain.tagging.tag_vocabulary import TagVocabulary
-from agent_memory.domain.text.tags import normal_tags
+from agent_memory.domain.text.plain_text import clean_text
+from agent_memory.domain.text.tags import normal_tag, normal_tags
 from agent_memory.domain.vocabulary import Sensitivity
 from agent_memory.values import frozen
 
@@ -32,28 +31,12 @@ class NoteRules:
     vocabulary: TagVocabulary = TagVocabulary()
 
 
-def worth_examining(notes: Sequence[Listed], rules: NoteRules) -> Iterator[bool]:
-    """Of each of the notes, whether `examine_note` may tell something of it if a look finds nothing."""
-    is_late = map((rules.now_ms + DAY_MS).__lt__, _newest(notes))
-    is_over = [has_passed(at_ms, rules.now_ms) for at_ms in column_of(notes, "meta.expires_at_ms")]
-    is_secret = are_secret(notes)
-    no_id, conflicted = column_of(notes, "provisional_id"), column_of(notes, "conflicted")
-    renamed = rules.vocabulary.renamed.keys()
-    is_renamed: Iterable[bool] = repeat(False, len(notes))
-    if renamed:
-        is_renamed = (not renamed.isdisjoint(tags) for tags in column_of(notes, "meta.tags"))
-    return map(any, zip(is_late, is_over, is_secret, no_id, conflicted, is_renamed, strict=True))
-
-
-def _newest(notes: Sequence[Listed]) -> Iterator[int]:
-    return map(max, column_of(notes, "meta.created_at_ms"), column_of(notes, "meta.updated_at_ms"))
-
-
-def examine_note(note: Listed, look: NoteLook, rules: NoteRules) -> Iterator[Symptom]:
-    """Everything about this one file."""
+def examine_note(file: NoteFile, rules: NoteRules) -> Iterator[Symptom]:
+    """Everything about this one file. Of its text only kinds are told, never what it says."""
+    note = file.stored.listed
     if note.provisional_id:
         yield of.MISSING_ID.found(note.path, f"It has no id yet: until it has one, links to {note.meta.id} may break")
-    if look.is_empty:
+    if not file.stored.body.strip():
         yield of.EMPTY_NOTE.found(
             note.path, "It says nothing: `git log` on it has what it said before, or `memory archive` puts it away"
         )
@@ -61,15 +44,15 @@ def examine_note(note: Listed, look: NoteLook, rules: NoteRules) -> Iterator[Sym
         yield of.MERGE_CONFLICT.found(
             note.path, "It holds unresolved merge-conflict markers, and no run touches it; edit it"
         )
-    if look.has_odd_name:
-        yield from examine_name(note)
-    yield from _tags(note, look.odd_tags, rules.vocabulary)
+    yield from examine_name(note)
+    yield from _tags(file, rules.vocabulary)
     yield from _times(note, rules)
-    yield from _what_it_says(note, look)
+    yield from _what_it_says(file)
 
 
-def _tags(note: Listed, odd: Sequence[str], vocabulary: TagVocabulary) -> Iterator[Symptom]:
-    if odd:
+def _tags(file: NoteFile, vocabulary: TagVocabulary) -> Iterator[Symptom]:
+    note = file.stored.listed
+    if odd := [tag for tag in file.written_tags if normal_tag(tag) != tag]:
         meant = ", ".join(normal_tags(odd)) or "none"
         yield of.TAG_FORM.found(note.path, f"{_quoted(odd)} read as {meant}")
     for tag in note.meta.tags:
@@ -94,24 +77,24 @@ def _times(note: Listed, rules: NoteRules) -> Iterator[Symptom]:
         yield of.FROM_THE_FUTURE.found(note.path, f"It says that it is from {iso_of(newest)}; was the clock wrong?")
 
 
-def _what_it_says(note: Listed, look: NoteLook) -> Iterator[Symptom]:
-    meta = note.meta
+def _what_it_says(note: NoteFile) -> Iterator[Symptom]:
+    meta = note.stored.meta
     if meta.sensitivity is Sensitivity.SECRET:
         if meta.pinned or meta.promoted_by is not None:
             which = "pinned" if meta.pinned else "promoted"
             yield of.SECRET_IN_FRONT.found(
                 note.path, f"It is secret and {which}, which no note can be; unpin or edit it"
             )
-    elif look.secrets:
-        kinds = ", ".join(look.secrets)
+    elif secrets := redact(note.text).found:
+        kinds = ", ".join(name for name, _ in secrets)
         yield of.SECRET.found(
             note.path, f"It seems to hold a secret ({kinds}), so git leaves it out; remove it, and change the secret"
         )
-    if look.hidden:
-        harmless = HARMLESS_HIDDEN.issuperset(look.hidden)
+    if hidden := clean_text(note.text.removeprefix("\ufeff")).removed:
+        harmless = HARMLESS_HIDDEN.issuperset(hidden)
         yield of.HIDDEN_TEXT.found(
             note.path,
-            f"It holds what a reader does not see and a model does: {', '.join(look.hidden)}",
+            f"It holds what a reader does not see and a model does: {', '.join(hidden)}",
             Severity.NOTE if harmless else None,
         )
 

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Sequence
 
 from agent_memory.domain.checkup import catalogue as of
 from agent_memory.domain.checkup.symptom import Symptom
-from agent_memory.domain.tagging.tag_survey import TagUse, survey_tags
+from agent_memory.domain.tagging.alike_tags import alike
+from agent_memory.domain.tagging.tag_survey import TagUse, survey_tags, tag_counts
 from agent_memory.domain.tagging.tag_vocabulary import VOCABULARY_FILE, Standing, TagVocabulary
 
 
-def examine_tags(
-    counts: Mapping[str, int], near: Mapping[str, frozenset[str]], vocabulary: TagVocabulary
-) -> Iterator[Symptom]:
+def examine_tags(notes: Iterable[Sequence[str]], vocabulary: TagVocabulary) -> Iterator[Symptom]:
     """A symptom for each tag in use that looks like a better one (accepted, else more used; two that are accepted are two),
-    and for each other one that the vocabulary does not have. `counts` are the notes that have each tag, `near` the tags that
-    each is like."""
+    and for each other one that the vocabulary does not have. `notes` are the tags of each."""
+    counts = tag_counts(notes, vocabulary)
+    near = alike(counts)
     told = [tag for tag in (counts if vocabulary.accepted else near) if counts[tag]]
     uses = {use.tag: use for use in survey_tags(told, counts, near, vocabulary)}
     for use in uses.values():

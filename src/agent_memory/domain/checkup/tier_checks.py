@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from agent_memory.domain.checkup import catalogue as of
 from agent_memory.domain.checkup.symptom import Symptom
 from agent_memory.domain.entry import Listed, UnreadableFile
-from agent_memory.domain.packed_entries import chosen, column_of
 from agent_memory.domain.section import Published
 from agent_memory.domain.text.file_name import id_in_name
 from agent_memory.domain.tiers import TierList
@@ -22,7 +21,7 @@ def examine_tiers(
 ) -> Iterator[Symptom]:
     """Ids that are no live entries, nor in the name of a file that cannot be read, and pins that are not hot. An empty list
     is one that no defrag has made yet."""
-    ids = {*column_of(live, "meta.id"), *(id_in_name(each.path.rpartition("/")[2]) for each in unreadable)}
+    ids = {*(each.meta.id for each in live), *(id_in_name(each.path.rpartition("/")[2]) for each in unreadable)}
     for id in (*tiers.hot, *tiers.warm):
         if id not in ids:
             yield of.TIERS_UNKNOWN_ID.found(
@@ -38,8 +37,8 @@ def pinned_outside(tiers: TierList, live: Sequence[Listed]) -> tuple[Listed, ...
     """Pinned entries that may be hot and are not, in the order of the listing."""
     return tuple(
         each
-        for each in chosen(live, column_of(live, "meta.pinned"))
-        if each.meta.sensitivity is not Sensitivity.SECRET and each.meta.id not in tiers.hot
+        for each in live
+        if each.meta.pinned and each.meta.sensitivity is not Sensitivity.SECRET and each.meta.id not in tiers.hot
     )
 
 

@@ -27,12 +27,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     acts = parser.add_mutually_exclusive_group()
     acts.add_argument("--fix", action="store_true", help="repair what is safe to repair, and say what was done")
     acts.add_argument("--secrets", action="store_true", help="look for secrets only, also in what git keeps")
-    acts.add_argument("--anew", action="store_true", help="read every note again, also those that are as they were")
     parser.epilog = (
         "Looks at every note, link, tier and target, at the inbox, the runs, git and the files themselves. Nothing is "
         "changed without --fix, and --fix never deletes knowledge. Exit code 1 when there are problems (after --fix: "
-        "when some remain); notes do not count. Files of notes that look as they did at the last examination are not opened "
-        "again, except with --anew and --fix. --secrets reads every file of the store and every version in its git "
+        "when some remain); notes do not count. --secrets reads every file of the store and every version in its git "
         "history, says where a secret is and of what kind, and never shows it; exit code 1 when there is one."
     )
 
@@ -42,7 +40,7 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
         if arguments.secrets:
             return report_secrets(memory.search_secrets(console.progress), console)
         if not arguments.fix:
-            found = memory.examine(console.progress, anew=arguments.anew)
+            found = memory.examine(console.progress)
             console.document(_document(found))
             console.out(_text(found, console))
             return _exit_code(found)
