@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING
 
 from returns.result import Result
 
-from agent_memory.adapters.checkup.examiner import Examiner
-from agent_memory.adapters.checkup.false_copies import false_copies
-from agent_memory.adapters.checkup.repairer import Repairer
-from agent_memory.adapters.checkup.secret_searching import search_secrets as search_secrets_in
+from agent_memory.adapters.doctor.doctor import Doctor
+from agent_memory.adapters.doctor.repairer import Repairer
+from agent_memory.adapters.doctor.secrets import search_secrets as search_secrets_in
+from agent_memory.adapters.doctor.state import false_copies
 from agent_memory.adapters.harness.session_finders import FINDERS
 from agent_memory.bootstrap.publishing import publish
 from agent_memory.bootstrap.unfinished import finish_runs
-from agent_memory.domain.checkup.examination import Examination, Treatment
-from agent_memory.domain.checkup.secret_search import SecretSearch
+from agent_memory.domain.doctor.catalogue import DoctorReport, Repair, SecretSearch
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import Error
 
@@ -23,15 +22,15 @@ if TYPE_CHECKING:
     from agent_memory.bootstrap.memory import Memory
 
 
-def examine(memory: Memory, progress: Callable[[str], None]) -> Examination:
+def examine(memory: Memory, progress: Callable[[str], None]) -> DoctorReport:
     """As `Memory.examine` has it."""
-    return _examiner(memory, progress).examine()
+    return _doctor(memory, progress).examine()
 
 
-def repair(memory: Memory, progress: Callable[[str], None]) -> Result[Treatment, Error]:
+def repair(memory: Memory, progress: Callable[[str], None]) -> Result[Repair, Error]:
     """As `Memory.repair` has it."""
     return Repairer(
-        _examiner(memory, progress),
+        _doctor(memory, progress),
         memory.locks,
         memory.recorder,
         publish=memory.publish,
@@ -44,8 +43,8 @@ def search_secrets(memory: Memory, progress: Callable[[str], None]) -> SecretSea
     return search_secrets_in(memory.real_root, memory.git_process, progress)
 
 
-def _examiner(memory: Memory, progress: Callable[[str], None]) -> Examiner:
-    return Examiner(
+def _doctor(memory: Memory, progress: Callable[[str], None]) -> Doctor:
+    return Doctor(
         memory.root,
         memory.environ,
         memory.config,
