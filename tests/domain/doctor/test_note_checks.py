@@ -19,7 +19,7 @@ from agent_memory.domain.doctor.note_checks import (
     examine_tags,
     looks_copied,
 )
-from agent_memory.domain.doctor.store_checks import examine_analysis, examine_links, examine_references
+from agent_memory.domain.doctor.store_checks import examine_aliases, examine_analysis, examine_links
 from agent_memory.domain.entry import Listed, Meta, StoredEntry
 from agent_memory.domain.findings import Analysis, Finding as AnalysisFinding, FindingKind
 from agent_memory.domain.instants import DAY_MS
@@ -163,11 +163,8 @@ class TestNames:
         assert found.keys() == {path for path, _ in expected}
         assert all(f"that of {first}," in found[path] for path, first in expected)
 
-    def test_a_name_that_is_derived_is_fine_in_any_case_and_another_is_a_remark(self) -> None:
-        fine = stored().listed
-        assert codes(examine_name(evolve(fine, path=fine.path.upper().replace("TOPICS/", "topics/")))) == []
-        assert codes(examine_name(evolve(fine, path="topics/mine.md"))) == ["name-not-derived"]
-        assert codes(examine_note(note(stored(path="topics/mine.md")), RULES)) == ["name-not-derived"]
+    def test_a_name_that_a_person_gave_is_fine(self) -> None:
+        assert codes(examine_note(note(stored(path="topics/mine.md")), RULES)) == []
 
     def test_a_name_over_200_bytes(self) -> None:
         assert codes(examine_name(evolve(stored().listed, path=f"topics/{'ä' * 100}.md"))) == ["name-too-long"]
@@ -202,12 +199,12 @@ class TestLinks:
     def test_an_alias_leads_to_one_note_only(self) -> None:
         one = stored(evolve(META, aliases=("id__x11111", "id__d4e5f6")), path="topics/1.md").listed
         two = stored(evolve(META, id="id__d4e5f6", aliases=("id__x11111",)), path="topics/2.md").listed
-        found = list(examine_references([one, two], frozenset()))
+        found = list(examine_aliases([one, two]))
         assert sorted((each.code, each.subject) for each in found) == [
             ("alias-clash", "topics/1.md"),
             ("alias-clash", "topics/2.md"),
         ]
-        assert codes(examine_references([one], frozenset())) == []
+        assert codes(examine_aliases([one])) == []
 
     def test_notes_that_share_thousands_of_aliases_are_one_finding_each(self) -> None:
         aliases = tuple(f"id__{number:06}" for number in range(3_000))
@@ -215,14 +212,9 @@ class TestLinks:
             stored(evolve(META, id=f"id__x1111{digit}", aliases=aliases), path=f"topics/{digit}.md").listed
             for digit in range(1, 5)
         ]
-        found = [(each.subject, each.sentence) for each in examine_references(some, frozenset())]
+        found = [(each.subject, each.sentence) for each in examine_aliases(some)]
         sentence = "Its alias id__000000 and 2,999 more belong to topics/1.md too; take it out of one of them"
         assert found == [(f"topics/{digit}.md", sentence) for digit in (2, 3, 4)]
-
-    def test_what_is_superseded_is_somewhere(self) -> None:
-        newer = stored(evolve(META, supersedes=("id__d4e5f6",))).listed
-        assert codes(examine_references([newer], frozenset())) == ["unknown-superseded"]
-        assert codes(examine_references([newer], frozenset({"id__d4e5f6"}))) == []
 
 
 class TestAnalysis:

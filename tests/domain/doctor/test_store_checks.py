@@ -131,10 +131,10 @@ class TestTiers:
     def test_no_list_yet_is_fine(self) -> None:
         assert codes(examine_tiers(TierList(), self.listed(self.META))) == []
 
-    def test_unknown_ids_and_pins_that_are_not_hot(self) -> None:
+    def test_pins_that_are_not_hot(self) -> None:
         """P13"""
         found = examine_tiers(TierList(("id__d4e5f6",), (self.META.id,)), self.listed(self.META))
-        assert codes(found) == ["tiers-unknown-id", "pinned-not-hot"]
+        assert codes(found) == ["pinned-not-hot"]
         assert codes(examine_tiers(TierList((self.META.id,)), self.listed(self.META))) == []
 
     def test_what_is_secret_is_no_pin(self) -> None:

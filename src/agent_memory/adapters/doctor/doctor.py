@@ -101,7 +101,7 @@ class Doctor:
         vocabulary = TagVocabularyFile(self.root).get()
         findings += examine_vocabulary(vocabulary)
         findings += self._notes(vocabulary.value_or(TagVocabulary())).findings(shown, archive, tiers)
-        findings += examine_tiers(tiers, live.entries, live.unreadable)
+        findings += examine_tiers(tiers, live.entries)
         findings += self._of(self.scopes(), _gone_places, of.UNREADABLE_STORE)
         findings += self._of(self.dry_publish(), examine_targets, of.UNREADABLE_STORE)
         findings += self._inbox_and_runs(walked)

@@ -26,7 +26,7 @@ from agent_memory.domain.doctor.note_checks import (
     examine_tags,
 )
 from agent_memory.domain.doctor.run_checks import INTERVALS_BEFORE_LATE
-from agent_memory.domain.doctor.store_checks import examine_analysis, examine_caps, examine_links, examine_references
+from agent_memory.domain.doctor.store_checks import examine_aliases, examine_analysis, examine_caps, examine_links
 from agent_memory.domain.entry import Listed, Listing, Listings, StoredEntry, UnreadableFile, Usage
 from agent_memory.domain.instants import DAY_MS, HOUR_MS
 from agent_memory.domain.planning.taken_ids import TakenIds
@@ -116,7 +116,7 @@ class NoteChecks:
         paths = {each.meta.id: each.path for each in live.entries}
         yield from examine_clashes(tuple(paths.values()))
         archived = frozenset(each.meta.id for each in archive.entries)
-        yield from examine_references(live.entries, archived)
+        yield from examine_aliases(live.entries)
         features: list[Features] = []
         fresh: set[str] = set()
         yield from self._each_alone(live, archived, features, fresh)

@@ -15,7 +15,7 @@ from agent_memory.domain.tagging.alike_tags import alike
 from agent_memory.domain.tagging.tag_survey import TagUse, survey_tags, tag_counts
 from agent_memory.domain.tagging.tag_vocabulary import VOCABULARY_FILE, Standing, TagVocabulary
 from agent_memory.domain.text.file_name import MAX_NAME_BYTES, file_name_of, is_safe_name
-from agent_memory.domain.text.folded_name import folded_name, folded_names
+from agent_memory.domain.text.folded_name import folded_names
 from agent_memory.domain.text.plain_text import clean_text
 from agent_memory.domain.text.tags import normal_tag, normal_tags
 from agent_memory.domain.vocabulary import Sensitivity
@@ -209,15 +209,10 @@ def examine_clashes(paths: Sequence[str]) -> Iterator[Finding]:
 def examine_name(listed: Listed) -> Iterator[Finding]:
     """The name of one live file, whatever others are called."""
     name = listed.path.rpartition("/")[2]
-    derived = file_name_of(listed.meta)
-    if name == derived:  # as most are, and never too long
+    if name == file_name_of(listed.meta):  # as most are, and never too long
         return
     size = len(name.encode("utf-8", "surrogatepass"))
     if size > MAX_NAME_BYTES:
         yield of.NAME_TOO_LONG.found(listed.path, f"Its name has {size} bytes, {MAX_NAME_BYTES} are safe everywhere")
     elif not is_safe_name(name):
         yield of.NAME_UNSAFE.found(listed.path, "Its name holds what a shell or a link reads as something else")
-    elif not listed.provisional_id and folded_name(name) != folded_name(derived):
-        yield of.NAME_NOT_DERIVED.found(
-            listed.path, "Its name does not follow its title and tags; the next change of either renames it"
-        )

@@ -7,11 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from agent_memory.domain.doctor import catalogue as of
 from agent_memory.domain.doctor.catalogue import Check, Finding
-from agent_memory.domain.entry import Listed, UnreadableFile
+from agent_memory.domain.entry import Listed
 from agent_memory.domain.findings import Analysis, Finding as AnalysisFinding, FindingKind
 from agent_memory.domain.planning.run_limits import max_changes
 from agent_memory.domain.section import Published
-from agent_memory.domain.text.file_name import id_in_name
 from agent_memory.domain.tiers import TierList
 from agent_memory.domain.vocabulary import Sensitivity
 from agent_memory.wording import describe
@@ -31,8 +30,8 @@ def examine_links(
             )
 
 
-def examine_references(live: Sequence[Listed], archived: frozenset[str]) -> Iterator[Finding]:
-    """Aliases that lead to two places, and superseded entries that nobody has."""
+def examine_aliases(live: Sequence[Listed]) -> Iterator[Finding]:
+    """Aliases that lead to two places."""
     claims: dict[str, list[str]] = defaultdict(list)
     for each in live:
         for alias in each.meta.aliases:
@@ -47,10 +46,6 @@ def examine_references(live: Sequence[Listed], archived: frozenset[str]) -> Iter
     for (path, first), shared in clashes.items():
         more = f" and {len(shared) - 1:,} more belong" if len(shared) > 1 else " belongs"
         yield of.ALIAS_CLASH.found(path, f"Its alias {shared[0]}{more} to {first} too; take it out of one of them")
-    for each in live:
-        for id in each.meta.supersedes:
-            if id not in path_of and id not in archived and id not in claims:
-                yield of.UNKNOWN_SUPERSEDED.found(each.path, f"It supersedes {id}, which is nowhere")
 
 
 # -- the analysis -----------------------------------------------------------------------------------------------------
@@ -111,17 +106,8 @@ def examine_caps(entries: int, chars: int, *, max_entries: int | None, max_chars
 TIERS_FILE = "state/tiers.json"
 
 
-def examine_tiers(
-    tiers: TierList, live: Sequence[Listed], unreadable: Sequence[UnreadableFile] = ()
-) -> Iterator[Finding]:
-    """Ids that are no live entries, nor in the name of a file that cannot be read, and pins that are not hot. An empty list
-    is one that no defrag has made yet."""
-    ids = {*(each.meta.id for each in live), *(id_in_name(each.path.rpartition("/")[2]) for each in unreadable)}
-    for id in (*tiers.hot, *tiers.warm):
-        if id not in ids:
-            yield of.TIERS_UNKNOWN_ID.found(
-                TIERS_FILE, f"It names {id}, which is no live note; the next defrag drops it"
-            )
+def examine_tiers(tiers: TierList, live: Sequence[Listed]) -> Iterator[Finding]:
+    """Pins that are not hot. An empty list is one that no defrag has made yet."""
     if not (tiers.hot or tiers.warm):
         return
     for each in pinned_outside(tiers, live):
