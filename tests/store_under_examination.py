@@ -1,4 +1,4 @@
-"""A store in a home of a test, with an doctor and a repairer over it."""
+"""A store in a home of a test, with a doctor and a repairer over it."""
 
 from __future__ import annotations
 

@@ -8,10 +8,13 @@ from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from operator import attrgetter
 
+from returns.result import Failure, Result, Success
+
 from agent_memory.adapters.disk.durable import TEMPORARY_PREFIX, claim_abandoned, close_quietly
 from agent_memory.adapters.disk.io_errors import store_io
 from agent_memory.domain.doctor.file_checks import Found, is_loose, is_odd_cache, is_temporary, tight_mode
 from agent_memory.domain.instants import HOUR_MS
+from agent_memory.errors import Error
 from agent_memory.values import define, field
 from agent_memory.wording import describe
 
@@ -96,44 +99,46 @@ def _found(path: str, status: os.stat_result) -> Found:
 
 
 @define
-class FileRepairs:
-    """What became of the files so far."""
+class RepairLog:
+    """What became of the repairs so far."""
 
-    root: str
     did: list[str] = field(factory=list[str])
     failed: list[str] = field(factory=list[str])
-    closed: int = 0
-    """Files and directories that are closed to others now."""
+    touched: list[str] = field(factory=list[str])
+    """Paths that were written or removed and that git is to be told of, relative to the root."""
 
-    def carry_out(self, found: Iterable[Found], now_ms: int) -> None:
-        """Everything that is safe; a file that goes away meanwhile is no failure."""
-        for each in found:
-            if is_temporary(each):
-                with unwritten(self.root, each, now_ms) as is_free:
-                    if is_free:
-                        self._try(each, "remove", f"{each.path}, a temporary file, is removed")
-            elif is_odd_cache(each):
-                self._try(each, "remove", f"{each.path} is removed, and made anew when it is needed")
-            elif is_loose(each) and each.owner == os.getuid():
-                self._try(each, "close", "")
-        if self.closed:
-            things = "file or directory is" if self.closed == 1 else "files and directories are"
-            self.did.append(f"{self.closed} {things} closed to others")
+    def tolerate(self, result: Result[object, Error]) -> bool:
+        """Whether it went well; what did not is told, and stops nothing else."""
+        if isinstance(result, Failure):
+            self.failed.append(describe(result.failure()))
+        return isinstance(result, Success)
 
-    def _try(self, each: Found, act: str, words: str) -> None:
-        path = f"{self.root}/{each.path}" if each.path else self.root
+
+def repair_files(root: str, found: Iterable[Found], now_ms: int, log: RepairLog) -> None:
+    """Everything that is safe; a file that goes away meanwhile is no failure."""
+    closed = 0
+    for each in found:
+        path = f"{root}/{each.path}" if each.path else root
+        act = "remove" if is_temporary(each) or is_odd_cache(each) else "close"
         try:
-            if act == "close":
+            if is_temporary(each):
+                with unwritten(root, each, now_ms) as is_free:
+                    if is_free:
+                        os.unlink(path)
+                        log.did.append(f"{each.path}, a temporary file, is removed")
+            elif is_odd_cache(each):
+                _remove(path, each.mode)
+                log.did.append(f"{each.path} is removed, and made anew when it is needed")
+            elif is_loose(each) and each.owner == os.getuid():
                 _close(path, tight_mode(each))
-                self.closed += 1
-                return
-            _remove(path, each.mode)
+                closed += 1
         except FileNotFoundError:
-            return
+            continue
         except OSError as error:
-            self.failed.append(describe(store_io(error, act, path)))
-            return
-        self.did.append(words)
+            log.failed.append(describe(store_io(error, act, path)))
+    if closed:
+        things = "file or directory is" if closed == 1 else "files and directories are"
+        log.did.append(f"{closed} {things} closed to others")
 
 
 def _close(path: str, mode: int) -> None:

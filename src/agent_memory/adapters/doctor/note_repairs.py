@@ -8,6 +8,7 @@ from itertools import count
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.paths import FileImage
+from agent_memory.adapters.doctor.files import RepairLog
 from agent_memory.adapters.git.git_process import GitProcess
 from agent_memory.adapters.store.entry_files import ARCHIVE, TOPICS, read_image, understand
 from agent_memory.adapters.store.transaction import Transactions
@@ -21,23 +22,20 @@ from agent_memory.formats.frontmatter import split_note
 from agent_memory.formats.note import render_note
 from agent_memory.formats.written_tags import with_normal_tags
 from agent_memory.ports import Locks
-from agent_memory.values import define, field
+from agent_memory.values import frozen
 from agent_memory.wording import describe
 
 _A_BATCH = 200
 _ATTEMPTS = 3
 
 
-@define
+@frozen
 class Repairing:
-    """What became of the repairs so far."""
+    """Carries out repairs of notes."""
 
     root: str
     locks: Locks
-    did: list[str] = field(factory=list[str])
-    failed: list[str] = field(factory=list[str])
-    touched: list[str] = field(factory=list[str])
-    """Paths that were written or removed, relative to the root."""
+    log: RepairLog
 
     def carry_out(self, repairs: Sequence[NoteRepair]) -> None:
         """All of them, in batches; one that fails stops no other."""
@@ -47,22 +45,22 @@ class Repairing:
     def _batch(self, repairs: Sequence[NoteRepair]) -> None:
         with self.locks.write() as held:
             if isinstance(held, Failure):
-                self.failed.append(describe(held.failure()))
+                self.log.failed.append(describe(held.failure()))
                 return
             for _ in range(_ATTEMPTS):
                 done, troubles, changes = self._decided(repairs)
                 match sealed(self._committed(changes)):
                     case Success(True):
-                        self.did += [each.words for each in done]
-                        self.failed += troubles
-                        self.touched += [change.path for change in changes]
+                        self.log.did += [each.words for each in done]
+                        self.log.failed += troubles
+                        self.log.touched += [change.path for change in changes]
                         return
                     case Success(_):
                         continue  # somebody changed one of the files at this very moment
                     case Failure(error):
-                        self.failed.append(describe(error))
+                        self.log.failed.append(describe(error))
                         return
-            self.failed.append(describe(EntryChanged(repairs[0].note.path)))
+            self.log.failed.append(describe(EntryChanged(repairs[0].note.path)))
 
     def _committed(self, changes: Sequence[FileChange]) -> Result[bool, Error]:
         transactions = Transactions(self.root)

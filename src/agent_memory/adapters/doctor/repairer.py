@@ -12,7 +12,7 @@ from returns.result import Failure, Result, Success
 from agent_memory.adapters.disk.listed_names import names_inside
 from agent_memory.adapters.disk.paths import is_directory, is_there
 from agent_memory.adapters.doctor.doctor import Doctor
-from agent_memory.adapters.doctor.files import FileRepairs, walk
+from agent_memory.adapters.doctor.files import RepairLog, repair_files, walk
 from agent_memory.adapters.doctor.git_state import git_directory
 from agent_memory.adapters.doctor.note_repairs import Repairing, is_repairable, restore_head
 from agent_memory.adapters.doctor.notes import read_copies, read_notes
@@ -38,26 +38,13 @@ from agent_memory.domain.tiers import TierList
 from agent_memory.errors import Error
 from agent_memory.formats.note import HEADLESS
 from agent_memory.ports import Locks, Recorder, Store
-from agent_memory.values import define, field, frozen
+from agent_memory.values import frozen
 from agent_memory.wording import describe
-
-
-@define
-class _Log:
-    did: list[str] = field(factory=list[str])
-    failed: list[str] = field(factory=list[str])
-    touched: list[str] = field(factory=list[str])
-
-    def tolerate(self, result: Result[object, Error]) -> bool:
-        """Whether it went well; what did not is told, and stops nothing else."""
-        if isinstance(result, Failure):
-            self.failed.append(describe(result.failure()))
-        return isinstance(result, Success)
 
 
 @frozen
 class Repairer:
-    """Repairs what an doctor would find."""
+    """Repairs what a doctor would find."""
 
     doctor: Doctor
     locks: Locks
@@ -72,7 +59,7 @@ class Repairer:
             return held.map(lambda _: self._repaired())
 
     def _repaired(self) -> Repair:
-        log = _Log()
+        log = RepairLog()
         has_root = is_directory(str(self.doctor.root))
         log.tolerate(has_root)
         if has_root.value_or(False):
@@ -90,14 +77,14 @@ class Repairer:
             self._publish(log)
         return Repair(tuple(log.did), tuple(log.failed), self.doctor.examine())
 
-    def _finish_writes(self, log: _Log) -> None:
+    def _finish_writes(self, log: RepairLog) -> None:
         """Whoever changes nothing still finishes, or undoes, what a crash left half done."""
         was_there = is_there(str(self.doctor.root / JOURNAL))
         log.tolerate(was_there)
         if log.tolerate(self.doctor.store.apply(())) and was_there.value_or(False):
             log.did.append("a change that was cut short is undone, or finished")
 
-    def _free_git(self, log: _Log) -> None:
+    def _free_git(self, log: RepairLog) -> None:
         root = self.doctor.root
         directory = git_directory(root, self.doctor.environ).value_or(None)
         if directory is None:
@@ -113,7 +100,7 @@ class Repairer:
         except OSError as error:
             log.failed.append(f"What locks git could not be looked at and removed: {error.strerror}")
 
-    def _adopt(self, log: _Log) -> None:
+    def _adopt(self, log: RepairLog) -> None:
         """What a person changed is recorded as theirs before anything is repaired, and what git missed with it."""
         owed = unrecorded_writes(self.doctor.root)
         log.tolerate(owed)
@@ -127,7 +114,7 @@ class Repairer:
                 f"{count} {'file' if count == 1 else 'files'} changed by hand {'is' if count == 1 else 'are'} recorded"
             )
 
-    def _restore_heads(self, log: _Log) -> None:
+    def _restore_heads(self, log: RepairLog) -> None:
         git = GitProcess(self.doctor.root, self.doctor.environ)
         unreadable = self.doctor.store.list().map(lambda live: live.unreadable).value_or(())
         for path in (each.path for each in unreadable if HEADLESS in each.problems):
@@ -137,7 +124,7 @@ class Repairer:
                 log.did.append(f"{path} has the frontmatter again that git knows")
                 log.touched.append(path)
 
-    def _repair_notes(self, log: _Log) -> None:
+    def _repair_notes(self, log: RepairLog) -> None:
         lists = self.doctor.store.list().bind(
             lambda live: self.doctor.store.list(archived=True).map(lambda archive: (live, archive))
         )
@@ -154,13 +141,9 @@ class Repairer:
                     _ids_of(live, archive),
                     names,
                 )
-                repairing = Repairing(root, self.locks)
-                repairing.carry_out(repairs)
-                log.did += repairing.did
-                log.failed += repairing.failed
-                log.touched += repairing.touched
+                Repairing(root, self.locks, log).carry_out(repairs)
 
-    def _archive_expired(self, log: _Log) -> None:
+    def _archive_expired(self, log: RepairLog) -> None:
         doctor = self.doctor
         match sealed(archive_expired(doctor.store, self.locks, doctor.clock.now_ms())):
             case Failure(error):
@@ -169,7 +152,7 @@ class Repairer:
                 log.did += [f"{each.touched[0]} has expired, and is in the archive now" for each in receipt.applied]
                 log.touched += receipt.touched
 
-    def _repair_pins(self, log: _Log) -> None:
+    def _repair_pins(self, log: RepairLog) -> None:
         store = self.doctor.store
         with self.locks.write() as held:
             found = held.bind(lambda _: store.tiers()).bind(
@@ -186,7 +169,7 @@ class Repairer:
                 case _:
                     return  # no tiers yet, or a list that cannot be read, which the examination tells
 
-    def _forget_copies(self, log: _Log) -> None:
+    def _forget_copies(self, log: RepairLog) -> None:
         marks = SessionMarksFiles(self.doctor.root)
         for mark in self.doctor.false_copies():
             removed = marks.remove(mark)
@@ -194,19 +177,16 @@ class Repairer:
                 log.did.append(f"{mark.harness} {mark.session_id} is no copy: `memory backfill` reads it")
                 log.touched.append(removed.unwrap())
 
-    def _repair_files(self, log: _Log) -> None:
+    def _repair_files(self, log: RepairLog) -> None:
         root, home = str(self.doctor.root), home_of(self.doctor.environ)
         beside = [] if home is None else [local_state_directory(home)]
         for directory in (root, f"{root}/.git/info", *beside):
-            repairs = FileRepairs(directory)
             found = [each for each in walk(directory) if not isinstance(each, OSError)]
             # Beside the notes only what we write ourselves is ours to tidy.
             ours = found if directory == root else [each for each in found if is_temporary(each)]
-            repairs.carry_out(ours, self.doctor.clock.now_ms())
-            log.did += repairs.did
-            log.failed += repairs.failed
+            repair_files(directory, ours, self.doctor.clock.now_ms(), log)
 
-    def _record(self, log: _Log) -> None:
+    def _record(self, log: RepairLog) -> None:
         paths = tuple(dict.fromkeys(log.touched))
         if not paths:
             return
@@ -219,7 +199,7 @@ class Repairer:
         with self.locks.write() as held:
             log.tolerate(held.bind(lambda _: self.recorder.record(paths, subject, "\n".join(log.did))))
 
-    def _publish(self, log: _Log) -> None:
+    def _publish(self, log: RepairLog) -> None:
         match sealed(self.publish()):
             case Failure(error):
                 log.failed.append(describe(error))
