@@ -25,8 +25,8 @@ from pathlib import Path
 from attrs import evolve, field, frozen
 from bench.measure import COMPARED, Took, alternating, compared, median_ms, peak_mb, print_table, run
 
-from agent_memory.domain.analysis.analysis_facts import AnalysisFacts
 from agent_memory.domain.analysis.analyze import analyze
+from agent_memory.domain.analysis.features import AnalysisFacts
 from agent_memory.domain.entry import Listed, MemoryEntry, Meta, StoredEntry
 from agent_memory.domain.findings import Finding, FindingKind
 from agent_memory.domain.instants import DAY_MS

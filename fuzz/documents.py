@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from io import BytesIO
 from typing import Any
 
 from returns.result import Failure, Result, Success
@@ -15,11 +14,9 @@ from agent_memory.formats import (
     defrag_json,
     footprint_json,
     forgetting_json,
-    gathered_file,
     inbox_json,
     journal_json,
     ledger_lines,
-    note_looks_file,
     queue_json,
     receipt_json,
     report_json,
@@ -107,14 +104,6 @@ DOCUMENTS: Mapping[str, tuple[Parse, Render | None]] = {
     "report": (_bytes(report_json.parse_report), None),
     "troubles": (_text(lambda text, _: queue_json.parse_troubles(text)), queue_json.render_troubles),
     "seen": (lambda data: seen_json.parse_seen(data, "1.0"), lambda seen: seen_json.render_seen("1.0", seen)),
-    "noticed": (
-        lambda data: gathered_file.parse_gathered("1.0", BytesIO(data).read, len(data)),
-        lambda gathered: b"".join(gathered_file.render_gathered("1.0", gathered)[1]),
-    ),
-    "looks": (
-        lambda data: note_looks_file.parse_looks("1.0", data),
-        lambda looks: note_looks_file.render_looks("1.0", looks),
-    ),
     "delivery": (_delivery, lambda delivery: json_object(delivery.members).encode("utf-8", "backslashreplace")),
     "config": (_config, None),
 }

@@ -9,10 +9,8 @@ from typing import Any
 from attrs import evolve
 
 from agent_memory.domain.agent_request import DefragRequest
-from agent_memory.domain.analysis.outline import Outline, Profile
-from agent_memory.domain.analysis.outlines import NO_OUTLINES, Profiles
 from agent_memory.domain.entry import Listed, Meta, Source, StoredEntry, Usage
-from agent_memory.domain.findings import Analysis, Finding, Findings
+from agent_memory.domain.findings import Analysis, Finding, Profile
 from agent_memory.domain.planning.same_body import body_hash
 from agent_memory.domain.text.ids import mint_id
 from agent_memory.domain.vocabulary import Harness
@@ -39,11 +37,6 @@ def stored(title: str, body: str = "", *, conflicted: bool = False, **fields: An
     return StoredEntry(Listed(meta, path, digest, body_hash=body_hash(body), conflicted=conflicted), body)
 
 
-def profiles_of(profiles: Mapping[str, Profile]) -> Profiles:
-    """The same in columns."""
-    return Profiles(NO_OUTLINES.joined({id: Outline(profile) for id, profile in profiles.items()}))
-
-
 def request_of(
     entries: Iterable[StoredEntry],
     findings: Iterable[Finding] = (),
@@ -58,7 +51,7 @@ def request_of(
         nonce="n0nce-4711",
         live=tuple(each.listed for each in shown),
         shown=shown,
-        analysis=Analysis(Findings(tuple(findings)), profiles_of(profiles)),
+        analysis=Analysis(tuple(findings), profiles),
         usage=usage or {},
         now_ms=NOW_MS,
     )

@@ -1,4 +1,4 @@
-"""A store in a home of a test, with an examiner and a repairer over it."""
+"""A store in a home of a test, with a doctor and a repairer over it."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from pathlib import Path
 from attrs import define, field
 from returns.result import Result, Success
 
-from agent_memory.adapters.checkup.examiner import Examiner
-from agent_memory.adapters.checkup.repairer import Repairer
 from agent_memory.adapters.disk.durable import make_directories
 from agent_memory.adapters.disk.locks import KernelLocks
+from agent_memory.adapters.doctor.doctor import Doctor
+from agent_memory.adapters.doctor.repairer import Repairer
 from agent_memory.adapters.git.git_recorder import GitRecorder
 from agent_memory.adapters.git.owing_recorder import OwingRecorder
 from agent_memory.adapters.inbox.inbox_files import InboxFiles
@@ -27,7 +27,7 @@ from agent_memory.adapters.store.store_files import StoreFiles
 from agent_memory.adapters.surroundings.system_clock import SystemClock
 from agent_memory.config import Config
 from agent_memory.domain.change import Create
-from agent_memory.domain.checkup.examination import Examination, Treatment
+from agent_memory.domain.doctor.catalogue import DoctorReport, Repair
 from agent_memory.domain.entry import MemoryEntry, Meta
 from agent_memory.domain.section import Published
 from agent_memory.domain.text.ids import mint_id
@@ -70,8 +70,8 @@ class Patient:
         return OwingRecorder(GitRecorder(self.root, self.config.storage, os.environ), self.root, self.locks)
 
     @property
-    def examiner(self) -> Examiner:
-        return Examiner(
+    def doctor(self) -> Doctor:
+        return Doctor(
             self.root,
             os.environ,
             self.config,
@@ -85,18 +85,18 @@ class Patient:
             names_secret=self.names_secret,
         )
 
-    def examine(self) -> Examination:
-        return self.examiner.examine()
+    def examine(self) -> DoctorReport:
+        return self.doctor.examine()
 
     def codes(self) -> list[str]:
-        return [each.code for each in self.examine().symptoms]
+        return [each.code for each in self.examine().findings]
 
-    def repair(self) -> Treatment:
+    def repair(self) -> Repair:
         return self.repairer().unwrap()
 
-    def repairer(self) -> Result[Treatment, Error]:
+    def repairer(self) -> Result[Repair, Error]:
         return Repairer(
-            self.examiner, self.locks, self.recorder, publish=lambda: self.planned, finish_runs=lambda: Success(None)
+            self.doctor, self.locks, self.recorder, publish=lambda: self.planned, finish_runs=lambda: Success(None)
         ).repair()
 
     # -- what is in it ------------------------------------------------------------------------------------------------

@@ -71,7 +71,7 @@ class TagKeeping:
 
         def uses(notes: Iterable[Sequence[str]], vocabulary: TagVocabulary) -> tuple[TagUse, ...]:
             counts = tag_counts(notes, vocabulary)
-            return survey_tags(counts, counts, alike(counts).near, vocabulary)
+            return survey_tags(counts, counts, alike(counts), vocabulary)
 
         return self.vocabulary.get().bind(
             lambda vocabulary: self.store.list().map(

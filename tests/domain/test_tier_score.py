@@ -5,8 +5,8 @@ from __future__ import annotations
 from attrs import evolve
 from hypothesis import given, settings, strategies as st
 
-from agent_memory.domain.analysis.outline import Profile
 from agent_memory.domain.entry import Meta, Usage
+from agent_memory.domain.findings import Profile
 from agent_memory.domain.tiering.score import CLEARLY_BETTER, score, tier_facts
 from agent_memory.domain.tiers import Tier
 from agent_memory.domain.vocabulary import Importance, Kind, Origin

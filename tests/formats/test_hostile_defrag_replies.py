@@ -13,7 +13,6 @@ from returns.result import Failure, Result, Success
 from agent_memory.adapters.agent.prompt_templates import load_prompt_template
 from agent_memory.domain.actions import DefragProposal, kind_of
 from agent_memory.domain.entry import Listed, Meta, StoredEntry
-from agent_memory.domain.findings import Findings
 from agent_memory.domain.redaction import redact
 from agent_memory.domain.tiers import TierList
 from agent_memory.formats.defrag_prompt import DefragPromptFacts, plan_defrag_budget, render_defrag_prompt
@@ -63,7 +62,7 @@ def prompt() -> str:
             fence="0a1b2c3d4e5f6071",
             catalog=catalog,
             tiers=TierList(),
-            findings=Findings(),
+            findings=(),
             shown=STORED,
             eligible=frozenset(IDS),
             now_ms=5,

@@ -10,8 +10,6 @@ from typing import Any
 from attrs import define, field
 from returns.result import Failure, Result, Success
 
-from agent_memory.adapters.analysis.dict_compared import DictCompared
-from agent_memory.adapters.analysis.dict_noticed import DictNoticed
 from agent_memory.adapters.disk.dict_locks import DictLocks
 from agent_memory.adapters.git.dict_recorder import DictRecorder
 from agent_memory.adapters.records.dict_defrag_records import DictDefragRecords
@@ -76,8 +74,6 @@ class DefragWorld:
     ledger: DictUsageLedger = field(factory=DictUsageLedger)
     recorder: DictRecorder = field(factory=DictRecorder)
     records: DictDefragRecords = field(factory=DictDefragRecords)
-    noticed: DictNoticed | None = field(factory=DictNoticed)
-    compared: DictCompared | None = field(factory=DictCompared)
     sections: list[TierList] = field(factory=list)
     """The tiers of each section that was written."""
     refused: Error | None = None
@@ -118,8 +114,6 @@ class DefragWorld:
             publish=self._publish,
             prompt_template=TEMPLATE,
             random_word=self._word,
-            noticed=self.noticed,
-            compared=self.compared,
         )
 
     def run(self, *, dry_run: bool = False, force: bool = False) -> DefragRun:

@@ -14,7 +14,7 @@ from returns.result import Failure, Success
 
 from agent_memory.adapters.surroundings.config_files import Effective, load_config
 from agent_memory.bootstrap import Memory
-from agent_memory.domain.checkup.symptom import Severity
+from agent_memory.domain.doctor.catalogue import Severity
 from agent_memory.domain.entry import Listed
 from agent_memory.domain.inbox_entry import InboxEntry, InlineNote
 from agent_memory.domain.planning.run_limits import max_changes
@@ -200,5 +200,5 @@ def test_a_hundred_cycles_lose_nothing(home: Path, seed: int) -> None:
     life = live_through(home, seed, 100)
     assert life.happened >= {"tidied", "refused", "undone", "killed", "pinned", "meanwhile"}
     # What is only worth a note, as a link to an archived note is, may be there.
-    findings = [each for each in life.memory.examine().symptoms if each.severity is not Severity.NOTE]
+    findings = [each for each in life.memory.examine().findings if each.severity is not Severity.NOTE]
     assert not [each for each in findings if "link" in each.code]

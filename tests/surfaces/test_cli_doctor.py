@@ -59,25 +59,6 @@ def test_before_anything_was_stored_nothing_is_wrong_and_nothing_is_made(memory:
     assert not memory.root.exists()
 
 
-def test_notes_that_are_as_they_were_are_read_again_only_where_that_is_asked_for(memory: Memory) -> None:
-    memory.remembered("Deploys run from main.", "--title", "Deploys")
-    (memory.root / "topics" / "idea.md").write_text("Try kites\u202e.\n")
-    first = memory("doctor", "--json")
-    assert first.code == 1
-    assert "hidden-text" in {each["code"] for each in first.document["symptoms"]}
-    cache = memory.root / ".cache" / "examined"
-    at = cache.stat().st_mtime_ns
-    for words in ((), ("--anew",)):
-        again = memory("doctor", "--json", *words)
-        assert (again.code, again.document) == (1, first.document)
-    cache.unlink()
-    assert memory("doctor", "--json", "--anew").document == first.document
-    assert not cache.exists()
-    assert memory("doctor", "--json").document == first.document
-    assert cache.stat().st_mtime_ns > at
-    assert memory("doctor", "--anew", "--fix").code == 2
-
-
 def test_what_is_wrong_is_one_line_each_when_piped_and_repaired_when_asked(memory: Memory) -> None:
     memory.remembered("Deploys run from main.", "--title", "Deploys")
     (memory.root / "topics" / "idea.md").write_text("Try kites.\n")

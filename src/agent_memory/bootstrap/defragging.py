@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING
 
 from returns.result import Failure, Result, Success
 
-from agent_memory import __version__
 from agent_memory.adapters.agent.prompt_templates import load_prompt_template
 from agent_memory.adapters.agent.unusable_agent import UnusableAgent
-from agent_memory.adapters.analysis.compared_files import ComparedFiles
-from agent_memory.adapters.analysis.noticed_files import NoticedFiles
+from agent_memory.adapters.disk.derived_file import remove_former
 from agent_memory.adapters.git.git_upkeep import pack_history
 from agent_memory.adapters.records.run_pruning import RunPruning
 from agent_memory.bootstrap.publishing import publish, section_budget
@@ -64,8 +62,6 @@ def defrag_io(memory: Memory, agent: Agent, progress: Callable[[str], None]) -> 
             random_word=lambda: secrets.token_hex(16),
             budget=section_budget(memory),
             stale_days=limits.stale_days,
-            noticed=NoticedFiles(memory.root, __version__),
-            compared=ComparedFiles(memory.root, __version__),
             max_entries=limits.max_entries,
             max_chars=limits.max_chars,
             tidy_up=lambda: _tidy_up(memory),
@@ -75,7 +71,9 @@ def defrag_io(memory: Memory, agent: Agent, progress: Callable[[str], None]) -> 
 
 
 def _tidy_up(memory: Memory) -> Result[None, Error]:
-    """Compact what grows with every run: the usage ledger, the records of old runs, the repository."""
+    """Compact what grows with every run: the usage ledger, the records of old runs, the repository. What earlier versions
+    kept goes."""
+    remove_former(memory.root)
     with memory.locks.write() as held:
         return (
             held.bind(lambda _: memory.ledger.compact())

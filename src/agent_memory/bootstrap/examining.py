@@ -7,19 +7,14 @@ from typing import TYPE_CHECKING
 
 from returns.result import Result
 
-from agent_memory import __version__
-from agent_memory.adapters.analysis.compared_files import ComparedFiles
-from agent_memory.adapters.analysis.noticed_files import NoticedFiles
-from agent_memory.adapters.checkup.examiner import Examiner
-from agent_memory.adapters.checkup.false_copies import false_copies
-from agent_memory.adapters.checkup.kept_looks import KeptLooks, judges
-from agent_memory.adapters.checkup.repairer import Repairer
-from agent_memory.adapters.checkup.secret_searching import search_secrets as search_secrets_in
+from agent_memory.adapters.doctor.doctor import Doctor
+from agent_memory.adapters.doctor.repairer import Repairer
+from agent_memory.adapters.doctor.secrets import search_secrets as search_secrets_in
+from agent_memory.adapters.doctor.state import false_copies
 from agent_memory.adapters.harness.session_finders import FINDERS
 from agent_memory.bootstrap.publishing import publish
 from agent_memory.bootstrap.unfinished import finish_runs
-from agent_memory.domain.checkup.examination import Examination, Treatment
-from agent_memory.domain.checkup.secret_search import SecretSearch
+from agent_memory.domain.doctor.catalogue import DoctorReport, Repair, SecretSearch
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import Error
 
@@ -27,15 +22,15 @@ if TYPE_CHECKING:
     from agent_memory.bootstrap.memory import Memory
 
 
-def examine(memory: Memory, progress: Callable[[str], None], *, anew: bool) -> Examination:
+def examine(memory: Memory, progress: Callable[[str], None]) -> DoctorReport:
     """As `Memory.examine` has it."""
-    return _examiner(memory, progress, anew=anew).examine()
+    return _doctor(memory, progress).examine()
 
 
-def repair(memory: Memory, progress: Callable[[str], None]) -> Result[Treatment, Error]:
+def repair(memory: Memory, progress: Callable[[str], None]) -> Result[Repair, Error]:
     """As `Memory.repair` has it."""
     return Repairer(
-        _examiner(memory, progress, anew=True),
+        _doctor(memory, progress),
         memory.locks,
         memory.recorder,
         publish=memory.publish,
@@ -48,9 +43,8 @@ def search_secrets(memory: Memory, progress: Callable[[str], None]) -> SecretSea
     return search_secrets_in(memory.real_root, memory.git_process, progress)
 
 
-def _examiner(memory: Memory, progress: Callable[[str], None], *, anew: bool) -> Examiner:
-    known = None if anew else judges()
-    return Examiner(
+def _doctor(memory: Memory, progress: Callable[[str], None]) -> Doctor:
+    return Doctor(
         memory.root,
         memory.environ,
         memory.config,
@@ -68,7 +62,4 @@ def _examiner(memory: Memory, progress: Callable[[str], None], *, anew: bool) ->
         warnings=memory.effective.warnings,
         names_secret=not memory.caller.is_agent,
         progress=progress,
-        kept_looks=None if known is None else KeptLooks(memory.root, known),
-        noticed=None if known is None else NoticedFiles(memory.root, __version__),
-        compared=None if known is None else ComparedFiles(memory.root, __version__),
     )

@@ -21,9 +21,8 @@ if TYPE_CHECKING:
     from agent_memory.adapters.surroundings.config_files import Effective
     from agent_memory.adapters.surroundings.places_files import PlacesFiles
     from agent_memory.domain.backfill import Backfill
-    from agent_memory.domain.checkup.examination import Examination, Treatment
-    from agent_memory.domain.checkup.secret_search import SecretSearch
     from agent_memory.domain.defrag_run import DefragRun
+    from agent_memory.domain.doctor.catalogue import DoctorReport, Repair, SecretSearch
     from agent_memory.domain.explaining.entry_story import EntryStory
     from agent_memory.domain.explaining.session_trace import FoundSessions
     from agent_memory.domain.forgetting.forgetting import ForgetTarget, Forgetting
@@ -315,13 +314,13 @@ class Memory(Parts):
 
         return statistics.statistics(self, days)
 
-    def examine(self, progress: Callable[[str], None] = lambda _: None, *, anew: bool = False) -> Examination:
-        """For `memory doctor`: looks at everything, and changes nothing. `anew` reads notes that are as they were, too."""
+    def examine(self, progress: Callable[[str], None] = lambda _: None) -> DoctorReport:
+        """For `memory doctor`: looks at everything, and changes nothing."""
         from agent_memory.bootstrap import examining
 
-        return examining.examine(self, progress, anew=anew)
+        return examining.examine(self, progress)
 
-    def repair(self, progress: Callable[[str], None] = lambda _: None) -> Result[Treatment, Error]:
+    def repair(self, progress: Callable[[str], None] = lambda _: None) -> Result[Repair, Error]:
         """For `memory doctor --fix`; `Busy` when a run is at work."""
         from agent_memory.bootstrap import examining
 

@@ -23,9 +23,7 @@ def reads_in(entries: Sequence[Listed], usage: Mapping[str, Usage]) -> tuple[lis
     return counts, instants
 
 
-def last_reads(entries: Sequence[Listed], usage: Mapping[str, Usage]) -> list[int | None]:
-    """When each was last read, epoch ms, 0 where nobody knows; None where nobody has read it."""
-    counts, instants = reads_in(entries, usage)
-    if not any(counts):
-        return [None] * len(counts)
-    return [(at_ms or 0) if count else None for count, at_ms in zip(counts, instants, strict=True)]
+def last_read(meta: Meta, usage: Mapping[str, Usage]) -> int | None:
+    """When it was last read, epoch ms, 0 where nobody knows; None where nobody has read it."""
+    reads = reads_of(meta, usage)
+    return (reads.last_at_ms or 0) if reads.count else None

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from agent_memory.domain.analysis.outline import Profile
 from agent_memory.domain.entry import Listed, Meta, Usage
+from agent_memory.domain.findings import Profile
 from agent_memory.domain.instants import iso_of
 from agent_memory.domain.planning.drafts import stored_line
 from agent_memory.domain.tiers import Tier, TierList

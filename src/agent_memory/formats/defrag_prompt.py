@@ -11,9 +11,8 @@ from attrs import evolve, field, frozen
 from attrs.validators import min_len
 from returns.result import Failure, Result, Success
 
-from agent_memory.domain.analysis.outline import Profile
 from agent_memory.domain.entry import Listed, StoredEntry, Usage
-from agent_memory.domain.findings import Finding, Findings
+from agent_memory.domain.findings import Finding, Profile
 from agent_memory.domain.planning.drafts import stored_line
 from agent_memory.domain.redaction import redact
 from agent_memory.domain.section import SectionBudget
@@ -63,7 +62,7 @@ class DefragPromptFacts:
     catalog: Sequence[Listed]
     """Every live entry; secret ones are left out here."""
     tiers: TierList
-    findings: Findings
+    findings: tuple[Finding, ...]
     """The most pressing first."""
     shown: tuple[StoredEntry, ...]
     """Within `budget.shown_chars`."""
@@ -207,8 +206,9 @@ def _tiers(tiers: TierList, listed: frozenset[str]) -> str:
 def _findings(facts: DefragPromptFacts) -> str:
     """A line for each finding about entries shown in full, those that can be judged whole first; a count of the others."""
     shown = frozenset(each.meta.id for each in facts.shown)
-    known = facts.findings.within(frozenset(each.meta.id for each in facts.catalog))
-    near = known.naming(shown)
+    catalog = frozenset(each.meta.id for each in facts.catalog)
+    known = [each for each in facts.findings if catalog.issuperset(each.ids)]
+    near = [each for each in known if not shown.isdisjoint(each.ids)]
     whole = [each for each in near if shown.issuperset(each.ids)]
     in_part = [each for each in near if not shown.issuperset(each.ids)]
     lines: list[str] = []

@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.agent_request import SessionRequest
-from agent_memory.domain.change_set import ChangeSet
-from agent_memory.domain.entry import Listings
+from agent_memory.domain.change_set import ChangeSet, ProposedEntry
+from agent_memory.domain.entry import Listings, StoredEntry
 from agent_memory.domain.history import SessionMark
 from agent_memory.domain.inbox_entry import FileSnapshot, InlineNote, session_id_of
 from agent_memory.domain.plan import Plan, PlanFacts
 from agent_memory.domain.planning.entry_updates import CHANGES_NOTHING
+from agent_memory.domain.planning.known_subjects import subject_of
 from agent_memory.domain.planning.plan_window import plan_inline_fallback, plan_window
 from agent_memory.domain.planning.taken_ids import TakenIds
 from agent_memory.domain.results import sealed
 from agent_memory.domain.run import Run, Work
-from agent_memory.domain.vocabulary import Harness, Status
+from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Harness, Status
 from agent_memory.errors import Error, ReplyRefused
 from agent_memory.formats.reply import parse_reply
+from agent_memory.known_notes import KnownNotes, Near
 from agent_memory.pipelines.consolidate_io import ConsolidateIo
 from agent_memory.pipelines.forgotten import unforgotten
 from agent_memory.pipelines.keeping import with_history_kept, with_uses
-from agent_memory.pipelines.likening import similar_notes
 from agent_memory.pipelines.settling import set_back_by_fault, settle
 from agent_memory.pipelines.shelf import Shelf, read_shelf
 from agent_memory.ports import Agent
@@ -46,7 +49,7 @@ def parse_output(io: ConsolidateIo, run: Run) -> Result[Run, Error]:
                 return _refused(io, run, with_fallback, refused)
             case Success(change_set):
                 return unforgotten(io, change_set, request).bind(
-                    lambda kept: similar_notes(io, kept, work.scope).bind(
+                    lambda kept: _similar_notes(io, kept, work.scope).bind(
                         lambda similar: _after_window(
                             io, run, with_part(with_fallback, kept, evolve(facts, similar=similar)), kept.skipped, shelf
                         )
@@ -54,6 +57,21 @@ def parse_output(io: ConsolidateIo, run: Run) -> Result[Run, Error]:
                 )
 
     return read_shelf(io).bind(planned)
+
+
+def _similar_notes(
+    io: ConsolidateIo, change_set: ChangeSet, scope: str
+) -> Result[dict[ProposedEntry, tuple[StoredEntry, ...]], Error]:
+    """The live notes about the same subject as each proposed entry; entries without any are left out."""
+    known = io.known or KnownNotes(io.store)
+    wanted = [(subject_of(each), GLOBAL_SCOPE if each.scope == "global" else scope) for each in change_set.entries]
+    if not wanted:
+        return Success({})
+
+    def by_entry(found: Sequence[Near]) -> dict[ProposedEntry, tuple[StoredEntry, ...]]:
+        return {each: near.similar for each, near in zip(change_set.entries, found, strict=True) if near.similar}
+
+    return known.near_each(wanted).map(by_entry)
 
 
 def _refused(io: ConsolidateIo, run: Run, work: Work, refused: ReplyRefused) -> Result[Run, Error]:

@@ -6,19 +6,20 @@ as it was; after it, the run is finished by whoever comes next.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.actions import ids_of
-from agent_memory.domain.analysis.analysis_facts import AnalysisFacts
+from agent_memory.domain.analysis.analyze import analyze
+from agent_memory.domain.analysis.features import AnalysisFacts
 from agent_memory.domain.analysis.fingerprints import store_fingerprint
 from agent_memory.domain.change import Receipt, Together
 from agent_memory.domain.defrag_run import DefragRun, Scan
 from agent_memory.domain.defrag_summary import brief_sentence_of, commit_words
 from agent_memory.domain.defragging.subjects import subject_of
-from agent_memory.domain.entry import Listing
+from agent_memory.domain.entry import Listed, Listing, StoredEntry
 from agent_memory.domain.findings import Analysis
 from agent_memory.domain.instants import DAY_MS
 from agent_memory.domain.packed_entries import column_of
@@ -27,10 +28,9 @@ from agent_memory.domain.recording.recorded_paths import is_ignored
 from agent_memory.domain.results import sealed
 from agent_memory.domain.section import Published
 from agent_memory.domain.tidying.surplus import surplus
-from agent_memory.errors import Defect, Error, RunNotFound
+from agent_memory.errors import Defect, EntryChanged, EntryNotFound, Error, RunNotFound
 from agent_memory.machines.defrag import Defrag
 from agent_memory.machines.pipeline import Model
-from agent_memory.pipelines.comparing import analysed
 from agent_memory.pipelines.defrag_asking import run_agent
 from agent_memory.pipelines.defrag_io import DefragIo
 from agent_memory.pipelines.defrag_planning import still_possible, with_tiers
@@ -145,8 +145,8 @@ def scanned(io: DefragIo) -> Result[Scan, Error]:
 
 
 def analyze_structure(io: DefragIo, run: DefragRun) -> Result[DefragRun, Error]:
-    """What a look at every note finds; the bodies are not kept, and those that stayed as they were not read. What cannot be read
-    is told, also where a listing knew of it before."""
+    """What a look at every note finds; the bodies are not kept. What cannot be read is told, also where the listing knew of it
+    before."""
     scan = run.scan
     if scan is None:
         return Success(run)
@@ -159,9 +159,21 @@ def analyze_structure(io: DefragIo, run: DefragRun) -> Result[DefragRun, Error]:
         left_alone=scan.left_alone,
         hot_or_new=frozenset(scan.tiers.hot) | _came_lately(io),
     )
-    analysis = analysed(io, scan.live.entries, facts, missed)
+    analysis = analyze(notes_as_listed(io, scan.live.entries, missed), facts)
     analysis = _with_surplus(io, scan, analysis, facts.now_ms)
     return Success(evolve(run, analysis=analysis, warnings=(*run.warnings, *missed)))
+
+
+def notes_as_listed(io: DefragIo, live: Iterable[Listed], missed: list[str]) -> Iterator[StoredEntry]:
+    """The notes, one after the other. What cannot be read is added to `missed`, in words."""
+    for listed in live:
+        match sealed(io.store.read_again(listed)):
+            case Success(stored) if stored.meta.id == listed.meta.id:
+                yield stored
+            case Success(_) | Failure(EntryNotFound() | EntryChanged()):
+                continue  # it went away or was merged meanwhile
+            case Failure(error):
+                missed.append(f"{listed.path} was left out: {describe(error)}")
 
 
 def _came_lately(io: DefragIo) -> frozenset[str]:
@@ -180,7 +192,7 @@ def _with_surplus(io: DefragIo, scan: Scan, analysis: Analysis, now_ms: int) -> 
         max_chars=io.max_chars,
         now_ms=now_ms,
     )
-    return evolve(analysis, findings=analysis.findings.joined(over)) if over else analysis
+    return analysis.with_findings(over)
 
 
 # -- apply_changes ----------------------------------------------------------------------------------------------------

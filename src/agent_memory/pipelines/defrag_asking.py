@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.agent_request import DefragRequest
-from agent_memory.domain.analysis.choosing import findings_without, ids_to_show
+from agent_memory.domain.analysis.choosing import ids_to_show
 from agent_memory.domain.analysis.fingerprints import store_fingerprint
 from agent_memory.domain.defrag_run import DefragRun, Scan, TieringMemo
 from agent_memory.domain.entry import Listed, StoredEntry
@@ -94,7 +94,7 @@ def _asked(
             nonce=io.random_word(),
             live=catalog,
             shown=shown,
-            analysis=findings_without(new_first, secret),
+            analysis=new_first.without(secret),
             usage=scan.usage,
             tiers=scan.tiers,
             now_ms=io.clock.now_ms(),
@@ -133,7 +133,7 @@ def _with_left(
     waiting = ids_without_room(request, run.proposal.actions)
     again = [
         key
-        for key, each in question.candidates.one_by_one.items()
+        for key, each in question.candidates.findings.items()
         if each.kind is FindingKind.DUPLICATE and not waiting.isdisjoint(each.ids)
     ]
     left = left_to_judge(analysis, (each.action for each in run.plan.actions))

@@ -12,9 +12,7 @@ from agent_memory.ports import (
     Agent,
     Clock,
     DefragRecords,
-    KeptComparisons,
     Locks,
-    NoticedNotes,
     Recorder,
     RunLog,
     Store,
@@ -51,10 +49,6 @@ class DefragIo:
     """Unguessable, at least 64 bits of hex; for nonces and fences."""
     budget: SectionBudget = SectionBudget()
     stale_days: int = 120
-    noticed: NoticedNotes | None = None
-    """What earlier analyses noticed; None where every note is read again."""
-    compared: KeptComparisons | None = None
-    """What the last analysis found in several notes together; None where they are compared each time."""
     max_entries: int | None = None
     """Live entries at most."""
     max_chars: int | None = None

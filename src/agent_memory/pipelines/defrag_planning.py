@@ -9,7 +9,6 @@ from operator import is_not
 from returns.result import Success
 
 from agent_memory.domain.actions import DefragProposal
-from agent_memory.domain.analysis.outline import Profile
 from agent_memory.domain.change import Create, Dropped, Replace, Restore, Retire
 from agent_memory.domain.defrag_plan import DefragFacts, DefragPlan, PlannedAction
 from agent_memory.domain.defrag_run import DefragRun, Scan
@@ -17,7 +16,7 @@ from agent_memory.domain.defragging.plan_defrag import ids_to_read, plan_defrag
 from agent_memory.domain.defragging.subjects import subject_of
 from agent_memory.domain.entry import Listing, Meta, StoredEntry
 from agent_memory.domain.entry_reads import reads_of
-from agent_memory.domain.findings import Analysis
+from agent_memory.domain.findings import Analysis, Profile
 from agent_memory.domain.packed_entries import chosen, column_of
 from agent_memory.domain.text.file_name import id_in_name
 from agent_memory.domain.tidying.due import due_archivings

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 from agent_memory.ports.agent import Agent, SpendLedger
 from agent_memory.ports.bookkeeping import (
-    KeptComparisons,
     KeptVocabulary,
-    NoticedNotes,
     StateKeys,
     Tombstones,
     UsageLedger,
@@ -31,12 +29,10 @@ __all__ = [
     "HistorySource",
     "Inbox",
     "Index",
-    "KeptComparisons",
     "KeptHistories",
     "KeptVocabulary",
     "Locks",
     "Meanings",
-    "NoticedNotes",
     "Places",
     "Recorder",
     "Replies",

@@ -1,4 +1,4 @@
-"""What is kept beside the notes: reads, values by key, tags, tombstones, what analyses noticed."""
+"""What is kept beside the notes: reads, values by key, tags, tombstones."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ if TYPE_CHECKING:
 
     from returns.result import Result
 
-    from agent_memory.domain.analysis.compared import Compared
-    from agent_memory.domain.analysis.gathered import Gathered
     from agent_memory.domain.entry import Usage
     from agent_memory.domain.forgetting.tombstone import EntryTombstone, SessionTombstone, StateTombstone
     from agent_memory.domain.state_value import StateValue
@@ -38,32 +36,6 @@ class UsageLedger(Protocol):
 
     def day_reads(self) -> Result[tuple[DayReads, ...], Error]:
         """How often each reader read on each UTC day, over all hosts, by day and reader."""
-        ...
-
-
-class NoticedNotes(Protocol):
-    """What the last analysis noticed in the notes, and what it compared. Derived."""
-
-    def recall(self) -> Gathered:
-        """What was noticed; of no note where that is not known."""
-        ...
-
-    def keep(self, gathered: Gathered) -> None:
-        """Remember it instead of what was there."""
-        ...
-
-
-class KeptComparisons(Protocol):
-    """What comparing the notes of a store with each other found. Derived."""
-
-    def recall(self, key: str) -> Compared | None:
-        """What was found in the notes that this key stands for (`analysis.compared.comparison_key`); None where that is not
-        known."""
-        ...
-
-    def keep(self, key: str, compared: Compared | None) -> None:
-        """Remember it. What was found before may go, and what was found in other notes goes: one of them may be secret by now.
-        None is for what may not be kept (`analysis.compared.may_be_kept`): then nothing stays."""
         ...
 
 

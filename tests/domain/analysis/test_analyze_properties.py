@@ -13,9 +13,9 @@ import pytest
 from attrs import evolve
 from hypothesis import given, settings, strategies as st
 
-from agent_memory.domain.analysis.analysis_facts import AnalysisFacts
 from agent_memory.domain.analysis.analyze import analyze
 from agent_memory.domain.analysis.choosing import ids_to_show, shown_chars
+from agent_memory.domain.analysis.features import AnalysisFacts
 from agent_memory.domain.entry import StoredEntry
 from agent_memory.domain.findings import Analysis, Finding, FindingKind
 from agent_memory.domain.instants import DAY_MS
@@ -135,7 +135,7 @@ def test_what_is_shown_fits_and_may_be_seen_p11(store: list[StoredEntry], max_ch
     tiers = TierList(hot=IDS[:2])
     shown = ids_to_show(analysis, tuple(listed.values()), max_chars, tiers)
     assert len(set(shown)) == len(shown)
-    assert sum(shown_chars([listed[id] for id in shown], analysis)) <= max_chars
+    assert sum(shown_chars(listed[id].meta, analysis) for id in shown) <= max_chars
     assert list(shown) == shown_one_by_one(analysis, {each.meta.id: each for each in store}, max_chars, tiers)
     assert all(listed[id].meta.sensitivity is not Sensitivity.SECRET for id in shown)
 
@@ -173,10 +173,10 @@ def test_nothing_is_kept_of_a_body_and_a_generator_is_enough() -> None:
 
 def counted(store: list[StoredEntry], monkeypatch: pytest.MonkeyPatch) -> int:
     """How many pairs of entries are compared word by word."""
-    from agent_memory.domain.analysis import likeness
+    from agent_memory.domain.analysis import duplicates
 
     calls = 0
-    compared: Any = likeness._Comparison._compared
+    compared: Any = duplicates._compared
 
     def counting(*arguments: Any) -> object:
         nonlocal calls
@@ -184,7 +184,7 @@ def counted(store: list[StoredEntry], monkeypatch: pytest.MonkeyPatch) -> int:
         return compared(*arguments)
 
     with monkeypatch.context() as patch:
-        patch.setattr(likeness._Comparison, "_compared", counting)
+        patch.setattr(duplicates, "_compared", counting)
         found(*store)
     return calls
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent_memory.domain.analysis.choosing import findings_without, ids_to_show, shown_chars
+from agent_memory.domain.analysis.choosing import ids_to_show, shown_chars
 from agent_memory.domain.analysis.fingerprints import finding_fingerprint, store_fingerprint
 from agent_memory.domain.entry import Listed, StoredEntry
 from agent_memory.domain.findings import Analysis, Finding, FindingKind
@@ -33,7 +33,7 @@ def room_for(*notes: StoredEntry) -> int:
 
 def test_an_entry_takes_as_much_room_as_the_prompt_gives_it() -> None:
     analysis = found(ONE)
-    assert shown_chars([ONE.listed], analysis) == [note_chars(ONE)]
+    assert shown_chars(ONE.meta, analysis) == note_chars(ONE)
 
 
 def test_everything_is_shown_where_it_fits_the_candidates_first() -> None:
@@ -98,7 +98,7 @@ def test_nothing_is_shown_for_a_finding_that_nobody_may_mend() -> None:
 
 def test_findings_are_told_only_to_who_knows_all_their_entries() -> None:
     analysis = found(ONE, TWO, PORT_80, PORT_81)
-    told = findings_without(analysis, frozenset(ids(PORT_81)))
+    told = analysis.without(frozenset(ids(PORT_81)))
     assert [each.kind for each in told.findings] == [FindingKind.DUPLICATE]
     assert set(told.profiles) == set(ids(ONE, TWO, PORT_80))
 

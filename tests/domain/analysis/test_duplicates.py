@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent_memory.domain.analysis.stars import MOST_IN_GROUP
+from agent_memory.domain.analysis.features import MOST_IN_GROUP
 from agent_memory.domain.findings import FindingKind
 from agent_memory.domain.vocabulary import Kind
 from analysed_notes import REPO, found, ids, kinds, note

@@ -7,7 +7,7 @@ from typing import Any
 from agent_memory.domain.actions import Archive, DefragProposal, Edit, Merge, fingerprint_of
 from agent_memory.domain.defrag_plan import DefragFacts, DefragPlan
 from agent_memory.domain.defragging.plan_defrag import ids_to_read, plan_defrag
-from agent_memory.domain.findings import Analysis, Finding, FindingKind, Findings
+from agent_memory.domain.findings import Analysis, Finding, FindingKind
 from agent_memory.domain.instants import DAY_MS
 from agent_memory.domain.tidying.due import Due, due_archivings
 from defrag_entries import NOW, facts_of, note, reasons, retired
@@ -22,7 +22,7 @@ ALL = (OLD, OLDER, LASTING, OTHER, ANOTHER)
 
 def due_of(*surplus: str) -> Due:
     found = tuple(Finding(FindingKind.SURPLUS, (id,), "over the cap") for id in surplus)
-    return due_archivings([each.listed for each in ALL], Analysis(Findings(found)), NOW)
+    return due_archivings([each.listed for each in ALL], Analysis(found), NOW)
 
 
 def planned(due: Due, *actions: Archive | Edit | Merge, **more: Any) -> DefragPlan:

@@ -1,17 +1,13 @@
-"""What is to be judged, and what was: findings in columns are as those that are there one by one."""
+"""What is to be judged, and what was."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from hypothesis import given, strategies as st
 
-from agent_memory.domain.analysis.choosing import findings_without, ids_to_show
+from agent_memory.domain.analysis.choosing import ids_to_show
 from agent_memory.domain.analysis.fingerprints import finding_fingerprint
-from agent_memory.domain.analysis.outline import Outline, Profile
-from agent_memory.domain.analysis.outlines import NO_OUTLINES, Profiles
 from agent_memory.domain.entry import Listed, Meta, StoredEntry
-from agent_memory.domain.findings import Analysis, Finding, FindingKind, Findings, OneEach
+from agent_memory.domain.findings import Analysis, Finding, FindingKind, Profile
 from agent_memory.domain.planning.related import note_chars
 from agent_memory.domain.tidying.candidates import candidates_of
 from agent_memory.domain.tiers import TierList
@@ -35,28 +31,19 @@ aged = st.lists(st.sampled_from(IDS), unique=True).map(
 )
 
 
-def in_columns(found: Sequence[Finding], aged: Sequence[Finding]) -> Findings:
-    """The findings, the last of them in columns."""
-    ids = [id for each in aged for id in each.ids]
-    numbers = sorted(range(len(aged)), key=ids.__getitem__)  # another order than theirs
-    return Findings(tuple(found), OneEach(FindingKind.STALE, numbers, ids, sorted, aged.__getitem__))
-
-
 @given(others, aged, some_ids, others)
-def test_in_columns_they_are_chosen_as_one_by_one(
+def test_findings_are_told_apart_by_entries_and_kinds(
     found: list[Finding], aged: list[Finding], ids: frozenset[str], more: list[Finding]
 ) -> None:
-    whole, findings = (*found, *aged), in_columns(found, aged)
-    assert findings == whole
-    assert (len(findings), findings[1:], tuple(findings.one_by_one)) == (len(whole), whole[1:], tuple(found))
-    assert findings.within(ids) == tuple(each for each in whole if ids.issuperset(each.ids))
-    assert findings.naming(ids) == tuple(each for each in whole if not ids.isdisjoint(each.ids))
-    assert findings.without(ids) == tuple(each for each in whole if ids.isdisjoint(each.ids))
-    assert findings_without(Analysis(findings), ids).findings == findings.without(ids)
+    whole = (*found, *aged)
+    analysis = Analysis(whole, {id: Profile(1, 1) for id in IDS})
+    assert analysis.without(ids).findings == tuple(each for each in whole if ids.isdisjoint(each.ids))
+    assert analysis.without(ids).profiles.keys() == set(IDS) - ids
     for kind in FindingKind:
-        assert findings.of_kind(kind) == tuple(each for each in whole if each.kind is kind)
+        assert analysis.of_kind(kind) == tuple(each for each in whole if each.kind is kind)
     places = list(FindingKind)
-    assert findings.joined(more) == tuple(sorted((*found, *more, *aged), key=lambda each: places.index(each.kind)))
+    together = sorted((*found, *aged, *more), key=lambda each: places.index(each.kind))
+    assert analysis.with_findings(more).findings == tuple(together)
 
 
 @given(others, aged, some_ids, some_ids, st.data())
@@ -65,7 +52,7 @@ def test_nobody_is_asked_about_what_was_judged(
 ) -> None:
     by_key = {finding_fingerprint(each, HASHES): each for each in (*found, *aged)}
     judged = frozenset(key for key in by_key if data.draw(st.booleans())) | {"of another time"}
-    candidates = candidates_of(in_columns(found, aged), HASHES)
+    candidates = candidates_of((*found, *aged), HASHES)
     new = {key: each for key, each in by_key.items() if key not in judged}
     assert candidates.any_new(judged) == any(each.kind not in NEED_NO_JUDGEMENT for each in new.values())
     old = [each for key, each in by_key.items() if key in judged]
@@ -80,9 +67,8 @@ def test_nobody_is_asked_about_what_was_judged(
 def test_a_finding_is_another_one_once_its_entry_is() -> None:
     finding = Finding(FindingKind.STALE, IDS[:1], "old")
     judged = frozenset({finding_fingerprint(finding, HASHES)})
-    for findings in (Findings((finding,)), in_columns([], [finding])):
-        assert not candidates_of(findings, HASHES).any_new(judged)
-        assert candidates_of(findings, {**HASHES, IDS[0]: "f" * 64}).any_new(judged)
+    assert not candidates_of((finding,), HASHES).any_new(judged)
+    assert candidates_of((finding,), {**HASHES, IDS[0]: "f" * 64}).any_new(judged)
 
 
 metas = st.builds(
@@ -105,7 +91,7 @@ metas = st.builds(
     st.integers(0, 6_000),
     st.lists(st.sampled_from(IDS), unique=True, max_size=3).map(tuple),
 )
-def test_in_columns_the_same_are_shown(
+def test_what_is_shown_is_what_has_room_worst_first(
     found: list[Finding],
     aged: list[Finding],
     judged: frozenset[str],
@@ -117,13 +103,10 @@ def test_in_columns_the_same_are_shown(
         Listed(Meta(id, meta.title, 0, 0, tags=meta.tags, pinned=meta.pinned, sensitivity=meta.sensitivity), id, HASHES[id], conflicted=conflicted)
         for id, (meta, _, conflicted) in zip(IDS, notes, strict=True)
     ]  # fmt: skip
-    outlines = {id: Outline(Profile(chars, 1), (), 0, 0) for id, (_, chars, _) in zip(IDS, notes, strict=True)}
-    profiles = Profiles(NO_OUTLINES.joined(outlines))
+    profiles = {id: Profile(chars, 1) for id, (_, chars, _) in zip(IDS, notes, strict=True)}
     known = frozenset(finding_fingerprint(each, HASHES) for each in aged if judged.issuperset(each.ids))
-    in_order = candidates_of(in_columns(found, aged), HASHES).new_first(known)
-    sizes = {
-        each.meta.id: note_chars(StoredEntry(each, "b" * outlines[each.meta.id].profile.body_chars)) for each in live
-    }
+    in_order = candidates_of((*found, *aged), HASHES).new_first(known)
+    sizes = {each.meta.id: note_chars(StoredEntry(each, "b" * profiles[each.meta.id].body_chars)) for each in live}
     shown = ids_to_show(Analysis(in_order, profiles), live, max_chars, TierList(hot))
     assert shown == plainly_shown(list(in_order), live, sizes, max_chars, hot)
 

@@ -8,8 +8,8 @@ from typing import Any
 from attrs import asdict, evolve, frozen
 from hypothesis import given, settings, strategies as st
 
-from agent_memory.domain.analysis.analysis_facts import AnalysisFacts
 from agent_memory.domain.analysis.analyze import analyze
+from agent_memory.domain.analysis.features import AnalysisFacts
 from agent_memory.domain.change import Create, Replace, Retire
 from agent_memory.domain.defrag_plan import DefragFacts, DefragPlan
 from agent_memory.domain.defragging.plan_defrag import plan_defrag

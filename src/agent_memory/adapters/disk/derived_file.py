@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, TypeVar
+from contextlib import suppress
+from typing import TYPE_CHECKING
 
 from returns.result import Failure, Success
 
-from agent_memory.adapters.disk.durable import make_directories, replace_file, replace_loosely
-from agent_memory.adapters.disk.paths import directory_inside, is_directory, open_regular, read_file, real_root
+from agent_memory.adapters.disk.durable import make_directories, replace_file
+from agent_memory.adapters.disk.paths import directory_inside, is_directory, read_file, real_root
 from agent_memory.domain.results import sealed
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-T = TypeVar("T")
-
 CACHE = ".cache"
+_FORMER = (
+    "analysis",
+    "compared",
+    "examined",
+    "listing-topics",
+    "listing-archive",
+    "search/index.db",
+    "search/index.db-journal",
+)
+"""What was noticed in notes, what comparing them found, what doctor found in each, listings, and the index."""
 
 
 def read_derived(root: Path | str, name: str, max_bytes: int) -> bytes | None:
@@ -27,43 +35,29 @@ def read_derived(root: Path | str, name: str, max_bytes: int) -> bytes | None:
     return None if image is None else image.data
 
 
-def parse_derived(
-    root: Path | str, name: str, max_bytes: int, parse: Callable[[Callable[[int], bytes], int], T | None]
-) -> T | None:
-    """What is parsed of the file, piece by piece: `parse` gets what reads so many of the next bytes, and how many there are.
-    None where it is absent, too long, not to be read or not understood."""
-    opened = directory_inside(real_root(root), CACHE).bind(lambda there: open_regular(f"{there}/{name}", os.O_RDONLY))
-    match sealed(opened):
-        case Success(descriptor):
-            try:
-                with open(descriptor, "rb") as file:
-                    size_bytes = os.fstat(descriptor).st_size
-                    return parse(file.read, size_bytes) if size_bytes <= max_bytes else None
-            except OSError:
-                return None
-        case Failure(_):
-            return None
-
-
 def write_derived(root: Path | str, name: str, data: bytes) -> None:
     """Replace the file durably, if that can be done. A store that is not there yet is not made for it."""
-    _write(root, name, lambda path: replace_file(path, data))
-
-
-def write_derived_loosely(root: Path | str, name: str, pieces: Iterable[bytes | memoryview]) -> None:
-    """The same without waiting for the disk, of a file in which digests show what a power cut left half written."""
-    _write(root, name, lambda path: replace_loosely(path, pieces))
-
-
-def _write(root: Path | str, name: str, write: Callable[[str], None]) -> None:
     if is_directory(str(root)) != Success(True):
         return
     match sealed(directory_inside(real_root(root), CACHE)):
         case Success(directory):
             try:
                 make_directories(directory)
-                write(f"{directory}/{name}")
+                replace_file(f"{directory}/{name}", data)
             except OSError:
                 return
+        case Failure(_):
+            return
+
+
+def remove_former(root: Path | str) -> None:
+    """Remove the files that earlier versions kept, and none reads any more: they say what was in notes."""
+    match sealed(directory_inside(real_root(root), CACHE)):
+        case Success(directory):
+            for name in _FORMER:
+                with suppress(OSError):
+                    os.unlink(f"{directory}/{name}")
+            with suppress(OSError):
+                os.rmdir(f"{directory}/search")
         case Failure(_):
             return

@@ -9,15 +9,8 @@ from functools import lru_cache
 from itertools import chain
 
 from agent_memory.domain.analysis.alternatives import Choice, choice_in
-from agent_memory.domain.analysis.polarity import (
-    DENYING_TERMS,
-    is_beside_the_present,
-    is_conditional,
-    is_denying,
-    without_reason,
-    words_in,
-)
 from agent_memory.domain.analysis.quantities import Quantity, dates, has_digits, quantities, without_dates
+from agent_memory.domain.text.ascii_words import words_of_letters
 from agent_memory.domain.text.terms import content_terms, term_of, words_of
 from agent_memory.values import frozen
 
@@ -29,7 +22,41 @@ _FEWEST_TERMS = 2
 _SNIPPET_CHARS = 80
 _MIN_STEM = 3
 
-_WEAK = DENYING_TERMS | content_terms(
+_LETTERS = re.compile(r"[^\W\d_]+(?:['’]t\b)?")
+_DENYING_WORDS = """
+    not never none nothing nobody neither nor without cannot avoid avoids avoiding avoided forbid forbids forbidden prohibited
+    disallowed no não nao nunca jamais sem nem nenhum nenhuma nada ninguém proibido proibida proibidos evite evita evitar evitam
+    """
+_DENYING = frozenset(_DENYING_WORDS.split())
+_DENYING_TERMS = content_terms(" ".join(_DENYING)) | {"longer"}
+"""The stems of words that deny, as far as they are content."""
+# `no` denies in English and means "in the" in Portuguese.
+_PORTUGUESE_WORDS = "é são não nao que uma um os as do da dos das em para com pelo pela nunca sempre está usamos usa"
+_PORTUGUESE = frozenset(_PORTUGUESE_WORDS.split())
+_ENGLISH_WORDS = "the an is are has have there we it does do be of to and in for with on this that longer more"
+_ENGLISH = frozenset(_ENGLISH_WORDS.split())
+_CONDITIONAL_WORDS = """
+    if when whenever unless except only while otherwise else until before after but
+    se quando enquanto exceto salvo somente só apenas até antes depois mas caso senão
+    """
+_CONDITIONAL = frozenset(_CONDITIONAL_WORDS.split())
+_PAST = re.compile(
+    r"\b(?:used to|previously|formerly|originally|historically|initially|at the time|back then|at first|until|would have|"
+    r"e\.g\.|for example|for instance|such as|antigamente|anteriormente|originalmente|costumava\w*|por exemplo)\b"
+)
+_PAST_WORDS = """
+    used previously formerly originally historically initially time then first until would g example instance such
+    antigamente anteriormente originalmente exemplo
+    """
+_TELLING_OF_PAST = frozenset(_PAST_WORDS.split())
+"""Whatever `_PAST` finds has one of these words, or begins with `costumava`."""
+_REASON_WORDS = ("since", "because", "as of", "due to", "given that", "so that", "desde", "porque", "pois", "já que")
+_REASON = re.compile(
+    r"[,;(]?\s+(?:since|because|as of|due to|given that|so that|desde|porque|pois|já que)\s.*",
+    re.IGNORECASE | re.DOTALL,
+)
+
+_WEAK = _DENYING_TERMS | content_terms(
     "now current currently default set changed moved switched updated raised lowered increased decreased reduced exactly really "
     "agora atualmente padrão passou mudou alterado atual value valor usamos usa usam utiliza utilizamos prefer prefers standardised"
 )
@@ -67,7 +94,8 @@ class Claim:
 class Assertion:
     """A statement that is affirmed or denied as a whole; the snippet is empty where it is affirmed."""
 
-    frame: frozenset[str]
+    frame: tuple[str, ...]
+    """Its content words, in the order of the alphabet."""
     denied: bool
     snippet: str
 
@@ -89,8 +117,8 @@ class Sentence:
 def looked_at(sentences: Iterable[str]) -> tuple[Sentence, ...]:
     """Those of the sentences that are short enough to claim one thing, as far as they are looked at."""
     first = tuple(sentences)[:_MOST_STATEMENTS]
-    said = (without_reason(each) for each in first if len(each) <= _LONGEST_CHARS)
-    return tuple(Sentence(each, words_in(each), has_digits(each)) for each in said)
+    said = (_without_reason(each) for each in first if len(each) <= _LONGEST_CHARS)
+    return tuple(Sentence(each, _words_in(each), has_digits(each)) for each in said)
 
 
 def claims_of(sentences: Iterable[Sentence]) -> tuple[Claim, ...]:
@@ -104,12 +132,12 @@ def claims_of(sentences: Iterable[Sentence]) -> tuple[Claim, ...]:
 
 def assertions_of(sentences: Iterable[Sentence]) -> tuple[Assertion, ...]:
     """What the sentences affirm or deny, without conditions; what a text both affirms and denies is left out."""
-    by_frame: dict[frozenset[str], list[Assertion]] = defaultdict(list)
+    by_frame: dict[tuple[str, ...], list[Assertion]] = defaultdict(list)
     for sentence in sentences:
-        if is_conditional(sentence.words) or is_beside_the_present(sentence.text, sentence.words):
+        if _is_conditional(sentence.words) or _is_beside_the_present(sentence.text, sentence.words):
             continue
-        denied = is_denying(sentence.words)
-        frame = _terms(sentence.text, sentence.words if sentence.is_plain else None)
+        denied = _is_denying(sentence.words)
+        frame = tuple(sorted(_terms(sentence.text, sentence.words if sentence.is_plain else None)))
         if _FEWEST_TERMS <= len(frame) <= _MOST_TERMS:
             by_frame[frame].append(Assertion(frame, denied, _snippet(sentence.text) if denied else ""))
     return tuple(same[0] for same in by_frame.values() if len({each.denied for each in same}) == 1)
@@ -127,9 +155,9 @@ def _claims_in(sentence: Sentence) -> Iterator[Claim]:
     text = sentence.text
     place = _PLACED.search(text) if "/" in text or "`" in text else None
     choice = choice_in(text)
-    if not (place or choice or sentence.has_digits) or is_beside_the_present(text, sentence.words):
+    if not (place or choice or sentence.has_digits) or _is_beside_the_present(text, sentence.words):
         return
-    if is_denying(words_in(choice.rest) if choice else sentence.words):
+    if _is_denying(_words_in(choice.rest) if choice else sentence.words):
         return
     if choice:
         yield from _chosen(sentence, choice)
@@ -168,7 +196,7 @@ def _claim(
     sentence: Sentence, slot: str, frame: frozenset[str], values: tuple[str, ...], *, exclusive: bool = False
 ) -> Claim:
     snippet = _snippet(sentence.text)
-    return Claim(slot, frame, values, snippet, is_conditional(sentence.words), dates(sentence.text), exclusive)
+    return Claim(slot, frame, values, snippet, _is_conditional(sentence.words), dates(sentence.text), exclusive)
 
 
 def _snippet(text: str) -> str:
@@ -196,3 +224,43 @@ def _telling(word: str) -> str:
     # "retries" has lost its ending, "retry" has not.
     bare = term[:-1] if len(term) > _MIN_STEM and term.endswith("y") else term
     return "" if bare in _WEAK else bare
+
+
+# -- whether a sentence affirms or denies, and whether it speaks of the present without conditions --------------------
+
+
+def _without_reason(sentence: str) -> str:
+    """The sentence up to the clause that says why, or since when."""
+    if not any(map(sentence.lower().__contains__, _REASON_WORDS)):
+        return sentence
+    return _REASON.sub("", sentence) or sentence
+
+
+def _words_in(sentence: str) -> tuple[str, ...]:
+    """The words of a sentence in lower case, in order."""
+    if sentence.isascii() and "'" not in sentence:
+        return tuple(words_of_letters(sentence))
+    return tuple(_LETTERS.findall(sentence.lower()))
+
+
+def _is_denying(words: tuple[str, ...]) -> bool:
+    """Whether an odd number of the words deny."""
+    found = [word for word in words if word in _DENYING or (word[-1] == "t" and word.endswith(("n't", "n’t")))]
+    if "no" in found and (_ENGLISH.isdisjoint(words) or not _PORTUGUESE.isdisjoint(words)):
+        found = [word for word in found if word != "no"]
+    return len(found) % 2 == 1
+
+
+def _is_conditional(words: tuple[str, ...]) -> bool:
+    """Whether what is said holds only sometimes, or has an exception in the same sentence."""
+    return not _CONDITIONAL.isdisjoint(words)
+
+
+def _is_beside_the_present(sentence: str, words: tuple[str, ...]) -> bool:
+    """Whether the sentence, of these words, tells what once was, gives an example, or asks."""
+    if sentence.rstrip().endswith("?"):
+        return True
+    low = sentence.lower()
+    # A word with an apostrophe behind it may be two.
+    may_be = not _TELLING_OF_PAST.isdisjoint(words) or "costumava" in low or "'" in low or "’" in low
+    return may_be and _PAST.search(low) is not None

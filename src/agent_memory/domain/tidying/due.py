@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from agent_memory.domain.actions import Archive
-from agent_memory.domain.analysis.ages import over_by
 from agent_memory.domain.entry import Listed
 from agent_memory.domain.findings import Analysis, FindingKind
-from agent_memory.domain.instants import iso_of
-from agent_memory.domain.packed_entries import column_of
+from agent_memory.domain.instants import has_passed, iso_of
 from agent_memory.values import frozen
 
 
@@ -33,8 +31,8 @@ def due_archivings(live: Sequence[Listed], analysis: Analysis, now_ms: int) -> D
     return Due(tuple(expired_archivings(live, now_ms)), tuple(surplus))
 
 
-def expired_archivings(entries: Sequence[Listed], now_ms: int) -> Iterable[Archive]:
+def expired_archivings(entries: Iterable[Listed], now_ms: int) -> Iterable[Archive]:
     """One for each entry that has expired, the longest expired first."""
-    over = over_by(entries, now_ms)
-    ended = sorted(zip(column_of(over, "meta.expires_at_ms"), column_of(over, "meta.id"), strict=True))
+    ends = ((each.meta.expires_at_ms, each.meta.id) for each in entries)
+    ended = sorted((at_ms, id) for at_ms, id in ends if has_passed(at_ms, now_ms))
     return (Archive(id, f"it expired on {iso_of(at_ms)[:10]}") for at_ms, id in ended)

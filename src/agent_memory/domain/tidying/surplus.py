@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import compress
 
-from agent_memory.domain.analysis.outlines import Profiles
 from agent_memory.domain.entry import Listed, Usage
-from agent_memory.domain.findings import Finding, FindingKind
+from agent_memory.domain.findings import Finding, FindingKind, Profile
 from agent_memory.domain.packed_entries import column_of
 from agent_memory.domain.planning.run_limits import max_changes
 from agent_memory.domain.row_answers import row_answers
@@ -18,7 +17,7 @@ from agent_memory.domain.vocabulary import Sensitivity
 
 def surplus(
     live: Sequence[Listed],
-    profiles: Profiles,
+    profiles: Mapping[str, Profile],
     usage: Mapping[str, Usage],
     *,
     max_entries: int | None,
@@ -33,7 +32,7 @@ def surplus(
     if max_entries is None and max_chars is None:
         return ()
     ids = column_of(live, "meta.id")
-    sizes = profiles.body_chars(ids)
+    sizes = [profiles[id].body_chars if id in profiles else 0 for id in ids]
     count, chars = len(ids), sum(sizes)
     if not _is_over(count, max_entries) and not _is_over(chars, max_chars):
         return ()

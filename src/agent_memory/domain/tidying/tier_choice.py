@@ -84,7 +84,8 @@ def _ranked(request: DefragRequest, actions: Iterable[Action]) -> _Candidates:
     ]
     scopes, created_at_ms = column_of(entries, "meta.scope"), column_of(entries, "meta.created_at_ms")
     title_chars = map(len, column_of(entries, "meta.title"))
-    sizes = list(map(whole_chars, title_chars, profiles.body_chars(ids)))
+    body_chars = [profiles[id].body_chars if id in profiles else 0 for id in ids]
+    sizes = list(map(whole_chars, title_chars, body_chars))
     earns_hot = row_answers(
         _earns_hot,
         facts.best,

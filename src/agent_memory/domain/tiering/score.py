@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from agent_memory.domain.analysis.outline import Profile
 from agent_memory.domain.entry import Meta, Usage
+from agent_memory.domain.findings import Profile
 from agent_memory.domain.instants import has_passed
 from agent_memory.domain.tiering.vouched import best_tier, is_vouched_for
 from agent_memory.domain.tiers import Tier

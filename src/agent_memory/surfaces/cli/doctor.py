@@ -10,15 +10,14 @@ from typing import Any
 from returns.result import Failure, Success
 
 from agent_memory.bootstrap import Memory
-from agent_memory.domain.checkup.examination import Examination, Treatment
-from agent_memory.domain.checkup.symptom import Severity, Symptom
+from agent_memory.domain.doctor.catalogue import DoctorReport, Finding, Repair, Severity
 from agent_memory.domain.results import sealed
 from agent_memory.surfaces.cli.opening import with_memory
 from agent_memory.surfaces.cli.secret_report import report_secrets
 from agent_memory.surfaces.console import Console
 
 MOST_SHOWN = 10
-"""Symptoms of one kind that are shown to a person."""
+"""Findings of one kind that are shown to a person."""
 
 _RED, _BOLD, _PLAIN = "\x1b[31m", "\x1b[1m", "\x1b[0m"
 
@@ -27,12 +26,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     acts = parser.add_mutually_exclusive_group()
     acts.add_argument("--fix", action="store_true", help="repair what is safe to repair, and say what was done")
     acts.add_argument("--secrets", action="store_true", help="look for secrets only, also in what git keeps")
-    acts.add_argument("--anew", action="store_true", help="read every note again, also those that are as they were")
     parser.epilog = (
         "Looks at every note, link, tier and target, at the inbox, the runs, git and the files themselves. Nothing is "
         "changed without --fix, and --fix never deletes knowledge. Exit code 1 when there are problems (after --fix: "
-        "when some remain); notes do not count. Files of notes that look as they did at the last examination are not opened "
-        "again, except with --anew and --fix. --secrets reads every file of the store and every version in its git "
+        "when some remain); notes do not count. --secrets reads every file of the store and every version in its git "
         "history, says where a secret is and of what kind, and never shows it; exit code 1 when there is one."
     )
 
@@ -42,61 +39,61 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
         if arguments.secrets:
             return report_secrets(memory.search_secrets(console.progress), console)
         if not arguments.fix:
-            found = memory.examine(console.progress, anew=arguments.anew)
+            found = memory.examine(console.progress)
             console.document(_document(found))
             console.out(_text(found, console))
             return _exit_code(found)
         match sealed(memory.repair(console.progress)):
             case Failure(error):
                 return console.fail(error)
-            case Success(treatment):
-                return _report(treatment, console)
+            case Success(repair):
+                return _report(repair, console)
 
     return with_memory(console, examine)
 
 
-def _report(treatment: Treatment, console: Console) -> int:
-    after = treatment.after
-    console.document({**_document(after), "fixed": list(treatment.did), "notFixed": list(treatment.failed)})
-    for sentence in _first(list(treatment.did)):
+def _report(repair: Repair, console: Console) -> int:
+    after = repair.after
+    console.document({**_document(after), "fixed": list(repair.did), "notFixed": list(repair.failed)})
+    for sentence in _first(list(repair.did)):
         console.out(f"fixed: {sentence}")
-    for sentence in _first(list(treatment.failed)):
+    for sentence in _first(list(repair.failed)):
         console.err(f"memory: {sentence}")
     console.out(_text(after, console))
     return _exit_code(after)
 
 
-def _exit_code(found: Examination) -> int:
+def _exit_code(found: DoctorReport) -> int:
     return 1 if found.problems else 0
 
 
-def _text(found: Examination, console: Console) -> str:
-    lines = _grouped(found.symptoms, console.colour) if console.is_terminal else _plain(found.symptoms)
+def _text(found: DoctorReport, console: Console) -> str:
+    lines = _grouped(found.findings, console.colour) if console.is_terminal else _plain(found.findings)
     return "\n".join((*lines, _summary(found)))
 
 
-def _plain(symptoms: Iterable[Symptom]) -> Iterator[str]:
-    """One line a symptom."""
-    for _, same in groupby(symptoms, key=lambda each: each.code):
+def _plain(findings: Iterable[Finding]) -> Iterator[str]:
+    """One line a finding."""
+    for _, same in groupby(findings, key=lambda each: each.code):
         yield from _first([f"{each.severity}: {each.subject}: {each.sentence}{_fix(each)}" for each in same])
 
 
-def _grouped(symptoms: Iterable[Symptom], colour: bool) -> Iterator[str]:
-    """A heading for each area, and below it two lines a symptom."""
-    for area, group in groupby(symptoms, key=lambda each: each.area):
+def _grouped(findings: Iterable[Finding], colour: bool) -> Iterator[str]:
+    """A heading for each area, and below it two lines a finding."""
+    for area, group in groupby(findings, key=lambda each: each.area):
         yield f"{_BOLD}{area}{_PLAIN}" if colour else str(area)
         for _, same in groupby(group, key=lambda each: each.code):
             yield from _first([_entry(each, colour) for each in same], indent="  ")
         yield ""
 
 
-def _entry(each: Symptom, colour: bool) -> str:
+def _entry(each: Finding, colour: bool) -> str:
     word = f"{each.severity:7}"
     shown = f"{_RED}{word}{_PLAIN}" if colour and each.severity is Severity.PROBLEM else word
     return f"  {shown}  {each.subject}\n           {each.sentence}{_fix(each)}"
 
 
-def _fix(each: Symptom) -> str:
+def _fix(each: Finding) -> str:
     return f" [--fix {each.fix}]" if each.fix else ""
 
 
@@ -105,13 +102,13 @@ def _first(texts: list[str], indent: str = "") -> list[str]:
     return texts if rest <= 0 else [*texts[:MOST_SHOWN], f"{indent}… and {rest} more (`memory doctor --json` has all)"]
 
 
-def _summary(found: Examination) -> str:
+def _summary(found: DoctorReport) -> str:
     problems = len(found.problems)
-    remarks = len(found.symptoms) - problems
+    remarks = len(found.findings) - problems
     store = f"{_count(found.entries, 'note')}, {found.archived} archived"
-    if not found.symptoms:
+    if not found.findings:
         return f"Nothing is wrong: {store}"
-    fixable = sum(each.fix is not None for each in found.symptoms)
+    fixable = sum(each.fix is not None for each in found.findings)
     hint = f"; `memory doctor --fix` takes care of {fixable}" if fixable else ""
     return f"{_count(problems, 'problem')} and {_count(remarks, 'remark')} in {store}{hint}"
 
@@ -120,7 +117,7 @@ def _count(number: int, word: str) -> str:
     return f"{number} {word}{'' if number == 1 else 's'}"
 
 
-def _document(found: Examination) -> dict[str, Any]:
+def _document(found: DoctorReport) -> dict[str, Any]:
     return {
         "root": found.root,
         "entries": found.entries,
@@ -135,6 +132,6 @@ def _document(found: Examination) -> dict[str, Any]:
                 "message": each.sentence,
                 "fix": each.fix,
             }
-            for each in found.symptoms
+            for each in found.findings
         ],
     }

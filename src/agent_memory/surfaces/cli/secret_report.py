@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from agent_memory.domain.checkup.secret_search import SecretFind, SecretSearch
+from agent_memory.domain.doctor.catalogue import SecretFind, SecretSearch
 from agent_memory.surfaces.console import Console
 
 _ID = re.compile(r"id__[1-9A-HJ-NP-Za-km-z]{6}")

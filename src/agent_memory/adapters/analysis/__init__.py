@@ -1,1 +1,0 @@
-"""What analyses keep between runs."""

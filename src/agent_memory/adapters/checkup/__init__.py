@@ -1,1 +1,0 @@
-"""Gathering what a checkup looks at, and carrying out its repairs."""

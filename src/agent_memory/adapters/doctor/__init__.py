@@ -1,0 +1,1 @@
+"""What `memory doctor` gathers, and how its repairs are carried out."""

@@ -1,0 +1,216 @@
+"""The kinds of checks, and what an examination of the store came to."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from agent_memory.errors import Error
+from agent_memory.values import frozen
+from agent_memory.wording import describe
+
+
+class Severity(StrEnum):
+    """Declared from the worst to the least."""
+
+    PROBLEM = "problem"
+    """Wants a person, or `--fix`; `memory doctor` then ends with 1."""
+    NOTE = "note"
+    """Worth knowing; it settles by itself, or is a matter of judgement."""
+
+
+class Area(StrEnum):
+    """What of the store a finding is about; declared in the order in which they are shown."""
+
+    NOTES = "notes"
+    LINKS = "links"
+    TIERS = "tiers and targets"
+    RUNS = "inbox and runs"
+    GIT = "git"
+    FILES = "files and settings"
+
+
+@frozen
+class Finding:
+    """One finding. `subject` is the file, the id or the setting that it is about."""
+
+    code: str
+    area: Area
+    severity: Severity
+    subject: str
+    sentence: str
+    """What is wrong and what to do, without a final full stop; it never quotes a secret."""
+    fix: str | None = None
+    """What `--fix` does about it; None where a person must."""
+
+
+@frozen
+class Check:
+    """A kind of finding."""
+
+    code: str
+    area: Area
+    severity: Severity
+    fix: str | None = None
+
+    def found(self, subject: str, sentence: str, severity: Severity | None = None, *, fixed: bool = True) -> Finding:
+        """One case of it; with another severity, or beyond repair (`fixed=False`), where the case calls for that."""
+        fix = self.fix if fixed else None
+        return Finding(self.code, self.area, severity or self.severity, subject, sentence, fix)
+
+
+_PROBLEM, _NOTE = Severity.PROBLEM, Severity.NOTE
+
+UNREADABLE_NOTE = Check("unreadable-note", Area.NOTES, _PROBLEM)
+HEADLESS_NOTE = Check("headless-note", Area.NOTES, _PROBLEM, "takes the frontmatter that git knows")
+UNREADABLE_ARCHIVED = Check("unreadable-archived", Area.NOTES, _PROBLEM)
+MISSING_ID = Check("missing-id", Area.NOTES, _PROBLEM, "writes an id into it")
+DUPLICATE_ID = Check(
+    "duplicate-id", Area.NOTES, _PROBLEM, "gives the copy an id of its own, or moves an exact twin to the archive"
+)
+SYNC_CONFLICT = Check(
+    "sync-conflict", Area.NOTES, _PROBLEM, "gives the copy an id of its own, or moves an exact twin to the archive"
+)
+EMPTY_NOTE = Check("empty-note", Area.NOTES, _PROBLEM)
+MERGE_CONFLICT = Check("merge-conflict", Area.NOTES, _PROBLEM)
+NAME_CLASH = Check("name-clash", Area.NOTES, _PROBLEM, "renames one of them")
+NAME_TOO_LONG = Check("name-too-long", Area.NOTES, _PROBLEM, "gives the file its proper name")
+NAME_UNSAFE = Check("name-unsafe", Area.NOTES, _NOTE, "gives the file its proper name")
+TAG_FORM = Check("tag-form", Area.NOTES, _NOTE, "writes the tags in their normal form")
+TAG_UNKNOWN = Check("tag-unknown", Area.NOTES, _NOTE)
+TAG_ALIKE = Check("tag-alike", Area.NOTES, _NOTE)
+EXPIRED = Check("expired", Area.NOTES, _NOTE, "moves it to the archive")
+SECRET = Check("secret", Area.NOTES, _PROBLEM)
+HIDDEN_TEXT = Check("hidden-text", Area.NOTES, _PROBLEM)
+SECRET_IN_FRONT = Check("secret-in-front", Area.NOTES, _PROBLEM)
+FROM_THE_FUTURE = Check("from-the-future", Area.NOTES, _NOTE)
+CONTRADICTION = Check("contradiction", Area.NOTES, _PROBLEM)
+DUPLICATE = Check("duplicate", Area.NOTES, _PROBLEM)
+NEAR_DUPLICATE = Check("near-duplicate", Area.NOTES, _NOTE)
+OVERLAP = Check("overlap", Area.NOTES, _NOTE)
+SURPLUS = Check("surplus", Area.NOTES, _NOTE)
+OVERSIZED = Check("oversized", Area.NOTES, _PROBLEM)
+FRAGMENTED = Check("fragmented", Area.NOTES, _NOTE)
+STALE = Check("stale", Area.NOTES, _NOTE)
+GONE_PLACE = Check("gone-place", Area.NOTES, _NOTE)
+ORPHAN = Check("orphan", Area.NOTES, _NOTE)
+
+UNRESOLVED_LINK = Check("unresolved-link", Area.LINKS, _PROBLEM)
+ARCHIVED_LINK = Check("archived-link", Area.LINKS, _NOTE)
+ALIAS_CLASH = Check("alias-clash", Area.LINKS, _PROBLEM)
+
+TIERS_DAMAGED = Check("tiers-damaged", Area.TIERS, _PROBLEM)
+PINNED_NOT_HOT = Check("pinned-not-hot", Area.TIERS, _NOTE, "makes it hot")
+TARGET_OUT_OF_DATE = Check("target-out-of-date", Area.TIERS, _NOTE, "writes the section anew")
+TARGET_REFUSED = Check("target-refused", Area.TIERS, _PROBLEM)
+TARGET_WARNING = Check("target-warning", Area.TIERS, _NOTE)
+
+GIVEN_UP = Check("given-up", Area.RUNS, _PROBLEM)
+MALFORMED_ENTRY = Check("malformed-entry", Area.RUNS, _PROBLEM)
+SET_BACK = Check("set-back", Area.RUNS, _NOTE)
+CAPTURE_LOST = Check("capture-lost", Area.RUNS, _PROBLEM)
+INJECTION_LOST = Check("injection-lost", Area.RUNS, _PROBLEM)
+ORPHAN_SNAPSHOT = Check("orphan-snapshot", Area.RUNS, _NOTE)
+NO_COPY = Check("no-copy", Area.RUNS, _PROBLEM, "forgets that, so that `memory backfill` reads it")
+LAST_RUN = Check("last-run", Area.RUNS, _PROBLEM)
+NOT_CONSOLIDATED = Check("not-consolidated", Area.RUNS, _PROBLEM)
+NOT_DEFRAGGED = Check("not-defragged", Area.RUNS, _PROBLEM)
+INTERRUPTED_RUN = Check("interrupted-run", Area.RUNS, _NOTE)
+SPEND_CAP = Check("spend-cap", Area.RUNS, _PROBLEM)
+AGENT_UNUSABLE = Check("agent-unusable", Area.RUNS, _PROBLEM)
+
+GIT_UNUSABLE = Check("git-unusable", Area.GIT, _PROBLEM)
+GIT_ABSENT = Check("git-absent", Area.GIT, _PROBLEM, "begins the repository and records what there is")
+GIT_LOCKED = Check("git-locked", Area.GIT, _PROBLEM, "removes the locks that no git works behind")
+GIT_OWED = Check("git-owed", Area.GIT, _PROBLEM, "records them")
+GIT_DETACHED = Check("git-detached", Area.GIT, _PROBLEM)
+GIT_CONFLICTED = Check("git-conflicted", Area.GIT, _PROBLEM)
+
+LOOSE_PERMISSIONS = Check("loose-permissions", Area.FILES, _PROBLEM, "closes it to others")
+FOREIGN_OWNER = Check("foreign-owner", Area.FILES, _PROBLEM)
+ODD_FILE = Check("odd-file", Area.FILES, _NOTE)
+SYNC_CONFLICT_FILE = Check("sync-conflict-file", Area.FILES, _PROBLEM)
+DAMAGED_STATE = Check("damaged-state", Area.FILES, _PROBLEM)
+DAMAGED_LEDGER = Check("damaged-ledger", Area.FILES, _NOTE)
+DAMAGED_CACHE = Check("damaged-cache", Area.FILES, _NOTE, "removes it; it is made anew")
+UNFINISHED_WRITE = Check("unfinished-write", Area.FILES, _PROBLEM, "undoes or finishes it")
+LITTER = Check("litter", Area.FILES, _NOTE, "removes it")
+UNREADABLE_STORE = Check("unreadable-store", Area.FILES, _PROBLEM)
+SETTING = Check("setting", Area.FILES, _NOTE)
+
+CATALOGUE: tuple[Check, ...] = tuple(each for each in globals().values() if isinstance(each, Check))
+"""All of them, in the order in which they are shown."""
+
+
+_PLACES = {check.code: place for place, check in enumerate(CATALOGUE)}
+
+
+@frozen
+class DoctorReport:
+    """The state of a store."""
+
+    root: str
+    entries: int
+    archived: int
+    findings: tuple[Finding, ...] = ()
+    """In the order of the catalogue; of one kind the problems first."""
+
+    @property
+    def problems(self) -> tuple[Finding, ...]:
+        """What counts for the exit code."""
+        return tuple(each for each in self.findings if each.severity is Severity.PROBLEM)
+
+
+@frozen
+class Repair:
+    """What `--fix` did, and how the store is afterwards."""
+
+    did: tuple[str, ...]
+    """One sentence each."""
+    failed: tuple[str, ...]
+    """What it could not do, and why."""
+    after: DoctorReport
+
+
+def in_order(findings: list[Finding]) -> tuple[Finding, ...]:
+    """Each finding once, as an examination holds them."""
+    ranks = list(Severity)
+    key = {each: (_PLACES[each.code], ranks.index(each.severity)) for each in findings}
+    return tuple(sorted(key, key=lambda each: key[each]))
+
+
+def trouble(error: Error, check: Check) -> Finding:
+    """The finding of this kind that tells of the error."""
+    return check.found(getattr(error, "path", "") or "store", describe(error).rstrip("."))
+
+
+# -- secrets ----------------------------------------------------------------------------------------------------------
+
+
+@frozen
+class SecretFind:
+    """One file, one object of git or one name in which redaction finds something."""
+
+    path: str
+    """Relative to the root, without secrets. "" for an object of git that no commit holds any more."""
+    kinds: tuple[tuple[str, int], ...]
+    """How many of each name (`github-token`), by name."""
+    commit: str | None = None
+    """The first commit that holds it, in full; None for a file as it stands on disk."""
+    in_history: bool = False
+    """True for what git keeps, false for a file."""
+
+
+@frozen
+class SecretSearch:
+    """The finds, files first, in the order in which they were come upon, and how much was looked at."""
+
+    finds: tuple[SecretFind, ...] = ()
+    files: int = 0
+    objects: int = 0
+    """Of git: versions of files and messages of commits."""
+    unread: tuple[str, ...] = ()
+    """What could not be looked at, each with the reason: where this is not empty, silence proves nothing."""
+
+    @property
+    def is_clean(self) -> bool:
+        return not self.finds and not self.unread

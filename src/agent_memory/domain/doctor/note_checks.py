@@ -1,0 +1,218 @@
+"""What can be wrong with notes, looked at one by one: what they say, their tags and the names of their files."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+
+from agent_memory.domain.doctor import catalogue as of
+from agent_memory.domain.doctor.catalogue import Finding, Severity
+from agent_memory.domain.entry import Listed, StoredEntry
+from agent_memory.domain.instants import DAY_MS, has_passed, iso_of
+from agent_memory.domain.redaction import redact
+from agent_memory.domain.tagging.alike_tags import alike
+from agent_memory.domain.tagging.tag_survey import TagUse, survey_tags, tag_counts
+from agent_memory.domain.tagging.tag_vocabulary import VOCABULARY_FILE, Standing, TagVocabulary
+from agent_memory.domain.text.file_name import MAX_NAME_BYTES, file_name_of, is_safe_name
+from agent_memory.domain.text.folded_name import folded_names
+from agent_memory.domain.text.plain_text import clean_text
+from agent_memory.domain.text.tags import normal_tag, normal_tags
+from agent_memory.domain.vocabulary import Sensitivity
+from agent_memory.values import frozen
+
+
+@frozen
+class NoteFile:
+    """One readable file of `topics/`."""
+
+    path: str
+    """Relative to the root."""
+    text: str
+    """The whole file."""
+    stored: StoredEntry
+    written_tags: tuple[str, ...] = ()
+    """The tags as they stand in the frontmatter."""
+    mtime_ms: int = 0
+    """When the file was last written, whatever it says of itself."""
+    copy_of: str | None = None
+    """The path of the live entry whose id this file bears too."""
+
+    @property
+    def name(self) -> str:
+        return self.path.rpartition("/")[2]
+
+
+HARMLESS_HIDDEN = frozenset({"invisible characters", "variation selectors"})
+"""What emoji and some scripts are written with: worth knowing, but no sign of anything."""
+
+
+@frozen
+class NoteRules:
+    """What a note is held against."""
+
+    now_ms: int
+    expired_grace_ms: int
+    """How long after its expiry an entry may wait for a defrag to archive it."""
+    vocabulary: TagVocabulary = TagVocabulary()
+
+
+def examine_note(file: NoteFile, rules: NoteRules) -> Iterator[Finding]:
+    """Everything about this one file. Of its text only kinds are told, never what it says."""
+    note = file.stored.listed
+    if note.provisional_id:
+        yield of.MISSING_ID.found(note.path, f"It has no id yet: until it has one, links to {note.meta.id} may break")
+    if not file.stored.body.strip():
+        yield of.EMPTY_NOTE.found(
+            note.path, "It says nothing: `git log` on it has what it said before, or `memory archive` puts it away"
+        )
+    if note.conflicted:
+        yield of.MERGE_CONFLICT.found(
+            note.path, "It holds unresolved merge-conflict markers, and no run touches it; edit it"
+        )
+    yield from examine_name(note)
+    yield from _tags(file, rules.vocabulary)
+    yield from _times(note, rules)
+    yield from _what_it_says(file)
+
+
+def _tags(file: NoteFile, vocabulary: TagVocabulary) -> Iterator[Finding]:
+    note = file.stored.listed
+    if odd := [tag for tag in file.written_tags if normal_tag(tag) != tag]:
+        meant = ", ".join(normal_tags(odd)) or "none"
+        yield of.TAG_FORM.found(note.path, f"{_quoted(odd)} read as {meant}")
+    for tag in note.meta.tags:
+        if tag in vocabulary.renamed:
+            now = vocabulary.renamed[tag]
+            yield of.TAG_UNKNOWN.found(
+                note.path, f"'{tag}' is called '{now}' now; `memory tags rename {tag} {now}` writes that"
+            )
+
+
+def _times(note: Listed, rules: NoteRules) -> Iterator[Finding]:
+    meta = note.meta
+    if has_passed(meta.expires_at_ms, rules.now_ms):
+        overdue = meta.expires_at_ms + rules.expired_grace_ms <= rules.now_ms
+        yield of.EXPIRED.found(
+            note.path,
+            f"It expired on {iso_of(meta.expires_at_ms)[:10]}; `memory defrag` archives it",
+            Severity.PROBLEM if overdue else None,
+        )
+    newest = max(meta.created_at_ms, meta.updated_at_ms)
+    if newest > rules.now_ms + DAY_MS:
+        yield of.FROM_THE_FUTURE.found(note.path, f"It says that it is from {iso_of(newest)}; was the clock wrong?")
+
+
+def _what_it_says(note: NoteFile) -> Iterator[Finding]:
+    meta = note.stored.meta
+    if meta.sensitivity is Sensitivity.SECRET:
+        if meta.pinned or meta.promoted_by is not None:
+            which = "pinned" if meta.pinned else "promoted"
+            yield of.SECRET_IN_FRONT.found(
+                note.path, f"It is secret and {which}, which no note can be; unpin or edit it"
+            )
+    elif secrets := redact(note.text).found:
+        kinds = ", ".join(name for name, _ in secrets)
+        yield of.SECRET.found(
+            note.path, f"It seems to hold a secret ({kinds}), so git leaves it out; remove it, and change the secret"
+        )
+    if hidden := clean_text(note.text.removeprefix("\ufeff")).removed:
+        harmless = HARMLESS_HIDDEN.issuperset(hidden)
+        yield of.HIDDEN_TEXT.found(
+            note.path,
+            f"It holds what a reader does not see and a model does: {', '.join(hidden)}",
+            Severity.NOTE if harmless else None,
+        )
+
+
+def _quoted(words: Sequence[str]) -> str:
+    return ", ".join(f"'{word}'" for word in words)
+
+
+def examine_tags(notes: Iterable[Sequence[str]], vocabulary: TagVocabulary) -> Iterator[Finding]:
+    """A finding for each tag in use that looks like a better one (accepted, else more used; two that are accepted are two),
+    and for each other one that the vocabulary does not have. `notes` are the tags of each."""
+    counts = tag_counts(notes, vocabulary)
+    near = alike(counts)
+    told = [tag for tag in (counts if vocabulary.accepted else near) if counts[tag]]
+    uses = {use.tag: use for use in survey_tags(told, counts, near, vocabulary)}
+    for use in uses.values():
+        better = next((uses[tag] for tag in use.like if tag in uses), None)
+        if better is not None and _rank(better) < _rank(use) and use.standing is not Standing.ACCEPTED:
+            yield of.TAG_ALIKE.found(
+                use.tag,
+                f"It is in {_notes(use)}, and looks like {better.tag}, in {_notes(better)}; `memory tags rename {use.tag} "
+                f"{better.tag}` makes them one, `memory tags accept` keeps both",
+            )
+        elif use.standing is Standing.PROPOSED and use.tag not in vocabulary.renamed:
+            yield of.TAG_UNKNOWN.found(
+                use.tag,
+                f"It is in {_notes(use)}, and is not a tag of {VOCABULARY_FILE}; `memory tags accept {use.tag}` or "
+                f"`memory tags rename {use.tag} OTHER` settles it",
+            )
+
+
+def _rank(use: TagUse) -> tuple[bool, int, str]:
+    return (use.standing is not Standing.ACCEPTED, -use.notes, use.tag)
+
+
+def _notes(use: TagUse) -> str:
+    return f"{use.notes} note{'' if use.notes == 1 else 's'}"
+
+
+# -- names of files ---------------------------------------------------------------------------------------------------
+
+_SYNC_MARK = re.compile(
+    r"\.sync-conflict-\d{8}-\d{6}|\(.*conflicted copy.*\)|\(.*'s conflicted copy\b|_conf\(\d+\)", re.I
+)
+"""Syncthing; Dropbox, Nextcloud and their like; Baidu and pCloud."""
+_NUMBERED = re.compile(r" (?:\d{1,2}|\(\d{1,2}\))\.[A-Za-z0-9]{1,8}\Z")
+"""iCloud and file managers: `name 2.md`, `name (1).md`."""
+
+
+def is_sync_conflict(name: str) -> bool:
+    """Whether a synchronising program gave a file this name because two machines had written it."""
+    return _SYNC_MARK.search(name) is not None
+
+
+def looks_copied(name: str) -> bool:
+    """Whether a file that repeats another one's id has its name from a synchronising program or a file manager."""
+    return is_sync_conflict(name) or _NUMBERED.search(name) is not None
+
+
+def examine_copies(copies: Iterable[NoteFile]) -> Iterator[Finding]:
+    """Files that bear the id of another one."""
+    for note in copies:
+        check = of.SYNC_CONFLICT if looks_copied(note.name) else of.DUPLICATE_ID
+        yield check.found(
+            note.path, f"It has the id {note.stored.meta.id}, as has {note.copy_of}, and so it is not seen as a note"
+        )
+
+
+def examine_clashes(paths: Sequence[str]) -> Iterator[Finding]:
+    """Live files whose names many disks would not keep apart."""
+    folded = folded_names(paths)
+    if len(set(folded)) == len(paths):
+        return
+    first = dict(zip(reversed(folded), reversed(paths), strict=True))
+    clashes: dict[str, list[str]] = {name: [] for name, number in Counter(folded).items() if number > 1}
+    for name, path in zip(folded, paths, strict=True):
+        if name in clashes and path != first[name]:
+            clashes[name].append(path)
+    for name, others in clashes.items():
+        for path in others:
+            yield of.NAME_CLASH.found(
+                path, f"On many disks its name is the same as that of {first[name]}, and one would be lost"
+            )
+
+
+def examine_name(listed: Listed) -> Iterator[Finding]:
+    """The name of one live file, whatever others are called."""
+    name = listed.path.rpartition("/")[2]
+    if name == file_name_of(listed.meta):  # as most are, and never too long
+        return
+    size = len(name.encode("utf-8", "surrogatepass"))
+    if size > MAX_NAME_BYTES:
+        yield of.NAME_TOO_LONG.found(listed.path, f"Its name has {size} bytes, {MAX_NAME_BYTES} are safe everywhere")
+    elif not is_safe_name(name):
+        yield of.NAME_UNSAFE.found(listed.path, "Its name holds what a shell or a link reads as something else")

@@ -1,0 +1,351 @@
+"""A whole store examined: a healthy one has nothing, and whatever is damaged hides nothing else."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from attrs import evolve
+from returns.result import Failure
+
+from agent_memory.adapters.inbox.hook_log import FILE_NAME, log_hook_problem
+from agent_memory.adapters.store.entry_files import JOURNAL
+from agent_memory.config import Config, LlmConfig, StorageConfig
+from agent_memory.domain.spend import day_of
+from agent_memory.domain.tiers import TierList
+from agent_memory.domain.vocabulary import Sensitivity
+from agent_memory.errors import StoreIo, TargetRefused
+from faults import failing_at, failing_on
+from store_under_examination import Patient, locked_by_another_process
+
+HOUR_SECONDS = 3600
+
+
+@pytest.fixture
+def patient(root: Path) -> Patient:
+    return Patient(root)
+
+
+@pytest.fixture
+def healthy(patient: Patient) -> Patient:
+    ports = patient.note("Ports", "The api listens on 8080.", tags=("topic__api",))
+    patient.note("Deploys", f"They run from main only, on [[{ports}]].", tags=("topic__deploy",))
+    assert patient.examine().findings == ()
+    return patient
+
+
+def aged(path: Path, seconds: float) -> Path:
+    at = time.time() - seconds
+    os.utime(path, (at, at), follow_symlinks=False)
+    return path
+
+
+class TestHealthy:
+    def test_no_store_and_an_empty_one_have_nothing_and_nothing_is_made(self, patient: Patient) -> None:
+        assert patient.examine().findings == ()
+        assert not patient.root.exists()
+
+    def test_archived_restored_pinned_and_edited_notes_are_healthy(self, healthy: Patient) -> None:
+        id = healthy.note("Tests", "They run before each commit.", pinned=True)
+        healthy.store.apply((), tiers=TierList((id,))).unwrap()
+        receipt = healthy.store.delete(healthy.note("Old", "Gone by.")).unwrap()
+        healthy.recorder.record(receipt.applied[0].touched, "archive: Old").unwrap()
+        found = healthy.examine()
+        assert (found.entries, found.archived, found.findings) == (3, 1, ())
+
+    def test_nothing_is_written_by_looking(self, healthy: Patient) -> None:
+        healthy.by_hand("topics/idea.md", "An idea.")
+        before = {path: path.lstat().st_mtime_ns for path in healthy.root.rglob("*") if ".cache" not in str(path)}
+        assert healthy.codes() == ["missing-id"]
+        after = {path: path.lstat().st_mtime_ns for path in healthy.root.rglob("*") if ".cache" not in str(path)}
+        assert after == before
+
+
+class TestNotes:
+    def test_links_to_nowhere_and_to_the_archive(self, healthy: Patient) -> None:
+        old = healthy.note("Old", "Gone by.")
+        healthy.store.delete(old).unwrap()
+        healthy.note("New", f"After [[{old}]], and [[id__zzzzzz]]; not `[[id__yyyyyy]]`.")
+        by_code = {each.code: each for each in healthy.examine().findings}
+        assert {"unresolved-link", "archived-link"} <= set(by_code)
+        assert by_code["unresolved-link"].severity == "problem"
+        assert by_code["archived-link"].severity == "note"
+        assert "id__yyyyyy" not in str(by_code)
+
+    def test_copies_unreadable_files_and_files_without_an_id(self, healthy: Patient) -> None:
+        original = healthy.path_of(healthy.note("Tests", "They run first."))
+        healthy.by_hand("topics/Tests 2.md", original.read_text())
+        healthy.by_hand("topics/broken.md", "---\nkind: nonsense\n---\nx\n")
+        healthy.by_hand("topics/idea.md", "An idea.")
+        (healthy.root / "topics" / "there.md").symlink_to("/etc/hostname")
+        found = [(each.code, each.subject) for each in healthy.examine().findings]
+        assert found == [
+            ("unreadable-note", "topics/broken.md"),
+            ("unreadable-note", "topics/there.md"),
+            ("missing-id", "topics/idea.md"),
+            ("sync-conflict", "topics/Tests 2.md"),
+        ]
+
+    def test_a_vocabulary_is_held_against_the_tags(self, healthy: Patient) -> None:
+        healthy.by_hand("state/project_tags.json", json.dumps({"vocabulary": ["deploy"], "updated": "2026-02-13"}))
+        (finding,) = healthy.examine().findings
+        assert (finding.code, finding.subject) == ("tag-unknown", "topic__api")
+
+    def test_an_agent_is_not_told_of_secret_notes(self, healthy: Patient) -> None:
+        healthy.note("Safe", "Behind the picture.", sensitivity=Sensitivity.SECRET, pinned=True)
+        assert healthy.codes() == ["secret-in-front"]
+        healthy.names_secret = False
+        assert healthy.codes() == []
+
+    def test_old_notes_are_stale_but_not_on_the_day_they_come(self, healthy: Patient) -> None:
+        long_ago = 1_600_000_000_000
+        id = healthy.note("Habits", "Tests are named for behaviour.")
+        path = healthy.path_of(id)
+        text = path.read_text()
+        for key in ("createdAt", "updatedAt"):
+            line = next(each for each in text.splitlines() if each.startswith(key))
+            text = text.replace(line, f"{key}: {long_ago}")
+        path.write_text(text)
+        assert healthy.codes() == []
+        aged(path, 200 * 24 * HOUR_SECONDS)
+        assert healthy.codes() == ["stale", "orphan"]
+
+
+class TestFilesAndRuns:
+    def test_permissions_and_litter(self, healthy: Patient) -> None:
+        (healthy.root / "topics").chmod(0o755)
+        litter = healthy.by_hand("topics/.tmp-0123456789abcdef", "half")
+        with locked_by_another_process(litter):
+            assert healthy.codes() == ["loose-permissions"]
+        assert healthy.codes() == ["loose-permissions", "litter"]
+
+    def test_files_of_state_that_are_damaged(self, healthy: Patient) -> None:
+        for path in (
+            "state/tiers.json",
+            "state/phase.json",
+            "state/sessions/amp_x.json",
+            "runs/deferred.json",
+            "runs/spend.json",
+            "inbox/.queue.json",
+        ):
+            healthy.by_hand(path, "{")
+        healthy.by_hand("usage/lamp.jsonl", "not a line\n")
+        by_code: dict[str, list[str]] = {}
+        for each in healthy.examine().findings:
+            by_code.setdefault(each.code, []).append(each.subject.removeprefix(f"{healthy.root}/"))
+        assert sorted(by_code) == ["damaged-ledger", "damaged-state", "tiers-damaged"]
+        assert sorted(by_code["damaged-state"]) == [
+            "inbox/.queue.json",
+            "runs/deferred.json",
+            "runs/spend.json",
+            "state/phase.json",
+            "state/sessions/amp_x.json",
+        ]
+
+    def test_what_cannot_be_looked_at_is_a_finding_and_nothing_else_is_missing_unsaid_p6(
+        self, healthy: Patient
+    ) -> None:
+        unrecorded = evolve(healthy, config=Config(storage=StorageConfig(auto_commit=False)))
+        run = "runs/20260213T143005123Z-k3J9xQ"
+        for path in ("state/phase.json", f"{run}/checkpoint.json", f"{run}/checkpoint.unreadable.json", JOURNAL):
+            healthy.by_hand(path, "{")
+        aged(healthy.by_hand("runs/20260213T143005123Z-k3J9xR/defrag.json", "{}"), 2 * HOUR_SECONDS)
+        healthy.by_hand("state/project_tags.json", json.dumps({"vocabulary": ["deploy"], "updated": "2026-02-13"}))
+        aged(healthy.by_hand("inbox/snapshots/x.md", "text"), 2 * HOUR_SECONDS)
+        healthy.by_hand("topics/idea.md", "An idea.")
+        whole, told = set(unrecorded.examine().findings), 0
+        assert sorted(each.code for each in whole) == [
+            *("damaged-state", "interrupted-run", "interrupted-run", "interrupted-run"),
+            *("missing-id", "orphan-snapshot", "tag-unknown", "unfinished-write"),
+        ]
+        for k in range(1, 2_000):
+            with failing_at(k, errno.EIO, once=True) as counter:
+                found = set(unrecorded.examine().findings)
+            if not counter.struck:
+                break
+            assert found >= whole or found - whole, f"call {k} was passed over"
+            told += found != whole
+        assert told > 20
+
+    @pytest.mark.parametrize("name", [FILE_NAME, "owed.json"])
+    def test_what_tells_of_trouble_and_cannot_be_read_is_a_finding_itself_p6(self, healthy: Patient, name: str) -> None:
+        healthy.by_hand("runs/owed.json", json.dumps([{"paths": [], "subject": "x"}]))
+        log_hook_problem(os.environ["HOME"], str(healthy.root), "codex", "payload", "it is not JSON")
+        assert sorted(healthy.codes()) == ["capture-lost", "git-owed"]
+        with failing_on(name, "open"):
+            found = healthy.examine().findings
+        assert "unreadable-store" in [each.code for each in found if each.subject.endswith(name)]
+
+    def test_while_an_entry_cannot_be_read_no_snapshot_is_an_orphan_p6(
+        self, healthy: Patient, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        aged(healthy.by_hand("inbox/snapshots/x.md", "text"), 2 * HOUR_SECONDS)
+        assert healthy.codes() == ["orphan-snapshot"]
+        healthy.by_hand("inbox/2026-02-13T14-30-05.123Z_amp_k3J9xQ.json", "{")
+        refused = Failure(StoreIo("inbox", "read", "EIO", "Input/output error"))
+        monkeypatch.setattr("agent_memory.adapters.doctor.state.entry_in", lambda _: refused)
+        assert sorted(healthy.codes()) == ["malformed-entry", "not-consolidated"]
+
+    def test_the_inbox(self, healthy: Patient) -> None:
+        healthy.by_hand("inbox/2026-02-13T14-30-05.123Z_amp_k3J9xQ.json", "{")
+        aged(healthy.by_hand("inbox/snapshots/x.md", "text"), 2 * HOUR_SECONDS)
+        assert sorted(healthy.codes()) == ["malformed-entry", "not-consolidated", "orphan-snapshot"]
+
+    def test_runs_that_were_cut_short(self, healthy: Patient) -> None:
+        healthy.by_hand("runs/r1/checkpoint.json", "{")
+        aged(healthy.by_hand("runs/r2/defrag.json", "{}"), 2 * HOUR_SECONDS)
+        healthy.by_hand("runs/r3/checkpoint.json", "{}")
+        healthy.by_hand("runs/r4/defrag.unreadable.json", "{")
+        assert healthy.codes() == ["interrupted-run"] * 3
+
+    def test_an_agent_command_that_is_not_there(self, healthy: Patient) -> None:
+        healthy.config = evolve(Config(), llm=LlmConfig(command="no-such-command-anywhere --flag"))
+        (finding,) = healthy.examine().findings
+        assert (finding.code, "no-such-command-anywhere" in finding.sentence) == ("agent-unusable", True)
+
+    def test_the_cap_of_calls(self, healthy: Patient) -> None:
+        now_ms = time.time_ns() // 1_000_000
+        for ago in (0, 1):
+            for _ in range(2):
+                healthy.doctor.spend.reserve(now_ms - ago * 86_400_000, 10, 99).unwrap()
+        healthy.config = evolve(Config(), llm=LlmConfig(max_calls_per_day=2))
+        assert day_of(now_ms)
+        assert healthy.codes() == ["spend-cap"]
+
+    def test_targets_that_cannot_be_looked_at(self, healthy: Patient) -> None:
+        healthy.planned = Failure(TargetRefused("/t/AGENTS.md", "it is a device"))
+        (finding,) = healthy.examine().findings
+        assert (finding.subject, "it is a device" in finding.sentence) == ("/t/AGENTS.md", True)
+
+
+class TestGit:
+    def git(self, patient: Patient, *words: str) -> None:
+        subprocess.run(["git", "-C", str(patient.root), *words], check=True, capture_output=True)
+
+    def test_no_repository_is_a_problem_only_where_one_is_wanted(self, healthy: Patient) -> None:
+        """P4"""
+        (healthy.root / ".git").rename(healthy.root.parent / "moved")
+        assert healthy.codes() == ["git-absent"]
+        healthy.config = evolve(Config(), storage=StorageConfig(auto_commit=False))
+        assert healthy.codes() == []
+
+    def test_a_stale_lock_a_detached_head_and_a_merge(self, healthy: Patient) -> None:
+        aged(healthy.by_hand(".git/index.lock", ""), 600)
+        assert healthy.codes() == ["git-locked"]
+        (healthy.root / ".git" / "index.lock").unlink()
+        self.git(healthy, "checkout", "--quiet", "--detach")
+        assert healthy.codes() == ["git-detached"]
+        self.git(healthy, "checkout", "--quiet", "main")
+        healthy.by_hand(".git/MERGE_HEAD", "x")
+        assert healthy.codes() == ["git-conflicted"]
+        with failing_on("MERGE_HEAD", "lstat"):
+            assert "git-unusable" in healthy.codes()
+
+    def test_a_file_in_conflict_is_named(self, healthy: Patient) -> None:
+        path = next((healthy.root / "topics").iterdir())
+        as_me = ("-c", "user.name=me", "-c", "user.email=me@localhost")
+        self.git(healthy, "checkout", "--quiet", "-b", "other")
+        path.write_text(path.read_text() + "theirs\n")
+        self.git(healthy, *as_me, "commit", "--quiet", "--all", "--message=theirs")
+        self.git(healthy, "checkout", "--quiet", "main")
+        path.write_text(path.read_text() + "ours\n")
+        self.git(healthy, *as_me, "commit", "--quiet", "--all", "--message=ours")
+        with pytest.raises(subprocess.CalledProcessError):
+            self.git(healthy, *as_me, "merge", "other")
+        conflicts = [each for each in healthy.examine().findings if each.code == "git-conflicted"]
+        assert [each.subject for each in conflicts] == [".git", f"topics/{path.name}"]
+
+    @pytest.mark.parametrize("object", ["HEAD", "HEAD^{tree}"])
+    def test_a_history_of_which_an_object_is_lost(self, healthy: Patient, object: str) -> None:
+        words = ("git", "-C", str(healthy.root), "rev-parse", object)
+        name = subprocess.run(words, check=True, capture_output=True, text=True).stdout.strip()
+        (healthy.root / ".git" / "objects" / name[:2] / name[2:]).unlink()
+        assert healthy.codes() == ["git-unusable"]
+
+    @pytest.mark.parametrize("path", [".git/HEAD", ".git/refs/heads/main", ".git/index"])
+    def test_a_damaged_repository(self, healthy: Patient, path: str) -> None:
+        healthy.by_hand(path, "nonsense")
+        assert healthy.codes() == ["git-unusable"]
+
+    def test_writes_that_wait_to_be_recorded(self, healthy: Patient) -> None:
+        healthy.by_hand("runs/owed.json", json.dumps([{"paths": [], "subject": "x"}]))
+        assert healthy.codes() == ["git-owed"]
+
+
+def _truncate(path: Path) -> None:
+    path.write_bytes(b"")
+
+
+def _half(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+
+
+def _garbage(path: Path) -> None:
+    path.write_bytes(b"\xff\x00\x9c{[(\n---\n" * 50)
+
+
+def _nested(path: Path) -> None:
+    path.write_bytes(b"[" * 100_000)
+
+
+def _directory(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+
+
+def _link(path: Path) -> None:
+    path.unlink()
+    path.symlink_to("/etc/passwd")
+
+
+def _loop(path: Path) -> None:
+    path.unlink()
+    path.symlink_to(path.name)
+
+
+def _fifo(path: Path) -> None:
+    path.unlink()
+    os.mkfifo(path)
+
+
+DAMAGES: tuple[Callable[[Path], None], ...] = (_truncate, _half, _garbage, _nested, _directory, _link, _loop, _fifo)
+
+
+@pytest.mark.parametrize("damage", DAMAGES, ids=lambda each: each.__name__.strip("_"))
+def test_no_damage_to_a_single_file_hides_the_rest_or_makes_it_fail(root: Path, damage: Callable[[Path], None]) -> None:
+    """P6: git apart, every file of a store in turn."""
+    patient = Patient(root, evolve(Config(), storage=StorageConfig(auto_commit=False)))
+    id = patient.note("Ports", "The api listens on 8080.")
+    patient.store.delete(patient.note("Old", "Gone by.")).unwrap()
+    patient.store.apply((), tiers=TierList((id,))).unwrap()
+    patient.doctor.ledger.append(id, 1, "manual").unwrap()
+    patient.doctor.spend.reserve(1, 10, 99).unwrap()
+    patient.by_hand("state/phase.json", '"x"')
+    patient.by_hand("state/project_tags.json", "[]")
+    patient.by_hand("inbox/.queue.json", '{"version": 1, "troubles": {}}')
+    patient.by_hand("inbox/2026-02-13T14-30-05.123Z_amp_k3J9xQ.json", "{}")
+    patient.by_hand("inbox/.failed/x.json", "{}")
+    patient.by_hand("runs/2026/report.json", "{}")
+    patient.by_hand("runs/2026/checkpoint.json", "{}")
+    patient.by_hand("topics/bare.md", "A bare note.")
+    files = [path for path in sorted(root.rglob("*")) if path.is_file()]
+    assert len(files) > 12
+    for path in files:
+        saved = path.read_bytes()
+        damage(path)
+        found = patient.examine()
+        if path.parts[-2] in ("topics", "archive") and damage not in (_truncate, _half, _nested):
+            assert any(path.name in each.subject for each in found.findings), path
+        assert any(each.subject.startswith("inbox/2026") for each in found.findings), path
+        if path.is_dir() and not path.is_symlink():
+            path.rmdir()
+        else:
+            path.unlink()
+        patient.by_hand(str(path.relative_to(root)), "")
+        path.write_bytes(saved)

@@ -1,0 +1,238 @@
+"""What is found about notes, their names and their links, one at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from attrs import evolve
+from hypothesis import given, settings, strategies as st
+
+from agent_memory.domain.analysis.features import features_of
+from agent_memory.domain.doctor.catalogue import CATALOGUE, Finding, Severity
+from agent_memory.domain.doctor.note_checks import (
+    NoteFile,
+    NoteRules,
+    examine_clashes,
+    examine_copies,
+    examine_name,
+    examine_note,
+    examine_tags,
+    looks_copied,
+)
+from agent_memory.domain.doctor.store_checks import examine_aliases, examine_analysis, examine_links
+from agent_memory.domain.entry import Listed, Meta, StoredEntry
+from agent_memory.domain.findings import Analysis, Finding as AnalysisFinding, FindingKind
+from agent_memory.domain.instants import DAY_MS
+from agent_memory.domain.tagging.tag_vocabulary import TagVocabulary
+from agent_memory.domain.text.file_name import file_name_of
+from agent_memory.domain.text.folded_name import folded_name
+from agent_memory.domain.vocabulary import Sensitivity
+
+NOW = 1_771_000_000_000
+RULES = NoteRules(NOW, 3 * DAY_MS)
+META = Meta("id__a1b2c3", "Ports", NOW - DAY_MS, NOW - DAY_MS, tags=("topic__api",))
+
+
+def stored(meta: Meta = META, body: str = "The api listens on 8080.", path: str = "", **listed: object) -> StoredEntry:
+    return StoredEntry(Listed(meta, path or f"topics/{file_name_of(meta)}", "hash", **listed), body)  # type: ignore[arg-type]
+
+
+def note(entry: StoredEntry, text: str = "", tags: tuple[str, ...] | None = None) -> NoteFile:
+    written = entry.meta.tags if tags is None else tags
+    return NoteFile(entry.listed.path, text or entry.body, entry, written)
+
+
+def links_of(entry: StoredEntry) -> tuple[str, tuple[str, ...]]:
+    return entry.listed.path, features_of(entry).links
+
+
+def tags_of(notes: Sequence[Sequence[str]], vocabulary: TagVocabulary) -> list[Finding]:
+    return list(examine_tags(notes, vocabulary))
+
+
+def codes(findings: object) -> list[str]:
+    return [each.code for each in findings]  # type: ignore[attr-defined]
+
+
+def only(findings: object) -> Finding:
+    (finding,) = list(findings)  # type: ignore[call-overload]
+    assert isinstance(finding, Finding)
+    return finding
+
+
+class TestOneNote:
+    def test_a_healthy_one_has_nothing(self) -> None:
+        assert codes(examine_note(note(stored()), RULES)) == []
+
+    def test_without_an_id_of_its_own_it_can_be_fixed(self) -> None:
+        finding = only(examine_note(note(stored(provisional_id=True)), RULES))
+        assert (finding.code, finding.severity, finding.fix) == ("missing-id", "problem", "writes an id into it")
+
+    def test_a_note_that_lost_its_text(self) -> None:
+        assert codes(examine_note(note(stored(body=" \n"), text="---\n---\n"), RULES)) == ["empty-note"]
+
+    def test_conflict_markers(self) -> None:
+        assert codes(examine_note(note(stored(conflicted=True)), RULES)) == ["merge-conflict"]
+
+    def test_tags_that_are_not_in_normal_form(self) -> None:
+        finding = only(examine_note(note(stored(), tags=("Api", "topic__api")), RULES))
+        assert (finding.code, finding.sentence) == ("tag-form", "'Api' read as topic__api")
+
+    def test_tags_outside_the_vocabulary_and_bare_words_in_it_that_fit_any_prefix(self) -> None:
+        rules = evolve(RULES, vocabulary=TagVocabulary(frozenset(("api", "topic__deploy"))))
+        fits = evolve(META, tags=("topic__api", "area__api", "topic__deploy"))
+        assert codes(examine_note(note(stored(fits)), rules)) == []
+        assert tags_of([fits.tags], rules.vocabulary) == []
+
+    def test_a_tag_outside_the_vocabulary_is_told_once_however_many_notes_have_it(self) -> None:
+        notes = (("area__deploy", "topic__x"), ("area__deploy",))
+        told = tags_of(notes, TagVocabulary(frozenset(("topic__web",))))
+        assert [(each.code, each.subject) for each in told] == [
+            ("tag-unknown", tag) for tag in ("area__deploy", "topic__x")
+        ]
+        assert told[0].sentence == (
+            "It is in 2 notes, and is not a tag of state/project_tags.json; `memory tags accept area__deploy` or "
+            "`memory tags rename area__deploy OTHER` settles it"
+        )
+
+    def test_an_earlier_name_of_a_tag(self) -> None:
+        rules = evolve(RULES, vocabulary=TagVocabulary(frozenset(("topic__web",)), {"topic__api": "topic__web"}))
+        finding = only(examine_note(note(stored()), rules))
+        assert finding.code == "tag-unknown"
+        assert finding.sentence.startswith("'topic__api' is called 'topic__web' now; ")
+
+    def test_without_a_vocabulary_any_tag_will_do(self) -> None:
+        assert codes(examine_note(note(stored()), evolve(RULES, vocabulary=TagVocabulary()))) == []
+
+    def test_what_expired_is_a_remark_until_a_defrag_is_overdue(self) -> None:
+        just = only(examine_note(note(stored(evolve(META, expires_at_ms=NOW - 1))), RULES))
+        long = only(examine_note(note(stored(evolve(META, expires_at_ms=NOW - 3 * DAY_MS))), RULES))
+        assert (just.code, just.severity, long.severity) == ("expired", Severity.NOTE, Severity.PROBLEM)
+        assert codes(examine_note(note(stored(evolve(META, expires_at_ms=NOW + 1))), RULES)) == []
+
+    def test_a_note_from_the_future(self) -> None:
+        future = evolve(META, updated_at_ms=NOW + 2 * DAY_MS)
+        assert codes(examine_note(note(stored(future)), RULES)) == ["from-the-future"]
+
+    def test_a_secret_is_told_by_file_and_kind_and_never_quoted(self) -> None:
+        secret = "AKIA" + "Q3EGRIMYTU7VWXYZ"
+        finding = only(examine_note(note(stored(), text=f"key {secret}"), RULES))
+        assert finding.code == "secret"
+        assert secret not in finding.sentence
+
+    def test_a_note_that_is_secret_may_hold_one_but_not_be_pinned(self) -> None:
+        secret = evolve(META, sensitivity=Sensitivity.SECRET)
+        text = "key AKIA" + "Q3EGRIMYTU7VWXYZ"
+        assert codes(examine_note(note(stored(secret), text=text), RULES)) == []
+        assert codes(examine_note(note(stored(evolve(secret, pinned=True))), RULES)) == ["secret-in-front"]
+        assert codes(examine_note(note(stored(evolve(secret, promoted_by="person"))), RULES)) == ["secret-in-front"]
+
+    def test_hidden_text_and_sentinels_are_problems_and_emoji_joiners_remarks(self) -> None:
+        bidi = only(examine_note(note(stored(), text="safe \u202eevil"), RULES))
+        tags = only(examine_note(note(stored(), text="safe \U000e0041"), RULES))
+        sentinel = only(examine_note(note(stored(), text="<!-- agent-memory:end -->"), RULES))
+        emoji = only(examine_note(note(stored(), text="a family \U0001f468\u200d\U0001f469"), RULES))
+        assert {bidi.severity, tags.severity, sentinel.severity} == {Severity.PROBLEM}
+        assert (emoji.code, emoji.severity) == ("hidden-text", Severity.NOTE)
+        assert codes(examine_note(note(stored(), text="\ufeff---\r\ncrlf and a byte order mark"), RULES)) == []
+
+    @given(st.text(), st.lists(st.text(max_size=20), max_size=4))
+    @settings(max_examples=60)
+    def test_no_text_makes_it_fail(self, text: str, tags: list[str]) -> None:
+        for finding in examine_note(note(stored(body=text), text=text or " ", tags=tuple(tags)), RULES):
+            assert finding.sentence
+
+
+class TestNames:
+    def test_of_two_names_that_are_one_on_other_disks_the_second_is_told(self) -> None:
+        """P15"""
+        one = stored(path="topics/Ports.md").listed
+        other = stored(evolve(META, id="id__d4e5f6"), path="topics/PORTS.md").listed
+        assert codes(examine_clashes([one.path, other.path])) == ["name-clash"]
+        assert only(examine_clashes([one.path, other.path])).subject == "topics/PORTS.md"
+
+    @given(st.lists(st.text("aAäÄ\u0061\u0308ßs", min_size=1, max_size=2), unique=True, max_size=12))
+    def test_names_clash_that_fold_to_the_same(self, paths: list[str]) -> None:
+        """P15"""
+        expected = [
+            (path, next(other for other in paths if folded_name(other) == folded_name(path)))
+            for path in paths
+            if folded_name(path) in {folded_name(other) for other in paths[: paths.index(path)]}
+        ]
+        found = {each.subject: each.sentence for each in examine_clashes(paths)}
+        assert found.keys() == {path for path, _ in expected}
+        assert all(f"that of {first}," in found[path] for path, first in expected)
+
+    def test_a_name_that_a_person_gave_is_fine(self) -> None:
+        assert codes(examine_note(note(stored(path="topics/mine.md")), RULES)) == []
+
+    def test_a_name_over_200_bytes(self) -> None:
+        assert codes(examine_name(evolve(stored().listed, path=f"topics/{'ä' * 100}.md"))) == ["name-too-long"]
+
+    def test_copies_are_told_by_their_names(self) -> None:
+        for name in (
+            "Ports -- id__a1b2c3 (conflicted copy 2026-02-13).md",
+            "Ports (Mara's conflicted copy 2026-02-13).md",
+            "Ports.sync-conflict-20260213-143005-ABCDEFG.md",
+            "Ports -- topic__api id__a1b2c3 2.md",
+            "Ports (1).md",
+        ):
+            assert looks_copied(name), name
+        assert not looks_copied("Ports -- topic__api id__a1b2c3.md")
+
+    def test_a_copy_says_whose_id_it_has(self) -> None:
+        copy = evolve(note(stored(path="topics/Ports 2.md")), copy_of="topics/Ports.md")
+        other = evolve(note(stored(path="topics/mine.md")), copy_of="topics/Ports.md")
+        assert codes(examine_copies([copy, other])) == ["sync-conflict", "duplicate-id"]
+        assert "as has topics/Ports.md" in next(iter(examine_copies([copy]))).sentence
+
+
+class TestLinks:
+    def test_a_link_to_an_archived_note_is_a_remark_outside_code_only(self) -> None:
+        archived = frozenset({"id__d4e5f6"})
+        linked = stored(body="See [[id__d4e5f6]] and again [[id__d4e5f6|it]].")
+        finding = only(examine_links(*links_of(linked), frozenset(), archived))
+        assert (finding.code, finding.severity) == ("archived-link", Severity.NOTE)
+        assert codes(examine_links(*links_of(stored(body="`[[id__d4e5f6]]`")), frozenset(), archived)) == []
+        assert codes(examine_links(*links_of(linked), archived, archived)) == []
+
+    def test_an_alias_leads_to_one_note_only(self) -> None:
+        one = stored(evolve(META, aliases=("id__x11111", "id__d4e5f6")), path="topics/1.md").listed
+        two = stored(evolve(META, id="id__d4e5f6", aliases=("id__x11111",)), path="topics/2.md").listed
+        found = list(examine_aliases([one, two]))
+        assert sorted((each.code, each.subject) for each in found) == [
+            ("alias-clash", "topics/1.md"),
+            ("alias-clash", "topics/2.md"),
+        ]
+        assert codes(examine_aliases([one])) == []
+
+    def test_notes_that_share_thousands_of_aliases_are_one_finding_each(self) -> None:
+        aliases = tuple(f"id__{number:06}" for number in range(3_000))
+        some = [
+            stored(evolve(META, id=f"id__x1111{digit}", aliases=aliases), path=f"topics/{digit}.md").listed
+            for digit in range(1, 5)
+        ]
+        found = [(each.subject, each.sentence) for each in examine_aliases(some)]
+        sentence = "Its alias id__000000 and 2,999 more belong to topics/1.md too; take it out of one of them"
+        assert found == [(f"topics/{digit}.md", sentence) for digit in (2, 3, 4)]
+
+
+class TestAnalysis:
+    def test_every_kind_but_expired_is_told_with_its_reason(self) -> None:
+        each = tuple(AnalysisFinding(kind, (META.id, "id__d4e5f6"), f"because of {kind}.") for kind in FindingKind)
+        analysis = Analysis(each)
+        found = list(examine_analysis(analysis, {META.id: stored().listed.path}))
+        assert len(found) == len(FindingKind) - 1
+        assert all(each.subject == stored().listed.path for each in found)
+        assert found[0].sentence == "Because of contradiction (with id__d4e5f6)"
+
+    def test_a_sentence_that_begins_with_an_id_leaves_it_as_it_is(self) -> None:
+        dangling = AnalysisFinding(FindingKind.DANGLING_LINK, (META.id,), f"{META.id} links to nothing")
+        analysis = Analysis((dangling,))
+        (found,) = examine_analysis(analysis, {})
+        assert found.sentence == f"{META.id} links to nothing"
+
+
+def test_the_catalogue_has_each_code_once() -> None:
+    known = [each.code for each in CATALOGUE]
+    assert len(known) == len(set(known)) > 50

@@ -1,0 +1,180 @@
+"""What `--fix` decides to do with files of notes: nothing that loses a word, and no id or name twice."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from attrs import evolve
+from hypothesis import given, settings, strategies as st
+
+from agent_memory.domain.doctor.note_checks import NoteFile
+from agent_memory.domain.doctor.note_repairs import Rewrite, Shelve, plan_repairs
+from agent_memory.domain.entry import Listed, Meta, StoredEntry
+from agent_memory.domain.planning.same_body import body_hash
+from agent_memory.domain.text.file_name import MAX_NAME_BYTES, file_name_of
+from agent_memory.domain.text.folded_name import folded_name
+from agent_memory.domain.text.ids import is_id, mint_id
+from agent_memory.domain.vocabulary import Sensitivity
+
+META = Meta("id__a1b2c3", "Ports", 5, 5, tags=("topic__api",))
+
+
+def note(
+    meta: Meta, name: str = "", body: str = "8080", tags: tuple[str, ...] | None = None, **more: object
+) -> NoteFile:
+    copy_of = more.pop("copy_of", None)
+    listed = Listed(meta, f"topics/{name or file_name_of(meta)}", "hash", body_hash=body_hash(body), **more)  # type: ignore[arg-type]
+    written = meta.tags if tags is None else tags
+    return NoteFile(listed.path, body, StoredEntry(listed, body), written, 0, copy_of)  # type: ignore[arg-type]
+
+
+def plan(
+    *notes: NoteFile, taken: frozenset[str] = frozenset(), others: tuple[str, ...] = ()
+) -> tuple[Rewrite | Shelve, ...]:
+    live = {each.path: each.stored.listed for each in notes if each.copy_of is None}
+    stated = {each.stored.meta.id for each in notes if not each.stored.listed.provisional_id}
+    return plan_repairs(notes, live, taken | stated, [*(each.name for each in notes), *others])
+
+
+def test_a_healthy_note_is_left_alone() -> None:
+    assert plan(note(META)) == ()
+    assert plan(note(META, name="my own name.md")) == ()
+
+
+def test_a_missing_id_is_minted_and_the_file_gets_its_name() -> None:
+    (repair,) = plan(note(META, name="idea.md", provisional_id=True))
+    assert isinstance(repair, Rewrite)
+    assert (repair.meta, repair.name) == (META, file_name_of(META))
+
+
+def test_an_id_that_another_has_in_any_case_is_not_given_again() -> None:
+    """P15"""
+    (repair,) = plan(
+        note(META, name="idea.md", provisional_id=True), taken=frozenset({META.id.upper().replace("ID", "id")})
+    )
+    assert isinstance(repair, Rewrite)
+    assert repair.meta.id != META.id
+    assert repair.meta.id == mint_id("Ports", 5, {META.id.casefold()})
+
+
+def test_a_copy_that_says_something_else_becomes_a_note_of_its_own_and_gives_up_the_aliases() -> None:
+    original = note(evolve(META, aliases=("id__d4e5f6",)))
+    copy = note(original.stored.meta, name="Ports 2.md", body="9090", copy_of=original.path)
+    (repair,) = plan(copy, original)
+    assert isinstance(repair, Rewrite)
+    assert repair.note is copy
+    assert repair.meta.id != META.id
+    assert repair.meta.aliases == ()
+    assert repair.name == file_name_of(repair.meta)
+
+
+def test_an_exact_twin_goes_to_the_archive() -> None:
+    original = note(META)
+    (repair,) = plan(note(META, name="Ports 2.md", copy_of=original.path), original)
+    assert isinstance(repair, Shelve)
+    assert repair.note.name == "Ports 2.md"
+
+
+def test_a_twin_that_was_written_at_another_time_goes_there_too() -> None:
+    original = note(META)
+    copy = note(evolve(META, updated_at_ms=9), name="Ports 2.md", copy_of=original.path)
+    (repair,) = plan(copy, original)
+    assert isinstance(repair, Shelve)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [{"tags": ("topic__web",)}, {"title": "Doors"}, {"pinned": True}, {"sensitivity": Sensitivity.SECRET}],
+    ids=str,
+)
+def test_a_copy_with_the_same_body_and_another_frontmatter_is_no_twin(other: dict[str, Any]) -> None:
+    """What a person wrote there would be out of sight, though nobody said so."""
+    original = note(META)
+    (repair,) = plan(note(evolve(META, **other), name="Ports 2.md", copy_of=original.path), original)
+    assert isinstance(repair, Rewrite)
+    assert evolve(repair.meta, id=META.id) == evolve(META, **other)
+
+
+def test_tags_are_written_in_normal_form() -> None:
+    (repair,) = plan(note(META, tags=("api",)))
+    assert isinstance(repair, Rewrite)
+    assert (repair.meta, repair.name) == (META, note(META).name)
+    assert "has the tags topic__api now" in repair.words
+
+
+def test_of_two_names_that_clash_one_is_changed() -> None:
+    one, two = note(META, name="Mine.md"), note(evolve(META, id="id__d4e5f6"), name="mine.md")
+    (repair,) = plan(one, two)
+    assert isinstance(repair, Rewrite)
+    assert repair.name == file_name_of(META)
+
+
+def test_a_name_that_is_too_long_is_replaced_and_a_taken_one_never() -> None:
+    long = note(META, name=f"{'x' * MAX_NAME_BYTES}.md")
+    (repair,) = plan(long)
+    assert isinstance(repair, Rewrite)
+    assert repair.name == file_name_of(META)
+    assert plan(long, others=(file_name_of(META).upper(),)) == ()
+
+
+def test_a_name_that_a_repair_gives_up_is_not_given_by_another_p12() -> None:
+    """Both are carried out at once: for a moment it would be the name of two files."""
+    original = note(META, name=f"{'x' * MAX_NAME_BYTES} -- {META.id}.md")
+    copy = note(META, name=file_name_of(META), body="9090", copy_of=original.path)
+    (repair,) = plan(copy, original)
+    assert repair.note is copy
+    (later,) = plan(original)
+    assert isinstance(later, Rewrite)
+    assert later.name == copy.name
+
+
+_NOTES = st.lists(
+    st.tuples(
+        st.sampled_from(["Ports", "ports", "Deploys", ""]),
+        st.booleans(),
+        st.sampled_from(["8080", "9090"]),
+        st.sampled_from(["a.md", "A.md", "b.md", "x" * 230 + ".md", ""]),
+        st.booleans(),
+    ),
+    max_size=8,
+)
+
+
+@given(_NOTES)
+@settings(max_examples=80)
+def test_no_id_and_no_name_is_given_twice_and_every_text_stays(
+    drawn: list[tuple[str, bool, str, str, bool]],
+) -> None:
+    """P12, P15"""
+    notes: list[NoteFile] = []
+    for number, (title, provisional, body, name, is_copy) in enumerate(drawn):
+        meta = Meta(mint_id(title, number, ()), title or "untitled", number, number)
+        file = name if all(each.name != name for each in notes) else ""
+        originals = [each for each in notes if each.copy_of is None]
+        if is_copy and originals:
+            original = originals[0]
+            notes.append(note(original.stored.meta, f"copy {number}.md", body, copy_of=original.path))
+        else:
+            notes.append(note(meta, file, body, provisional_id=provisional))
+    repairs = plan(*notes)
+    repaired = {repair.note.path: repair for repair in repairs}
+    after: dict[str, str] = {}
+    ids: list[str] = []
+    for each in notes:
+        match repaired.get(each.path):
+            case Rewrite(_, meta, name, _):
+                assert name not in after
+                after[name] = meta.id
+                ids.append(meta.id)
+            case Shelve():
+                assert any(each.stored.body == other.stored.body and other is not each for other in notes)
+            case None:
+                after[each.name] = each.stored.meta.id
+                ids.append(each.stored.meta.id)
+    assert all(map(is_id, ids))
+    assert len({id.casefold() for id in ids}) == len(ids)
+    untouched = {folded_name(each.name) for each in notes}
+    for repair in repairs:
+        if isinstance(repair, Rewrite) and repair.name != repair.note.name:
+            assert folded_name(repair.name) not in untouched or repair.name == file_name_of(repair.meta)
