@@ -7,13 +7,12 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from heapq import nlargest
-from itertools import chain
+from itertools import chain, compress
 
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.about_terms import postings_among
 from agent_memory.domain.entry import Listed, StoredEntry
-from agent_memory.domain.packed_entries import chosen, column_of, in_order
 from agent_memory.domain.results import sealed
 from agent_memory.domain.searching.matching import NoteFilter, TermWeights
 from agent_memory.domain.searching.query_words import query_words
@@ -133,8 +132,8 @@ def _may_be_named(listed: Listed, scopes: frozenset[str]) -> bool:
 def _likeliest(subject: Subject, listed: Sequence[Listed], scopes: frozenset[str]) -> list[Listed]:
     """The entries that share most words with the subject, by what a listing knows of them."""
     wanted = content_terms(f"{subject.title} {subject.description} {subject.body}")
-    nameable = without_secret(chosen(listed, map(scopes.__contains__, column_of(listed, "meta.scope"))))
-    found, ids = postings_among(nameable, wanted), column_of(nameable, "meta.id")
+    nameable = without_secret(tuple(compress(listed, map(scopes.__contains__, [each.meta.scope for each in listed]))))
+    found, ids = postings_among(nameable, wanted), [each.meta.id for each in nameable]
     shared = Counter(chain.from_iterable(found.places.values()))
     scored = ((each / math.sqrt(found.counts[place]), ids[place], place) for place, each in shared.items())
-    return list(in_order(nameable, [place for _, _, place in nlargest(MOST_CANDIDATES, scored)]))
+    return list(tuple(nameable[place] for place in [place for _, _, place in nlargest(MOST_CANDIDATES, scored)]))

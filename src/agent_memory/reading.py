@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import compress
 from typing import TYPE_CHECKING
 
 from returns.result import Failure, Result, Success
@@ -10,7 +11,7 @@ from returns.result import Failure, Result, Success
 from agent_memory.domain.entry import Listed, Listing, Meta, StoredEntry, UnreadableFile, Usage
 from agent_memory.domain.entry_reads import reads_in, reads_of
 from agent_memory.domain.newest_first import newest_first
-from agent_memory.domain.packed_entries import chosen, column_of, in_order
+from agent_memory.domain.packed_entries import column_of
 from agent_memory.domain.results import sealed
 from agent_memory.domain.row_answers import row_answers
 from agent_memory.domain.secret_entries import without_secret
@@ -65,7 +66,9 @@ class ListFilter:
         the tier of an id."""
         accepted = entries
         for accepts, fields in self._questions(tier_of):
-            accepted = chosen(accepted, map(accepts, *(column_of(accepted, f"meta.{field}") for field in fields)))
+            accepted = tuple(
+                compress(accepted, map(accepts, *(column_of(accepted, f"meta.{field}") for field in fields)))
+            )
         return accepted
 
     def _questions(self, tier_of: Callable[[str], Tier]) -> Iterator[tuple[Callable[..., object], tuple[str, ...]]]:
@@ -133,9 +136,9 @@ class Reading:
 
             def with_usage(totals: Mapping[str, Usage]) -> ListedEntries:
                 accepted = wanted.among(self._seen(listing).entries, tier_of)
-                found = in_order(accepted, newest_first(accepted))
+                found = tuple(accepted[place] for place in newest_first(accepted))
                 usages = row_answers(Usage, *reads_in(found, totals))
-                entries = ShownEntries(found, usages, list(map(tier_of, column_of(found, "meta.id"))))
+                entries = ShownEntries(found, usages, list(map(tier_of, [each.meta.id for each in found])))
                 unread: list[UnreadableFile] = []
                 if wanted.is_open:
                     entries = ShownEntries.of(list(self._open_ones(entries, unread.append)))

@@ -13,7 +13,6 @@ from agent_memory.adapters.surroundings.repository import Repository, scope_ther
 from agent_memory.adapters.surroundings.root_commit import UNKNOWN, root_commit_of
 from agent_memory.domain.change import Dropped, Receipt, Replace
 from agent_memory.domain.entry import Listing, MemoryEntry
-from agent_memory.domain.packed_entries import column_of
 from agent_memory.domain.results import sealed
 from agent_memory.domain.run_log import LoggedRun, logged_actions, short_id
 from agent_memory.domain.scope_use import ScopeUse
@@ -55,7 +54,7 @@ class ScopeKeeping:
 
         def uses(live: Listing) -> tuple[ScopeUse, ...]:
             known = tuple(self.known.all()) if self.known else ()
-            counts = Counter(column_of(live.entries, "meta.scope"))
+            counts = Counter([each.meta.scope for each in live.entries])
             return tuple(self._use(scope, count, known) for scope, count in counts.most_common())
 
         return self.store.list().map(uses)
@@ -65,7 +64,7 @@ class ScopeKeeping:
         merged, where the other has notes already."""
 
         def checked(live: Listing) -> Result[Moved, Error]:
-            scopes = Counter(column_of(live.entries, "meta.scope"))
+            scopes = Counter([each.meta.scope for each in live.entries])
             if old == new or not scopes[old]:
                 return Failure(UsageInvalid(f"No note has the scope {old}", "`memory scope list` shows those in use."))
             if scopes[new] and not merge:
@@ -92,7 +91,7 @@ class ScopeKeeping:
         places = tuple(self.known.all())
 
         def followed(live: Listing) -> Result[Moved, Error]:
-            used = {*column_of(live.entries, "meta.scope"), *(redacted_scope(each.scope) for each in places)}
+            used = {*[each.meta.scope for each in live.entries], *(redacted_scope(each.scope) for each in places)}
             others = sorted(used - {scope, GLOBAL_SCOPE})
             olds = [old for old in others if self._is_same(old, here, repository.top, before, places)]
             return self._moved(live, olds, scope).map(lambda moved: self._told(olds, moved))

@@ -11,7 +11,6 @@ from returns.result import Failure, Result, Success
 from agent_memory.domain.change import Dropped, Receipt, Replace
 from agent_memory.domain.entry import Listed, Listing, MemoryEntry, StoredEntry, UnreadableFile
 from agent_memory.domain.note_draft import Caller
-from agent_memory.domain.packed_entries import column_of
 from agent_memory.domain.tagging.alike_tags import alike
 from agent_memory.domain.tagging.tag_survey import TagUse, survey_tags, tag_counts
 from agent_memory.domain.tagging.tag_vocabulary import TagVocabulary
@@ -66,8 +65,8 @@ class TagKeeping:
 
         def seen(live: Listing) -> Iterable[Sequence[str]]:
             hidden = Sensitivity.SECRET if self.caller.is_agent else None
-            is_shown = (each is not hidden for each in column_of(live.entries, "meta.sensitivity"))
-            return compress(column_of(live.entries, "meta.tags"), is_shown)
+            is_shown = (each is not hidden for each in [each.meta.sensitivity for each in live.entries])
+            return compress([each.meta.tags for each in live.entries], is_shown)
 
         def uses(notes: Iterable[Sequence[str]], vocabulary: TagVocabulary) -> tuple[TagUse, ...]:
             counts = tag_counts(notes, vocabulary)

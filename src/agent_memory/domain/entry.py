@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import compress
 from operator import attrgetter
 
 from agent_memory.domain.entry_lookup import EntryLookup, Found, ids_in
-from agent_memory.domain.packed_entries import chosen, column_of
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Harness, Importance, Kind, Origin, Sensitivity, Status
 from agent_memory.errors import StoreIo
 from agent_memory.values import field, frozen
@@ -147,7 +147,7 @@ class Listing:
     def with_body(self, hash: str) -> tuple[Listed, ...]:
         """The entries with a body of this `body_hash`, by path."""
         # Without a lookup of its own: a write asks once or twice, and to make one takes longer, and megabytes.
-        same = chosen(self.entries, map(hash.__eq__, column_of(self.entries, "body_hash")))
+        same = tuple(compress(self.entries, map(hash.__eq__, [each.body_hash for each in self.entries])))
         return tuple(sorted(same, key=_path))
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from agent_memory.domain.entry import Listed, Meta, Usage
-from agent_memory.domain.packed_entries import column_of
 
 
 def reads_of(meta: Meta, usage: Mapping[str, Usage]) -> Usage:
@@ -15,9 +14,9 @@ def reads_of(meta: Meta, usage: Mapping[str, Usage]) -> Usage:
 
 def reads_in(entries: Sequence[Listed], usage: Mapping[str, Usage]) -> tuple[list[int], list[int | None]]:
     """Of each entry, how often it was read, and when last."""
-    counts, instants = column_of(entries, "meta.used"), column_of(entries, "meta.last_used_at_ms")
+    counts, instants = [each.meta.used for each in entries], [each.meta.last_used_at_ms for each in entries]
     if usage:
-        for row, read in enumerate(map(usage.get, column_of(entries, "meta.id"))):
+        for row, read in enumerate(map(usage.get, [each.meta.id for each in entries])):
             if read is not None:
                 counts[row], instants[row] = read.count, read.last_at_ms
     return counts, instants

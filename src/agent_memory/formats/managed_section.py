@@ -12,7 +12,6 @@ from itertools import compress
 
 from agent_memory.domain.analysis.analyze import contradicted_in
 from agent_memory.domain.entry import Listed, StoredEntry
-from agent_memory.domain.packed_entries import column_of, values_of
 from agent_memory.domain.redaction import redact
 from agent_memory.domain.section import RenderedSection, SectionFacts, Target
 from agent_memory.domain.text.derive import MAX_DESCRIPTION_CHARS
@@ -58,8 +57,8 @@ def render_section(facts: SectionFacts) -> RenderedSection:
     warm and does not fit is counted; no entry is cut. Of an entry whose body is not among the facts nothing is shown.
     """
     shown = _chosen(facts)
-    known = values_of(facts.entries)
-    alike = Counter(zip(column_of(known, "meta.scope"), column_of(known, "meta.sensitivity"), strict=True))
+    known = tuple(facts.entries.values())
+    alike = Counter(zip([each.meta.scope for each in known], [each.meta.sensitivity for each in known], strict=True))
     visible = sum(count for each, count in alike.items() if _may_be_named(*each, facts.target))
     told = sum(count for (_, sensitivity), count in alike.items() if sensitivity is not Sensitivity.SECRET)
     cold = visible - len(shown.hot) - len(shown.warm)
@@ -101,8 +100,8 @@ def _may_be_named(scope: str, sensitivity: Sensitivity, target: Target) -> bool:
 def _chosen(facts: SectionFacts) -> _Shown:
     shown = _Shown()
     hot, warm = list[StoredEntry](), list[Listed]()
-    known = values_of(facts.entries)
-    pinned = compress(column_of(known, "meta.id"), column_of(known, "meta.pinned"))
+    known = tuple(facts.entries.values())
+    pinned = compress([each.meta.id for each in known], [each.meta.pinned for each in known])
     for id in dict.fromkeys((*facts.tiers.hot, *sorted(set(pinned) - set(facts.tiers.hot)))):
         match _tier_here(id, Tier.HOT, facts, shown):
             case Tier.HOT:

@@ -16,7 +16,6 @@ from agent_memory.domain.entry import Listed, StoredEntry
 from agent_memory.domain.history import History, Role, ToolCall, Turn
 from agent_memory.domain.inbox_entry import InboxEntry
 from agent_memory.domain.instants import DAY_MS, iso_of
-from agent_memory.domain.packed_entries import one_by_one
 from agent_memory.domain.planning.drafts import stored_line
 from agent_memory.domain.redacted_path import redact_path
 from agent_memory.domain.text.plain_text import one_line
@@ -185,7 +184,7 @@ def _tags(vocabulary: Iterable[str]) -> str:
 def _catalog_chars(catalog: Sequence[Listed], most: int) -> int:
     """How many characters the lines of all these take, or as many as there may be."""
     listed = 0
-    for each in one_by_one(catalog):
+    for each in catalog:
         listed += len(_catalog_line(each)) + 1
         if listed >= most:
             return most
@@ -195,7 +194,7 @@ def _catalog_chars(catalog: Sequence[Listed], most: int) -> int:
 def _catalog(facts: PromptFacts) -> str:
     lines: list[str] = []
     room = facts.budget.catalog_chars
-    for listed in one_by_one(facts.catalog):
+    for listed in facts.catalog:
         line = _catalog_line(listed)
         if len(line) + 1 > room:
             break

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import compress
 
 from returns.result import Failure, Result, Success
 
@@ -13,7 +14,6 @@ from agent_memory.domain.entry import Listed, Meta, StoredEntry
 from agent_memory.domain.handing_over.own_note import is_handoff_of
 from agent_memory.domain.history import History
 from agent_memory.domain.inbox_entry import FileSnapshot, InlineNote, session_id_of
-from agent_memory.domain.packed_entries import chosen, column_of
 from agent_memory.domain.planning.planned_store import live_when_applied, stored_when_applied
 from agent_memory.domain.planning.related import (
     Ranked,
@@ -96,7 +96,7 @@ def _shown(
     live: Sequence[Listed],
 ) -> tuple[StoredEntry, ...]:
     """The session's own handoff and the most related entries, as many as fit; what cannot be read is not shown."""
-    handoffs = chosen(live, [kind is Kind.HANDOFF for kind in column_of(live, "meta.kind")])
+    handoffs = tuple(compress(live, [kind is Kind.HANDOFF for kind in [each.meta.kind for each in live]]))
     handoff = _handoff_id(work, planned, (each.meta for each in handoffs))
     ids = dict.fromkeys((*((handoff,) if handoff else ()), *related))
     found = (Success(planned[id]) if id in planned else io.store.read(id) for id in ids)

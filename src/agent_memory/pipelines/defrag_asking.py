@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from itertools import compress
 
 from returns.result import Failure, Result, Success
 
@@ -13,7 +14,6 @@ from agent_memory.domain.analysis.fingerprints import store_fingerprint
 from agent_memory.domain.defrag_run import DefragRun, Scan, TieringMemo
 from agent_memory.domain.entry import Listed, StoredEntry
 from agent_memory.domain.findings import Analysis, FindingKind
-from agent_memory.domain.packed_entries import chosen, column_of
 from agent_memory.domain.planning.related import choose_shown
 from agent_memory.domain.planning.run_limits import max_changes
 from agent_memory.domain.redaction import redact
@@ -196,9 +196,9 @@ def _prompt_facts(io: DefragIo, run: DefragRun, request: DefragRequest, budget: 
 
 def _best_tiers(request: DefragRequest) -> dict[str, Tier]:
     profiles = request.analysis.profiles
-    known = chosen(request.live, map(profiles.__contains__, column_of(request.live, "meta.id")))
+    known = tuple(compress(request.live, map(profiles.__contains__, [each.meta.id for each in request.live])))
     best = tier_columns(known, request.usage, request.now_ms).best
-    return dict(zip(column_of(known, "meta.id"), best, strict=True))
+    return dict(zip([each.meta.id for each in known], best, strict=True))
 
 
 def _parsed(io: DefragIo, run: DefragRun, kept: KeptReply) -> Result[DefragRun, Error]:
@@ -225,7 +225,9 @@ def _refused(io: DefragIo, run: DefragRun, refused: ReplyRefused) -> Result[Defr
 def _found(io: DefragIo, ids: tuple[str, ...], scan: Scan) -> tuple[StoredEntry, ...]:
     """The entries, as the scan saw them; one that has changed since is not shown."""
     wanted, live = frozenset(ids), scan.live.entries
-    listed = {each.meta.id: each for each in chosen(live, map(wanted.__contains__, column_of(live, "meta.id")))}
+    listed = {
+        each.meta.id: each for each in tuple(compress(live, map(wanted.__contains__, [each.meta.id for each in live])))
+    }
     found = (io.store.read_again(listed[id]) for id in ids if id in listed)
     stored = (each.unwrap() for each in found if isinstance(each, Success))
     return tuple(

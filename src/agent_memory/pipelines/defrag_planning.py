@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import repeat
+from itertools import compress, repeat
 from operator import is_not
 
 from returns.result import Success
@@ -17,7 +17,6 @@ from agent_memory.domain.defragging.subjects import subject_of
 from agent_memory.domain.entry import Listing, Meta, StoredEntry
 from agent_memory.domain.entry_reads import reads_of
 from agent_memory.domain.findings import Analysis, Profile
-from agent_memory.domain.packed_entries import chosen, column_of
 from agent_memory.domain.text.file_name import id_in_name
 from agent_memory.domain.tidying.due import due_archivings
 from agent_memory.domain.tiering.resolve import resolve_tiers
@@ -61,7 +60,7 @@ def _at_hand(io: DefragIo, ids: tuple[str, ...]) -> dict[str, StoredEntry]:
 
 def still_possible(run: DefragRun, live: Listing) -> DefragRun:
     """The run without the actions on entries that are not what the plan was made from (P8)."""
-    now = dict(zip(column_of(live.entries, "meta.id"), column_of(live.entries, "content_hash"), strict=True))
+    now = dict(zip([each.meta.id for each in live.entries], [each.content_hash for each in live.entries], strict=True))
     unread = {id_in_name(each.path): each.problems for each in live.unreadable}
     checked = [(each, _stale_ids(each, now)) for each in run.plan.actions]
     kept = tuple(each for each, stale in checked if not stale)
@@ -116,12 +115,12 @@ def _tier_facts(
     """What the tiers depend on: the facts of every entry that will be live and is named, that a person has marked, or that
     the plan writes."""
     now_ms, live = io.clock.now_ms(), scan.live.entries
-    is_named = map(named.__contains__, column_of(live, "meta.id"))
-    is_promoted = map(is_not, column_of(live, "meta.promoted_by"), repeat(None))
-    wanted = map(bool.__or__, map(bool.__or__, is_named, column_of(live, "meta.pinned")), is_promoted)
+    is_named = map(named.__contains__, [each.meta.id for each in live])
+    is_promoted = map(is_not, [each.meta.promoted_by for each in live], repeat(None))
+    wanted = map(bool.__or__, map(bool.__or__, is_named, [each.meta.pinned for each in live]), is_promoted)
     facts = {
         each.meta.id: _facts_of(each.meta, analysis.profiles[each.meta.id], scan, now_ms)
-        for each in chosen(live, wanted)
+        for each in tuple(compress(live, wanted))
         if each.meta.id in analysis.profiles
     }
     for change in (change for each in plan.actions for change in each.changes):

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from itertools import chain
+from itertools import chain, compress
 
 from agent_memory.domain.entry import Listed, StoredEntry
 from agent_memory.domain.injecting.place import Place, may_be_injected, those_let_through
-from agent_memory.domain.packed_entries import chosen, column_of
+from agent_memory.domain.packed_entries import column_of
 from agent_memory.domain.tiering.eligibility import cites_a_turn, told_of
 from agent_memory.domain.tiering.vouched import best_tier
 from agent_memory.domain.tiers import Tier
@@ -74,7 +74,7 @@ def candidates(
 ) -> Candidates:
     """The best notes for a session, of every section; only of those are the bodies read. `hot`: ids, the best first."""
     fit = those_let_through(listed, around)
-    kinds, ids = column_of(fit, "meta.kind"), column_of(fit, "meta.id")
+    kinds, ids = [each.meta.kind for each in fit], [each.meta.id for each in fit]
     order = {id: at for at, id in enumerate(hot)}
     sections = ["hot" if id in order else SECTION_OF[kind] for id, kind in zip(ids, kinds, strict=True)]
     ranks = [(order.get(id, len(order)), *rank) for id, rank in zip(ids, _ranks(fit, around.scope), strict=True)]
@@ -107,9 +107,15 @@ def with_contradicted(found: Sequence[Shown]) -> list[Shown]:
 
 def _ranks(entries: Sequence[Listed], scope: str) -> list[tuple[int, int, str, str]]:
     """What sorts notes: pinned, then what is important and of this place; then the newest."""
-    kinds, importances = column_of(entries, "meta.kind"), column_of(entries, "meta.importance")
+    kinds, importances = [each.meta.kind for each in entries], [each.meta.importance for each in entries]
     alike = list(
-        zip(kinds, importances, column_of(entries, "meta.pinned"), column_of(entries, "meta.scope"), strict=True)
+        zip(
+            kinds,
+            importances,
+            [each.meta.pinned for each in entries],
+            [each.meta.scope for each in entries],
+            strict=True,
+        )
     )
     points = {each: _points(*each, scope) for each in set(alike)}
     updated, ids, paths = (column_of(entries, field) for field in ("meta.updated_at_ms", "meta.id", "path"))
@@ -124,6 +130,6 @@ def _points(kind: Kind, importance: Importance, is_pinned: bool, whose: str, sco
 
 def good_until_ms(listed: Sequence[Listed], around: Place) -> int | None:
     """When the first of these notes runs out; None where none ever does."""
-    of_here = chosen(listed, map(around.scopes.__contains__, column_of(listed, "meta.scope")))
-    ends = chain(column_of(of_here, "meta.expires_at_ms"), column_of(of_here, "meta.valid_until_ms"))
+    of_here = tuple(compress(listed, map(around.scopes.__contains__, [each.meta.scope for each in listed])))
+    ends = chain([each.meta.expires_at_ms for each in of_here], [each.meta.valid_until_ms for each in of_here])
     return min((end for end in ends if end is not None and end > around.now_ms), default=None)

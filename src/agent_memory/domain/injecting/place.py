@@ -4,10 +4,11 @@ nothing secret, nothing private in a repository, nothing a person did not vouch 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import compress
 
 from agent_memory.domain.entry import Listed
 from agent_memory.domain.instants import has_passed
-from agent_memory.domain.packed_entries import chosen, column_of
+from agent_memory.domain.packed_entries import column_of
 from agent_memory.domain.tiering.vouched import is_vouched_for
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Origin, Sensitivity
 from agent_memory.values import frozen
@@ -36,9 +37,9 @@ def those_let_through(entries: Sequence[Listed], around: Place) -> Sequence[List
     alike = list(zip(*(column_of(entries, field) for field in _TOLD_BY), *ends, strict=True))
     first_of = dict(zip(reversed(alike), reversed(range(len(alike))), strict=True))
     is_first = map(frozenset(first_of.values()).__contains__, range(len(alike)))
-    judged = (may_be_injected(each, around) for each in chosen(entries, is_first))
+    judged = (may_be_injected(each, around) for each in tuple(compress(entries, is_first)))
     lets_through = dict(zip(sorted(first_of, key=first_of.__getitem__), judged, strict=True))
-    return chosen(entries, map(lets_through.__getitem__, alike))
+    return tuple(compress(entries, map(lets_through.__getitem__, alike)))
 
 
 def may_be_injected(listed: Listed, around: Place) -> bool:

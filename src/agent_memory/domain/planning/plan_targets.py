@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import ChainMap
 from collections.abc import Iterable, Mapping
+from itertools import compress
 
 from agent_memory.domain.change import Dropped
-from agent_memory.domain.packed_entries import chosen, column_of
 from agent_memory.domain.plan import Plan, PlanFacts
 from agent_memory.domain.planning.drafts import stored_line
 from agent_memory.domain.planning.linking import Targets
@@ -36,7 +36,7 @@ def id_with_body(body: str, facts: PlanFacts, so_far: Plan) -> str | None:
     wanted = body_hash(body)
     planned = planned_entries(so_far)
     here = (id for id, entry in planned.items() if body_hash(entry.body) == wanted)
-    same = chosen(facts.live, map(wanted.__eq__, column_of(facts.live, "body_hash")))
+    same = tuple(compress(facts.live, map(wanted.__eq__, [each.body_hash for each in facts.live])))
     live = (each.meta.id for each in same if each.meta.id not in planned)
     return next((id for ids in (here, live) for id in ids), None)
 

@@ -7,7 +7,7 @@ from itertools import compress, count
 
 from agent_memory.domain.change import Create, Replace, Retire
 from agent_memory.domain.entry import Listed, MemoryEntry, StoredEntry
-from agent_memory.domain.packed_entries import chosen, column_of, with_more, with_others
+from agent_memory.domain.packed_entries import with_others
 from agent_memory.domain.plan import Plan
 from agent_memory.domain.planning.same_body import body_hash
 from agent_memory.domain.text.file_name import file_name_of
@@ -28,7 +28,9 @@ def stored_when_applied(plan: Plan, live: Sequence[Listed]) -> dict[str, StoredE
     A replaced one keeps its present content hash, on which its change depends; a new one has `PLANNED_HASH`.
     """
     planned = planned_entries(plan)
-    known = {each.meta.id: each for each in chosen(live, map(planned.__contains__, column_of(live, "meta.id")))}
+    known = {
+        each.meta.id: each for each in tuple(compress(live, map(planned.__contains__, [each.meta.id for each in live])))
+    }
     return {id: StoredEntry(_listed(entry, known.get(id)), entry.body) for id, entry in planned.items()}
 
 
@@ -39,11 +41,11 @@ def live_when_applied(plan: Plan, live: Sequence[Listed]) -> Sequence[Listed]:
         return live
     written = stored_when_applied(plan, live)
     gone = {change.id for change in plan.changes if isinstance(change, Retire)}
-    ids = column_of(live, "meta.id")
+    ids = [each.meta.id for each in live]
     changed = {at: ids[at] for at in compress(count(), map((written.keys() | gone).__contains__, ids))}
     kept = with_others(live, {at: None if id in gone else written[id].listed for at, id in changed.items()})
     present = set(changed.values()) - gone
-    return with_more(kept, [stored.listed for id, stored in written.items() if id not in present])
+    return (*kept, *[stored.listed for id, stored in written.items() if id not in present])
 
 
 def _listed(entry: MemoryEntry, known: Listed | None) -> Listed:

@@ -11,7 +11,6 @@ from agent_memory.domain.about_terms import postings_among
 from agent_memory.domain.entry import Listed, StoredEntry
 from agent_memory.domain.history import History, Role
 from agent_memory.domain.newest_first import newest_first
-from agent_memory.domain.packed_entries import chosen, column_of, in_order
 from agent_memory.domain.redaction import redact
 from agent_memory.domain.secret_entries import without_secret
 from agent_memory.domain.tagging.tag_vocabulary import Standing, TagVocabulary
@@ -54,23 +53,23 @@ def rank_related(
     scores = _likenesses(known, _words_of(window))
     for place in _from_session(known, session_id):
         scores[place] = scores.get(place, 0.0) + _SAME_SESSION
-    ids, updated_at_ms = column_of(known, "meta.id"), column_of(known, "meta.updated_at_ms")
+    ids, updated_at_ms = [each.meta.id for each in known], [each.meta.updated_at_ms for each in known]
     best_first = sorted((-score, -updated_at_ms[place], ids[place]) for place, score in scores.items())
     return tuple(Ranked(id, -negated) for negated, _, id in best_first)
 
 
 def visible(live: Sequence[Listed], scope: str) -> Sequence[Listed]:
     """Those that an agent may know of: of the scope and of `global`, and not secret."""
-    in_scope = map({scope, GLOBAL_SCOPE}.__contains__, column_of(live, "meta.scope"))
-    return without_secret(chosen(live, in_scope))
+    in_scope = map({scope, GLOBAL_SCOPE}.__contains__, [each.meta.scope for each in live])
+    return without_secret(tuple(compress(live, in_scope)))
 
 
 def catalog_of(related: Iterable[Ranked], live: Sequence[Listed], scope: str) -> Sequence[Listed]:
     """All that are visible, as packed as they are: the related in their order, then the newest."""
     known = visible(live, scope)
-    place_of = dict(zip(column_of(known, "meta.id"), count()))
+    place_of = dict(zip([each.meta.id for each in known], count()))
     first = dict.fromkeys(place_of[each.id] for each in related)
-    return in_order(known, (*first, *(place for place in newest_first(known) if place not in first)))
+    return tuple(known[place] for place in (*first, *(place for place in newest_first(known) if place not in first)))
 
 
 def ids_to_show(ranked: Iterable[Ranked]) -> tuple[str, ...]:
@@ -114,7 +113,7 @@ def tag_vocabulary(live: Sequence[Listed], vocabulary: TagVocabulary | None = No
     """The tags to choose from: those that a person has accepted, then others in use; the most used first, then by name."""
     known = vocabulary or TagVocabulary()
     counts = Counter[str]()
-    for tags, times in Counter(column_of(live, "meta.tags")).items():
+    for tags, times in Counter([each.meta.tags for each in live]).items():
         counts.update(dict.fromkeys(known.current(tags), times))
     for tag in known.accepted:
         if "__" in tag:
@@ -133,7 +132,7 @@ def _from_session(entries: Sequence[Listed], session_id: str | None) -> Iterable
     """The places of those that came from it."""
     if session_id is None:
         return ()
-    return compress(count(), [session_id in each for each in column_of(entries, "meta.thread_ids")])
+    return compress(count(), [session_id in each for each in [each.meta.thread_ids for each in entries]])
 
 
 def _words_of(window: History) -> Counter[str]:

@@ -6,7 +6,6 @@ from collections.abc import Container, Iterable, Iterator, Sequence
 from itertools import chain
 
 from agent_memory.domain.entry import Listed, Listing, Listings
-from agent_memory.domain.packed_entries import column_of
 from agent_memory.values import frozen
 
 
@@ -17,7 +16,9 @@ def taken_ids(live: Listing, archive: Listing) -> frozenset[str]:
 
 def borne_ids(entries: Sequence[Listed]) -> Iterator[str]:
     """The aliases of these entries, then their ids."""
-    return chain(chain.from_iterable(filter(None, column_of(entries, "meta.aliases"))), column_of(entries, "meta.id"))
+    return chain(
+        chain.from_iterable(filter(None, [each.meta.aliases for each in entries])), [each.meta.id for each in entries]
+    )
 
 
 @frozen

@@ -31,7 +31,7 @@ def surplus(
     """
     if max_entries is None and max_chars is None:
         return ()
-    ids = column_of(live, "meta.id")
+    ids = [each.meta.id for each in live]
     sizes = [profiles[id].body_chars if id in profiles else 0 for id in ids]
     count, chars = len(ids), sum(sizes)
     if not _is_over(count, max_entries) and not _is_over(chars, max_chars):
@@ -66,7 +66,7 @@ def _least_valuable_first(live: Sequence[Listed], ids: Sequence[str], scores: Se
     lasting = row_answers(
         is_lasting_word, *(column_of(live, f"meta.{each}") for each in ("origin", "kind", "importance"))
     )
-    for column in (ids, column_of(live, "meta.updated_at_ms"), scores, lasting):  # what counts most comes last
+    for column in (ids, [each.meta.updated_at_ms for each in live], scores, lasting):  # what counts most comes last
         rows.sort(key=column.__getitem__)
     return rows
 

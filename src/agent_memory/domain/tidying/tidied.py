@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import chain
+from itertools import chain, compress
 
 from agent_memory.domain.actions import Action, Archive, DefragProposal, Merge, fingerprint_of, ids_of
 from agent_memory.domain.agent_request import DefragRequest
 from agent_memory.domain.entry import Listed, StoredEntry
 from agent_memory.domain.findings import Analysis, FindingKind
 from agent_memory.domain.instants import has_passed
-from agent_memory.domain.packed_entries import chosen, column_of
 from agent_memory.domain.planning.run_limits import max_changes
 from agent_memory.domain.tidying.due import expired_archivings
 from agent_memory.domain.tidying.tier_choice import chosen_tiers
@@ -63,8 +62,8 @@ def _possible(wanted: Iterable[Action], request: DefragRequest, room: int, most:
     One entry at least is not archived, whatever happens.
     """
     ids = frozenset(each.meta.id for each in request.shown)
-    live = chosen(request.live, map(ids.__contains__, column_of(request.live, "meta.id")))
-    hashes = dict(zip(column_of(live, "meta.id"), column_of(live, "content_hash"), strict=True))
+    live = tuple(compress(request.live, map(ids.__contains__, [each.meta.id for each in request.live])))
+    hashes = dict(zip([each.meta.id for each in live], [each.content_hash for each in live], strict=True))
     shown = {each.meta.id: each for each in request.shown if each.meta.id in hashes and _may_change(each, request)}
     archivable = len(request.live) - 1
     kept: list[Action] = []

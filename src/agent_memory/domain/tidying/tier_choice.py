@@ -13,7 +13,7 @@ from agent_memory.domain.entry import Listed, Usage
 from agent_memory.domain.entry_reads import reads_of
 from agent_memory.domain.findings import FindingKind
 from agent_memory.domain.instants import has_passed
-from agent_memory.domain.packed_entries import chosen, column_of
+from agent_memory.domain.packed_entries import column_of
 from agent_memory.domain.row_answers import row_answers
 from agent_memory.domain.section import SectionBudget
 from agent_memory.domain.tidying.twins import merged_meta
@@ -77,23 +77,23 @@ def _ranked(request: DefragRequest, actions: Iterable[Action]) -> _Candidates:
     entries, usage = _staying(request, actions)
     profiles = request.analysis.profiles
     facts = tier_columns(entries, usage, request.now_ms)
-    ids = column_of(entries, "meta.id")
+    ids = [each.meta.id for each in entries]
     pinned = [
         is_pinned and best is Tier.HOT
-        for is_pinned, best in zip(column_of(entries, "meta.pinned"), facts.best, strict=True)
+        for is_pinned, best in zip([each.meta.pinned for each in entries], facts.best, strict=True)
     ]
-    scopes, created_at_ms = column_of(entries, "meta.scope"), column_of(entries, "meta.created_at_ms")
-    title_chars = map(len, column_of(entries, "meta.title"))
+    scopes, created_at_ms = [each.meta.scope for each in entries], [each.meta.created_at_ms for each in entries]
+    title_chars = map(len, [each.meta.title for each in entries])
     body_chars = [profiles[id].body_chars if id in profiles else 0 for id in ids]
     sizes = list(map(whole_chars, title_chars, body_chars))
     earns_hot = row_answers(
         _earns_hot,
         facts.best,
         pinned,
-        column_of(entries, "meta.kind"),
-        column_of(entries, "meta.importance"),
-        column_of(entries, "meta.origin"),
-        [promoted_by == BY_A_PERSON for promoted_by in column_of(entries, "meta.promoted_by")],
+        [each.meta.kind for each in entries],
+        [each.meta.importance for each in entries],
+        [each.meta.origin for each in entries],
+        [promoted_by == BY_A_PERSON for promoted_by in [each.meta.promoted_by for each in entries]],
         [reads >= _READ_OFTEN for reads in facts.reads],
     )
     order = list(compress(range(len(ids)), [best is not Tier.COLD for best in facts.best]))
@@ -119,8 +119,11 @@ def _staying(request: DefragRequest, actions: Iterable[Action]) -> tuple[Sequenc
     """The entries as they are once the actions are done, without what has expired or ceased to be true, and their reads."""
     done = [each for each in actions if isinstance(each, Archive | Merge)]  # others leave an entry where it is
     touched = frozenset(id for action in done for id in ids_of(action))
-    known = list(map(touched.__contains__, column_of(request.live, "meta.id")))
-    staying = {each.meta.id: _Staying(each, reads_of(each.meta, request.usage)) for each in chosen(request.live, known)}
+    known = list(map(touched.__contains__, [each.meta.id for each in request.live]))
+    staying = {
+        each.meta.id: _Staying(each, reads_of(each.meta, request.usage))
+        for each in tuple(compress(request.live, known))
+    }
     for action in done:
         match action:
             case Archive(id):
@@ -128,9 +131,9 @@ def _staying(request: DefragRequest, actions: Iterable[Action]) -> tuple[Sequenc
             case Merge(ids):
                 twins = [staying.pop(id) for id in ids]
                 staying[ids[0]] = _as_one(twins, request.now_ms)
-    entries = [*chosen(request.live, map(not_, known)), *(each.listed for each in staying.values())]
+    entries = [*tuple(compress(request.live, map(not_, known))), *(each.listed for each in staying.values())]
     usage = {**request.usage, **{id: each.usage for id, each in staying.items()}}
-    return chosen(entries, _holding(entries, request.now_ms)), usage
+    return tuple(compress(entries, _holding(entries, request.now_ms))), usage
 
 
 def _as_one(twins: Sequence[_Staying], now_ms: int) -> _Staying:

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from agent_memory.domain.entry import Listed, Meta, Usage
 from agent_memory.domain.entry_reads import reads_in
 from agent_memory.domain.instants import has_passed
-from agent_memory.domain.packed_entries import column_of
 from agent_memory.domain.row_answers import row_answers
 from agent_memory.domain.tiering.score import best_now, doublings_of, parts_at, steps_since
 from agent_memory.domain.tiers import Tier
@@ -27,16 +26,16 @@ class TierColumns:
 def tier_columns(entries: Sequence[Listed], usage: Mapping[str, Usage], now_ms: int) -> TierColumns:
     """The columns of these entries."""
     counts, instants = reads_in(entries, usage)
-    updated = column_of(entries, "meta.updated_at_ms")
+    updated = [each.meta.updated_at_ms for each in entries]
     found = row_answers(
         _best_and_score,
-        column_of(entries, "meta.kind"),
-        column_of(entries, "meta.importance"),
-        column_of(entries, "meta.origin"),
-        column_of(entries, "meta.sensitivity"),
-        column_of(entries, "meta.pinned"),
-        column_of(entries, "meta.promoted_by"),
-        [has_passed(at_ms, now_ms) for at_ms in column_of(entries, "meta.expires_at_ms")],
+        [each.meta.kind for each in entries],
+        [each.meta.importance for each in entries],
+        [each.meta.origin for each in entries],
+        [each.meta.sensitivity for each in entries],
+        [each.meta.pinned for each in entries],
+        [each.meta.promoted_by for each in entries],
+        [has_passed(at_ms, now_ms) for at_ms in [each.meta.expires_at_ms for each in entries]],
         row_answers(doublings_of, counts),
         [steps_since(changed, last, now_ms) for changed, last in zip(updated, instants, strict=True)],
     )

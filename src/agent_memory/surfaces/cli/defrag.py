@@ -13,7 +13,6 @@ from agent_memory.domain.change import Create, Replace
 from agent_memory.domain.defrag_run import DefragRun
 from agent_memory.domain.defrag_summary import exit_code_of, retiered, sentence_of, summary_of, words_of
 from agent_memory.domain.entry import MemoryEntry
-from agent_memory.domain.packed_entries import column_of
 from agent_memory.domain.plan import Plan
 from agent_memory.domain.results import sealed
 from agent_memory.formats.plan_diff import render_plan_diff, replaced_ids
@@ -74,7 +73,7 @@ def _titles(run: DefragRun, before: dict[str, MemoryEntry]) -> dict[str, str]:
     titles = {id: entry.meta.title for id, entry in before.items()}
     if run.scan is not None:
         live = run.scan.live.entries
-        titles |= zip(column_of(live, "meta.id"), column_of(live, "meta.title"), strict=True)
+        titles |= zip([each.meta.id for each in live], [each.meta.title for each in live], strict=True)
     for change in (change for each in run.plan.actions for change in each.changes):
         if isinstance(change, Create | Replace):
             titles[change.entry.meta.id] = change.entry.meta.title
