@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from agent_memory.adapters.disk.locks import KernelLocks
-    from agent_memory.adapters.embedding.quicker_products import QuickerProducts
     from agent_memory.adapters.forgetting.tombstone_files import TombstoneFiles
     from agent_memory.adapters.git.git_process import GitProcess
     from agent_memory.adapters.git.git_recorder import GitRecorder
@@ -141,13 +140,6 @@ class Parts:
         from agent_memory.adapters.embedding.static_vectors import open_static_vectors
 
         return open_static_vectors(home_of(self.environ)).map(lambda embedder: embedder)
-
-    @cached_property
-    def products(self) -> QuickerProducts:
-        """What compares vectors; it knows whether numpy has paid."""
-        from agent_memory.adapters.embedding.quicker_products import QuickerProducts
-
-        return QuickerProducts()
 
     @cached_property
     def known(self) -> KnownNotes:
