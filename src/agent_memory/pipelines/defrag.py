@@ -22,7 +22,6 @@ from agent_memory.domain.defragging.subjects import subject_of
 from agent_memory.domain.entry import Listed, Listing, StoredEntry
 from agent_memory.domain.findings import Analysis
 from agent_memory.domain.instants import DAY_MS
-from agent_memory.domain.packed_entries import column_of
 from agent_memory.domain.planning.taken_ids import taken_ids
 from agent_memory.domain.recording.recorded_paths import is_ignored
 from agent_memory.domain.results import sealed
@@ -109,9 +108,7 @@ def scan_entries(io: DefragIo, run: DefragRun) -> Result[DefragRun, Error]:
             tiers_before=scan.tiers,
             tiers=scan.tiers,
             memo=scan.memo,
-            hashes=dict(
-                zip(column_of(scan.live.entries, "meta.id"), column_of(scan.live.entries, "content_hash"), strict=True)
-            ),
+            hashes={each.meta.id: each.content_hash for each in scan.live.entries},
         )
     )
 

@@ -13,7 +13,6 @@ from agent_memory.domain.analysis.fingerprints import store_fingerprint
 from agent_memory.domain.defrag_run import DefragRun, Scan, TieringMemo
 from agent_memory.domain.entry import Listed, StoredEntry
 from agent_memory.domain.findings import Analysis, FindingKind
-from agent_memory.domain.packed_entries import chosen, column_of
 from agent_memory.domain.planning.related import choose_shown
 from agent_memory.domain.planning.run_limits import max_changes
 from agent_memory.domain.redaction import redact
@@ -196,9 +195,9 @@ def _prompt_facts(io: DefragIo, run: DefragRun, request: DefragRequest, budget: 
 
 def _best_tiers(request: DefragRequest) -> dict[str, Tier]:
     profiles = request.analysis.profiles
-    known = chosen(request.live, map(profiles.__contains__, column_of(request.live, "meta.id")))
+    known = [each for each in request.live if each.meta.id in profiles]
     best = tier_columns(known, request.usage, request.now_ms).best
-    return dict(zip(column_of(known, "meta.id"), best, strict=True))
+    return {each.meta.id: tier for each, tier in zip(known, best, strict=True)}
 
 
 def _parsed(io: DefragIo, run: DefragRun, kept: KeptReply) -> Result[DefragRun, Error]:
@@ -224,8 +223,7 @@ def _refused(io: DefragIo, run: DefragRun, refused: ReplyRefused) -> Result[Defr
 
 def _found(io: DefragIo, ids: tuple[str, ...], scan: Scan) -> tuple[StoredEntry, ...]:
     """The entries, as the scan saw them; one that has changed since is not shown."""
-    wanted, live = frozenset(ids), scan.live.entries
-    listed = {each.meta.id: each for each in chosen(live, map(wanted.__contains__, column_of(live, "meta.id")))}
+    listed = {each.meta.id: each for each in scan.live.entries}
     found = (io.store.read_again(listed[id]) for id in ids if id in listed)
     stored = (each.unwrap() for each in found if isinstance(each, Success))
     return tuple(

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import repeat
-from operator import is_not
 
 from returns.result import Success
 
@@ -17,7 +15,6 @@ from agent_memory.domain.defragging.subjects import subject_of
 from agent_memory.domain.entry import Listing, Meta, StoredEntry
 from agent_memory.domain.entry_reads import reads_of
 from agent_memory.domain.findings import Analysis, Profile
-from agent_memory.domain.packed_entries import chosen, column_of
 from agent_memory.domain.text.file_name import id_in_name
 from agent_memory.domain.tidying.due import due_archivings
 from agent_memory.domain.tiering.resolve import resolve_tiers
@@ -61,7 +58,7 @@ def _at_hand(io: DefragIo, ids: tuple[str, ...]) -> dict[str, StoredEntry]:
 
 def still_possible(run: DefragRun, live: Listing) -> DefragRun:
     """The run without the actions on entries that are not what the plan was made from (P8)."""
-    now = dict(zip(column_of(live.entries, "meta.id"), column_of(live.entries, "content_hash"), strict=True))
+    now = {each.meta.id: each.content_hash for each in live.entries}
     unread = {id_in_name(each.path): each.problems for each in live.unreadable}
     checked = [(each, _stale_ids(each, now)) for each in run.plan.actions]
     kept = tuple(each for each, stale in checked if not stale)
@@ -115,14 +112,16 @@ def _tier_facts(
 ) -> dict[str, TierFacts]:
     """What the tiers depend on: the facts of every entry that will be live and is named, that a person has marked, or that
     the plan writes."""
-    now_ms, live = io.clock.now_ms(), scan.live.entries
-    is_named = map(named.__contains__, column_of(live, "meta.id"))
-    is_promoted = map(is_not, column_of(live, "meta.promoted_by"), repeat(None))
-    wanted = map(bool.__or__, map(bool.__or__, is_named, column_of(live, "meta.pinned")), is_promoted)
+    now_ms = io.clock.now_ms()
+    wanted = (
+        each.meta
+        for each in scan.live.entries
+        if each.meta.id in named or each.meta.pinned or each.meta.promoted_by is not None
+    )
     facts = {
-        each.meta.id: _facts_of(each.meta, analysis.profiles[each.meta.id], scan, now_ms)
-        for each in chosen(live, wanted)
-        if each.meta.id in analysis.profiles
+        meta.id: _facts_of(meta, analysis.profiles[meta.id], scan, now_ms)
+        for meta in wanted
+        if meta.id in analysis.profiles
     }
     for change in (change for each in plan.actions for change in each.changes):
         match change:

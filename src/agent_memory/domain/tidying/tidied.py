@@ -10,7 +10,6 @@ from agent_memory.domain.agent_request import DefragRequest
 from agent_memory.domain.entry import Listed, StoredEntry
 from agent_memory.domain.findings import Analysis, FindingKind
 from agent_memory.domain.instants import has_passed
-from agent_memory.domain.packed_entries import chosen, column_of
 from agent_memory.domain.planning.run_limits import max_changes
 from agent_memory.domain.tidying.due import expired_archivings
 from agent_memory.domain.tidying.tier_choice import chosen_tiers
@@ -62,9 +61,7 @@ def _possible(wanted: Iterable[Action], request: DefragRequest, room: int, most:
 
     One entry at least is not archived, whatever happens.
     """
-    ids = frozenset(each.meta.id for each in request.shown)
-    live = chosen(request.live, map(ids.__contains__, column_of(request.live, "meta.id")))
-    hashes = dict(zip(column_of(live, "meta.id"), column_of(live, "content_hash"), strict=True))
+    hashes = {each.meta.id: each.content_hash for each in request.live}
     shown = {each.meta.id: each for each in request.shown if each.meta.id in hashes and _may_change(each, request)}
     archivable = len(request.live) - 1
     kept: list[Action] = []
