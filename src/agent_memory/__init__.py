@@ -153,10 +153,10 @@ if TYPE_CHECKING:
         ListFilter as ListFilter,
         ReadEntry as ReadEntry,
         Reading as Reading,
+        ShownEntry as ShownEntry,
     )
     from agent_memory.searching import Searching as Searching
     from agent_memory.service import MemoryService as MemoryService, Remembered as Remembered
-    from agent_memory.shown_entries import ShownEntries as ShownEntries, ShownEntry as ShownEntry
     from agent_memory.wording import describe as describe
 
 _NAMES = {
@@ -225,10 +225,9 @@ _NAMES = {
         "Targets UsageLedger"
     ),
     "publishing": "Publisher",
-    "reading": "ListFilter ListedEntries ReadEntry Reading",
+    "reading": "ListFilter ListedEntries ReadEntry Reading ShownEntry",
     "searching": "Searching",
     "service": "MemoryService Remembered",
-    "shown_entries": "ShownEntries ShownEntry",
     "wording": "describe",
 }
 """What is public of each module."""

@@ -7,7 +7,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from heapq import nlargest
-from itertools import chain, compress
+from itertools import chain
 
 from returns.result import Failure, Result, Success
 
@@ -132,8 +132,8 @@ def _may_be_named(listed: Listed, scopes: frozenset[str]) -> bool:
 def _likeliest(subject: Subject, listed: Sequence[Listed], scopes: frozenset[str]) -> list[Listed]:
     """The entries that share most words with the subject, by what a listing knows of them."""
     wanted = content_terms(f"{subject.title} {subject.description} {subject.body}")
-    nameable = without_secret(tuple(compress(listed, map(scopes.__contains__, [each.meta.scope for each in listed]))))
+    nameable = without_secret([each for each in listed if each.meta.scope in scopes])
     found, ids = postings_among(nameable, wanted), [each.meta.id for each in nameable]
     shared = Counter(chain.from_iterable(found.places.values()))
     scored = ((each / math.sqrt(found.counts[place]), ids[place], place) for place, each in shared.items())
-    return list(tuple(nameable[place] for place in [place for _, _, place in nlargest(MOST_CANDIDATES, scored)]))
+    return [nameable[place] for _, _, place in nlargest(MOST_CANDIDATES, scored)]

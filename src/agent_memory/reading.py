@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import math
-from itertools import compress
 from typing import TYPE_CHECKING
 
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.entry import Listed, Listing, Meta, StoredEntry, UnreadableFile, Usage
-from agent_memory.domain.entry_reads import reads_in, reads_of
+from agent_memory.domain.entry_reads import reads_of
 from agent_memory.domain.newest_first import newest_first
-from agent_memory.domain.packed_entries import column_of
 from agent_memory.domain.results import sealed
-from agent_memory.domain.row_answers import row_answers
 from agent_memory.domain.secret_entries import without_secret
 from agent_memory.domain.text.tags import normal_tags
 from agent_memory.domain.tiering.standing import lifted, standing_tiers
@@ -21,7 +18,6 @@ from agent_memory.domain.tiering.vouched import best_tier
 from agent_memory.domain.tiers import Tier, TierList
 from agent_memory.domain.vocabulary import Kind, Origin, Sensitivity, Status
 from agent_memory.errors import EntryNotFound, EntryProtected, Error
-from agent_memory.shown_entries import ShownEntries, ShownEntry
 from agent_memory.values import evolve, frozen
 
 if TYPE_CHECKING:
@@ -62,57 +58,47 @@ class ListFilter:
     tier: Tier | None = None
 
     def among(self, entries: Sequence[Listed], tier_of: Callable[[str], Tier]) -> Sequence[Listed]:
-        """Those of these that it accepts by all that is known without their bodies, as packed as they are. `tier_of` gives
-        the tier of an id."""
-        accepted = entries
-        for accepts, fields in self._questions(tier_of):
-            accepted = tuple(
-                compress(accepted, map(accepts, *(column_of(accepted, f"meta.{field}") for field in fields)))
-            )
-        return accepted
+        """Those of these that it accepts by all that is known without their bodies. `tier_of` gives the tier of an id."""
+        wanted = list(self._questions(tier_of))
+        return tuple(each for each in entries if all(accepts(each.meta) for accepts in wanted))
 
-    def _questions(self, tier_of: Callable[[str], Tier]) -> Iterator[tuple[Callable[..., object], tuple[str, ...]]]:
-        """What it asks, and of which fields of `Meta`."""
+    def _questions(self, tier_of: Callable[[str], Tier]) -> Iterator[Callable[[Meta], bool]]:
+        """What it asks of an entry."""
         tags = frozenset(normal_tags([self.tag or ""]))
-
-        def has_tag(its: Iterable[str]) -> bool:
-            return not tags.isdisjoint(its)
-
-        def has_expired(end_ms: int | None) -> bool:
-            return (end_ms or math.inf) <= (self.expired_by_ms or 0)
-
-        def is_of_session(thread_ids: Iterable[str | None]) -> bool:
-            return self.session in thread_ids
-
-        def is_of_tier(id: str) -> bool:
-            return tier_of(id) is self.tier
-
-        def has_status(status: Status, id: str) -> bool:
-            return status_shown(status, tier_of(id)) is self.status
-
-        questions: tuple[tuple[object, Callable[..., object], tuple[str, ...]], ...] = (
-            (self.kind, self.kind.__eq__, ("kind",)),
-            (self.scope, self.scope.__eq__, ("scope",)),
-            (self.origin, self.origin.__eq__, ("origin",)),
-            (self.tag, has_tag, ("tags",)),
-            (self.expired_by_ms, has_expired, ("expires_at_ms",)),
-            (self.session, is_of_session, ("thread_ids",)),
-            (self.tier, is_of_tier, ("id",)),
-            (self.status, has_status, ("status", "id")),
-            (self.query, self._is_said, ("id", "title", "description", "tags")),
+        questions: tuple[tuple[object, Callable[[Meta], bool]], ...] = (
+            (self.kind, lambda meta: meta.kind is self.kind),
+            (self.scope, lambda meta: meta.scope == self.scope),
+            (self.origin, lambda meta: meta.origin is self.origin),
+            (self.tag, lambda meta: not tags.isdisjoint(meta.tags)),
+            (self.expired_by_ms, lambda meta: (meta.expires_at_ms or math.inf) <= (self.expired_by_ms or 0)),
+            (self.session, lambda meta: self.session in meta.thread_ids),
+            (self.tier, lambda meta: tier_of(meta.id) is self.tier),
+            (self.status, lambda meta: status_shown(meta.status, tier_of(meta.id)) is self.status),
+            (self.query, self._is_said),
         )
-        return ((accepts, fields) for wanted, accepts, fields in questions if wanted is not None)
+        return (accepts for wanted, accepts in questions if wanted is not None)
 
-    def _is_said(self, id: str, title: str, description: str, tags: Iterable[str]) -> bool:
-        text = f"{id} {title} {description} {' '.join(tags)}".casefold()
+    def _is_said(self, meta: Meta) -> bool:
+        text = f"{meta.id} {meta.title} {meta.description} {' '.join(meta.tags)}".casefold()
         return all(word in text for word in (self.query or "").casefold().split())
+
+
+@frozen
+class ShownEntry:
+    """An entry as `list` shows it: usage includes every host's ledger."""
+
+    listed: Listed
+    usage: Usage
+    tier: Tier = Tier.COLD
+    open_boxes: tuple[str, ...] = ()
+    """What is not ticked off in it, where that was asked for."""
 
 
 @frozen
 class ListedEntries:
     """What `list` found, newest first, and the files that could not be read."""
 
-    entries: ShownEntries
+    entries: Sequence[ShownEntry]
     unreadable: tuple[UnreadableFile, ...]
     untiered: Error | None = None
     """Why the tier list could not be read: only what a person vouches for is then known to be hot."""
@@ -137,12 +123,11 @@ class Reading:
             def with_usage(totals: Mapping[str, Usage]) -> ListedEntries:
                 accepted = wanted.among(self._seen(listing).entries, tier_of)
                 found = tuple(accepted[place] for place in newest_first(accepted))
-                usages = row_answers(Usage, *reads_in(found, totals))
-                entries = ShownEntries(found, usages, list(map(tier_of, [each.meta.id for each in found])))
+                entries = [ShownEntry(each, reads_of(each.meta, totals), tier_of(each.meta.id)) for each in found]
                 unread: list[UnreadableFile] = []
                 if wanted.is_open:
-                    entries = ShownEntries.of(list(self._open_ones(entries, unread.append)))
-                return ListedEntries(entries, (*listing.unreadable, *unread), untiered)
+                    entries = list(self._open_ones(entries, unread.append))
+                return ListedEntries(tuple(entries), (*listing.unreadable, *unread), untiered)
 
             return self.ledger.totals().map(with_usage)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import compress
 from typing import TypeVar
 
 from returns.result import Failure, Result, Success
@@ -65,8 +64,7 @@ class TagKeeping:
 
         def seen(live: Listing) -> Iterable[Sequence[str]]:
             hidden = Sensitivity.SECRET if self.caller.is_agent else None
-            is_shown = (each is not hidden for each in [each.meta.sensitivity for each in live.entries])
-            return compress([each.meta.tags for each in live.entries], is_shown)
+            return (each.meta.tags for each in live.entries if each.meta.sensitivity is not hidden)
 
         def uses(notes: Iterable[Sequence[str]], vocabulary: TagVocabulary) -> tuple[TagUse, ...]:
             counts = tag_counts(notes, vocabulary)

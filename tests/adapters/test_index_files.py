@@ -546,6 +546,53 @@ def test_what_cannot_be_read_is_counted_before_it_is_tried(
     assert (done.read, done.unreadable) == (0, 1)
 
 
+# -- the first opening ------------------------------------------------------------------------------------------------
+
+OPENS = """
+import sys
+from agent_memory.adapters.database.note_index import note_index
+from agent_memory.domain.searching.matching import NoteFilter
+sys.stdin.readline()
+index = note_index(sys.argv[1])
+done = index.refresh().unwrap()
+print(done.pending, len(index.among(NoteFilter()).unwrap()), index.renewals)
+"""
+
+
+def test_of_twenty_that_open_it_at_once_one_makes_it_and_all_can_ask(root: Path, topics: Path) -> None:
+    for number in range(30):
+        put(topics, f"id__{number:06d}".replace("0", "z"), f"zebra w{number}q")
+    command = [sys.executable, "-c", OPENS, str(root)]
+    calls = [subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for _ in range(20)]
+    for call in calls:
+        assert call.stdin is not None
+        call.stdin.write("\n")
+        call.stdin.flush()
+    said = [call.communicate()[0].split() for call in calls]
+    assert [call.returncode for call in calls] == [0] * 20
+    assert all(int(pending) + int(notes) >= 30 and renewals == "0" for pending, notes, renewals in said)
+    assert indexed(root).refresh().unwrap().notes == 30
+
+
+# -- what is secret ---------------------------------------------------------------------------------------------------
+
+
+def test_no_word_of_a_note_is_left_in_the_file_once_it_is_secret_p20(root: Path, topics: Path, rested: None) -> None:
+    path = put(topics, A, "The heronlike word.")
+    put(topics, B, "zebra")
+    index = indexed(root)
+    assert found(index, "heronlike") == [A]
+    assert b"heronlik" in database(root).read_bytes()
+    path.write_text(path.read_text().replace("title: Title", "title: Ospreyish\nsensitivity: secret"))
+    index.refresh().unwrap()
+    assert found(index, "heronlike zebra") == [B]
+    StoreFiles(root, KernelLocks(root)).list().unwrap()
+    index.close()
+    for name in (NAME, store_database.JOURNAL):
+        kept = (database(root).parent / name).read_bytes()
+        assert not any(word in kept for word in (b"heronlik", b"spreyish"))
+
+
 def test_an_index_that_nothing_refers_to_any_more_is_closed_without_a_warning(
     root: Path, topics: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -122,7 +122,7 @@ class Memory(Parts):
     def called_by(self, caller: Caller) -> Memory:
         """The same store on behalf of somebody else, for a process that serves several."""
         other = Memory(self.environ, self.cwd, self.effective, self.warn, caller)
-        other.locks = self.locks
+        other.locks, other.store = self.locks, self.store
         return other
 
     @cached_property

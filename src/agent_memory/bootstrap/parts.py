@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from agent_memory.adapters.database.note_index import NoteIndex
     from agent_memory.adapters.disk.locks import KernelLocks
-    from agent_memory.adapters.embedding.quicker_products import QuickerProducts
     from agent_memory.adapters.forgetting.tombstone_files import TombstoneFiles
     from agent_memory.adapters.git.git_process import GitProcess
     from agent_memory.adapters.git.git_recorder import GitRecorder
@@ -140,13 +139,6 @@ class Parts:
         from agent_memory.adapters.embedding.static_vectors import open_static_vectors
 
         return open_static_vectors(home_of(self.environ)).map(lambda embedder: embedder)
-
-    @cached_property
-    def products(self) -> QuickerProducts:
-        """What compares vectors; it knows whether numpy has paid."""
-        from agent_memory.adapters.embedding.quicker_products import QuickerProducts
-
-        return QuickerProducts()
 
     @cached_property
     def known(self) -> KnownNotes:

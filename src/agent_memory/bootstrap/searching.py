@@ -55,6 +55,6 @@ def _meanings(memory: Memory) -> tuple[IndexedMeanings | None, str]:
 
     match sealed(memory.embedder):
         case Success(embedder):
-            return IndexedMeanings(memory.index, memory.store, embedder, memory.products), ""
+            return IndexedMeanings(memory.index, memory.store, embedder), ""
         case Failure(why):
             return None, why

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import compress
 from operator import attrgetter
 
 from agent_memory.domain.entry_lookup import EntryLookup, Found, ids_in
@@ -147,7 +146,7 @@ class Listing:
     def with_body(self, hash: str) -> tuple[Listed, ...]:
         """The entries with a body of this `body_hash`, by path."""
         # Without a lookup of its own: a write asks once or twice, and to make one takes longer, and megabytes.
-        same = tuple(compress(self.entries, map(hash.__eq__, [each.body_hash for each in self.entries])))
+        same = [each for each in self.entries if each.body_hash == hash]
         return tuple(sorted(same, key=_path))
 
 

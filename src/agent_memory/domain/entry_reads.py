@@ -2,24 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
-from agent_memory.domain.entry import Listed, Meta, Usage
+from agent_memory.domain.entry import Meta, Usage
 
 
 def reads_of(meta: Meta, usage: Mapping[str, Usage]) -> Usage:
     """The reads of one entry."""
     return usage.get(meta.id) or Usage(meta.used, meta.last_used_at_ms)
-
-
-def reads_in(entries: Sequence[Listed], usage: Mapping[str, Usage]) -> tuple[list[int], list[int | None]]:
-    """Of each entry, how often it was read, and when last."""
-    counts, instants = [each.meta.used for each in entries], [each.meta.last_used_at_ms for each in entries]
-    if usage:
-        for row, read in enumerate(map(usage.get, [each.meta.id for each in entries])):
-            if read is not None:
-                counts[row], instants[row] = read.count, read.last_at_ms
-    return counts, instants
 
 
 def last_read(meta: Meta, usage: Mapping[str, Usage]) -> int | None:

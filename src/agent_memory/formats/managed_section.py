@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from itertools import compress
 
 from agent_memory.domain.analysis.analyze import contradicted_in
 from agent_memory.domain.entry import Listed, StoredEntry
@@ -100,8 +99,7 @@ def _may_be_named(scope: str, sensitivity: Sensitivity, target: Target) -> bool:
 def _chosen(facts: SectionFacts) -> _Shown:
     shown = _Shown()
     hot, warm = list[StoredEntry](), list[Listed]()
-    known = tuple(facts.entries.values())
-    pinned = compress([each.meta.id for each in known], [each.meta.pinned for each in known])
+    pinned = (each.meta.id for each in facts.entries.values() if each.meta.pinned)
     for id in dict.fromkeys((*facts.tiers.hot, *sorted(set(pinned) - set(facts.tiers.hot)))):
         match _tier_here(id, Tier.HOT, facts, shown):
             case Tier.HOT:

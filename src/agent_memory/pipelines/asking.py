@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import compress
 
 from returns.result import Failure, Result, Success
 
@@ -96,7 +95,7 @@ def _shown(
     live: Sequence[Listed],
 ) -> tuple[StoredEntry, ...]:
     """The session's own handoff and the most related entries, as many as fit; what cannot be read is not shown."""
-    handoffs = tuple(compress(live, [kind is Kind.HANDOFF for kind in [each.meta.kind for each in live]]))
+    handoffs = [each for each in live if each.meta.kind is Kind.HANDOFF]
     handoff = _handoff_id(work, planned, (each.meta for each in handoffs))
     ids = dict.fromkeys((*((handoff,) if handoff else ()), *related))
     found = (Success(planned[id]) if id in planned else io.store.read(id) for id in ids)

@@ -108,13 +108,7 @@ def scan_entries(io: DefragIo, run: DefragRun) -> Result[DefragRun, Error]:
             tiers_before=scan.tiers,
             tiers=scan.tiers,
             memo=scan.memo,
-            hashes=dict(
-                zip(
-                    [each.meta.id for each in scan.live.entries],
-                    [each.content_hash for each in scan.live.entries],
-                    strict=True,
-                )
-            ),
+            hashes={each.meta.id: each.content_hash for each in scan.live.entries},
         )
     )
 

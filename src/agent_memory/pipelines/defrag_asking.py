@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from itertools import compress
 
 from returns.result import Failure, Result, Success
 
@@ -196,9 +195,9 @@ def _prompt_facts(io: DefragIo, run: DefragRun, request: DefragRequest, budget: 
 
 def _best_tiers(request: DefragRequest) -> dict[str, Tier]:
     profiles = request.analysis.profiles
-    known = tuple(compress(request.live, map(profiles.__contains__, [each.meta.id for each in request.live])))
+    known = [each for each in request.live if each.meta.id in profiles]
     best = tier_columns(known, request.usage, request.now_ms).best
-    return dict(zip([each.meta.id for each in known], best, strict=True))
+    return {each.meta.id: tier for each, tier in zip(known, best, strict=True)}
 
 
 def _parsed(io: DefragIo, run: DefragRun, kept: KeptReply) -> Result[DefragRun, Error]:
@@ -224,10 +223,7 @@ def _refused(io: DefragIo, run: DefragRun, refused: ReplyRefused) -> Result[Defr
 
 def _found(io: DefragIo, ids: tuple[str, ...], scan: Scan) -> tuple[StoredEntry, ...]:
     """The entries, as the scan saw them; one that has changed since is not shown."""
-    wanted, live = frozenset(ids), scan.live.entries
-    listed = {
-        each.meta.id: each for each in tuple(compress(live, map(wanted.__contains__, [each.meta.id for each in live])))
-    }
+    listed = {each.meta.id: each for each in scan.live.entries}
     found = (io.store.read_again(listed[id]) for id in ids if id in listed)
     stored = (each.unwrap() for each in found if isinstance(each, Success))
     return tuple(

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import compress, repeat
-from operator import is_not
 
 from returns.result import Success
 
@@ -60,7 +58,7 @@ def _at_hand(io: DefragIo, ids: tuple[str, ...]) -> dict[str, StoredEntry]:
 
 def still_possible(run: DefragRun, live: Listing) -> DefragRun:
     """The run without the actions on entries that are not what the plan was made from (P8)."""
-    now = dict(zip([each.meta.id for each in live.entries], [each.content_hash for each in live.entries], strict=True))
+    now = {each.meta.id: each.content_hash for each in live.entries}
     unread = {id_in_name(each.path): each.problems for each in live.unreadable}
     checked = [(each, _stale_ids(each, now)) for each in run.plan.actions]
     kept = tuple(each for each, stale in checked if not stale)
@@ -114,14 +112,16 @@ def _tier_facts(
 ) -> dict[str, TierFacts]:
     """What the tiers depend on: the facts of every entry that will be live and is named, that a person has marked, or that
     the plan writes."""
-    now_ms, live = io.clock.now_ms(), scan.live.entries
-    is_named = map(named.__contains__, [each.meta.id for each in live])
-    is_promoted = map(is_not, [each.meta.promoted_by for each in live], repeat(None))
-    wanted = map(bool.__or__, map(bool.__or__, is_named, [each.meta.pinned for each in live]), is_promoted)
+    now_ms = io.clock.now_ms()
+    wanted = (
+        each.meta
+        for each in scan.live.entries
+        if each.meta.id in named or each.meta.pinned or each.meta.promoted_by is not None
+    )
     facts = {
-        each.meta.id: _facts_of(each.meta, analysis.profiles[each.meta.id], scan, now_ms)
-        for each in tuple(compress(live, wanted))
-        if each.meta.id in analysis.profiles
+        meta.id: _facts_of(meta, analysis.profiles[meta.id], scan, now_ms)
+        for meta in wanted
+        if meta.id in analysis.profiles
     }
     for change in (change for each in plan.actions for change in each.changes):
         match change:

@@ -163,7 +163,7 @@ def test_permissions_litter_caches_and_locks(patient: Patient) -> None:
     written = patient.by_hand("state/.tmp-fedcba9876543210", "half")
     os.utime(written, (OLD, OLD))
     theirs = patient.by_hand("topics/.tmp-notours", "keep")
-    cache = patient.root / ".cache" / "listing-topics"
+    cache = patient.root / ".cache" / "store.db"
     cache.unlink(missing_ok=True)
     cache.mkdir(parents=True)
     lock = patient.by_hand(".git/index.lock", "")

@@ -8,7 +8,7 @@ import pytest
 from attrs import evolve
 from returns.result import Failure, Result, Success
 
-from agent_memory.adapters.embedding import indexed_meanings, quicker_products
+from agent_memory.adapters.embedding import indexed_meanings
 from agent_memory.adapters.embedding.dict_embedder import DictEmbedder
 from agent_memory.adapters.embedding.indexed_meanings import IndexedMeanings
 from agent_memory.adapters.store.dict_store import DictStore
@@ -174,15 +174,6 @@ def test_a_rare_word_counts_more_than_one_that_is_everywhere(world: World) -> No
     alike = world.meanings.near((("zebra", 1.0), ("engine", 1.0)), 5, (), ALL).unwrap().deviations
     weighed = world.meanings.near((("zebra", 5.0), ("engine", 1.0)), 5, (), ALL).unwrap().deviations
     assert weighed[rare] - weighed[common] > alike[rare] - alike[common]
-
-
-def test_many_vectors_are_compared_as_few_are(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("numpy")
-    world.put("Engine", "The engine overheats.")
-    few = world.near("engine overheats", 10)
-    monkeypatch.setattr(quicker_products, "_MANY_ROWS", 1)
-    many = world.near("engine overheats", 10)
-    assert many.cosines == pytest.approx(few.cosines, abs=1e-5)
 
 
 def test_where_vectors_cannot_be_kept_the_others_are_searched(world: World) -> None:

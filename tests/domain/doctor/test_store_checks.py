@@ -92,7 +92,7 @@ class TestFiles:
     def test_links_devices_and_caches_that_are_no_files(self) -> None:
         link = Found("state/x.json", stat.S_IFLNK | 0o777, ME, NOW)
         note = Found("topics/x.md", stat.S_IFLNK | 0o777, ME, NOW)
-        cache = directory(".cache/listing-topics")
+        cache = directory(".cache/store.db")
         assert codes(examine_files((ROOT, link, note, cache), ME, nobody_writes)) == ["odd-file", "damaged-cache"]
         hidden = evolve(note, path="topics/.x.md")  # it is among no notes, so it is told of here
         assert codes(examine_files((ROOT, hidden), ME, nobody_writes)) == ["odd-file"]

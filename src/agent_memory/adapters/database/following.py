@@ -16,6 +16,7 @@ from itertools import chain, repeat
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.database.store_database import StoreDatabase
+from agent_memory.adapters.disk.directory_state import directory_known_by
 from agent_memory.adapters.disk.listed_names import names_inside
 from agent_memory.adapters.disk.paths import look_known_by
 from agent_memory.adapters.store.entry_files import ARCHIVE, TOPICS, read_image, understand, unreadable
@@ -84,12 +85,13 @@ class FollowedFiles:
     """The files of the shelves of one database. One object may be asked by several threads."""
 
     max_age_seconds = 0.0
-    """A look at the shelves of so long ago will do, unless something was written here since: for who lives on."""
+    """A look at a shelf of so long ago will do, unless a name came, went or was given to another file since, or something was
+    written here: for who lives on."""
 
     def __init__(self, database: StoreDatabase) -> None:
         self._database = database
         self._root = database.root
-        self._looks: dict[str, tuple[float, ShelfLook]] = {}
+        self._looks: dict[str, tuple[float, tuple[int, ...] | None, ShelfLook]] = {}
         self._known: dict[str, Mapping[str, tuple[int | None, Seen]]] = {}
         """What was seen last, by shelf and path, with how it looked; None for what is read each time."""
         self._seen: dict[str, SeenShelf] = {}
@@ -128,13 +130,15 @@ class FollowedFiles:
         return names_inside(self._root, shelf).map(iter)
 
     def _look(self, shelf: str) -> Result[ShelfLook, Error]:
-        now = time.monotonic()
-        at, last = self._looks.get(shelf, (-math.inf, None))
-        if last is not None and now - at < self.max_age_seconds:
-            return Success(last)
+        now, directory = time.monotonic(), None
+        if self.max_age_seconds:
+            directory = directory_known_by(f"{self._root}/{shelf}")
+            last = self._looks.get(shelf)
+            if last is not None and now - last[0] < self.max_age_seconds and last[1] == directory is not None:
+                return Success(last[2])
         found = look_at_shelf(self._root, shelf)
         if isinstance(found, Success):
-            self._looks[shelf] = now, found.unwrap()
+            self._looks[shelf] = now, directory, found.unwrap()
         return found
 
     # -- for a listing ------------------------------------------------------------------------------------------------

@@ -164,19 +164,10 @@ class _Object:
     is_blob: bool
 
 
-@frozen
-class ObjectSearch:
-    """What git keeps and was looked at."""
-
-    finds: tuple[SecretFind, ...] = ()
-    objects: int = 0
-    unread: tuple[str, ...] = ()
-
-
-def search_objects(git: GitProcess) -> Result[ObjectSearch, Error]:
+def search_objects(git: GitProcess) -> Result[SecretSearch, Error]:
     """Every object that holds text; nothing where there is no repository. Changes nothing."""
     if not os.path.lexists(git.root / ".git"):
-        return Success(ObjectSearch())
+        return Success(SecretSearch())
     asked = git.must(
         "cat-file", "--batch-all-objects", "--unordered", "--batch-check=%(objecttype) %(objectname) %(objectsize)"
     )
@@ -188,7 +179,7 @@ def _objects(listed: bytes) -> tuple[_Object, ...]:
     return tuple(_Object(name, int(size), kind == "blob") for kind, name, size in rows if kind in _TEXT_TYPES)
 
 
-def _searched(git: GitProcess, objects: tuple[_Object, ...]) -> Result[ObjectSearch, Error]:
+def _searched(git: GitProcess, objects: tuple[_Object, ...]) -> Result[SecretSearch, Error]:
     too_large = tuple(each for each in objects if each.size_bytes > MOST_OBJECT_BYTES)
     found: list[tuple[_Object, tuple[tuple[str, int], ...]]] = []
     for batch in _batches(each for each in objects if each.size_bytes <= MOST_OBJECT_BYTES):
@@ -199,9 +190,11 @@ def _searched(git: GitProcess, objects: tuple[_Object, ...]) -> Result[ObjectSea
                 found.extend(_with_secrets(batch, answer))
     unread = tuple(f"git object {each.name}: it is larger than {MOST_OBJECT_BYTES >> 20} MiB" for each in too_large)
     if not found:
-        return Success(ObjectSearch((), len(objects), unread))
+        return Success(SecretSearch(objects=len(objects), unread=unread))
     return _origins(git).map(
-        lambda origins: ObjectSearch(tuple(_find(each, kinds, origins) for each, kinds in found), len(objects), unread)
+        lambda origins: SecretSearch(
+            tuple(_find(each, kinds, origins) for each, kinds in found), 0, len(objects), unread
+        )
     )
 
 

@@ -65,7 +65,7 @@ def _examine_json(root: str, path: str) -> Iterator[Finding]:
     match _read(root, path):
         case str(problem):
             yield of.DAMAGED_STATE.found(path, f"{problem}; restore it from git or a backup, or move it away")
-        case bytes(data) if _parsed(data) is _NOT_JSON:
+        case bytes(data) if not _is_json(data):
             yield of.DAMAGED_STATE.found(path, "It is not JSON; restore it from git or a backup, or move it away")
         case _:  # it is not there, or is what it should be
             return
@@ -97,7 +97,7 @@ def _examine_checkpoint(root: str, stem: str, now_ms: int) -> Iterator[Finding]:
     match _read(root, path):
         case str(problem):
             yield of.INTERRUPTED_RUN.found(path, f"A run left this, and {problem}")
-        case bytes(data) if not isinstance(_parsed(data), dict):
+        case bytes(data) if not _is_json(data, dict):
             damaged = "A run was cut short, and what it noted of how far it had come is damaged"
             yield of.INTERRUPTED_RUN.found(path, f"{damaged}; the next run moves it aside")
         case bytes():
@@ -128,19 +128,11 @@ def _examine_age(root: str, path: str, now_ms: int) -> Iterator[Finding]:
         yield of.INTERRUPTED_RUN.found(path, "A run was cut short; the next one finishes it")
 
 
-class _NotJson:
-    """Stands for a file that holds no JSON."""
-
-
-_NOT_JSON = _NotJson()
-
-
-def _parsed(data: bytes) -> object:
+def _is_json(data: bytes, kind: type = object) -> bool:
     try:
-        document: object = json.loads(data)
+        return isinstance(json.loads(data), kind)
     except (ValueError, RecursionError):
-        return _NOT_JSON
-    return document
+        return False
 
 
 def _read(root: str, path: str) -> bytes | str | None:

@@ -15,12 +15,11 @@ from typing import TYPE_CHECKING
 
 from returns.result import Failure, Result, Success
 
-from agent_memory.adapters.embedding.quicker_products import QuickerProducts
 from agent_memory.domain.results import sealed
 from agent_memory.domain.searching.nearness import Nearness
-from agent_memory.domain.similarity.vector_rows import Products, cosines_with
+from agent_memory.domain.similarity.vector_rows import cosines_with
 from agent_memory.errors import Error
-from agent_memory.values import field, frozen
+from agent_memory.values import frozen
 from agent_memory.wording import describe
 
 if TYPE_CHECKING:
@@ -44,7 +43,6 @@ class IndexedMeanings:
     index: Index
     store: Store
     embedder: Embedder
-    products: Products = field(factory=QuickerProducts)
     seconds: Callable[[], float] = time.monotonic
 
     def near(
@@ -55,7 +53,7 @@ class IndexedMeanings:
         def asked(left: int, vectors: Vectors, wanted: tuple[bytes, bytes]) -> Result[Nearness, Error]:
             if not vectors.numbers or not any(wanted[0]):
                 return Success(Nearness(notices=_notices(left)))
-            found = _found(vectors, wanted, self.products)
+            found = _found(vectors, wanted)
             return self.index.among(among).map(
                 lambda allowed: found.nearness([*found.nearest(count, allowed), *also], _notices(left))
             )
@@ -137,10 +135,10 @@ class _Found:
         )
 
 
-def _found(vectors: Vectors, wanted: tuple[bytes, bytes], products: Products) -> _Found:
+def _found(vectors: Vectors, wanted: tuple[bytes, bytes]) -> _Found:
     """All words alike find what is about the same, and rare words what is about the very thing: the middle of both found
     more than either (docs/search.md)."""
-    alike, by_worth = cosines_with(vectors.rows, wanted, products)
+    alike, by_worth = cosines_with(vectors.rows, wanted)
     both = zip(_deviations(alike.centred), _deviations(by_worth.centred), strict=True)
     deviations = [(one + other) / 2 for one, other in both]
     numbers = vectors.numbers

@@ -17,7 +17,6 @@ from agent_memory.adapters.disk.paths import directory_inside
 from agent_memory.domain.results import sealed
 from agent_memory.domain.text.file_name import is_note_name
 from agent_memory.errors import Error
-from agent_memory.garbage import keeping_all
 from agent_memory.values import frozen
 
 
@@ -49,24 +48,19 @@ class Odd(NamedTuple):
     """See `OtherName.oddity`."""
 
 
-def look_at_shelf(
-    root: str, directory: str, before: Mapping[str, int] | None = None, seen: DirectoryLook | None = None
-) -> Result[ShelfLook, Error]:
-    """What is in a directory of a real root, now or as it was `seen`; nothing where there is no such directory. Of `before`,
-    the files of an earlier look, it takes the very paths: those of 50,000 notes are ten megabytes, and need not be there
-    twice."""
+def look_at_shelf(root: str, directory: str) -> Result[ShelfLook, Error]:
+    """What is in a directory of a real root; nothing where there is no such directory."""
     match sealed(directory_inside(root, directory)):
         case Failure(refused):
             return Failure(refused)
         case Success(path):
             try:
-                with keeping_all():
-                    return Success(_sorted_out(seen or look_through(path), f"{directory}/", before or {}))
+                return Success(_sorted_out(look_through(path), f"{directory}/"))
             except OSError as error:
                 return Failure(store_io(error, "list", path))
 
 
-def _sorted_out(look: DirectoryLook, prefix: str, before: Mapping[str, int]) -> ShelfLook:
+def _sorted_out(look: DirectoryLook, prefix: str) -> ShelfLook:
     names, looks, others = look.names, look.looks, list[OtherName]()
     are_notes = list(map(is_note_name, names))
     if look.irregular:
@@ -75,11 +69,7 @@ def _sorted_out(look: DirectoryLook, prefix: str, before: Mapping[str, int]) -> 
         others = [_other(name, look.irregular.get(name)) for name in compress(names, map(not_, are_notes))]
         names, looks = list(compress(names, are_notes)), list(compress(looks, are_notes))
     others += (_refused(*each) for each in look.refused)
-    paths = [prefix + name for name in names]
-    files = dict(before)
-    files.update(zip(paths, looks, strict=True))  # a path that is in it stays the very same
-    if len(files) > len(paths):  # of those before some are gone
-        files = dict(zip(paths, looks, strict=True))
+    files = dict(zip((prefix + name for name in names), looks, strict=True))
     return ShelfLook(files, tuple(others), None if look.refused else look.state)
 
 

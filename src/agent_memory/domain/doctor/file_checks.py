@@ -15,7 +15,7 @@ from agent_memory.values import frozen
 _LITTER = re.compile(r"\.tmp-[0-9a-f]{16}", re.ASCII)
 """Names of our own temporary files, and nobody else's."""
 _STAGED = re.compile(r"\.transaction/\d+\.new", re.ASCII)
-_CACHE = re.compile(r"\.cache/listing-[a-z]+", re.ASCII)
+_CACHE = ".cache/store.db"
 _TOPICS = "topics"
 _OF_OTHERS = 0o077
 """The rights of all who are not the owner."""
@@ -42,8 +42,8 @@ def is_temporary(found: Found) -> bool:
 
 
 def is_odd_cache(found: Found) -> bool:
-    """Whether something that is no file has the place of a listing cache, which then can never be written."""
-    return _CACHE.fullmatch(found.path) is not None and not stat.S_ISREG(found.mode)
+    """Whether something that is no file has the place of the database, which then can never be written."""
+    return found.path == _CACHE and not stat.S_ISREG(found.mode)
 
 
 def is_loose(found: Found) -> bool:
@@ -79,7 +79,7 @@ def _examine(each: Found, user: int, is_written: Callable[[Found], bool], open_t
     if is_temporary(each) and not is_written(each):
         yield of.LITTER.found(subject, "A write that was cut short left this temporary file")
     elif is_odd_cache(each):
-        yield of.DAMAGED_CACHE.found(subject, "It should be a file, and keeps listings slow")
+        yield of.DAMAGED_CACHE.found(subject, "It should be a file, and keeps searches and listings slow")
     elif not (stat.S_ISREG(each.mode) or stat.S_ISDIR(each.mode)):
         if not _is_to_be_note(each.path):  # those are among the unreadable notes
             yield of.ODD_FILE.found(subject, "It is neither file nor directory, and nothing in the store follows it")

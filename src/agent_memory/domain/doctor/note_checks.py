@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from agent_memory.domain.doctor import catalogue as of
@@ -191,16 +190,9 @@ def examine_copies(copies: Iterable[NoteFile]) -> Iterator[Finding]:
 
 def examine_clashes(paths: Sequence[str]) -> Iterator[Finding]:
     """Live files whose names many disks would not keep apart."""
-    folded = folded_names(paths)
-    if len(set(folded)) == len(paths):
-        return
-    first = dict(zip(reversed(folded), reversed(paths), strict=True))
-    clashes: dict[str, list[str]] = {name: [] for name, number in Counter(folded).items() if number > 1}
-    for name, path in zip(folded, paths, strict=True):
-        if name in clashes and path != first[name]:
-            clashes[name].append(path)
-    for name, others in clashes.items():
-        for path in others:
+    first: dict[str, str] = {}
+    for path, name in zip(paths, folded_names(paths), strict=True):
+        if first.setdefault(name, path) != path:
             yield of.NAME_CLASH.found(
                 path, f"On many disks its name is the same as that of {first[name]}, and one would be lost"
             )

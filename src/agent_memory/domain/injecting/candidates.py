@@ -5,11 +5,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from itertools import chain, compress
+from itertools import chain
 
-from agent_memory.domain.entry import Listed, StoredEntry
+from agent_memory.domain.entry import Listed, Meta, StoredEntry
 from agent_memory.domain.injecting.place import Place, may_be_injected, those_let_through
-from agent_memory.domain.packed_entries import column_of
 from agent_memory.domain.tiering.eligibility import cites_a_turn, told_of
 from agent_memory.domain.tiering.vouched import best_tier
 from agent_memory.domain.tiers import Tier
@@ -107,29 +106,17 @@ def with_contradicted(found: Sequence[Shown]) -> list[Shown]:
 
 def _ranks(entries: Sequence[Listed], scope: str) -> list[tuple[int, int, str, str]]:
     """What sorts notes: pinned, then what is important and of this place; then the newest."""
-    kinds, importances = [each.meta.kind for each in entries], [each.meta.importance for each in entries]
-    alike = list(
-        zip(
-            kinds,
-            importances,
-            [each.meta.pinned for each in entries],
-            [each.meta.scope for each in entries],
-            strict=True,
-        )
-    )
-    points = {each: _points(*each, scope) for each in set(alike)}
-    updated, ids, paths = (column_of(entries, field) for field in ("meta.updated_at_ms", "meta.id", "path"))
-    return [(-points[each], -at_ms, id, path) for each, at_ms, id, path in zip(alike, updated, ids, paths, strict=True)]
+    return [(-_points(each.meta, scope), -each.meta.updated_at_ms, each.meta.id, each.path) for each in entries]
 
 
-def _points(kind: Kind, importance: Importance, is_pinned: bool, whose: str, scope: str) -> int:
+def _points(meta: Meta, scope: str) -> int:
     """A handoff is of the last session, so only its age counts."""
-    points = 0 if kind is Kind.HANDOFF else _POINTS[importance]
-    return points + _PINNED * is_pinned + (_HERE if whose == scope != GLOBAL_SCOPE else 0)
+    points = 0 if meta.kind is Kind.HANDOFF else _POINTS[meta.importance]
+    return points + _PINNED * meta.pinned + (_HERE if meta.scope == scope != GLOBAL_SCOPE else 0)
 
 
 def good_until_ms(listed: Sequence[Listed], around: Place) -> int | None:
     """When the first of these notes runs out; None where none ever does."""
-    of_here = tuple(compress(listed, map(around.scopes.__contains__, [each.meta.scope for each in listed])))
-    ends = chain([each.meta.expires_at_ms for each in of_here], [each.meta.valid_until_ms for each in of_here])
+    of_here = (each.meta for each in listed if each.meta.scope in around.scopes)
+    ends = chain.from_iterable((meta.expires_at_ms, meta.valid_until_ms) for meta in of_here)
     return min((end for end in ends if end is not None and end > around.now_ms), default=None)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import ChainMap
 from collections.abc import Iterable, Mapping
-from itertools import compress
 
 from agent_memory.domain.change import Dropped
 from agent_memory.domain.plan import Plan, PlanFacts
@@ -36,7 +35,7 @@ def id_with_body(body: str, facts: PlanFacts, so_far: Plan) -> str | None:
     wanted = body_hash(body)
     planned = planned_entries(so_far)
     here = (id for id, entry in planned.items() if body_hash(entry.body) == wanted)
-    same = tuple(compress(facts.live, map(wanted.__eq__, [each.body_hash for each in facts.live])))
+    same = [each for each in facts.live if each.body_hash == wanted]
     live = (each.meta.id for each in same if each.meta.id not in planned)
     return next((id for ids in (here, live) for id in ids), None)
 

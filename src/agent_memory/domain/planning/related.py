@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from itertools import compress, count
+from itertools import count
 
 from agent_memory.domain.about_terms import postings_among
 from agent_memory.domain.entry import Listed, StoredEntry
@@ -60,8 +60,7 @@ def rank_related(
 
 def visible(live: Sequence[Listed], scope: str) -> Sequence[Listed]:
     """Those that an agent may know of: of the scope and of `global`, and not secret."""
-    in_scope = map({scope, GLOBAL_SCOPE}.__contains__, [each.meta.scope for each in live])
-    return without_secret(tuple(compress(live, in_scope)))
+    return without_secret([each for each in live if each.meta.scope in (scope, GLOBAL_SCOPE)])
 
 
 def catalog_of(related: Iterable[Ranked], live: Sequence[Listed], scope: str) -> Sequence[Listed]:
@@ -132,7 +131,7 @@ def _from_session(entries: Sequence[Listed], session_id: str | None) -> Iterable
     """The places of those that came from it."""
     if session_id is None:
         return ()
-    return compress(count(), [session_id in each for each in [each.meta.thread_ids for each in entries]])
+    return [place for place, each in enumerate(entries) if session_id in each.meta.thread_ids]
 
 
 def _words_of(window: History) -> Counter[str]:

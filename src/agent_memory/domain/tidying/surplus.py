@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import compress
 
 from agent_memory.domain.entry import Listed, Usage
 from agent_memory.domain.findings import Finding, FindingKind, Profile
-from agent_memory.domain.packed_entries import column_of
 from agent_memory.domain.planning.run_limits import max_changes
-from agent_memory.domain.row_answers import row_answers
 from agent_memory.domain.tidying.tier_choice import is_lasting_word
 from agent_memory.domain.tiering.tier_columns import tier_columns
 from agent_memory.domain.vocabulary import Sensitivity
@@ -31,26 +28,24 @@ def surplus(
     """
     if max_entries is None and max_chars is None:
         return ()
-    ids = [each.meta.id for each in live]
-    sizes = [profiles[id].body_chars if id in profiles else 0 for id in ids]
-    count, chars = len(ids), sum(sizes)
+    sizes = {each.meta.id: profiles[each.meta.id].body_chars if each.meta.id in profiles else 0 for each in live}
+    count, chars = len(live), sum(sizes.values())
     if not _is_over(count, max_entries) and not _is_over(chars, max_chars):
         return ()
-    scores = tier_columns(live, usage, now_ms).scores
     going: list[Finding] = []
-    for row in _least_valuable_first(live, ids, scores):
-        if len(going) == max_changes(len(ids)):
+    for score, id in _least_valuable_first(live, tier_columns(live, usage, now_ms).scores):
+        if len(going) == max_changes(len(live)):
             break
         if max_entries is not None and count > max_entries:
-            why = f"limits.maxEntries is {max_entries:,} and there were {len(ids):,} live notes"
+            why = f"limits.maxEntries is {max_entries:,} and there were {len(live):,} live notes"
         elif max_chars is not None and chars > max_chars:
             why = f"limits.maxChars is {max_chars:,} and the live notes had more characters than that"
         else:
             break
-        worth = f"it is among those that matter least by importance, use and age (score {scores[row]:.2f})"
-        going.append(Finding(FindingKind.SURPLUS, (ids[row],), f"{why}; {worth}"))
+        worth = f"it is among those that matter least by importance, use and age (score {score:.2f})"
+        going.append(Finding(FindingKind.SURPLUS, (id,), f"{why}; {worth}"))
         count -= 1
-        chars -= sizes[row]
+        chars -= sizes[id]
     return tuple(going)
 
 
@@ -58,21 +53,23 @@ def _is_over(size: int, limit: int | None) -> bool:
     return limit is not None and size > limit
 
 
-def _least_valuable_first(live: Sequence[Listed], ids: Sequence[str], scores: Sequence[float]) -> list[int]:
-    """The places of those that may go: however old, what a person said that lasts goes after all that only an agent noted."""
-    fields = ("meta.pinned", "meta.promoted_by", "meta.sensitivity", "conflicted", "provisional_id")
-    may_go = row_answers(_may_go, *(column_of(live, each) for each in fields))
-    rows = list(compress(range(len(ids)), may_go))
-    lasting = row_answers(
-        is_lasting_word, *(column_of(live, f"meta.{each}") for each in ("origin", "kind", "importance"))
+def _least_valuable_first(live: Sequence[Listed], scores: Sequence[float]) -> list[tuple[float, str]]:
+    """The scores and ids of those that may go: however old, what a person said that lasts goes after all that only an agent
+    noted."""
+    ranked = sorted(
+        (
+            is_lasting_word(each.meta.origin, each.meta.kind, each.meta.importance),
+            score,
+            each.meta.updated_at_ms,
+            each.meta.id,
+        )
+        for each, score in zip(live, scores, strict=True)
+        if _may_go(each)
     )
-    for column in (ids, [each.meta.updated_at_ms for each in live], scores, lasting):  # what counts most comes last
-        rows.sort(key=column.__getitem__)
-    return rows
+    return [(score, id) for _, score, _, id in ranked]
 
 
-def _may_go(
-    pinned: bool, promoted_by: str | None, sensitivity: Sensitivity, conflicted: bool, provisional_id: bool
-) -> bool:
-    is_kept = pinned or promoted_by is not None or sensitivity is Sensitivity.SECRET
-    return not is_kept and not conflicted and not provisional_id
+def _may_go(each: Listed) -> bool:
+    meta = each.meta
+    is_kept = meta.pinned or meta.promoted_by is not None or meta.sensitivity is Sensitivity.SECRET
+    return not is_kept and not each.conflicted and not each.provisional_id

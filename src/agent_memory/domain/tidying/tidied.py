@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import chain, compress
+from itertools import chain
 
 from agent_memory.domain.actions import Action, Archive, DefragProposal, Merge, fingerprint_of, ids_of
 from agent_memory.domain.agent_request import DefragRequest
@@ -61,9 +61,7 @@ def _possible(wanted: Iterable[Action], request: DefragRequest, room: int, most:
 
     One entry at least is not archived, whatever happens.
     """
-    ids = frozenset(each.meta.id for each in request.shown)
-    live = tuple(compress(request.live, map(ids.__contains__, [each.meta.id for each in request.live])))
-    hashes = dict(zip([each.meta.id for each in live], [each.content_hash for each in live], strict=True))
+    hashes = {each.meta.id: each.content_hash for each in request.live}
     shown = {each.meta.id: each for each in request.shown if each.meta.id in hashes and _may_change(each, request)}
     archivable = len(request.live) - 1
     kept: list[Action] = []

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import compress, repeat
-from operator import not_
 from typing import TypeVar
 
 from agent_memory.domain.actions import Action, Archive, Merge, ids_of
 from agent_memory.domain.agent_request import DefragRequest
-from agent_memory.domain.entry import Listed, Usage
+from agent_memory.domain.entry import Listed, Meta, Usage
 from agent_memory.domain.entry_reads import reads_of
 from agent_memory.domain.findings import FindingKind
 from agent_memory.domain.instants import has_passed
-from agent_memory.domain.packed_entries import column_of
-from agent_memory.domain.row_answers import row_answers
 from agent_memory.domain.section import SectionBudget
 from agent_memory.domain.tidying.twins import merged_meta
 from agent_memory.domain.tiering.section_room import Place, SectionRoom, whole_chars
@@ -86,16 +83,10 @@ def _ranked(request: DefragRequest, actions: Iterable[Action]) -> _Candidates:
     title_chars = map(len, [each.meta.title for each in entries])
     body_chars = [profiles[id].body_chars if id in profiles else 0 for id in ids]
     sizes = list(map(whole_chars, title_chars, body_chars))
-    earns_hot = row_answers(
-        _earns_hot,
-        facts.best,
-        pinned,
-        [each.meta.kind for each in entries],
-        [each.meta.importance for each in entries],
-        [each.meta.origin for each in entries],
-        [promoted_by == BY_A_PERSON for promoted_by in [each.meta.promoted_by for each in entries]],
-        [reads >= _READ_OFTEN for reads in facts.reads],
-    )
+    earns_hot = [
+        _earns_hot(best, is_pinned, each.meta, reads >= _READ_OFTEN)
+        for best, is_pinned, each, reads in zip(facts.best, pinned, entries, facts.reads, strict=True)
+    ]
     order = list(compress(range(len(ids)), [best is not Tier.COLD for best in facts.best]))
     order.sort(key=ids.__getitem__)
     for column in (created_at_ms, facts.scores, pinned):  # what counts most comes last
@@ -119,10 +110,10 @@ def _staying(request: DefragRequest, actions: Iterable[Action]) -> tuple[Sequenc
     """The entries as they are once the actions are done, without what has expired or ceased to be true, and their reads."""
     done = [each for each in actions if isinstance(each, Archive | Merge)]  # others leave an entry where it is
     touched = frozenset(id for action in done for id in ids_of(action))
-    known = list(map(touched.__contains__, [each.meta.id for each in request.live]))
     staying = {
         each.meta.id: _Staying(each, reads_of(each.meta, request.usage))
-        for each in tuple(compress(request.live, known))
+        for each in request.live
+        if each.meta.id in touched
     }
     for action in done:
         match action:
@@ -131,9 +122,10 @@ def _staying(request: DefragRequest, actions: Iterable[Action]) -> tuple[Sequenc
             case Merge(ids):
                 twins = [staying.pop(id) for id in ids]
                 staying[ids[0]] = _as_one(twins, request.now_ms)
-    entries = [*tuple(compress(request.live, map(not_, known))), *(each.listed for each in staying.values())]
+    entries = [each for each in request.live if each.meta.id not in touched]
+    entries += [each.listed for each in staying.values()]
     usage = {**request.usage, **{id: each.usage for id, each in staying.items()}}
-    return tuple(compress(entries, _holding(entries, request.now_ms))), usage
+    return [each for each in entries if _holds(each.meta, request.now_ms)], usage
 
 
 def _as_one(twins: Sequence[_Staying], now_ms: int) -> _Staying:
@@ -143,13 +135,9 @@ def _as_one(twins: Sequence[_Staying], now_ms: int) -> _Staying:
     return _Staying(evolve(twins[0].listed, meta=meta), Usage(reads, max(instants, default=None)))
 
 
-def _holding(entries: Sequence[Listed], now_ms: int) -> Iterable[bool]:
-    """Of each, whether it is pinned, or neither has expired nor ceased to be true."""
-    fields = ("meta.pinned", "meta.expires_at_ms", "meta.valid_until_ms")
-    return (
-        is_pinned or not (has_passed(expires_at_ms, now_ms) or has_passed(valid_until_ms, now_ms))
-        for is_pinned, expires_at_ms, valid_until_ms in zip(*(column_of(entries, each) for each in fields), strict=True)
-    )
+def _holds(meta: Meta, now_ms: int) -> bool:
+    """Whether it is pinned, or has neither expired nor ceased to be true."""
+    return meta.pinned or not (has_passed(meta.expires_at_ms, now_ms) or has_passed(meta.valid_until_ms, now_ms))
 
 
 def _beaten(request: DefragRequest, candidates: _Candidates) -> frozenset[str]:
@@ -160,18 +148,16 @@ def _beaten(request: DefragRequest, candidates: _Candidates) -> frozenset[str]:
     return frozenset(id for finding in findings if finding.ids[0] in may_be_hot for id in finding.ids[1:])
 
 
-def _earns_hot(
-    best: Tier, pinned: bool, kind: Kind, importance: Importance, origin: Origin, is_vouched_for: bool, read_often: bool
-) -> bool:
+def _earns_hot(best: Tier, is_pinned: bool, meta: Meta, is_read_often: bool) -> bool:
     if best is not Tier.HOT:
         return False
-    if pinned:
+    if is_pinned:
         return True
-    if kind in _PASSING:
+    if meta.kind in _PASSING:
         return False
-    if is_vouched_for or read_often or importance in (Importance.HIGH, Importance.CRITICAL):
+    if meta.promoted_by == BY_A_PERSON or is_read_often or meta.importance in (Importance.HIGH, Importance.CRITICAL):
         return True
-    return is_lasting_word(origin, kind, importance)
+    return is_lasting_word(meta.origin, meta.kind, meta.importance)
 
 
 def is_lasting_word(origin: Origin, kind: Kind, importance: Importance) -> bool:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import compress
 
 from agent_memory.domain.entry import Listed, Meta
-from agent_memory.domain.packed_entries import column_of
 from agent_memory.domain.tiering.vouched import is_vouched_for
 from agent_memory.domain.tiers import TierList
 from agent_memory.domain.vocabulary import Sensitivity
@@ -29,8 +27,7 @@ def standing_tiers(tiers: TierList, live: Iterable[Meta]) -> TierList:
 
 def lifted(live: Sequence[Listed]) -> Sequence[Listed]:
     """Those of which `standing_tiers` may say something that the list does not."""
-    pinned, promoters = (column_of(live, field) for field in ("meta.pinned", "meta.promoted_by"))
-    return tuple(compress(live, map(any, zip(pinned, promoters, strict=True))))
+    return tuple(each for each in live if each.meta.pinned or each.meta.promoted_by)
 
 
 def without(tiers: TierList, id: str) -> TierList:

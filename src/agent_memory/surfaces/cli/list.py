@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -11,14 +11,12 @@ from returns.result import Failure, Success
 
 from agent_memory.bootstrap import Memory
 from agent_memory.domain.instants import DAY_MS, iso_of
-from agent_memory.domain.packed_entries import column_of
 from agent_memory.domain.results import sealed
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.domain.tiers import Tier
 from agent_memory.domain.vocabulary import Kind, Origin, Status
 from agent_memory.formats.entry_json import entry_document
-from agent_memory.reading import ListedEntries, ListFilter, status_shown
-from agent_memory.shown_entries import ShownEntries, ShownEntry
+from agent_memory.reading import ListedEntries, ListFilter, ShownEntry, status_shown
 from agent_memory.surfaces.cli.opening import add_choice, with_memory
 from agent_memory.surfaces.console import Console
 from agent_memory.surfaces.periods import short_age
@@ -90,26 +88,17 @@ def _entry_document(entry: ShownEntry, wanted: ListFilter) -> dict[str, Any]:
     return {**document, "open": list(entry.open_boxes)} if wanted.is_open else document
 
 
-def _plain_lines(entries: ShownEntries) -> Iterator[str]:
-    """From columns: fifty thousand notes are printed in the time that it takes to unpack them."""
-
-    def column(name: str) -> list[Any]:
-        return column_of(entries.listed, f"meta.{name}")
-
-    cells = zip(
-        column("id"),
-        column("kind"),
-        map(status_shown, column("status"), entries.tiers),
-        column("origin"),
-        [_day_shown(at_ms // DAY_MS) for at_ms in column("updated_at_ms")],
-        [str(each.count) for each in entries.usages],
-        [one_line(title, _TITLE_CHARS) for title in column("title")],
-        map(" ".join, column("tags")),
-        strict=True,
-    )
-    for line, boxes in zip(map("\t".join, cells), entries.open_boxes, strict=True):
-        yield line
-        for box in boxes:
+def _plain_lines(entries: Sequence[ShownEntry]) -> Iterator[str]:
+    for each in entries:
+        meta = each.listed.meta
+        yield "\t".join(
+            (
+                *(meta.id, meta.kind, status_shown(meta.status, each.tier), meta.origin),
+                *(_day_shown(meta.updated_at_ms // DAY_MS), str(each.usage.count)),
+                *(one_line(meta.title, _TITLE_CHARS), " ".join(meta.tags)),
+            )
+        )
+        for box in each.open_boxes:
             yield f"\t- [ ] {box}"
 
 
@@ -119,7 +108,7 @@ def _day_shown(day: int) -> str:
     return iso_of(day * DAY_MS)[:10]
 
 
-def _print_table(console: Console, entries: ShownEntries, wanted: ListFilter, now_ms: int) -> None:
+def _print_table(console: Console, entries: Sequence[ShownEntry], wanted: ListFilter, now_ms: int) -> None:
     if not entries:
         console.out(_NO_NOTES if wanted == ListFilter() else "No such notes.")
         return
@@ -136,8 +125,8 @@ def _print_table(console: Console, entries: ShownEntries, wanted: ListFilter, no
     console.out(_closing(entries))
 
 
-def _closing(entries: ShownEntries) -> str:
-    hot = ", * in front of every agent" if Tier.HOT in entries.tiers else ""
+def _closing(entries: Sequence[ShownEntry]) -> str:
+    hot = ", * in front of every agent" if any(each.tier is Tier.HOT for each in entries) else ""
     return f"{len(entries):,} note{'' if len(entries) == 1 else 's'}{hot}"
 
 

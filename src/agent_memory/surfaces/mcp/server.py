@@ -48,6 +48,8 @@ _SECTION_URI = "memory://section"
 _ENTRY_URI = "memory://entry/"
 _MARKDOWN = "text/markdown"
 _MOST_CALLERS = 32
+LOOK_SECONDS = 1.0
+"""How long a note that somebody edits in place may be told as it was."""
 _SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
@@ -56,6 +58,7 @@ class MemoryServer:
 
     def __init__(self, memory: Memory) -> None:
         self._memory = memory
+        memory.store.files.max_age_seconds = LOOK_SECONDS
         self._callers: dict[Caller, Memory] = {}
         self._thread = ThreadPoolExecutor(1, "store")
         self.protocol: Server[Any] = Server(

@@ -4,7 +4,7 @@ from operator import mul
 
 from hypothesis import given, settings, strategies as st
 
-from agent_memory.domain.similarity.lanes import MOST_FACTORS, lane_products
+from agent_memory.domain.similarity.vector_rows import MOST_FACTORS, lane_products
 from agent_memory.domain.similarity.vectors import components_of
 
 
