@@ -10,9 +10,7 @@ from returns.result import Failure, Success
 from agent_memory.domain.installing.wanted import Element, Member
 from agent_memory.domain.results import sealed
 from agent_memory.formats.entry_values import has
-from agent_memory.formats.jsonc_cut import cut_json
-from agent_memory.formats.jsonc_put import put_json
-from agent_memory.formats.settings_text import parse_settings
+from agent_memory.formats.settings_text import cut_json, parse_settings, put_json
 from agent_memory.formats.toml_edit import cut_toml, put_toml
 from agent_memory.formats.yaml_edit import cut_yaml, put_yaml
 from fuzz.target import Target

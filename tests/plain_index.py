@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from returns.result import Failure, Result, Success
 
-from agent_memory.adapters.store.act_rules import is_retired
+from agent_memory.adapters.store.store_acts import is_retired
 from agent_memory.domain.entry import Listed, StoredEntry
 from agent_memory.domain.results import sealed
 from agent_memory.domain.searching import bm25f

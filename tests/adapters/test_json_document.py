@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from agent_memory.adapters.disk.json_document import read_items
 from agent_memory.adapters.disk.lines import Line, LongLine
+from agent_memory.adapters.harness.gemini import read_items
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=8),

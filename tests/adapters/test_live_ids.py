@@ -3,8 +3,7 @@ from __future__ import annotations
 from hypothesis import settings, strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from agent_memory.adapters.store.live_ids import LiveIds
-from agent_memory.adapters.store.revocable import Revocable
+from agent_memory.adapters.store.store_draft import LiveIds, Revocable
 from agent_memory.domain.entry import Listed, Listing, Meta
 
 IDS = ["id__aaaaaa", "id__AAAAAA", "id__bbbbbb", "id__cccccc"]

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from returns.result import Success
 
-from agent_memory.adapters.scheduling.cron_table import CronTable
 from agent_memory.adapters.scheduling.programs import Programs
+from agent_memory.adapters.scheduling.scheduling import CronTable
 from agent_memory.errors import SchedulerFailed
 
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from attrs import evolve
 
-from agent_memory.adapters.inbox import session_captures
+from agent_memory.adapters.explaining import session_traces
+from agent_memory.adapters.explaining.session_traces import captures_beginning_with
 from agent_memory.adapters.inbox.inbox_files import InboxFiles
-from agent_memory.adapters.inbox.session_captures import captures_beginning_with
 from agent_memory.domain.queue import Outcome, Trouble
 from agent_memory.errors import PathRefused, StateCorrupt
 from inbox_entries import AT_MS, note, session
@@ -69,10 +69,10 @@ def test_only_the_newest_files_are_opened_and_the_rest_is_counted(
 ) -> None:
     for number in range(6):
         inbox.put(session(f"s-{number}", AT_MS + number)).unwrap()
-    monkeypatch.setattr(session_captures, "MOST_OPENED", 4)
+    monkeypatch.setattr(session_traces, "MOST_OPENED", 4)
     found = captures_beginning_with(str(tmp_path), "s-").unwrap()
     assert ([each.session_id for each in found.captures], found.unopened) == (["s-5", "s-4", "s-3", "s-2"], 2)
-    monkeypatch.setattr(session_captures, "MOST_KEPT", 2)
+    monkeypatch.setattr(session_traces, "MOST_KEPT", 2)
     found = captures_beginning_with(str(tmp_path), "s-").unwrap()
     assert (len(found.captures), found.unopened) == (2, 4)
 

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from agent_memory.domain.entry import Listed, Listing, Listings, Meta
-from agent_memory.domain.planning.spelled_ids import SpelledIds
+from agent_memory.domain.planning.plan_targets import SpelledIds
 from agent_memory.domain.planning.taken_ids import TakenBesides, TakenIds, taken_ids
 
 

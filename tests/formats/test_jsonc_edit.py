@@ -11,8 +11,7 @@ from returns.result import Failure, Success
 
 from agent_memory.domain.installing.wanted import Element, Member
 from agent_memory.formats.jsonc import parse_jsonc
-from agent_memory.formats.jsonc_cut import cut_json, is_bare_json
-from agent_memory.formats.jsonc_put import put_json
+from agent_memory.formats.settings_text import cut_json, is_bare_json, put_json
 
 COMMAND = "/usr/bin/memory capture --harness claude-code --hook"
 MARK = "capture --harness claude-code --hook"

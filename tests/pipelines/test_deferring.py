@@ -11,7 +11,7 @@ from agent_memory.domain.change import Change, Create, Replace, Retire
 from agent_memory.domain.entry import MemoryEntry, Meta
 from agent_memory.domain.planning.run_limits import max_changes
 from agent_memory.domain.run import Run
-from agent_memory.pipelines.deferring import defer, take_up_deferred
+from agent_memory.pipelines.consolidate import defer, take_up_deferred
 from pipelines.consolidate_world import NOON_MS, ScriptedAgent, World, skipped
 from refusing_recorder import RefusingRecorder
 

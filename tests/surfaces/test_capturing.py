@@ -20,7 +20,7 @@ from agent_memory.domain.inbox_entry import (
 from agent_memory.domain.note_draft import Caller
 from agent_memory.domain.vocabulary import Harness, Kind
 from agent_memory.errors import ActRefused, Error, InboxEntryInvalid, UsageInvalid
-from agent_memory.surfaces.capturing import Captor, Note, capture_file, capture_inline, capture_session
+from agent_memory.surfaces.cli.capture import Captor, Note, capture_file, capture_inline, capture_session
 from inbox_entries import AT_MS
 
 PERSON = Caller()

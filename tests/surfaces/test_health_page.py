@@ -10,7 +10,7 @@ from agent_memory.domain.injecting.delivery_report import HarnessDeliveries
 from agent_memory.domain.instants import DAY_MS, HOUR_MS
 from agent_memory.domain.queue import Trouble
 from agent_memory.domain.spend import DaySpend
-from agent_memory.surfaces.health_page import MOST_SHOWN, health_lines
+from agent_memory.surfaces.cli.status import MOST_SHOWN, health_lines
 from agent_memory.values import evolve
 
 NOW_MS = 1_771_000_205_123

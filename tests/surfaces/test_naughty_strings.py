@@ -15,7 +15,7 @@ from agent_memory.domain.note_draft import NoteDraft
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import EntryInvalid, InboxEntryInvalid, StateInvalid, UsageInvalid
 from agent_memory.formats.note import parse_note
-from agent_memory.surfaces.capturing import Captor, Note, capture_inline
+from agent_memory.surfaces.cli.capture import Captor, Note, capture_inline
 from memory_process import Memory
 
 OURS = {"topics", "archive", "inbox", "runs", "state", "usage", ".git", ".gitignore", ".cache", ".transaction"}

@@ -12,7 +12,7 @@ from agent_memory.domain.searching.search_answer import ScorePart, SearchAnswer,
 from agent_memory.domain.searching.search_request import Mode
 from agent_memory.domain.tiers import Tier
 from agent_memory.domain.vocabulary import Kind, Origin
-from agent_memory.surfaces.search_results import closing_line, plain_line, shown_hit
+from agent_memory.surfaces.cli.search import closing_line, plain_line, shown_hit
 
 NOW_MS = 1_771_000_205_123
 META = Meta("id__a1b2c3", "Locks", NOW_MS, NOW_MS - 3 * DAY_MS, kind=Kind.LESSON, origin=Origin.EXTERNAL)

@@ -6,15 +6,17 @@ outcome; what a step returns as Failure ends the run.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from returns.result import Failure, Result, Success
 
-from agent_memory.domain.change import Applied, Receipt
+from agent_memory.domain.change import Applied, Change, Receipt, Retire
 from agent_memory.domain.history import SessionMark
 from agent_memory.domain.inbox_entry import FileSnapshot, InlineNote, session_id_of
+from agent_memory.domain.plan import Plan
 from agent_memory.domain.planning.planned_store import planned_entries
+from agent_memory.domain.planning.run_limits import Admitted, admit
 from agent_memory.domain.queue import Loaded, Pending, Quarantined
 from agent_memory.domain.redacted_path import redact_path
 from agent_memory.domain.results import sealed
@@ -28,13 +30,12 @@ from agent_memory.machines.pipeline import Model
 from agent_memory.pipelines.asking import run_agent
 from agent_memory.pipelines.checking import parse_output
 from agent_memory.pipelines.consolidate_io import ConsolidateIo
-from agent_memory.pipelines.deferring import defer, take_up_deferred
 from agent_memory.pipelines.driver import Step, drive_and_report
 from agent_memory.pipelines.fetching import Fetched, fetch, is_looked_at_again
 from agent_memory.pipelines.forgotten import why_forgotten
 from agent_memory.pipelines.keeping import spend_replies, with_uses_counted
-from agent_memory.pipelines.naming import titles_of, with_titles
 from agent_memory.pipelines.settling import set_back_by_absence, set_back_by_fault, settle
+from agent_memory.ports import Store
 from agent_memory.values import evolve
 from agent_memory.wording import describe
 
@@ -297,3 +298,55 @@ def rescue(io: ConsolidateIo, state: str, run: Run, defect: Defect) -> Result[Ru
     if state in ("run_agent", "parse_output") and run.work is not None:
         return Success(set_back_by_fault(io, run, run.work, defect))
     return Failure(defect)
+
+
+def defer(io: ConsolidateIo, changes: tuple[Change, ...]) -> Result[None, Error]:
+    """Keep these for the next run; what is kept already is kept once."""
+    if not changes:
+        return Success(None)
+    return io.runs.deferred().bind(lambda known: io.runs.put_deferred(tuple(dict.fromkeys((*known, *changes)))))
+
+
+def take_up_deferred(io: ConsolidateIo, run: Run) -> Result[Run, Error]:
+    """Apply what earlier runs had to leave, as far as this run may; they count for its limit. Entries that changed
+    meanwhile stay as they are (P8)."""
+
+    def admitted(changes: tuple[Change, ...]) -> Result[Run, Error]:
+        if not changes:
+            return Success(run)
+        return io.store.list().bind(lambda live: apply(admit(changes, frozenset(), len(live.entries))))
+
+    def apply(sorted_: Admitted) -> Result[Run, Error]:
+        titles = titles_of(io.store, sorted_.changes)
+        return io.store.apply(sorted_.changes, run_id=run.id).bind(
+            lambda receipt: io.runs.put_deferred(sorted_.deferred).map(
+                lambda _: recorded(sorted_, with_titles(receipt, titles))
+            )
+        )
+
+    def recorded(sorted_: Admitted, receipt: Receipt) -> Run:
+        grown = evolve(run, changed=sorted_.changed, taken_up=receipt.applied)
+        if not receipt.applied:
+            return grown
+        paths = [path for each in receipt.applied for path in each.touched]
+        count = len(receipt.applied)
+        changes = f"{count} change{'' if count == 1 else 's'}"
+        result = io.recorder.record(paths, f"consolidate: {changes} left by earlier runs")
+        if isinstance(result, Failure):
+            return evolve(grown, warnings=(*run.warnings, describe(result.failure())))
+        return grown
+
+    return io.runs.deferred().bind(admitted)
+
+
+def titles_of(store: Store, changes: Sequence[Change]) -> Mapping[str, str]:
+    """The titles by id, as the changes write them; of what they retire, as it is before."""
+    retired = [change.id for change in changes if isinstance(change, Retire)]
+    found = [(id, store.read(id)) for id in retired]
+    before = {id: stored.unwrap().meta.title for id, stored in found if isinstance(stored, Success)}
+    return {**before, **{id: entry.meta.title for id, entry in planned_entries(Plan(tuple(changes))).items()}}
+
+
+def with_titles(receipt: Receipt, titles: Mapping[str, str]) -> Receipt:
+    """The receipt with the title of each entry that has one."""
+    return evolve(receipt, applied=tuple(evolve(each, title=titles.get(each.id, "")) for each in receipt.applied))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from hypothesis import given, settings, strategies as st
 
-from agent_memory.adapters.harness.copies import Copies
-from agent_memory.adapters.harness.entry_tree import EntryTree
+from agent_memory.adapters.harness.codex import Copies
+from agent_memory.adapters.harness.pi import EntryTree
 from agent_memory.adapters.harness.place_map import PlaceMap
 
 IDS = st.integers(0, 30).map(str)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from agent_memory.adapters.setup.playing import Playing
+from agent_memory.adapters.setup.installation import Playing
 from agent_memory.domain.installing.wanted import SESSION, Play
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from returns.result import Failure, Success
 
+from agent_memory.adapters.setup.installation import RemovalPlanning, without_section
 from agent_memory.adapters.setup.plan_execution import PlanExecution
-from agent_memory.adapters.setup.removal_planning import RemovalPlanning, without_section
 from agent_memory.adapters.setup.settings_files import SettingsFiles
 from agent_memory.adapters.setup.setup_planning import SetupPlanning
 from agent_memory.adapters.setup.setup_state import SetupState

@@ -11,7 +11,7 @@ import pytest
     "name", ["PASSWORD_WORDS", "SHORT_PASSWORD_WORDS", "SECRETS", "OTHER_TOKENS", "KEYS", "SESSIONS", "OTHER_KEYS"]
 )
 def test_names_of_secrets_are_keywords(name: str) -> None:
-    spec = importlib.util.find_spec("agent_memory.domain.redacting.secret_names")
+    spec = importlib.util.find_spec("agent_memory.domain.redacting.assignments")
     assert spec
     assert spec.loader
     module = importlib.util.module_from_spec(spec)

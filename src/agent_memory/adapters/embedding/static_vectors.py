@@ -19,7 +19,6 @@ from typing import Any
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.io_errors import store_io
-from agent_memory.adapters.embedding.installed_numpy import installed_numpy
 from agent_memory.adapters.surroundings.root import local_state_directory
 from agent_memory.domain.searching.query_meaning import WeighedWord
 from agent_memory.domain.similarity.vectors import packed
@@ -208,3 +207,12 @@ class StaticVectors:
 
         data = self._table.read(0, self._table.rows)
         return numpy.frombuffer(data, dtype="<f2").reshape(self._table.rows, self._table.columns)
+
+
+def installed_numpy() -> Any:
+    """The module, imported now; None where it is not installed."""
+    try:
+        import numpy
+    except ImportError:
+        return None
+    return numpy

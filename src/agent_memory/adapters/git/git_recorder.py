@@ -5,8 +5,12 @@ The caller holds the store's write lock, so that two of ours never meet in one r
 
 from __future__ import annotations
 
+import getpass
 import os
+import re
+import shutil
 import stat
+import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal
@@ -17,8 +21,7 @@ from returns.result import Failure, Result, Success
 from agent_memory.adapters.disk.listed_names import listed_names
 from agent_memory.adapters.disk.paths import is_directory
 from agent_memory.adapters.git.git_commits import MANY_PATHS, GitCommits
-from agent_memory.adapters.git.git_identity import person
-from agent_memory.adapters.git.git_process import OURSELVES, GitProcess
+from agent_memory.adapters.git.git_process import OURSELVES, GitProcess, Identity
 from agent_memory.adapters.git.git_repository import GitRepository
 from agent_memory.adapters.surroundings.system_clock import SystemClock
 from agent_memory.config import StorageConfig
@@ -208,3 +211,48 @@ def _status_path(record: bytes) -> str:
     """The path of one record of `status --porcelain=v1 -z`. Empty for one staged as new and gone again, and for one in
     conflict: adding it would tell git that the person has resolved it."""
     return "" if record[:2] in _LEFT_ALONE else os.fsdecode(record[3:])
+
+
+_TIMEOUT_SECONDS = 5.0
+_REFUSED = re.compile(r"[\x00-\x1f\x7f<>]")
+
+
+def person(environ: Mapping[str, str]) -> Identity:
+    """Name and address of the person's global git configuration; else the login name, at localhost."""
+    login = _login(environ)
+    name = _configured("user.name", environ) or login
+    return Identity(name, _configured("user.email", environ) or f"{login}@localhost")
+
+
+def _login(environ: Mapping[str, str]) -> str:
+    for variable in ("USER", "LOGNAME"):
+        if name := _clean(environ.get(variable, "")):
+            return name
+    try:
+        return _clean(getpass.getuser()) or "person"
+    except (OSError, KeyError):
+        return "person"
+
+
+def _configured(key: str, environ: Mapping[str, str]) -> str:
+    program = shutil.which("git", path=environ.get("PATH", os.defpath))
+    if program is None:
+        return ""
+    scrubbed = {name: value for name, value in environ.items() if not name.startswith("GIT_")}
+    try:
+        asked = subprocess.run(
+            [program, "config", "--global", "--includes", "--get", key],
+            env=scrubbed,
+            cwd="/",
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=_TIMEOUT_SECONDS,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return _clean(asked.stdout.decode("utf-8", "replace")) if asked.returncode == 0 else ""
+
+
+def _clean(value: str) -> str:
+    return _REFUSED.sub("", value).strip(" .,:;\"'")

@@ -7,11 +7,11 @@ back a message and all that came after it. A tool's answer is part of the messag
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 
 from agent_memory.adapters.harness.any_json import answer_text, list_at, mapping_at, objects_at, text_at
-from agent_memory.adapters.harness.gemini_texts import parts_text, typed_text
 from agent_memory.adapters.harness.place_map import PlaceMap
 from agent_memory.adapters.harness.session_facts import SessionFacts, history_of
 from agent_memory.adapters.harness.session_turns import SessionTurns
@@ -20,8 +20,9 @@ from agent_memory.domain.history import History, Role
 from agent_memory.domain.instants import ms_of
 from agent_memory.domain.json_shape import is_list, is_object
 from agent_memory.domain.text.id_set import IdSet
+from agent_memory.domain.transcripts.own_marks import typed_words
 from agent_memory.domain.vocabulary import Harness
-from agent_memory.values import define, field
+from agent_memory.values import define, field, frozen
 
 _TIME_CHARS = 40
 _MAX_CALLS = 500
@@ -244,3 +245,42 @@ def _answers_in(call: Mapping[str, object]) -> Iterator[str]:
             yield text_at(response, "output", "error") or (answer_text(response) if response else text_at(part, "text"))
         elif isinstance(part, str):
             yield part
+
+
+# A command is one word without a slash in it: a path may begin a sentence.
+_COMMAND = re.compile(r"(?:/[A-Za-z?][\w:.-]*|\?)(?=\s|\Z)")
+_INJECTED = ("Here is the user's editor context", "I ran the following shell command:\n```")
+_FILES = "--- Content from referenced files ---"
+"""Stands after what was typed; the files follow to the end."""
+
+
+@frozen
+class Typed:
+    """What is left of a text; where nothing is, `left_out` says what it was."""
+
+    text: str = ""
+    left_out: str | None = None
+
+
+def parts_text(content: object) -> str:
+    """The text of a message: a text, or the texts of its parts."""
+    if isinstance(content, str):
+        return content
+    parts = content if is_list(content) else [content]
+    texts = (
+        part if isinstance(part, str) else text_at(part, "text")
+        for part in parts
+        if isinstance(part, str) or is_object(part)
+    )
+    return "\n".join(text for text in texts if text)
+
+
+def typed_text(raw: str) -> Typed:
+    """What the person typed: without what hooks, the CLI or memory added, and without the files that were named in it. A
+    command to the CLI itself is left out."""
+    if _COMMAND.match(raw.strip()):
+        return Typed(left_out="command")
+    text = typed_words(raw.partition(_FILES)[0])
+    if not text or text.startswith(_INJECTED):
+        return Typed(left_out="harness-text" if raw.strip() else "empty")
+    return Typed(text)

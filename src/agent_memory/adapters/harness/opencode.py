@@ -12,16 +12,15 @@ from returns.result import Failure, Result, Success
 from agent_memory.adapters.agent.agent_environment import child_environment
 from agent_memory.adapters.agent.child_process import Finished, run_child
 from agent_memory.adapters.disk.json_lines import objects_in
-from agent_memory.adapters.disk.lines import MAX_LINE_BYTES
+from agent_memory.adapters.disk.lines import MAX_LINE_BYTES, Line, read_lines
 from agent_memory.adapters.disk.paths import lies_there
 from agent_memory.adapters.harness.any_json import mapping_at, objects_at
-from agent_memory.adapters.harness.first_history import MaybeHistory
+from agent_memory.adapters.harness.first_history import MaybeHistory, history_unless_empty
 from agent_memory.adapters.harness.line_transcripts import not_looked_for, read_transcript, session_after
 from agent_memory.adapters.harness.opencode_database import history_in_database, is_opencode_database
 from agent_memory.adapters.harness.opencode_session import OpencodeSession
-from agent_memory.adapters.harness.opencode_storage import Storage, history_in_storage
 from agent_memory.adapters.harness.read_only_database import read_database
-from agent_memory.adapters.harness.transcript_roots import OpenTranscript, TranscriptRoots, is_session_id
+from agent_memory.adapters.harness.transcript_roots import OpenTranscript, TranscriptRoots, is_session_id, transcript
 from agent_memory.domain.history import History, SessionMark
 from agent_memory.domain.inbox_entry import InboxEntry, SessionFile
 from agent_memory.domain.redaction import redact
@@ -190,3 +189,95 @@ def _not_started(error: StoreIo) -> str:
     if error.errno_name in ("ENOENT", "EACCES", "ENOTDIR"):
         return "there is no session of opencode here, and the command opencode cannot be found or run"
     return f"opencode could not be started: {error.reason}"
+
+
+_SUFFIX = ".json"
+
+
+@frozen
+class Storage:
+    """One `storage` directory, whose files are admitted like transcripts (P27)."""
+
+    roots: TranscriptRoots
+    path: str
+    size_bytes: int = 1
+    """It is a directory: never empty as a file may be."""
+
+
+class _FailingFileError(Exception):
+    """A file that is there and cannot be read now."""
+
+    def __init__(self, error: Error) -> None:
+        super().__init__()
+        self.error = error
+
+
+def history_in_storage(storage: Storage, session_id: str, mark: SessionMark | None) -> MaybeHistory:
+    """The session's turns after the mark; None where there is no file of it."""
+    try:
+        path = _session_path(storage, session_id)
+        if path is None:
+            return Success(None)
+        session = session_after(mark, partial(OpencodeSession, session_id), partial(_fill, storage, path, session_id))
+    except _FailingFileError as failing:
+        return Failure(failing.error)
+    except OSError as error:
+        return Failure(HistoryUnavailable(session_id, f"{storage.path} cannot be read: {error.strerror}"))
+    return history_unless_empty(session, storage, "opencode")
+
+
+def _session_path(storage: Storage, session_id: str) -> str | None:
+    if not is_session_id(session_id):
+        return None
+    sessions = f"{storage.path}/session"
+    paths = (f"{sessions}/{project}/{session_id}{_SUFFIX}" for project in _names(sessions))
+    return next((path for path in paths if lies_there(path)), None)
+
+
+def _fill(storage: Storage, path: str, session_id: str, session: OpencodeSession) -> None:
+    about = _object(storage, path, session)
+    if about is not None:
+        session.take("session", about)
+    for message_id in _ids(f"{storage.path}/message/{session_id}"):
+        message = _object(storage, f"{storage.path}/message/{session_id}/{message_id}{_SUFFIX}", session)
+        if message is None:
+            continue
+        session.take("message", {**message, "id": message_id})
+        for part_id in _ids(f"{storage.path}/part/{message_id}"):
+            if session.done:
+                return
+            part = _object(storage, f"{storage.path}/part/{message_id}/{part_id}{_SUFFIX}", session)
+            if part is not None:
+                session.take("part", {**part, "id": part_id})
+
+
+def _ids(directory: str) -> Iterator[str]:
+    ids = (name.removesuffix(_SUFFIX) for name in _names(directory) if name.endswith(_SUFFIX))
+    return (id for id in ids if is_session_id(id))
+
+
+def _names(directory: str) -> list[str]:
+    try:
+        return sorted(os.listdir(directory))
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+
+
+def _object(storage: Storage, path: str, session: OpencodeSession) -> Mapping[str, object] | None:
+    with transcript(storage.roots, path, session.session_id) as opened:
+        found: Result[OpenTranscript, Error] = opened
+        match sealed(found):
+            case Success(file):
+                if file.size_bytes > MAX_LINE_BYTES:
+                    session.turns.skip("line-too-long")
+                    return None
+                # Indented over many lines, as one.
+                pieces = read_lines(file.descriptor, file.size_bytes)
+                text = b"\n".join(bytes(piece.data) for piece in pieces if isinstance(piece, Line))
+            case Failure(error):
+                raise _FailingFileError(error)
+    objects = objects_in(text)
+    if len(objects.found) != 1 or objects.broken:
+        session.turns.skip("line-too-complex" if objects.too_many_values else "bad-line")
+        return None
+    return objects.found[0]

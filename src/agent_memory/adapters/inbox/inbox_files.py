@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, partial
 from pathlib import Path
 
@@ -15,19 +15,17 @@ from agent_memory.adapters.disk.listed_names import names_inside
 from agent_memory.adapters.inbox.inbox_exit import FAILED, PROCESSED, bring_back, is_retired, leave, put_entry
 from agent_memory.adapters.inbox.inbox_put import INBOX
 from agent_memory.adapters.inbox.inbox_quarantine import REASON_ENDING, Quarantine
-from agent_memory.adapters.inbox.inbox_texts import entry_in, printable, retired_in
-from agent_memory.adapters.inbox.known_directories import directories_in
-from agent_memory.adapters.inbox.known_sessions import known_sessions
+from agent_memory.adapters.inbox.inbox_texts import MAX_RETIRED_BYTES, entry_in, printable, retired_in, text_in
 from agent_memory.adapters.inbox.queue_troubles import QueueTroubles, troubles_of
 from agent_memory.adapters.surroundings.known_places import known_places, repo_now
-from agent_memory.domain.inbox_entry import InboxEntry
+from agent_memory.domain.inbox_entry import UPGRADE_EVENT, InboxEntry
 from agent_memory.domain.instants import iso_of
 from agent_memory.domain.queue import KnownSessions, Loaded, Outcome, Pending, Quarantined, Trouble
 from agent_memory.domain.queueing.fold import fold_queue, queue_key, session_key
 from agent_memory.domain.queueing.redacted_entry import as_captured
 from agent_memory.domain.results import sealed
 from agent_memory.errors import Error, InboxEntryInvalid, StoreIo
-from agent_memory.formats.inbox_json import parse_inbox_entry, render_inbox_entry
+from agent_memory.formats.inbox_json import parse_inbox_entry, parse_retired_entry, render_inbox_entry
 from agent_memory.values import evolve, field, frozen
 from agent_memory.wording import describe
 
@@ -187,3 +185,59 @@ def _completed(pending: Pending, repo_of: Callable[[str, str | None], str | None
 
 def _as_error(error: StoreIo) -> Error:
     return error
+
+
+ReadsEntry = Callable[[str], Result[InboxEntry | None, Error]]
+
+
+def directories_in(paths: Iterable[str], read: ReadsEntry) -> Iterator[Result[str, Error]]:
+    """The working directory that each of these files names. What is malformed names none; one that the operating system
+    would not let us read is an error (P6)."""
+    for path in paths:
+        match sealed(read(path)):
+            case Success(entry):
+                if entry is not None and entry.context.cwd is not None:
+                    yield Success(entry.context.cwd)
+            case Failure(InboxEntryInvalid()):
+                continue
+            case Failure() as failure:
+                yield failure
+
+
+def known_sessions(root: str, waiting: Iterable[str], given_up: Iterable[str]) -> Result[KnownSessions, Error]:
+    """What these files of `inbox/` and of `inbox/.failed/` are about. What is malformed is about nothing; one that the
+    operating system would not let us read is an error: what it asks for may be what the caller is about to ask for."""
+    keys: set[str] = set()
+    asked_again: set[str] = set()
+    for name in waiting:
+        match sealed(entry_in(f"{root}/{INBOX}/{name}")):
+            case Success(entry):
+                if entry is not None:
+                    keys.add(queue_key(entry, name))
+                    asked_again.update([queue_key(entry, name)] if entry.context.event == UPGRADE_EVENT else [])
+            case Failure(InboxEntryInvalid()):
+                continue
+            case Failure(error):
+                return Failure(error)
+    at_ms: dict[str, int] = {}
+    for name in given_up:
+        match sealed(_given_up(f"{root}/{FAILED}/{name}", name)):
+            case Success(found):
+                if found is not None:
+                    key, given_up_at_ms = found
+                    at_ms[key] = max(given_up_at_ms, at_ms.get(key, 0))
+            case Failure(error):
+                return Failure(error)
+    return Success(KnownSessions(frozenset(keys), frozenset(asked_again), at_ms))
+
+
+def _given_up(path: str, name: str) -> Result[tuple[str, int] | None, Error]:
+    """The queue key and when it was given up; None for what never was an entry."""
+    match sealed(text_in(path, MAX_RETIRED_BYTES)):
+        case Success(text):
+            retired = None if text is None else parse_retired_entry(text).value_or(None)
+            return Success(None if retired is None else (queue_key(retired[0], name), retired[1].at_ms))
+        case Failure(InboxEntryInvalid()):
+            return Success(None)
+        case Failure(error):
+            return Failure(error)

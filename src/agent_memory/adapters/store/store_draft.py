@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from operator import attrgetter
+from typing import Any, TypeVar
 
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.store.entry_files import ARCHIVE, read_image
-from agent_memory.adapters.store.live_ids import LiveIds
-from agent_memory.adapters.store.revocable import Revocable
 from agent_memory.adapters.store.shelves import Shelves, version_ms
 from agent_memory.domain.change import Applied
 from agent_memory.domain.entry import Listed, Listing, UnreadableFile
+from agent_memory.domain.entry_lookup import folded_ids, ids_in
 from agent_memory.domain.recording.file_change import FileChange, FileState, content_hash, hash_of
 from agent_memory.domain.text.file_name import id_in_name
 from agent_memory.domain.text.folded_name import TakenNames, folded_name
@@ -238,3 +239,71 @@ class Draft:
 
 def _named_id(file: UnreadableFile) -> str:
     return id_in_name(file.path.rpartition("/")[2]) or ""
+
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+_ABSENT = object()
+
+
+class Revocable:
+    """Remembers what each value was that is put through it."""
+
+    def __init__(self) -> None:
+        self._earlier: list[tuple[dict[Any, Any], Any, Any]] = []
+
+    def put(self, mapping: dict[K, V], key: K, value: V) -> None:
+        """Set the value."""
+        self._earlier.append((mapping, key, mapping.get(key, _ABSENT)))
+        mapping[key] = value
+
+    def mark(self) -> int:
+        """A point to go back to."""
+        return len(self._earlier)
+
+    def go_back(self, mark: int) -> None:
+        """Undo every change since the mark, last first."""
+        while len(self._earlier) > mark:
+            mapping, key, value = self._earlier.pop()
+            if value is _ABSENT:
+                del mapping[key]
+            else:
+                mapping[key] = value
+
+
+_path = attrgetter("path")
+
+
+class LiveIds:
+    """An index over a mapping of live entries by id, in which None stands for an entry that is live no more.
+
+    The mapping may change, and change back: `bearers` says who bore what in the beginning, every entry that comes into it
+    later is to be told with `note`, and every answer is compared with the mapping as it is then.
+    """
+
+    def __init__(self, live: Mapping[str, Listed | None], bearers: Mapping[str, str | list[str]]) -> None:
+        self._live = live
+        self._bearers = bearers
+        self._noted: dict[str, dict[str, None]] = {}
+        """The same for what was noted since."""
+        self._folded: dict[str, tuple[Listed, frozenset[str]]] = {}
+        """What the entries that were asked for bear, by their ids."""
+
+    def note(self, listed: Listed) -> None:
+        """An entry that is live now, or has other aliases."""
+        for folded in folded_ids(listed):
+            self._noted.setdefault(folded, {})[listed.meta.id] = None
+
+    def bearers(self, id: str) -> tuple[Listed, ...]:
+        """The live entries with this id or alias, by path."""
+        wanted = id.casefold()
+        ids = dict.fromkeys((*ids_in(self._bearers, wanted), *self._noted.get(wanted, ())))
+        found = (self._live.get(each) for each in ids)
+        return tuple(sorted((each for each in found if each is not None and wanted in self._borne_by(each)), key=_path))
+
+    def _borne_by(self, listed: Listed) -> frozenset[str]:
+        known = self._folded.get(listed.meta.id)
+        if known is None or known[0] is not listed:
+            known = self._folded[listed.meta.id] = listed, frozenset(folded_ids(listed))
+        return known[1]

@@ -13,7 +13,8 @@ from pathlib import Path
 
 from returns.result import Failure, Result, Success
 
-from agent_memory.adapters.disk.paths import is_there
+from agent_memory.adapters.disk.file_in_root import put_file
+from agent_memory.adapters.disk.paths import inside, is_there, read_file, real_root
 from agent_memory.adapters.forgetting.forgetting_files import ForgettingFiles
 from agent_memory.adapters.git.blob_contents import contents_of
 from agent_memory.adapters.git.git_process import GitProcess
@@ -24,13 +25,12 @@ from agent_memory.adapters.syncing.disk_merge import DiskMerge
 from agent_memory.adapters.syncing.meeting import Meeting, meet, refusal
 from agent_memory.adapters.syncing.remote import INCOMING, Pushed, Remote, RemoteRefs
 from agent_memory.adapters.syncing.remote_choice import RemoteChoice
-from agent_memory.adapters.syncing.synced_mark import SyncedMark
 from agent_memory.domain.merging.synced import Synced, SyncRequest, together
 from agent_memory.domain.merging.tree import Leaf, Tree
 from agent_memory.domain.results import sealed
 from agent_memory.errors import Error, SyncRefused
 from agent_memory.formats.merged_bookkeeping import FORGOTTEN
-from agent_memory.formats.sync_json import SyncAtWork
+from agent_memory.formats.sync_json import SyncAtWork, parse_synced, render_synced
 from agent_memory.ports import Clock, Locks, Recorder
 from agent_memory.values import evolve, frozen
 
@@ -287,3 +287,28 @@ class Synchroniser:
     @property
     def _mark(self) -> SyncedMark:
         return SyncedMark(self.root)
+
+
+SYNCED_FILE = "runs/synced.json"
+_MAX_BYTES = 1 << 16
+
+
+@frozen
+class SyncedMark:
+    root: Path
+
+    def purge_handled_ms(self) -> Result[int | None, Error]:
+        """The purge (epoch ms); None for none yet. StateCorrupt for a damaged mark."""
+        real = real_root(self.root)
+        match sealed(inside(real, SYNCED_FILE).bind(lambda path: read_file(path, _MAX_BYTES))):
+            case Failure(error):
+                return Failure(error)
+            case Success(None):
+                return Success(None)
+            case Success(image):
+                data = b"" if image is None else image.data
+                return parse_synced(data, f"{real}/{SYNCED_FILE}").map(lambda at_ms: at_ms)
+
+    def put(self, purged_at_ms: int | None) -> Result[None, Error]:
+        """Make it durable."""
+        return put_file(real_root(self.root), SYNCED_FILE, render_synced(purged_at_ms))

@@ -24,9 +24,8 @@ from agent_memory.adapters.disk.durable import (
 )
 from agent_memory.adapters.disk.io_errors import store_io
 from agent_memory.adapters.disk.paths import FileImage, is_directory, read_file
-from agent_memory.adapters.surroundings.repository import may_be_in_work_tree
+from agent_memory.adapters.surroundings.repository import may_be_in_work_tree, work_tree_above
 from agent_memory.adapters.surroundings.root import local_state_directory
-from agent_memory.adapters.targets.instruction_chain import chain_bytes, overriding
 from agent_memory.digests import sha256
 from agent_memory.domain.results import sealed
 from agent_memory.domain.target_file import TargetFile
@@ -245,3 +244,51 @@ def _bytes_of(path: str, real: str) -> Result[bytes | None, Error]:
 
 def _is_inside(path: str, directory: str) -> bool:
     return path == directory or path.startswith(directory.rstrip("/") + "/")
+
+
+OVERRIDE = "AGENTS.override.md"
+READ_BY_CODEX = (OVERRIDE, "AGENTS.md")
+"""In the order of preference; one a directory."""
+
+
+def chain_bytes(real_path: str, own_bytes: int, home: str | None) -> int:
+    """Size of the files that Codex reads down to this one, this one (with `own_bytes`) included; 0 for a file that it
+    does not read."""
+    directory, name = os.path.split(real_path)
+    if name not in READ_BY_CODEX:
+        return 0
+    codex_home = None if home is None else os.path.realpath(f"{home}/.codex")
+    if directory == codex_home:
+        return own_bytes
+    try:
+        top = work_tree_above(directory)
+    except OSError:  # it is for a warning alone
+        return 0
+    if top is None:
+        return 0
+    above = _directories(os.path.realpath(top), directory)[:-1]
+    return own_bytes + sum(map(_size_in, ([codex_home] if codex_home else []) + above))
+
+
+def overriding(real_path: str) -> str | None:
+    """The file beside this one that Codex reads in its place."""
+    directory, name = os.path.split(real_path)
+    path = f"{directory}/{OVERRIDE}"
+    return path if name == READ_BY_CODEX[1] and os.path.isfile(path) else None
+
+
+def _directories(top: str, bottom: str) -> list[str]:
+    """From the top down, both included."""
+    found = [bottom]
+    while found[-1] != top and os.path.dirname(found[-1]) != found[-1]:
+        found.append(os.path.dirname(found[-1]))
+    return found[::-1]
+
+
+def _size_in(directory: str) -> int:
+    for name in READ_BY_CODEX:
+        try:
+            return os.stat(f"{directory}/{name}").st_size
+        except OSError:
+            continue
+    return 0

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 
 from agent_memory.domain.change import Dropped
+from agent_memory.domain.entry_lookup import Found, ids_in
 from agent_memory.domain.plan import Plan, PlanFacts
 from agent_memory.domain.planning.drafts import stored_line
 from agent_memory.domain.planning.linking import Targets
 from agent_memory.domain.planning.planned_store import planned_entries
 from agent_memory.domain.planning.same_body import body_hash
-from agent_memory.domain.planning.spelled_ids import SpelledIds
 from agent_memory.domain.planning.taken_ids import TakenBesides
+from agent_memory.values import frozen
 
 _MAX_TARGET_CHARS = 80
 
@@ -46,3 +48,24 @@ def unlinked(subject: str, unknown: Iterable[str]) -> list[Dropped]:
         f"a link to {stored_line(target, _MAX_TARGET_CHARS)} leads nowhere and was left out" for target in unknown
     )
     return [Dropped(subject, links)] if links else []
+
+
+@frozen
+class SpelledIds(Mapping[str, str]):
+    """Asked of what a listing knows already: a reply has a few links, and a store 50,000 ids. An id goes before an alias."""
+
+    found: Found
+
+    def __getitem__(self, folded: str) -> str:
+        ids = ids_in(self.found.bearers, folded)
+        aliases = (alias for id in ids for alias in self.found.by_id[id].meta.aliases)
+        for spelled in chain(ids, aliases):
+            if spelled.casefold() == folded:
+                return spelled
+        raise KeyError(folded)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.found.bearers)
+
+    def __len__(self) -> int:
+        return len(self.found.bearers)

@@ -5,33 +5,51 @@ Pure and deterministic: the same change set and facts give the same plan, to the
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Iterable, Mapping
 
-from agent_memory.domain.change import Change, Create, Dropped, Replace
-from agent_memory.domain.change_set import ChangeSet, ProposedEntry
-from agent_memory.domain.entry import MemoryEntry
+from returns.result import Failure, Success
+
+from agent_memory.domain.change import Change, Create, Dropped, Replace, Retire
+from agent_memory.domain.change_set import ChangeSet, ProposedEntry, ProposedUpdate
+from agent_memory.domain.entry import MemoryEntry, Meta, StoredEntry
 from agent_memory.domain.inbox_entry import InlineNote
 from agent_memory.domain.plan import Plan, PlanFacts
 from agent_memory.domain.planning.drafts import (
+    body_problems,
     stored_body,
+    stored_description,
     stored_line,
     stored_refusal,
     stored_subject,
+    stored_tags,
     stored_title,
+    title_problems,
 )
-from agent_memory.domain.planning.linking import link_body
-from agent_memory.domain.planning.new_entries import create_entries, draft_entries, entry_meta, without_doubles
-from agent_memory.domain.planning.plan_targets import id_with_body, link_targets, taken_ids
+from agent_memory.domain.planning.entry_updates import updated, with_links
+from agent_memory.domain.planning.known_subjects import said_already, similar_ids
+from agent_memory.domain.planning.linking import Targets, link_body
+from agent_memory.domain.planning.plan_targets import id_with_body, link_targets, taken_ids, unlinked
 from agent_memory.domain.planning.planned_store import planned_entries
-from agent_memory.domain.planning.provenance import is_persons_note
-from agent_memory.domain.planning.replacements import supersede, update_entries
+from agent_memory.domain.planning.protection import protection
+from agent_memory.domain.planning.provenance import (
+    cited_turns,
+    computed_origin,
+    ended_at_ms,
+    handoff_expires_at_ms,
+    is_persons_note,
+    learnt_at_ms,
+    source_of,
+)
 from agent_memory.domain.planning.run_limits import admit, changed_id, changed_ids
 from agent_memory.domain.planning.salience import lost_salience
-from agent_memory.domain.text.derive import MAX_TITLE_CHARS, derive_title
+from agent_memory.domain.planning.same_body import body_hash
+from agent_memory.domain.results import sealed
+from agent_memory.domain.text.derive import MAX_TITLE_CHARS, derive_description, derive_title
+from agent_memory.domain.text.ids import mint_id
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.domain.text.terms import content_terms, coverage
-from agent_memory.domain.vocabulary import Kind, Origin, Status
-from agent_memory.values import evolve
+from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Importance, Kind, Origin, Status
+from agent_memory.values import evolve, field, frozen
 
 _MAX_SKIPPED_CHARS = 500
 _SAID_AGAIN = 0.6
@@ -116,3 +134,205 @@ def _with_left_out_note(plan: Plan, facts: PlanFacts) -> Plan:
 
 def _words(entry: MemoryEntry) -> str:
     return f"{entry.meta.title}\n{entry.meta.description}\n{entry.body}"
+
+
+_ONCE = ("an entry is replaced or archived once",)
+
+
+def update_entries(
+    updates: Iterable[ProposedUpdate], facts: PlanFacts, so_far: Plan, targets: Targets, gone: frozenset[str]
+) -> Plan:
+    """The updates as changes. `gone` are the ids that this reply archives: an entry is replaced or archived once."""
+    changes: list[Replace] = []
+    dropped: list[Dropped] = []
+    done = set(gone)
+    for update in updates:
+        problems = protection(update.id, facts, so_far) or (_ONCE if update.id in done else ())
+        if problems:
+            dropped.append(Dropped(update.id, problems))
+            continue
+        old = _current(update.id, facts, so_far)
+        match sealed(updated(old, update, facts, freely=_is_own_handoff(old, facts, so_far))):
+            case Success(new):
+                entry, linked = with_links(new, old, targets)
+                changes.append(Replace(entry, facts.shown[update.id].listed.content_hash))
+                dropped += unlinked(update.id, linked.unknown)
+                done.add(update.id)
+            case Failure(reasons):
+                dropped.append(Dropped(update.id, reasons))
+    return Plan(tuple(changes), tuple(dropped))
+
+
+def supersede(drafts: tuple[Draft, ...], facts: PlanFacts, so_far: Plan) -> tuple[Plan, Mapping[str, tuple[str, ...]]]:
+    """The retirement of what the drafts may take the place of, and by successor which entries these are."""
+    changes: list[Retire] = []
+    dropped: list[Dropped] = []
+    successors: dict[str, tuple[str, ...]] = {}
+    done: set[str] = set()
+    for draft in drafts:
+        for id in dict.fromkeys(draft.proposed.supersedes):
+            problems = protection(id, facts, so_far) or (_ONCE if id in done else ())
+            problems = problems or _no_successor(facts.shown[id], draft, facts, so_far)
+            if problems:
+                dropped.append(Dropped(id, tuple(f"not superseded: {problem}" for problem in problems)))
+                continue
+            old = facts.shown[id]
+            until_ms = max(draft.meta.created_at_ms, old.meta.valid_from_ms or old.meta.created_at_ms)
+            changes.append(Retire(id, old.listed.content_hash, until_ms))
+            successors[draft.meta.id] = (*successors.get(draft.meta.id, ()), id)
+            done.add(id)
+    return Plan(tuple(changes), tuple(dropped)), successors
+
+
+def _no_successor(old: StoredEntry, draft: Draft, facts: PlanFacts, so_far: Plan) -> tuple[str, ...]:
+    if old.meta.id in planned_entries(so_far):
+        return ("this session wrote it just before: update it instead",)
+    if ended_at_ms(facts) < old.meta.created_at_ms:
+        return ("it is newer than this session",)
+    if GLOBAL_SCOPE not in (old.meta.scope, draft.meta.scope) and old.meta.scope != draft.meta.scope:
+        return ("it belongs to another repository",)
+    return ()
+
+
+def _current(id: str, facts: PlanFacts, so_far: Plan) -> MemoryEntry:
+    return planned_entries(so_far).get(id) or facts.shown[id].entry
+
+
+def _is_own_handoff(entry: MemoryEntry, facts: PlanFacts, so_far: Plan) -> bool:
+    is_own = entry.meta.id == facts.handoff_id or entry.meta.id in planned_entries(so_far)
+    return is_own and entry.meta.kind is Kind.HANDOFF
+
+
+@frozen
+class Draft:
+    """A proposed entry that will be written, before its links are resolved."""
+
+    proposed: ProposedEntry
+    meta: Meta
+    body: str
+
+
+@frozen
+class Drafted:
+    """The new entries of one reply."""
+
+    drafts: tuple[Draft, ...] = ()
+    updates: tuple[ProposedUpdate, ...] = ()
+    """Handoffs that renew the one that the session has."""
+    dropped: tuple[Dropped, ...] = ()
+    by_ref: Mapping[str, str] = field(factory=dict[str, str])
+    """Ids by ref."""
+
+    def targets(self, facts: PlanFacts, so_far: Plan) -> Targets:
+        """What a link in this reply may point at."""
+        return link_targets(self.by_ref, (draft.meta.id for draft in self.drafts), facts, so_far)
+
+
+def draft_entries(entries: Iterable[ProposedEntry], facts: PlanFacts, so_far: Plan) -> Drafted:
+    """The proposed entries that may be stored, cleaned, with ids; a handoff becomes an update where the session has one."""
+    drafts: list[Draft] = []
+    updates: list[ProposedUpdate] = []
+    dropped: list[Dropped] = []
+    by_ref: dict[str, str] = {}
+    handoff_id = _handoff_to_renew(facts, so_far)
+    taken = taken_ids(facts, so_far)
+    for proposed in entries:
+        title, body = stored_title(proposed.title), stored_body(proposed.body)
+        problems = title_problems(title) + body_problems(body) + _handoff_problems(proposed, drafts, updates, facts)
+        if problems:
+            dropped.append(Dropped(stored_subject(proposed.title), problems))
+        elif proposed.kind is Kind.HANDOFF and handoff_id is not None:
+            updates.append(_renewal(proposed, handoff_id))
+            if proposed.ref:
+                by_ref[proposed.ref] = handoff_id
+        else:
+            meta = entry_meta(proposed, title, body, facts, taken)
+            taken.add(meta.id)
+            drafts.append(Draft(proposed, meta, body))
+            if proposed.ref:
+                by_ref[proposed.ref] = meta.id
+    return Drafted(tuple(drafts), tuple(updates), tuple(dropped), by_ref)
+
+
+def without_doubles(drafted: Drafted, facts: PlanFacts, so_far: Plan) -> Drafted:
+    """Without the drafts that say what is stored already; a ref to such a draft means the stored entry."""
+    kept: list[Draft] = []
+    dropped: list[Dropped] = []
+    by_ref = dict(drafted.by_ref)
+    here: dict[str, str] = {}
+    targets = drafted.targets(facts, so_far)
+    for draft in drafted.drafts:
+        body = link_body(draft.body, draft.proposed.links, targets, draft.meta.id).body
+        known = here.get(body_hash(body)) or id_with_body(body, facts, so_far) or said_already(draft.proposed, facts)
+        if known is None:
+            kept.append(draft)
+            here[body_hash(body)] = draft.meta.id
+        else:
+            dropped.append(Dropped(stored_subject(draft.meta.title), (f"it is already stored as {known}",)))
+            if draft.proposed.ref:
+                by_ref[draft.proposed.ref] = known
+    return evolve(drafted, drafts=tuple(kept), dropped=drafted.dropped + tuple(dropped), by_ref=by_ref)
+
+
+def create_entries(
+    drafts: Iterable[Draft], successors: Mapping[str, tuple[str, ...]], targets: Targets, facts: PlanFacts
+) -> Plan:
+    """The drafts as changes, links resolved, those to notes about the same subject among them. `successors` says, by id,
+    which entries each takes the place of."""
+    changes: list[Create] = []
+    dropped: list[Dropped] = []
+    for draft in drafts:
+        also = (*draft.proposed.links, *similar_ids(draft.proposed, facts))
+        linked = link_body(draft.body, also, targets, draft.meta.id)
+        old = successors.get(draft.meta.id, ())
+        meta = evolve(draft.meta, supersedes=old, valid_from_ms=draft.meta.created_at_ms if old else None)
+        changes.append(Create(MemoryEntry(meta, linked.body)))
+        dropped += unlinked(stored_subject(draft.meta.title), linked.unknown)
+    return Plan(tuple(changes), tuple(dropped))
+
+
+def entry_meta(proposed: ProposedEntry, title: str, body: str, facts: PlanFacts, taken: Container[str]) -> Meta:
+    """The frontmatter of a new entry; everything that a model may not set is computed. `taken` holds casefolded ids."""
+    cited = cited_turns(proposed.turns, facts)
+    created_at_ms = learnt_at_ms(cited, facts)
+    description = stored_description(proposed.description or "") or derive_description(body)
+    return Meta(
+        id=mint_id(title, created_at_ms, taken),
+        title=title,
+        created_at_ms=created_at_ms,
+        updated_at_ms=created_at_ms,
+        description=description,
+        kind=proposed.kind,
+        tags=facts.vocabulary.current(stored_tags(proposed.tags)),
+        status=facts.status,
+        origin=computed_origin(title, f"{description}\n{body}", cited, facts),
+        scope=GLOBAL_SCOPE if proposed.scope == "global" else facts.scope,
+        importance=proposed.importance or Importance.MEDIUM,
+        confidence=proposed.confidence,
+        expires_at_ms=handoff_expires_at_ms(facts) if proposed.kind is Kind.HANDOFF else None,
+        sources=(source_of(cited, facts),),
+    )
+
+
+def _handoff_problems(
+    proposed: ProposedEntry, drafts: list[Draft], updates: list[ProposedUpdate], facts: PlanFacts
+) -> tuple[str, ...]:
+    if proposed.kind is not Kind.HANDOFF:
+        return ()
+    if handoff_expires_at_ms(facts) <= facts.now_ms:
+        return (f"the session ended more than {facts.handoff_days} days ago, so a handoff is of no use",)
+    has_one = bool(updates) or any(draft.proposed.kind is Kind.HANDOFF for draft in drafts)
+    return ("a session has one handoff",) if has_one else ()
+
+
+def _handoff_to_renew(facts: PlanFacts, so_far: Plan) -> str | None:
+    """The session's handoff, where a new one can take its place: planned by an earlier window, or shown in full."""
+    planned = (id for id, entry in planned_entries(so_far).items() if entry.meta.kind is Kind.HANDOFF)
+    known = facts.handoff_id if facts.handoff_id in facts.shown else None
+    return next(planned, known)
+
+
+def _renewal(proposed: ProposedEntry, id: str) -> ProposedUpdate:
+    return ProposedUpdate(
+        id, proposed.title, proposed.description or "", proposed.tags, proposed.body, turns=proposed.turns
+    )
