@@ -25,7 +25,6 @@ from agent_memory.domain.searching.note_filter import lets_through
 from agent_memory.domain.searching.note_terms import FieldTerms, note_terms
 from agent_memory.domain.searching.query_words import QueryWord
 from agent_memory.domain.searching.spelling import slips_of
-from agent_memory.domain.similarity.vector_rows import rows_of
 from agent_memory.domain.text.links import find_links
 from agent_memory.domain.vocabulary import Sensitivity
 from agent_memory.errors import Error
@@ -178,7 +177,7 @@ class PlainIndex:
     def vectors(self, model: str) -> Result[Vectors, Error]:
         """See the port."""
         kept = sorted(self._vectors.get(model, {}).items())
-        return Success(Vectors([number for number, _ in kept], rows_of([vector for _, vector in kept])))
+        return Success(Vectors([number for number, _ in kept], [vector for _, vector in kept]))
 
     def without_vector(self, model: str) -> Result[tuple[int, ...], Error]:
         """See the port."""

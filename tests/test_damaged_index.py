@@ -15,7 +15,6 @@ from agent_memory.adapters.database import following
 from agent_memory.adapters.database.store_database import DIRECTORY, NAME
 from agent_memory.bootstrap import open_memory
 from agent_memory.domain.searching.search_request import Mode, SearchRequest
-from agent_memory.domain.similarity.vector_rows import rows_of
 from agent_memory.domain.vocabulary import Kind
 from agent_memory.ports import Index
 
@@ -75,17 +74,16 @@ def tied(index: Index) -> Answers:
             f"{ids[number]} {ids[other.number]} {other.distance}" for number, some in near.items() for other in some
         ),
         sorted(f"{ids[link.source]} {ids[link.target]} {link.relation}" for link in links),
-        sorted(f"{ids[number]} {row!r} {square}" for number, row, square in vectors),
+        sorted(f"{ids[number]} {row!r}" for number, row in vectors),
     ]
 
 
-def vectors_of(index: Index) -> list[tuple[int, bytes, int]]:
-    """One of each note, made where it is missing, and the square of its length."""
+def vectors_of(index: Index) -> list[tuple[int, bytes]]:
+    """One of each note, made where it is missing."""
     notes = index.notes(index.without_vector("m").unwrap()).unwrap()
     index.put_vectors("m", {number: note.listed.meta.id.encode() for number, note in notes.items()}).unwrap()
     found = index.vectors("m").unwrap()
-    assert found.rows.unit_sum == pytest.approx(rows_of(found.rows.each()).unit_sum)
-    return list(zip(found.numbers, found.rows.each(), found.rows.squares, strict=True))
+    return list(zip(found.numbers, found.rows, strict=True))
 
 
 @pytest.fixture

@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+import math
+import operator
 from collections.abc import Mapping, Sequence
 from itertools import count
 from typing import Any
 
 import pytest
 from attrs import evolve
+from hypothesis import given, settings, strategies as st
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.embedding import indexed_meanings
@@ -17,6 +20,7 @@ from agent_memory.domain.searching.indexed_note import Vectors
 from agent_memory.domain.searching.matching import NoteFilter
 from agent_memory.domain.searching.nearness import Nearness
 from agent_memory.domain.searching.query_meaning import WeighedWord, weighed_words
+from agent_memory.domain.similarity.vectors import components_of, cosine
 from agent_memory.domain.text.ids import mint_id
 from agent_memory.domain.vocabulary import Kind, Sensitivity
 from agent_memory.errors import Error, StoreIo
@@ -194,3 +198,29 @@ def test_where_vectors_cannot_be_kept_the_others_are_searched(world: World) -> N
     found = IndexedMeanings(Full(world.store), world.store, world.embedder).near(ENGINE, 5, (wanted,), ALL).unwrap()
     assert wanted in found.cosines
     assert found.notices == ("One note is not searched by meaning yet; the next searches go on with it.",)
+
+
+_SIZE = 5
+_rows = st.lists(st.binary(min_size=_SIZE, max_size=_SIZE), min_size=1, max_size=30)
+
+
+@settings(max_examples=100)
+@given(st.binary(min_size=_SIZE, max_size=_SIZE), _rows)
+def test_cosines_are_those_of_one_pair_after_the_other_and_of_what_is_left_without_the_mean(
+    one: bytes, rows: list[bytes]
+) -> None:
+    def unit(vector: bytes) -> list[float]:
+        length = math.hypot(*components_of(vector))
+        return [each / length if length else 0.0 for each in components_of(vector)]
+
+    plain, (centred,) = indexed_meanings._cosines(rows, (one,))
+    assert plain == pytest.approx([cosine(one, each) for each in rows], abs=1e-9)
+    units = [unit(each) for each in rows]
+    mean = [math.fsum(column) / len(units) for column in zip(*units, strict=True)]
+    mine = [each - middle for each, middle in zip(unit(one), mean, strict=True)]
+    for found, row in zip(centred, units, strict=True):
+        theirs = [each - middle for each, middle in zip(row, mean, strict=True)]
+        lengths = math.hypot(*mine) * math.hypot(*theirs)
+        if lengths > 1e-3:
+            exact = math.fsum(map(operator.mul, mine, theirs)) / lengths if any(row) else 0.0
+            assert found == pytest.approx(exact, abs=1e-6)

@@ -25,7 +25,6 @@ from agent_memory.domain.searching.indexed_note import (
 from agent_memory.domain.searching.matching import FIELDS, MatchedWord, Matches, NoteFilter, TermPart, TermWeights
 from agent_memory.domain.searching.query_words import QueryWord
 from agent_memory.domain.searching.spelling import slips_allowed, slips_of
-from agent_memory.domain.similarity.vector_rows import rows_of
 from agent_memory.domain.vocabulary import Sensitivity
 from agent_memory.errors import Error
 from agent_memory.formats.listed_json import parse_listed
@@ -199,7 +198,7 @@ class NoteIndex:
 
         def asked(connection: sqlite3.Connection) -> Vectors:
             rows = connection.execute(sql, (model,)).fetchall()
-            return Vectors([number for number, _ in rows], rows_of([vector for _, vector in rows]))
+            return Vectors([number for number, _ in rows], [vector for _, vector in rows])
 
         return self._asked(asked)
 

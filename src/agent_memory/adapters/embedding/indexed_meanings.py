@@ -11,13 +11,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from heapq import nlargest
 from math import fsum, sqrt
 from operator import mul
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from returns.result import Failure, Result, Success
 
+from agent_memory.adapters.embedding.static_vectors import load_numpy
 from agent_memory.domain.results import sealed
 from agent_memory.domain.searching.nearness import Nearness
-from agent_memory.domain.similarity.vector_rows import cosines_with
 from agent_memory.errors import Error
 from agent_memory.values import frozen
 from agent_memory.wording import describe
@@ -32,6 +32,7 @@ _AT_ONCE = 256
 """Notes that are embedded and kept together: a search that is killed loses no more than these."""
 _PATIENCE_SECONDS = 1.0
 """How long a search waits for the vectors of new notes: some thousand."""
+_NO_LENGTH = 1e-6
 _NO_DEVIATION = 1e-6
 """All entries are equally near, but for rounding."""
 
@@ -138,11 +139,32 @@ class _Found:
 def _found(vectors: Vectors, wanted: tuple[bytes, bytes]) -> _Found:
     """All words alike find what is about the same, and rare words what is about the very thing: the middle of both found
     more than either (docs/search.md)."""
-    alike, by_worth = cosines_with(vectors.rows, wanted)
-    both = zip(_deviations(alike.centred), _deviations(by_worth.centred), strict=True)
-    deviations = [(one + other) / 2 for one, other in both]
-    numbers = vectors.numbers
-    return _Found(dict(zip(numbers, alike.plain, strict=True)), dict(zip(numbers, deviations, strict=True)))
+    plain, centred = _cosines(vectors.rows, wanted)
+    deviations = [(one + other) / 2 for one, other in zip(*map(_deviations, centred), strict=True)]
+    return _Found(dict(zip(vectors.numbers, plain, strict=True)), dict(zip(vectors.numbers, deviations, strict=True)))
+
+
+def _cosines(rows: Sequence[bytes], wanted: Sequence[bytes]) -> tuple[list[float], list[list[float]]]:
+    """How near each row is to the first of the wanted vectors, -1 to 1, 0 where either is all zeros; and to each of them
+    after the mean of all rows is taken off both: what all texts of a store have in common tells none from another."""
+    numpy = load_numpy()
+
+    def units(vectors: Sequence[bytes]) -> Any:
+        table = numpy.frombuffer(b"".join(vectors), dtype=numpy.int8).reshape(len(vectors), -1).astype(float)
+        return _times_inverse(table, numpy.linalg.norm(table, axis=1)[:, None])
+
+    def _times_inverse(table: Any, lengths: Any) -> Any:
+        return numpy.divide(table, lengths, out=numpy.zeros_like(table), where=lengths > _NO_LENGTH)
+
+    theirs, mine = units(rows), units(wanted)
+    if theirs.shape[1] != mine.shape[1]:  # of another model
+        return [0.0] * len(rows), [[0.0] * len(rows) for _ in wanted]
+    mean = theirs.mean(axis=0)
+    there = theirs.any(axis=1)[:, None]
+    beside = numpy.where(there, theirs - mean, 0.0)
+    lengths = numpy.linalg.norm(beside, axis=1)[:, None] * numpy.linalg.norm(mine - mean, axis=1)
+    centred = _times_inverse(beside @ (mine - mean).T, lengths)
+    return (theirs @ mine[0]).tolist(), centred.T.tolist()
 
 
 def _deviations(cosines: Sequence[float]) -> list[float]:

@@ -2,18 +2,17 @@
 
 Two data files of the `wordllama` package are read: a table of 16-bit floats in the safetensors format, and the vocabulary of
 a tokenizer. The package's code is never imported: that would take a second, configure logging and, where its tokenizer is
-not found, ask the network. What one write embeds is done without numpy, whose import takes 80 ms and 12 MB; more with it.
+not found, ask the network.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import struct
 import zlib
 from collections.abc import Sequence
-from functools import cached_property
 from importlib.machinery import PathFinder
+from importlib.util import find_spec
 from typing import Any
 
 from returns.result import Failure, Result, Success
@@ -27,6 +26,7 @@ from agent_memory.errors import Error
 from agent_memory.values import frozen
 
 _INSTALL = "pip install --no-deps --upgrade --target ~/.local/state/agent-memory/model wordllama==0.4.0.post1"
+NO_NUMPY = "Semantic search is off: it needs numpy, which `pip install 'agent-memory[semantic]'` brings."
 NO_MODEL = f"Semantic search has no model. Get it once: `{_INSTALL}`."
 
 _WEIGHTS = os.path.join("weights", "l2_supercat_256.safetensors")
@@ -40,8 +40,6 @@ _RECIPE = 1
 """To be raised whenever a text would get another vector than before."""
 _MOST_CHARS = 8_000
 """What follows in a longer text changes its mean little."""
-_FEW_PIECES = 8_000
-"""So many take about as long in pure Python as the import of numpy."""
 _FREQUENT = 300
 """The pieces are numbered by frequency; number n counts n / (n + this) (measured: 91 -> 93 % of notes found)."""
 
@@ -59,6 +57,8 @@ def open_static_vectors(home: str | None) -> Result[StaticVectors, str]:
     place = next(filter(os.path.isdir, places), None)
     if place is None:
         return Failure(NO_MODEL)
+    if find_spec("numpy") is None:
+        return Failure(NO_NUMPY)
     return open_model(os.path.join(place, _WEIGHTS), os.path.join(place, _TOKENIZER))
 
 
@@ -147,8 +147,6 @@ class StaticVectors:
     def __init__(self, table: _Table, pieces: WordPieces) -> None:
         self._table = table
         self._pieces = pieces
-        self._embedded = 0
-        """How many pieces were embedded so far."""
 
     @property
     def name(self) -> str:
@@ -163,15 +161,8 @@ class StaticVectors:
 
     def embed(self, texts: Sequence[str]) -> Result[tuple[bytes, ...], Error]:
         """See the port."""
-        cut = [self._weighed(text) for text in texts]
-        self._embedded += sum(map(len, cut))
-        numpy = installed_numpy() if self._embedded > _FEW_PIECES else None
         try:
-            if numpy is None:
-                return Success(tuple(packed(self._sum(pieces)) for pieces in cut))
-            return Success(
-                tuple(packed((numpy.array([*pieces.values()]) @ self._every_row[[*pieces]]).tolist()) for pieces in cut)
-            )
+            return Success(tuple(self._sum(self._weighed(text)) for text in texts))
         except OSError as error:
             return Failure(store_io(error, "read", self._table.path))
 
@@ -182,7 +173,7 @@ class StaticVectors:
             for number, weight in self._weighed(word).items():
                 total[number] = total.get(number, 0.0) + worth * weight
         try:
-            return Success(packed(self._sum(total)))
+            return Success(self._sum(total))
         except OSError as error:
             return Failure(store_io(error, "read", self._table.path))
 
@@ -193,26 +184,17 @@ class StaticVectors:
             total[number] = total.get(number, 0.0) + number / (number + _FREQUENT)
         return total
 
-    def _sum(self, pieces: dict[int, float]) -> list[float]:
-        unpack = struct.Struct(f"<{self.dimensions}e").unpack
-        total = [0.0] * self.dimensions
-        for number, weight in pieces.items():
-            row = unpack(self._table.read(number, 1))
-            total = [one + weight * other for one, other in zip(total, row, strict=True)]
-        return total
-
-    @cached_property
-    def _every_row(self) -> Any:
-        import numpy
-
-        data = self._table.read(0, self._table.rows)
-        return numpy.frombuffer(data, dtype="<f2").reshape(self._table.rows, self._table.columns)
+    def _sum(self, pieces: dict[int, float]) -> bytes:
+        if not pieces:
+            return bytes(self.dimensions)
+        numpy = load_numpy()
+        data = b"".join(self._table.read(number, 1) for number in pieces)
+        rows = numpy.frombuffer(data, dtype="<f2").reshape(len(pieces), self.dimensions)
+        return packed((numpy.array([*pieces.values()]) @ rows).tolist())
 
 
-def installed_numpy() -> Any:
-    """The module, imported now; None where it is not installed."""
-    try:
-        import numpy
-    except ImportError:
-        return None
+def load_numpy() -> Any:
+    """numpy, whose import takes 80 ms: only what compares meanings pays for it."""
+    import numpy
+
     return numpy

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
 from agent_memory.domain.entry import Listed
 from agent_memory.values import frozen
-
-if TYPE_CHECKING:
-    from agent_memory.domain.similarity.vector_rows import VectorRows
 
 
 @frozen
@@ -80,4 +76,4 @@ class Vectors:
     """Vectors of one model, one a note, in the order of `numbers`."""
 
     numbers: Sequence[int]
-    rows: VectorRows
+    rows: Sequence[bytes]
