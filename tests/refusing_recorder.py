@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from returns.result import Failure, Result
 
-from agent_memory.adapters.git.dict_recorder import DictRecorder
 from agent_memory.errors import Error, RecorderFailed
+from stand_ins.dict_recorder import DictRecorder
 
 SAID = "the index is locked"
 

@@ -9,8 +9,6 @@ import pytest
 from attrs import evolve
 from returns.result import Failure, Result, Success
 
-from agent_memory.adapters.embedding.dict_embedder import DictEmbedder
-from agent_memory.adapters.store.dict_store import DictStore
 from agent_memory.domain.entry import Listing, MemoryEntry, Meta
 from agent_memory.domain.searching.indexed_note import IndexedNote, Refreshed
 from agent_memory.domain.searching.matching import Matches, NoteFilter, TermWeights
@@ -21,6 +19,8 @@ from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Sensitivity
 from agent_memory.errors import Error, StoreIo
 from agent_memory.known_notes import KnownNotes
 from plain_index import PlainIndex
+from stand_ins.dict_embedder import DictEmbedder
+from stand_ins.dict_store import DictStore
 
 REPO = "github.com/ada/lamp"
 LOCK = "The queue's lock file holds PID@hostname and a time stamp, and a lock older than five minutes is taken over."

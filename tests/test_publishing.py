@@ -9,8 +9,6 @@ import pytest
 from attrs import define, evolve, field
 from returns.result import Failure, Result, Success
 
-from agent_memory.adapters.store.dict_store import DictStore
-from agent_memory.adapters.targets.dict_targets import DictTargets
 from agent_memory.domain.change import Create
 from agent_memory.domain.entry import MemoryEntry, Meta
 from agent_memory.domain.footprint import SectionChange
@@ -22,6 +20,8 @@ from agent_memory.domain.vocabulary import Origin, Sensitivity
 from agent_memory.errors import Error, MarkersAmbiguous, StoreIo, TargetRefused
 from agent_memory.publishing import MOST_BYTES_READ, Publisher
 from agent_memory.values import frozen
+from stand_ins.dict_store import DictStore
+from stand_ins.dict_targets import DictTargets
 
 CLAUDE, CODEX = "/home/ada/.claude/CLAUDE.md", "/home/ada/.codex/AGENTS.md"
 BASE = Meta("id__aaaaaa", "Ports", 1_778_000_000_000, 1_778_000_000_000)

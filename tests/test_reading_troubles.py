@@ -5,15 +5,15 @@ from __future__ import annotations
 import pytest
 from returns.result import Failure, Result
 
-from agent_memory.adapters.records.dict_usage_ledger import DictUsageLedger
-from agent_memory.adapters.store.dict_store import DictStore
-from agent_memory.adapters.surroundings.system_clock import DictClock
 from agent_memory.domain.change import Create
 from agent_memory.domain.entry import MemoryEntry, Meta, StoredEntry
 from agent_memory.domain.note_draft import Caller
 from agent_memory.domain.vocabulary import Kind
 from agent_memory.errors import EntryNotFound, Error, StoreIo
 from agent_memory.reading import ListFilter, Reading
+from stand_ins.dict_clock import DictClock
+from stand_ins.dict_store import DictStore
+from stand_ins.dict_usage_ledger import DictUsageLedger
 
 ONE, OTHER = "id__aaaaaa", "id__bbbbbb"
 TORN = StoreIo("topics/other.md", "read", "EIO", "Input/output error")

@@ -13,11 +13,7 @@ from attrs import evolve
 from hypothesis import given, settings, strategies as st
 from returns.result import Failure, Result, Success
 
-from agent_memory.adapters.embedding.dict_embedder import DictEmbedder
 from agent_memory.adapters.embedding.indexed_meanings import IndexedMeanings
-from agent_memory.adapters.records.dict_usage_ledger import DictUsageLedger
-from agent_memory.adapters.store.dict_store import DictStore
-from agent_memory.adapters.surroundings.system_clock import DictClock
 from agent_memory.domain.entry import Listed, MemoryEntry, Meta, Source, StoredEntry
 from agent_memory.domain.note_draft import Caller
 from agent_memory.domain.searching.indexed_note import NoteLink
@@ -30,6 +26,10 @@ from agent_memory.domain.vocabulary import Harness, Kind, Sensitivity
 from agent_memory.errors import EntryNotFound, Error, StoreIo, UsageInvalid
 from agent_memory.searching import Searching
 from plain_index import PlainIndex
+from stand_ins.dict_clock import DictClock
+from stand_ins.dict_embedder import DictEmbedder
+from stand_ins.dict_store import DictStore
+from stand_ins.dict_usage_ledger import DictUsageLedger
 
 NOW_MS = 1_770_000_000_000
 AGENT = Caller(Harness.CODEX, "CODEX_CHILD")

@@ -10,10 +10,6 @@ import pytest
 from attrs import define, evolve, field
 from returns.result import Failure, Result, Success
 
-from agent_memory.adapters.disk.dict_locks import DictLocks
-from agent_memory.adapters.git.dict_recorder import DictRecorder
-from agent_memory.adapters.records.dict_usage_ledger import DictUsageLedger
-from agent_memory.adapters.store.dict_store import DictStore
 from agent_memory.domain.change import Change, Receipt, Together
 from agent_memory.domain.entry import Listings, MemoryEntry, StoredEntry, Usage
 from agent_memory.domain.note_draft import Caller, MetaPatch, NoteDraft
@@ -32,6 +28,10 @@ from agent_memory.errors import (
 from agent_memory.reading import ListFilter
 from agent_memory.service import EDITABLE, MemoryService
 from refusing_recorder import RefusingRecorder
+from stand_ins.dict_locks import DictLocks
+from stand_ins.dict_recorder import DictRecorder
+from stand_ins.dict_store import DictStore
+from stand_ins.dict_usage_ledger import DictUsageLedger
 
 ALL = ListFilter()
 DEPLOYS = "Deploys run from main only, and never from a branch."

@@ -6,10 +6,6 @@ import pytest
 from attrs import define, field
 from returns.result import Failure, Result, Success
 
-from agent_memory.adapters.disk.dict_locks import DictLocks
-from agent_memory.adapters.git.dict_recorder import DictRecorder
-from agent_memory.adapters.records.dict_usage_ledger import DictUsageLedger
-from agent_memory.adapters.store.dict_store import DictStore
 from agent_memory.domain.note_draft import Caller, MetaPatch, NoteDraft
 from agent_memory.domain.section import Published, PublishedTarget
 from agent_memory.domain.tiers import TIERS_FILE, Tier, TierList
@@ -17,6 +13,10 @@ from agent_memory.domain.vocabulary import Harness, Sensitivity, Status
 from agent_memory.errors import ActRefused, Error, StateCorrupt, StoreIo, TargetRefused
 from agent_memory.reading import ListFilter
 from agent_memory.service import MemoryService
+from stand_ins.dict_locks import DictLocks
+from stand_ins.dict_recorder import DictRecorder
+from stand_ins.dict_store import DictStore
+from stand_ins.dict_usage_ledger import DictUsageLedger
 
 CORRUPT = StateCorrupt(TIERS_FILE, ("it is no JSON",))
 FAILING = StoreIo(TIERS_FILE, "open", "EIO", "Input/output error")

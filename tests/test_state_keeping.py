@@ -10,14 +10,14 @@ from attrs import define, evolve, field
 from hypothesis import given, settings, strategies as st
 from returns.result import Failure, Result, Success
 
-from agent_memory.adapters.disk.dict_locks import DictLocks
-from agent_memory.adapters.git.dict_recorder import DictRecorder
-from agent_memory.adapters.records.dict_state_keys import DictStateKeys
 from agent_memory.domain.note_draft import Caller
 from agent_memory.domain.state_value import MAX_VALUE_BYTES, key_problem
 from agent_memory.domain.tagging.tag_vocabulary import TagVocabulary
 from agent_memory.errors import Error, StateCorrupt, StateInvalid, StateNotFound
 from agent_memory.state_keeping import StateKeeping
+from stand_ins.dict_locks import DictLocks
+from stand_ins.dict_recorder import DictRecorder
+from stand_ins.dict_state_keys import DictStateKeys
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=20),

@@ -7,10 +7,6 @@ from typing import Any
 from attrs import define, field
 from returns.result import Failure, Result, Success
 
-from agent_memory.adapters.disk.dict_locks import DictLocks
-from agent_memory.adapters.git.dict_recorder import DictRecorder
-from agent_memory.adapters.records.dict_tag_vocabulary import DictTagVocabulary
-from agent_memory.adapters.store.dict_store import DictStore
 from agent_memory.domain.change import Create
 from agent_memory.domain.entry import MemoryEntry, Meta
 from agent_memory.domain.note_draft import Caller
@@ -19,6 +15,10 @@ from agent_memory.domain.tagging.tag_vocabulary import VOCABULARY_FILE
 from agent_memory.errors import ActRefused, Error, StoreIo, UsageInvalid
 from agent_memory.recorded_writes import RecordedWrites
 from agent_memory.tag_keeping import TagKeeping
+from stand_ins.dict_locks import DictLocks
+from stand_ins.dict_recorder import DictRecorder
+from stand_ins.dict_store import DictStore
+from stand_ins.dict_tag_vocabulary import DictTagVocabulary
 
 FULL = StoreIo("/srv", "write", "ENOSPC", "no space left")
 

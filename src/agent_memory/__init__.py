@@ -1,8 +1,8 @@
 """agent-memory: the memory that coding agents share, as plain markdown in a git repository.
 
 Another program embeds it by building the machines over its own adapters: `ConsolidateIo` and `DefragIo` name them, `consolidate` and
-`defrag` run them, `ports` says what each must do, and the `Dict…` adapters keep everything in memory. Public names are loaded on first
-use: importing this package costs nothing, since `memory capture` runs inside every turn of every agent.
+`defrag` run them, and `ports` says what each must do. Public names are loaded on first use: importing this package costs nothing, since
+`memory capture` runs inside every turn of every agent.
 """
 
 __version__ = "0.1.0"
@@ -10,22 +10,6 @@ __version__ = "0.1.0"
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agent_memory.adapters.agent.builtin_agent import BuiltinAgent as BuiltinAgent
-    from agent_memory.adapters.disk.dict_locks import DictLocks as DictLocks
-    from agent_memory.adapters.git.dict_recorder import DictRecorder as DictRecorder
-    from agent_memory.adapters.harness.dict_finder import DictFinder as DictFinder
-    from agent_memory.adapters.harness.dict_histories import DictHistories as DictHistories
-    from agent_memory.adapters.inbox.dict_inbox import DictInbox as DictInbox
-    from agent_memory.adapters.records.dict_defrag_records import DictDefragRecords as DictDefragRecords
-    from agent_memory.adapters.records.dict_kept_histories import DictKeptHistories as DictKeptHistories
-    from agent_memory.adapters.records.dict_run_log import DictRunLog as DictRunLog
-    from agent_memory.adapters.records.dict_run_records import DictRunRecords as DictRunRecords
-    from agent_memory.adapters.records.dict_session_marks import DictSessionMarks as DictSessionMarks
-    from agent_memory.adapters.records.dict_spend_ledger import DictSpendLedger as DictSpendLedger
-    from agent_memory.adapters.records.dict_state_keys import DictStateKeys as DictStateKeys
-    from agent_memory.adapters.records.dict_tag_vocabulary import DictTagVocabulary as DictTagVocabulary
-    from agent_memory.adapters.records.dict_usage_ledger import DictUsageLedger as DictUsageLedger
-    from agent_memory.adapters.store.dict_store import DictStore as DictStore
-    from agent_memory.adapters.targets.dict_targets import DictTargets as DictTargets
     from agent_memory.bootstrap import Memory as Memory, open_memory as open_memory
     from agent_memory.config import Config as Config
     from agent_memory.domain.actions import Action as Action, DefragProposal as DefragProposal
@@ -161,22 +145,6 @@ if TYPE_CHECKING:
 
 _NAMES = {
     "adapters.agent.builtin_agent": "BuiltinAgent",
-    "adapters.disk.dict_locks": "DictLocks",
-    "adapters.git.dict_recorder": "DictRecorder",
-    "adapters.harness.dict_finder": "DictFinder",
-    "adapters.harness.dict_histories": "DictHistories",
-    "adapters.inbox.dict_inbox": "DictInbox",
-    "adapters.records.dict_defrag_records": "DictDefragRecords",
-    "adapters.records.dict_kept_histories": "DictKeptHistories",
-    "adapters.records.dict_run_log": "DictRunLog",
-    "adapters.records.dict_run_records": "DictRunRecords",
-    "adapters.records.dict_session_marks": "DictSessionMarks",
-    "adapters.records.dict_spend_ledger": "DictSpendLedger",
-    "adapters.records.dict_state_keys": "DictStateKeys",
-    "adapters.records.dict_tag_vocabulary": "DictTagVocabulary",
-    "adapters.records.dict_usage_ledger": "DictUsageLedger",
-    "adapters.store.dict_store": "DictStore",
-    "adapters.targets.dict_targets": "DictTargets",
     "bootstrap": "Memory open_memory",
     "config": "Config",
     "domain.actions": "Action DefragProposal",

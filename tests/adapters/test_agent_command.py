@@ -15,7 +15,6 @@ from returns.result import Failure, Result, Success
 from agent_memory.adapters.agent.agent_command import ARGUMENT_MAX_CHARS, CommandAgent, open_agent
 from agent_memory.adapters.agent.chosen_command import AgentCommand, choose_command, uses_builtin
 from agent_memory.adapters.agent.private_directory import private_directory
-from agent_memory.adapters.records.dict_spend_ledger import DictSpendLedger
 from agent_memory.config import LlmConfig, PresetConfig
 from agent_memory.domain.agent_request import AgentReply, SessionRequest
 from agent_memory.domain.command.presets import PRESETS
@@ -38,6 +37,7 @@ from agent_memory.errors import (
     SpendExhausted,
     StoreIo,
 )
+from stand_ins.dict_spend_ledger import DictSpendLedger
 
 BEHAVES = str(Path(__file__).parents[1] / "fixtures" / "agents" / "behaves.py")
 NOW_MS = 1_771_000_000_000

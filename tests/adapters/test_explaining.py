@@ -11,11 +11,7 @@ from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.explaining.entry_stories import EntryStories
 from agent_memory.adapters.explaining.session_traces import SessionTraces
-from agent_memory.adapters.records.dict_run_log import DictRunLog
-from agent_memory.adapters.records.dict_usage_ledger import DictUsageLedger
 from agent_memory.adapters.records.session_marks_files import SessionMarksFiles
-from agent_memory.adapters.store.dict_store import DictStore
-from agent_memory.adapters.surroundings.system_clock import DictClock
 from agent_memory.domain.change import Change, Create, Replace, Retire, Together
 from agent_memory.domain.entry import MemoryEntry
 from agent_memory.domain.explaining.entry_story import EntryStory, Revision
@@ -27,6 +23,10 @@ from agent_memory.domain.tiers import Tier, TierList
 from agent_memory.domain.vocabulary import Harness, Kind, Sensitivity
 from agent_memory.errors import EntryNotFound, EntryProtected, Error, RecorderFailed, UsageInvalid
 from defrag_requests import NOW_MS, stored
+from stand_ins.dict_clock import DictClock
+from stand_ins.dict_run_log import DictRunLog
+from stand_ins.dict_store import DictStore
+from stand_ins.dict_usage_ledger import DictUsageLedger
 
 FIRST = stored("Money is integer cents", kind=Kind.CONVENTION)
 SECOND = stored("Cents, and no floats", kind=Kind.CONVENTION)

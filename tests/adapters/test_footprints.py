@@ -16,7 +16,6 @@ from attrs import evolve, frozen
 from returns.result import Failure, Success
 
 from agent_memory.adapters.disk.locks import KernelLocks
-from agent_memory.adapters.store.dict_store import DictStore
 from agent_memory.adapters.store.store_files import StoreFiles
 from agent_memory.domain.change import Change, Create, Receipt, Replace, Restore, Retire, Together
 from agent_memory.domain.entry import MemoryEntry, Meta
@@ -29,6 +28,7 @@ from agent_memory.formats.footprint_json import parse_footprint
 from agent_memory.formats.tiers_json import render_tiers
 from agent_memory.ports import Store
 from faults import Killed, failing_at, killed_at, snapshot
+from stand_ins.dict_store import DictStore
 
 A, B, C, D, E, M = (f"id__{letter * 6}" for letter in "abcdem")
 MS = 1_771_000_205_123

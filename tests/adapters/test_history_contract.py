@@ -19,7 +19,6 @@ from agent_memory.adapters.harness.amp import AmpThreads
 from agent_memory.adapters.harness.claude_code import ClaudeCodeSessions
 from agent_memory.adapters.harness.codex import CodexSessions
 from agent_memory.adapters.harness.copilot import CopilotSessions
-from agent_memory.adapters.harness.dict_histories import DictHistories
 from agent_memory.adapters.harness.gemini import GeminiSessions
 from agent_memory.adapters.harness.history_file import FileSnapshots
 from agent_memory.adapters.harness.pi import PiSessions
@@ -46,6 +45,7 @@ from copilot_sessions import CopilotEvents, copilot_entry
 from faults import failing_at
 from gemini_chats import CHAT, Chat, tool
 from pi_sessions import PI, Branching, tool_call
+from stand_ins.dict_histories import DictHistories
 
 TALK = (("user", "Which port?"), ("agent", "I look."), ("tool", "9090"), ("user", "Use 9191."), ("agent", "Done."))
 

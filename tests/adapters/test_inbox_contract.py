@@ -6,7 +6,6 @@ import pytest
 from attrs import evolve
 from returns.result import Success
 
-from agent_memory.adapters.inbox.dict_inbox import DictInbox
 from agent_memory.adapters.inbox.inbox_files import InboxFiles
 from agent_memory.domain.inbox_entry import UPGRADE_EVENT, InboxEntry, InlineNote
 from agent_memory.domain.queue import KnownSessions, Outcome, Pending, Trouble
@@ -15,6 +14,7 @@ from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import InboxEntryInvalid
 from agent_memory.ports import Inbox
 from inbox_entries import AT_MS, note, session
+from stand_ins.dict_inbox import DictInbox
 
 NOW = AT_MS + 86_400_000
 WRITTEN = Outcome("written", "run-1", NOW, ("id__a1b2c3",))

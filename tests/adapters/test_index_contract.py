@@ -10,7 +10,6 @@ from hypothesis import given, settings, strategies as st
 
 from agent_memory.adapters.database.note_index import NoteIndex, note_index
 from agent_memory.adapters.disk.locks import KernelLocks
-from agent_memory.adapters.store.dict_store import DictStore
 from agent_memory.adapters.store.store_files import StoreFiles
 from agent_memory.domain.searching.indexed_note import NearNote, NoteLink, Place, Relation
 from agent_memory.domain.searching.matching import Matches, NoteFilter, TermWeights
@@ -18,6 +17,7 @@ from agent_memory.domain.searching.query_words import query_words
 from agent_memory.domain.vocabulary import Kind, Sensitivity
 from agent_memory.ports import Index, Store
 from plain_index import PlainIndex
+from stand_ins.dict_store import DictStore
 
 A, B, C, D = "id__aaaaaa", "id__bbbbbb", "id__cccccc", "id__dddddd"
 LIVE_NOTES = NoteFilter()

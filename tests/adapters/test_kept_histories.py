@@ -10,13 +10,13 @@ import pytest
 from attrs import evolve
 from returns.result import Success
 
-from agent_memory.adapters.records.dict_kept_histories import DictKeptHistories
 from agent_memory.adapters.records.kept_histories_files import KeptHistoriesFiles
 from agent_memory.domain.history import History, Role, SessionMark, ToolCall, Turn
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import PathRefused, StateCorrupt, StoreIo
 from agent_memory.ports import KeptHistories
 from faults import failing_at
+from stand_ins.dict_kept_histories import DictKeptHistories
 
 PLENTY = 1 << 30
 AT_MS = 1_771_000_000_000

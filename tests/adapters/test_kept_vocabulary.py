@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from returns.result import Success
 
-from agent_memory.adapters.records.dict_tag_vocabulary import DictTagVocabulary
 from agent_memory.adapters.records.tag_vocabulary_file import TagVocabularyFile
 from agent_memory.domain.tagging.tag_vocabulary import VOCABULARY_FILE, TagVocabulary
 from agent_memory.errors import PathRefused, StateCorrupt
 from agent_memory.ports import KeptVocabulary
+from stand_ins.dict_tag_vocabulary import DictTagVocabulary
 
 KNOWN = TagVocabulary(frozenset(("topic__a", "bare")), {"topic__b": "topic__a"})
 

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 from returns.result import Failure, Success
 
-from agent_memory.adapters.disk.dict_locks import DictLocks
 from agent_memory.adapters.disk.locks import KernelLocks, file_lock
 from agent_memory.errors import Busy, HomeUnknown, StoreIo
 from agent_memory.ports import Locks
+from stand_ins.dict_locks import DictLocks
 
 HOLD = """
 import sys, time

@@ -10,10 +10,10 @@ import pytest
 from attrs import define, field
 from returns.result import Failure, Result, Success
 
-from agent_memory.adapters.disk.dict_locks import DictLocks
 from agent_memory.adapters.git.owing_recorder import OwingRecorder
 from agent_memory.errors import Error, PathRefused, RecorderFailed, StoreIo
 from faults import failing_on
+from stand_ins.dict_locks import DictLocks
 
 BROKEN = RecorderFailed("git commit", 128, "no space left")
 

@@ -12,12 +12,12 @@ import pytest
 from attrs import frozen
 from returns.result import Failure, Result, Success
 
-from agent_memory.adapters.git.dict_recorder import PERSON, DictRecorder
 from agent_memory.adapters.git.git_recorder import GitRecorder
 from agent_memory.config import StorageConfig
 from agent_memory.errors import Error, PathRefused
 from agent_memory.ports import Recorder
 from fixtures.secret_samples import base62
+from stand_ins.dict_recorder import PERSON, DictRecorder
 
 
 @frozen

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from returns.result import Success
 
-from agent_memory.adapters.records.dict_replies import DictReplies
 from agent_memory.adapters.records.replies_files import RepliesFiles
 from agent_memory.domain.run import KeptReply
 from agent_memory.ports import Replies
+from stand_ins.dict_replies import DictReplies
 
 REPLY = KeptReply("the lamp is green", "n1", "0" * 64, {"id__a1b2c3": "1" * 64})
 

@@ -12,10 +12,10 @@ from agent_memory.adapters.records.defrag_records_files import DefragRecordsFile
 from agent_memory.adapters.records.replies_files import RepliesFiles
 from agent_memory.adapters.records.run_files import files_of_runs, some_run_has
 from agent_memory.adapters.records.run_records_files import RunRecordsFiles
-from agent_memory.adapters.surroundings.system_clock import DictClock
 from agent_memory.domain.run import KeptReply
 from agent_memory.errors import StoreIo
 from faults import failing_at
+from stand_ins.dict_clock import DictClock
 
 FIRST, SECOND = "2026-02-13T14-30-05.123Z_3dbfbe", "2026-02-14T14-30-05.123Z_4dbfbe"
 REFUSED = (errno.EACCES, errno.EIO)

@@ -12,7 +12,6 @@ from attrs import evolve, frozen
 from returns.result import Failure, Success
 
 from agent_memory.adapters.records.defrag_records_files import CHECKPOINT
-from agent_memory.adapters.records.dict_run_log import DictRunLog
 from agent_memory.adapters.records.run_log_files import RunLogFiles
 from agent_memory.domain.footprint import Footprint, SectionChange
 from agent_memory.domain.recording.file_change import FileChange, FileState
@@ -24,6 +23,7 @@ from agent_memory.formats.report_json import render_report_document
 from agent_memory.ports import RunLog
 from agent_memory.wording import describe
 from faults import failing_at, snapshot
+from stand_ins.dict_run_log import DictRunLog
 
 FIRST, SECOND, THIRD = (f"2026-02-1{day}T14-30-05.123Z_{day}dbfbe" for day in (3, 4, 5))
 NOTE = FileChange("topics/a id__a1b2c3.md", None, FileState(b"A", 1))

@@ -8,7 +8,6 @@ from returns.result import Success
 
 from agent_memory.adapters.records.run_log_files import RunLogFiles
 from agent_memory.adapters.records.run_pruning import RunPruning
-from agent_memory.adapters.surroundings.system_clock import DictClock
 from agent_memory.domain.footprint import Footprint, SectionChange
 from agent_memory.domain.instants import DAY_MS, iso_of
 from agent_memory.domain.recording.file_change import FileChange, FileState
@@ -17,6 +16,7 @@ from agent_memory.domain.undone import Undoing
 from agent_memory.errors import PathRefused, RunNotFound
 from agent_memory.formats.footprint_json import render_footprint
 from faults import Killed, failing_on, killed_at, snapshot
+from stand_ins.dict_clock import DictClock
 
 NOW_MS = 1_800_000_000_000
 NOTE = FileChange("topics/a id__a1b2c3.md", None, FileState(b"A", 1))

@@ -6,11 +6,9 @@ from pathlib import Path
 
 from attrs import evolve
 
-from agent_memory.adapters.disk.dict_locks import DictLocks
 from agent_memory.adapters.records.run_log_files import RunLogFiles
 from agent_memory.adapters.records.run_records_files import RunRecordsFiles
 from agent_memory.adapters.store.store_files import StoreFiles
-from agent_memory.adapters.surroundings.system_clock import DictClock
 from agent_memory.domain.change import Applied, Create, Receipt
 from agent_memory.domain.entry import MemoryEntry, Meta
 from agent_memory.domain.inbox_entry import InboxEntry, SessionFile
@@ -18,6 +16,8 @@ from agent_memory.domain.queue import Outcome, Pending
 from agent_memory.domain.run import Run, Settled
 from agent_memory.domain.run_log import LoggedAction, LoggedRun
 from agent_memory.domain.vocabulary import Harness
+from stand_ins.dict_clock import DictClock
+from stand_ins.dict_locks import DictLocks
 
 RUN_ID = "2026-02-13T14-30-05.123Z_4dbfbe"
 RUN = Run(RUN_ID, 1_770_993_005_123)

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 from attrs import evolve
 
-from agent_memory.adapters.harness.dict_seen_sessions import DictSeenSessions
 from agent_memory.adapters.harness.seen_sessions_files import CACHE_NAME, SeenSessionsFiles
 from agent_memory.domain.found_session import FoundSession
 from agent_memory.domain.history import SessionMark
@@ -15,6 +14,7 @@ from agent_memory.domain.inbox_entry import SessionFile
 from agent_memory.domain.seen_session import SeenSession
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.ports import SeenSessions
+from stand_ins.dict_seen_sessions import DictSeenSessions
 
 FOUND = FoundSession(Harness.CODEX, SessionFile("codex-session", "s1", "/home/ana/s1.jsonl"), 5, looks="9 5 1")
 SEEN = SeenSession(

@@ -13,13 +13,13 @@ from returns.result import Failure, Result, Success
 from agent_memory.adapters.agent.child_process import Finished
 from agent_memory.adapters.harness import SOURCES, Surroundings
 from agent_memory.adapters.harness.amp_finder import LIST_COMMAND, AmpFinder
-from agent_memory.adapters.harness.dict_finder import DictFinder
 from agent_memory.adapters.harness.session_finders import FINDERS, session_finders
 from agent_memory.domain.found_session import FoundSession
 from agent_memory.domain.inbox_entry import AmpThread, retrieval_of
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import HistoryUnavailable, StoreIo
 from agent_memory.ports import SessionFinder
+from stand_ins.dict_finder import DictFinder
 
 ONE = "11111111-2222-4333-8444-555555555555"
 TWO = "aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee"

@@ -8,12 +8,12 @@ import pytest
 from attrs import evolve
 from returns.result import Success
 
-from agent_memory.adapters.records.dict_session_marks import DictSessionMarks
 from agent_memory.adapters.records.session_marks_files import SessionMarksFiles
 from agent_memory.domain.history import SessionMark
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import PathRefused, StateCorrupt, StoreIo
 from agent_memory.ports import SessionMarks
+from stand_ins.dict_session_marks import DictSessionMarks
 
 MARK = SessionMark(Harness.CLAUDE_CODE, "7c9e6679-7425", "rec-9", 1_771_000_205_123, 42, True, "builtin")
 HOSTILE = [

@@ -15,13 +15,13 @@ from pathlib import Path
 import pytest
 from returns.result import Failure, Result, Success
 
-from agent_memory.adapters.disk.dict_locks import DictLocks
-from agent_memory.adapters.records.dict_spend_ledger import DictSpendLedger
 from agent_memory.adapters.records.spend_ledger_files import SpendLedgerFiles
 from agent_memory.domain.instants import DAY_MS, ms_of
 from agent_memory.domain.spend import DaySpend
 from agent_memory.errors import Busy, Error, PathRefused, SpendExhausted, StateCorrupt, StoreIo
 from agent_memory.ports import SpendLedger
+from stand_ins.dict_locks import DictLocks
+from stand_ins.dict_spend_ledger import DictSpendLedger
 
 NOON_MS = ms_of("2026-02-13T12:00:00Z") or 0
 

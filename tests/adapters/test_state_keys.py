@@ -9,11 +9,11 @@ import pytest
 from attrs import evolve
 from returns.result import Failure, Success
 
-from agent_memory.adapters.records.dict_state_keys import DictStateKeys
 from agent_memory.adapters.records.state_keys_files import StateKeysFiles
 from agent_memory.domain.state_value import StateValue
 from agent_memory.errors import PathRefused, StateCorrupt, StoreIo
 from agent_memory.ports import StateKeys
+from stand_ins.dict_state_keys import DictStateKeys
 
 PHASE = StateValue("current_phase", '{"phase": "scraping", "step": 3}', 1_771_000_205_123)
 HOSTILE = ["../../etc/passwd", "/etc/passwd", "a\x00b", "..", ".", "con/../x", "x" * 5000, "-rf *", "é"]

@@ -11,7 +11,6 @@ from attrs import evolve
 from returns.result import Failure, Success
 
 from agent_memory.adapters.disk.locks import KernelLocks
-from agent_memory.adapters.store.dict_store import DictStore
 from agent_memory.adapters.store.store_files import StoreFiles
 from agent_memory.domain.change import Applied, Change, Create, Receipt, Replace, Restore, Retire
 from agent_memory.domain.entry import Listing, Listings, MemoryEntry, Meta
@@ -24,6 +23,7 @@ from agent_memory.errors import (
     EntryUnreadable,
 )
 from agent_memory.ports import Store
+from stand_ins.dict_store import DictStore
 
 A, B, C = "id__aaaaaa", "id__bbbbbb", "id__cccccc"
 CREATED_MS = 1_771_000_205_123

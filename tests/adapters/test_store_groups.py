@@ -11,7 +11,6 @@ from attrs import evolve
 from returns.result import Failure, Success
 
 from agent_memory.adapters.disk.locks import KernelLocks
-from agent_memory.adapters.store.dict_store import DictStore
 from agent_memory.adapters.store.store_files import StoreFiles
 from agent_memory.domain.change import Change, Create, Receipt, Replace, Restore, Retire, Together
 from agent_memory.domain.entry import MemoryEntry, Meta
@@ -19,6 +18,7 @@ from agent_memory.domain.tiers import TIERS_FILE, TierList
 from agent_memory.errors import EntryInvalid, StateCorrupt
 from agent_memory.ports import Store
 from faults import snapshot
+from stand_ins.dict_store import DictStore
 
 A, B, C, M = "id__aaaaaa", "id__bbbbbb", "id__cccccc", "id__mmmmmm"
 MS = 1_771_000_205_123

@@ -16,7 +16,6 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from returns.result import Result, Success
 
 from agent_memory.adapters.disk.locks import KernelLocks
-from agent_memory.adapters.store.dict_store import DictStore
 from agent_memory.adapters.store.store_files import StoreFiles
 from agent_memory.domain.change import Change, Create, Receipt, Replace, Restore, Retire, Together
 from agent_memory.domain.entry import MemoryEntry, Meta, StoredEntry
@@ -26,6 +25,7 @@ from agent_memory.errors import Error, UndoRefused
 from agent_memory.formats.footprint_json import parse_footprint
 from agent_memory.ports import Store
 from faults import Killed, killed_at
+from stand_ins.dict_store import DictStore
 
 IDS = [f"id__{letter * 6}" for letter in "abc"]
 MERGED = [f"id__mmmmm{number}" for number in range(1, 6)]

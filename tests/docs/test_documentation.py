@@ -121,7 +121,7 @@ def test_the_program_of_the_embedding_page_prints_what_the_page_says() -> None:
     assert out.getvalue() == printed[1]
 
 
-def test_the_embedding_program_leaves_nothing_on_disk(tmp_path: Path, home: Path) -> None:
+def test_the_embedding_program_leaves_nothing_at_home(tmp_path: Path, home: Path) -> None:
     text = (DOCS / "embedding.md").read_text("utf-8")
     program = text.split("```python\n")[1].split("```")[0]
     with contextlib.redirect_stdout(io.StringIO()):

@@ -10,16 +10,6 @@ from typing import Any
 from attrs import define, field
 from returns.result import Failure, Result, Success
 
-from agent_memory.adapters.git.dict_recorder import DictRecorder
-from agent_memory.adapters.harness.dict_histories import DictHistories
-from agent_memory.adapters.inbox.dict_inbox import DictInbox
-from agent_memory.adapters.records.dict_kept_histories import DictKeptHistories
-from agent_memory.adapters.records.dict_run_records import DictRunRecords
-from agent_memory.adapters.records.dict_session_marks import DictSessionMarks
-from agent_memory.adapters.records.dict_usage_ledger import DictUsageLedger
-from agent_memory.adapters.store.dict_store import DictStore
-from agent_memory.adapters.surroundings.places_files import DictPlaces
-from agent_memory.adapters.surroundings.system_clock import DictClock
 from agent_memory.domain.agent_request import AgentReply, AgentRequest, SessionRequest
 from agent_memory.domain.entry import Listed
 from agent_memory.domain.history import History, Role, Turn
@@ -29,6 +19,16 @@ from agent_memory.domain.vocabulary import Harness, Status
 from agent_memory.errors import Error
 from agent_memory.pipelines.consolidate import consolidate
 from agent_memory.pipelines.consolidate_io import ConsolidateIo
+from stand_ins.dict_clock import DictClock
+from stand_ins.dict_histories import DictHistories
+from stand_ins.dict_inbox import DictInbox
+from stand_ins.dict_kept_histories import DictKeptHistories
+from stand_ins.dict_places import DictPlaces
+from stand_ins.dict_recorder import DictRecorder
+from stand_ins.dict_run_records import DictRunRecords
+from stand_ins.dict_session_marks import DictSessionMarks
+from stand_ins.dict_store import DictStore
+from stand_ins.dict_usage_ledger import DictUsageLedger
 
 TEMPLATE = (Path(__file__).parents[2] / "prompts" / "consolidate.md").read_text("utf-8")
 REPO = "github.com/dana/parcels"

@@ -10,13 +10,6 @@ from typing import Any
 from attrs import define, field
 from returns.result import Failure, Result, Success
 
-from agent_memory.adapters.disk.dict_locks import DictLocks
-from agent_memory.adapters.git.dict_recorder import DictRecorder
-from agent_memory.adapters.records.dict_defrag_records import DictDefragRecords
-from agent_memory.adapters.records.dict_run_log import DictRunLog
-from agent_memory.adapters.records.dict_usage_ledger import DictUsageLedger
-from agent_memory.adapters.store.dict_store import DictStore
-from agent_memory.adapters.surroundings.system_clock import DictClock
 from agent_memory.domain.agent_request import AgentReply, AgentRequest, DefragRequest
 from agent_memory.domain.change import Create
 from agent_memory.domain.defrag_run import DefragRun
@@ -30,6 +23,13 @@ from agent_memory.errors import Error
 from agent_memory.pipelines.defrag import defrag
 from agent_memory.pipelines.defrag_io import DefragIo
 from agent_memory.publishing import KeepSections
+from stand_ins.dict_clock import DictClock
+from stand_ins.dict_defrag_records import DictDefragRecords
+from stand_ins.dict_locks import DictLocks
+from stand_ins.dict_recorder import DictRecorder
+from stand_ins.dict_run_log import DictRunLog
+from stand_ins.dict_store import DictStore
+from stand_ins.dict_usage_ledger import DictUsageLedger
 
 TEMPLATE = (Path(__file__).parents[2] / "prompts" / "defrag.md").read_text("utf-8")
 NOON_MS = 1_772_409_600_000

@@ -7,12 +7,6 @@ import pytest
 from attrs import define, evolve, field
 from returns.result import Failure, Result, Success
 
-from agent_memory.adapters.forgetting.dict_tombstones import DictTombstones
-from agent_memory.adapters.harness.dict_finder import DictFinder
-from agent_memory.adapters.harness.dict_seen_sessions import DictSeenSessions
-from agent_memory.adapters.inbox.dict_inbox import DictInbox
-from agent_memory.adapters.records.dict_session_marks import DictSessionMarks
-from agent_memory.adapters.records.dict_spend_ledger import DictSpendLedger
 from agent_memory.domain.agent_request import AgentReply, AgentRequest, SessionRequest
 from agent_memory.domain.backfill import Backfill
 from agent_memory.domain.forgetting.tombstone import SessionTombstone
@@ -34,6 +28,12 @@ from agent_memory.pipelines.backfill import plan_backfill, put_backfill, put_sig
 from agent_memory.pipelines.backfill_io import BackfillIo
 from agent_memory.ports import Tombstones
 from pipelines.consolidate_world import CWD, NOON_MS, REPO, ScriptedAgent, World, envelope, history, skipped, turns
+from stand_ins.dict_finder import DictFinder
+from stand_ins.dict_inbox import DictInbox
+from stand_ins.dict_seen_sessions import DictSeenSessions
+from stand_ins.dict_session_marks import DictSessionMarks
+from stand_ins.dict_spend_ledger import DictSpendLedger
+from stand_ins.dict_tombstones import DictTombstones
 
 CLAUDE = Harness.CLAUDE_CODE
 _CHANGES = count(1)

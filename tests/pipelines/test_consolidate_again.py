@@ -9,7 +9,6 @@ import pytest
 from attrs import evolve
 from returns.result import Failure, Result, Success
 
-from agent_memory.adapters.records.dict_kept_histories import DictKeptHistories
 from agent_memory.domain.agent_request import SessionRequest
 from agent_memory.domain.entry import Usage
 from agent_memory.domain.history import History, Role, ToolCall, Turn
@@ -33,6 +32,7 @@ from pipelines.consolidate_world import (
     skipped,
     turns,
 )
+from stand_ins.dict_kept_histories import DictKeptHistories
 
 CLAUDE = Harness.CLAUDE_CODE
 GONE = HistoryUnavailable("s1", "the transcript is gone", is_missing=True)

@@ -6,12 +6,6 @@ import pytest
 from attrs import evolve
 from returns.result import Failure, Result
 
-from agent_memory.adapters.forgetting.dict_tombstones import DictTombstones
-from agent_memory.adapters.records.dict_kept_histories import DictKeptHistories
-from agent_memory.adapters.records.dict_run_records import DictRunRecords
-from agent_memory.adapters.records.dict_session_marks import DictSessionMarks
-from agent_memory.adapters.store.dict_store import DictStore
-from agent_memory.adapters.surroundings.places_files import DictPlaces
 from agent_memory.domain.entry import Listing
 from agent_memory.domain.forgetting.tombstone import SessionTombstone
 from agent_memory.domain.history import History, SessionMark
@@ -23,6 +17,12 @@ from agent_memory.errors import AgentTimedOut, ConfigInvalid, Defect, Error, His
 from agent_memory.pipelines.consolidate import consolidate, rescue, steps
 from agent_memory.pipelines.consolidate_io import ConsolidateIo
 from pipelines.consolidate_world import CWD, NOON_MS, REPO, ScriptedAgent, World, entries, history, note
+from stand_ins.dict_kept_histories import DictKeptHistories
+from stand_ins.dict_places import DictPlaces
+from stand_ins.dict_run_records import DictRunRecords
+from stand_ins.dict_session_marks import DictSessionMarks
+from stand_ins.dict_store import DictStore
+from stand_ins.dict_tombstones import DictTombstones
 
 CLAUDE = Harness.CLAUDE_CODE
 CORRUPT = StateCorrupt("state/x.json", ("it is no JSON",))

@@ -8,7 +8,6 @@ import pytest
 from returns.result import Result
 
 from agent_memory.adapters.agent.builtin_agent import BuiltinAgent
-from agent_memory.adapters.store.dict_store import DictStore
 from agent_memory.domain.defrag_run import DefragRun
 from agent_memory.domain.defrag_summary import sentence_of
 from agent_memory.domain.entry import Listed, StoredEntry
@@ -19,6 +18,7 @@ from agent_memory.errors import Error
 from agent_memory.pipelines.defrag import defrag
 from agent_memory.values import evolve
 from pipelines.defrag_world import DefragWorld, TidyingAgent
+from stand_ins.dict_store import DictStore
 
 LOCKS = "Locks of `flock` die with their holder, so a crash leaves none behind."
 

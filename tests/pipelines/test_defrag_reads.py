@@ -6,12 +6,12 @@ import pytest
 from attrs import evolve
 from returns.result import Failure, Result
 
-from agent_memory.adapters.store.dict_store import DictStore
 from agent_memory.domain.change import Replace, Retire
 from agent_memory.domain.entry import MemoryEntry, StoredEntry
 from agent_memory.errors import EntryChanged, EntryNotFound, EntryUnreadable, Error
 from agent_memory.pipelines.defrag import notes_as_listed
 from pipelines.defrag_world import DefragWorld, TidyingAgent
+from stand_ins.dict_store import DictStore
 
 
 class FaultyStore(DictStore):

@@ -6,13 +6,13 @@ import pytest
 from attrs import evolve
 from returns.result import Failure, Result
 
-from agent_memory.adapters.records.dict_run_log import DictRunLog
 from agent_memory.domain.agent_request import DefragRequest
 from agent_memory.domain.defrag_run import DefragRun
 from agent_memory.domain.footprint import Footprint
 from agent_memory.errors import Defect, Error, StateCorrupt
 from agent_memory.pipelines.defrag import defrag, steps
 from pipelines.defrag_world import NOON_MS, DefragWorld, TidyingAgent, reply
+from stand_ins.dict_run_log import DictRunLog
 
 CORRUPT = StateCorrupt("runs/run-1/footprint-1.json", ("it is no JSON",))
 LOCKS = "Locks of `flock` die with their holder, so a crash leaves none behind."

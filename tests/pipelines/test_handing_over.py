@@ -9,14 +9,6 @@ import pytest
 from attrs import define, evolve, field
 from returns.result import Failure, Result, Success
 
-from agent_memory.adapters.disk.dict_locks import DictLocks
-from agent_memory.adapters.forgetting.dict_tombstones import DictTombstones
-from agent_memory.adapters.git.dict_recorder import DictRecorder
-from agent_memory.adapters.harness.dict_histories import DictHistories
-from agent_memory.adapters.records.dict_kept_histories import DictKeptHistories
-from agent_memory.adapters.store.dict_store import DictStore
-from agent_memory.adapters.surroundings.places_files import DictPlaces
-from agent_memory.adapters.surroundings.system_clock import DictClock
 from agent_memory.domain.change import Create, Replace
 from agent_memory.domain.entry import MemoryEntry, Meta, StoredEntry
 from agent_memory.domain.forgetting.statements import statement_hashes
@@ -39,6 +31,14 @@ from agent_memory.pipelines.handing_over import HandingOverIo, Kept, Taken, keep
 from agent_memory.ports import HistorySource, Tombstones
 from agent_memory.recorded_writes import RecordedWrites, published_nowhere
 from pipelines.consolidate_world import CWD, NOON_MS, REPO, history
+from stand_ins.dict_clock import DictClock
+from stand_ins.dict_histories import DictHistories
+from stand_ins.dict_kept_histories import DictKeptHistories
+from stand_ins.dict_locks import DictLocks
+from stand_ins.dict_places import DictPlaces
+from stand_ins.dict_recorder import DictRecorder
+from stand_ins.dict_store import DictStore
+from stand_ins.dict_tombstones import DictTombstones
 
 CLAUDE = Harness.CLAUDE_CODE
 METHOD: Final = "claude-code-session"

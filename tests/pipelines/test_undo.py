@@ -12,8 +12,6 @@ import pytest
 from attrs import evolve
 from returns.result import Failure, Result, Success
 
-from agent_memory.adapters.git.dict_recorder import DictRecorder
-from agent_memory.adapters.records.dict_defrag_records import DictDefragRecords
 from agent_memory.domain.analysis.fingerprints import store_fingerprint
 from agent_memory.domain.change import Create, Restore
 from agent_memory.domain.defrag_run import TieringMemo
@@ -33,6 +31,8 @@ from agent_memory.pipelines.undo import finish_undo, undo
 from faults import Killed, failing_at, killed_at
 from pipelines.undo_world import NOON_MS, World, entry
 from refusing_recorder import RefusingRecorder
+from stand_ins.dict_defrag_records import DictDefragRecords
+from stand_ins.dict_recorder import DictRecorder
 
 
 @pytest.fixture

@@ -7,10 +7,6 @@ from collections.abc import Iterator
 from attrs import define, field
 from returns.result import Failure, Result, Success
 
-from agent_memory.adapters.inbox.dict_inbox import DictInbox
-from agent_memory.adapters.records.dict_session_marks import DictSessionMarks
-from agent_memory.adapters.store.dict_store import DictStore
-from agent_memory.adapters.surroundings.system_clock import DictClock
 from agent_memory.domain.change import Create
 from agent_memory.domain.command.presets import BUILTIN
 from agent_memory.domain.entry import MemoryEntry, Meta, Source
@@ -20,6 +16,10 @@ from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import Error, StateCorrupt, StoreIo
 from agent_memory.pipelines.upgrading import Upgrades, ask_again, plan_upgrades
 from pipelines.consolidate_world import CWD, NOON_MS, REPO
+from stand_ins.dict_clock import DictClock
+from stand_ins.dict_inbox import DictInbox
+from stand_ins.dict_session_marks import DictSessionMarks
+from stand_ins.dict_store import DictStore
 
 CLAUDE = Harness.CLAUDE_CODE
 

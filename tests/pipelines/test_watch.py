@@ -6,7 +6,6 @@ import pytest
 from attrs import define, evolve, field
 from returns.result import Failure, Result, Success
 
-from agent_memory.adapters.inbox.dict_inbox import DictInbox
 from agent_memory.domain.found_session import FoundSession
 from agent_memory.domain.inbox_entry import WATCH_EVENT, InboxEntry
 from agent_memory.domain.vocabulary import Harness
@@ -15,6 +14,7 @@ from agent_memory.errors import Error, HistoryUnreadable, StoreIo, UsageInvalid
 from agent_memory.pipelines.watch import Watching, WatchIo, watch
 from pipelines.consolidate_world import NOON_MS, history
 from pipelines.test_backfill import Past
+from stand_ins.dict_inbox import DictInbox
 
 REST = Rest(30_000, 180_000)
 LIMIT = 1_000

@@ -10,12 +10,8 @@ from pathlib import Path
 from attrs import define, evolve, field
 from returns.result import Result, Success
 
-from agent_memory.adapters.disk.dict_locks import DictLocks
-from agent_memory.adapters.git.dict_recorder import DictRecorder
-from agent_memory.adapters.records.dict_defrag_records import DictDefragRecords
 from agent_memory.adapters.records.run_log_files import RunLogFiles
 from agent_memory.adapters.store.store_files import StoreFiles
-from agent_memory.adapters.surroundings.system_clock import DictClock
 from agent_memory.adapters.targets.target_files import TargetFiles
 from agent_memory.domain.change import Change, Create, Replace, Retire, Together
 from agent_memory.domain.entry import MemoryEntry, Meta, StoredEntry
@@ -28,6 +24,10 @@ from agent_memory.errors import Error
 from agent_memory.formats.section_splice import splice_section
 from agent_memory.pipelines.undo import undo
 from agent_memory.pipelines.undo_io import UndoIo
+from stand_ins.dict_clock import DictClock
+from stand_ins.dict_defrag_records import DictDefragRecords
+from stand_ins.dict_locks import DictLocks
+from stand_ins.dict_recorder import DictRecorder
 
 _LITTER = re.compile(r"/\.cache/|/\.transaction/|/\.tmp-|\.agent-memory-[0-9a-f]+$|/agent-memory/sections/")
 """Derived files, and what a crash leaves until somebody tidies up."""

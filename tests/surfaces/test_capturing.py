@@ -7,7 +7,6 @@ import pytest
 from attrs import evolve
 from returns.result import Result
 
-from agent_memory.adapters.inbox.dict_inbox import DictInbox
 from agent_memory.domain.inbox_entry import (
     AmpThread,
     Context,
@@ -22,6 +21,7 @@ from agent_memory.domain.vocabulary import Harness, Kind
 from agent_memory.errors import ActRefused, Error, InboxEntryInvalid, UsageInvalid
 from agent_memory.surfaces.cli.capture import Captor, Note, capture_file, capture_inline, capture_session
 from inbox_entries import AT_MS
+from stand_ins.dict_inbox import DictInbox
 
 PERSON = Caller()
 AGENT = Caller(Harness.CLAUDE_CODE, "CLAUDE_CODE_CHILD_SESSION")

@@ -1,6 +1,6 @@
 """Every port: what the pipelines and the service ask of the outside world. Implementations are in `adapters`.
 
-Each has a real implementation and a `Dict…` one in memory that passes the same contract tests.
+Each has an implementation in `adapters`; tests stand in for some of them, by the same contract.
 Values are imported for type checkers alone: whatever has a port would load every one there is, and `memory list` needs few.
 """
 

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from agent_memory.adapters.disk.dict_locks import DictLocks
 from agent_memory.adapters.doctor.repairer import archive_expired
-from agent_memory.adapters.store.dict_store import DictStore
 from agent_memory.config import Config, LimitsConfig
 from agent_memory.domain.change import Create
 from agent_memory.domain.doctor.store_checks import examine_caps
 from agent_memory.domain.entry import MemoryEntry, Meta
 from agent_memory.domain.tiers import TierList
+from stand_ins.dict_locks import DictLocks
+from stand_ins.dict_store import DictStore
 from store_under_examination import Patient
 
 

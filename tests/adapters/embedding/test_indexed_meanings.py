@@ -12,9 +12,7 @@ from hypothesis import given, settings, strategies as st
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.embedding import indexed_meanings
-from agent_memory.adapters.embedding.dict_embedder import DictEmbedder
 from agent_memory.adapters.embedding.indexed_meanings import IndexedMeanings
-from agent_memory.adapters.store.dict_store import DictStore
 from agent_memory.domain.entry import MemoryEntry, Meta
 from agent_memory.domain.searching.indexed_note import Vectors
 from agent_memory.domain.searching.matching import NoteFilter
@@ -25,6 +23,8 @@ from agent_memory.domain.text.ids import mint_id
 from agent_memory.domain.vocabulary import Kind, Sensitivity
 from agent_memory.errors import Error, StoreIo
 from plain_index import PlainIndex
+from stand_ins.dict_embedder import DictEmbedder
+from stand_ins.dict_store import DictStore
 
 ALL = NoteFilter()
 BROKEN: Error = StoreIo("weights", "read", "EIO", "broken")

@@ -7,15 +7,15 @@ from pathlib import Path
 
 from returns.result import Failure, Success
 
-from agent_memory.adapters.disk.dict_locks import DictLocks
 from agent_memory.adapters.forgetting.forgetter import Forgetter
 from agent_memory.adapters.forgetting.run_traces import remove_directory_below
-from agent_memory.adapters.git.dict_recorder import DictRecorder
-from agent_memory.adapters.records.dict_kept_histories import DictKeptHistories
-from agent_memory.adapters.surroundings.system_clock import DictClock
 from agent_memory.domain.forgetting.forgetting import ForgetTarget
 from agent_memory.errors import EntryNotFound, StoreIo
 from faults import failing_at, failing_on
+from stand_ins.dict_clock import DictClock
+from stand_ins.dict_kept_histories import DictKeptHistories
+from stand_ins.dict_locks import DictLocks
+from stand_ins.dict_recorder import DictRecorder
 
 ID = "id__a1b2c3"
 STRIDE = 5

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from returns.result import Failure, Success
 
-from agent_memory.adapters.forgetting.dict_tombstones import DictTombstones
 from agent_memory.adapters.forgetting.tombstone_files import FORGOTTEN, TombstoneFiles
 from agent_memory.domain.forgetting.tombstone import EntryTombstone, SessionTombstone
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import StateCorrupt
 from agent_memory.ports import Tombstones
+from stand_ins.dict_tombstones import DictTombstones
 
 NOTE = EntryTombstone("id__a1b2c3", 1_770_000_000_123, frozenset({"0123456789abcdef", "fedcba9876543210"}))
 

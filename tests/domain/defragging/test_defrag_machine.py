@@ -15,7 +15,6 @@ from hypothesis import settings, strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from agent_memory.adapters.disk.locks import KernelLocks
-from agent_memory.adapters.store.dict_store import DictStore
 from agent_memory.adapters.store.store_files import StoreFiles
 from agent_memory.domain.actions import Action, DefragProposal, Edit, Merge, Rename, ids_of
 from agent_memory.domain.change import Create, Replace
@@ -33,6 +32,7 @@ from agent_memory.domain.text.links import find_links
 from agent_memory.domain.vocabulary import Origin, Status
 from agent_memory.ports import Store
 from defrag_replies import a_body, a_title, some_actions
+from stand_ins.dict_store import DictStore
 
 STARTED_AT_MS = 1_771_000_000_000
 SEEDS = st.integers(0, 2**32)

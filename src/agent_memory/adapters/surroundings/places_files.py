@@ -44,14 +44,3 @@ def is_too_plain(scope: str) -> bool:
     place = scope.removeprefix("path:")
     is_usual = ":" not in place and "--" not in place and not set(place) - _USUAL
     return is_usual and all(len(part) < _SHORTEST_SECRET_CHARS for part in place.split("/"))
-
-
-@frozen
-class DictPlaces:
-    """`Places` in a dict, by directory."""
-
-    scopes: Mapping[str, str]
-
-    def scope_of(self, cwd: str | None) -> str:
-        """See the port."""
-        return self.scopes.get(cwd or "", GLOBAL_SCOPE)

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from returns.result import Result, Success
 
-from agent_memory.adapters.records.dict_replies import DictReplies
 from agent_memory.domain.defrag_plan import Deferred
 from agent_memory.domain.defrag_report import leaves_something_half_done
 from agent_memory.domain.defrag_run import DefragRun, TieringMemo
@@ -20,6 +19,7 @@ from agent_memory.formats.defrag_json import (
     render_tiering,
 )
 from agent_memory.values import define, field
+from stand_ins.dict_replies import DictReplies
 
 
 @define

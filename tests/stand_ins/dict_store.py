@@ -6,8 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from returns.result import Failure, Result, Success
 
-from agent_memory.adapters.store.dict_shelves import DictNote, DictShelves, shelves_of
-from agent_memory.adapters.store.dict_trial import Trial
 from agent_memory.adapters.store.entry_files import understand
 from agent_memory.adapters.store.reverted_files import (
     GoingBack,
@@ -32,6 +30,8 @@ from agent_memory.errors import EntryInvalid, EntryNotFound, EntryUnreadable, Er
 from agent_memory.formats.tiers_json import parse_tiers, render_tiers
 from agent_memory.values import frozen
 from agent_memory.wording import describe
+from stand_ins.dict_shelves import DictNote, DictShelves, shelves_of
+from stand_ins.dict_trial import Trial
 
 
 class DictStore:

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from returns.result import Failure, Result, Success
 
-from agent_memory.adapters.store.dict_shelves import DictNote, DictShelves
 from agent_memory.adapters.store.entry_files import ARCHIVE, TOPICS, understand
 from agent_memory.domain.change import Applied, Change, Create, Replace, Restore, Retire
 from agent_memory.domain.entry import MemoryEntry
@@ -17,6 +16,7 @@ from agent_memory.domain.text.ids import is_id
 from agent_memory.errors import EntryChanged, EntryExists, EntryInvalid, EntryNotFound, EntryUnreadable, Error
 from agent_memory.formats.note import render_note
 from agent_memory.values import define, evolve, field
+from stand_ins.dict_shelves import DictNote, DictShelves
 
 
 @define

@@ -1,0 +1,1 @@
+"""Adapters in memory, for tests of what stands above them. Each passes the contract of its port."""

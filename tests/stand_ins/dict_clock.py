@@ -1,0 +1,16 @@
+"""A clock that stands still."""
+
+from __future__ import annotations
+
+from agent_memory.values import define
+
+
+@define
+class DictClock:
+    """`Clock` that a test sets."""
+
+    at_ms: int = 1_772_409_600_000
+
+    def now_ms(self) -> int:
+        """See the port."""
+        return self.at_ms

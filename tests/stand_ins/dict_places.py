@@ -1,0 +1,19 @@
+"""Places in a dict."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from agent_memory.domain.vocabulary import GLOBAL_SCOPE
+from agent_memory.values import frozen
+
+
+@frozen
+class DictPlaces:
+    """`Places` in a dict, by directory."""
+
+    scopes: Mapping[str, str]
+
+    def scope_of(self, cwd: str | None) -> str:
+        """See the port."""
+        return self.scopes.get(cwd or "", GLOBAL_SCOPE)
