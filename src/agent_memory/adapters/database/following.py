@@ -146,7 +146,7 @@ class FollowedFiles:
     def _seen_in(self, shelf: str, files: Mapping[str, int], others: Sequence[OtherName]) -> SeenShelf:
         known = self._known.get(shelf)
         if known is None:
-            known = self._database.read(partial(_known_in, shelf)).value_or({})
+            known = self._database.read(partial(_known_in, shelf)).value_or(dict[str, tuple[int | None, Seen]]())
         unread = [path for path, look in files.items() if path not in known or known[path][0] != look]
         last = self._seen.get(shelf)
         if last is not None and not unread and len(known) == len(files) and last.others == others:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from surfaces.test_cli_crashes import KILLER
+from behaviour.test_cli_crashes import KILLER
 from two_machines import TwoMachines, edited, file_of, head, synced, two_machines
 
 

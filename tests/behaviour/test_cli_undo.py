@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from memory_process import Memory
-from surfaces.test_cli_crashes import KILLER
+from behaviour.test_cli_crashes import KILLER
 
 
 @pytest.fixture
