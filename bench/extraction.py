@@ -42,11 +42,11 @@ from agent_memory.domain.history import History
 from agent_memory.domain.inbox_entry import InboxEntry, SessionFile, SessionMethod, retrieval_of
 from agent_memory.domain.planning.salience import is_negated
 from agent_memory.domain.planning.statements import statements
-from agent_memory.domain.results import sealed
 from agent_memory.domain.text.terms import content_terms, coverage
 from agent_memory.domain.transcripts.redacted_history import redact_history
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.ports import HistorySource
+from agent_memory.results import sealed
 
 FOUND = 0.28
 KEPT = 0.6

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, get_args
 
+from attrs import fields
 from bench_page import bench_pages
 from promises_page import promises_page
 
@@ -26,7 +27,6 @@ from agent_memory.machines.consolidate import Consolidate
 from agent_memory.machines.defrag import Defrag
 from agent_memory.surfaces.cli.main import COMMANDS, command_parser
 from agent_memory.surfaces.config_page import config_page, config_schema_text
-from agent_memory.values import field_names
 from agent_memory.wording import describe
 
 DOCS = Path(__file__).resolve().parent
@@ -255,7 +255,7 @@ def errors_page() -> str:
 
 def _error(error: type[Any]) -> str:
     facts = {**_EXAMPLES, **_EXAMPLES_OF.get(error.code, {})}
-    names = field_names(error)
+    names = [each.name for each in fields(error)]
     example = error(**{name: facts[name] for name in names})
     carries = ", ".join(f"`{_camel(name)}`" for name in names) or "none"
     meaning = " ".join((inspect.getdoc(error) or "").split())

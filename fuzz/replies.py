@@ -18,7 +18,6 @@ from agent_memory.domain.planning.plan_window import plan_window
 from agent_memory.domain.planning.run_limits import max_changes
 from agent_memory.domain.planning.same_body import body_hash
 from agent_memory.domain.redaction import redact
-from agent_memory.domain.results import sealed
 from agent_memory.domain.text.derive import derive_description
 from agent_memory.domain.text.file_name import MAX_NAME_BYTES, file_name_of
 from agent_memory.domain.text.ids import is_id
@@ -30,6 +29,7 @@ from agent_memory.formats.defrag_reply import parse_defrag_reply
 from agent_memory.formats.note import parse_note, render_note
 from agent_memory.formats.reply import decode_reply, parse_reply
 from agent_memory.formats.run_json import parse_changes, render_changes
+from agent_memory.results import sealed
 from fuzz.target import Target
 
 NONCE = "9f8e7d6c5b4a39281706f5e4d3c2b1a0"

@@ -5,10 +5,10 @@ from __future__ import annotations
 from returns.result import Failure, Success
 
 from agent_memory.domain.footprint import SectionChange
-from agent_memory.domain.results import sealed
 from agent_memory.domain.transcripts.own_marks import SECTION_END, SECTION_START
 from agent_memory.formats.crontab import END, START, with_lines
 from agent_memory.formats.section_splice import SECTION_HEADING, Spliced, restore_section, section_in, splice_section
+from agent_memory.results import sealed
 from fuzz.target import Target
 
 _SECTION = f"{SECTION_START}\n{SECTION_HEADING}\n\nKeep the port.\n{SECTION_END}"

@@ -8,11 +8,11 @@ from typing import Any
 from returns.result import Failure, Success
 
 from agent_memory.domain.installing.wanted import Element, Member
-from agent_memory.domain.results import sealed
 from agent_memory.formats.entry_values import has
 from agent_memory.formats.settings_text import cut_json, parse_settings, put_json
 from agent_memory.formats.toml_edit import cut_toml, put_toml
 from agent_memory.formats.yaml_edit import cut_yaml, put_yaml
+from agent_memory.results import sealed
 from fuzz.target import Target
 
 _HOOK = {"hooks": [{"type": "command", "command": "memory capture --harness codex --hook", "timeout": 5}]}

@@ -13,8 +13,8 @@ from returns.result import Failure, Success
 
 from agent_memory.bootstrap import Memory, open_memory
 from agent_memory.domain.note_draft import NoteDraft
-from agent_memory.domain.results import sealed
 from agent_memory.errors import UsageInvalid
+from agent_memory.results import sealed
 from agent_memory.surfaces.mcp.tools import TOOLS, Tool, error_text
 from fuzz.target import Target
 

@@ -28,7 +28,6 @@ from agent_memory.domain.extraction.extract import extracted
 from agent_memory.domain.history import History, SessionMark
 from agent_memory.domain.inbox_entry import InboxEntry, SessionFile, SessionMethod, retrieval_of
 from agent_memory.domain.kept_history import KeptPart
-from agent_memory.domain.results import sealed
 from agent_memory.domain.transcripts.entry_uses import entry_uses
 from agent_memory.domain.transcripts.redacted_history import redact_history
 from agent_memory.domain.transcripts.windows import cut_windows
@@ -36,6 +35,7 @@ from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import Error, HistoryUnavailable, HistoryUnreadable, StoreIo, TranscriptRefused
 from agent_memory.formats.history_lines import parse_history_lines, render_history_lines
 from agent_memory.ports import HistorySource
+from agent_memory.results import sealed
 from fuzz.source_words import words_in
 from fuzz.target import Target
 

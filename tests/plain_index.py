@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from attrs import frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.store.store_acts import is_retired
 from agent_memory.domain.entry import Listed, StoredEntry
-from agent_memory.domain.results import sealed
 from agent_memory.domain.searching import bm25f
 from agent_memory.domain.searching.indexed_note import (
     IndexedNote,
@@ -29,7 +29,7 @@ from agent_memory.domain.text.links import find_links
 from agent_memory.domain.vocabulary import Sensitivity
 from agent_memory.errors import Error
 from agent_memory.ports import Store
-from agent_memory.values import frozen
+from agent_memory.results import sealed
 
 _Fields = tuple[FieldTerms, FieldTerms, FieldTerms, FieldTerms]
 _Counts = tuple[int, int, int, int]

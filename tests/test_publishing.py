@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from attrs import define, evolve, field
+from attrs import define, evolve, field, frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.change import Create
@@ -19,7 +19,6 @@ from agent_memory.domain.transcripts.own_marks import SECTION_START
 from agent_memory.domain.vocabulary import Origin, Sensitivity
 from agent_memory.errors import Error, MarkersAmbiguous, StoreIo, TargetRefused
 from agent_memory.publishing import MOST_BYTES_READ, Publisher
-from agent_memory.values import frozen
 from stand_ins.dict_store import DictStore
 from stand_ins.dict_targets import DictTargets
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from attrs import evolve
 from returns.result import Result, Success
 
 from agent_memory.bootstrap import Memory, open_memory
@@ -14,7 +15,6 @@ from agent_memory.domain.note_draft import NoteDraft
 from agent_memory.domain.similarity.same_subject import Subject
 from agent_memory.errors import Error
 from agent_memory.known_notes import KnownNotes, Near
-from agent_memory.values import evolve
 
 BERTH = "A berth of the north basin has a draught of two metres."
 

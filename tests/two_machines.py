@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from attrs import frozen
 
-from agent_memory.values import frozen
 from memory_process import Memory
 
 

@@ -10,11 +10,11 @@ import re
 from collections.abc import Callable
 from typing import Any, Literal
 
+from attrs import field, frozen
 from returns.result import Failure
 
 from agent_memory.domain.command.presets import BUILTIN, PRESETS
 from agent_memory.domain.injecting.profiles import SECTIONS, section_problem
-from agent_memory.values import field, frozen
 
 Check = Callable[[Any], "str | None"]
 """What is wrong with a value of the right type, or None."""

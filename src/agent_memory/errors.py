@@ -1,4 +1,7 @@
-"""Every way in which a public function can fail: one closed union of frozen values.
+"""Every way in which a public function can fail: one closed union of frozen exceptions.
+
+Inside, they are raised. A public function, a port and a step of a machine return them as the `Failure` of a `Result`:
+`as_result` and `unwrap` of `agent_memory.results` lead from one to the other.
 
 Each class carries a stable `code` (used by `--json`), an `exit_code` for the process, and facts as fields. No class holds
 prose: `agent_memory.wording` turns an error into the sentence that people read. Exit codes: 2 usage, 3 bug, 10 config,
@@ -9,13 +12,27 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from agent_memory.values import frozen
+from attrs import frozen
+
+
+class AgentMemoryError(Exception):
+    """What the errors below have in common: two of the same class with the same facts are equal."""
+
+    code: ClassVar[str]
+    exit_code: ClassVar[int]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, AgentMemoryError) and type(self) is type(other) and self.args == other.args
+
+    def __hash__(self) -> int:
+        return hash((type(self), self.args))
+
 
 # -- 2: usage ---------------------------------------------------------------------------------------------------------
 
 
 @frozen
-class UsageInvalid:
+class UsageInvalid(AgentMemoryError):
     """The call itself is wrong. `problem` and `hint` are whole phrases made by the surface that parsed the call."""
 
     code: ClassVar[str] = "usage"
@@ -25,7 +42,7 @@ class UsageInvalid:
 
 
 @frozen
-class ActRefused:
+class ActRefused(AgentMemoryError):
     """An act that raises trust, asked for inside a harness; `because` names the environment variable that showed it."""
 
     code: ClassVar[str] = "act-refused"
@@ -38,7 +55,7 @@ class ActRefused:
 
 
 @frozen
-class ConfigInvalid:
+class ConfigInvalid(AgentMemoryError):
     """A config file that is not valid; every problem is listed as `path.to.key: what is wrong`."""
 
     code: ClassVar[str] = "config-invalid"
@@ -48,7 +65,7 @@ class ConfigInvalid:
 
 
 @frozen
-class ConfigUnreadable:
+class ConfigUnreadable(AgentMemoryError):
     """A config file that exists but cannot be read."""
 
     code: ClassVar[str] = "config-unreadable"
@@ -58,7 +75,7 @@ class ConfigUnreadable:
 
 
 @frozen
-class SettingsRefused:
+class SettingsRefused(AgentMemoryError):
     """A harness's settings file, or our own config, that setup or uninstall must not or cannot edit; it was left as it is."""
 
     code: ClassVar[str] = "settings-refused"
@@ -68,7 +85,7 @@ class SettingsRefused:
 
 
 @frozen
-class SchedulerFailed:
+class SchedulerFailed(AgentMemoryError):
     """The machine's scheduler is not there, or did not take the jobs."""
 
     code: ClassVar[str] = "scheduler-failed"
@@ -80,7 +97,7 @@ class SchedulerFailed:
 
 
 @frozen
-class HomeUnknown:
+class HomeUnknown(AgentMemoryError):
     """Neither HOME nor the password database says where the person's files are."""
 
     code: ClassVar[str] = "home-unknown"
@@ -91,7 +108,7 @@ class HomeUnknown:
 
 
 @frozen
-class StoreIo:
+class StoreIo(AgentMemoryError):
     """The operating system refused `operation` on `path`; `errno_name` is its symbolic name (`ENOSPC`)."""
 
     code: ClassVar[str] = "store-io"
@@ -103,7 +120,7 @@ class StoreIo:
 
 
 @frozen
-class EntryNotFound:
+class EntryNotFound(AgentMemoryError):
     """No live entry, alias or (where asked for) archived entry has this id."""
 
     code: ClassVar[str] = "entry-not-found"
@@ -114,7 +131,7 @@ class EntryNotFound:
 
 
 @frozen
-class EntryUnreadable:
+class EntryUnreadable(AgentMemoryError):
     """A file in `topics/` or `archive/` that is not a valid memory entry; the file is left as it is."""
 
     code: ClassVar[str] = "entry-unreadable"
@@ -124,7 +141,7 @@ class EntryUnreadable:
 
 
 @frozen
-class EntryInvalid:
+class EntryInvalid(AgentMemoryError):
     """Values that would make an invalid entry, refused before anything is written."""
 
     code: ClassVar[str] = "entry-invalid"
@@ -133,7 +150,7 @@ class EntryInvalid:
 
 
 @frozen
-class EntryChanged:
+class EntryChanged(AgentMemoryError):
     """The entry's bytes are not those that the change was made from."""
 
     code: ClassVar[str] = "entry-changed"
@@ -142,7 +159,7 @@ class EntryChanged:
 
 
 @frozen
-class EntryExists:
+class EntryExists(AgentMemoryError):
     """Another live entry has this id or this file name."""
 
     code: ClassVar[str] = "entry-exists"
@@ -152,7 +169,7 @@ class EntryExists:
 
 
 @frozen
-class EntryProtected:
+class EntryProtected(AgentMemoryError):
     """The rule named by `because` (for instance `secret`) forbids `act` on this entry."""
 
     code: ClassVar[str] = "entry-protected"
@@ -163,7 +180,7 @@ class EntryProtected:
 
 
 @frozen
-class PathRefused:
+class PathRefused(AgentMemoryError):
     """A path that leaves the store, or passes through a symbolic link or a special file inside it."""
 
     code: ClassVar[str] = "path-refused"
@@ -173,7 +190,7 @@ class PathRefused:
 
 
 @frozen
-class StateCorrupt:
+class StateCorrupt(AgentMemoryError):
     """A file of ours under the root (state, run record, ledger) that cannot be understood; nothing was changed."""
 
     code: ClassVar[str] = "state-corrupt"
@@ -183,7 +200,7 @@ class StateCorrupt:
 
 
 @frozen
-class StateInvalid:
+class StateInvalid(AgentMemoryError):
     """A key or a value that cannot be kept as state, refused before anything is written."""
 
     code: ClassVar[str] = "state-invalid"
@@ -192,7 +209,7 @@ class StateInvalid:
 
 
 @frozen
-class StateNotFound:
+class StateNotFound(AgentMemoryError):
     """Nothing is kept as state under this key."""
 
     code: ClassVar[str] = "state-not-found"
@@ -201,7 +218,7 @@ class StateNotFound:
 
 
 @frozen
-class RunNotFound:
+class RunNotFound(AgentMemoryError):
     """No run under `runs/` has this id, or begins with it; with an empty id there is none that could be meant."""
 
     code: ClassVar[str] = "run-not-found"
@@ -210,7 +227,7 @@ class RunNotFound:
 
 
 @frozen
-class UndoRefused:
+class UndoRefused(AgentMemoryError):
     """A run that cannot be undone as it stands: what it wrote was changed since, or it is undone already. Nothing was changed."""
 
     code: ClassVar[str] = "undo-refused"
@@ -223,7 +240,7 @@ class UndoRefused:
 
 
 @frozen
-class InboxEntryInvalid:
+class InboxEntryInvalid(AgentMemoryError):
     """An inbox entry, or what would become one, with every problem as `key: what is wrong`."""
 
     code: ClassVar[str] = "inbox-entry-invalid"
@@ -233,7 +250,7 @@ class InboxEntryInvalid:
 
 
 @frozen
-class HistoryUnavailable:
+class HistoryUnavailable(AgentMemoryError):
     """The session's history is not there yet or not reachable now. Sets the entry back; never an attempt by itself."""
 
     code: ClassVar[str] = "history-unavailable"
@@ -246,7 +263,7 @@ class HistoryUnavailable:
 
 
 @frozen
-class HistoryUnreadable:
+class HistoryUnreadable(AgentMemoryError):
     """A transcript that exists and can never be read as what it claims to be: the session's own fault, one attempt."""
 
     code: ClassVar[str] = "history-unreadable"
@@ -256,7 +273,7 @@ class HistoryUnreadable:
 
 
 @frozen
-class TranscriptRefused:
+class TranscriptRefused(AgentMemoryError):
     """A transcript that must not be read: outside the known roots, a FIFO, a device or a symbolic link (P27)."""
 
     code: ClassVar[str] = "transcript-refused"
@@ -266,7 +283,7 @@ class TranscriptRefused:
 
 
 @frozen
-class SessionForgotten:
+class SessionForgotten(AgentMemoryError):
     """A session that a person had forgotten at `at_ms`: it is not captured, read or learnt from again (P28)."""
 
     code: ClassVar[str] = "session-forgotten"
@@ -279,7 +296,7 @@ class SessionForgotten:
 
 
 @frozen
-class AgentMissing:
+class AgentMissing(AgentMemoryError):
     """The configured executable does not exist or cannot be run. Pauses the run."""
 
     code: ClassVar[str] = "agent-missing"
@@ -288,7 +305,7 @@ class AgentMissing:
 
 
 @frozen
-class AgentFailed:
+class AgentFailed(AgentMemoryError):
     """The command ended with a non-zero exit or a signal. `stderr_tail` is redacted. Pauses the run."""
 
     code: ClassVar[str] = "agent-failed"
@@ -299,7 +316,7 @@ class AgentFailed:
 
 
 @frozen
-class AgentUnavailable:
+class AgentUnavailable(AgentMemoryError):
     """The command ran but cannot serve now: `cause` is login, rate-limit, network or config. Pauses the run."""
 
     code: ClassVar[str] = "agent-unavailable"
@@ -310,7 +327,7 @@ class AgentUnavailable:
 
 
 @frozen
-class AgentTimedOut:
+class AgentTimedOut(AgentMemoryError):
     """No reply within the limit; the whole process group was ended. Sets the entry back."""
 
     code: ClassVar[str] = "agent-timed-out"
@@ -320,7 +337,7 @@ class AgentTimedOut:
 
 
 @frozen
-class SpendExhausted:
+class SpendExhausted(AgentMemoryError):
     """The day's calls are used up. Pauses the run until the next day (UTC)."""
 
     code: ClassVar[str] = "spend-exhausted"
@@ -330,7 +347,7 @@ class SpendExhausted:
 
 
 @frozen
-class PresetRefused:
+class PresetRefused(AgentMemoryError):
     """A preset that cannot switch its tools off, without `llm.allowTools`."""
 
     code: ClassVar[str] = "preset-refused"
@@ -342,7 +359,7 @@ class PresetRefused:
 
 
 @frozen
-class ReplyRefused:
+class ReplyRefused(AgentMemoryError):
     """A reply that is not progress: no envelope, a wrong nonce, over a limit, or empty of anything usable."""
 
     code: ClassVar[str] = "reply-refused"
@@ -354,7 +371,7 @@ class ReplyRefused:
 
 
 @frozen
-class RecorderFailed:
+class RecorderFailed(AgentMemoryError):
     """Git did not record finished writes; the writes themselves are on disk (P4)."""
 
     code: ClassVar[str] = "recorder-failed"
@@ -365,7 +382,7 @@ class RecorderFailed:
 
 
 @frozen
-class SyncRefused:
+class SyncRefused(AgentMemoryError):
     """A sync that cannot be done as things stand: `reason` is a whole phrase, `hint` says what to do. Nothing was changed."""
 
     code: ClassVar[str] = "sync-refused"
@@ -375,7 +392,7 @@ class SyncRefused:
 
 
 @frozen
-class RemoteUnavailable:
+class RemoteUnavailable(AgentMemoryError):
     """The remote did not answer or did not let us in: `cause` is network, login, gone or refused; what it said is redacted.
     What is on this machine is whole; the next sync goes on from there."""
 
@@ -391,7 +408,7 @@ class RemoteUnavailable:
 
 
 @frozen
-class MarkersAmbiguous:
+class MarkersAmbiguous(AgentMemoryError):
     """A target whose markers do not enclose exactly one section; the file was left as it is (P17)."""
 
     code: ClassVar[str] = "markers-ambiguous"
@@ -401,7 +418,7 @@ class MarkersAmbiguous:
 
 
 @frozen
-class TargetRefused:
+class TargetRefused(AgentMemoryError):
     """A target that must not or cannot be written; it was left as it is."""
 
     code: ClassVar[str] = "target-refused"
@@ -414,7 +431,7 @@ class TargetRefused:
 
 
 @frozen
-class Busy:
+class Busy(AgentMemoryError):
     """Another run holds the lock."""
 
     code: ClassVar[str] = "busy"
@@ -426,7 +443,7 @@ class Busy:
 
 
 @frozen
-class Defect:
+class Defect(AgentMemoryError):
     """An exception that no rule foresaw, caught at the one place that may: the machines' driver."""
 
     code: ClassVar[str] = "defect"

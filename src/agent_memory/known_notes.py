@@ -9,11 +9,11 @@ from collections.abc import Iterable, Sequence
 from heapq import nlargest
 from itertools import chain
 
+from attrs import frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.about_terms import postings_among
 from agent_memory.domain.entry import Listed, StoredEntry
-from agent_memory.domain.results import sealed
 from agent_memory.domain.searching.matching import NoteFilter, TermWeights
 from agent_memory.domain.searching.query_words import query_words
 from agent_memory.domain.secret_entries import without_secret
@@ -24,7 +24,7 @@ from agent_memory.domain.text.terms import content_terms
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Sensitivity
 from agent_memory.errors import Error
 from agent_memory.ports import Embedder, Index, Store
-from agent_memory.values import frozen
+from agent_memory.results import sealed
 
 MOST_CANDIDATES = 20
 """Notes that are read and compared. Of 187 real notes the one that was said again in other words was always among the

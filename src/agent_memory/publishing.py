@@ -6,11 +6,11 @@ import difflib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Literal
 
+from attrs import evolve, frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.entry import Listed, Listing, StoredEntry
 from agent_memory.domain.footprint import SectionChange
-from agent_memory.domain.results import sealed
 from agent_memory.domain.section import Published, PublishedTarget, RenderedSection, SectionBudget, SectionFacts, Target
 from agent_memory.domain.target_file import TargetFile
 from agent_memory.domain.tiering.standing import lifted, standing_tiers
@@ -20,7 +20,7 @@ from agent_memory.formats.managed_section import render_section
 from agent_memory.formats.rule_heads import rule_head, with_section
 from agent_memory.formats.section_splice import Spliced
 from agent_memory.ports import Store, Targets
-from agent_memory.values import evolve, frozen
+from agent_memory.results import sealed
 
 KeepSections = Callable[[Sequence[SectionChange]], Result[None, Error]]
 """What is told how sections are about to change, before any of them does."""

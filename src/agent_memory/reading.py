@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from attrs import evolve, frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.entry import Listed, Listing, Meta, StoredEntry, UnreadableFile, Usage
 from agent_memory.domain.entry_reads import reads_of
 from agent_memory.domain.newest_first import newest_first
-from agent_memory.domain.results import sealed
 from agent_memory.domain.secret_entries import without_secret
 from agent_memory.domain.text.tags import normal_tags
 from agent_memory.domain.tiering.standing import lifted, standing_tiers
@@ -18,7 +18,7 @@ from agent_memory.domain.tiering.vouched import best_tier
 from agent_memory.domain.tiers import Tier, TierList
 from agent_memory.domain.vocabulary import Kind, Origin, Sensitivity, Status
 from agent_memory.errors import EntryNotFound, EntryProtected, Error
-from agent_memory.values import evolve, frozen
+from agent_memory.results import sealed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -6,19 +6,19 @@ from collections.abc import Callable, Sequence
 from functools import reduce
 from typing import TypeVar
 
+from attrs import frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.change import Change, Create, Receipt, Replace, Restore, Together
 from agent_memory.domain.entry import Listings, Meta
 from agent_memory.domain.note_draft import Caller
-from agent_memory.domain.results import sealed
 from agent_memory.domain.section import Published
 from agent_memory.domain.tiering.standing import with_hot, with_warm, without
 from agent_memory.domain.tiering.vouched import best_tier, is_vouched_for
 from agent_memory.domain.tiers import Tier, TierList
 from agent_memory.errors import EntryChanged, Error, StoreIo
 from agent_memory.ports import Locks, Recorder, Store
-from agent_memory.values import frozen
+from agent_memory.results import sealed
 from agent_memory.wording import describe
 
 T = TypeVar("T")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from attrs import evolve, frozen
 from returns.result import Failure, Result
 
 from agent_memory.domain.change import Create, Retire, Together
@@ -24,7 +25,6 @@ from agent_memory.errors import EntryInvalid, EntryNotFound, EntryProtected, Err
 from agent_memory.known_notes import KnownNotes, Near
 from agent_memory.ports import Clock, Locks, Store
 from agent_memory.recorded_writes import RecordedWrites
-from agent_memory.values import evolve, frozen
 
 
 @frozen

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from attrs import evolve, frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.surroundings.known_places import KnownPlace, KnownPlaces
@@ -13,14 +14,13 @@ from agent_memory.adapters.surroundings.repository import Repository, scope_ther
 from agent_memory.adapters.surroundings.root_commit import UNKNOWN, root_commit_of
 from agent_memory.domain.change import Dropped, Receipt, Replace
 from agent_memory.domain.entry import Listing, MemoryEntry
-from agent_memory.domain.results import sealed
 from agent_memory.domain.run_log import LoggedRun, logged_actions, short_id
 from agent_memory.domain.scope_use import ScopeUse
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE
 from agent_memory.errors import Error, UsageInvalid
 from agent_memory.ports import Clock, Locks, Recorder, RunLog, Store
 from agent_memory.publishing import KeepSections
-from agent_memory.values import evolve, frozen
+from agent_memory.results import sealed
 from agent_memory.wording import describe
 
 

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
+from attrs import evolve, frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.entry import Listed, Usage
-from agent_memory.domain.results import sealed
 from agent_memory.domain.searching.indexed_note import NoteLink, Relation
 from agent_memory.domain.searching.matching import Matches
 from agent_memory.domain.searching.note_filter import lets_through
@@ -43,7 +43,7 @@ from agent_memory.domain.tiering.standing import standing_tiers
 from agent_memory.domain.tiers import Tier, TierList
 from agent_memory.domain.vocabulary import Sensitivity
 from agent_memory.errors import EntryNotFound, Error, UsageInvalid
-from agent_memory.values import evolve, frozen
+from agent_memory.results import sealed
 from agent_memory.wording import describe
 
 if TYPE_CHECKING:

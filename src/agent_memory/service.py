@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from attrs import evolve, frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.change import Create, Replace, Restore, Retire
@@ -19,7 +20,6 @@ from agent_memory.domain.entry import Listed, MemoryEntry, Meta, StoredEntry
 from agent_memory.domain.entry_reads import reads_of
 from agent_memory.domain.note_draft import Caller, MetaPatch, NoteDraft
 from agent_memory.domain.planning.drafts import stored_body, stored_description, stored_tags
-from agent_memory.domain.results import sealed
 from agent_memory.domain.section import Published
 from agent_memory.domain.tagging.tag_vocabulary import TagVocabulary
 from agent_memory.domain.tiering.standing import with_hot, without
@@ -31,7 +31,7 @@ from agent_memory.ports import Clock, Locks, Recorder, Store, UsageLedger
 from agent_memory.reading import ListedEntries, ListFilter, ReadEntry, Reading
 from agent_memory.recorded_writes import RecordedWrites, published_nowhere
 from agent_memory.remembering import Remembered as Remembered, Remembering
-from agent_memory.values import evolve, frozen
+from agent_memory.results import sealed
 from agent_memory.wording import describe
 
 _EMPTY = EntryInvalid(("body: is empty (`memory archive` puts a note away)",))

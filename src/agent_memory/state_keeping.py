@@ -5,17 +5,17 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 
+from attrs import frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.note_draft import Caller
-from agent_memory.domain.results import sealed
 from agent_memory.domain.state_value import StateValue, key_problem
 from agent_memory.domain.tagging.tag_vocabulary import VOCABULARY_KEY, TagVocabulary
 from agent_memory.domain.text.tags import DEFAULT_PREFIX
 from agent_memory.errors import Error, StateInvalid, StateNotFound
 from agent_memory.formats.state_value_json import state_value
 from agent_memory.ports import Clock, Locks, Recorder, StateKeys
-from agent_memory.values import frozen
+from agent_memory.results import sealed
 from agent_memory.wording import describe
 
 

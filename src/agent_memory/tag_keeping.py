@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeVar
 
+from attrs import evolve, frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.change import Dropped, Receipt, Replace
@@ -18,7 +19,6 @@ from agent_memory.domain.vocabulary import Sensitivity
 from agent_memory.errors import ActRefused, Error, UsageInvalid
 from agent_memory.ports import KeptVocabulary, Locks, Recorder, Store
 from agent_memory.recorded_writes import RecordedWrites
-from agent_memory.values import evolve, frozen
 from agent_memory.wording import describe
 
 T = TypeVar("T")

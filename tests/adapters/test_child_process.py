@@ -16,8 +16,8 @@ from returns.pipeline import is_successful
 from returns.result import Failure, Success
 
 from agent_memory.adapters.agent.child_process import Finished, run_child
-from agent_memory.domain.results import sealed
 from agent_memory.errors import StoreIo
+from agent_memory.results import sealed
 
 BEHAVES = Path(__file__).parents[1] / "fixtures" / "agents" / "behaves.py"
 MIB = 1024 * 1024

@@ -21,12 +21,12 @@ from agent_memory.domain.change import Change, Create, Receipt, Replace, Restore
 from agent_memory.domain.entry import MemoryEntry, Meta
 from agent_memory.domain.footprint import Footprint
 from agent_memory.domain.recording.file_change import FileChange, FileState, hash_of
-from agent_memory.domain.results import sealed
 from agent_memory.domain.tiers import TIERS_FILE, TierList
 from agent_memory.errors import PathRefused, StateCorrupt, StoreIo, UndoRefused
 from agent_memory.formats.footprint_json import parse_footprint
 from agent_memory.formats.tiers_json import render_tiers
 from agent_memory.ports import Store
+from agent_memory.results import sealed
 from faults import Killed, failing_at, killed_at, snapshot
 from stand_ins.dict_store import DictStore
 

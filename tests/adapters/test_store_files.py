@@ -21,8 +21,8 @@ from agent_memory.adapters.disk.locks import KernelLocks
 from agent_memory.adapters.store.store_files import StoreFiles
 from agent_memory.domain.change import Change, Create, Receipt, Replace, Restore, Retire
 from agent_memory.domain.entry import Listings, MemoryEntry, Meta
-from agent_memory.domain.results import sealed
 from agent_memory.errors import Busy, EntryChanged, EntryExists, EntryInvalid, PathRefused, StateCorrupt, StoreIo
+from agent_memory.results import sealed
 from faults import Killed, failing_at, failing_on, killed_at, snapshot
 
 A, B, C, D = "id__aaaaaa", "id__bbbbbb", "id__cccccc", "id__dddddd"

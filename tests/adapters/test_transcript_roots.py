@@ -18,8 +18,8 @@ from agent_memory.adapters.harness.transcript_roots import (
     is_session_id,
     transcript,
 )
-from agent_memory.domain.results import sealed
 from agent_memory.errors import Error, HistoryUnavailable, TranscriptRefused
+from agent_memory.results import sealed
 
 
 @pytest.fixture

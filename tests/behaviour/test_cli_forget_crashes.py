@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from memory_process import Memory
 from behaviour.test_cli_crashes import KILLER
+from memory_process import Memory
 from surfaces.test_cli_forget import OTHER, SECRET_WORD, SESSION, holders, talk
 
 STRIDES = 12

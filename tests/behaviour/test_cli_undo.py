@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from memory_process import Memory
 from behaviour.test_cli_crashes import KILLER
+from memory_process import Memory
 
 
 @pytest.fixture

@@ -56,7 +56,11 @@ def calls(memory: Memory) -> Iterator[tuple[str, tuple[str, ...], bytes]]:
     yield "status-empty", ("status",), b""
     yield "remember", ("remember", "The api listens on port 8081.", "--scope", "global", "--kind", "fact"), b""
     id = memory.notes()[0]["id"]
-    yield "remember-otherwise", ("remember", "The api listens on port 9999.", "--scope", "global", "--kind", "fact"), b""
+    yield (
+        "remember-otherwise",
+        ("remember", "The api listens on port 9999.", "--scope", "global", "--kind", "fact"),
+        b"",
+    )
     yield "capture", ("capture", "--title", "Lamp", "--body", "The lamp is built with make."), b""
     yield "consolidate-dry", ("consolidate", "--dry-run"), b""
     yield "consolidate", ("consolidate",), b""
@@ -113,4 +117,6 @@ def test_every_command_says_what_it_said(home: Path) -> None:
             path.write_text(found, "utf-8")
         elif not path.exists() or path.read_text("utf-8") != found:
             differing.append(f"{name}: {' '.join(words)}\n{found}")
-    assert not differing, "make behaviour RENEW=1 writes these anew, if that is how it is to be:\n" + "\n".join(differing)
+    assert not differing, "make behaviour RENEW=1 writes these anew, if that is how it is to be:\n" + "\n".join(
+        differing
+    )

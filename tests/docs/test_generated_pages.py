@@ -9,11 +9,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from attrs import fields
 
 from agent_memory.errors import Error
 from agent_memory.machines.consolidate import Consolidate
 from agent_memory.surfaces.cli.main import COMMANDS, command_parser
-from agent_memory.values import field_names
 
 DOCS = Path(__file__).parents[2] / "docs"
 sys.path.insert(0, str(DOCS))
@@ -102,7 +102,7 @@ def test_every_error_is_explained() -> None:
         assert f"Exit code {error.exit_code}." in section
         assert section.count("\n> ") == 1
         assert f"| {error.exit_code} |" in page
-        assert len(field_names(error)) == len(re.findall(r"`\w+`", section.split("Details in JSON:")[1]))
+        assert len(fields(error)) == len(re.findall(r"`\w+`", section.split("Details in JSON:")[1]))
 
 
 def test_the_diagram_has_every_state() -> None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from attrs import evolve
 from hypothesis import given, settings, strategies as st
 
 from agent_memory.domain.entry import MemoryEntry, Meta
 from agent_memory.domain.merging.merged_meta import merged_meta, versions_of
 from agent_memory.domain.vocabulary import Importance, Kind, Origin, Sensitivity, Status
-from agent_memory.values import evolve
 
 tags = st.lists(st.sampled_from(["topic__a", "topic__b", "topic__c"]), unique=True, max_size=3).map(tuple)
 metas = st.builds(

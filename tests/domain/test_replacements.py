@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from attrs import evolve
 
 from agent_memory.domain.change import Change, Create, Dropped, Replace, Retire
 from agent_memory.domain.change_set import ChangeSet, ProposedEntry, ProposedUpdate
@@ -16,7 +17,6 @@ from agent_memory.domain.plan import Plan, PlanFacts
 from agent_memory.domain.planning.plan_window import plan_window
 from agent_memory.domain.planning.same_body import body_hash
 from agent_memory.domain.vocabulary import Harness, Kind, Origin, Status
-from agent_memory.values import evolve
 from plan_facts import facts_of
 
 NOON = 1_770_984_000_000

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import attrs
-import pytest
+from attrs import field, frozen
 
 from agent_memory.config import Config
 from agent_memory.formats.described_attributes import attributes_of, camel_case, options_of
-from agent_memory.values import described_fields, field, frozen, is_value_class
 
 
 @frozen
@@ -36,13 +32,6 @@ def test_it_says_of_the_configuration_what_attrs_says() -> None:
     }
 
 
-def test_a_class_of_somebody_else_is_refused() -> None:
-    assert is_value_class(Berth)
-    assert not is_value_class(str)
-    with pytest.raises(TypeError, match="str is not a class of values"):
-        described_fields(str)
-
-
 def test_keys_are_in_camel_case() -> None:
     assert camel_case("max_calls_per_day") == "maxCallsPerDay"
     assert camel_case("root") == "root"
@@ -51,13 +40,3 @@ def test_keys_are_in_camel_case() -> None:
 def test_the_options_of_a_type() -> None:
     assert options_of(float | None) == (float, type(None))
     assert options_of(tuple[str, ...]) == (tuple[str, ...],)
-
-
-def test_a_config_is_read_without_attrs_and_cattrs() -> None:
-    look = (
-        "import sys; from agent_memory.adapters.surroundings.config_documents import parse_config; "
-        """assert parse_config(b'{"llm": {"presets": {"a": {"argv": ["b"]}}}}', 'c').unwrap(); """
-        "print(sorted({'attr', 'attrs', 'cattrs'} & set(sys.modules)))"
-    )
-    answer = subprocess.run([sys.executable, "-c", look], capture_output=True, text=True, check=True, timeout=60)
-    assert answer.stdout.strip() == "[]"

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from agent_memory.domain.results import sealed
 from agent_memory.domain.text.ids import mint_id
 from agent_memory.formats.meta_fields import META_FIELDS
 from agent_memory.formats.note import parse_note, render_note
+from agent_memory.results import sealed
 
 
 @pytest.fixture(scope="module")

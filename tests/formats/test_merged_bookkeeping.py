@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pytest
+from attrs import evolve
 from hypothesis import given, strategies as st
 
 from agent_memory.domain.forgetting.tombstone import EntryTombstone, SessionTombstone
@@ -18,7 +19,6 @@ from agent_memory.formats.state_value_json import render_state_value
 from agent_memory.formats.tag_vocabulary_json import parse_tag_vocabulary, render_tag_vocabulary
 from agent_memory.formats.tiers_json import parse_tiers, render_tiers
 from agent_memory.formats.tombstone_json import Tombstone, parse_tombstone, render_tombstone
-from agent_memory.values import evolve
 
 A, B, C = "id__aaaaaa", "id__bbbbbb", "id__cccccc"
 DAY = 20_000

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
+from attrs import evolve
 
 from agent_memory.domain.entry import MemoryEntry, Meta, Source
 from agent_memory.domain.forgetting.tombstone import EntryTombstone, SessionTombstone
@@ -21,7 +22,6 @@ from agent_memory.formats.merged_tree import merged_tree
 from agent_memory.formats.note import parse_note, render_note
 from agent_memory.formats.tiers_json import parse_tiers, render_tiers
 from agent_memory.formats.tombstone_json import render_tombstone
-from agent_memory.values import evolve
 
 NOON_MS = 1_772_409_600_000
 A, B, C = "id__aaaaaa", "id__bbbbbb", "id__cccccc"

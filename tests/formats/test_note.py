@@ -13,12 +13,12 @@ from returns.result import Failure, Success
 from ruamel.yaml import YAML
 
 from agent_memory.domain.entry import MemoryEntry, Meta, Source
-from agent_memory.domain.results import sealed
 from agent_memory.domain.text.derive import derive_description
 from agent_memory.domain.text.ids import mint_id
 from agent_memory.domain.text.tags import normal_tags
 from agent_memory.domain.vocabulary import Harness, Importance, Kind, Origin, Sensitivity, Status
 from agent_memory.formats.note import ParsedNote, parse_note, render_note
+from agent_memory.results import sealed
 
 PATH = "topics/xstate guard patterns -- topic__xstate id__a1b2c3.md"
 MTIME_MS = 1_770_990_605_123

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from returns.result import Failure, Success
 
-from agent_memory.domain.results import sealed
 from agent_memory.formats.quick_block import read_quickly
 from agent_memory.formats.yaml_block import plain, read_block
 from agent_memory.formats.yaml_scalars import Plain, flow_text, text_scalar
+from agent_memory.results import sealed
 
 OURS = """\
 id: id__a1b2c3

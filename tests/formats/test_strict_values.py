@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import pytest
+from attrs import field, frozen
 from hypothesis import given, strategies as st
 from returns.pipeline import is_successful
 from returns.result import Failure, Success
 
 from agent_memory.config import Config
 from agent_memory.formats.strict_values import document_of, value_of
-from agent_memory.values import field, frozen
 
 
 @frozen

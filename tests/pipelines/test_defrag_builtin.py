@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
+from attrs import evolve
 from returns.result import Result
 
 from agent_memory.adapters.agent.builtin_agent import BuiltinAgent
@@ -16,7 +17,6 @@ from agent_memory.domain.instants import DAY_MS
 from agent_memory.domain.vocabulary import Sensitivity
 from agent_memory.errors import Error
 from agent_memory.pipelines.defrag import defrag
-from agent_memory.values import evolve
 from pipelines.defrag_world import DefragWorld, TidyingAgent
 from stand_ins.dict_store import DictStore
 

@@ -8,10 +8,10 @@ import pytest
 from returns.result import Failure, Result, Success
 from statemachine import Event, State
 
-from agent_memory.domain.results import sealed
 from agent_memory.errors import Busy, Defect, Error
 from agent_memory.machines.pipeline import Model, Pipeline
 from agent_memory.pipelines.driver import drive
+from agent_memory.results import sealed
 
 
 class Countdown(Pipeline[int]):

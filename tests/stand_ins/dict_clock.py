@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent_memory.values import define
+from attrs import define
 
 
 @define

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from attrs import define, field
 from returns.result import Result, Success
 
 from agent_memory.domain.defrag_plan import Deferred
@@ -18,7 +19,6 @@ from agent_memory.formats.defrag_json import (
     render_defrag_checkpoint,
     render_tiering,
 )
-from agent_memory.values import define, field
 from stand_ins.dict_replies import DictReplies
 
 

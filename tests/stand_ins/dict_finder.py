@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from attrs import define, field
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.found_session import FoundSession
 from agent_memory.errors import Error
-from agent_memory.values import define, field
 
 
 @define

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from attrs import evolve
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.history import History, SessionMark
@@ -11,7 +12,6 @@ from agent_memory.domain.inbox_entry import FileSnapshot, InboxEntry, InlineNote
 from agent_memory.domain.transcripts.note_history import note_history
 from agent_memory.domain.transcripts.turns import last_time, tools_answered_before, turns_after
 from agent_memory.errors import Error, HistoryUnavailable
-from agent_memory.values import evolve
 
 
 class DictHistories:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import count
 
+from attrs import define, field
 from returns.result import Result, Success
 
 from agent_memory.domain.inbox_entry import UPGRADE_EVENT, InboxEntry
@@ -13,7 +14,6 @@ from agent_memory.domain.queueing.fold import fold_queue, queue_key
 from agent_memory.domain.queueing.redacted_entry import as_captured, as_consumed
 from agent_memory.errors import Error
 from agent_memory.formats.inbox_json import parse_inbox_entry, render_inbox_entry
-from agent_memory.values import define, field
 
 
 @define

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import count
 
+from attrs import define, field
 from returns.result import Result, Success
 
 from agent_memory.domain.history import History, SessionMark
@@ -11,7 +12,6 @@ from agent_memory.domain.kept_history import KeptPart, KeptSession, joined_histo
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import Error
 from agent_memory.formats.history_lines import render_history_lines
-from agent_memory.values import define, field
 
 Key = tuple[Harness, str]
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from attrs import frozen
+
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE
-from agent_memory.values import frozen
 
 
 @frozen

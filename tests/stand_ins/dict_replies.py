@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from attrs import define, field
 from returns.result import Result, Success
 
 from agent_memory.domain.run import KeptReply
 from agent_memory.errors import Error
-from agent_memory.values import define, field
 
 
 @define

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from attrs import define, field
 from returns.result import Result, Success
 
 from agent_memory.domain.change import Change
 from agent_memory.domain.run import Run, leaves_something_half_done
 from agent_memory.errors import Error
 from agent_memory.formats.run_json import parse_checkpoint, render_checkpoint
-from agent_memory.values import define, field
 from stand_ins.dict_replies import DictReplies
 
 

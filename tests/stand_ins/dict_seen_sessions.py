@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from attrs import define, field
+
 from agent_memory.domain.found_session import FoundSession
 from agent_memory.domain.history import SessionMark
 from agent_memory.domain.seen_session import SeenSession
-from agent_memory.values import define, field
 
 
 @define

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from attrs import define, field
 from returns.result import Result, Success
 
 from agent_memory.domain.history import SessionMark
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import Error
-from agent_memory.values import define, field
 
 
 @define

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from attrs import define, field, frozen
 from returns.result import Success
 
 from agent_memory.adapters.store.entry_files import ARCHIVE, TOPICS, understand
@@ -11,7 +12,6 @@ from agent_memory.domain.entry import StoredEntry
 from agent_memory.domain.recording.file_change import content_hash
 from agent_memory.domain.tiers import TIERS_FILE, TierList
 from agent_memory.formats.tiers_json import parse_tiers, render_tiers
-from agent_memory.values import define, field, frozen
 
 
 @frozen

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from attrs import define, field
 from returns.result import Result, Success
 
 from agent_memory.domain.state_value import StateValue
 from agent_memory.errors import Error
-from agent_memory.values import define, field
 
 
 @define

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from attrs import frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.store.entry_files import understand
@@ -21,14 +22,13 @@ from agent_memory.domain.entry import Listed, Listing, Listings, MemoryEntry, St
 from agent_memory.domain.footprint import Footprint
 from agent_memory.domain.footprint_fold import fold_files
 from agent_memory.domain.recording.file_change import FileChange, FileState, content_hash, hash_of
-from agent_memory.domain.results import sealed
 from agent_memory.domain.text.folded_name import folded_name
 from agent_memory.domain.text.links import find_links
 from agent_memory.domain.tier_reversal import reverse_tiers
 from agent_memory.domain.tiers import TIERS_FILE, TierList
 from agent_memory.errors import EntryInvalid, EntryNotFound, EntryUnreadable, Error, PathRefused
 from agent_memory.formats.tiers_json import parse_tiers, render_tiers
-from agent_memory.values import frozen
+from agent_memory.results import sealed
 from agent_memory.wording import describe
 from stand_ins.dict_shelves import DictNote, DictShelves, shelves_of
 from stand_ins.dict_trial import Trial

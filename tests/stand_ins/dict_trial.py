@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from attrs import define, evolve, field
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.store.entry_files import ARCHIVE, TOPICS, understand
 from agent_memory.domain.change import Applied, Change, Create, Replace, Restore, Retire
 from agent_memory.domain.entry import MemoryEntry
-from agent_memory.domain.results import sealed
 from agent_memory.domain.text.file_name import file_name_of
 from agent_memory.domain.text.folded_name import folded_name
 from agent_memory.domain.text.ids import is_id
 from agent_memory.errors import EntryChanged, EntryExists, EntryInvalid, EntryNotFound, EntryUnreadable, Error
 from agent_memory.formats.note import render_note
-from agent_memory.values import define, evolve, field
+from agent_memory.results import sealed
 from stand_ins.dict_shelves import DictNote, DictShelves
 
 

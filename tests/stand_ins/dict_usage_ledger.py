@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from attrs import define, field
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.entry import Usage
 from agent_memory.domain.usage import DayReads, LedgerRecord, Read, base_of, day_reads, totals_of
 from agent_memory.errors import EntryInvalid, Error
 from agent_memory.formats.ledger_lines import problems_of
-from agent_memory.values import define, field
 
 
 @define

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from attrs import evolve
 from wcwidth import wcswidth
 
 from agent_memory.domain.health import FailedEntry, Health, LastRun
@@ -11,7 +12,6 @@ from agent_memory.domain.instants import DAY_MS, HOUR_MS
 from agent_memory.domain.queue import Trouble
 from agent_memory.domain.spend import DaySpend
 from agent_memory.surfaces.cli.status import MOST_SHOWN, health_lines
-from agent_memory.values import evolve
 
 NOW_MS = 1_771_000_205_123
 WELL = Health(

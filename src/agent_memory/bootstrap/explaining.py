@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from attrs import evolve
 from returns.result import Result
 
 from agent_memory.adapters.explaining.entry_stories import EntryStories
@@ -22,7 +23,6 @@ from agent_memory.errors import Error
 from agent_memory.formats import footprint_diff
 from agent_memory.formats.footprint_diff import DiffPart
 from agent_memory.pipelines.undo_choice import chosen, footprint_of, newest_kept
-from agent_memory.values import evolve
 
 if TYPE_CHECKING:
     from agent_memory.bootstrap.memory import Memory

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from attrs import evolve
 from returns.result import Failure, Result
 
 from agent_memory.adapters.injecting.delivery_files import DeliveryLog
@@ -13,7 +14,6 @@ from agent_memory.domain.health import Health
 from agent_memory.domain.injecting.delivery_report import deliveries_by_harness
 from agent_memory.domain.scheduling.scheduled_run import InstalledSchedule, JobHealth
 from agent_memory.errors import Error
-from agent_memory.values import evolve
 from agent_memory.wording import describe
 
 if TYPE_CHECKING:

@@ -22,13 +22,13 @@ from agent_memory.domain.injecting.place import Place, may_be_injected
 from agent_memory.domain.injecting.profiles import BUILT_IN, QUERY, SESSION_START, Profile, profile_named, with_notes
 from agent_memory.domain.injecting.relevance import is_relevant
 from agent_memory.domain.injecting.request import InjectRequest
-from agent_memory.domain.results import sealed
 from agent_memory.domain.searching.search_answer import FoundEntries
 from agent_memory.domain.searching.search_request import Mode, SearchRequest
 from agent_memory.domain.section import Published
 from agent_memory.domain.tiers import TierList
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Harness
 from agent_memory.errors import Error, StoreIo, UsageInvalid
+from agent_memory.results import sealed
 
 if TYPE_CHECKING:
     from agent_memory.bootstrap.memory import Memory

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from attrs import evolve
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.io_errors import store_io
@@ -21,7 +22,6 @@ from agent_memory.adapters.surroundings.root import config_path, home_of
 from agent_memory.adapters.targets.chosen_targets import chosen_targets
 from agent_memory.domain.installing.ground import Ground, asked_for, ground_of
 from agent_memory.errors import Error, HomeUnknown, UsageInvalid
-from agent_memory.values import evolve
 
 if TYPE_CHECKING:
     from agent_memory.bootstrap.memory import Memory

@@ -11,11 +11,11 @@ from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.scheduling.schedule_state import ScheduleState
 from agent_memory.adapters.surroundings.root import home_of
-from agent_memory.domain.results import sealed
 from agent_memory.domain.scheduling.cadence import Cadence, cadence_of, next_due_ms
 from agent_memory.domain.scheduling.job import Scheduler
 from agent_memory.domain.scheduling.scheduled_run import InstalledSchedule, JobHealth, JobRecord
 from agent_memory.errors import Error
+from agent_memory.results import sealed
 
 if TYPE_CHECKING:
     from agent_memory.bootstrap.memory import Memory

@@ -11,8 +11,8 @@ from returns.result import Failure, Result, Success
 from agent_memory.adapters.disk.durable import replace_file
 from agent_memory.adapters.disk.io_errors import store_io
 from agent_memory.adapters.disk.paths import read_file
-from agent_memory.domain.results import sealed
 from agent_memory.errors import Error, PathRefused
+from agent_memory.results import sealed
 
 _MAX_BYTES = 64 << 20
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
+from attrs import evolve
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.git.committed import may_be_committed
@@ -17,7 +18,6 @@ from agent_memory.domain.section import Published, RenderedSection, SectionBudge
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE
 from agent_memory.errors import Error
 from agent_memory.publishing import KeepSections, Publisher, kept_nowhere
-from agent_memory.values import evolve
 
 if TYPE_CHECKING:
     from agent_memory.bootstrap.memory import Memory

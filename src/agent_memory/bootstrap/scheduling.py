@@ -19,11 +19,11 @@ from agent_memory.adapters.surroundings.root import ROOT_VARIABLE, home_of
 from agent_memory.adapters.surroundings.shipped_files import places_of, read_shipped
 from agent_memory.config import Config
 from agent_memory.domain.command.presets import PRESETS
-from agent_memory.domain.results import sealed
 from agent_memory.domain.scheduling.cadence import cadence_of
 from agent_memory.domain.scheduling.job import Job, Place
 from agent_memory.errors import Error, HomeUnknown, UsageInvalid
 from agent_memory.formats.schedule_source import ScheduleSource, parse_schedule_source
+from agent_memory.results import sealed
 
 if TYPE_CHECKING:
     from agent_memory.bootstrap.memory import Memory

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from returns.result import Failure, Result, Success
 
-from agent_memory.domain.results import sealed
 from agent_memory.domain.searching.search_answer import FoundEntries, SearchAnswer
 from agent_memory.domain.searching.search_request import Mode, SearchRequest
 from agent_memory.errors import Error
+from agent_memory.results import sealed
 from agent_memory.searching import Searching
 
 if TYPE_CHECKING:

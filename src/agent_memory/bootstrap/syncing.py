@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from attrs import evolve
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.setup.detection import memory_program
@@ -19,12 +20,11 @@ from agent_memory.domain.forgetting.sources import SessionKey
 from agent_memory.domain.forgetting.tombstone import EntryTombstone, SessionTombstone, StateTombstone
 from agent_memory.domain.merging.synced import Synced, SyncRequest
 from agent_memory.domain.merging.tree import Tree
-from agent_memory.domain.results import sealed
 from agent_memory.domain.tiers import TIERS_FILE
 from agent_memory.errors import EntryNotFound, Error, SyncRefused
 from agent_memory.formats.merged_bookkeeping import FORGOTTEN
 from agent_memory.formats.tombstone_json import parse_tombstone
-from agent_memory.values import evolve
+from agent_memory.results import sealed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

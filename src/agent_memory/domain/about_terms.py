@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set as AbstractSet
 
+from attrs import frozen
+
 from agent_memory.domain.entry import Listed, Meta
 from agent_memory.domain.text.terms import term_of, words_of
-from agent_memory.values import frozen
 
 
 class _TermOfWord(dict[str, str]):

@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 
+from attrs import frozen
+
 from agent_memory.domain.change import Dropped
 from agent_memory.domain.tiers import TierList
-from agent_memory.values import frozen
 
 
 @frozen

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from attrs import field, frozen
+
 from agent_memory.domain.entry import Listed, StoredEntry, Usage
 from agent_memory.domain.findings import Analysis
 from agent_memory.domain.history import History
 from agent_memory.domain.inbox_entry import InboxEntry
 from agent_memory.domain.section import SectionBudget
 from agent_memory.domain.tiers import TierList
-from agent_memory.values import field, frozen
 
 
 @frozen

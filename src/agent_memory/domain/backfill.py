@@ -6,11 +6,12 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Literal, get_args
 
+from attrs import evolve, frozen
+
 from agent_memory.domain.found_session import FoundSession
 from agent_memory.domain.history import SessionMark
 from agent_memory.domain.inbox_entry import InboxEntry
 from agent_memory.domain.vocabulary import Harness
-from agent_memory.values import evolve, frozen
 
 Sight = Literal[
     "new",

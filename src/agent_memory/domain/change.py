@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from attrs import frozen
+
 from agent_memory.domain.entry import MemoryEntry
 from agent_memory.domain.tiers import TIERS_FILE
-from agent_memory.values import frozen
 
 
 @frozen

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Literal
 
+from attrs import frozen
+
 from agent_memory.domain.change import Dropped
 from agent_memory.domain.vocabulary import Importance, Kind
-from agent_memory.values import frozen
 
 
 @frozen

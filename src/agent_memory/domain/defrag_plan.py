@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from attrs import field, frozen
+
 from agent_memory.domain.actions import Action
 from agent_memory.domain.change import Change, Dropped
 from agent_memory.domain.entry import Listed, StoredEntry, Usage
 from agent_memory.domain.vocabulary import Status
-from agent_memory.values import field, frozen
 
 
 @frozen

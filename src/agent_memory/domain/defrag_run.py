@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from attrs import field, frozen
+
 from agent_memory.domain.actions import DefragProposal
 from agent_memory.domain.change import Receipt
 from agent_memory.domain.defrag_plan import Deferred, DefragPlan
@@ -12,7 +14,6 @@ from agent_memory.domain.findings import Analysis, Finding
 from agent_memory.domain.section import Published
 from agent_memory.domain.tiers import TierList
 from agent_memory.errors import Error
-from agent_memory.values import field, frozen
 
 
 @frozen

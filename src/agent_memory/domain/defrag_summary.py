@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from typing import assert_never
 
+from attrs import frozen
+
 from agent_memory.domain.actions import Archive, Edit, Merge, Rename, Retag, Split, kind_of
 from agent_memory.domain.change import Retire
 from agent_memory.domain.defrag_plan import PlannedAction
 from agent_memory.domain.defrag_run import DefragRun
-from agent_memory.values import frozen
 
 _KINDS = {
     "merge": "merged",

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from operator import attrgetter
 
+from attrs import field, frozen
+
 from agent_memory.domain.entry_lookup import EntryLookup, Found, ids_in
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Harness, Importance, Kind, Origin, Sensitivity, Status
 from agent_memory.errors import StoreIo
-from agent_memory.values import field, frozen
 
 _path = attrgetter("path")
 

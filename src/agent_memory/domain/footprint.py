@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from attrs import frozen
+
 from agent_memory.domain.recording.file_change import FileChange
-from agent_memory.values import frozen
 
 
 @frozen

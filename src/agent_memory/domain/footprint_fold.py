@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from attrs import frozen
+
 from agent_memory.domain.recording.file_change import FileChange, hash_of
-from agent_memory.values import frozen
 
 
 @frozen

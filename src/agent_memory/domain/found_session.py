@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from attrs import frozen
+
 from agent_memory.domain.inbox_entry import AmpThread, SessionFile, SessionRetrieval
 from agent_memory.domain.vocabulary import Harness
-from agent_memory.values import frozen
 
 
 @frozen

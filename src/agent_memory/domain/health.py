@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from attrs import frozen
+
 from agent_memory.domain.injecting.delivery_report import HarnessDeliveries
 from agent_memory.domain.queue import Trouble
 from agent_memory.domain.scheduling.scheduled_run import JobHealth
 from agent_memory.domain.spend import DaySpend
-from agent_memory.values import frozen
 
 _SEVERAL = 3
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from hashlib import sha256
 
-from agent_memory.digests import sha256
+from attrs import evolve, field, frozen
+
 from agent_memory.domain.vocabulary import Harness
-from agent_memory.values import evolve, field, frozen
 
 UNKNOWN_TYPE = "unknown-type:"
 """How the reasons in `History.skipped` begin that stand for records of a kind not known to us."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Literal, get_args
 
+from attrs import field, frozen
+
 from agent_memory.domain.vocabulary import Harness, Kind
-from agent_memory.values import field, frozen
 
 SessionMethod = Literal[
     "opencode-session",

@@ -6,9 +6,7 @@ import re
 import time
 from typing import TypeGuard
 
-from agent_memory.late_patterns import late_pattern
-
-_ISO = late_pattern(r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d)?)(?:[.,](\d{1,9}))?\s*(Z|[+-]\d\d:?\d\d)?", re.ASCII)
+_ISO = re.compile(r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d)?)(?:[.,](\d{1,9}))?\s*(Z|[+-]\d\d:?\d\d)?", re.ASCII)
 
 DAY_MS = 86_400_000
 HOUR_MS = 3_600_000

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from attrs import evolve, frozen
+
 from agent_memory.domain.history import History, Role, SessionMark, Turn
 from agent_memory.domain.transcripts.turns import as_many_as_fit, last_time, turns_after
-from agent_memory.values import evolve, frozen
 
 
 @frozen

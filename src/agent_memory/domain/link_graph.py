@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from enum import StrEnum
 
+from attrs import field, frozen
+
 from agent_memory.domain.entry import Listed, Listing, StoredEntry, UnreadableFile
 from agent_memory.domain.text.links import find_links
-from agent_memory.values import field, frozen
 
 
 class Whereabouts(StrEnum):

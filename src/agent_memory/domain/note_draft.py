@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from attrs import frozen
+
 from agent_memory.domain.vocabulary import Harness, Importance, Kind, Origin, Sensitivity
-from agent_memory.values import frozen
 
 
 @frozen

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
 
+from attrs import field, frozen
+
 from agent_memory.domain.change import Change, Dropped
 from agent_memory.domain.change_set import ProposedEntry
 from agent_memory.domain.entry import Listed, StoredEntry
@@ -12,7 +14,6 @@ from agent_memory.domain.history import History
 from agent_memory.domain.inbox_entry import InboxEntry
 from agent_memory.domain.tagging.tag_vocabulary import TagVocabulary
 from agent_memory.domain.vocabulary import Status
-from agent_memory.values import field, frozen
 
 
 @frozen

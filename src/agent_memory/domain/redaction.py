@@ -6,6 +6,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from functools import cache
 
+from attrs import frozen
+
 from agent_memory.domain.redacting.addresses import ADDRESSES
 from agent_memory.domain.redacting.assignments import ASSIGNMENTS
 from agent_memory.domain.redacting.blocks import block_spans
@@ -17,7 +19,6 @@ from agent_memory.domain.redacting.rule import Rule, Span
 from agent_memory.domain.redacting.tokens import TOKENS
 from agent_memory.domain.redacting.vendors import VENDORS
 from agent_memory.domain.redacting.wrapped import wrapped_spans
-from agent_memory.values import frozen
 
 RULES: tuple[Rule, ...] = (*TOKENS, *PLATFORMS, *ADDRESSES, *VENDORS, *HEADERS, *ASSIGNMENTS)
 """Best-informed first: where two find the same secret, the earlier one names it."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from attrs import frozen
+
 from agent_memory.domain.instants import DAY_MS
-from agent_memory.values import frozen
 
 KEEP_RUNS = 200
 KEEP_DAYS = 180

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from attrs import frozen
+
 from agent_memory.domain.agent_request import AgentReply, SessionRequest
 from agent_memory.domain.change import Applied, Receipt
 from agent_memory.domain.history import History, SessionMark
 from agent_memory.domain.plan import Plan
 from agent_memory.domain.queue import Outcome, Pending, Quarantined, Trouble
 from agent_memory.errors import Error
-from agent_memory.values import frozen
 
 
 @frozen

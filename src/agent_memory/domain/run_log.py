@@ -6,8 +6,9 @@ from collections.abc import Iterable
 from itertools import islice
 from typing import Literal
 
+from attrs import frozen
+
 from agent_memory.domain.change import Applied
-from agent_memory.values import frozen
 
 Machine = Literal["consolidate", "defrag", "undo", "scope"]
 

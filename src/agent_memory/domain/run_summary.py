@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 
+from attrs import frozen
+
 from agent_memory.domain.run import Run, Settled
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.errors import Error
-from agent_memory.values import frozen
 
 DONE_VERDICTS = frozenset({"written", "skipped", "unchanged", "own-call", "planned"})
 FAILED_VERDICTS = frozenset({"refused", "unavailable", "timed-out", "gave-up"})

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal
 
+from attrs import field, frozen
+
 from agent_memory.domain.entry import Listed, StoredEntry
 from agent_memory.domain.tiers import TierList
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE
 from agent_memory.errors import Error
-from agent_memory.values import field, frozen
 
 
 @frozen

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from attrs import frozen
+
 from agent_memory.domain.found_session import FoundSession
 from agent_memory.domain.history import SessionMark
-from agent_memory.values import frozen
 
 
 @frozen

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from agent_memory.values import evolve, frozen
+from attrs import evolve, frozen
 
 KEPT_DAYS = 90
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from agent_memory.values import frozen
+from attrs import frozen
 
 MAX_KEY_CHARS = 128
 MAX_VALUE_BYTES = 256 << 10

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent_memory.values import frozen
+from attrs import frozen
 
 
 @frozen

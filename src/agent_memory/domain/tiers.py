@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from agent_memory.values import frozen
+from attrs import frozen
 
 TIERS_FILE = "state/tiers.json"
 """Where a store keeps its tier list, relative to the root."""

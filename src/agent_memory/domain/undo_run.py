@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+from attrs import field, frozen
+
 from agent_memory.domain.run_log import LoggedAction, LoggedRun, short_id
-from agent_memory.values import field, frozen
 
 MOST_REASONS = 10
 _ACTS = {

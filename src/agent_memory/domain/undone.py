@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from agent_memory.values import frozen
+from attrs import frozen
 
 
 @frozen

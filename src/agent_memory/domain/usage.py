@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from attrs import frozen
+
 from agent_memory.domain.entry import Usage
 from agent_memory.domain.instants import DAY_MS
-from agent_memory.values import frozen
 
 
 @frozen

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Set as AbstractSet
 
+from attrs import evolve, field, frozen
+
 from agent_memory.domain.found_session import FoundSession
-from agent_memory.values import evolve, field, frozen
 
 Key = tuple[str, str]
 """Harness and session id."""

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from returns.result import Failure, Success
 
-from agent_memory.domain.results import sealed
 from agent_memory.formats.frontmatter import read_values
 from agent_memory.formats.yaml_block import MappingNode, Node, Pair, ScalarNode, SequenceNode, plain, read_block
 from agent_memory.formats.yaml_scalars import Plain, flow_text, text_scalar
+from agent_memory.results import sealed
 
 _COMMENT = re.compile("(?<!\\S)#[^\n\x85\u2028\u2029]*")
 

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping
 from types import NoneType
 from typing import Any, Literal, get_args, get_origin
 
+from attrs import has
+
 from agent_memory.formats.described_attributes import Attribute, attributes_of, options_of
 from agent_memory.formats.strict_values import document_of
-from agent_memory.values import is_value_class
 
 _NAMES: Mapping[Any, str] = {str: "string", bool: "boolean", int: "integer", float: "number", NoneType: "null"}
 _BOUNDS = {"least": "minimum", "above": "exclusiveMinimum", "most": "maximum"}
@@ -25,7 +26,7 @@ def key_rows(cls: type, path: str = "") -> Iterator[tuple[str, str, Any, str]]:
     """For every key that holds no section: dotted key, type in words, default, meaning."""
     for key, attribute in attributes_of(cls).items():
         where = f"{path}{key}"
-        if is_value_class(attribute.type):
+        if has(attribute.type):
             yield from key_rows(attribute.type, f"{where}.")
         else:
             yield where, _words(attribute.type), document_of(attribute.default), attribute.facts["meaning"]
@@ -35,7 +36,7 @@ def _schema(type_: Any, facts: Mapping[str, Any]) -> dict[str, Any]:
     options = options_of(type_)
     if len(options) > 1:
         return {"anyOf": [_schema(option, facts) for option in options]}
-    if is_value_class(type_):
+    if has(type_):
         return _class_schema(type_)
     match get_origin(type_):
         case origin if origin is Literal:
@@ -65,7 +66,7 @@ def _class_schema(cls: type) -> dict[str, Any]:
 
 def _property(attribute: Attribute) -> dict[str, Any]:
     schema = {"description": attribute.facts["meaning"], **_schema(attribute.type, attribute.facts)}
-    has_default = not (attribute.is_required or is_value_class(attribute.type))
+    has_default = not (attribute.is_required or has(attribute.type))
     return schema | ({"default": document_of(attribute.default)} if has_default else {})
 
 
@@ -73,7 +74,7 @@ def _words(type_: Any) -> str:
     options = options_of(type_)
     if len(options) > 1:
         return " or ".join(_words(option) for option in options)
-    if is_value_class(type_):
+    if has(type_):
         return "`{" + ", ".join(attributes_of(type_)) + "}`"
     match get_origin(type_):
         case origin if origin is Literal:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from attrs import frozen
+
 from agent_memory.domain.entry import Listed, Meta, Usage
 from agent_memory.domain.findings import Profile
 from agent_memory.domain.instants import iso_of
 from agent_memory.domain.planning.drafts import stored_line
 from agent_memory.domain.tiers import Tier, TierList
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Importance, Sensitivity
-from agent_memory.values import frozen
 
 MAX_TITLE_CHARS = 140
 MAX_DESCRIPTION_CHARS = 160

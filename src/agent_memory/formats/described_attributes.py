@@ -1,7 +1,4 @@
-"""What our classes of values say of their attributes: the JSON key, the type, the default, and the facts in their metadata.
-
-As `attrs.fields` tells it, without loading attrs: every command asks this of the configuration.
-"""
+"""What our classes of values say of their attributes: the JSON key, the type, the default, and the facts in their metadata."""
 
 from __future__ import annotations
 
@@ -10,7 +7,7 @@ from functools import cache
 from types import UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
-from agent_memory.values import described_fields, frozen
+from attrs import NOTHING, fields, frozen
 
 
 @frozen
@@ -32,11 +29,13 @@ def attributes_of(cls: type) -> Mapping[str, Attribute]:
     """The attributes of a class of values by their JSON keys: `key` in the metadata, else the camelCase of the name."""
     types = get_type_hints(cls)
     attributes: dict[str, Attribute] = {}
-    for name, each in described_fields(cls).items():
-        facts: Mapping[str, Any] = each.metadata or {}
-        key = facts.get("key", camel_case(name))
-        default = each.new_default() if each.has_default() else None
-        attributes[key] = Attribute(name, types[name], facts, not each.has_default(), default)
+    for each in fields(cls):
+        facts: Mapping[str, Any] = each.metadata
+        is_required = each.default is NOTHING
+        default = each.default.factory() if hasattr(each.default, "factory") else None if is_required else each.default
+        attributes[facts.get("key", camel_case(each.name))] = Attribute(
+            each.name, types[each.name], facts, is_required, default
+        )
     return attributes
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from attrs import frozen
+
 from agent_memory.formats.frontmatter import has_conflict
 from agent_memory.formats.merge_sides import is_note
 from agent_memory.formats.merged_bookkeeping import merged_bookkeeping
 from agent_memory.formats.merged_note import merged_note
-from agent_memory.values import frozen
 
 
 @frozen

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Protocol
 
-from agent_memory.values import define, field, frozen
+from attrs import define, field, frozen
 
 Key = tuple[str, str]
 """A path, and the object id of what is there."""
@@ -31,7 +31,7 @@ class Reads(Protocol):
     def read(self, size: int, /) -> bytes: ...
 
 
-class StreamBroken(Exception):  # noqa: N818 - it says what is wrong with the stream, for the one who reads it
+class StreamBroken(Exception):
     """The stream ended inside a command, or holds what no fast-export writes."""
 
 

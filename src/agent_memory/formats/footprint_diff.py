@@ -6,6 +6,8 @@ import difflib
 import re
 from collections.abc import Mapping, Sequence
 
+from attrs import evolve, frozen
+
 from agent_memory.domain.footprint import Footprint, SectionChange
 from agent_memory.domain.footprint_fold import fold_files
 from agent_memory.domain.recording.file_change import FileChange, FileState
@@ -13,7 +15,6 @@ from agent_memory.domain.text.plain_text import one_line
 from agent_memory.domain.tiers import TIERS_FILE
 from agent_memory.formats.note_changes import NoteChange, NoteFile, note_changes
 from agent_memory.formats.tiers_json import parse_tiers
-from agent_memory.values import evolve, frozen
 
 NOWHERE = "/dev/null"
 _TITLE_CHARS = 200

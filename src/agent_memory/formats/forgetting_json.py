@@ -15,6 +15,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, TypeGuard
 
+from attrs import field, frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.defragging.kept_lines import lines_of
@@ -24,7 +25,6 @@ from agent_memory.domain.instants import iso_of, ms_of
 from agent_memory.domain.json_shape import Json, is_texts
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import StateCorrupt
-from agent_memory.values import field, frozen
 
 VERSION = 1
 _LISTS = ("ids", "touched", "paths", "titles", "statements", "runs", "inbox", "marks")

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import re
 
+from attrs import frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.formats.yaml_scalars import Plain, well_formed
-from agent_memory.late_patterns import late_pattern
-from agent_memory.values import frozen
 
 MAX_BLOCK_CHARS = 64 * 1024
 """Of frontmatter that is not written as we write it; what we write is read in a time that does not matter."""
 
-_FENCE = late_pattern(r"---[ \t]*\n((?:[^\n]*\n)*?)---[ \t]*(?:\n|\Z)")
-_OPENING = late_pattern(r"---[ \t]*\n")
-_LINE_END = late_pattern(r"\r\n?")
+_FENCE = re.compile(r"---[ \t]*\n((?:[^\n]*\n)*?)---[ \t]*(?:\n|\Z)")
+_OPENING = re.compile(r"---[ \t]*\n")
+_LINE_END = re.compile(r"\r\n?")
 _BYTE_ORDER_MARK = "\ufeff"
-_CONFLICT = late_pattern(r"^<<<<<<<(?: |$).*?^=======$.*?^>>>>>>>(?: |$)", re.MULTILINE | re.DOTALL)
+_CONFLICT = re.compile(r"^<<<<<<<(?: |$).*?^=======$.*?^>>>>>>>(?: |$)", re.MULTILINE | re.DOTALL)
 
 
 @frozen

@@ -13,13 +13,13 @@ import json
 import re
 from typing import TypeGuard
 
+from attrs import frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.json_shape import Json
 from agent_memory.domain.recording.file_change import FileState
 from agent_memory.errors import Error, StateCorrupt
 from agent_memory.formats.file_state_json import read_state, state_document
-from agent_memory.values import frozen
 
 VERSION = 1
 OVER = b"\n"

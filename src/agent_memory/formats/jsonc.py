@@ -10,9 +10,8 @@ import json
 import re
 from typing import Any, Literal, NoReturn
 
+from attrs import frozen
 from returns.result import Failure, Result, Success
-
-from agent_memory.values import frozen
 
 MAX_DEPTH = 64
 BOM = "\ufeff"

@@ -17,16 +17,13 @@ from agent_memory.domain.instants import DAY_MS
 from agent_memory.domain.json_shape import is_object
 from agent_memory.domain.text.ids import ID_PATTERN, is_id
 from agent_memory.domain.usage import LARGEST, Base, DayReads, LedgerRecord, Read, Total
-from agent_memory.late_patterns import late_pattern
 
 MAX_LINE_BYTES = 4096
 """Of a line with its `\\n`: one `write` of this size to a file in append mode is never torn by another."""
 
 _READER_PATTERN = "[a-z0-9][a-z0-9._-]{0,63}"
-_READER = late_pattern(_READER_PATTERN, re.ASCII)
-_READ_LINE = late_pattern(
-    rf'\{{"id":"({ID_PATTERN})","at":(0|[1-9]\d{{0,14}}),"by":"({_READER_PATTERN})"\}}\n', re.ASCII
-)
+_READER = re.compile(_READER_PATTERN, re.ASCII)
+_READ_LINE = re.compile(rf'\{{"id":"({ID_PATTERN})","at":(0|[1-9]\d{{0,14}}),"by":"({_READER_PATTERN})"\}}\n', re.ASCII)
 """A read as we write it: every search takes all lines since the last compaction into account, and nearly all are this."""
 
 

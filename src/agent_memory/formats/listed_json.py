@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from operator import attrgetter
 
+from attrs import fields
+
 from agent_memory.domain.entry import Listed, Meta, Source
 from agent_memory.domain.vocabulary import Harness, Importance, Kind, Origin, Sensitivity, Status
-from agent_memory.values import field_names
 
-_META = field_names(Meta)
-_LISTED = tuple(name for name in field_names(Listed) if name != "meta")
-_SOURCE = field_names(Source)
+_META = tuple(each.name for each in fields(Meta))
+_LISTED = tuple(name for name in (each.name for each in fields(Listed)) if name != "meta")
+_SOURCE = tuple(each.name for each in fields(Source))
 
 LISTED_LAYOUT = repr((_META, _LISTED, _SOURCE))
 """Changes with the fields: a row of another layout must not be read."""

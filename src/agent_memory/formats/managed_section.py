@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
+from attrs import define, field, frozen
+
 from agent_memory.domain.analysis.analyze import contradicted_in
 from agent_memory.domain.entry import Listed, StoredEntry
 from agent_memory.domain.redaction import redact
@@ -22,7 +24,6 @@ from agent_memory.domain.vocabulary import Sensitivity
 from agent_memory.formats.neutral_markdown import neutral_line
 from agent_memory.formats.section_splice import SECTION_HEADING
 from agent_memory.formats.shown_note import whole_note
-from agent_memory.values import define, field, frozen
 
 WARM_HEADING = "### More notes"
 OF_AN_AGENT = " (concluded by an agent)"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from attrs import frozen
+
 from agent_memory.domain.entry import MemoryEntry
 from agent_memory.domain.forgetting.tombstone import EntryTombstone, SessionTombstone, StateTombstone
 from agent_memory.domain.merging.admission import MAX_FILE_BYTES
@@ -14,7 +16,6 @@ from agent_memory.domain.tiers import TIERS_FILE
 from agent_memory.formats.merged_bookkeeping import FORGOTTEN
 from agent_memory.formats.note import parse_note
 from agent_memory.formats.tombstone_json import parse_tombstone
-from agent_memory.values import frozen
 
 TOPICS = "topics/"
 ARCHIVE = "archive/"

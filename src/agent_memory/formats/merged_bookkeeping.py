@@ -6,13 +6,13 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import TypeVar
 
+from attrs import evolve
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.entry import Usage
 from agent_memory.domain.forgetting.tombstone import EntryTombstone
 from agent_memory.domain.history import SessionMark
 from agent_memory.domain.merging.three_way import chosen, united
-from agent_memory.domain.results import sealed
 from agent_memory.domain.tagging.tag_vocabulary import VOCABULARY_FILE, TagVocabulary
 from agent_memory.domain.tiers import TIERS_FILE, Tier, TierList
 from agent_memory.domain.usage import Base, LedgerRecord, Total, day_reads, listed_reads, reads_and_bases
@@ -24,7 +24,7 @@ from agent_memory.formats.state_value_json import parse_state_value
 from agent_memory.formats.tag_vocabulary_json import parse_tag_vocabulary, render_tag_vocabulary
 from agent_memory.formats.tiers_json import parse_tiers, render_tiers
 from agent_memory.formats.tombstone_json import Tombstone, parse_tombstone, render_tombstone
-from agent_memory.values import evolve
+from agent_memory.results import sealed
 
 PURGE_FILE = "state/purge.json"
 FORGOTTEN = "state/forgotten/"

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+from attrs import evolve, frozen
 from returns.result import Failure, Success
 
 from agent_memory.domain.entry import MemoryEntry, Meta
 from agent_memory.domain.instants import iso_of
 from agent_memory.domain.merging.merged_lines import MergedText, merged_text
 from agent_memory.domain.merging.merged_meta import Versions, merged_meta, versions_of
-from agent_memory.domain.results import sealed
 from agent_memory.domain.text.derive import derive_description
 from agent_memory.formats.block_edit import comment_lines, edit_block
 from agent_memory.formats.frontmatter import canonical_body, has_conflict, join_note, read_values, split_note
 from agent_memory.formats.meta_fields import META_FIELDS
 from agent_memory.formats.note import parse_note, render_note
 from agent_memory.formats.yaml_scalars import Plain, flow_text
-from agent_memory.values import evolve, frozen
+from agent_memory.results import sealed
 
 _KNOWN = tuple(field.key for field in META_FIELDS)
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from attrs import define, field, frozen
+
 from agent_memory.domain.entry import MemoryEntry
 from agent_memory.domain.merging.admission import why_outside
 from agent_memory.domain.merging.forgotten import Forgotten
@@ -26,7 +28,6 @@ from agent_memory.formats.merged_note import MergedNote, merged_note
 from agent_memory.formats.note import render_note
 from agent_memory.formats.state_value_json import parse_state_value
 from agent_memory.formats.tiers_json import parse_tiers, render_tiers
-from agent_memory.values import define, field, frozen
 
 
 def merged_tree(base: Tree | None, ours: Tree, theirs: Tree, contents: Mapping[str, bytes]) -> MergedTree:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from attrs import frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.entry import MemoryEntry, Meta
-from agent_memory.domain.results import sealed
 from agent_memory.domain.text.derive import derive_description, derive_title
 from agent_memory.domain.text.file_name import UNTITLED, id_in_name, title_in_name
 from agent_memory.domain.text.ids import mint_id
@@ -23,13 +23,12 @@ from agent_memory.formats.frontmatter import (
 )
 from agent_memory.formats.meta_fields import META_FIELDS, MetaField, read_fields, spelled_items, write_field
 from agent_memory.formats.yaml_scalars import Plain, well_formed
-from agent_memory.late_patterns import late_pattern
-from agent_memory.values import frozen
+from agent_memory.results import sealed
 
 HEADLESS = "its frontmatter is gone, or lost its first line `---`"
 """Whose note it was, for whom and about what place, is not known then: it is no new note of a person."""
-_FRONT_LINES = late_pattern(r"(?:(?:\w+:|[ \t]|- )[^\n]*\n)+---[ \t]*(?:\n|\Z)")
-_OWN_KEY = late_pattern(r"^(?:id|status|origin|scope|sensitivity|createdAt|updatedAt):", re.MULTILINE)
+_FRONT_LINES = re.compile(r"(?:(?:\w+:|[ \t]|- )[^\n]*\n)+---[ \t]*(?:\n|\Z)")
+_OWN_KEY = re.compile(r"^(?:id|status|origin|scope|sensitivity|createdAt|updatedAt):", re.MULTILINE)
 _ORDER = tuple(field.key for field in META_FIELDS)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from attrs import define, field, frozen
 from returns.result import Success
 
 from agent_memory.domain.recording.file_change import FileChange, FileState
@@ -12,7 +13,6 @@ from agent_memory.domain.text.file_name import id_in_name, title_in_name
 from agent_memory.domain.text.ids import is_id
 from agent_memory.domain.vocabulary import Sensitivity
 from agent_memory.formats.note import parse_note
-from agent_memory.values import define, field, frozen
 
 _LIVE, _RETIRED = "topics", "archive"
 _SECRET_TITLE = "a secret note"

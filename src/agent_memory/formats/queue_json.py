@@ -15,9 +15,9 @@ from returns.result import Failure, Result, Success
 from agent_memory.domain.json_shape import is_object
 from agent_memory.domain.queue import Trouble
 from agent_memory.domain.queueing.inbox_rules import shown
-from agent_memory.domain.results import sealed
 from agent_memory.formats.json_fields import Fields, any_text
 from agent_memory.formats.strict_json import parse_strict_json
+from agent_memory.results import sealed
 
 _JSON_NAMES = {
     "attempts": "attempts",

@@ -11,9 +11,9 @@ from returns.result import Failure, Result, Success
 from agent_memory.domain.installing.receipt import FileRecord, Placed, Receipt, SectionRecord
 from agent_memory.domain.installing.wanted import Element, Entry, Member, Part, Whole
 from agent_memory.domain.json_shape import is_list
-from agent_memory.domain.results import sealed
 from agent_memory.errors import StateCorrupt
 from agent_memory.formats.strict_document import parse_strict_json
+from agent_memory.results import sealed
 
 VERSION = 1
 _SYNTAXES = ("jsonc", "toml", "yaml", "whole")

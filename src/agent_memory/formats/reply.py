@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Literal, cast
 
+from attrs import evolve
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.change import Dropped
@@ -33,7 +34,6 @@ from agent_memory.formats.reply_envelope import (
     version_problems,
     well_formed,
 )
-from agent_memory.values import evolve
 
 MAX_ENTRIES = 50
 MAX_UPDATES = 100

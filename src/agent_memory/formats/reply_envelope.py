@@ -9,17 +9,17 @@ from json import dumps
 from typing import Any, TypeVar
 
 import json_repair
+from attrs import frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.change import Dropped
 from agent_memory.domain.json_shape import is_list, is_object
 from agent_memory.domain.queueing.inbox_rules import shown
-from agent_memory.domain.results import sealed
 from agent_memory.domain.text.ids import is_id
 from agent_memory.errors import ReplyRefused
 from agent_memory.formats.json_fields import Fields, any_text as any_text
 from agent_memory.formats.strict_json import parse_strict_json
-from agent_memory.values import frozen
+from agent_memory.results import sealed
 
 MAX_REPLY_CHARS = 4 * 1024 * 1024
 MAX_LIST_ITEMS = 1_000

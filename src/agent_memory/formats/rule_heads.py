@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 
+from attrs import evolve
 from returns.result import Result
 
 from agent_memory.formats.section_splice import Spliced, splice_section
-from agent_memory.values import evolve
 
 _HEADS = (
     (re.compile(r"/\.cursor/rules/.+\.mdc\Z"), "description: Memory of earlier sessions\nalwaysApply: true"),

@@ -10,6 +10,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from attrs import evolve
 from cattrs import BaseValidationError, transform_error
 from returns.result import Failure, Result, Success
 
@@ -26,7 +27,6 @@ from agent_memory.errors import Error, StateCorrupt
 from agent_memory.formats.own_json import own_value
 from agent_memory.formats.report_json import render_report_document
 from agent_memory.formats.value_json import converter
-from agent_memory.values import evolve
 
 VERSION = 1
 

@@ -9,11 +9,11 @@ from typing import Any, TypeVar
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.json_shape import is_object
-from agent_memory.domain.results import sealed
 from agent_memory.domain.scheduling.job import Scheduler
 from agent_memory.domain.scheduling.scheduled_run import InstalledJob, InstalledSchedule, JobRecord, ScheduledRun
 from agent_memory.errors import StateCorrupt
 from agent_memory.formats.strict_document import parse_strict_json
+from agent_memory.results import sealed
 
 VERSION = 1
 _T = TypeVar("_T")

@@ -6,9 +6,10 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from attrs import frozen
+
 from agent_memory.domain.scheduling.cadence import Cadence
 from agent_memory.domain.scheduling.job import Job
-from agent_memory.values import frozen
 
 
 @frozen

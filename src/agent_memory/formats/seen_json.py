@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
+from attrs import field, frozen
+
 from agent_memory.domain.seen_session import SeenSession
 from agent_memory.formats.strict_document import parse_strict_json
 from agent_memory.formats.strict_values import document_of, value_of
-from agent_memory.values import field, frozen
 
 FORMAT = 1
 

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from attrs import evolve, frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.installing.receipt import FileRecord, Placed, sha256_of
 from agent_memory.domain.installing.wanted import Element, Member, Syntax, Whole
-from agent_memory.domain.results import sealed
 from agent_memory.formats.entry_values import has, holds, is_occupied
 from agent_memory.formats.settings_text import cut, is_bare, parse_settings, put, text_of
-from agent_memory.values import evolve, frozen
+from agent_memory.results import sealed
 
 
 @frozen

@@ -10,11 +10,11 @@ from typing import Any, assert_never
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.installing.wanted import Element, Member, Syntax
-from agent_memory.domain.results import sealed
 from agent_memory.formats.entry_values import Spot, named, says, value_with
 from agent_memory.formats.jsonc import BOM, Child, Node, end_of_comments, end_of_line_comments, parse_jsonc
 from agent_memory.formats.toml_edit import cut_toml, parse_toml, put_toml
 from agent_memory.formats.yaml_edit import cut_yaml, parse_yaml, put_yaml
+from agent_memory.results import sealed
 
 
 def text_of(data: bytes) -> Result[str, str]:

@@ -12,10 +12,10 @@ import json
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.redaction import redact
-from agent_memory.domain.results import sealed
 from agent_memory.domain.state_value import MAX_VALUE_BYTES, StateValue, key_problem
 from agent_memory.errors import Error, StateCorrupt, StateInvalid
 from agent_memory.formats.strict_document import parse_strict_json
+from agent_memory.results import sealed
 
 VERSION = 1
 

@@ -12,11 +12,11 @@ from collections.abc import Iterator, Mapping
 from types import NoneType
 from typing import Any, Literal, TypeVar, get_args, get_origin
 
+from attrs import has
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.json_shape import is_list, is_object, is_row
 from agent_memory.formats.described_attributes import attributes_of, options_of
-from agent_memory.values import is_value_class
 
 T = TypeVar("T")
 
@@ -33,7 +33,7 @@ def value_of(document: object, cls: type[T]) -> Result[T, tuple[str, ...]]:
 def document_of(value: Any) -> Any:
     """The JSON values that `value_of` reads back as this value."""
     cls = value.__class__
-    if is_value_class(cls):
+    if has(cls):
         return {key: document_of(getattr(value, each.name)) for key, each in attributes_of(cls).items()}
     if is_row(value):
         return [document_of(each) for each in value]
@@ -45,7 +45,7 @@ def document_of(value: Any) -> Any:
 def _value(document: Any, type_: Any) -> Any:
     """Of a document in which no problem was found."""
     option = _option_for(document, options_of(type_))
-    if is_value_class(option):
+    if has(option):
         known = attributes_of(option)
         return option(**{known[key].name: _value(each, known[key].type) for key, each in document.items()})
     origin = get_origin(option)
@@ -60,7 +60,7 @@ def _problems(value: object, type_: Any, facts: Mapping[str, Any], path: str) ->
     option = _option_for(value, options_of(type_))
     if option is NoneType:
         return
-    if is_value_class(option):
+    if has(option):
         yield from _attribute_problems(value, option, path)
         return
     match get_origin(option):

@@ -12,13 +12,13 @@ from __future__ import annotations
 import json
 import re
 
+from attrs import frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.instants import iso_of, ms_of
-from agent_memory.domain.results import sealed
 from agent_memory.errors import StateCorrupt
 from agent_memory.formats.strict_document import parse_strict_json
-from agent_memory.values import frozen
+from agent_memory.results import sealed
 
 VERSION = 1
 _COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}", re.ASCII)

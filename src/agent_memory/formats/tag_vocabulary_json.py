@@ -14,11 +14,11 @@ from collections.abc import Iterable, Mapping
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.json_shape import Json
-from agent_memory.domain.results import sealed
 from agent_memory.domain.tagging.tag_vocabulary import TagVocabulary
 from agent_memory.domain.text.tags import normal_tag
 from agent_memory.errors import StateCorrupt
 from agent_memory.formats.strict_document import parse_strict_json
+from agent_memory.results import sealed
 
 VERSION = 1
 _SHAPE = 'it is no vocabulary: expected {"vocabulary": ["topic__x", …]}'

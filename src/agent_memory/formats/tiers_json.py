@@ -7,12 +7,12 @@ from collections import Counter
 
 from returns.result import Failure, Result, Success
 
-from agent_memory.domain.results import sealed
 from agent_memory.domain.text.ids import is_id
 from agent_memory.domain.tiers import TierList
 from agent_memory.errors import StateCorrupt
 from agent_memory.formats.json_fields import Fields
 from agent_memory.formats.strict_document import parse_strict_json
+from agent_memory.results import sealed
 
 _MAX_IDS = 1_000_000
 

@@ -10,9 +10,9 @@ from returns.result import Failure, Result, Success
 from agent_memory.domain.command.trusted_config import TrustedConfig
 from agent_memory.domain.instants import iso_of, ms_of
 from agent_memory.domain.json_shape import is_list, is_object
-from agent_memory.domain.results import sealed
 from agent_memory.errors import StateCorrupt
 from agent_memory.formats.strict_document import parse_strict_json
+from agent_memory.results import sealed
 
 VERSION = 1
 _SHA256 = re.compile(r"[0-9a-f]{64}", re.ASCII)

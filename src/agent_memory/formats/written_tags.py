@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from attrs import evolve
 from returns.result import Success
 
 from agent_memory.domain.text.tags import normal_tags
 from agent_memory.formats.frontmatter import join_note, read_values, split_note
 from agent_memory.formats.meta_fields import META_FIELDS, write_field
-from agent_memory.values import evolve
 
 _TAGS = next(field for field in META_FIELDS if field.key == "tags")
 _ORDER = tuple(field.key for field in META_FIELDS)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal
 
+from attrs import field, frozen
 from returns.result import Failure, Result, Success
 from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
@@ -23,7 +24,6 @@ from ruamel.yaml.scanner import Scanner
 from ruamel.yaml.tokens import Token
 
 from agent_memory.formats.yaml_scalars import Plain, Scalar, plain_value
-from agent_memory.values import field, frozen
 
 MAX_DEPTH = 8
 

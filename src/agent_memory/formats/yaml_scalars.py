@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-
-from agent_memory.late_patterns import late_pattern
+import re
 
 Scalar = str | int | float | bool | None
 Plain = Scalar | list["Plain"] | dict[str, "Plain"]
@@ -13,22 +12,22 @@ Plain = Scalar | list["Plain"] | dict[str, "Plain"]
 _NULLS = frozenset(("", "~", "null", "Null", "NULL"))
 _BOOLEANS = {word: word.lower() == "true" for word in ("true", "True", "TRUE", "false", "False", "FALSE")}
 _FIRST_OF_NUMBERS = frozenset("+-.0123456789")
-_INTEGER = late_pattern(r"[-+]?[0-9]{1,40}")
-_OCTAL = late_pattern(r"0o[0-7]{1,40}")
-_HEXADECIMAL = late_pattern(r"0x[0-9a-fA-F]{1,40}")
-_FLOAT = late_pattern(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
-_SPECIAL_FLOAT = late_pattern(r"([-+]?)\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
+_INTEGER = re.compile(r"[-+]?[0-9]{1,40}")
+_OCTAL = re.compile(r"0o[0-7]{1,40}")
+_HEXADECIMAL = re.compile(r"0x[0-9a-fA-F]{1,40}")
+_FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
+_SPECIAL_FLOAT = re.compile(r"([-+]?)\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
 
 # What YAML 1.1 readers (and people) take for a boolean or null.
 _NOT_TEXT_ELSEWHERE = frozenset(("y", "n", "yes", "no", "on", "off", "true", "false", "null"))
-PLAIN_TEXT = late_pattern(
+PLAIN_TEXT = re.compile(
     r"[^\W\d_](?:(?:[\w ./()'!?+*=~;&%$@<>^,\"—–→…’‘“”·-]|:(?! )|(?<! )#)*[\w./()'!?+*=~;&%$@<>^\"—–→…’‘“”·-])?"
 )
 """Text that needs no quotes as the value of a key; a superset of what is written without quotes."""
-FLOW_WORD = late_pattern(r"[^\W\d_][\w./+#@-]*")
+FLOW_WORD = re.compile(r"[^\W\d_][\w./+#@-]*")
 """Text that needs no quotes inside `[…]` and `{…}`; a superset of what is written without quotes there."""
-_ESCAPED = late_pattern("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
-_SURROGATE = late_pattern("[\ud800-\udfff]")
+_ESCAPED = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def plain_value(text: str) -> Scalar:

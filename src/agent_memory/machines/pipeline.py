@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Generic, TypeVar
 
+from attrs import define
 from statemachine import Event, StateChart
 
 from agent_memory.errors import Error
-from agent_memory.values import define
 
 C = TypeVar("C")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 
+from attrs import evolve
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.agent_request import AgentReply, SessionRequest
@@ -24,7 +25,6 @@ from agent_memory.domain.planning.related import (
     tag_vocabulary,
 )
 from agent_memory.domain.redaction import redact
-from agent_memory.domain.results import sealed
 from agent_memory.domain.run import KeptReply, Run, Work
 from agent_memory.domain.transcripts.windows import cut_windows
 from agent_memory.domain.vocabulary import Kind
@@ -33,7 +33,7 @@ from agent_memory.formats.prompt import PromptBudget, PromptFacts, plan_prompt_b
 from agent_memory.pipelines.consolidate_io import ConsolidateIo
 from agent_memory.pipelines.settling import pause, set_back_by_fault, set_back_by_timeout
 from agent_memory.pipelines.shelf import Shelf, read_shelf
-from agent_memory.values import evolve
+from agent_memory.results import sealed
 
 WHOLE_SESSION_SHOWN_CHARS = 200_000
 """Of entries in full for an agent that takes a session whole."""

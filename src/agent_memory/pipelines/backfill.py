@@ -8,18 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from attrs import evolve
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.backfill import Backfill, Sighted
 from agent_memory.domain.found_session import FoundSession
 from agent_memory.domain.inbox_entry import BACKFILL_EVENT, Context, InboxEntry
 from agent_memory.domain.queue import KnownSessions
-from agent_memory.domain.results import sealed
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import Error, HistoryUnavailable, InboxEntryInvalid, UsageInvalid
 from agent_memory.pipelines.backfill_io import BackfillIo, Looking
 from agent_memory.pipelines.sighting import look_at
-from agent_memory.values import evolve
+from agent_memory.results import sealed
 from agent_memory.wording import describe
 
 

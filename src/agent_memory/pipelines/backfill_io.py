@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from attrs import field, frozen
+
 from agent_memory.domain.history import History, Turn
 from agent_memory.domain.queue import KnownSessions
 from agent_memory.domain.text.id_set import IdSet
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.ports import Clock, HistorySource, Inbox, SeenSessions, SessionFinder, SessionMarks, Tombstones
-from agent_memory.values import field, frozen
 
 UNIQUE_ID_CHARS = 16
 """A shorter record id may be a count, which another session has too."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from attrs import evolve
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.agent_request import SessionRequest
@@ -16,7 +17,6 @@ from agent_memory.domain.planning.entry_updates import CHANGES_NOTHING
 from agent_memory.domain.planning.known_subjects import subject_of
 from agent_memory.domain.planning.plan_window import plan_inline_fallback, plan_window
 from agent_memory.domain.planning.taken_ids import TakenIds
-from agent_memory.domain.results import sealed
 from agent_memory.domain.run import Run, Work
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Harness, Status
 from agent_memory.errors import Error, ReplyRefused
@@ -28,7 +28,7 @@ from agent_memory.pipelines.keeping import with_history_kept, with_uses
 from agent_memory.pipelines.settling import set_back_by_fault, settle
 from agent_memory.pipelines.shelf import Shelf, read_shelf
 from agent_memory.ports import Agent
-from agent_memory.values import evolve
+from agent_memory.results import sealed
 
 
 def parse_output(io: ConsolidateIo, run: Run) -> Result[Run, Error]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
+from attrs import evolve
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.change import Applied, Change, Receipt, Retire
@@ -19,7 +20,6 @@ from agent_memory.domain.planning.planned_store import planned_entries
 from agent_memory.domain.planning.run_limits import Admitted, admit
 from agent_memory.domain.queue import Loaded, Pending, Quarantined
 from agent_memory.domain.redacted_path import redact_path
-from agent_memory.domain.results import sealed
 from agent_memory.domain.run import Run, Settled, Work
 from agent_memory.domain.run_summary import sentence_of
 from agent_memory.domain.transcripts.redacted_history import redact_history
@@ -36,7 +36,7 @@ from agent_memory.pipelines.forgotten import why_forgotten
 from agent_memory.pipelines.keeping import spend_replies, with_uses_counted
 from agent_memory.pipelines.settling import set_back_by_absence, set_back_by_fault, settle
 from agent_memory.ports import Store
-from agent_memory.values import evolve
+from agent_memory.results import sealed
 from agent_memory.wording import describe
 
 PENDING_VERDICTS = frozenset({"refused", "unavailable", "timed-out"})

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from attrs import frozen
+
 from agent_memory.domain.tagging.tag_vocabulary import TagVocabulary
 from agent_memory.known_notes import KnownNotes
 from agent_memory.ports import (
@@ -20,7 +22,6 @@ from agent_memory.ports import (
     Tombstones,
     UsageLedger,
 )
-from agent_memory.values import frozen
 
 
 def _silent(_message: str) -> None:

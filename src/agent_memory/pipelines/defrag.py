@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 
+from attrs import evolve
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.actions import ids_of
@@ -24,7 +25,6 @@ from agent_memory.domain.findings import Analysis
 from agent_memory.domain.instants import DAY_MS
 from agent_memory.domain.planning.taken_ids import taken_ids
 from agent_memory.domain.recording.recorded_paths import is_ignored
-from agent_memory.domain.results import sealed
 from agent_memory.domain.section import Published
 from agent_memory.domain.tidying.surplus import surplus
 from agent_memory.errors import Defect, EntryChanged, EntryNotFound, Error, RunNotFound
@@ -34,7 +34,7 @@ from agent_memory.pipelines.defrag_asking import run_agent
 from agent_memory.pipelines.defrag_io import DefragIo
 from agent_memory.pipelines.defrag_planning import still_possible, with_tiers
 from agent_memory.pipelines.driver import Step, drive_and_report
-from agent_memory.values import evolve
+from agent_memory.results import sealed
 from agent_memory.wording import describe
 
 _LOOKED_BACK_RUNS = 1_500

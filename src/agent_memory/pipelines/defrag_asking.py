@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 
+from attrs import evolve, frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.agent_request import DefragRequest
@@ -16,7 +17,6 @@ from agent_memory.domain.findings import Analysis, FindingKind
 from agent_memory.domain.planning.related import choose_shown
 from agent_memory.domain.planning.run_limits import max_changes
 from agent_memory.domain.redaction import redact
-from agent_memory.domain.results import sealed
 from agent_memory.domain.run import KeptReply
 from agent_memory.domain.secret_entries import secret_ids, without_secret
 from agent_memory.domain.tidying.candidates import Candidates, candidates_of
@@ -35,7 +35,7 @@ from agent_memory.formats.defrag_prompt import (
 from agent_memory.formats.defrag_reply import parse_defrag_reply
 from agent_memory.pipelines.defrag_io import DefragIo
 from agent_memory.pipelines.defrag_planning import planned
-from agent_memory.values import evolve, frozen
+from agent_memory.results import sealed
 
 WHOLE_STORE_SHOWN_CHARS = 4_000_000
 """Of entries in full for an agent that reads values and no prompt."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from attrs import frozen
 from returns.result import Result, Success
 
 from agent_memory.domain.section import Published, SectionBudget
@@ -19,7 +20,6 @@ from agent_memory.ports import (
     UsageLedger,
 )
 from agent_memory.publishing import KeepSections
-from agent_memory.values import frozen
 
 
 def _silent(_message: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from attrs import evolve
 from returns.result import Success
 
 from agent_memory.domain.actions import DefragProposal
@@ -21,7 +22,6 @@ from agent_memory.domain.tiering.resolve import resolve_tiers
 from agent_memory.domain.tiering.score import TierFacts, tier_facts
 from agent_memory.domain.tiering.tiers_after import tiers_after
 from agent_memory.pipelines.defrag_io import DefragIo
-from agent_memory.values import evolve
 
 _CHANGED = ("it was changed while the agent thought",)
 

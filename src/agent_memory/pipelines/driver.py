@@ -7,9 +7,9 @@ from typing import TypeVar, assert_never
 
 from returns.result import Failure, Result, Success
 
-from agent_memory.domain.results import sealed
 from agent_memory.errors import Defect, Error
 from agent_memory.machines.pipeline import Pipeline
+from agent_memory.results import sealed
 
 C = TypeVar("C")
 Step = Callable[[C], Result[C, Error]]

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from itertools import compress
 
+from attrs import evolve, frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.command.presets import BUILTIN
 from agent_memory.domain.history import History, Role, SessionMark, TranscriptEnd, Turn
 from agent_memory.domain.inbox_entry import UPGRADE_EVENT, FileSnapshot, InboxEntry, InlineNote, session_id_of
-from agent_memory.domain.results import sealed
 from agent_memory.domain.transcripts.redacted_history import redact_history
 from agent_memory.domain.vocabulary import Status
 from agent_memory.errors import Error, HistoryUnavailable, StoreIo
 from agent_memory.pipelines.consolidate_io import ConsolidateIo
-from agent_memory.values import evolve, frozen
+from agent_memory.results import sealed
 
 
 @frozen

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 
+from attrs import evolve, frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.change import Change, Create, Replace
@@ -21,14 +22,13 @@ from agent_memory.domain.planning.origin import Claim, origin_of
 from agent_memory.domain.planning.provenance import with_source
 from agent_memory.domain.planning.taken_ids import taken_ids
 from agent_memory.domain.redacted_path import redact_path
-from agent_memory.domain.results import sealed
 from agent_memory.domain.text.ids import mint_id
 from agent_memory.domain.transcripts.redacted_history import redact_history
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Harness, Kind, Status
 from agent_memory.errors import Error, HistoryUnavailable, SessionForgotten, UsageInvalid
 from agent_memory.ports import Clock, HistorySource, KeptHistories, Places, Store, Tombstones
 from agent_memory.recorded_writes import RecordedWrites
-from agent_memory.values import evolve, frozen
+from agent_memory.results import sealed
 
 _MOST_FETCHES = 256
 """Of about 16 MiB each."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Set as AbstractSet
 
+from attrs import evolve
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.entry import Listing
@@ -13,7 +14,6 @@ from agent_memory.domain.run import Run, Work
 from agent_memory.domain.transcripts.entry_uses import entry_uses
 from agent_memory.errors import Error
 from agent_memory.pipelines.consolidate_io import ConsolidateIo
-from agent_memory.values import evolve
 from agent_memory.wording import describe
 
 

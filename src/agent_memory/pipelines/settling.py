@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 
+from attrs import evolve
+
 from agent_memory.domain.history import History
 from agent_memory.domain.inbox_entry import InlineNote
 from agent_memory.domain.plan import Plan
@@ -12,7 +14,6 @@ from agent_memory.domain.queueing.fold import after_fault, after_timeout, after_
 from agent_memory.domain.run import Run, Work
 from agent_memory.errors import Error
 from agent_memory.pipelines.consolidate_io import ConsolidateIo
-from agent_memory.values import evolve
 from agent_memory.wording import describe
 
 TIMEOUTS_THAT_PAUSE = 2

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from attrs import frozen
 from returns.result import Result
 
 from agent_memory.domain.entry import Listed, Listing, StoredEntry
 from agent_memory.errors import Error
 from agent_memory.pipelines.consolidate_io import ConsolidateIo
-from agent_memory.values import frozen
 
 
 @frozen

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from attrs import evolve
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.backfill import Sight, Sighted
@@ -12,13 +13,12 @@ from agent_memory.domain.history import COPY, History, Role, SessionMark, Turn
 from agent_memory.domain.inbox_entry import Context, InboxEntry
 from agent_memory.domain.queueing.fold import queue_key, session_key
 from agent_memory.domain.queueing.redacted_entry import as_consumed
-from agent_memory.domain.results import sealed
 from agent_memory.domain.seen_session import SeenSession, after_of
 from agent_memory.domain.transcripts.windows import turn_chars
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import Error, HistoryUnavailable
 from agent_memory.pipelines.backfill_io import BackfillIo, Looking, is_unique
-from agent_memory.values import evolve
+from agent_memory.results import sealed
 from agent_memory.wording import describe
 
 

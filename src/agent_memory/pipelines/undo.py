@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence, Set
 from functools import partial
 
+from attrs import evolve
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.analysis.fingerprints import store_fingerprint
 from agent_memory.domain.change import Receipt
 from agent_memory.domain.footprint import Footprint, SectionChange
 from agent_memory.domain.footprint_fold import fold_files
-from agent_memory.domain.results import sealed
 from agent_memory.domain.run_log import LoggedRun
 from agent_memory.domain.target_file import TargetFile
 from agent_memory.domain.tiers import TIERS_FILE
@@ -26,7 +26,7 @@ from agent_memory.formats.note_changes import logged_changes, note_changes
 from agent_memory.formats.section_splice import restore_section
 from agent_memory.pipelines.undo_choice import Undoable, chosen, explained, root_of, undoable
 from agent_memory.pipelines.undo_io import UndoIo
-from agent_memory.values import evolve
+from agent_memory.results import sealed
 from agent_memory.wording import describe
 
 

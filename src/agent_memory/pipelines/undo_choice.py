@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from attrs import frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.entry import Listing
 from agent_memory.domain.footprint import Footprint, SectionChange
 from agent_memory.domain.footprint_fold import fold_files
 from agent_memory.domain.recording.file_change import FileChange, hash_of
-from agent_memory.domain.results import sealed
 from agent_memory.domain.run_log import LoggedRun, short_id
 from agent_memory.domain.undo_run import changed_since, cut_reasons, toucher
 from agent_memory.errors import Error, RunNotFound, UndoRefused, UsageInvalid
 from agent_memory.formats.note_changes import NoteChange, note_changes
 from agent_memory.pipelines.undo_io import UndoIo
 from agent_memory.ports import RunLog
-from agent_memory.values import frozen
+from agent_memory.results import sealed
 
 _FEW = 50
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from attrs import frozen
 from returns.result import Result
 
 from agent_memory.errors import Error
 from agent_memory.ports import Clock, DefragRecords, Recorder, RunLog, Store, Targets
-from agent_memory.values import frozen
 
 
 @frozen

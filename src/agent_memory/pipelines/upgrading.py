@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 
+from attrs import evolve, frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.command.presets import BUILTIN
@@ -19,11 +20,10 @@ from agent_memory.domain.inbox_entry import (
 )
 from agent_memory.domain.queue import KnownSessions
 from agent_memory.domain.queueing.fold import queue_key
-from agent_memory.domain.results import sealed
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import Error, InboxEntryInvalid
 from agent_memory.ports import Clock, Inbox, SessionMarks, Store
-from agent_memory.values import evolve, frozen
+from agent_memory.results import sealed
 from agent_memory.wording import describe
 
 Places = Mapping[tuple[Harness, str], Source]

@@ -7,20 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from attrs import evolve, frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.backfill import Sight, Sighted, short_number
 from agent_memory.domain.found_session import FoundSession
 from agent_memory.domain.inbox_entry import WATCH_EVENT
 from agent_memory.domain.instants import iso_of
-from agent_memory.domain.results import sealed
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.domain.watching import Due, Key, Rest, Watch, due, key_of, observed, settled
 from agent_memory.errors import Error, UsageInvalid
 from agent_memory.pipelines.backfill import looking_for, put_sighted
 from agent_memory.pipelines.backfill_io import BackfillIo
 from agent_memory.pipelines.sighting import look_at
-from agent_memory.values import evolve, frozen
+from agent_memory.results import sealed
 from agent_memory.wording import describe
 
 MOST_PROBLEMS = 1_000

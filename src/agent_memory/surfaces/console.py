@@ -9,10 +9,11 @@ from collections.abc import Callable, Iterable
 from itertools import islice
 from typing import Any, TextIO
 
+from attrs import field, frozen
+
 from agent_memory.domain.json_shape import is_object, is_row
 from agent_memory.errors import Error
 from agent_memory.surfaces.progress_line import ProgressLine
-from agent_memory.values import field, frozen
 from agent_memory.wording import describe
 
 _ROWS_AT_ONCE = 500

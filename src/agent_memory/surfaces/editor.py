@@ -12,9 +12,9 @@ from pathlib import Path
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.entry import MemoryEntry, StoredEntry
-from agent_memory.domain.results import sealed
 from agent_memory.errors import EntryInvalid, Error, UsageInvalid
 from agent_memory.formats.note import parse_note, render_note
+from agent_memory.results import sealed
 
 Store = Callable[[MemoryEntry], Result[StoredEntry, Error]]
 Tell = Callable[[str], None]

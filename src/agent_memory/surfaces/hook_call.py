@@ -28,7 +28,7 @@ cost the session's end its time."""
 _CHUNK_BYTES = 1 << 16
 
 
-class HookProblem(Exception):  # noqa: N818 - it is a problem for the log, not an error of the call
+class HookProblem(Exception):
     """Why a hook's call came to nothing: a stable code, and our own words."""
 
     def __init__(self, code: str, message: str) -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from agent_memory.late_patterns import late_pattern
 from agent_memory.surfaces.cells import cells_of
 
 _MARK, _PLAIN = "\x1b[1;33m", "\x1b[0m"
-_WORD = late_pattern(r"\S+\s*")
+_WORD = re.compile(r"\S+\s*")
 
 Range = tuple[int, int]
 """Half-open, of characters."""

@@ -9,10 +9,9 @@ from returns.result import Failure, Result, Success
 from agent_memory.domain.instants import DAY_MS, HOUR_MS, ms_of
 from agent_memory.domain.note_draft import Expiry
 from agent_memory.errors import UsageInvalid
-from agent_memory.late_patterns import late_pattern
 
-_PERIOD = late_pattern(r"(\d{1,6})\s*(m|h|d|w|y)", re.ASCII)
-_DATE = late_pattern(r"\d{4}-\d\d-\d\d", re.ASCII)
+_PERIOD = re.compile(r"(\d{1,6})\s*(m|h|d|w|y)", re.ASCII)
+_DATE = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 _MINUTE_MS = 60_000
 _MONTH_MS = 30 * DAY_MS
 _YEAR_MS = 365 * DAY_MS

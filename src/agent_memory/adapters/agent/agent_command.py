@@ -17,7 +17,6 @@ from agent_memory.domain.agent_request import AgentReply, AgentRequest
 from agent_memory.domain.command.presets import PRIVATE_DIRECTORY
 from agent_memory.domain.command.refusal_text import failure_cause, message_cause
 from agent_memory.domain.redaction import redact
-from agent_memory.domain.results import sealed
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.domain.vocabulary import Status
 from agent_memory.errors import (
@@ -34,6 +33,7 @@ from agent_memory.errors import (
 )
 from agent_memory.formats.reply import decode_reply
 from agent_memory.ports import Clock, SpendLedger
+from agent_memory.results import sealed
 
 ARGUMENT_MAX_CHARS = 32_000
 """Linux takes no single argument of more than 128 KiB, and a character may have four bytes."""

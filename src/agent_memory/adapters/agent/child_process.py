@@ -16,12 +16,12 @@ from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any, NoReturn
 
+from attrs import frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.agent.child_pipes import ChildPipes
 from agent_memory.adapters.disk.io_errors import store_io
 from agent_memory.errors import StoreIo
-from agent_memory.values import frozen
 
 MAX_STDOUT_BYTES = 4 * 1024 * 1024
 MAX_STDERR_BYTES = 64 * 1024

@@ -10,13 +10,13 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
+from attrs import field, frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.config import LlmConfig, PresetConfig, preset_problem
 from agent_memory.domain.command.presets import BUILTIN, PRESETS, Preset
 from agent_memory.domain.redaction import redact
 from agent_memory.errors import ConfigInvalid, PresetRefused
-from agent_memory.values import field, frozen
 
 _SOURCE = "llm"
 """Stands for the path of a config that was made by a program and not read from a file."""

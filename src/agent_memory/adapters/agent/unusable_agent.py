@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from attrs import frozen
 from returns.result import Failure, Result
 
 from agent_memory.domain.agent_request import AgentReply, AgentRequest
 from agent_memory.domain.vocabulary import Status
 from agent_memory.errors import Error
-from agent_memory.values import frozen
 
 
 @frozen

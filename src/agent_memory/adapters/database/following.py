@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain, repeat
 
+from attrs import evolve, frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.database.store_database import StoreDatabase
@@ -23,7 +24,6 @@ from agent_memory.adapters.store.entry_files import ARCHIVE, TOPICS, read_image,
 from agent_memory.adapters.store.shelf_names import OtherName, ShelfLook, is_text, look_at_shelf, looks_of, printable
 from agent_memory.domain.entry import Listed, StoredEntry, UnreadableFile
 from agent_memory.domain.recording.file_change import content_hash
-from agent_memory.domain.results import sealed
 from agent_memory.domain.searching.indexed_note import Refreshed, Relation
 from agent_memory.domain.searching.note_terms import FieldTerms, note_terms
 from agent_memory.domain.text.file_name import id_in_name
@@ -31,7 +31,7 @@ from agent_memory.domain.text.links import find_links
 from agent_memory.domain.vocabulary import Sensitivity
 from agent_memory.errors import Busy, Error
 from agent_memory.formats.listed_json import parse_listed, render_listed
-from agent_memory.values import evolve, frozen
+from agent_memory.results import sealed
 
 Left = Callable[[int], None]
 """Told, before each batch, how many changed files are still to be taken in."""

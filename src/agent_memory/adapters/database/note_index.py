@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from attrs import evolve, frozen
 from returns.result import Failure, Result
 
 from agent_memory.adapters.database.following import FollowedFiles, Left
@@ -28,7 +29,6 @@ from agent_memory.domain.searching.spelling import slips_allowed, slips_of
 from agent_memory.domain.vocabulary import Sensitivity
 from agent_memory.errors import Error
 from agent_memory.formats.listed_json import parse_listed
-from agent_memory.values import evolve, frozen
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -23,10 +23,10 @@ from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.durable import make_directories
 from agent_memory.adapters.disk.paths import close_quietly, directory_inside, open_regular
-from agent_memory.domain.results import sealed
 from agent_memory.domain.searching.terms import TERMS_VERSION
 from agent_memory.errors import Busy, Error
 from agent_memory.formats.listed_json import LISTED_LAYOUT
+from agent_memory.results import sealed
 
 DIRECTORY = ".cache"
 NAME = "store.db"

@@ -10,7 +10,7 @@ from returns.result import Failure, Success
 
 from agent_memory.adapters.disk.durable import make_directories, replace_file
 from agent_memory.adapters.disk.paths import directory_inside, is_directory, read_file, real_root
-from agent_memory.domain.results import sealed
+from agent_memory.results import sealed
 
 if TYPE_CHECKING:
     from pathlib import Path

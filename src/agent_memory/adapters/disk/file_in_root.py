@@ -9,8 +9,8 @@ from returns.result import Failure, Result, Success
 from agent_memory.adapters.disk.durable import fsync_directory, make_directories, replace_file
 from agent_memory.adapters.disk.io_errors import store_io
 from agent_memory.adapters.disk.paths import directory_inside
-from agent_memory.domain.results import sealed
 from agent_memory.errors import Error, StoreIo
+from agent_memory.results import sealed
 
 
 def put_file(root: str, relative: str, text: str) -> Result[None, Error]:

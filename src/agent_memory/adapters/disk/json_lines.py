@@ -6,8 +6,9 @@ import json
 import re
 from collections.abc import Iterator
 
+from attrs import frozen
+
 from agent_memory.domain.json_shape import is_object
-from agent_memory.values import frozen
 
 MAX_VALUES_PER_LINE = 400_000
 """A line with more JSON values than this would take hundreds of megabytes once parsed; no harness writes one."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-from agent_memory.values import frozen
+from attrs import frozen
 
 MAX_LINE_BYTES = 16 * 1024 * 1024
 

@@ -21,8 +21,8 @@ from agent_memory.adapters.disk.durable import FILE_MODE, make_directories
 from agent_memory.adapters.disk.io_errors import store_io
 from agent_memory.adapters.disk.paths import close_quietly, real_root
 from agent_memory.adapters.surroundings.root import home_of, local_state_directory
-from agent_memory.domain.results import sealed
 from agent_memory.errors import Busy, Error, HomeUnknown
+from agent_memory.results import sealed
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -88,7 +88,7 @@ class KernelLocks:
         home = home_of(self._environ)
         if home is None:
             return Failure(HomeUnknown())
-        from agent_memory.digests import sha256  # reading takes no lock
+        from hashlib import sha256  # reading takes no lock
 
         key = sha256(os.fsencode(self._root)).hexdigest()[:24]
         return Success(f"{local_state_directory(home)}/{key}.{name}.lock")

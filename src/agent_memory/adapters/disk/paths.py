@@ -13,14 +13,14 @@ import struct
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from attrs import frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.directory_state import look_of
 from agent_memory.adapters.disk.durable import FILE_MODE, close_quietly as close_quietly
 from agent_memory.adapters.disk.io_errors import store_io
-from agent_memory.domain.results import sealed
 from agent_memory.errors import Error, PathRefused, StoreIo
-from agent_memory.values import frozen
+from agent_memory.results import sealed
 
 if TYPE_CHECKING:
     from pathlib import Path

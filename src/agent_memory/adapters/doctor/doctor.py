@@ -8,6 +8,7 @@ from pathlib import Path
 from shlex import quote
 from typing import TypeVar
 
+from attrs import evolve, field, frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.io_errors import store_io
@@ -44,7 +45,6 @@ from agent_memory.domain.entry import Listing
 from agent_memory.domain.history import SessionMark
 from agent_memory.domain.instants import HOUR_MS, ms_of
 from agent_memory.domain.redaction import redact
-from agent_memory.domain.results import sealed
 from agent_memory.domain.run_log import LoggedRun
 from agent_memory.domain.scope_use import ScopeUse
 from agent_memory.domain.secret_entries import without_secret
@@ -54,7 +54,7 @@ from agent_memory.domain.text.plain_text import one_line
 from agent_memory.domain.tiers import TierList
 from agent_memory.errors import Error
 from agent_memory.ports import Clock, RunLog, SpendLedger, Store
-from agent_memory.values import evolve, field, frozen
+from agent_memory.results import sealed
 from agent_memory.wording import describe
 
 T = TypeVar("T")

@@ -8,6 +8,7 @@ from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from operator import attrgetter
 
+from attrs import define, field
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.durable import TEMPORARY_PREFIX, claim_abandoned, close_quietly
@@ -15,7 +16,6 @@ from agent_memory.adapters.disk.io_errors import store_io
 from agent_memory.domain.doctor.file_checks import Found, is_loose, is_odd_cache, is_temporary, tight_mode
 from agent_memory.domain.instants import HOUR_MS
 from agent_memory.errors import Error
-from agent_memory.values import define, field
 from agent_memory.wording import describe
 
 _NOT_ENTERED = ".git"

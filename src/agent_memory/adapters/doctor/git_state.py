@@ -15,9 +15,9 @@ from agent_memory.adapters.git.git_locks import stale_locks
 from agent_memory.adapters.git.git_process import GitOutput, GitProcess
 from agent_memory.adapters.git.git_repository import GitRepository
 from agent_memory.domain.doctor.run_checks import GitFacts
-from agent_memory.domain.results import sealed
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.errors import Error
+from agent_memory.results import sealed
 from agent_memory.wording import describe
 
 _UNFINISHED = {

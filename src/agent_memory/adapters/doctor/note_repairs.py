@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import count
 
+from attrs import frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.paths import FileImage
@@ -16,13 +17,12 @@ from agent_memory.domain.doctor.note_checks import NoteFile
 from agent_memory.domain.doctor.note_repairs import NoteRepair, Rewrite, Shelve
 from agent_memory.domain.entry import MemoryEntry
 from agent_memory.domain.recording.file_change import FileChange, FileState
-from agent_memory.domain.results import sealed
 from agent_memory.errors import EntryChanged, EntryInvalid, Error
 from agent_memory.formats.frontmatter import split_note
 from agent_memory.formats.note import render_note
 from agent_memory.formats.written_tags import with_normal_tags
 from agent_memory.ports import Locks
-from agent_memory.values import frozen
+from agent_memory.results import sealed
 from agent_memory.wording import describe
 
 _A_BATCH = 200

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 
+from attrs import evolve, frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.paths import FileImage
@@ -30,13 +31,12 @@ from agent_memory.domain.doctor.store_checks import examine_aliases, examine_ana
 from agent_memory.domain.entry import Listed, Listing, Listings, StoredEntry, UnreadableFile, Usage
 from agent_memory.domain.instants import DAY_MS, HOUR_MS
 from agent_memory.domain.planning.taken_ids import TakenIds
-from agent_memory.domain.results import sealed
 from agent_memory.domain.tagging.tag_vocabulary import TagVocabulary
 from agent_memory.domain.tiers import TierList
 from agent_memory.errors import EntryUnreadable, Error
 from agent_memory.formats.note import HEADLESS
 from agent_memory.formats.written_tags import written_tags
-from agent_memory.values import evolve, frozen
+from agent_memory.results import sealed
 
 
 def read_notes(root: str, live: Iterable[Listed]) -> Iterator[NoteFile]:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from functools import partial, reduce
 from itertools import chain
 
+from attrs import frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.listed_names import names_inside
@@ -29,7 +30,6 @@ from agent_memory.domain.doctor.note_repairs import plan_repairs
 from agent_memory.domain.doctor.store_checks import TIERS_FILE, pinned_outside, with_pins
 from agent_memory.domain.entry import Listed, Listing
 from agent_memory.domain.planning.taken_ids import taken_ids
-from agent_memory.domain.results import sealed
 from agent_memory.domain.section import Published
 from agent_memory.domain.text.file_name import id_in_name
 from agent_memory.domain.tidying.due import expired_archivings
@@ -38,7 +38,7 @@ from agent_memory.domain.tiers import TierList
 from agent_memory.errors import Error
 from agent_memory.formats.note import HEADLESS
 from agent_memory.ports import Locks, Recorder, Store
-from agent_memory.values import frozen
+from agent_memory.results import sealed
 from agent_memory.wording import describe
 
 

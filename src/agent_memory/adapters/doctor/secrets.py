@@ -11,6 +11,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator
 from typing import IO, Protocol
 
+from attrs import frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.io_errors import store_io
@@ -20,9 +21,8 @@ from agent_memory.domain.doctor.catalogue import SecretFind, SecretSearch
 from agent_memory.domain.doctor.file_checks import Found
 from agent_memory.domain.redacted_stream import secrets_in
 from agent_memory.domain.redaction import redact
-from agent_memory.domain.results import sealed
 from agent_memory.errors import Error
-from agent_memory.values import frozen
+from agent_memory.results import sealed
 from agent_memory.wording import describe
 
 _SHOWN_EVERY = 500

@@ -26,10 +26,10 @@ from agent_memory.domain.found_session import FoundSession
 from agent_memory.domain.history import COPY, SessionMark
 from agent_memory.domain.inbox_entry import SNAPSHOTS, FileSnapshot
 from agent_memory.domain.instants import HOUR_MS
-from agent_memory.domain.results import sealed
 from agent_memory.domain.tagging.tag_vocabulary import VOCABULARY_FILE, TagVocabulary
 from agent_memory.errors import AgentMissing, Error, InboxEntryInvalid, PathRefused, StateCorrupt
 from agent_memory.formats.session_mark_json import parse_session_mark
+from agent_memory.results import sealed
 from agent_memory.wording import describe
 
 _STATE = "state"

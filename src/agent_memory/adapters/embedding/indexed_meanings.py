@@ -13,13 +13,13 @@ from math import fsum, sqrt
 from operator import mul
 from typing import TYPE_CHECKING, Any
 
+from attrs import frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.embedding.static_vectors import load_numpy
-from agent_memory.domain.results import sealed
 from agent_memory.domain.searching.nearness import Nearness
 from agent_memory.errors import Error
-from agent_memory.values import frozen
+from agent_memory.results import sealed
 from agent_memory.wording import describe
 
 if TYPE_CHECKING:

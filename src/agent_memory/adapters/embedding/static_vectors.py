@@ -15,6 +15,7 @@ from importlib.machinery import PathFinder
 from importlib.util import find_spec
 from typing import Any
 
+from attrs import frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.io_errors import store_io
@@ -23,7 +24,6 @@ from agent_memory.domain.searching.query_meaning import WeighedWord
 from agent_memory.domain.similarity.vectors import packed
 from agent_memory.domain.similarity.word_pieces import WordPieces
 from agent_memory.errors import Error
-from agent_memory.values import frozen
 
 _INSTALL = "pip install --no-deps --upgrade --target ~/.local/state/agent-memory/model wordllama==0.4.0.post1"
 NO_NUMPY = "Semantic search is off: it needs numpy, which `pip install 'agent-memory[semantic]'` brings."

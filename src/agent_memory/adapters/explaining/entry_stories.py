@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import TypeVar
 
+from attrs import frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.entry import Listed, Meta, StoredEntry, Usage
@@ -13,7 +14,6 @@ from agent_memory.domain.explaining.entry_story import Chapter, EntryStory, Revi
 from agent_memory.domain.explaining.tier_reason import TierStanding
 from agent_memory.domain.explaining.unread import unread_notes, unread_runs
 from agent_memory.domain.note_draft import Caller
-from agent_memory.domain.results import sealed
 from agent_memory.domain.run_log import LoggedRun
 from agent_memory.domain.tiering.score import score
 from agent_memory.domain.tiering.section_room import shares_a_section
@@ -22,7 +22,7 @@ from agent_memory.domain.tiers import Tier, TierList
 from agent_memory.domain.vocabulary import Sensitivity
 from agent_memory.errors import EntryNotFound, EntryProtected, Error
 from agent_memory.ports import Clock, RunLog, Store, UsageLedger
-from agent_memory.values import frozen
+from agent_memory.results import sealed
 from agent_memory.wording import describe
 
 T = TypeVar("T")

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 
+from attrs import evolve, frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.listed_names import names_inside
@@ -27,13 +28,12 @@ from agent_memory.domain.inbox_entry import InboxEntry, session_id_of
 from agent_memory.domain.note_draft import Caller
 from agent_memory.domain.queue import Outcome, Trouble
 from agent_memory.domain.queueing.fold import queue_key
-from agent_memory.domain.results import sealed
 from agent_memory.domain.run_log import LoggedRun
 from agent_memory.domain.vocabulary import Sensitivity
 from agent_memory.errors import Error, UsageInvalid
 from agent_memory.formats.inbox_json import parse_inbox_entry, parse_retired_entry
 from agent_memory.ports import RunLog, Store
-from agent_memory.values import evolve, frozen
+from agent_memory.results import sealed
 from agent_memory.wording import describe
 
 MOST_MARKS = 100

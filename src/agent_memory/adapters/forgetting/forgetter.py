@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from attrs import frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.file_in_root import drop_file
@@ -29,13 +30,12 @@ from agent_memory.domain.forgetting.statements import statement_hashes
 from agent_memory.domain.forgetting.tombstone import EntryTombstone, SessionTombstone, StateTombstone
 from agent_memory.domain.forgetting.trace_words import TraceWords
 from agent_memory.domain.recording.file_change import FileChange, FileState
-from agent_memory.domain.results import sealed
 from agent_memory.domain.tiers import TIERS_FILE, TierList
 from agent_memory.errors import EntryChanged, EntryNotFound, Error
 from agent_memory.formats.forgetting_json import ForgettingAtWork
 from agent_memory.formats.tiers_json import render_tiers
 from agent_memory.ports import Clock, KeptHistories, Locks, Recorder
-from agent_memory.values import frozen
+from agent_memory.results import sealed
 
 _ATTEMPTS = 5
 _CACHE = ".cache"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from attrs import frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.file_in_root import drop_file, put_file
 from agent_memory.adapters.disk.paths import inside, read_file, real_root
-from agent_memory.domain.results import sealed
 from agent_memory.errors import Error
 from agent_memory.formats.forgetting_json import (
     ForgettingAtWork,
@@ -17,7 +17,7 @@ from agent_memory.formats.forgetting_json import (
     render_forgetting,
     render_purge,
 )
-from agent_memory.values import frozen
+from agent_memory.results import sealed
 
 JOURNAL = "runs/forgetting.json"
 PURGE_MARK = "state/purge.json"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from attrs import evolve, frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.paths import is_there, real_root, those_there
@@ -30,7 +31,6 @@ from agent_memory.domain.vocabulary import Harness, Sensitivity
 from agent_memory.errors import EntryNotFound, Error
 from agent_memory.formats.forgetting_json import ForgettingAtWork
 from agent_memory.ports import Clock, KeptHistories
-from agent_memory.values import evolve, frozen
 
 _MARKS = "state/sessions"
 

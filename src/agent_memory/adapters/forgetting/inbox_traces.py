@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 
+from attrs import field, frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.listed_names import names_inside
@@ -17,11 +18,10 @@ from agent_memory.domain.forgetting.sources import SessionKey
 from agent_memory.domain.inbox_entry import SNAPSHOTS, FileSnapshot, InboxEntry, InlineNote, session_id_of
 from agent_memory.domain.queue import Outcome
 from agent_memory.domain.queueing.fold import queue_key
-from agent_memory.domain.results import sealed
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import Error, PathRefused
 from agent_memory.formats.inbox_json import parse_inbox_entry, parse_retired_entry
-from agent_memory.values import field, frozen
+from agent_memory.results import sealed
 
 _PLACES = (INBOX, PROCESSED, FAILED)
 

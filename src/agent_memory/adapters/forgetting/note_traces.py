@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Callable, Iterator
 
+from attrs import evolve, field, frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.io_errors import store_io
@@ -15,12 +16,11 @@ from agent_memory.domain.entry import MemoryEntry, StoredEntry
 from agent_memory.domain.forgetting.sources import SessionKey, share_of, without_session
 from agent_memory.domain.forgetting.unlinking import unlinked
 from agent_memory.domain.recording.file_change import FileChange, FileState
-from agent_memory.domain.results import sealed
 from agent_memory.domain.text.file_name import is_note_name
 from agent_memory.domain.text.ids import ID_PATTERN, is_id
 from agent_memory.errors import Error
 from agent_memory.formats.note import render_note
-from agent_memory.values import evolve, field, frozen
+from agent_memory.results import sealed
 
 _ANY_ID = re.compile(ID_PATTERN)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from attrs import define, evolve, field
 from returns.result import Result
 
 from agent_memory.adapters.disk.paths import those_there
@@ -14,7 +15,6 @@ from agent_memory.domain.forgetting.trace_words import forgetful_message
 from agent_memory.errors import Error
 from agent_memory.formats.forgetting_json import ForgettingAtWork
 from agent_memory.formats.note import render_note
-from agent_memory.values import define, evolve, field
 
 
 def purge_rules(root: str, work: ForgettingAtWork) -> Result[PurgeRules, Error]:

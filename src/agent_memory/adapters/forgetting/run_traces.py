@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
+from attrs import evolve, frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.durable import fsync_directory
@@ -29,7 +30,6 @@ from agent_memory.domain.forgetting.sources import SessionKey, share_of
 from agent_memory.domain.forgetting.trace_words import TraceWords
 from agent_memory.domain.instants import iso_of
 from agent_memory.domain.recording.file_change import FileChange, FileState
-from agent_memory.domain.results import sealed
 from agent_memory.domain.tiers import TIERS_FILE, TierList
 from agent_memory.errors import Error
 from agent_memory.formats.defrag_json import parse_deferred, render_deferred
@@ -37,7 +37,7 @@ from agent_memory.formats.footprint_json import parse_footprint, render_footprin
 from agent_memory.formats.forgetful_json import forgetful_debts, forgetful_report
 from agent_memory.formats.run_json import parse_changes, render_changes
 from agent_memory.formats.tiers_json import parse_tiers, render_tiers
-from agent_memory.values import evolve, frozen
+from agent_memory.results import sealed
 
 _REPORT = "report.json"
 _REPLIES = "replies"

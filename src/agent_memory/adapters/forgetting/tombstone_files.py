@@ -9,18 +9,18 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from attrs import frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.file_in_root import put_file
 from agent_memory.adapters.disk.listed_names import listed_names
 from agent_memory.adapters.disk.paths import inside, read_file, real_root
 from agent_memory.domain.forgetting.tombstone import EntryTombstone, SessionTombstone, StateTombstone
-from agent_memory.domain.results import sealed
 from agent_memory.domain.text.slug import slug_of
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import Error, StateCorrupt
 from agent_memory.formats.tombstone_json import Tombstone, parse_tombstone, render_tombstone
-from agent_memory.values import frozen
+from agent_memory.results import sealed
 
 FORGOTTEN = "state/forgotten"
 ANY_HARNESS = "any"

@@ -14,11 +14,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import IO
 
+from attrs import frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.redaction import redact
 from agent_memory.errors import Error, RecorderFailed
-from agent_memory.values import frozen
 
 _TIMEOUT_SECONDS = 60.0
 _STDERR_CHARS = 600

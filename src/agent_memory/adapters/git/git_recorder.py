@@ -38,9 +38,9 @@ from agent_memory.domain.recording.recorded_paths import (
     path_problem,
     wanted_of,
 )
-from agent_memory.domain.results import sealed
 from agent_memory.errors import ConfigInvalid, Error, PathRefused
 from agent_memory.ports import Clock
+from agent_memory.results import sealed
 
 _CHECKED_BYTES = 16 * 2**20
 """Larger files are not read for secrets, and so are not recorded."""

@@ -16,8 +16,8 @@ from agent_memory.adapters.git.git_locks import remove_stale_locks
 from agent_memory.adapters.git.git_process import GitOutput, GitProcess, failed
 from agent_memory.adapters.git.purge_swap import finish_swap
 from agent_memory.domain.recording.recorded_paths import IGNORE_FILE, IGNORE_TEXT
-from agent_memory.domain.results import sealed
 from agent_memory.errors import Error
+from agent_memory.results import sealed
 
 _LOCK_WAIT_SECONDS = 3.0
 """Longer than a lock takes to become stale, so that a run directly after a crash mends it."""

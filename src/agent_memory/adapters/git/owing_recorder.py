@@ -11,9 +11,9 @@ from returns.result import Failure, Result, Success
 from agent_memory.adapters.disk.durable import make_directories, replace_file
 from agent_memory.adapters.disk.io_errors import store_io
 from agent_memory.domain.json_shape import is_list, is_object
-from agent_memory.domain.results import sealed
 from agent_memory.errors import Error, PathRefused
 from agent_memory.ports import Locks, Recorder
+from agent_memory.results import sealed
 
 Debt = dict[str, object]
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping
 
+from attrs import field, frozen
 from returns.result import Result
 
 from agent_memory.adapters.git.blob_contents import contents_of
 from agent_memory.adapters.git.git_process import GitProcess
 from agent_memory.errors import Error
 from agent_memory.formats.export_stream import Choice, Key
-from agent_memory.values import field, frozen
 
 
 @frozen

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
+from attrs import frozen
 from returns.result import Result
 
 from agent_memory.adapters.harness.aider import aider_chats
@@ -31,7 +32,6 @@ from agent_memory.adapters.harness.transcript_roots import (
 )
 from agent_memory.errors import Error
 from agent_memory.ports import HistorySource
-from agent_memory.values import frozen
 
 
 @frozen

@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping
 from functools import partial
 
+from attrs import evolve, frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.lines import Line, LongLine, read_lines
@@ -23,10 +24,9 @@ from agent_memory.adapters.harness.turn_drafts import NewFrom, new_after, new_af
 from agent_memory.adapters.surroundings.git_index import is_tracked
 from agent_memory.domain.history import History, SessionMark, transcript_key
 from agent_memory.domain.inbox_entry import InboxEntry, SessionFile, session_id_of
-from agent_memory.domain.results import sealed
 from agent_memory.domain.text.id_set import IdSet
 from agent_memory.errors import Error, HistoryUnavailable, HistoryUnreadable, TranscriptRefused
-from agent_memory.values import evolve, frozen
+from agent_memory.results import sealed
 
 CHAT_FILE = ".aider.chat.history.md"
 INPUT_FILE = ".aider.input.history"

@@ -17,7 +17,7 @@ from __future__ import annotations
 import re
 from enum import Enum, auto
 
-from agent_memory.values import frozen
+from attrs import frozen
 
 HEADING = b"# aider chat started at "
 _STARTED = re.compile(r"# aider chat started at (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)\s*")

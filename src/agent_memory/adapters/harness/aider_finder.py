@@ -7,6 +7,7 @@ import stat
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 
+from attrs import frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.io_errors import store_io
@@ -15,10 +16,9 @@ from agent_memory.adapters.harness.aider_session import Run
 from agent_memory.adapters.surroundings.git_index import is_tracked
 from agent_memory.domain.found_session import FoundSession
 from agent_memory.domain.inbox_entry import SessionFile
-from agent_memory.domain.results import sealed
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import Error, TranscriptRefused
-from agent_memory.values import frozen
+from agent_memory.results import sealed
 
 
 @frozen

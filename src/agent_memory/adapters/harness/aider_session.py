@@ -14,6 +14,8 @@ import time
 from hashlib import blake2b
 from typing import ClassVar
 
+from attrs import define, field, frozen
+
 from agent_memory.adapters.harness.aider_chat import HEADING, ChatLines, Said, Speaker
 from agent_memory.adapters.harness.session_facts import SessionFacts, history_of
 from agent_memory.adapters.harness.session_turns import SessionTurns
@@ -23,7 +25,6 @@ from agent_memory.domain.text.id_set import IdSet
 from agent_memory.domain.transcripts.own_marks import is_own_prompt, typed_words
 from agent_memory.domain.transcripts.turns import Excerpt
 from agent_memory.domain.vocabulary import Harness
-from agent_memory.values import define, field, frozen
 
 _RUN_ID = re.compile(r"(\d{8}T\d{6})-[0-9a-f]{8}", re.ASCII)
 _DIGEST_CHARS = 500

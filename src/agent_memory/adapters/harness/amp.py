@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 
+from attrs import evolve, frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.agent.agent_environment import child_environment
@@ -17,13 +18,12 @@ from agent_memory.domain.history import History, SessionMark
 from agent_memory.domain.inbox_entry import AmpThread, InboxEntry
 from agent_memory.domain.json_shape import is_object
 from agent_memory.domain.redaction import redact
-from agent_memory.domain.results import sealed
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.domain.transcripts.document_turns import document_turns
 from agent_memory.domain.transcripts.turns import as_many_as_fit, tools_answered_before, turns_after
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import Error, HistoryUnavailable, HistoryUnreadable, StoreIo
-from agent_memory.values import evolve, frozen
+from agent_memory.results import sealed
 
 TIMEOUT_SECONDS = 60.0
 RETRY_SECONDS = (3.0, 7.0)

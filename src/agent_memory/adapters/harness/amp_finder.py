@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 
+from attrs import frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.io_errors import store_io
@@ -14,10 +15,9 @@ from agent_memory.domain.found_session import FoundSession
 from agent_memory.domain.inbox_entry import AmpThread
 from agent_memory.domain.instants import ms_of
 from agent_memory.domain.json_shape import is_list, is_object
-from agent_memory.domain.results import sealed
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import Error, HistoryUnavailable, StoreIo
-from agent_memory.values import frozen
+from agent_memory.results import sealed
 
 LIST_COMMAND = ("amp", "threads", "list", "--json")
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from urllib.parse import unquote, urlsplit
 
+from attrs import define, field
+
 from agent_memory.adapters.harness.any_json import answer_text
 from agent_memory.domain.history import History, Role, SessionMark, ToolCall, Turn
 from agent_memory.domain.instants import ms_of
@@ -34,7 +36,6 @@ from agent_memory.domain.transcripts.turns import (
     turns_after,
 )
 from agent_memory.domain.vocabulary import Harness
-from agent_memory.values import define, field
 
 _TITLE_CHARS = 300
 _FAILED_RUNS = ("error", "cancelled", "rejected-by-user")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
+from attrs import frozen
 from returns.result import Result
 
 from agent_memory.adapters.harness.claude_session import ClaudeSession
@@ -13,7 +14,6 @@ from agent_memory.adapters.harness.turn_drafts import NewFrom
 from agent_memory.domain.history import History, SessionMark
 from agent_memory.domain.inbox_entry import InboxEntry
 from agent_memory.errors import Error
-from agent_memory.values import frozen
 
 
 @frozen

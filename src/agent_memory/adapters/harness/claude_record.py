@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from attrs import field, frozen
+
 from agent_memory.adapters.harness.turn_drafts import Asked
-from agent_memory.values import field, frozen
 
 
 @frozen

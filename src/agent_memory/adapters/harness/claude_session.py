@@ -6,6 +6,8 @@ from collections import deque
 from collections.abc import Mapping
 from itertools import islice
 
+from attrs import define, field
+
 from agent_memory.adapters.harness.claude_record import Answered, LeftOut, Part, QueueStep, Record, Returned, Said
 from agent_memory.adapters.harness.claude_records import read_record
 from agent_memory.adapters.harness.claude_texts import typed_text, without_reminders
@@ -15,7 +17,6 @@ from agent_memory.adapters.harness.turn_drafts import Draft, NewFrom
 from agent_memory.domain.history import UNKNOWN_TYPE, History, Role
 from agent_memory.domain.text.id_set import IdSet
 from agent_memory.domain.vocabulary import Harness
-from agent_memory.values import define, field
 
 _MOST_PLACES = 20
 _MOST_BEFORE = 20

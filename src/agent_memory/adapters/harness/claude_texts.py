@@ -6,8 +6,9 @@ import re
 from collections.abc import Sequence
 from itertools import takewhile
 
+from attrs import frozen
+
 from agent_memory.domain.transcripts.own_marks import typed_words
-from agent_memory.values import frozen
 
 _HARNESS_LINE = re.compile(
     r"^[ \t]*\[(?:Request interrupted by user[^\]\n]{0,80}|Image: (?:original|source)[^\]\n]{0,400})\][ \t]*$",

@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Mapping
 from functools import partial
 
+from attrs import define, evolve, frozen
 from returns.result import Result
 
 from agent_memory.adapters.harness.codex_parts import (
@@ -37,7 +38,6 @@ from agent_memory.domain.inbox_entry import InboxEntry
 from agent_memory.domain.text.id_set import IdSet
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import Error
-from agent_memory.values import define, evolve, frozen
 
 _MAX_DEPTH = 4
 """Rollouts are in `sessions/<year>/<month>/<day>/`; a root may be the directory around `sessions`."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from attrs import frozen
+
 from agent_memory.adapters.harness.codex_texts import Printed
 from agent_memory.adapters.harness.turn_drafts import Asked
 from agent_memory.domain.history import Role
-from agent_memory.values import frozen
 
 
 @frozen

@@ -7,10 +7,11 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 
+from attrs import frozen
+
 from agent_memory.adapters.harness.any_json import mapping_at, text_at
 from agent_memory.domain.json_shape import is_list, is_object
 from agent_memory.domain.transcripts.own_marks import typed_words
-from agent_memory.values import frozen
 
 _NOTIFICATION = "<subagent_notification>"
 _INJECTED = (

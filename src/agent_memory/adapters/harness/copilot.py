@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import ClassVar
 
+from attrs import frozen
 from returns.result import Result
 
 from agent_memory.adapters.disk.paths import lies_there
@@ -29,7 +30,6 @@ from agent_memory.domain.text.id_set import IdSet
 from agent_memory.domain.transcripts.own_marks import MEMORY_OUTPUT_PLACEHOLDER, is_memory_command, typed_words
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import Error
-from agent_memory.values import frozen
 
 EVENTS_FILE = "events.jsonl"
 

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterator
 from functools import partial
 
+from attrs import define, field, frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.json_lines import objects_in
@@ -29,7 +30,6 @@ from agent_memory.domain.history import History, SessionMark
 from agent_memory.domain.inbox_entry import InboxEntry, SessionFile
 from agent_memory.domain.json_shape import is_object
 from agent_memory.errors import Error, HistoryUnavailable
-from agent_memory.values import define, field, frozen
 
 _ID_OF_LINE = re.compile(r"\d+-[0-9a-f]{16}", re.ASCII)
 _SUFFIXES = (".jsonl", ".txt")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import chain
 
+from attrs import frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.json_lines import objects_in
@@ -17,7 +18,6 @@ from agent_memory.adapters.harness.transcript_finder import TranscriptFinder
 from agent_memory.domain.found_session import FoundSession
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import Error, HistoryUnreadable
-from agent_memory.values import frozen
 
 _NEEDED = {"cursorDiskKV": ("key", "value")}
 _PREFIX, _END = "composerData:", "composerData;"

@@ -10,6 +10,8 @@ from collections import deque
 from collections.abc import Mapping
 from hashlib import blake2b
 
+from attrs import evolve
+
 from agent_memory.adapters.harness.any_json import answer_text, mapping_at, text_at
 from agent_memory.adapters.harness.cursor_calls import arguments_in, cursor_call
 from agent_memory.adapters.harness.cursor_texts import Query, typed_query
@@ -19,7 +21,6 @@ from agent_memory.adapters.harness.turn_drafts import Asked, NewFrom
 from agent_memory.domain.history import UNKNOWN_TYPE, History, Role
 from agent_memory.domain.json_shape import is_list, is_object
 from agent_memory.domain.vocabulary import Harness
-from agent_memory.values import evolve
 
 UNSEEN_ANSWERS = "[Cursor keeps no record of what its tools answered]"
 """Stands once, where the first answer would: what the agent says from there on may come from a page (P19)."""

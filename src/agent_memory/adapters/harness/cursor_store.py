@@ -20,8 +20,8 @@ from agent_memory.adapters.harness.first_history import MaybeHistory
 from agent_memory.adapters.harness.line_transcripts import history_in, session_after
 from agent_memory.adapters.harness.read_only_database import Database, TooLarge
 from agent_memory.domain.history import SessionMark
-from agent_memory.domain.results import sealed
 from agent_memory.errors import Error, HistoryUnreadable
+from agent_memory.results import sealed
 
 DATABASE = "state.vscdb"
 MISSING_BUBBLE = "missing-bubble"

@@ -10,8 +10,9 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime, timedelta, timezone
 
+from attrs import frozen
+
 from agent_memory.domain.transcripts.own_marks import typed_words
-from agent_memory.values import frozen
 
 _TIMESTAMP = re.compile(r"<timestamp>([^<]{0,100})</timestamp>")
 _CLOCK = re.compile(

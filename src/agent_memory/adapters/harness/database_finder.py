@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
+from attrs import evolve, frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.io_errors import store_io
@@ -13,10 +14,9 @@ from agent_memory.adapters.harness.read_only_database import Database, read_data
 from agent_memory.adapters.harness.transcript_roots import TranscriptRoots, is_session_id
 from agent_memory.domain.found_session import FoundSession
 from agent_memory.domain.inbox_entry import retrieval_of
-from agent_memory.domain.results import sealed
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import Error, HistoryUnreadable
-from agent_memory.values import evolve, frozen
+from agent_memory.results import sealed
 
 _MOST_MS = 10**14
 

@@ -9,8 +9,8 @@ from returns.result import Failure, Result, Success
 from agent_memory.adapters.harness.line_transcripts import LineSession, Stored, history_in
 from agent_memory.adapters.harness.read_only_database import Database
 from agent_memory.domain.history import History
-from agent_memory.domain.results import sealed
 from agent_memory.errors import Error, HistoryUnavailable, HistoryUnreadable
+from agent_memory.results import sealed
 
 MaybeHistory = Result[History | None, Error]
 """None: this place does not know the session."""

@@ -10,6 +10,7 @@ from enum import Enum
 from functools import partial
 from hashlib import sha256
 
+from attrs import frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.lines import MAX_LINE_BYTES, Line, LongLine, read_lines
@@ -27,9 +28,8 @@ from agent_memory.adapters.harness.transcript_roots import (
 from agent_memory.adapters.harness.turn_drafts import NewFrom
 from agent_memory.domain.history import History, SessionMark
 from agent_memory.domain.inbox_entry import InboxEntry
-from agent_memory.domain.results import sealed
 from agent_memory.errors import Error, HistoryUnavailable, StoreIo
-from agent_memory.values import frozen
+from agent_memory.results import sealed
 
 _MAX_DEPTH = 3
 """Chats are in `tmp/<project>/chats/`, those of sub-agents one level deeper."""

@@ -11,6 +11,8 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 
+from attrs import define, field, frozen
+
 from agent_memory.adapters.harness.any_json import answer_text, list_at, mapping_at, objects_at, text_at
 from agent_memory.adapters.harness.place_map import PlaceMap
 from agent_memory.adapters.harness.session_facts import SessionFacts, history_of
@@ -22,7 +24,6 @@ from agent_memory.domain.json_shape import is_list, is_object
 from agent_memory.domain.text.id_set import IdSet
 from agent_memory.domain.transcripts.own_marks import typed_words
 from agent_memory.domain.vocabulary import Harness
-from agent_memory.values import define, field, frozen
 
 _TIME_CHARS = 40
 _MAX_CALLS = 500

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
+from attrs import frozen
 from returns.result import Failure, Result
 
 from agent_memory.adapters.disk.json_lines import objects_in
@@ -23,7 +24,6 @@ from agent_memory.adapters.harness.transcript_roots import OpenTranscript, Trans
 from agent_memory.domain.history import History, SessionMark
 from agent_memory.domain.inbox_entry import InboxEntry, SessionFile
 from agent_memory.errors import Error, HistoryUnavailable
-from agent_memory.values import frozen
 
 DATABASE = "sessions.db"
 

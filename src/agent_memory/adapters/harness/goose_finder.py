@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import chain
 
+from attrs import frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.harness.database_finder import Row, merged, sessions_in
@@ -16,7 +17,6 @@ from agent_memory.domain.found_session import FoundSession
 from agent_memory.domain.instants import ms_of
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import Error, HistoryUnreadable
-from agent_memory.values import frozen
 
 _NEEDED = {"sessions": ("id", "updated_at"), "messages": ("session_id",)}
 _OF_SESSION = "SELECT 1 FROM messages WHERE session_id ="

@@ -12,6 +12,8 @@ import re
 from collections.abc import Mapping
 from hashlib import blake2b
 
+from attrs import evolve
+
 from agent_memory.adapters.harness.any_json import answer_text, list_at, mapping_at, number_at, objects_at, text_at
 from agent_memory.adapters.harness.session_facts import SessionFacts, history_of
 from agent_memory.adapters.harness.session_turns import SessionTurns
@@ -21,7 +23,6 @@ from agent_memory.domain.instants import ms_of
 from agent_memory.domain.json_shape import is_list, is_object
 from agent_memory.domain.transcripts.own_marks import typed_words
 from agent_memory.domain.vocabulary import Harness
-from agent_memory.values import evolve
 
 _SILENT_BLOCKS = frozenset(
     (

@@ -6,18 +6,18 @@ import os
 from hashlib import sha256
 from pathlib import Path
 
+from attrs import frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.lines import MAX_LINE_BYTES
 from agent_memory.adapters.disk.paths import inside, read_file, real_root
 from agent_memory.domain.history import History, SessionMark
 from agent_memory.domain.inbox_entry import SNAPSHOTS, FileSnapshot, InboxEntry
-from agent_memory.domain.results import sealed
 from agent_memory.domain.transcripts.document_turns import document_turns, first_heading
 from agent_memory.domain.transcripts.own_marks import is_own_prompt
 from agent_memory.domain.transcripts.turns import as_many_as_fit, turns_after
 from agent_memory.errors import Error, HistoryUnavailable, HistoryUnreadable, PathRefused, StoreIo
-from agent_memory.values import frozen
+from agent_memory.results import sealed
 
 MAX_SNAPSHOT_BYTES = MAX_LINE_BYTES
 

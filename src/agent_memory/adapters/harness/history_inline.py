@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from attrs import frozen
 from returns.result import Result, Success
 
 from agent_memory.domain.history import History, SessionMark
 from agent_memory.domain.inbox_entry import InboxEntry, InlineNote
 from agent_memory.domain.transcripts.note_history import note_history
 from agent_memory.errors import Error
-from agent_memory.values import frozen
 
 
 @frozen

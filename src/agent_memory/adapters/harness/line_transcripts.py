@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from typing import Protocol, TypeVar
 
+from attrs import evolve
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.json_lines import objects_in
@@ -16,9 +17,8 @@ from agent_memory.adapters.harness.transcript_roots import OpenTranscript, Trans
 from agent_memory.adapters.harness.turn_drafts import NewFrom, new_after, new_after_lost_record
 from agent_memory.domain.history import History, SessionMark, transcript_key
 from agent_memory.domain.inbox_entry import InboxEntry, SessionFile, SessionMethod
-from agent_memory.domain.results import sealed
 from agent_memory.errors import Error, HistoryUnavailable, HistoryUnreadable
-from agent_memory.values import evolve
+from agent_memory.results import sealed
 
 FindsTranscript = Callable[[TranscriptRoots, str], "str | None"]
 """The path of a session's transcript inside the roots, by the session's id; None where there is none. Raises OSError where

@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 
+from attrs import frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.agent.agent_environment import child_environment
@@ -24,10 +25,9 @@ from agent_memory.adapters.harness.transcript_roots import OpenTranscript, Trans
 from agent_memory.domain.history import History, SessionMark
 from agent_memory.domain.inbox_entry import InboxEntry, SessionFile
 from agent_memory.domain.redaction import redact
-from agent_memory.domain.results import sealed
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.errors import Error, HistoryUnavailable, HistoryUnreadable, StoreIo, TranscriptRefused
-from agent_memory.values import frozen
+from agent_memory.results import sealed
 
 TIMEOUT_SECONDS = 60.0
 MAX_EXPORT_BYTES = MAX_LINE_BYTES

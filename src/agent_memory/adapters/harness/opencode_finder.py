@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 from itertools import chain
 
+from attrs import evolve, frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.io_errors import store_io
@@ -17,7 +18,6 @@ from agent_memory.adapters.harness.transcript_roots import TranscriptRoots
 from agent_memory.domain.found_session import FoundSession
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import Error, HistoryUnreadable
-from agent_memory.values import evolve, frozen
 
 _NEEDED = {"session": ("id", "parent_id", "time_updated"), "message": ("session_id",)}
 _OF_SESSION = "SELECT 1 FROM message WHERE session_id ="

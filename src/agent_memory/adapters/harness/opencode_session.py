@@ -11,6 +11,8 @@ import re
 from collections.abc import Mapping
 from typing import Literal
 
+from attrs import define
+
 from agent_memory.adapters.harness.any_json import answer_text, mapping_at, number_at, text_at
 from agent_memory.adapters.harness.session_facts import SessionFacts, history_of
 from agent_memory.adapters.harness.session_turns import SessionTurns
@@ -19,7 +21,6 @@ from agent_memory.domain.history import History, Role
 from agent_memory.domain.json_shape import is_object
 from agent_memory.domain.transcripts.own_marks import typed_words
 from agent_memory.domain.vocabulary import Harness
-from agent_memory.values import define
 
 Kind = Literal["session", "message", "part"]
 

@@ -9,6 +9,7 @@ from functools import partial
 from hashlib import blake2b
 from typing import ClassVar
 
+from attrs import define, frozen
 from returns.result import Result
 
 from agent_memory.adapters.harness.any_json import mapping_at, objects_at, text_at
@@ -36,7 +37,6 @@ from agent_memory.domain.transcripts.own_marks import (
 )
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import Error
-from agent_memory.values import define, frozen
 
 _MAX_DEPTH = 2
 """Sessions are in `sessions/<directory>/`; a root may be the directory around `sessions`."""

@@ -20,6 +20,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import quote
 
+from attrs import field, frozen
 from returns.result import Failure, Result
 
 from agent_memory.adapters.disk.lines import MAX_LINE_BYTES
@@ -27,7 +28,6 @@ from agent_memory.adapters.disk.paths import known_by
 from agent_memory.adapters.harness.database_copy import copied
 from agent_memory.adapters.harness.transcript_roots import OpenTranscript, TranscriptRoots, transcript
 from agent_memory.errors import Error, HistoryUnavailable, HistoryUnreadable, TranscriptRefused
-from agent_memory.values import field, frozen
 
 if TYPE_CHECKING:
     import sqlite3

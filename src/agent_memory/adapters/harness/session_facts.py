@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from attrs import define
+
 from agent_memory.adapters.harness.session_turns import SessionTurns
 from agent_memory.adapters.harness.turn_drafts import Draft
 from agent_memory.domain.history import History
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.domain.transcripts.turns import last_time
 from agent_memory.domain.vocabulary import Harness
-from agent_memory.values import define
 
 _TITLE_CHARS = 300
 

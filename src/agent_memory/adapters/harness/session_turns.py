@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 
+from attrs import define
+
 from agent_memory.adapters.harness.turn_drafts import Asked, Draft, NewFrom, size_of, turn_of
 from agent_memory.domain.history import UNKNOWN_TYPE, Role, ToolCall, Turn
 from agent_memory.domain.text.plain_text import one_line
@@ -16,7 +18,6 @@ from agent_memory.domain.transcripts.own_marks import (
     without_own_output,
 )
 from agent_memory.domain.transcripts.turns import MAX_KEPT_BYTES, TURN_BYTES, Excerpt, text_limit
-from agent_memory.values import define
 
 _OPEN_CALLS = 5_000
 _MAX_REASONS = 60

@@ -9,7 +9,7 @@ from threading import Event
 from time import monotonic
 from typing import Any
 
-from agent_memory.values import define, field, frozen
+from attrs import define, field, frozen
 
 POLL_SECONDS = 2.0
 _LIBRARY = "watchfiles"

@@ -6,6 +6,7 @@ import os
 import stat
 from collections.abc import Callable, Iterator
 
+from attrs import frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.io_errors import store_io
@@ -14,7 +15,6 @@ from agent_memory.domain.found_session import FoundSession
 from agent_memory.domain.inbox_entry import retrieval_of
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import Error
-from agent_memory.values import frozen
 
 Identifies = Callable[[str, tuple[str, ...]], "str | None"]
 """The id of the session in a file, by its path and by its names below the root; None for what is no session of a

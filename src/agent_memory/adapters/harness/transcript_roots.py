@@ -9,12 +9,12 @@ import stat
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
+from attrs import frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.paths import close_quietly, lies_there
-from agent_memory.domain.results import sealed
 from agent_memory.errors import HistoryUnavailable, TranscriptRefused
-from agent_memory.values import frozen
+from agent_memory.results import sealed
 
 _SESSION_ID = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_-]|\.(?!\.)){0,127}", re.ASCII)
 # With O_PATH (Linux) a directory that may be passed through but not listed will do.

@@ -5,13 +5,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 
+from attrs import define, field, frozen
+
 from agent_memory.adapters.harness.any_json import text_at
 from agent_memory.domain.history import Role, SessionMark, ToolCall, Turn
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.domain.transcripts.own_marks import is_entry_path, is_memory_command, is_memory_tool
 from agent_memory.domain.transcripts.tool_calls import tool_calls
 from agent_memory.domain.transcripts.turns import Excerpt, readable
-from agent_memory.values import define, field, frozen
 
 _NAME_CHARS = 120
 

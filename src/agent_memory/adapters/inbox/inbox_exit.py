@@ -21,9 +21,9 @@ from agent_memory.domain.instants import iso_of
 from agent_memory.domain.queue import Outcome, Pending
 from agent_memory.domain.queueing.fold import is_same_work, queue_key
 from agent_memory.domain.queueing.redacted_entry import as_captured, as_consumed
-from agent_memory.domain.results import sealed
 from agent_memory.errors import Error, InboxEntryInvalid, StoreIo
 from agent_memory.formats.inbox_json import render_inbox_entry, render_retired_entry
+from agent_memory.results import sealed
 
 PROCESSED = f"{INBOX}/.processed"
 FAILED = f"{INBOX}/.failed"

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, partial
 from pathlib import Path
 
+from attrs import evolve, field, frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.file_in_root import drop_file
@@ -23,10 +24,9 @@ from agent_memory.domain.instants import iso_of
 from agent_memory.domain.queue import KnownSessions, Loaded, Outcome, Pending, Quarantined, Trouble
 from agent_memory.domain.queueing.fold import fold_queue, queue_key, session_key
 from agent_memory.domain.queueing.redacted_entry import as_captured
-from agent_memory.domain.results import sealed
 from agent_memory.errors import Error, InboxEntryInvalid, StoreIo
 from agent_memory.formats.inbox_json import parse_inbox_entry, parse_retired_entry, render_inbox_entry
-from agent_memory.values import evolve, field, frozen
+from agent_memory.results import sealed
 from agent_memory.wording import describe
 
 _TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3}Z", re.ASCII)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 
+from attrs import field, frozen
+
 from agent_memory.adapters.disk.durable import make_directories, move_file, replace_file
 from agent_memory.adapters.disk.paths import read_file
 from agent_memory.adapters.inbox.inbox_put import random_digits
@@ -12,7 +14,6 @@ from agent_memory.adapters.inbox.inbox_texts import printable
 from agent_memory.domain.instants import iso_of
 from agent_memory.domain.queue import Quarantined
 from agent_memory.domain.redacted_path import redact_path, redact_with_paths
-from agent_memory.values import field, frozen
 
 REASON_ENDING = ".reason.json"
 _MAX_NAME_BYTES = 200

@@ -14,8 +14,8 @@ from agent_memory.adapters.inbox.inbox_put import put_text
 from agent_memory.domain.inbox_entry import SNAPSHOTS
 from agent_memory.domain.instants import iso_of
 from agent_memory.domain.redacted_path import redact_path
-from agent_memory.domain.results import sealed
 from agent_memory.errors import Error
+from agent_memory.results import sealed
 
 _MAX_LABEL_CHARS = 40
 

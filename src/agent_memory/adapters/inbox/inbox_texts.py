@@ -7,9 +7,9 @@ from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.paths import read_file
 from agent_memory.domain.inbox_entry import InboxEntry
-from agent_memory.domain.results import sealed
 from agent_memory.errors import Error, InboxEntryInvalid, PathRefused
 from agent_memory.formats.inbox_json import MAX_ENTRY_BYTES, parse_inbox_entry, parse_retired_entry
+from agent_memory.results import sealed
 
 MAX_RETIRED_BYTES = 4 << 20
 

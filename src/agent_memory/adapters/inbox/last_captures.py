@@ -11,9 +11,9 @@ from agent_memory.adapters.disk.listed_names import names_inside
 from agent_memory.adapters.inbox.inbox_exit import FAILED, PROCESSED
 from agent_memory.adapters.inbox.inbox_put import INBOX
 from agent_memory.domain.instants import ms_of
-from agent_memory.domain.results import sealed
 from agent_memory.domain.statistics.capture import Capture
 from agent_memory.errors import Error
+from agent_memory.results import sealed
 
 _NAME = re.compile(r"(\d{4}-\d\d-\d\dT)(\d\d)-(\d\d)-(\d\d\.\d{3}Z)_([a-z][a-z-]*)_[0-9A-Za-z]+\.json", re.ASCII)
 

@@ -7,6 +7,7 @@ import os
 from collections.abc import Collection, Mapping
 from functools import lru_cache
 
+from attrs import define, field
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.appending import append_line
@@ -17,10 +18,9 @@ from agent_memory.adapters.disk.paths import directory_inside
 from agent_memory.adapters.inbox.inbox_put import INBOX
 from agent_memory.adapters.inbox.inbox_texts import text_in
 from agent_memory.domain.queue import Trouble
-from agent_memory.domain.results import sealed
 from agent_memory.errors import Error, InboxEntryInvalid, StateCorrupt, StoreIo
 from agent_memory.formats.queue_json import parse_troubles, render_changes, render_troubles, with_changes
-from agent_memory.values import define, field
+from agent_memory.results import sealed
 
 TROUBLES = f"{INBOX}/.queue.json"
 CHANGES = f"{INBOX}/.queue.jsonl"

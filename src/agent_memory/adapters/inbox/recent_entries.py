@@ -14,9 +14,9 @@ from agent_memory.adapters.inbox.inbox_files import is_entry_name
 from agent_memory.adapters.inbox.inbox_put import INBOX
 from agent_memory.adapters.inbox.inbox_texts import MAX_RETIRED_BYTES
 from agent_memory.domain.inbox_entry import FileSnapshot, InboxEntry, InlineNote
-from agent_memory.domain.results import sealed
 from agent_memory.errors import Error
 from agent_memory.formats.inbox_json import parse_inbox_entry, parse_retired_entry
+from agent_memory.results import sealed
 
 MOST_OPENED = 5_000
 """Of all the files, by name: a name begins with the time of its capture."""

@@ -16,7 +16,6 @@ from agent_memory.adapters.surroundings.root import is_directory
 from agent_memory.domain.defrag_plan import Deferred
 from agent_memory.domain.defrag_report import is_worth_a_report, leaves_something_half_done, logged
 from agent_memory.domain.defrag_run import DefragRun, TieringMemo
-from agent_memory.domain.results import sealed
 from agent_memory.errors import Error
 from agent_memory.formats.defrag_json import (
     parse_deferred,
@@ -28,6 +27,7 @@ from agent_memory.formats.defrag_json import (
 )
 from agent_memory.formats.report_json import render_report_document
 from agent_memory.ports import Clock
+from agent_memory.results import sealed
 
 CHECKPOINT = "defrag.json"
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from attrs import evolve, frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.io_errors import store_io
@@ -23,13 +24,12 @@ from agent_memory.domain.health import FailedEntry, Health, HookProblem, LastRun
 from agent_memory.domain.instants import ms_of
 from agent_memory.domain.json_shape import is_list, is_object
 from agent_memory.domain.queue import Trouble
-from agent_memory.domain.results import sealed
 from agent_memory.domain.run_log import LoggedRun
 from agent_memory.domain.spend import Spend, day_of, spend_on
 from agent_memory.errors import Error, StateCorrupt
 from agent_memory.formats.report_json import RESULTS
 from agent_memory.ports import Clock, SpendLedger, Store
-from agent_memory.values import evolve, frozen
+from agent_memory.results import sealed
 from agent_memory.wording import describe
 
 MAX_LIST_BYTES = 16 << 20

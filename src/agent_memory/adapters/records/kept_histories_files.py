@@ -15,6 +15,7 @@ from functools import partial
 from hashlib import sha256
 from pathlib import Path
 
+from attrs import frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.durable import fsync_directory, make_directories, replace_file
@@ -23,12 +24,11 @@ from agent_memory.adapters.disk.listed_names import listed_names
 from agent_memory.adapters.disk.paths import FileImage, directory_inside, read_file, real_root
 from agent_memory.domain.history import History, SessionMark
 from agent_memory.domain.kept_history import KeptPart, KeptSession, joined_history
-from agent_memory.domain.results import sealed
 from agent_memory.domain.text.slug import slug_of
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import Error, StateCorrupt
 from agent_memory.formats.history_lines import parse_history_lines, render_history_lines
-from agent_memory.values import frozen
+from agent_memory.results import sealed
 
 DIRECTORY = "histories"
 ENDING = ".jsonl.gz"

@@ -10,10 +10,10 @@ from returns.result import Failure, Result, Success
 from agent_memory.adapters.disk.durable import fsync_directory, make_directories, move_file, replace_file
 from agent_memory.adapters.disk.io_errors import store_io
 from agent_memory.adapters.records.run_files import files_of_runs
-from agent_memory.domain.results import sealed
 from agent_memory.domain.run import KeptReply
 from agent_memory.errors import Error
 from agent_memory.formats.run_json import parse_reply_record, render_reply
+from agent_memory.results import sealed
 
 
 class RepliesFiles:

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 
+from attrs import evolve
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.file_in_root import drop_file, put_file
@@ -19,7 +20,6 @@ from agent_memory.adapters.disk.paths import inside, is_plain_name, is_there, re
 from agent_memory.domain.footprint import Footprint, SectionChange
 from agent_memory.domain.footprint_fold import fold_files
 from agent_memory.domain.instants import ms_of
-from agent_memory.domain.results import sealed
 from agent_memory.domain.run_log import LoggedRun, changed_entries, is_named
 from agent_memory.domain.undone import Undoing, UndoneMark, churning, undone_by, undone_fingerprints
 from agent_memory.errors import Error, RunNotFound, StateCorrupt, UndoRefused
@@ -27,7 +27,7 @@ from agent_memory.formats.footprint_json import parse_footprint, render_footprin
 from agent_memory.formats.note_changes import logged_changes, note_changes
 from agent_memory.formats.report_json import parse_report, render_report_document
 from agent_memory.formats.undone_json import parse_undoing, parse_undone, render_undoing, render_undone
-from agent_memory.values import evolve
+from agent_memory.results import sealed
 from agent_memory.wording import describe
 
 RUNS = "runs"

@@ -14,10 +14,10 @@ from agent_memory.adapters.disk.io_errors import store_io
 from agent_memory.adapters.disk.paths import directory_inside, is_there, real_root
 from agent_memory.adapters.records.run_log_files import DEFRAG_CHECKPOINT, PRUNED, RUNS, RunLogFiles
 from agent_memory.domain.instants import ms_of
-from agent_memory.domain.results import sealed
 from agent_memory.domain.retention import KEEP_DAYS, KEEP_RUNS, KeptRun, prune_runs
 from agent_memory.errors import Error
 from agent_memory.ports import Clock
+from agent_memory.results import sealed
 
 _RUN_ID = re.compile(r"(\d{4}-\d\d-\d\dT)(\d\d)-(\d\d)-(\d\d\.\d{3}Z)_[0-9a-f]+", re.ASCII)
 _CHECKPOINTS = ("checkpoint.json", DEFRAG_CHECKPOINT)

@@ -16,7 +16,6 @@ from agent_memory.adapters.records.run_files import files_of_runs
 from agent_memory.adapters.records.run_log_files import RunLogFiles
 from agent_memory.domain.change import Change
 from agent_memory.domain.footprint_fold import fold_files
-from agent_memory.domain.results import sealed
 from agent_memory.domain.run import Run, leaves_something_half_done
 from agent_memory.domain.run_log import LoggedAction
 from agent_memory.errors import Error
@@ -30,6 +29,7 @@ from agent_memory.formats.run_json import (
     render_report,
 )
 from agent_memory.ports import Clock
+from agent_memory.results import sealed
 
 
 class RunRecordsFiles(RepliesFiles):

@@ -13,11 +13,11 @@ from agent_memory.adapters.disk.io_errors import store_io
 from agent_memory.adapters.disk.listed_names import listed_names
 from agent_memory.adapters.disk.paths import directory_inside, inside, read_file, real_root
 from agent_memory.domain.history import SessionMark
-from agent_memory.domain.results import sealed
 from agent_memory.domain.text.slug import slug_beginning, slug_of
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import Error, StateCorrupt
 from agent_memory.formats.session_mark_json import parse_session_mark, render_session_mark
+from agent_memory.results import sealed
 
 _SESSIONS = "state/sessions"
 _ENDING = ".json"

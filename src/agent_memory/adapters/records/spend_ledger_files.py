@@ -10,11 +10,11 @@ from returns.result import Failure, Result, Success
 from agent_memory.adapters.disk.durable import make_directories, replace_file
 from agent_memory.adapters.disk.io_errors import store_io
 from agent_memory.adapters.disk.paths import inside, read_file, real_root
-from agent_memory.domain.results import sealed
 from agent_memory.domain.spend import Spend, day_of, spend_on, with_added
 from agent_memory.errors import Error, SpendExhausted, StateCorrupt
 from agent_memory.formats.spend_json import parse_spend, render_spend
 from agent_memory.ports import Locks
+from agent_memory.results import sealed
 
 LEDGER = "runs/spend.json"
 MAX_LEDGER_BYTES = 1 << 20

@@ -10,11 +10,11 @@ from returns.result import Failure, Result, Success
 from agent_memory.adapters.disk.file_in_root import drop_file, put_file
 from agent_memory.adapters.disk.listed_names import names_inside
 from agent_memory.adapters.disk.paths import FileImage, inside, read_file, real_root
-from agent_memory.domain.results import sealed
 from agent_memory.domain.state_value import StateValue
 from agent_memory.domain.text.slug import slug_of
 from agent_memory.errors import Error, StateCorrupt
 from agent_memory.formats.state_value_json import parse_state_value, render_state_value
+from agent_memory.results import sealed
 
 KEYS = "state/keys"
 """A directory of its own: no key can be taken for a file of ours in `state/`."""

@@ -14,6 +14,7 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING, BinaryIO
 
+from attrs import frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.appending import line_of_its_own
@@ -23,7 +24,6 @@ from agent_memory.adapters.disk.listed_names import listed_names
 from agent_memory.adapters.disk.locks import lock_within, release
 from agent_memory.adapters.disk.paths import directory_inside, open_regular, real_root
 from agent_memory.domain.entry import Usage
-from agent_memory.domain.results import sealed
 from agent_memory.domain.text.slug import slug_of
 from agent_memory.domain.usage import (
     Base,
@@ -40,7 +40,7 @@ from agent_memory.domain.usage import (
 )
 from agent_memory.errors import Busy, EntryInvalid, Error, StoreIo
 from agent_memory.formats.ledger_lines import MAX_LINE_BYTES, parse_ledger_line, problems_of, render_ledger_line
-from agent_memory.values import frozen
+from agent_memory.results import sealed
 
 if TYPE_CHECKING:
     from pathlib import Path

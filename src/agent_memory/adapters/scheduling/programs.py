@@ -8,12 +8,12 @@ import stat
 import subprocess
 from collections.abc import Mapping, Sequence
 
+from attrs import frozen
 from returns.result import Failure, Result, Success
 
-from agent_memory.domain.results import sealed
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.errors import Error, SchedulerFailed
-from agent_memory.values import frozen
+from agent_memory.results import sealed
 
 _LIMIT_SECONDS = 30.0
 _MAX_REASON_CHARS = 300

@@ -20,10 +20,10 @@ from agent_memory.adapters.disk.io_errors import store_io
 from agent_memory.adapters.disk.locks import file_lock
 from agent_memory.adapters.disk.paths import read_file
 from agent_memory.adapters.scheduling.notices import COMMAND, SESSION, Notice, notice_path, schedule_directory
-from agent_memory.domain.results import sealed
 from agent_memory.domain.scheduling.scheduled_run import InstalledSchedule, JobRecord, ScheduledRun, recorded
 from agent_memory.errors import Error, StoreIo
 from agent_memory.formats.schedule_json import parse_installed, parse_record, render_installed, render_record
+from agent_memory.results import sealed
 
 RUNS_KEPT = 50
 MAX_LOG_BYTES = 1 << 20

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
+from attrs import frozen
+
 from agent_memory.domain.scheduling.cadence import in_words
 from agent_memory.domain.scheduling.job import Job, Place, Schedule, ScheduleFile, Scheduler
 from agent_memory.formats.crontab import cron_line
 from agent_memory.formats.launchd_plist import render_plist
 from agent_memory.formats.schedule_source import ScheduleSource
 from agent_memory.formats.systemd_unit import render_service, render_timer
-from agent_memory.values import frozen
 
 
 @frozen

@@ -6,6 +6,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
 
+from attrs import evolve, frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.scheduling.programs import Programs
@@ -16,13 +17,12 @@ from agent_memory.adapters.setup.setup_state import SetupState
 from agent_memory.domain.installing.file_edit import FileEdit
 from agent_memory.domain.installing.plans import SettingsFile
 from agent_memory.domain.installing.receipt import sha256_of
-from agent_memory.domain.results import sealed
 from agent_memory.domain.scheduling.job import Schedule, Scheduler
 from agent_memory.domain.scheduling.scheduled_run import InstalledJob, InstalledSchedule
 from agent_memory.errors import Error, SchedulerFailed
 from agent_memory.formats.crontab import with_lines
 from agent_memory.ports import Clock
-from agent_memory.values import evolve, frozen
+from agent_memory.results import sealed
 
 
 @frozen

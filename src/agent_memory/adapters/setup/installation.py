@@ -12,6 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from attrs import evolve, frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.durable import fsync_directory
@@ -38,13 +39,12 @@ from agent_memory.domain.installing.plans import (
 from agent_memory.domain.installing.receipt import FileRecord, Receipt, SectionRecord, sha256_of
 from agent_memory.domain.installing.wanted import DIRECTORY, SESSION, Play
 from agent_memory.domain.json_shape import is_list, is_object
-from agent_memory.domain.results import sealed
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.errors import Error, MarkersAmbiguous, SettingsRefused
 from agent_memory.formats.rule_heads import with_section
 from agent_memory.formats.section_splice import restore_section, section_in
 from agent_memory.formats.settings_revision import without_placed
-from agent_memory.values import evolve, frozen
+from agent_memory.results import sealed
 
 
 @frozen

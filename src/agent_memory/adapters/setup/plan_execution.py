@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Literal
 
+from attrs import frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.setup.settings_files import SettingsFiles, without_empty
 from agent_memory.adapters.setup.setup_state import SetupState
 from agent_memory.domain.installing.plans import FileOutcome, InstallPlan, PlannedFile, PlannedSection, SettingsFile
 from agent_memory.domain.installing.receipt import FileRecord, Receipt, SectionRecord
-from agent_memory.domain.results import sealed
 from agent_memory.errors import Error
-from agent_memory.values import frozen
+from agent_memory.results import sealed
 
 Planned = PlannedFile | PlannedSection
 

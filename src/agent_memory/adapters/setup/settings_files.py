@@ -11,6 +11,7 @@ import re
 import stat
 from collections.abc import Iterable
 
+from attrs import evolve, frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.durable import fsync_directory, make_directories
@@ -20,7 +21,6 @@ from agent_memory.adapters.targets.target_files import TargetFiles
 from agent_memory.domain.installing.plans import SettingsFile
 from agent_memory.domain.target_file import TargetFile
 from agent_memory.errors import Error, SettingsRefused, TargetRefused
-from agent_memory.values import evolve, frozen
 
 _NIX_STORE = "/nix/store/"
 _MANAGED = re.compile(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping
 
+from attrs import frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.setup.repository_file import repository_targets
@@ -32,13 +33,12 @@ from agent_memory.domain.installing.receipt import (
     sha256_of,
 )
 from agent_memory.domain.installing.wanted import Element, HarnessSetup, Member, Part, Switch, Syntax
-from agent_memory.domain.results import sealed
 from agent_memory.errors import Error, MarkersAmbiguous, SettingsRefused
 from agent_memory.formats import entry_values
 from agent_memory.formats.rule_heads import with_section
 from agent_memory.formats.settings_revision import Revision, with_placed
 from agent_memory.formats.settings_text import parse_settings, text_of
-from agent_memory.values import frozen
+from agent_memory.results import sealed
 
 _ROOT_KEYS = ("storage", "root")
 

@@ -21,9 +21,9 @@ from agent_memory.adapters.disk.locks import file_lock
 from agent_memory.adapters.disk.paths import read_file
 from agent_memory.adapters.surroundings.root import is_directory, local_state_directory
 from agent_memory.domain.installing.receipt import Receipt, sha256_of
-from agent_memory.domain.results import sealed
 from agent_memory.errors import Error, StateCorrupt
 from agent_memory.formats.receipt_json import parse_receipt, render_receipt
+from agent_memory.results import sealed
 
 MAX_RECEIPT_BYTES = 16 << 20
 MAX_BACKUP_BYTES = 8 << 20

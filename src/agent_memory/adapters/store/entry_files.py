@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from attrs import evolve
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.paths import FileImage, inside, read_file
@@ -13,7 +14,6 @@ from agent_memory.domain.planning.same_body import body_hash
 from agent_memory.domain.recording.file_change import content_hash
 from agent_memory.domain.text.ids import is_id
 from agent_memory.errors import EntryUnreadable, Error, PathRefused, StoreIo
-from agent_memory.values import evolve
 
 if TYPE_CHECKING:
     from agent_memory.formats.note import ParsedNote

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from typing import Generic, TypeVar
 
+from attrs import frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.store.entry_files import ARCHIVE, TOPICS, understand
@@ -13,12 +14,11 @@ from agent_memory.domain.change import Applied
 from agent_memory.domain.entry import Listed
 from agent_memory.domain.footprint_fold import fold_files
 from agent_memory.domain.recording.file_change import FileChange, FileState, hash_of
-from agent_memory.domain.results import sealed
 from agent_memory.domain.text.file_name import id_in_name
 from agent_memory.domain.text.ids import ID_PATTERN
 from agent_memory.domain.tiers import TIERS_FILE, TierList
 from agent_memory.errors import Error, UndoRefused
-from agent_memory.values import frozen
+from agent_memory.results import sealed
 
 T = TypeVar("T")
 

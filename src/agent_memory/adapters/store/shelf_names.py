@@ -9,15 +9,15 @@ from operator import not_
 from stat import S_ISDIR, S_ISREG
 from typing import NamedTuple
 
+from attrs import frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.directory_state import NOWHERE, DirectoryLook, look_of, look_through
 from agent_memory.adapters.disk.io_errors import store_io
 from agent_memory.adapters.disk.paths import directory_inside
-from agent_memory.domain.results import sealed
 from agent_memory.domain.text.file_name import is_note_name
 from agent_memory.errors import Error
-from agent_memory.values import frozen
+from agent_memory.results import sealed
 
 
 class OtherName(NamedTuple):

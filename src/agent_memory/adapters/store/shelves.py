@@ -22,10 +22,10 @@ from agent_memory.adapters.disk.paths import oddity
 from agent_memory.adapters.store.entry_files import ARCHIVE, TOPICS, unreadable
 from agent_memory.adapters.store.shelf_names import OtherName, is_open_directory, is_text, looks_of, printable
 from agent_memory.domain.entry import Listed, Listing, UnreadableFile
-from agent_memory.domain.results import sealed
 from agent_memory.domain.text.file_name import NOTE_ENDING
 from agent_memory.domain.text.ids import is_id
 from agent_memory.errors import Error
+from agent_memory.results import sealed
 
 _VERSION = re.compile(r"(?:0|[1-9]\d{0,18})\.md", re.ASCII)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence, Set
 
+from attrs import evolve, frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.listed_names import names_inside
@@ -29,7 +30,6 @@ from agent_memory.domain.entry import Listings
 from agent_memory.domain.footprint import Footprint
 from agent_memory.domain.footprint_fold import fold_files
 from agent_memory.domain.recording.file_change import FileChange, FileState, hash_of
-from agent_memory.domain.results import sealed
 from agent_memory.domain.text.links import find_links
 from agent_memory.domain.tier_reversal import reverse_tiers
 from agent_memory.domain.tiers import TIERS_FILE, TierList
@@ -43,7 +43,7 @@ from agent_memory.errors import (
     UndoRefused,
 )
 from agent_memory.formats.footprint_json import render_footprint
-from agent_memory.values import evolve, frozen
+from agent_memory.results import sealed
 from agent_memory.wording import describe
 
 _ATTEMPTS = 5

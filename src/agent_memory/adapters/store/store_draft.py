@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from operator import attrgetter
 from typing import Any, TypeVar
 
+from attrs import frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.store.entry_files import ARCHIVE, read_image
@@ -18,7 +19,6 @@ from agent_memory.domain.recording.file_change import FileChange, FileState, con
 from agent_memory.domain.text.file_name import id_in_name
 from agent_memory.domain.text.folded_name import TakenNames, folded_name
 from agent_memory.errors import EntryNotFound, EntryUnreadable, Error
-from agent_memory.values import frozen
 
 Write = tuple[str, FileState | None]
 """A path relative to the root, and what is to be there."""

@@ -25,10 +25,10 @@ from agent_memory.adapters.disk.listed_names import names_inside
 from agent_memory.adapters.disk.paths import real_root
 from agent_memory.adapters.store.entry_files import JOURNAL, TOPICS, read_image, understand, understand_again
 from agent_memory.domain.entry import Listed, Listing, Listings, MemoryEntry, StoredEntry
-from agent_memory.domain.results import sealed
 from agent_memory.domain.text.file_name import id_in_name
 from agent_memory.domain.text.ids import is_id
 from agent_memory.errors import EntryChanged, EntryNotFound, EntryUnreadable, Error, StoreIo
+from agent_memory.results import sealed
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,11 +12,11 @@ from returns.result import Failure, Result, Success
 
 from agent_memory.config import OPEN_SECTIONS, Config
 from agent_memory.domain.json_shape import is_object
-from agent_memory.domain.results import sealed
 from agent_memory.errors import ConfigInvalid
 from agent_memory.formats.described_attributes import attributes_of
 from agent_memory.formats.strict_document import parse_strict_json
 from agent_memory.formats.strict_values import value_of
+from agent_memory.results import sealed
 
 Document: TypeAlias = Mapping[str, Any]
 

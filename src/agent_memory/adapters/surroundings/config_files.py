@@ -10,16 +10,16 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from attrs import evolve, frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.io_errors import store_io
 from agent_memory.adapters.disk.paths import read_file
 from agent_memory.adapters.surroundings.root import ROOT_VARIABLE, config_path, home_of, storage_root
 from agent_memory.config import OPEN_SECTIONS, Config, preset_problem
-from agent_memory.domain.results import sealed
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.errors import ConfigInvalid, ConfigUnreadable, Error, HomeUnknown, PathRefused, StoreIo
-from agent_memory.values import evolve, frozen
+from agent_memory.results import sealed
 from agent_memory.wording import describe
 
 if TYPE_CHECKING:

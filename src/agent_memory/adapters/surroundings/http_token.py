@@ -6,15 +6,15 @@ import os
 import re
 import secrets
 
+from attrs import field, frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.durable import FILE_MODE, create_file, make_directories, replace_file
 from agent_memory.adapters.disk.io_errors import store_io
 from agent_memory.adapters.disk.paths import read_file
 from agent_memory.adapters.surroundings.root import local_state_directory
-from agent_memory.domain.results import sealed
 from agent_memory.errors import Error, StateCorrupt
-from agent_memory.values import field, frozen
+from agent_memory.results import sealed
 
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{32,256}", re.ASCII)
 _RANDOM_BYTES = 32

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from attrs import frozen
+
 from agent_memory.adapters.surroundings.repository import Repository, read_repository
 from agent_memory.adapters.surroundings.root import home_of
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE
-from agent_memory.values import frozen
 
 _SHORTEST_SECRET_CHARS = 15
 """Of a rule that needs nothing around it but letters, digits and what stands in names."""

@@ -8,8 +8,8 @@ from itertools import chain, islice
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.entry import Listing
-from agent_memory.domain.results import sealed
 from agent_memory.errors import Error
+from agent_memory.results import sealed
 
 MAX_DIRECTORIES = 1_000
 

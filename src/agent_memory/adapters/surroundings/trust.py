@@ -16,9 +16,9 @@ from agent_memory.adapters.disk.locks import lock_within, release
 from agent_memory.adapters.disk.paths import read_file
 from agent_memory.adapters.surroundings.root import local_state_directory
 from agent_memory.domain.command.trusted_config import TrustedConfig, trusted_now
-from agent_memory.domain.results import sealed
 from agent_memory.errors import Busy, Error
 from agent_memory.formats.trust_json import parse_trust, render_trust
+from agent_memory.results import sealed
 
 MAX_TRUST_BYTES = 1 << 20
 _LOCK_LIMIT_SECONDS = 10.0

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
+from attrs import frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.git.git_process import OURSELVES, GitOutput, GitProcess, failed
 from agent_memory.domain.merging.tree import Leaf, Tree
 from agent_memory.errors import Error
-from agent_memory.values import frozen
 
 AGREED = "refs/agent-memory/agreed"
 """What this machine and its remote last had in common: what was sent, or found there, and nothing that was recorded since."""

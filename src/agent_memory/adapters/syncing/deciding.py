@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from attrs import frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.git.blob_contents import contents_of
@@ -17,7 +18,6 @@ from agent_memory.domain.recording.recorded_paths import holds_secret
 from agent_memory.errors import Error, SyncRefused
 from agent_memory.formats.merge_sides import wanted_contents
 from agent_memory.formats.merged_tree import merged_tree
-from agent_memory.values import frozen
 
 _NOTHING = SyncRefused(
     "there is nothing on either side yet", "`memory remember` or `memory consolidate` writes a first note."

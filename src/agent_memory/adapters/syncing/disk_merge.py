@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from attrs import frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.file_in_root import drop_file
@@ -21,11 +22,10 @@ from agent_memory.domain.merging.admission import MAX_FILE_BYTES, why_outside
 from agent_memory.domain.merging.tree import EMPTY, Leaf, Tree
 from agent_memory.domain.recording.file_change import FileChange, FileState
 from agent_memory.domain.recording.recorded_paths import IGNORE_FILE
-from agent_memory.domain.results import sealed
 from agent_memory.errors import Error, SyncRefused
 from agent_memory.formats.sync_json import SyncAtWork, parse_at_work, render_at_work
 from agent_memory.ports import Clock
-from agent_memory.values import frozen
+from agent_memory.results import sealed
 
 AT_WORK = "runs/syncing.json"
 _JOURNAL_BYTES = 1 << 16

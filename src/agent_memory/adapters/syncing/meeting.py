@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from attrs import frozen
 from returns.result import Result, Success
 
 from agent_memory.adapters.forgetting.forgetting_files import PURGE_MARK
@@ -13,7 +14,6 @@ from agent_memory.domain.merging.tree import EMPTY, Leaf, Tree
 from agent_memory.domain.recording.recorded_paths import IGNORE_FILE
 from agent_memory.errors import Error, SyncRefused
 from agent_memory.formats.forgetting_json import parse_purge
-from agent_memory.values import frozen
 
 _OURS = ("topics/", "archive/", "state/", "usage/")
 

@@ -6,14 +6,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from attrs import field, frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.git.git_process import GitOutput, GitProcess
 from agent_memory.domain.redaction import redact
-from agent_memory.domain.results import sealed
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.errors import Error, RecorderFailed, RemoteUnavailable, UsageInvalid
-from agent_memory.values import field, frozen
+from agent_memory.results import sealed
 
 INCOMING = "refs/agent-memory/incoming"
 """What was fetched last."""

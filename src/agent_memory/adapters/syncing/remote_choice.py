@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 
+from attrs import frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.durable import make_directories, replace_file
@@ -13,7 +14,6 @@ from agent_memory.adapters.git.git_process import GitProcess
 from agent_memory.adapters.git.git_repository import GitRepository
 from agent_memory.adapters.syncing.remote import Remote, checked_address, shown_address
 from agent_memory.errors import Error, SyncRefused
-from agent_memory.values import frozen
 
 _FIRST = "origin"
 _DRIVER = "agent-memory"

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from attrs import evolve, frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.file_in_root import put_file
@@ -27,12 +28,11 @@ from agent_memory.adapters.syncing.remote import INCOMING, Pushed, Remote, Remot
 from agent_memory.adapters.syncing.remote_choice import RemoteChoice
 from agent_memory.domain.merging.synced import Synced, SyncRequest, together
 from agent_memory.domain.merging.tree import Leaf, Tree
-from agent_memory.domain.results import sealed
 from agent_memory.errors import Error, SyncRefused
 from agent_memory.formats.merged_bookkeeping import FORGOTTEN
 from agent_memory.formats.sync_json import SyncAtWork, parse_synced, render_synced
 from agent_memory.ports import Clock, Locks, Recorder
-from agent_memory.values import evolve, frozen
+from agent_memory.results import sealed
 
 _ATTEMPTS = 8
 """How often another machine may push, or somebody here write, at the wrong moment."""

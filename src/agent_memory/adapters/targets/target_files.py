@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import os
 import stat
+from hashlib import sha256
 
+from attrs import frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.appending import append_line, make_room
@@ -26,13 +28,11 @@ from agent_memory.adapters.disk.io_errors import store_io
 from agent_memory.adapters.disk.paths import FileImage, is_directory, read_file
 from agent_memory.adapters.surroundings.repository import may_be_in_work_tree, work_tree_above
 from agent_memory.adapters.surroundings.root import local_state_directory
-from agent_memory.digests import sha256
-from agent_memory.domain.results import sealed
 from agent_memory.domain.target_file import TargetFile
 from agent_memory.domain.transcripts.own_marks import SECTION_END, SECTION_START
 from agent_memory.errors import Error, PathRefused, TargetRefused
 from agent_memory.formats.section_splice import section_in
-from agent_memory.values import frozen
+from agent_memory.results import sealed
 
 MAX_TARGET_BYTES = 4 << 20
 """Larger than any harness reads."""

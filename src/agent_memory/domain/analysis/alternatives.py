@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from attrs import frozen
+
 from agent_memory.domain.text.ascii_words import words_of_letters
 from agent_memory.domain.text.terms import content_terms
-from agent_memory.values import frozen
 
 
 @frozen

@@ -8,10 +8,11 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from itertools import chain
 
+from attrs import frozen
+
 from agent_memory.domain.analysis.alternatives import Choice, choice_in
 from agent_memory.domain.text.ascii_words import words_of_letters
 from agent_memory.domain.text.terms import content_terms, term_of, words_of
-from agent_memory.values import frozen
 
 _LONGEST_CHARS = 300
 """A longer sentence makes more than one claim."""

@@ -6,13 +6,14 @@ from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
+from attrs import frozen
+
 from agent_memory.domain.analysis.alternatives import QUESTIONS
 from agent_memory.domain.analysis.claims import Assertion, Claim
 from agent_memory.domain.analysis.features import Features, across_scopes, in_precedence, same_reach, stars
 from agent_memory.domain.findings import Finding, FindingKind
 from agent_memory.domain.planning.drafts import stored_line
 from agent_memory.domain.vocabulary import Kind, Origin
-from agent_memory.values import frozen
 
 _FEW_TERMS = 3
 """A statement of fewer content words says too little of what it is about: then the titles must say it."""

@@ -17,10 +17,11 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from heapq import nsmallest
 from itertools import chain, islice
 
+from attrs import frozen
+
 from agent_memory.domain.analysis.features import Features, across_scopes, in_precedence, same_reach, slices, stars
 from agent_memory.domain.findings import Finding, FindingKind
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Kind
-from agent_memory.values import frozen
 
 NEAR = 0.75
 """Share of the words of both that near duplicates have in common (Jaccard)."""

@@ -6,7 +6,7 @@ import hashlib
 from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping
 
-from attrs import frozen as frozen_by_identity
+from attrs import field, frozen, frozen as frozen_by_identity
 
 from agent_memory.domain.analysis.claims import (
     Assertion,
@@ -23,7 +23,6 @@ from agent_memory.domain.text.code_spans import find_code
 from agent_memory.domain.text.links import find_links
 from agent_memory.domain.text.terms import content_terms
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Origin, Sensitivity
-from agent_memory.values import field, frozen
 
 MOST_IN_GROUP = 12
 """More entries side by side are more than anybody can judge at once."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal
 
-from agent_memory.values import field, frozen
+from attrs import field, frozen
 
 BUILTIN = "builtin"
 """The preset without a command: the built-in extractor."""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 
+from attrs import frozen
+
 from agent_memory.domain.planning.salience import is_negated
 from agent_memory.domain.planning.statements import statements
 from agent_memory.domain.text.terms import content_terms
-from agent_memory.values import frozen
 
 _END = re.compile(r",\s+|\s+(?:but|and|mas|e)\s+|\s*[()]\s*")
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from attrs import frozen
+
 from agent_memory.domain.defragging.changed_claims import swapped_words
 from agent_memory.domain.defragging.clauses import Clause, clauses_of
 from agent_memory.domain.entry import Listed, StoredEntry
@@ -14,7 +16,6 @@ from agent_memory.domain.planning.statements import statements
 from agent_memory.domain.text.terms import content_terms, coverage
 from agent_memory.domain.tiering.vouched import is_vouched_for
 from agent_memory.domain.vocabulary import Origin, Sensitivity, least_trusted
-from agent_memory.values import frozen
 
 _SAID = 0.6
 """Share of the content words that must be in a text for it to have said them."""

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
+from attrs import frozen
+
 from agent_memory.domain.defragging.comparable import without_targets
 from agent_memory.domain.text.links import without_see_also
 from agent_memory.domain.text.terms import content_terms, coverage
-from agent_memory.values import frozen
 
 KEPT_SHARE = 0.6
 """Of the content words of a line that must be in the result."""

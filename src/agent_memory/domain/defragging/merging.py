@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from attrs import evolve, frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.actions import Merge, Split, SplitPart
@@ -26,7 +27,6 @@ from agent_memory.domain.text.file_name import file_name_of
 from agent_memory.domain.text.folded_name import folded_name
 from agent_memory.domain.text.ids import mint_id
 from agent_memory.domain.vocabulary import Origin
-from agent_memory.values import evolve, frozen
 
 
 @frozen

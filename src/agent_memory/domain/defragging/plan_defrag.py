@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from attrs import define, evolve, field
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.actions import (
@@ -34,9 +35,8 @@ from agent_memory.domain.entry import MemoryEntry, StoredEntry
 from agent_memory.domain.planning.drafts import stored_line, stored_refusal
 from agent_memory.domain.planning.plan_targets import unlinked
 from agent_memory.domain.planning.run_limits import max_changes
-from agent_memory.domain.results import sealed
 from agent_memory.domain.tidying.due import Due
-from agent_memory.values import define, evolve, field
+from agent_memory.results import sealed
 
 _UNDONE = "a person has undone it, and nothing it is made from has changed since"
 _WAITS = "another change of it waits for the next run"

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import chain
 
+from attrs import frozen
+
 from agent_memory.domain.change import Change
 from agent_memory.domain.defragging.ground import Ground
 from agent_memory.domain.entry import MemoryEntry
 from agent_memory.domain.planning.body_checks import MAX_BODY_CHARS
 from agent_memory.domain.planning.linking import link_body
 from agent_memory.domain.text.links import append_see_also, find_links, without_see_also
-from agent_memory.values import frozen
 
 Reasons = tuple[str, ...]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from attrs import evolve, frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.actions import Edit, Rename, Retag
@@ -28,7 +29,6 @@ from agent_memory.domain.text.file_name import file_name_of
 from agent_memory.domain.text.folded_name import folded_name
 from agent_memory.domain.text.plain_text import clean_text
 from agent_memory.domain.vocabulary import furthest
-from agent_memory.values import evolve, frozen
 
 
 @frozen

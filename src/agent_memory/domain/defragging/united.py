@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from attrs import evolve
+
 from agent_memory.domain.defragging.comparable import said_by
 from agent_memory.domain.defragging.ground import Ground
 from agent_memory.domain.entry import MemoryEntry, Meta, Source, Usage
@@ -13,7 +15,6 @@ from agent_memory.domain.planning.statements import statements
 from agent_memory.domain.tiering.vouched import best_tier, is_vouched_for
 from agent_memory.domain.tiers import Tier
 from agent_memory.domain.vocabulary import Origin, furthest, highest, least_trusted, strictest
-from agent_memory.values import evolve
 
 
 def united_meta(id: str, title: str, sources: tuple[MemoryEntry, ...], tags: tuple[str, ...], ground: Ground) -> Meta:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from enum import StrEnum
 
+from attrs import frozen
+
 from agent_memory.errors import Error
-from agent_memory.values import frozen
 from agent_memory.wording import describe
 
 

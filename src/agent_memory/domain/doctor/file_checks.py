@@ -6,11 +6,12 @@ import re
 import stat
 from collections.abc import Callable, Iterable, Iterator
 
+from attrs import frozen
+
 from agent_memory.domain.doctor import catalogue as of
 from agent_memory.domain.doctor.catalogue import Finding, Severity
 from agent_memory.domain.doctor.note_checks import is_sync_conflict
 from agent_memory.domain.text.file_name import is_note_name
-from agent_memory.values import frozen
 
 _LITTER = re.compile(r"\.tmp-[0-9a-f]{16}", re.ASCII)
 """Names of our own temporary files, and nobody else's."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
+from attrs import frozen
+
 from agent_memory.domain.doctor import catalogue as of
 from agent_memory.domain.doctor.catalogue import Finding, Severity
 from agent_memory.domain.entry import Listed, StoredEntry
@@ -18,7 +20,6 @@ from agent_memory.domain.text.folded_name import folded_names
 from agent_memory.domain.text.plain_text import clean_text
 from agent_memory.domain.text.tags import normal_tag, normal_tags
 from agent_memory.domain.vocabulary import Sensitivity
-from agent_memory.values import frozen
 
 
 @frozen

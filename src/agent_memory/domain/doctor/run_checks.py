@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from attrs import frozen
+
 from agent_memory.domain.doctor import catalogue as of
 from agent_memory.domain.doctor.catalogue import Finding, Severity
 from agent_memory.domain.health import FailedEntry, HookProblem
@@ -11,7 +13,6 @@ from agent_memory.domain.instants import DAY_MS, HOUR_MS, iso_of
 from agent_memory.domain.queue import Trouble
 from agent_memory.domain.run_log import LoggedRun
 from agent_memory.domain.spend import Spend, day_of
-from agent_memory.values import frozen
 
 INTERVALS_BEFORE_LATE = 3
 """How many intervals of its schedule a run may be late."""

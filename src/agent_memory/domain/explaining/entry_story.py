@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from attrs import frozen
+
 from agent_memory.domain.entry import Listed, StoredEntry, Usage
 from agent_memory.domain.explaining.tier_reason import TierStanding
 from agent_memory.domain.run_log import LoggedRun, Machine, short_id
-from agent_memory.values import frozen
 
 
 @frozen

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Literal
 
+from attrs import frozen
+
 from agent_memory.domain.entry import Listed
 from agent_memory.domain.history import SessionMark
 from agent_memory.domain.queue import Outcome, Trouble
 from agent_memory.domain.run_log import LoggedSession, Machine
 from agent_memory.domain.vocabulary import Harness
-from agent_memory.values import frozen
 
 Place = Literal["waiting", "processed", "given-up"]
 SessionState = Literal["pending", "processed", "failed", "never-captured"]

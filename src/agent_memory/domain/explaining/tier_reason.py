@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from attrs import frozen
+
 from agent_memory.domain.entry import Meta, Usage
 from agent_memory.domain.instants import DAY_MS, has_passed, iso_of
 from agent_memory.domain.tiering.eligibility import why_not_nearer
 from agent_memory.domain.tiering.score import ScoreParts, is_ageless, score_parts
 from agent_memory.domain.tiering.vouched import best_tier, is_vouched_for
 from agent_memory.domain.tiers import Tier
-from agent_memory.values import frozen
 
 _SHOWN: dict[Tier, str] = {
     Tier.HOT: "It is hot: the managed section shows all of it, as far as there is room.",

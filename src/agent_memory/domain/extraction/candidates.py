@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+from attrs import evolve, frozen
+
 from agent_memory.domain.extraction.cue import Sort
 from agent_memory.domain.extraction.statements import in_words, is_anaphoric, overlap, says_all_of
 from agent_memory.domain.history import Role
 from agent_memory.domain.planning.salience import lost_salience
 from agent_memory.domain.text.terms import content_terms, coverage
-from agent_memory.values import evolve, frozen
 
 MAX_PER_SORT = 10
 MAX_NOTES = 40

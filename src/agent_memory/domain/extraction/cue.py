@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
 
+from attrs import frozen
+
 from agent_memory.domain.extraction import cues_en, cues_other, cues_pt
-from agent_memory.values import frozen
 
 
 class Sort(StrEnum):

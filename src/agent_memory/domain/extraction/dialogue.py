@@ -6,13 +6,14 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
+from attrs import frozen
+
 from agent_memory.domain.extraction.cue import Signal, is_quiet, without
 from agent_memory.domain.extraction.episodes import Episode
 from agent_memory.domain.extraction.prose import Block, blocks_of, sentences_of
 from agent_memory.domain.extraction.statements import cut, in_third_person, is_anaphoric, joined, says_enough
 from agent_memory.domain.history import Role, Turn
 from agent_memory.domain.planning.directives import is_directive
-from agent_memory.values import frozen
 
 _OF_ITSELF = ("The agent ", "If ", "Eu ", "Se ")
 """So begins what says nothing of the matter: what the agent did or will do, and what would be."""

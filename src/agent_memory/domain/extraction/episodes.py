@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 
+from attrs import frozen
+
 from agent_memory.domain.history import History, Role, Turn
-from agent_memory.values import frozen
 
 _INJECTED = re.compile(
     r"\s*(?:<[a-z][\w-]*>|# AGENTS\.md instructions|Caveat: |This session is being continued|Your final response is"

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import chain
 
+from attrs import evolve
+
 from agent_memory.domain.change_set import ChangeSet, ProposedEntry, ProposedUpdate
 from agent_memory.domain.entry import StoredEntry
 from agent_memory.domain.extraction.candidates import Candidate, settled, with_files
@@ -32,7 +34,6 @@ from agent_memory.domain.planning.origin import holds_quotation
 from agent_memory.domain.planning.salience import is_negated, lost_salience
 from agent_memory.domain.text.terms import content_terms
 from agent_memory.domain.vocabulary import Importance, Kind
-from agent_memory.values import evolve
 
 HANDOFF_DAYS = 7
 ASKED_CHARS = 220

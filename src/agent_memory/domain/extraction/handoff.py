@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from attrs import evolve, frozen
+
 from agent_memory.domain.extraction.candidates import Candidate, Support
 from agent_memory.domain.extraction.compose import headline
 from agent_memory.domain.extraction.cue import Sort
@@ -16,7 +18,6 @@ from agent_memory.domain.extraction.said_by_user import request_of
 from agent_memory.domain.extraction.statements import MAX_CHARS, capitalised, cut, overlap, without_politeness
 from agent_memory.domain.history import History, Role, ToolCall, Turn
 from agent_memory.domain.text.terms import content_terms
-from agent_memory.values import evolve, frozen
 
 _DONE = 0.6
 _CHOOSES = re.compile(

@@ -9,8 +9,9 @@ import re
 from collections.abc import Iterator
 from typing import Literal
 
+from attrs import evolve, frozen
+
 from agent_memory.domain.text.plain_text import clean_text
-from agent_memory.values import evolve, frozen
 
 MESSAGE_CHARS = 24_000
 """Characters of one message that are looked at."""

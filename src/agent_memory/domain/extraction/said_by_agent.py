@@ -10,6 +10,8 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import islice, pairwise
 
+from attrs import evolve, frozen
+
 from agent_memory.domain.extraction.candidates import Candidate, Support
 from agent_memory.domain.extraction.cue import Signal, Sort, agent_hits, is_quiet, is_void, shows
 from agent_memory.domain.extraction.episodes import Episode
@@ -29,7 +31,6 @@ from agent_memory.domain.extraction.statements import (
 )
 from agent_memory.domain.history import Role, Turn
 from agent_memory.domain.text.terms import content_terms
-from agent_memory.values import evolve, frozen
 
 _CAUSE_LABEL = re.compile(
     r"(?:the )?(?:root cause|actual cause|cause|bug|problem|issue|what (?:happened|went wrong|was wrong)"

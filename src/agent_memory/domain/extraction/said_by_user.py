@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from attrs import evolve, frozen
+
 from agent_memory.domain.extraction.attribution import own_part, own_words, pasted_blocks, typed_blocks, within_quotes
 from agent_memory.domain.extraction.candidates import Candidate, Support
 from agent_memory.domain.extraction.cue import Hit, Signal, Sort, is_quiet, shows, sort_of_section, user_hits
@@ -25,7 +27,6 @@ from agent_memory.domain.extraction.statements import (
 )
 from agent_memory.domain.history import Role, Turn
 from agent_memory.domain.text.terms import content_terms
-from agent_memory.values import evolve, frozen
 
 _REJECTED = re.compile(
     r"\b(?:instead of|rather than|not|and not|em vez de|em vez do|em vez da|ao invés de|e não)\s+(?P<what>[^,.;:]{2,60})",

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from attrs import frozen
+
 from agent_memory.domain.forgetting.sources import SessionKey
 from agent_memory.domain.vocabulary import Harness
-from agent_memory.values import frozen
 
 
 @frozen

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from attrs import evolve
+
 from agent_memory.domain.change import Dropped
 from agent_memory.domain.change_set import ChangeSet, ProposedEntry, ProposedUpdate
 from agent_memory.domain.entry import StoredEntry
 from agent_memory.domain.forgetting.tombstone import EntryTombstone, forgotten_note
 from agent_memory.domain.history import History
-from agent_memory.values import evolve
 
 REASON = "it was forgotten (`memory forget`)"
 

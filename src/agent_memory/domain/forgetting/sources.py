@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Literal
 
+from attrs import evolve, frozen
+
 from agent_memory.domain.entry import Meta, Source
 from agent_memory.domain.vocabulary import Harness
-from agent_memory.values import evolve, frozen
 
 Share = Literal["all", "some", "none"]
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from attrs import frozen
+
 from agent_memory.domain.forgetting.statements import statement_hashes
 from agent_memory.domain.vocabulary import Harness
-from agent_memory.values import frozen
 
 SAME_SHARE = 0.6
 """Of a forgotten note's statements that must be in a text for it to say the same."""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 
+from attrs import field, frozen
+
 from agent_memory.domain.defragging.kept_lines import Line
 from agent_memory.domain.forgetting.statements import holds_some
 from agent_memory.domain.recording.command_template import one_word
-from agent_memory.values import field, frozen
 
 FORGOTTEN = "(forgotten)"
 """What stands where something was."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from attrs import evolve
+
 from agent_memory.domain.entry import MemoryEntry
 from agent_memory.domain.text.links import append_see_also, find_links, without_see_also
-from agent_memory.values import evolve
 
 
 def unlinked(entry: MemoryEntry, ids: Collection[str]) -> MemoryEntry:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from attrs import frozen
+
 from agent_memory.domain.extraction.candidates import Candidate
 from agent_memory.domain.extraction.cue import Sort
 from agent_memory.domain.extraction.episodes import Episode, is_injected
@@ -17,7 +19,6 @@ from agent_memory.domain.instants import DAY_MS
 from agent_memory.domain.planning.origin import Claim, origin_of
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.domain.vocabulary import Harness, Origin
-from agent_memory.values import frozen
 
 INTERRUPTED_DAYS = 7
 """So long the last words of a session that was cut off are worth giving on."""

@@ -7,13 +7,14 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 
+from attrs import evolve, frozen
+
 from agent_memory.domain.entry import Listed, Meta, StoredEntry
 from agent_memory.domain.injecting.place import Place, may_be_injected, those_let_through
 from agent_memory.domain.tiering.eligibility import cites_a_turn, told_of
 from agent_memory.domain.tiering.vouched import best_tier
 from agent_memory.domain.tiers import Tier
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Importance, Kind
-from agent_memory.values import evolve, frozen
 
 SECTION_OF: Mapping[Kind, str] = {
     Kind.PROJECT: "project",

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from attrs import frozen
+
 from agent_memory.domain.injecting.deliveries import Delivery
 from agent_memory.domain.instants import DAY_MS
-from agent_memory.values import frozen
 
 WEEK_MS = 7 * DAY_MS
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from attrs import frozen
+
 from agent_memory.domain.entry import Listed
 from agent_memory.domain.instants import has_passed
 from agent_memory.domain.tiering.vouched import is_vouched_for
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Origin, Sensitivity
-from agent_memory.values import frozen
 
 
 @frozen

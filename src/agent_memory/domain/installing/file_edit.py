@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import difflib
 
+from attrs import frozen
+
 from agent_memory.domain.redaction import redact
-from agent_memory.values import frozen
 
 
 @frozen

@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Mapping
 from typing import Literal
 
-from agent_memory.values import frozen
+from attrs import frozen
 
 Act = Literal["capture", "inject"]
 """What a hook is for: to tell memory of a session, or to be told what the session is to know."""

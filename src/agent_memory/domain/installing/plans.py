@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Literal
 
+from attrs import field, frozen
+
 from agent_memory.domain.installing.file_edit import FileEdit
 from agent_memory.domain.installing.ground import Act
 from agent_memory.domain.installing.receipt import FileRecord, SectionRecord
 from agent_memory.domain.installing.wanted import Part, Play
 from agent_memory.domain.target_file import TargetFile
 from agent_memory.errors import Error
-from agent_memory.values import field, frozen
 
 
 @frozen

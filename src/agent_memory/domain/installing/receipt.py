@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 
+from attrs import field, frozen
+
 from agent_memory.domain.installing.wanted import Entry, Part, Syntax
-from agent_memory.values import field, frozen
 
 
 @frozen

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any, Literal
 
+from attrs import field, frozen
+
 from agent_memory.domain.installing.ground import Act
-from agent_memory.values import field, frozen
 
 Syntax = Literal["jsonc", "toml", "yaml", "whole"]
 """How a file is written; `whole`: all of it is ours."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from attrs import frozen
+
 from agent_memory.domain.text.file_name import id_in_name
-from agent_memory.values import frozen
 
 _LIVE, _RETIRED = "topics/", "archive/"
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from attrs import field, frozen
+
 from agent_memory.domain.entry import MemoryEntry
 from agent_memory.domain.forgetting.sources import SessionKey, share_of, without_session
 from agent_memory.domain.forgetting.tombstone import EntryTombstone, SessionTombstone, forgotten_note
-from agent_memory.values import field, frozen
 
 
 @frozen

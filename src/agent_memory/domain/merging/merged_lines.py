@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 
-from agent_memory.values import frozen
+from attrs import frozen
 
 _MOST_LINES = 20_000
 """Of longer texts the middle, between what both begin and end with, is not compared line by line."""

@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
+from attrs import evolve, frozen
+
 from agent_memory.domain.entry import MemoryEntry, Meta, Source
 from agent_memory.domain.merging.three_way import chosen, united
 from agent_memory.domain.tiering.eligibility import needs_vouching
 from agent_memory.domain.vocabulary import Origin, furthest, highest, least_trusted, strictest
-from agent_memory.values import evolve, frozen
 
 T = TypeVar("T")
 

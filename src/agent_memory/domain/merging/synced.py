@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from attrs import evolve, frozen
+
 from agent_memory.domain.merging.counting import NoteCounts
 from agent_memory.domain.merging.tree import Remark
-from agent_memory.values import evolve, frozen
 
 
 @frozen

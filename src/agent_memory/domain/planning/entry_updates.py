@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from attrs import evolve
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.change_set import ProposedUpdate
@@ -36,7 +37,6 @@ from agent_memory.domain.planning.statements import statements
 from agent_memory.domain.text.derive import derive_description
 from agent_memory.domain.text.links import find_links
 from agent_memory.domain.vocabulary import Kind, Origin, furthest, least_trusted
-from agent_memory.values import evolve
 
 Reasons = tuple[str, ...]
 

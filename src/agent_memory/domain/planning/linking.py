@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Mapping
 
+from attrs import frozen
+
 from agent_memory.domain.text.ids import ID_PATTERN
 from agent_memory.domain.text.links import append_see_also, find_links
-from agent_memory.values import frozen
 
 _ANY_LINK = re.compile(rf"\[\[(?:{ID_PATTERN}|ref:[\w.-]{{1,64}})(?:\|([^\[\]\n]*))?\]\]")
 # In code too: whoever checks a file for links that lead nowhere need not know what is code.

@@ -13,6 +13,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
+from attrs import frozen
+
 from agent_memory.domain.history import History, Role
 from agent_memory.domain.planning.directives import asks_for_something, directive_sentences, is_directive
 from agent_memory.domain.planning.salience import actionable_tokens, negations, typed_tokens
@@ -20,7 +22,6 @@ from agent_memory.domain.planning.statements import statements
 from agent_memory.domain.text.terms import content_sequence, content_terms, coverage
 from agent_memory.domain.transcripts.tool_calls import foreign_turns
 from agent_memory.domain.vocabulary import Origin
-from agent_memory.values import frozen
 
 _HELD = 0.6
 """Share of a sentence's content words that a passage must hold to say the same."""

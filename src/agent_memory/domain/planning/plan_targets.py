@@ -6,6 +6,8 @@ from collections import ChainMap
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 
+from attrs import frozen
+
 from agent_memory.domain.change import Dropped
 from agent_memory.domain.entry_lookup import Found, ids_in
 from agent_memory.domain.plan import Plan, PlanFacts
@@ -14,7 +16,6 @@ from agent_memory.domain.planning.linking import Targets
 from agent_memory.domain.planning.planned_store import planned_entries
 from agent_memory.domain.planning.same_body import body_hash
 from agent_memory.domain.planning.taken_ids import TakenBesides
-from agent_memory.values import frozen
 
 _MAX_TARGET_CHARS = 80
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping
 
+from attrs import evolve, field, frozen
 from returns.result import Failure, Success
 
 from agent_memory.domain.change import Change, Create, Dropped, Replace, Retire
@@ -43,13 +44,12 @@ from agent_memory.domain.planning.provenance import (
 from agent_memory.domain.planning.run_limits import admit, changed_id, changed_ids
 from agent_memory.domain.planning.salience import lost_salience
 from agent_memory.domain.planning.same_body import body_hash
-from agent_memory.domain.results import sealed
 from agent_memory.domain.text.derive import MAX_TITLE_CHARS, derive_description, derive_title
 from agent_memory.domain.text.ids import mint_id
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.domain.text.terms import content_terms, coverage
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Importance, Kind, Origin, Status
-from agent_memory.values import evolve, field, frozen
+from agent_memory.results import sealed
 
 _MAX_SKIPPED_CHARS = 500
 _SAID_AGAIN = 0.6

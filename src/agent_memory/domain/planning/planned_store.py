@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from attrs import evolve
+
 from agent_memory.domain.change import Create, Replace, Retire
 from agent_memory.domain.entry import Listed, MemoryEntry, StoredEntry
 from agent_memory.domain.plan import Plan
 from agent_memory.domain.planning.same_body import body_hash
 from agent_memory.domain.text.file_name import file_name_of
-from agent_memory.values import evolve
 
 PLANNED_HASH = "planned"
 """In the place of the content hash of an entry that is not written yet."""

@@ -7,6 +7,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from itertools import count
 
+from attrs import frozen
+
 from agent_memory.domain.about_terms import postings_among
 from agent_memory.domain.entry import Listed, StoredEntry
 from agent_memory.domain.history import History, Role
@@ -16,7 +18,6 @@ from agent_memory.domain.secret_entries import without_secret
 from agent_memory.domain.tagging.tag_vocabulary import Standing, TagVocabulary
 from agent_memory.domain.text.terms import content_sequence
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Sensitivity
-from agent_memory.values import frozen
 
 MOST_SHOWN = 12
 """More notes in full would bury the transcript."""

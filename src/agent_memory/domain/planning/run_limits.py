@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from attrs import field, frozen
+
 from agent_memory.domain.change import Change, Create, Replace, Restore, Retire
 from agent_memory.domain.plan import Plan
-from agent_memory.values import field, frozen
 
 _ALWAYS_ALLOWED = 3
 _SHARE = 4

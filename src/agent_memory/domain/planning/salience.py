@@ -6,9 +6,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from attrs import frozen
+
 from agent_memory.domain.planning.statements import statements
 from agent_memory.domain.text.terms import content_sequence, content_terms
-from agent_memory.values import frozen
 
 _SPAN = r"`[^`\n]{2,80}`"
 _URL = r"https?://[^\s)>\]]+"

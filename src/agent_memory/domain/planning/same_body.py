@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent_memory.digests import sha256
+from hashlib import sha256
 
 
 def body_hash(body: str) -> str:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Iterator, Sequence
 from itertools import chain
 
+from attrs import frozen
+
 from agent_memory.domain.entry import Listed, Listing, Listings
-from agent_memory.values import frozen
 
 
 def taken_ids(live: Listing, archive: Listing) -> frozenset[str]:

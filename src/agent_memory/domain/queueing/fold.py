@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from attrs import define, evolve, frozen
+
 from agent_memory.domain.history import transcript_key
 from agent_memory.domain.inbox_entry import (
     BACKFILL_EVENT,
@@ -21,7 +23,6 @@ from agent_memory.domain.inbox_entry import (
 )
 from agent_memory.domain.instants import DAY_MS, HOUR_MS
 from agent_memory.domain.queue import Pending, Trouble
-from agent_memory.values import define, evolve, frozen
 
 MAX_ATTEMPTS = 3
 TIMEOUTS_PER_ATTEMPT = 3

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from attrs import evolve
+
 from agent_memory.domain.inbox_entry import InboxEntry, SessionFile
 from agent_memory.domain.redacted_path import redact_path
-from agent_memory.values import evolve
 
 
 def as_captured(entry: InboxEntry) -> InboxEntry:

@@ -6,9 +6,8 @@ import re
 import shlex
 from collections.abc import Mapping, Sequence
 
+from attrs import frozen
 from returns.result import Failure, Result, Success
-
-from agent_memory.values import frozen
 
 PLACEHOLDERS = ("threadId", "harness")
 """What a template may name, as `{threadId}`."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from agent_memory.digests import sha256
-from agent_memory.values import frozen
+from hashlib import sha256
+
+from attrs import frozen
 
 
 @frozen

@@ -5,8 +5,9 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable
 
+from attrs import frozen
+
 from agent_memory.domain.redaction import redact
-from agent_memory.values import frozen
 
 IGNORED = ("inbox/", "histories/", "runs/", ".cache/", ".transaction/", ".tmp-*", ".git.broken-*")
 """The lines of the store's `.gitignore`: what is transient, derived, or kept elsewhere."""

@@ -17,7 +17,6 @@ from agent_memory.domain.redacting.plausible import (
     worded_share,
 )
 from agent_memory.domain.redacting.rule import Rule
-from agent_memory.late_patterns import late_pattern
 
 
 def _password(value: str) -> bool:
@@ -46,7 +45,7 @@ def _said_before(start: int, found: re.Match[str]) -> tuple[int, int] | None:
     return word.span("secret") if word and is_unquoted_strong_password(word["secret"]) else None
 
 
-_LAST_WORD = late_pattern(r"""(?<!\S)["'`*]{0,2}(?P<secret>[^\s"'`*]{8,60}+)["'`*]{0,2}\Z""")
+_LAST_WORD = re.compile(r"""(?<!\S)["'`*]{0,2}(?P<secret>[^\s"'`*]{8,60}+)["'`*]{0,2}\Z""")
 _LAST_WORD_CHARS = 64
 _SHORTEST_KEY_CHARS = 8
 
@@ -64,7 +63,7 @@ def _user_and_password(value: str) -> bool:
 def _in_command(name: str, tools: str, options: str, value: str, accepts: Callable[[str], bool]) -> Rule:
     """The rule for what an option of one of the tools is given. Options and value are read first, since they are rarer than
     the tools' names in a long text; then what stands before them in the same command is searched."""
-    named = late_pattern(rf"(?i)(?<!\w)(?:{tools})(?![\w-])")
+    named = re.compile(rf"(?i)(?<!\w)(?:{tools})(?![\w-])")
     keywords = tuple(option.replace("_", space) for option in options.split() for space in (" ", "\n"))
 
     def judge(start: int, found: re.Match[str]) -> tuple[int, int] | None:
@@ -77,7 +76,7 @@ def _in_command(name: str, tools: str, options: str, value: str, accepts: Callab
 
 
 _COMMAND_CHARS = 600
-_OTHER_COMMAND = late_pattern(r"(?<![\\])\r?\n|[|;]")
+_OTHER_COMMAND = re.compile(r"(?<![\\])\r?\n|[|;]")
 _USER_AND_PASSWORD = (
     r"""[= \t]{0,5}(?P<secret>"[^"\n]{3,200}"|'[^'\n]{3,200}'"""
     r"""|(?:"[^"\n]{1,80}"|[\w.@-]{1,80}):(?:"[^"\n]{1,200}"|'[^'\n]{1,200}'|[^\s"'`;|&]{0,200}))"""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
+from attrs import evolve, frozen
+
 from agent_memory.domain.redacting.plausible import (
     digits_in,
     is_environment_value,
@@ -19,8 +21,6 @@ from agent_memory.domain.redacting.plausible import (
     is_uuid,
 )
 from agent_memory.domain.redacting.rule import Rule
-from agent_memory.late_patterns import late_pattern
-from agent_memory.values import evolve, frozen
 
 
 def _words(text: str) -> tuple[str, ...]:
@@ -77,7 +77,7 @@ OTHER_KEYS = (
 """What stands before `key` where the key opens nothing."""
 
 
-_INNOCENT_TAIL = late_pattern(
+_INNOCENT_TAIL = re.compile(
     r"[\w.-]*?(?:s?[_.-]?(?i:counts?|limit|budget|type|name|field|length|len|size|url|uri|endpoint|path|file|dir|class"
     r"|regex|pattern|policy|prompt|label|hint|error|usage|expir\w{0,8}|ttl|age|version|format|provider|source|store|manager"
     r"|service|ref|required|enabled|visible|index|column|min|max|used|total|in|out|input|output|reads?|creation|per|arn|vault)"
@@ -131,14 +131,14 @@ _TERRAFORM = (
     r"""(?:\w{1,20}\s{0,8}=[^\n]{0,200}\n\s{0,20}){0,3}default\s{0,8}=\s{0,8}"(?P<secret>[^"\s]{6,600}+)\""""
 )
 """`variable "key" { … default = "value" }`."""
-_OPTION = late_pattern(r"(?<![\w-])--?[A-Za-z0-9_-]{0,40}\Z")
+_OPTION = re.compile(r"(?<![\w-])--?[A-Za-z0-9_-]{0,40}\Z")
 _OPTION_CHARS = 42
-_OTHER_PASS = late_pattern(r"(?:BY|COM|SUR|TRES|IM|UNDER|OVER|TRANS)\Z")
-_KEY_END = late_pattern(r"[,;<>(){}\[\]&|]")
-_PASSWORD_END = late_pattern(r"[,;]|&[\w.%-]{1,40}=|[&|]{2}|\|\Z|</?\w|[)\]}](?=[)\]}.:]|\Z)")
+_OTHER_PASS = re.compile(r"(?:BY|COM|SUR|TRES|IM|UNDER|OVER|TRANS)\Z")
+_KEY_END = re.compile(r"[,;<>(){}\[\]&|]")
+_PASSWORD_END = re.compile(r"[,;]|&[\w.%-]{1,40}=|[&|]{2}|\|\Z|</?\w|[)\]}](?=[)\]}.:]|\Z)")
 """Where the next pair, command or element begins, since a password may hold nearly any sign."""
 
-_DRAWN = late_pattern(r"[\w+/=.~%:-]{20,600}")
+_DRAWN = re.compile(r"[\w+/=.~%:-]{20,600}")
 
 _Accepts = Callable[[str], bool]
 
@@ -252,7 +252,7 @@ def _holds_key(value: str) -> bool:
     return any(is_key(word.strip("{}()[]\"',;")) for word in value.split())
 
 
-_NO_OTHER_KEY = late_pattern("".join(rf"(?<!{word})(?<!{word}[ _-])" for word in OTHER_KEYS) + "key", re.IGNORECASE)
+_NO_OTHER_KEY = re.compile("".join(rf"(?<!{word})(?<!{word}[ _-])" for word in OTHER_KEYS) + "key", re.IGNORECASE)
 
 
 def _named_key(start: int, found: re.Match[str]) -> tuple[int, int] | None:

@@ -7,8 +7,6 @@ import re
 from collections import Counter
 from itertools import pairwise
 
-from agent_memory.late_patterns import late_pattern
-
 _STAND_INS = (
     *("example", "ex-ample", "sample", "placeholder", "place-holder", "changeme", "change-me", "change_me", "changeit"),
     *("change-it", "change_it", "_your", "dummy", "redacted", "censored", "insert", "replace", "xxxx", "***", "..."),
@@ -25,7 +23,7 @@ _DEFAULTS = _NUMBERED | frozenset(
     )
 )
 _MARKED = ("your", "fake", "todo", "lorem", "my", "here")
-_MARK = late_pattern(
+_MARK = re.compile(
     r"\b(?:your|fake|todo|lorem|my[-_ ]?(?:secret|token|pass|api|key)(?!\w*\d[^\w-]))|(?:goes|token|key|secret|password)[-_ ]?here"
 )
 _REFERENCE_PARTS = (
@@ -48,24 +46,24 @@ _REFERENCE_PARTS = (
     ),
     *("os.environ", "getenv", "secrets.", "vars.", "var.", "self.", "this.", "config."),
 )
-_REFERENCE_BEGINNING = late_pattern(
+_REFERENCE_BEGINNING = re.compile(
     r"\$\w+\Z|\$\d|<|%\w+%\Z|@\w+@\Z|\{|&\w|!\w+\s|#[a-z-]+\Z|[\w.]+\(.*\)\Z|\.{0,2}/[\w.]|~/|[A-Za-z]:\\|\[|[*.]+\Z|\^|arn:"
 )
-_INDEX_OR_TAG = late_pattern(r"\w\[|<[^<>]*>")
+_INDEX_OR_TAG = re.compile(r"\w\[|<[^<>]*>")
 _SEQUENCES = ("abcdefgh", "12345678", "qwertyui", "01234567", "87654321")
 _ROWS = ("abcdefghijklmnopqrstuvwxyz0123456789", "01234567890", "qwertyuiop", "9876543210")
 _NEIGHBOURS = frozenset(f"{before}{after}" for row in _ROWS for before, after in pairwise(row))
-_UUID = late_pattern(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
-_HEX = late_pattern(r"(?:0x)?[0-9a-fA-F]+")
-_WORD = late_pattern(r"[A-Z]?[a-z]{3,}|[A-Z]{3,}")
-_LONG_RUN = late_pattern(r"[A-Z]?[a-z]{4,}|[A-Z]{5,}")
-_DIGIT_GROUP = late_pattern(r"\d+")
-_FILE_NAME = late_pattern(r"[\w./-]*\.(?:[a-z]{1,4}\d?|json[lc]?|yaml|toml|html|conf|crt|cert)(?::\d+)?")
+_UUID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
+_HEX = re.compile(r"(?:0x)?[0-9a-fA-F]+")
+_WORD = re.compile(r"[A-Z]?[a-z]{3,}|[A-Z]{3,}")
+_LONG_RUN = re.compile(r"[A-Z]?[a-z]{4,}|[A-Z]{5,}")
+_DIGIT_GROUP = re.compile(r"\d+")
+_FILE_NAME = re.compile(r"[\w./-]*\.(?:[a-z]{1,4}\d?|json[lc]?|yaml|toml|html|conf|crt|cert)(?::\d+)?")
 _CHECKED_CHARS = 160
 """How much of a long value is searched for signs of a placeholder or reference."""
 
 _SIGNS = frozenset("!@#$%^&*+=~?")
-_CODE = late_pattern(r"[(\[{]|[)\]}][^.,;:)\]}]|[=!<>]=|[-=]>|::|&&|\|\||^[@:]\w+$|^[\w.@-]+(?:/[\w.@*-]+)+/?$")
+_CODE = re.compile(r"[(\[{]|[)\]}][^.,;:)\]}]|[=!<>]=|[-=]>|::|&&|\|\||^[@:]\w+$|^[\w.@-]+(?:/[\w.@*-]+)+/?$")
 """What a statement holds, a parameter is written with, or a path."""
 _SYMBOLS = frozenset("!@#$%^&*+=~?|/:;,<>()[]{}")
 

@@ -7,8 +7,9 @@ from collections.abc import Callable, Container
 from functools import cache
 from typing import NamedTuple
 
+from attrs import frozen
+
 from agent_memory.domain.redacting.plausible import varied
-from agent_memory.values import frozen
 
 _ESCAPED_SPACE = ("\\n", "\\t", "\\r")
 """As JSON writes white space: the letter belongs to no word."""

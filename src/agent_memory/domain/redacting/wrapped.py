@@ -9,10 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 
+from attrs import frozen
+
 from agent_memory.domain.redacting.places import Places
 from agent_memory.domain.redacting.plausible import is_drawn
 from agent_memory.domain.redacting.rule import Span
-from agent_memory.values import frozen
 
 _BREAK = re.compile(
     r"(?:\n|\\n)[ \t]{0,40}(?:(?:[>│|#*]|//|[+.][ \t]{0,4}[\"'`]|[\"'`])[ \t]{0,4})?(?=(?P<after>[\w+/=~%.@-]{4,120}+))"

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from attrs import frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.errors import Error, UsageInvalid
-from agent_memory.values import frozen
 
 MINUTE, HOUR, DAY = 60, 3_600, 86_400
 

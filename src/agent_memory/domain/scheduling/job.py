@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from enum import StrEnum
 
+from attrs import field, frozen
+
 from agent_memory.domain.scheduling.cadence import Cadence
-from agent_memory.values import field, frozen
 
 RUN_SCHEDULED = "run-scheduled"
 """The command that a scheduler calls."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from attrs import field, frozen
+
 from agent_memory.domain.scheduling.cadence import in_words
 from agent_memory.domain.scheduling.job import Scheduler
-from agent_memory.values import field, frozen
 
 MISSED = 3
 """After so many intervals without a run something is wrong."""

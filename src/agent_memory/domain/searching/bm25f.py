@@ -9,9 +9,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
+from attrs import frozen
+
 from agent_memory.domain.searching.matching import FIELDS, TermWeights
 from agent_memory.domain.searching.query_words import QueryWord
-from agent_memory.values import frozen
 
 MAX_LOOKED_FOR = 64
 """Of a longer query the rarest words are looked for, the first ones of equals."""

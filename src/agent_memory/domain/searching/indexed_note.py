@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import StrEnum
 
+from attrs import frozen
+
 from agent_memory.domain.entry import Listed
-from agent_memory.values import frozen
 
 
 @frozen

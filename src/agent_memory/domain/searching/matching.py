@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from attrs import frozen
+
 from agent_memory.domain.vocabulary import Kind, Sensitivity
-from agent_memory.values import frozen
 
 
 @frozen

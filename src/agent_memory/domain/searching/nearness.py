@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from agent_memory.values import field, frozen
+from attrs import field, frozen
 
 
 @frozen

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 
+from attrs import frozen
+
 from agent_memory.domain.entry import StoredEntry
 from agent_memory.domain.searching.terms import chunk_terms, chunks_of, folded
-from agent_memory.values import frozen
 
 MAX_COUNT = 255
 """More of one term in one field is no more."""

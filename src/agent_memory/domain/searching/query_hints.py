@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from functools import cache
 
+from attrs import frozen
+
 from agent_memory.domain.instants import DAY_MS
 from agent_memory.domain.text.ids import ID_PATTERN
 from agent_memory.domain.vocabulary import Kind
-from agent_memory.late_patterns import late_pattern
-from agent_memory.values import frozen
 
 _LOOKED_AT_CHARS = 2_000
 """Who asks for a kind or a time does so in a sentence: a pasted log does not."""
@@ -93,10 +93,10 @@ _RELATIVE = {
     "ayer": (1, 1),
 }
 _RELATIVE_TIME = rf"\b(?:{'|'.join(_RELATIVE)})\b"
-_LETTERS_OR_DIGIT = late_pattern(r"[a-z]+|\d")
+_LETTERS_OR_DIGIT = re.compile(r"[a-z]+|\d")
 _TIME_TELLS = frozenset({*_MONTHS, "today", "yesterday", "week", "month", "hoje", "ontem", "hoy", "ayer"})
 
-_ID = late_pattern(rf"(?<!\w){ID_PATTERN}(?!\w)")
+_ID = re.compile(rf"(?<!\w){ID_PATTERN}(?!\w)")
 _MOST_IDS = 20
 
 

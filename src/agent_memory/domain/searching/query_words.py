@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from attrs import frozen
+
 from agent_memory.domain.searching.terms import MAX_TERM_CHARS, chunk_terms, chunks_of
-from agent_memory.values import frozen
 
 MAX_QUERY_CHARS = 16_384
 """What follows is not looked at."""

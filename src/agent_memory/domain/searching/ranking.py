@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from math import fsum, inf
 
+from attrs import evolve, field, frozen
+
 from agent_memory.domain.entry import Listed, Meta, Usage
 from agent_memory.domain.instants import DAY_MS, has_passed
 from agent_memory.domain.searching.bm25f import idf
@@ -15,7 +17,6 @@ from agent_memory.domain.searching.ranking_weights import RankingWeights
 from agent_memory.domain.searching.search_answer import ScorePart
 from agent_memory.domain.tiers import Tier
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE
-from agent_memory.values import evolve, field, frozen
 
 _SURE_OF_NEITHER = 0.5
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from attrs import field, frozen
+
 from agent_memory.domain.searching.matching import FieldWeight, TermWeights
 from agent_memory.domain.tiers import Tier
 from agent_memory.domain.vocabulary import Importance
-from agent_memory.values import field, frozen
 
 _TERMS = TermWeights(
     title=FieldWeight(1.5, 0.5),

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from attrs import evolve, frozen
+
 from agent_memory.domain.entry import Listed, StoredEntry
 from agent_memory.domain.searching.matching import TermPart
 from agent_memory.domain.searching.search_request import Mode
 from agent_memory.domain.tiers import Tier
-from agent_memory.values import evolve, frozen
 
 _TOLD_WORDS = 8
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from enum import StrEnum
 
+from attrs import frozen
+
 from agent_memory.domain.searching.matching import NoteFilter
 from agent_memory.domain.text.tags import normal_tags
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Kind
-from agent_memory.values import frozen
 
 MAX_HITS = 1_000
 """The most that can be asked for at once."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 
+from attrs import field, frozen
+
 from agent_memory.domain.entry import Listed
 from agent_memory.domain.searching.indexed_note import NearNote, NoteLink
 from agent_memory.domain.searching.matching import MatchedWord, Matches, NoteFilter, TermPart
@@ -15,7 +17,6 @@ from agent_memory.domain.searching.ranking import Asker, Ranked, Surroundings
 from agent_memory.domain.searching.search_answer import ScorePart
 from agent_memory.domain.searching.search_request import SearchRequest
 from agent_memory.domain.tiers import Tier
-from agent_memory.values import field, frozen
 
 
 @frozen

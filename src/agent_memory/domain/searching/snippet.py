@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from attrs import frozen
+
 from agent_memory.domain.searching.search_answer import Snippet
 from agent_memory.domain.searching.terms import ChunkTerms, term_spans
 from agent_memory.domain.text.plain_text import clean_text, cut_chars
-from agent_memory.late_patterns import late_pattern
-from agent_memory.values import frozen
 
 SNIPPET_CHARS = 160
 _STRETCH_CHARS = 16_384
@@ -21,7 +21,7 @@ _CUT = "…"
 _CONTEXT_SHARE = 4
 """A passage shows about a quarter of its length before its first hit."""
 
-_NOISE = late_pattern(
+_NOISE = re.compile(
     r"""
       ^[ \t]*(?:```+|~~~+)[^\n`]*$                # fences of code
     | <!--[^\n]{0,200}?-->
@@ -32,7 +32,7 @@ _NOISE = late_pattern(
     """,
     re.VERBOSE | re.MULTILINE,
 )
-_LABELLED_LINK = late_pattern(r"!?\[\[[^\[\]|\n]*\|([^\[\]\n]*)\]\]|!?\[([^\[\]\n]*)\]\([^()\s]*(?:\s\"[^\"\n]*\")?\)")
+_LABELLED_LINK = re.compile(r"!?\[\[[^\[\]|\n]*\|([^\[\]\n]*)\]\]|!?\[([^\[\]\n]*)\]\([^()\s]*(?:\s\"[^\"\n]*\")?\)")
 
 
 @frozen

@@ -13,10 +13,10 @@ import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache, lru_cache
 
+from attrs import frozen
+
 from agent_memory.domain.searching.irregular_forms import base_form
 from agent_memory.domain.searching.stop_words import STOP_WORDS
-from agent_memory.late_patterns import late_pattern
-from agent_memory.values import frozen
 
 TERMS_VERSION = 2
 """Changes with what this module, the stemmer or the stop words make of a text: an older index is then made anew."""
@@ -33,14 +33,14 @@ _MARKS = r"\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0900-\u0dff\u0e
 _WORD = rf"[\w{_MARKS}]+"
 _EMOJI = r"[\u2190-\u21ff\u2300-\u23ff\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff]"
 _CHUNK_FORM = r"(?:(?<![\w.])\.)?{word}(?:[.\-/:@\\+#'’]{{1,3}}{word})*(?:\+\+|#(?!\w))?"
-_ASCII_CHUNK = late_pattern(_CHUNK_FORM.format(word=r"\w+"), re.ASCII)
-_CONTRACTION = late_pattern(r"['’](?:s|t|re|ve|ll|d|m)$", re.IGNORECASE)
-_SEGMENT = late_pattern(r"[/\\:@]+")
-_PIECE = late_pattern(r"[.+#'’]+")
-_CAMEL = late_pattern(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-_LETTERS_OR_DIGITS = late_pattern(r"\d+|\D+")
-_ENGLISH_WORD = late_pattern(r"[a-z]{3,}")
-_COMBINING = late_pattern(r"[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f]+")
+_ASCII_CHUNK = re.compile(_CHUNK_FORM.format(word=r"\w+"), re.ASCII)
+_CONTRACTION = re.compile(r"['’](?:s|t|re|ve|ll|d|m)$", re.IGNORECASE)
+_SEGMENT = re.compile(r"[/\\:@]+")
+_PIECE = re.compile(r"[.+#'’]+")
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_LETTERS_OR_DIGITS = re.compile(r"\d+|\D+")
+_ENGLISH_WORD = re.compile(r"[a-z]{3,}")
+_COMBINING = re.compile(r"[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f]+")
 _UNSPACED = (
     r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17d3\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
     r"\U00020000-\U0003ffff"

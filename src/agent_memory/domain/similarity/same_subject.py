@@ -12,12 +12,13 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 
+from attrs import frozen
+
 from agent_memory.domain.analysis.said import said_in, said_terms
 from agent_memory.domain.entry import StoredEntry
 from agent_memory.domain.planning.salience import lost_salience, negations
 from agent_memory.domain.text.terms import content_terms, coverage
 from agent_memory.domain.vocabulary import Kind
-from agent_memory.values import frozen
 
 MOST_NAMED = 3
 """More similar notes than these are no help to whoever writes one."""

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Sequence
 from datetime import date
 from itertools import accumulate
 
+from attrs import frozen
+
 from agent_memory.domain.entry import Meta
 from agent_memory.domain.injecting.deliveries import Delivery
 from agent_memory.domain.instants import DAY_MS
@@ -26,7 +28,6 @@ from agent_memory.domain.statistics.statistics import (
 from agent_memory.domain.tiers import Tier
 from agent_memory.domain.usage import DayReads
 from agent_memory.domain.vocabulary import Origin, Status
-from agent_memory.values import frozen
 
 _EPOCH_ORDINAL = date(1970, 1, 1).toordinal()
 _WENT_WELL = ("completed", "unfinished")

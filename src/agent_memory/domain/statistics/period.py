@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from attrs import frozen
+
 from agent_memory.domain.instants import DAY_MS, iso_of
-from agent_memory.values import frozen
 
 LARGEST_DAYS = 3_650
 

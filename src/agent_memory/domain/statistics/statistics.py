@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from attrs import frozen
+
 from agent_memory.domain.statistics.period import Period
-from agent_memory.values import frozen
 
 Counts = tuple[tuple[str, int], ...]
 """How often each of some names occurs."""

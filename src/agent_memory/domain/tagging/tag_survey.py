@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 
+from attrs import frozen
+
 from agent_memory.domain.tagging.tag_vocabulary import Standing, TagVocabulary
-from agent_memory.values import frozen
 
 
 @frozen

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
 
-from agent_memory.values import evolve, field, frozen
+from attrs import evolve, field, frozen
 
 VOCABULARY_FILE = "state/project_tags.json"
 """Relative to the root."""

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 
+from attrs import frozen
+
 from agent_memory.domain.text.code_spans import find_code
 from agent_memory.domain.text.plain_text import one_line
-from agent_memory.values import frozen
 
 _BOX = re.compile(r"^[ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t]+\[(?P<mark>[ xX])\][ \t]+(?P<text>\S.*)$", re.MULTILINE)
 _MOST_CHARS = 300

@@ -7,7 +7,7 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterator
 
-from agent_memory.values import frozen
+from attrs import frozen
 
 _MARKERS = r"[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+|>[ \t]?)*[ \t]*"
 _FENCE = re.compile(rf"{_MARKERS}(`{{3,}}(?=[^`\n]*$)|~{{3,}})")

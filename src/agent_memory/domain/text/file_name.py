@@ -9,7 +9,6 @@ from agent_memory.domain.entry import Meta
 from agent_memory.domain.text.ids import ID_PATTERN
 from agent_memory.domain.text.plain_text import clean_text, cut_bytes
 from agent_memory.domain.text.tags import normal_tags
-from agent_memory.late_patterns import late_pattern
 
 MAX_NAME_BYTES = 200
 MAX_TITLE_BYTES = 120
@@ -18,20 +17,20 @@ MAX_TITLE_BYTES = 120
 NOTE_ENDING = ".md"
 UNTITLED = "untitled"
 _SEPARATOR = " --"
-_NAME_ID = late_pattern(rf"(?:^| )({ID_PATTERN})\.md\Z")
-_NAME_TITLE = late_pattern(rf"(.*?)(?: -- .*|(?:^| ){ID_PATTERN}|)\.md", re.DOTALL)
+_NAME_ID = re.compile(rf"(?:^| )({ID_PATTERN})\.md\Z")
+_NAME_TITLE = re.compile(rf"(.*?)(?: -- .*|(?:^| ){ID_PATTERN}|)\.md", re.DOTALL)
 
-_SEPARATORS = ((late_pattern(r"\s*:\s+"), " - "), (late_pattern(r"[/\\:|]+"), "-"))
+_SEPARATORS = ((re.compile(r"\s*:\s+"), " - "), (re.compile(r"[/\\:|]+"), "-"))
 _NOT_OURS = (
-    (late_pattern(r"id__+"), "id_"),  # only the entry's own id may be found in its name
-    (late_pattern(r"(?<= )--(?= )"), "-"),
+    (re.compile(r"id__+"), "id_"),  # only the entry's own id may be found in its name
+    (re.compile(r"(?<= )--(?= )"), "-"),
 )
 
 
 _SAFE_MARKS = " -_.,+=@"
-_UNSAFE_ASCII = late_pattern(r"[^A-Za-z0-9 ._,+=@-]")
+_UNSAFE_ASCII = re.compile(r"[^A-Za-z0-9 ._,+=@-]")
 
-_PLAIN_TITLE = late_pattern(r"[A-Za-z0-9]+(?:[ .-][A-Za-z0-9]+)*")
+_PLAIN_TITLE = re.compile(r"[A-Za-z0-9]+(?:[ .-][A-Za-z0-9]+)*")
 """A title that stands in the name as it is, unless it is too long."""
 
 

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Container
+from hashlib import sha256
 from itertools import count
-
-from agent_memory.digests import sha256
-from agent_memory.late_patterns import late_pattern
 
 ID_PATTERN = r"id__[1-9A-HJ-NP-Za-km-z]{6}"
 """An id, as a regular expression without groups or anchors (Bitcoin's base58 alphabet: no `0 O I l`)."""
 
 _DIGITS = 6
-_ID = late_pattern(ID_PATTERN)
+_ID = re.compile(ID_PATTERN)
 
 
 def is_id(text: str) -> bool:

@@ -6,9 +6,10 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable
 
+from attrs import frozen
+
 from agent_memory.domain.text.code_spans import find_code
 from agent_memory.domain.text.ids import ID_PATTERN
-from agent_memory.values import frozen
 
 SEE_ALSO = "See also:"
 """What stands before the links that were appended to a body, as its last paragraph."""

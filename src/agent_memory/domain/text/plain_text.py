@@ -11,8 +11,7 @@ import unicodedata
 from collections.abc import Callable, Iterable
 from functools import cache
 
-from agent_memory.late_patterns import late_pattern
-from agent_memory.values import frozen
+from attrs import frozen
 
 # The Unicode property Default_Ignorable_Code_Point, the C0 and C1 controls, what UTF-8 or YAML cannot hold.
 _HIDDEN_BY_NAME = {
@@ -31,17 +30,17 @@ _HIDDEN_BY_NAME = {
 _SENTINELS = "sentinels"
 _NAMES = (*_HIDDEN_BY_NAME, _SENTINELS)
 
-_HONEST = late_pattern(r"[\t\n\x20-\x7e\xa1-\xac\xae-\xff–—‘’“”•…]*")
+_HONEST = re.compile(r"[\t\n\x20-\x7e\xa1-\xac\xae-\xff–—‘’“”•…]*")
 """Nothing hidden among these, and nothing that NFC would make something else of."""
-_HIDDEN = late_pattern(f"[{''.join(_HIDDEN_BY_NAME.values())}]")
-_TERMINAL_COLOUR = late_pattern(r"\x1b\[[0-9;:?]*[ -/]*[@-~]")
+_HIDDEN = re.compile(f"[{''.join(_HIDDEN_BY_NAME.values())}]")
+_TERMINAL_COLOUR = re.compile(r"\x1b\[[0-9;:?]*[ -/]*[@-~]")
 _LINE_ENDS = frozenset("\r\v\f\x85\u2028\u2029")
-_LINE_END = late_pattern(f"\r\n?|[{''.join(_LINE_ENDS)}]")
+_LINE_END = re.compile(f"\r\n?|[{''.join(_LINE_ENDS)}]")
 _SELECTORS = frozenset("\ufe0e\ufe0f")
-_PRESENTATION = late_pattern(f"[{''.join(_SELECTORS)}]+")
+_PRESENTATION = re.compile(f"[{''.join(_SELECTORS)}]+")
 _EMOJI_BASES = "‼⁉ℹ〰〽"
 _KEYCAP = "\u20e3"
-_SENTINEL = late_pattern(r"(agent-memory):(?=start|end)|(<!--\s*agent-memory)\s*:\s*(?=start|end)", re.IGNORECASE)
+_SENTINEL = re.compile(r"(agent-memory):(?=start|end)|(<!--\s*agent-memory)\s*:\s*(?=start|end)", re.IGNORECASE)
 
 
 @frozen

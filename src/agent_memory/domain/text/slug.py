@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
+from hashlib import sha256
 
-from agent_memory.digests import sha256
-from agent_memory.late_patterns import late_pattern
-
-_SAFE = late_pattern(r"(?:T-)?[a-z0-9][a-z0-9._-]{0,99}", re.ASCII)
+_SAFE = re.compile(r"(?:T-)?[a-z0-9][a-z0-9._-]{0,99}", re.ASCII)
 _READABLE_CHARS = 80
-_UNSAFE_RUN = late_pattern(r"[^A-Za-z0-9._-]+", re.ASCII)
+_UNSAFE_RUN = re.compile(r"[^A-Za-z0-9._-]+", re.ASCII)
 
 
 def slug_of(text: str) -> str:

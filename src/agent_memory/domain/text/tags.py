@@ -7,19 +7,18 @@ import unicodedata
 from collections.abc import Iterable
 
 from agent_memory.domain.text.plain_text import clean_text, cut_chars
-from agent_memory.late_patterns import late_pattern
 
 MAX_TAG_CHARS = 64
 DEFAULT_PREFIX = "topic"
 
-_NORMAL = late_pattern(r"[a-z][a-z0-9]*(?<!id)__[a-z0-9]+(?:[-.+#][a-z0-9]+)*", re.ASCII)
-_PREFIXED = late_pattern(r"([A-Za-z][A-Za-z0-9]*)__(.*)", re.DOTALL)
-_HASHED = late_pattern(r"(?<![^\s(,;])#([^\W\d_][\w-]*)(?![\w#(<])")
-_COLOUR = late_pattern(r"[0-9a-fA-F]{3}|[0-9a-fA-F]{6}|[0-9a-fA-F]{8}")
-_CODE = late_pattern(r"(?ms)^ {0,3}(`{3,}|~{3,}).*?(?:^ {0,3}\1|\Z)|`[^`\n]*`")
+_NORMAL = re.compile(r"[a-z][a-z0-9]*(?<!id)__[a-z0-9]+(?:[-.+#][a-z0-9]+)*", re.ASCII)
+_PREFIXED = re.compile(r"([A-Za-z][A-Za-z0-9]*)__(.*)", re.DOTALL)
+_HASHED = re.compile(r"(?<![^\s(,;])#([^\W\d_][\w-]*)(?![\w#(<])")
+_COLOUR = re.compile(r"[0-9a-fA-F]{3}|[0-9a-fA-F]{6}|[0-9a-fA-F]{8}")
+_CODE = re.compile(r"(?ms)^ {0,3}(`{3,}|~{3,}).*?(?:^ {0,3}\1|\Z)|`[^`\n]*`")
 _SELECTORS = "\ufe0e\ufe0f"
-_SEPARATORS = late_pattern(r"[\s,]+")
-_REPEATS = late_pattern(r"-{2,}|\.{2,}")
+_SEPARATORS = re.compile(r"[\s,]+")
+_REPEATS = re.compile(r"-{2,}|\.{2,}")
 
 
 def normal_tag(text: str) -> str | None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from functools import lru_cache
 
 from agent_memory.domain.text.ascii_words import words_with_digits
-from agent_memory.late_patterns import late_pattern
 
-_WORD = late_pattern(r"[^\W_]+(?:['’][^\W\d_]+)?")
+_WORD = re.compile(r"[^\W_]+(?:['’][^\W\d_]+)?")
 
 # Function words of English and Portuguese, and the words by which a note reports who said what and when.
 _COMMON_WORDS = """

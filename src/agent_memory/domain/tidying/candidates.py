@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from attrs import frozen
+
 from agent_memory.domain.analysis.fingerprints import finding_fingerprint
 from agent_memory.domain.findings import Finding, FindingKind
-from agent_memory.values import frozen
 
 _NEEDS_NO_JUDGEMENT = frozenset({FindingKind.EXPIRED, FindingKind.SURPLUS})
 """Findings for which no agent has to be asked."""

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from attrs import frozen
+
 from agent_memory.domain.actions import Archive
 from agent_memory.domain.entry import Listed
 from agent_memory.domain.findings import Analysis, FindingKind
 from agent_memory.domain.instants import has_passed, iso_of
-from agent_memory.values import frozen
 
 
 @frozen

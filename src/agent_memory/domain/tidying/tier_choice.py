@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import compress, repeat
 from typing import TypeVar
 
+from attrs import evolve, frozen
+
 from agent_memory.domain.actions import Action, Archive, Merge, ids_of
 from agent_memory.domain.agent_request import DefragRequest
 from agent_memory.domain.entry import Listed, Meta, Usage
@@ -19,7 +21,6 @@ from agent_memory.domain.tiering.tier_columns import tier_columns
 from agent_memory.domain.tiering.vouched import BY_A_PERSON
 from agent_memory.domain.tiers import Tier, TierList
 from agent_memory.domain.vocabulary import Importance, Kind, Origin
-from agent_memory.values import evolve, frozen
 
 Value = TypeVar("Value")
 

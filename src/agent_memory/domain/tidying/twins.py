@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 
+from attrs import evolve
+
 from agent_memory.domain.actions import Merge
 from agent_memory.domain.defragging.comparable import said_by
 from agent_memory.domain.defragging.information import lost_content
@@ -14,7 +16,6 @@ from agent_memory.domain.text.links import append_see_also, find_links, without_
 from agent_memory.domain.tiering.vouched import best_tier
 from agent_memory.domain.tiers import Tier
 from agent_memory.domain.vocabulary import Kind, Origin, Sensitivity, highest, least_trusted
-from agent_memory.values import evolve
 
 
 def same_text(body: str) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from attrs import evolve
+
 from agent_memory.domain.entry import MemoryEntry, Meta, StoredEntry
 from agent_memory.domain.planning.directives import is_directive
 from agent_memory.domain.planning.salience import typed_tokens
@@ -10,7 +12,6 @@ from agent_memory.domain.text.code_spans import find_code
 from agent_memory.domain.tiering.vouched import best_tier
 from agent_memory.domain.tiers import Tier
 from agent_memory.domain.vocabulary import Origin, Sensitivity
-from agent_memory.values import evolve
 
 
 def cites_a_turn(meta: Meta) -> bool:

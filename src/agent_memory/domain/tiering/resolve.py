@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from attrs import evolve, field, frozen
+
 from agent_memory.domain.change import Dropped
 from agent_memory.domain.section import SectionBudget
 from agent_memory.domain.tiering.score import CLEARLY_BETTER, TierFacts as TierFacts
@@ -16,7 +18,6 @@ from agent_memory.domain.tiering.section_room import SectionRoom, in_one_line, s
 from agent_memory.domain.tiering.vouched import is_vouched_for
 from agent_memory.domain.tiers import Tier, TierList
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Origin, Sensitivity
-from agent_memory.values import evolve, field, frozen
 
 TIERINGS_LEFT_OUT = 2
 """As often in a row must a proposal leave a hot entry out before it goes."""

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from attrs import frozen
+
 from agent_memory.domain.entry import Meta, Usage
 from agent_memory.domain.findings import Profile
 from agent_memory.domain.instants import has_passed
 from agent_memory.domain.tiering.vouched import best_tier, is_vouched_for
 from agent_memory.domain.tiers import Tier
 from agent_memory.domain.vocabulary import Importance, Kind, Origin
-from agent_memory.values import frozen
 
 CLEARLY_BETTER = 1.25
 """A challenger takes the place of another only with at least this many times its score."""

@@ -6,10 +6,11 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
+from attrs import define, field
+
 from agent_memory.domain.entry import Meta
 from agent_memory.domain.tiering.score import TierFacts
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE
-from agent_memory.values import define, field
 
 HEADING_CHARS = 100
 """What is written around an entry that is shown whole, besides its title: heading mark, origin, date, blank lines."""

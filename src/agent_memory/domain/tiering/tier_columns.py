@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from attrs import frozen
+
 from agent_memory.domain.entry import Listed, Usage
 from agent_memory.domain.entry_reads import reads_of
 from agent_memory.domain.instants import has_passed
 from agent_memory.domain.tiering.score import best_now, score
 from agent_memory.domain.tiers import Tier
-from agent_memory.values import frozen
 
 
 @frozen

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from attrs import frozen
+
 from agent_memory.domain.history import Role, ToolCall, Turn
 from agent_memory.domain.transcripts.own_marks import is_memory_tool
-from agent_memory.values import frozen
 
 _TOPIC_FILE = re.compile(r"\b(id__[1-9A-HJ-NP-Za-km-z]{6})\.md\b")
 _ID = re.compile(r"\bid__[1-9A-HJ-NP-Za-km-z]{6}\b")

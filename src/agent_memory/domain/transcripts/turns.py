@@ -6,9 +6,10 @@ import re
 import sys
 from collections.abc import Iterator, Sequence
 
+from attrs import evolve, frozen
+
 from agent_memory.domain.history import Role, SessionMark, Turn
 from agent_memory.domain.text.plain_text import clean_text
-from agent_memory.values import evolve, frozen
 
 USER_TEXT_CHARS = 50_000
 AGENT_TEXT_CHARS = 20_000

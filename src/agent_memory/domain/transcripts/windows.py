@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from attrs import evolve, frozen
+
 from agent_memory.domain.history import History, Role, ToolCall, Turn
 from agent_memory.domain.transcripts.tool_calls import answers
 from agent_memory.domain.transcripts.turns import TOOL_TEXT_CHARS, cut_text, excerpt, last_time
-from agent_memory.values import evolve, frozen
 
 TURN_OVERHEAD_CHARS = 60
 """What a prompt may write around one turn: number, role, day, what is missing, line ends."""

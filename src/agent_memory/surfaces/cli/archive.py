@@ -8,8 +8,8 @@ from returns.result import Failure, Success
 
 from agent_memory.bootstrap import Memory
 from agent_memory.domain.entry import Usage
-from agent_memory.domain.results import sealed
 from agent_memory.formats.entry_json import entry_document
+from agent_memory.results import sealed
 from agent_memory.surfaces.cli.opening import add_id, with_memory
 from agent_memory.surfaces.console import Console
 

@@ -11,10 +11,10 @@ from returns.result import Failure, Result, Success
 from agent_memory.bootstrap import Memory
 from agent_memory.domain.backfill import SIGHTS, Backfill, Sight, Sighted, by_harness, counted, limited, sentence_of
 from agent_memory.domain.instants import iso_of
-from agent_memory.domain.results import sealed
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import Error, UsageInvalid
+from agent_memory.results import sealed
 from agent_memory.surfaces.cli.opening import with_memory
 from agent_memory.surfaces.console import Console
 from agent_memory.surfaces.periods import since_ms_of

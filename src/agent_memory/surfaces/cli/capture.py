@@ -8,6 +8,7 @@ import stat
 from collections.abc import Mapping
 from pathlib import Path
 
+from attrs import frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.durable import close_quietly
@@ -31,16 +32,15 @@ from agent_memory.domain.inbox_entry import (
 )
 from agent_memory.domain.note_draft import Caller
 from agent_memory.domain.redaction import redact
-from agent_memory.domain.results import sealed
 from agent_memory.domain.text.plain_text import clean_text
 from agent_memory.domain.vocabulary import Harness, Kind
 from agent_memory.errors import ActRefused, Error, HistoryUnavailable, SessionForgotten, UsageInvalid
 from agent_memory.ports import Inbox
+from agent_memory.results import sealed
 from agent_memory.surfaces.cli.opening import add_choice, with_memory
 from agent_memory.surfaces.console import Console
 from agent_memory.surfaces.hook import run_hook
 from agent_memory.surfaces.texts import tags_of, text_of
-from agent_memory.values import frozen
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -16,10 +16,10 @@ from agent_memory.adapters.surroundings.config_files import Effective, load_conf
 from agent_memory.adapters.surroundings.root import config_path, home_of
 from agent_memory.domain.json_shape import is_list, is_object
 from agent_memory.domain.redaction import redact
-from agent_memory.domain.results import sealed
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.errors import HomeUnknown
 from agent_memory.formats.strict_values import document_of
+from agent_memory.results import sealed
 from agent_memory.surfaces.cli.opening import current_directory
 from agent_memory.surfaces.config_page import config_page, config_schema_text
 from agent_memory.surfaces.console import Console

@@ -14,8 +14,8 @@ from agent_memory.domain.defrag_run import DefragRun
 from agent_memory.domain.defrag_summary import exit_code_of, retiered, sentence_of, summary_of, words_of
 from agent_memory.domain.entry import MemoryEntry
 from agent_memory.domain.plan import Plan
-from agent_memory.domain.results import sealed
 from agent_memory.formats.plan_diff import render_plan_diff, replaced_ids
+from agent_memory.results import sealed
 from agent_memory.surfaces.cli.opening import with_memory
 from agent_memory.surfaces.console import Console
 

@@ -7,10 +7,10 @@ import argparse
 from returns.result import Failure, Success
 
 from agent_memory.bootstrap import Memory
-from agent_memory.domain.results import sealed
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.domain.undo_run import called
 from agent_memory.formats.footprint_diff import render_diff
+from agent_memory.results import sealed
 from agent_memory.surfaces.cli.opening import with_memory
 from agent_memory.surfaces.console import Console
 

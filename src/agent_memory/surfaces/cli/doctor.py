@@ -11,7 +11,7 @@ from returns.result import Failure, Success
 
 from agent_memory.bootstrap import Memory
 from agent_memory.domain.doctor.catalogue import DoctorReport, Finding, Repair, Severity
-from agent_memory.domain.results import sealed
+from agent_memory.results import sealed
 from agent_memory.surfaces.cli.opening import with_memory
 from agent_memory.surfaces.cli.secret_report import report_secrets
 from agent_memory.surfaces.console import Console

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from attrs import evolve
 from returns.result import Failure, Result, Success
 
 from agent_memory.bootstrap import Memory
@@ -15,7 +16,6 @@ from agent_memory.surfaces.cli.opening import add_choice, add_id, report_change,
 from agent_memory.surfaces.console import Console
 from agent_memory.surfaces.periods import expiry_of
 from agent_memory.surfaces.texts import scope_of, tags_of, text_of
-from agent_memory.values import evolve
 
 _HINT = "Say what to change: --title, --body, --tags …"
 

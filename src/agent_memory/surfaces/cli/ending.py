@@ -7,8 +7,8 @@ from typing import TypeVar
 
 from returns.result import Failure, Result, Success
 
-from agent_memory.domain.results import sealed
 from agent_memory.errors import Error
+from agent_memory.results import sealed
 from agent_memory.surfaces.console import Console
 
 T = TypeVar("T")

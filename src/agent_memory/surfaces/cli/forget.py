@@ -11,9 +11,9 @@ from agent_memory.bootstrap import Memory
 from agent_memory.domain.forgetting.forgetting import ForgetTarget, Forgetting
 from agent_memory.domain.forgetting.sources import SessionKey
 from agent_memory.domain.forgetting.summary import lines_of, sentence_of, what_stays
-from agent_memory.domain.results import sealed
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import Error, UsageInvalid
+from agent_memory.results import sealed
 from agent_memory.surfaces.cli.installing import can_ask, is_agreed, unasked
 from agent_memory.surfaces.cli.opening import add_choice, entry_id, with_memory
 from agent_memory.surfaces.console import Console

@@ -8,9 +8,9 @@ from typing import Any
 from returns.result import Failure, Success
 
 from agent_memory.bootstrap import Memory
-from agent_memory.domain.results import sealed
 from agent_memory.domain.section import Published, PublishedTarget, RenderedSection
 from agent_memory.errors import TargetRefused, UsageInvalid
+from agent_memory.results import sealed
 from agent_memory.surfaces.cli.opening import with_memory
 from agent_memory.surfaces.console import Console
 from agent_memory.wording import describe

@@ -10,9 +10,9 @@ from returns.result import Failure, Success
 from agent_memory.bootstrap import Memory
 from agent_memory.domain.handing_over.words import handover_text
 from agent_memory.domain.instants import iso_of
-from agent_memory.domain.results import sealed
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.pipelines.handing_over import Kept, Taken
+from agent_memory.results import sealed
 from agent_memory.surfaces.cli.opening import add_choice, with_memory
 from agent_memory.surfaces.console import Console
 from agent_memory.wording import describe

@@ -12,9 +12,9 @@ from agent_memory.bootstrap import Memory
 from agent_memory.domain.injecting.passage import Injection
 from agent_memory.domain.injecting.profiles import BUILT_IN
 from agent_memory.domain.injecting.request import InjectRequest
-from agent_memory.domain.results import sealed
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import ActRefused, UsageInvalid
+from agent_memory.results import sealed
 from agent_memory.surfaces.cli.opening import add_choice, current_directory, with_memory
 from agent_memory.surfaces.console import Console
 from agent_memory.surfaces.inject_hook import run_inject_hook

@@ -19,8 +19,8 @@ from agent_memory.bootstrap import Memory
 from agent_memory.domain.installing.file_edit import FileEdit
 from agent_memory.domain.installing.harnesses import SETUPS
 from agent_memory.domain.installing.plans import FileOutcome, InstallPlan
-from agent_memory.domain.results import sealed
 from agent_memory.errors import Error, UsageInvalid
+from agent_memory.results import sealed
 from agent_memory.surfaces.cli.opening import with_memory
 from agent_memory.surfaces.console import Console
 from agent_memory.wording import describe

@@ -20,9 +20,9 @@ from agent_memory.domain.link_graph import (
     Relation,
     Whereabouts,
 )
-from agent_memory.domain.results import sealed
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.errors import UsageInvalid
+from agent_memory.results import sealed
 from agent_memory.surfaces.cli.ending import told
 from agent_memory.surfaces.cli.opening import entry_id, with_memory
 from agent_memory.surfaces.console import Console

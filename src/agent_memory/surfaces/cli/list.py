@@ -11,12 +11,12 @@ from returns.result import Failure, Success
 
 from agent_memory.bootstrap import Memory
 from agent_memory.domain.instants import DAY_MS, iso_of
-from agent_memory.domain.results import sealed
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.domain.tiers import Tier
 from agent_memory.domain.vocabulary import Kind, Origin, Status
 from agent_memory.formats.entry_json import entry_document
 from agent_memory.reading import ListedEntries, ListFilter, ShownEntry, status_shown
+from agent_memory.results import sealed
 from agent_memory.surfaces.cli.opening import add_choice, with_memory
 from agent_memory.surfaces.console import Console
 from agent_memory.surfaces.periods import short_age

@@ -10,10 +10,10 @@ from returns.result import Failure, Success
 
 from agent_memory.bootstrap import Memory
 from agent_memory.domain.instants import iso_of, ms_of
-from agent_memory.domain.results import sealed
 from agent_memory.domain.run_log import LoggedAction, LoggedRun, short_id
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.errors import UsageInvalid
+from agent_memory.results import sealed
 from agent_memory.surfaces.cli.opening import with_memory
 from agent_memory.surfaces.console import Console
 from agent_memory.surfaces.periods import short_age

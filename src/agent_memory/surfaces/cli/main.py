@@ -13,12 +13,13 @@ from functools import partial
 from importlib import import_module
 from typing import NoReturn, Protocol, TextIO, cast
 
+from attrs import frozen
+
 from agent_memory import __version__
 from agent_memory.errors import Defect, StoreIo, UsageInvalid
 from agent_memory.surfaces.console import Console, Held, standard_console
 from agent_memory.surfaces.progress_line import erase_line
 from agent_memory.surfaces.texts import is_text
-from agent_memory.values import frozen
 
 
 class Command(Protocol):

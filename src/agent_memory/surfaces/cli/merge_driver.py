@@ -8,9 +8,9 @@ from pathlib import Path
 from returns.result import Failure, Result, Success
 
 from agent_memory.bootstrap.merging import read_merged, write_merged
-from agent_memory.domain.results import sealed
 from agent_memory.errors import Error
 from agent_memory.formats.driven_merge import driven_merge
+from agent_memory.results import sealed
 from agent_memory.surfaces.console import Console
 
 _IN_CONFLICT = 1

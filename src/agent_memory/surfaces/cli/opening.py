@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 from collections.abc import Callable
 from enum import StrEnum
 
@@ -11,14 +12,13 @@ from returns.result import Failure, Result, Success
 
 from agent_memory.bootstrap import Memory, open_memory
 from agent_memory.domain.entry import StoredEntry, Usage
-from agent_memory.domain.results import sealed
 from agent_memory.domain.vocabulary import Sensitivity
 from agent_memory.errors import Error
 from agent_memory.formats.entry_json import entry_document
-from agent_memory.late_patterns import late_pattern
+from agent_memory.results import sealed
 from agent_memory.surfaces.console import Console
 
-_ID = late_pattern(r"(?:\A(?:id__)?|id__)([1-9A-HJ-NP-Za-km-z]{6})(?:\.md)?\Z")
+_ID = re.compile(r"(?:\A(?:id__)?|id__)([1-9A-HJ-NP-Za-km-z]{6})(?:\.md)?\Z")
 
 
 _opened: list[Memory] = []

@@ -8,9 +8,9 @@ from returns.result import Failure, Success
 
 from agent_memory.bootstrap import Memory
 from agent_memory.domain.instants import iso_of
-from agent_memory.domain.results import sealed
 from agent_memory.formats.entry_json import entry_document
 from agent_memory.reading import ReadEntry, status_shown
+from agent_memory.results import sealed
 from agent_memory.surfaces.cli.opening import add_id, with_memory
 from agent_memory.surfaces.console import Console
 from agent_memory.wording import describe

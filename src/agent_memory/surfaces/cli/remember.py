@@ -9,10 +9,10 @@ from returns.result import Failure, Result, Success
 from agent_memory.bootstrap import Memory
 from agent_memory.domain.entry import Usage
 from agent_memory.domain.note_draft import Expiry, NoteDraft
-from agent_memory.domain.results import sealed
 from agent_memory.domain.vocabulary import Importance, Kind, Sensitivity
 from agent_memory.errors import Error
 from agent_memory.formats.entry_json import entry_document
+from agent_memory.results import sealed
 from agent_memory.service import Remembered
 from agent_memory.surfaces.cli.opening import add_choice, with_memory
 from agent_memory.surfaces.console import Console

@@ -17,11 +17,11 @@ from agent_memory.adapters.scheduling.schedule_state import ScheduleState
 from agent_memory.adapters.surroundings.root import home_of
 from agent_memory.domain.instants import iso_of
 from agent_memory.domain.redaction import redact
-from agent_memory.domain.results import sealed
 from agent_memory.domain.scheduling.job import Scheduler
 from agent_memory.domain.scheduling.scheduled_run import BUSY_CODE, InstalledSchedule, JobRecord, ScheduledRun, is_due
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.errors import HomeUnknown
+from agent_memory.results import sealed
 from agent_memory.surfaces.console import Console
 from agent_memory.wording import describe
 

@@ -12,8 +12,8 @@ from agent_memory.adapters.agent.agent_environment import only_for_a_person
 from agent_memory.adapters.scheduling.scheduling import Scheduling
 from agent_memory.bootstrap import Memory
 from agent_memory.bootstrap.scheduling import scheduling
-from agent_memory.domain.results import sealed
 from agent_memory.errors import Error
+from agent_memory.results import sealed
 from agent_memory.surfaces.cli.opening import with_memory
 from agent_memory.surfaces.console import Console
 

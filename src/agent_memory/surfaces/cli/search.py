@@ -10,7 +10,6 @@ from returns.result import Failure, Result, Success
 from agent_memory.bootstrap import Memory
 from agent_memory.domain.entry import Usage
 from agent_memory.domain.instants import iso_of
-from agent_memory.domain.results import sealed
 from agent_memory.domain.searching.search_answer import ScorePart, SearchAnswer, SearchHit
 from agent_memory.domain.searching.search_request import MAX_HITS, Mode, SearchRequest
 from agent_memory.domain.text.plain_text import one_line
@@ -18,6 +17,7 @@ from agent_memory.domain.text.tags import normal_tag, split_tags
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Kind
 from agent_memory.errors import Error, UsageInvalid
 from agent_memory.formats.search_json import search_document
+from agent_memory.results import sealed
 from agent_memory.surfaces.cli.opening import add_choice, with_memory
 from agent_memory.surfaces.console import Console
 from agent_memory.surfaces.marked_text import marked_lines

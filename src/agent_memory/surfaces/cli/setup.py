@@ -12,8 +12,8 @@ from agent_memory.bootstrap import Memory
 from agent_memory.domain.installing.harnesses import SETUPS
 from agent_memory.domain.installing.plans import InstallPlan, Played, Wish
 from agent_memory.domain.installing.wanted import Part
-from agent_memory.domain.results import sealed
 from agent_memory.errors import Error, UsageInvalid
+from agent_memory.results import sealed
 from agent_memory.surfaces.cli.installing import (
     can_ask,
     exit_code,

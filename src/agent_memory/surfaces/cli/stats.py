@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from returns.result import Failure, Success
 
 from agent_memory.bootstrap import Memory
-from agent_memory.domain.results import sealed
 from agent_memory.domain.statistics.period import LARGEST_DAYS
 from agent_memory.domain.statistics.statistics import Counts, Days, Statistics
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.errors import UsageInvalid
 from agent_memory.formats.statistics_json import statistics_document
+from agent_memory.results import sealed
 from agent_memory.surfaces.cells import cells_of, cut, padded
 from agent_memory.surfaces.cli.opening import with_memory
 from agent_memory.surfaces.console import Console

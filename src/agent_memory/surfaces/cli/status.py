@@ -11,10 +11,10 @@ from returns.result import Failure, Success
 from agent_memory.bootstrap import Memory
 from agent_memory.domain.health import Health
 from agent_memory.domain.instants import iso_of
-from agent_memory.domain.results import sealed
 from agent_memory.domain.scheduling.cadence import in_words
 from agent_memory.domain.scheduling.scheduled_run import JobHealth
 from agent_memory.domain.text.plain_text import one_line
+from agent_memory.results import sealed
 from agent_memory.surfaces.cli.opening import with_memory
 from agent_memory.surfaces.console import Console
 from agent_memory.surfaces.marked_text import marked_lines

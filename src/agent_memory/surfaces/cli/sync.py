@@ -11,8 +11,8 @@ from agent_memory.bootstrap import Memory
 from agent_memory.domain.merging.counting import NoteCounts
 from agent_memory.domain.merging.synced import Synced, SyncRequest, sentence_of
 from agent_memory.domain.merging.tree import Remark
-from agent_memory.domain.results import sealed
 from agent_memory.domain.text.plain_text import one_line
+from agent_memory.results import sealed
 from agent_memory.surfaces.cli.opening import with_memory
 from agent_memory.surfaces.console import Console
 

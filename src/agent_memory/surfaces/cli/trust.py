@@ -15,9 +15,9 @@ from agent_memory.adapters.surroundings.root import home_of
 from agent_memory.adapters.surroundings.trust import TrustFile
 from agent_memory.domain.command.trusted_config import TrustedConfig
 from agent_memory.domain.instants import iso_of
-from agent_memory.domain.results import sealed
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.errors import Error, HomeUnknown, UsageInvalid
+from agent_memory.results import sealed
 from agent_memory.surfaces.console import Console
 
 

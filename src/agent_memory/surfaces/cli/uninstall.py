@@ -11,8 +11,8 @@ from agent_memory.adapters.setup.installation import Installation
 from agent_memory.bootstrap import Memory
 from agent_memory.domain.installing.plans import InstallPlan
 from agent_memory.domain.installing.receipt import repository_name
-from agent_memory.domain.results import sealed
 from agent_memory.errors import Error
+from agent_memory.results import sealed
 from agent_memory.surfaces.cli.installing import (
     can_ask,
     exit_code,

@@ -14,11 +14,11 @@ from returns.result import Failure, Success
 
 from agent_memory.bootstrap import Memory
 from agent_memory.domain.backfill import counted
-from agent_memory.domain.results import sealed
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.domain.watching import Rest
 from agent_memory.errors import UsageInvalid
+from agent_memory.results import sealed
 from agent_memory.surfaces.cli.backfill import harnesses_of
 from agent_memory.surfaces.cli.opening import with_memory
 from agent_memory.surfaces.console import Console

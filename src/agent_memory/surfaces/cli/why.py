@@ -21,10 +21,10 @@ from agent_memory.domain.explaining.session_words import (
     state_in_words,
 )
 from agent_memory.domain.explaining.tier_reason import score_in_words, tier_reason
-from agent_memory.domain.results import sealed
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.errors import UsageInvalid
 from agent_memory.formats.story_json import reopening_of, sessions_document, story_document
+from agent_memory.results import sealed
 from agent_memory.surfaces.cli.opening import entry_id, with_memory
 from agent_memory.surfaces.console import Console
 

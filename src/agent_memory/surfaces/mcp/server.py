@@ -23,6 +23,7 @@ from typing import Any
 import anyio
 import mcp.types as wire
 import uvicorn
+from attrs import frozen
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 from mcp.server.transport_security import TransportSecuritySettings
@@ -34,12 +35,11 @@ from agent_memory import __version__
 from agent_memory.bootstrap import Memory
 from agent_memory.domain.note_draft import Caller
 from agent_memory.domain.planning.drafts import stored_line
-from agent_memory.domain.results import sealed
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import Defect, Error, UsageInvalid
+from agent_memory.results import sealed
 from agent_memory.surfaces.cli.opening import entry_id
 from agent_memory.surfaces.mcp.tools import INSTRUCTIONS, TOOLS, error_text, read_context, section
-from agent_memory.values import frozen
 
 MAX_LINE_BYTES = 4 << 20
 LOOPBACK = "127.0.0.1"

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from typing import Any
 
+from attrs import frozen
 from returns.result import Failure, Result, Success
 
 from agent_memory.bootstrap import Memory
@@ -22,7 +23,6 @@ from agent_memory.domain.instants import DAY_MS, iso_of
 from agent_memory.domain.note_draft import Expiry, MetaPatch, NoteDraft
 from agent_memory.domain.planning.drafts import stored_agent, stored_body, stored_line
 from agent_memory.domain.queueing.inbox_rules import shown
-from agent_memory.domain.results import sealed
 from agent_memory.domain.searching.search_answer import SearchAnswer, SearchHit
 from agent_memory.domain.searching.search_request import Mode, SearchRequest
 from agent_memory.domain.text.tags import normal_tags, split_tags
@@ -30,9 +30,9 @@ from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Harness, Importance, Ki
 from agent_memory.errors import EntryNotFound, EntryProtected, Error, UsageInvalid
 from agent_memory.formats.json_fields import Fields
 from agent_memory.reading import ListedEntries, ListFilter, ReadEntry
+from agent_memory.results import sealed
 from agent_memory.service import Remembered
 from agent_memory.surfaces.cli.opening import entry_id
-from agent_memory.values import frozen
 from agent_memory.wording import describe
 
 INSTRUCTIONS = (
