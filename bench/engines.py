@@ -59,7 +59,7 @@ class WholeSearch:
     """`Memory.search`: ranked by all signals, with snippets; the store is looked at for changes at every question."""
 
     def __init__(self, place: Path, mode: str) -> None:
-        from agent_memory.bootstrap import open_memory
+        from agent_memory.app import open_memory
         from agent_memory.domain.searching.search_request import Mode, SearchRequest
 
         environ = {"HOME": str(place), "AGENT_MEMORY_ROOT": str(place / "store"), "PATH": os.environ["PATH"]}

@@ -26,7 +26,7 @@ from bench.invented_notes import Texts
 from bench.measure import print_table
 from bench.results import Figure, keep
 
-from agent_memory.bootstrap import Memory, open_memory
+from agent_memory.app import Memory, open_memory
 from agent_memory.domain.note_draft import NoteDraft
 from agent_memory.domain.searching.search_request import Mode, SearchRequest
 from agent_memory.reading import ListFilter

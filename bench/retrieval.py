@@ -33,7 +33,7 @@ from bench.results import Figure, keep
 from returns.result import Failure, Success
 
 from agent_memory.adapters.embedding.indexed_meanings import IndexedMeanings
-from agent_memory.bootstrap import Memory, open_memory
+from agent_memory.app import Memory, open_memory
 from agent_memory.domain.entry import MemoryEntry, Meta, Source
 from agent_memory.domain.searching.matching import NoteFilter
 from agent_memory.domain.searching.ranking_weights import WEIGHTS, RankingWeights

@@ -13,7 +13,7 @@ import mcp.types as wire
 from attrs import frozen
 from mcp import Client, StdioServerParameters
 
-from agent_memory.bootstrap import Memory, open_memory
+from agent_memory.app import Memory, open_memory
 from agent_memory.surfaces.mcp.server import MemoryServer
 from memory_process import PROGRAM
 

@@ -13,7 +13,7 @@ from attrs import frozen
 from agent_memory import searching
 from agent_memory.adapters.database import following
 from agent_memory.adapters.database.store_database import DIRECTORY, NAME
-from agent_memory.bootstrap import open_memory
+from agent_memory.app import open_memory
 from agent_memory.domain.searching.search_request import Mode, SearchRequest
 from agent_memory.domain.vocabulary import Kind
 from agent_memory.ports import Index

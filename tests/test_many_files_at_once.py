@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from agent_memory.adapters.database.note_index import note_index
-from agent_memory.bootstrap import Memory, open_memory
+from agent_memory.app import Memory, open_memory
 from agent_memory.domain.note_draft import NoteDraft
 from agent_memory.domain.searching.indexed_note import Refreshed
 from agent_memory.domain.searching.search_request import Mode, SearchRequest

@@ -10,7 +10,7 @@ import pytest
 from attrs import evolve
 from returns.result import Result, Success
 
-from agent_memory.bootstrap import Memory, open_memory
+from agent_memory.app import Memory, open_memory
 from agent_memory.domain.note_draft import NoteDraft
 from agent_memory.domain.similarity.same_subject import Subject
 from agent_memory.errors import Error

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_memory.bootstrap import open_memory
+from agent_memory.app import open_memory
 from agent_memory.domain.note_draft import NoteDraft
 from agent_memory.domain.searching.search_request import Mode, SearchRequest
 

@@ -10,7 +10,7 @@ __version__ = "0.1.0"
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agent_memory.adapters.agent.builtin_agent import BuiltinAgent as BuiltinAgent
-    from agent_memory.bootstrap import Memory as Memory, open_memory as open_memory
+    from agent_memory.app import Memory as Memory, open_memory as open_memory
     from agent_memory.config import Config as Config
     from agent_memory.domain.actions import Action as Action, DefragProposal as DefragProposal
     from agent_memory.domain.agent_request import (
@@ -145,7 +145,7 @@ if TYPE_CHECKING:
 
 _NAMES = {
     "adapters.agent.builtin_agent": "BuiltinAgent",
-    "bootstrap": "Memory open_memory",
+    "app": "Memory open_memory",
     "config": "Config",
     "domain.actions": "Action DefragProposal",
     "domain.agent_request": "AgentReply AgentRequest DefragRequest SessionRequest",

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from attrs import evolve
 
-from agent_memory.bootstrap import open_memory
+from agent_memory.app import open_memory
 from agent_memory.domain.health import Health
 from agent_memory.domain.run_log import LoggedRun
 from agent_memory.errors import AgentMissing

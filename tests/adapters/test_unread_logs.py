@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_memory import bootstrap
+from agent_memory import app
 from agent_memory.adapters.inbox.hook_log import FILE_NAME, log_hook_problem
 from faults import failing_on
 
@@ -17,7 +17,7 @@ def test_a_log_that_cannot_be_read_is_not_taken_for_an_empty_one_p6(home: Path, 
     (root / "runs").mkdir(parents=True)
     (root / "runs" / "owed.json").write_text("[{}]")
     log_hook_problem(str(home), str(root), "codex", "payload", "it is not JSON")
-    memory = bootstrap.open_memory(os.environ, None, lambda _: None).unwrap()
+    memory = app.open_memory(os.environ, None, lambda _: None).unwrap()
     whole = memory.health().unwrap()
     assert ([each.message for each in whole.hook_problems], whole.unrecorded) == (["it is not JSON"], 1)
     with failing_on(name, "open"):

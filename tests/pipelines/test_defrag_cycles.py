@@ -13,7 +13,7 @@ from attrs import define, field
 from returns.result import Failure, Success
 
 from agent_memory.adapters.surroundings.config_files import Effective, load_config
-from agent_memory.bootstrap import Memory
+from agent_memory.app import Memory
 from agent_memory.domain.doctor.catalogue import Severity
 from agent_memory.domain.entry import Listed
 from agent_memory.domain.inbox_entry import InboxEntry, InlineNote

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from returns.result import Failure
 
-from agent_memory.bootstrap import open_memory
+from agent_memory.app import open_memory
 from agent_memory.domain.forgetting.forgetting import ForgetTarget
 from agent_memory.domain.forgetting.sources import SessionKey
 from agent_memory.errors import ActRefused

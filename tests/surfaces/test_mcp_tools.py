@@ -15,7 +15,7 @@ pytest.importorskip("mcp")
 
 import mcp.types as wire
 
-from agent_memory.bootstrap import Memory
+from agent_memory.app import Memory
 from agent_memory.domain.note_draft import NoteDraft
 from agent_memory.domain.vocabulary import Harness, Kind, Origin, Sensitivity, Status
 from agent_memory.reading import ListFilter

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from returns.result import Failure, Success
 
-from agent_memory.bootstrap import Memory as Opened, open_memory
+from agent_memory.app import Memory as Opened, open_memory
 from agent_memory.domain.note_draft import NoteDraft
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import EntryInvalid, InboxEntryInvalid, StateInvalid, UsageInvalid

@@ -31,7 +31,7 @@ from agent_memory.errors import Error, StoreIo, UsageInvalid
 from agent_memory.results import sealed
 
 if TYPE_CHECKING:
-    from agent_memory.bootstrap.memory import Memory
+    from agent_memory.app import Memory
 
 _MOST_HITS = 20
 """Hits that are looked at for a query; not all of them may be shown."""

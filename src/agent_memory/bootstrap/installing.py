@@ -24,7 +24,7 @@ from agent_memory.domain.installing.ground import Ground, asked_for, ground_of
 from agent_memory.errors import Error, HomeUnknown, UsageInvalid
 
 if TYPE_CHECKING:
-    from agent_memory.bootstrap.memory import Memory
+    from agent_memory.app import Memory
 
 
 def installation(memory: Memory) -> Result[Installation, Error]:

@@ -18,7 +18,7 @@ from agent_memory.errors import Error
 from agent_memory.results import sealed
 
 if TYPE_CHECKING:
-    from agent_memory.bootstrap.memory import Memory
+    from agent_memory.app import Memory
 
 
 def job_healths(memory: Memory) -> Result[tuple[InstalledSchedule | None, tuple[JobHealth, ...]], Error]:

@@ -26,7 +26,7 @@ from agent_memory.formats.schedule_source import ScheduleSource, parse_schedule_
 from agent_memory.results import sealed
 
 if TYPE_CHECKING:
-    from agent_memory.bootstrap.memory import Memory
+    from agent_memory.app import Memory
 
 _PLACES = places_of("plists")
 

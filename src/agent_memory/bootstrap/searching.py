@@ -15,7 +15,7 @@ from agent_memory.searching import Searching
 
 if TYPE_CHECKING:
     from agent_memory.adapters.embedding.indexed_meanings import IndexedMeanings
-    from agent_memory.bootstrap.memory import Memory
+    from agent_memory.app import Memory
 
 WORTH_TELLING = 1_000
 """Fewer notes are taken in before anybody has read that they are."""

@@ -13,8 +13,6 @@ from agent_memory.adapters.syncing.commits import Commits
 from agent_memory.adapters.syncing.disk_merge import DiskMerge
 from agent_memory.adapters.syncing.synchroniser import Synchroniser
 from agent_memory.bootstrap.forgetting import forgetter
-from agent_memory.bootstrap.person_only import by_a_person
-from agent_memory.bootstrap.unfinished import finish_all, tolerated
 from agent_memory.domain.forgetting.forgetting import ForgetTarget, Forgetting
 from agent_memory.domain.forgetting.sources import SessionKey
 from agent_memory.domain.forgetting.tombstone import EntryTombstone, SessionTombstone, StateTombstone
@@ -24,12 +22,12 @@ from agent_memory.domain.tiers import TIERS_FILE
 from agent_memory.errors import EntryNotFound, Error, SyncRefused
 from agent_memory.formats.merged_bookkeeping import FORGOTTEN
 from agent_memory.formats.tombstone_json import parse_tombstone
-from agent_memory.results import sealed
+from agent_memory.results import as_result, sealed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from agent_memory.bootstrap.memory import Memory
+    from agent_memory.app import Memory
 
 _WITHOUT_GIT = SyncRefused("storage.autoCommit is off, and what is not committed cannot be synced", "Set it to true.")
 
@@ -37,14 +35,14 @@ _WITHOUT_GIT = SyncRefused("storage.autoCommit is off, and what is not committed
 def sync(memory: Memory, request: SyncRequest, progress: Callable[[str], None]) -> Result[Synced, Error]:
     """As `Memory.sync` has it."""
     act = "sync --after-purge" if request.after_purge else "sync --remote" if request.remote is not None else None
-    allowed = Success(None) if act is None else by_a_person(memory, act)
+    allowed = Success(None) if act is None else as_result(memory.only_a_person)(act)
     if isinstance(allowed, Failure):
         return Failure(allowed.failure())
     if not memory.config.storage.auto_commit:
         return Failure(_WITHOUT_GIT)
     named = evolve(request, remote=_whole(request.remote, memory.cwd))
     with memory.locks.run() as held:
-        finished = held if request.dry_run else held.bind(lambda _: finish_all(memory))
+        finished = held if request.dry_run else held.bind(lambda _: as_result(memory.finish_all)())
         return finished.bind(lambda _: synchroniser(memory, progress).sync(named))
 
 
@@ -83,7 +81,7 @@ def _whole(address: str | None, cwd: str | None) -> str | None:
 
 def _followed(memory: Memory, before: Tree, after: Mapping[str, object]) -> Result[object, Error]:
     """The managed sections show what is there now."""
-    return Success(None) if _shown(before) == _shown(after) else tolerated(memory, memory.publish())
+    return Success(None) if _shown(before) == _shown(after) else as_result(memory.tolerate)(memory.publish())
 
 
 def _shown(tree: Mapping[str, object]) -> dict[str, object]:

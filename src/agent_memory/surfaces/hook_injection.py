@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from returns.result import Result
 
-    from agent_memory.bootstrap import Memory
+    from agent_memory.app import Memory
     from agent_memory.errors import Error
 
 RECOVERY_SECONDS = 1.0
@@ -160,7 +160,7 @@ class HookInjection:
         return found, profile
 
     def _memory(self) -> "Memory":
-        from agent_memory.bootstrap import open_memory
+        from agent_memory.app import open_memory
 
         environ = {**self.environ, "AGENT_MEMORY_ROOT": self.root}
         memory: Memory = _value(open_memory(environ, self.directory, lambda _: None))

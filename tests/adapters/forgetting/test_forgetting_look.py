@@ -9,7 +9,7 @@ from pathlib import Path
 from attrs import evolve
 from returns.result import Failure, Success
 
-from agent_memory import bootstrap
+from agent_memory import app
 from agent_memory.domain.forgetting.forgetting import ForgetTarget, Forgetting
 from agent_memory.domain.forgetting.sources import SessionKey
 from agent_memory.results import sealed
@@ -20,11 +20,11 @@ from memory_process import Memory
 SESSION = "aaaaaaaa-1111-4222-8333-444444444444"
 
 
-def opened() -> bootstrap.Memory:
-    return bootstrap.open_memory(os.environ, None, lambda _: None).unwrap()
+def opened() -> app.Memory:
+    return app.open_memory(os.environ, None, lambda _: None).unwrap()
 
 
-def looked(memory: bootstrap.Memory) -> Forgetting | None:
+def looked(memory: app.Memory) -> Forgetting | None:
     """What would be forgotten; None where that could not be told."""
     match sealed(memory.look_at_forgetting(ForgetTarget(session=SessionKey(SESSION)))):
         case Success(found):

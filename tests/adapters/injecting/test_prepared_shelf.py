@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from agent_memory import bootstrap
+from agent_memory import app
 from agent_memory.adapters.injecting.shelf_files import keep_shelf, looks_of, read_shelf
 from agent_memory.bootstrap.injecting import prepare
 from agent_memory.domain.note_draft import NoteDraft
@@ -16,13 +16,13 @@ DRAFT = NoteDraft("Deploys run from main only; never from a branch.", title="Dep
 
 
 def test_a_note_that_cannot_be_read_just_now_is_there_the_next_time_p6(root: Path) -> None:
-    memory = bootstrap.open_memory(os.environ, None, lambda _: None).unwrap()
+    memory = app.open_memory(os.environ, None, lambda _: None).unwrap()
     memory.service.remember(DRAFT).unwrap()
     (note,) = (root / "topics").iterdir()
     whole = prepare(memory).unwrap()
     assert len(whole.passages) == 1
     for name in ("open", "lstat"):
-        memory = bootstrap.open_memory(os.environ, None, lambda _: None).unwrap()
+        memory = app.open_memory(os.environ, None, lambda _: None).unwrap()
         with failing_on(note.name, name):
             partial = prepare(memory).unwrap()
         assert name != "open" or not partial.passages
@@ -34,7 +34,7 @@ def test_a_note_that_cannot_be_read_just_now_is_there_the_next_time_p6(root: Pat
 
 
 def test_nothing_is_kept_that_was_made_where_a_config_could_not_be_looked_at_p6(root: Path) -> None:
-    memory = bootstrap.open_memory(os.environ, None, lambda _: None).unwrap()
+    memory = app.open_memory(os.environ, None, lambda _: None).unwrap()
     memory.service.remember(DRAFT).unwrap()
     config = root / "config.json"
     with failing_on("config.json", "stat"):

@@ -6,7 +6,7 @@ import argparse
 
 from returns.result import Failure, Success
 
-from agent_memory.bootstrap import Memory
+from agent_memory.app import Memory
 from agent_memory.domain.entry import Usage
 from agent_memory.formats.entry_json import entry_document
 from agent_memory.results import sealed

@@ -18,7 +18,7 @@ from agent_memory.adapters.inbox.inbox_snapshots import put_snapshot
 from agent_memory.adapters.surroundings.own_calls import DEPTH_VARIABLE, is_marked, is_own_call
 from agent_memory.adapters.surroundings.repository import read_repository
 from agent_memory.adapters.surroundings.root import home_of
-from agent_memory.bootstrap import Memory
+from agent_memory.app import Memory
 from agent_memory.domain.inbox_entry import (
     SESSION_METHODS,
     Context,

@@ -7,7 +7,7 @@ from typing import Any
 
 from returns.result import Failure, Success
 
-from agent_memory.bootstrap import Memory
+from agent_memory.app import Memory
 from agent_memory.domain.entry import MemoryEntry
 from agent_memory.domain.inbox_entry import FileSnapshot
 from agent_memory.domain.plan import Plan

@@ -7,7 +7,7 @@ from typing import Any
 
 from returns.result import Failure, Success
 
-from agent_memory.bootstrap import Memory
+from agent_memory.app import Memory
 from agent_memory.domain.actions import ids_of, kind_of
 from agent_memory.domain.change import Create, Replace
 from agent_memory.domain.defrag_run import DefragRun

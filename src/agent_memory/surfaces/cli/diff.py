@@ -6,7 +6,7 @@ import argparse
 
 from returns.result import Failure, Success
 
-from agent_memory.bootstrap import Memory
+from agent_memory.app import Memory
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.domain.undo_run import called
 from agent_memory.formats.footprint_diff import render_diff

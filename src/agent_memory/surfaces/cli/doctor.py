@@ -9,7 +9,7 @@ from typing import Any
 
 from returns.result import Failure, Success
 
-from agent_memory.bootstrap import Memory
+from agent_memory.app import Memory
 from agent_memory.domain.doctor.catalogue import DoctorReport, Finding, Repair, Severity
 from agent_memory.results import sealed
 from agent_memory.surfaces.cli.opening import with_memory

@@ -7,7 +7,7 @@ import argparse
 from attrs import evolve
 from returns.result import Failure, Result, Success
 
-from agent_memory.bootstrap import Memory
+from agent_memory.app import Memory
 from agent_memory.domain.entry import StoredEntry
 from agent_memory.domain.note_draft import Expiry, MetaPatch
 from agent_memory.domain.vocabulary import Importance, Kind, Sensitivity

@@ -7,7 +7,7 @@ from typing import Any
 
 from returns.result import Failure, Result, Success
 
-from agent_memory.bootstrap import Memory
+from agent_memory.app import Memory
 from agent_memory.domain.forgetting.forgetting import ForgetTarget, Forgetting
 from agent_memory.domain.forgetting.sources import SessionKey
 from agent_memory.domain.forgetting.summary import lines_of, sentence_of, what_stays

@@ -7,7 +7,7 @@ from typing import Any
 
 from returns.result import Failure, Success
 
-from agent_memory.bootstrap import Memory
+from agent_memory.app import Memory
 from agent_memory.domain.section import Published, PublishedTarget, RenderedSection
 from agent_memory.errors import TargetRefused, UsageInvalid
 from agent_memory.results import sealed

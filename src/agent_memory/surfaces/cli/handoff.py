@@ -7,7 +7,7 @@ from typing import Any
 
 from returns.result import Failure, Success
 
-from agent_memory.bootstrap import Memory
+from agent_memory.app import Memory
 from agent_memory.domain.handing_over.words import handover_text
 from agent_memory.domain.instants import iso_of
 from agent_memory.domain.vocabulary import Harness

@@ -8,7 +8,7 @@ from typing import Any
 from returns.result import Failure, Success
 
 from agent_memory.adapters.surroundings.own_calls import DEPTH_VARIABLE, is_marked, is_own_call
-from agent_memory.bootstrap import Memory
+from agent_memory.app import Memory
 from agent_memory.domain.injecting.passage import Injection
 from agent_memory.domain.injecting.profiles import BUILT_IN
 from agent_memory.domain.injecting.request import InjectRequest

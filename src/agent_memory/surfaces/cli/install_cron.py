@@ -8,7 +8,7 @@ from typing import Any
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.scheduling.scheduling import SchedulePlan, Scheduling
-from agent_memory.bootstrap import Memory
+from agent_memory.app import Memory
 from agent_memory.bootstrap.scheduling import unscheduled_variables
 from agent_memory.domain.scheduling.cadence import in_words
 from agent_memory.domain.scheduling.job import Scheduler

@@ -15,7 +15,7 @@ from agent_memory.adapters.disk.io_errors import store_io
 from agent_memory.adapters.scheduling.schedule_state import ScheduleState
 from agent_memory.adapters.setup.installation import Installation
 from agent_memory.adapters.surroundings.repository import work_tree_above
-from agent_memory.bootstrap import Memory
+from agent_memory.app import Memory
 from agent_memory.domain.installing.file_edit import FileEdit
 from agent_memory.domain.installing.harnesses import SETUPS
 from agent_memory.domain.installing.plans import FileOutcome, InstallPlan

@@ -8,7 +8,7 @@ from typing import Any
 
 from returns.result import Failure, Success
 
-from agent_memory.bootstrap import Memory
+from agent_memory.app import Memory
 from agent_memory.domain.entry import StoredEntry
 from agent_memory.domain.link_graph import (
     Edge,

@@ -9,7 +9,7 @@ from typing import Any
 
 from returns.result import Failure, Success
 
-from agent_memory.bootstrap import Memory
+from agent_memory.app import Memory
 from agent_memory.domain.instants import DAY_MS, iso_of
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.domain.tiers import Tier

@@ -8,7 +8,7 @@ from typing import Any
 
 from returns.result import Failure, Success
 
-from agent_memory.bootstrap import Memory
+from agent_memory.app import Memory
 from agent_memory.domain.instants import iso_of, ms_of
 from agent_memory.domain.run_log import LoggedAction, LoggedRun, short_id
 from agent_memory.domain.text.plain_text import one_line

@@ -9,7 +9,7 @@ from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.surroundings.http_token import HttpToken, http_token
 from agent_memory.adapters.surroundings.root import home_of
-from agent_memory.bootstrap import Memory
+from agent_memory.app import Memory
 from agent_memory.errors import Error, HomeUnknown, UsageInvalid
 from agent_memory.results import sealed
 from agent_memory.surfaces.cli.opening import with_memory

@@ -10,7 +10,7 @@ from enum import StrEnum
 
 from returns.result import Failure, Result, Success
 
-from agent_memory.bootstrap import Memory, open_memory
+from agent_memory.app import Memory, open_memory
 from agent_memory.domain.entry import StoredEntry, Usage
 from agent_memory.domain.vocabulary import Sensitivity
 from agent_memory.errors import Error

@@ -6,7 +6,7 @@ import argparse
 
 from returns.result import Failure, Success
 
-from agent_memory.bootstrap import Memory
+from agent_memory.app import Memory
 from agent_memory.domain.instants import iso_of
 from agent_memory.formats.entry_json import entry_document
 from agent_memory.reading import ReadEntry, status_shown

@@ -6,7 +6,7 @@ import argparse
 
 from returns.result import Failure, Result, Success
 
-from agent_memory.bootstrap import Memory
+from agent_memory.app import Memory
 from agent_memory.domain.entry import Usage
 from agent_memory.domain.note_draft import Expiry, NoteDraft
 from agent_memory.domain.vocabulary import Importance, Kind, Sensitivity

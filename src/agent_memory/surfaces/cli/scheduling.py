@@ -10,7 +10,7 @@ from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.agent.agent_environment import only_for_a_person
 from agent_memory.adapters.scheduling.scheduling import Scheduling
-from agent_memory.bootstrap import Memory
+from agent_memory.app import Memory
 from agent_memory.bootstrap.scheduling import scheduling
 from agent_memory.errors import Error
 from agent_memory.results import sealed

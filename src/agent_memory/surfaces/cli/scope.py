@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import argparse
 
-from returns.result import Result
-
-from agent_memory.bootstrap import Memory
-from agent_memory.bootstrap.person_only import by_a_person
+from agent_memory.app import Memory
 from agent_memory.domain.queueing.scope import stated_scope
 from agent_memory.domain.run_log import short_id
 from agent_memory.domain.scope_use import ScopeUse
-from agent_memory.errors import Error, UsageInvalid
+from agent_memory.errors import UsageInvalid
+from agent_memory.results import as_result, unwrap
 from agent_memory.scope_keeping import Moved
 from agent_memory.surfaces.cli.ending import told
 from agent_memory.surfaces.cli.opening import with_memory
@@ -49,9 +47,10 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
         return console.fail(UsageInvalid(f"`memory scope {arguments.act}` takes two scopes", hint))
     old, new = (each or "" for each in scopes)
 
-    def moved(memory: Memory) -> Result[Moved, Error]:
-        allowed = by_a_person(memory, f"scope {arguments.act}")
-        return allowed.bind(lambda _: memory.scopes.rename(old, new, merge=arguments.act == "merge"))
+    @as_result
+    def moved(memory: Memory) -> Moved:
+        memory.only_a_person(f"scope {arguments.act}")
+        return unwrap(memory.scopes.rename(old, new, merge=arguments.act == "merge"))
 
     return with_memory(console, lambda memory: told(moved(memory), console, lambda done: _tell(old, done, console)))
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from returns.result import Failure, Result, Success
 
-from agent_memory.bootstrap import Memory
+from agent_memory.app import Memory
 from agent_memory.domain.entry import Usage
 from agent_memory.domain.instants import iso_of
 from agent_memory.domain.searching.search_answer import ScorePart, SearchAnswer, SearchHit

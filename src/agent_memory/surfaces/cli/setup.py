@@ -8,7 +8,7 @@ from typing import Any
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.setup.installation import Installation
-from agent_memory.bootstrap import Memory
+from agent_memory.app import Memory
 from agent_memory.domain.installing.harnesses import SETUPS
 from agent_memory.domain.installing.plans import InstallPlan, Played, Wish
 from agent_memory.domain.installing.wanted import Part

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from returns.result import Failure, Success
 
-from agent_memory.bootstrap import Memory
+from agent_memory.app import Memory
 from agent_memory.domain.statistics.period import LARGEST_DAYS
 from agent_memory.domain.statistics.statistics import Counts, Days, Statistics
 from agent_memory.domain.text.plain_text import one_line

@@ -8,7 +8,7 @@ from typing import Any
 
 from returns.result import Failure, Success
 
-from agent_memory.bootstrap import Memory
+from agent_memory.app import Memory
 from agent_memory.domain.health import Health
 from agent_memory.domain.instants import iso_of
 from agent_memory.domain.scheduling.cadence import in_words

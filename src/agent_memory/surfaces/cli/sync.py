@@ -7,7 +7,7 @@ from typing import Any
 
 from returns.result import Failure, Success
 
-from agent_memory.bootstrap import Memory
+from agent_memory.app import Memory
 from agent_memory.domain.merging.counting import NoteCounts
 from agent_memory.domain.merging.synced import Synced, SyncRequest, sentence_of
 from agent_memory.domain.merging.tree import Remark

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from returns.result import Result, Success
 
-from agent_memory.bootstrap import Memory
+from agent_memory.app import Memory
 from agent_memory.domain.tagging.tag_survey import TagUse
 from agent_memory.domain.tagging.tag_vocabulary import Standing, TagVocabulary
 from agent_memory.errors import Error, UsageInvalid

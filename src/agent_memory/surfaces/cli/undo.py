@@ -7,7 +7,7 @@ from typing import Any
 
 from returns.result import Failure, Success
 
-from agent_memory.bootstrap import Memory
+from agent_memory.app import Memory
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.domain.undo_run import Undone, sentence_of
 from agent_memory.formats.footprint_diff import render_diff

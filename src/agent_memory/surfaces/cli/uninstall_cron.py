@@ -7,7 +7,7 @@ import argparse
 from returns.result import Failure, Success
 
 from agent_memory.adapters.scheduling.scheduling import SchedulePlan, Scheduling
-from agent_memory.bootstrap import Memory
+from agent_memory.app import Memory
 from agent_memory.results import sealed
 from agent_memory.surfaces.cli.installing import can_ask, is_agreed, show_diffs, unasked
 from agent_memory.surfaces.cli.scheduling import run_scheduling

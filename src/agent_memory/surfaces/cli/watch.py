@@ -12,7 +12,7 @@ from types import FrameType
 
 from returns.result import Failure, Success
 
-from agent_memory.bootstrap import Memory
+from agent_memory.app import Memory
 from agent_memory.domain.backfill import counted
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.domain.vocabulary import Harness

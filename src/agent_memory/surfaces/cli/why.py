@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from returns.result import Failure, Success
 
-from agent_memory.bootstrap import Memory
+from agent_memory.app import Memory
 from agent_memory.domain.entry import Listed
 from agent_memory.domain.explaining.entry_story import EntryStory, chapter_in_words
 from agent_memory.domain.explaining.provenance import said_by, source_in_words

@@ -32,7 +32,7 @@ from pydantic import ValidationError
 from returns.result import Failure, Result, Success
 
 from agent_memory import __version__
-from agent_memory.bootstrap import Memory
+from agent_memory.app import Memory
 from agent_memory.domain.note_draft import Caller
 from agent_memory.domain.planning.drafts import stored_line
 from agent_memory.domain.vocabulary import Harness

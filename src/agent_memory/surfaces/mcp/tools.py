@@ -15,7 +15,7 @@ from typing import Any
 from attrs import frozen
 from returns.result import Failure, Result, Success
 
-from agent_memory.bootstrap import Memory
+from agent_memory.app import Memory
 from agent_memory.domain.entry import Meta
 from agent_memory.domain.injecting.profiles import SESSION_START
 from agent_memory.domain.injecting.request import InjectRequest

@@ -1,0 +1,1094 @@
+"""The composition root: one store with everything that acts on it.
+
+What an act needs is imported where the act is: a hook and `memory list` run all day long, and are not to load what only defrag
+needs. Nothing is created on disk until something is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from attrs import evolve
+from returns.result import Failure, Result, Success
+
+from agent_memory.adapters.disk.paths import is_directory, is_there, real_root
+from agent_memory.adapters.surroundings.config_files import Effective, load_config
+from agent_memory.adapters.surroundings.root import home_of
+from agent_memory.adapters.surroundings.system_clock import SystemClock
+from agent_memory.config import Config
+from agent_memory.domain.command.presets import BUILTIN
+from agent_memory.domain.note_draft import Caller
+from agent_memory.errors import ActRefused, Error, UsageInvalid
+from agent_memory.results import as_result, unwrap
+from agent_memory.wording import describe
+
+if TYPE_CHECKING:
+    from pathlib import Path
+    from threading import Event
+
+    from agent_memory.adapters.database.note_index import NoteIndex
+    from agent_memory.adapters.disk.locks import KernelLocks
+    from agent_memory.adapters.doctor.doctor import Doctor
+    from agent_memory.adapters.forgetting.forgetting_look import Found
+    from agent_memory.adapters.forgetting.tombstone_files import TombstoneFiles
+    from agent_memory.adapters.git.git_process import GitProcess
+    from agent_memory.adapters.git.git_recorder import GitRecorder
+    from agent_memory.adapters.git.owing_recorder import OwingRecorder
+    from agent_memory.adapters.harness import Surroundings
+    from agent_memory.adapters.inbox.inbox_files import InboxFiles
+    from agent_memory.adapters.records.defrag_records_files import DefragRecordsFiles
+    from agent_memory.adapters.records.kept_histories_files import KeptHistoriesFiles
+    from agent_memory.adapters.records.run_log_files import RunLogFiles
+    from agent_memory.adapters.records.run_records_files import RunRecordsFiles
+    from agent_memory.adapters.records.session_marks_files import SessionMarksFiles
+    from agent_memory.adapters.records.spend_ledger_files import SpendLedgerFiles
+    from agent_memory.adapters.records.tag_vocabulary_file import TagVocabularyFile
+    from agent_memory.adapters.records.usage_ledger_files import UsageLedgerFiles
+    from agent_memory.adapters.setup.installation import Installation
+    from agent_memory.adapters.store.store_files import StoreFiles
+    from agent_memory.adapters.surroundings.places_files import PlacesFiles
+    from agent_memory.adapters.surroundings.repository import Repository
+    from agent_memory.adapters.targets.target_files import TargetFiles
+    from agent_memory.domain.backfill import Backfill
+    from agent_memory.domain.defrag_run import DefragRun
+    from agent_memory.domain.doctor.catalogue import DoctorReport, Repair, SecretSearch
+    from agent_memory.domain.explaining.entry_story import EntryStory
+    from agent_memory.domain.explaining.session_trace import FoundSessions
+    from agent_memory.domain.footprint import SectionChange
+    from agent_memory.domain.forgetting.forgetting import ForgetTarget, Forgetting
+    from agent_memory.domain.forgetting.sources import SessionKey
+    from agent_memory.domain.found_session import FoundSession
+    from agent_memory.domain.health import Health
+    from agent_memory.domain.history import History
+    from agent_memory.domain.injecting.passage import Injection
+    from agent_memory.domain.injecting.request import InjectRequest
+    from agent_memory.domain.merging.synced import Synced, SyncRequest
+    from agent_memory.domain.run import Run
+    from agent_memory.domain.run_log import LoggedRun
+    from agent_memory.domain.searching.search_answer import SearchAnswer
+    from agent_memory.domain.searching.search_request import SearchRequest
+    from agent_memory.domain.section import Published, RenderedSection, SectionBudget
+    from agent_memory.domain.statistics.statistics import Statistics
+    from agent_memory.domain.tagging.tag_vocabulary import TagVocabulary
+    from agent_memory.domain.undo_run import Undone
+    from agent_memory.domain.vocabulary import Harness
+    from agent_memory.domain.watching import Rest
+    from agent_memory.formats.footprint_diff import DiffPart
+    from agent_memory.known_notes import KnownNotes
+    from agent_memory.pipelines.backfill_io import BackfillIo
+    from agent_memory.pipelines.consolidate_io import ConsolidateIo
+    from agent_memory.pipelines.defrag_io import DefragIo
+    from agent_memory.pipelines.handing_over import HandingOverIo, Kept, Taken
+    from agent_memory.pipelines.undo_io import UndoIo
+    from agent_memory.pipelines.upgrading import Upgrades
+    from agent_memory.pipelines.watch import Watching
+    from agent_memory.ports import Agent, Embedder
+    from agent_memory.publishing import KeepSections, Publisher
+    from agent_memory.reading import Reading
+    from agent_memory.recorded_writes import RecordedWrites
+    from agent_memory.scope_keeping import ScopeKeeping
+    from agent_memory.service import MemoryService
+    from agent_memory.state_keeping import StateKeeping
+    from agent_memory.tag_keeping import TagKeeping
+
+Warn = Callable[[str], None]
+Progress = Callable[[str], None]
+
+BY_HAND = "generate-agents-md"
+"""What stands in a harness's place for files that a person named."""
+MOST_RUNS = 5_000
+"""Reports that `stats` opens, the newest first: more than a year of one every two hours."""
+
+
+def _silent(_: str) -> None:
+    pass
+
+
+@as_result
+def open_memory(environ: Mapping[str, str], cwd: Path | str | None, warn: Warn) -> Memory:
+    """The memory that this environment names. Nothing is created or changed until something is written."""
+    directory = None if cwd is None else str(cwd)
+    effective = unwrap(load_config(environ, directory))
+    for warning in effective.warnings:
+        warn(warning)
+    return Memory(environ, directory, effective, warn)
+
+
+class Memory:
+    """One store with everything that acts on it. Its parts are made when they are first asked for."""
+
+    def __init__(
+        self,
+        environ: Mapping[str, str],
+        cwd: str | None,
+        effective: Effective,
+        warn: Warn,
+        caller: Caller | None = None,
+    ) -> None:
+        self.environ = environ
+        self.cwd = cwd
+        self.effective = effective
+        self.warn = warn
+        self._caller = caller
+        self.real_root = real_root(effective.config.storage.root or "")
+        self.clock = SystemClock()
+
+    def called_by(self, caller: Caller) -> Memory:
+        """The same store on behalf of somebody else, for a process that serves several."""
+        other = Memory(self.environ, self.cwd, self.effective, self.warn, caller)
+        other.locks, other.store = self.locks, self.store
+        return other
+
+    @property
+    def config(self) -> Config:
+        return self.effective.config
+
+    @property
+    def caller(self) -> Caller:
+        """Who is calling: whoever was named, else by the variables of the environment."""
+        if self._caller is not None:
+            return self._caller
+        from agent_memory.adapters.agent.agent_environment import agent_sign, inside_harness
+
+        inside = inside_harness(self.environ)
+        if inside is not None:
+            variable, harness = inside
+            return Caller(harness, variable)
+        return Caller(variable=agent_sign(self.environ))
+
+    def only_a_person(self, act: str) -> None:
+        """ActRefused where an agent is calling."""
+        if self.caller.variable is not None:
+            raise ActRefused(act, self.caller.variable)
+
+    def new_run_id(self, now_ms: int) -> str:
+        """An id for a run that begins now; ids sort as the runs began."""
+        import secrets
+
+        from agent_memory.domain.instants import iso_of
+
+        return f"{iso_of(now_ms).replace(':', '-')}_{secrets.token_hex(3)}"
+
+    # -- the parts ----------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def root(self) -> Path:
+        from pathlib import Path
+
+        return Path(self.real_root)
+
+    @cached_property
+    def locks(self) -> KernelLocks:
+        from agent_memory.adapters.disk.locks import KernelLocks
+
+        return KernelLocks(self.real_root, self.environ)
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Holds the run lock; `Busy` when another run is at work."""
+        with self.locks.run() as held:
+            unwrap(held)
+            yield
+
+    @cached_property
+    def store(self) -> StoreFiles:
+        from agent_memory.adapters.store.store_files import StoreFiles
+
+        return StoreFiles(self.real_root, self.locks)
+
+    @cached_property
+    def index(self) -> NoteIndex:
+        from agent_memory.adapters.database.note_index import NoteIndex
+
+        return NoteIndex(self.store.database, self.store.files)
+
+    @cached_property
+    def inbox(self) -> InboxFiles:
+        from agent_memory.adapters.inbox.inbox_files import InboxFiles
+
+        return InboxFiles(self.root, self.environ)
+
+    @cached_property
+    def targets(self) -> TargetFiles:
+        from agent_memory.adapters.targets.target_files import TargetFiles
+
+        return TargetFiles(home_of(self.environ), self.real_root)
+
+    @cached_property
+    def places(self) -> PlacesFiles:
+        from agent_memory.adapters.surroundings.places_files import PlacesFiles
+
+        return PlacesFiles(self.environ)
+
+    @cached_property
+    def embedder(self) -> Result[Embedder, str]:
+        """What gives texts their vectors of meaning; where it is not installed or damaged, a sentence that says so."""
+        from agent_memory.adapters.embedding.static_vectors import open_static_vectors
+
+        return open_static_vectors(home_of(self.environ)).map(lambda embedder: embedder)
+
+    @cached_property
+    def known(self) -> KnownNotes:
+        """What finds notes about the same subject before another is written."""
+        from agent_memory.known_notes import KnownNotes
+
+        return KnownNotes(self.store, self.index, self.embedder.value_or(None))
+
+    @cached_property
+    def ledger(self) -> UsageLedgerFiles:
+        from agent_memory.adapters.records.usage_ledger_files import UsageLedgerFiles
+
+        return UsageLedgerFiles(self.real_root)
+
+    @cached_property
+    def spend(self) -> SpendLedgerFiles:
+        from agent_memory.adapters.records.spend_ledger_files import SpendLedgerFiles
+
+        return SpendLedgerFiles(self.root, self.locks)
+
+    @cached_property
+    def log(self) -> RunLogFiles:
+        from agent_memory.adapters.records.run_log_files import RunLogFiles
+
+        return RunLogFiles(self.root)
+
+    @cached_property
+    def marks(self) -> SessionMarksFiles:
+        from agent_memory.adapters.records.session_marks_files import SessionMarksFiles
+
+        return SessionMarksFiles(self.root)
+
+    @cached_property
+    def run_records(self) -> RunRecordsFiles:
+        from agent_memory.adapters.records.run_records_files import RunRecordsFiles
+
+        return RunRecordsFiles(self.root, self.clock)
+
+    @cached_property
+    def defrag_records(self) -> DefragRecordsFiles:
+        from agent_memory.adapters.records.defrag_records_files import DefragRecordsFiles
+
+        return DefragRecordsFiles(self.root, self.clock)
+
+    @cached_property
+    def kept_histories(self) -> KeptHistoriesFiles:
+        from agent_memory.adapters.records.kept_histories_files import KeptHistoriesFiles
+
+        return KeptHistoriesFiles(self.root, self.config.storage.history_cap_mib << 20)
+
+    @cached_property
+    def tombstones(self) -> TombstoneFiles:
+        from agent_memory.adapters.forgetting.tombstone_files import TombstoneFiles
+
+        return TombstoneFiles(self.root)
+
+    @cached_property
+    def git_process(self) -> GitProcess:
+        from agent_memory.adapters.git.git_process import GitProcess
+
+        return GitProcess(self.root, self.environ)
+
+    @cached_property
+    def git_recorder(self) -> GitRecorder:
+        from agent_memory.adapters.git.git_recorder import GitRecorder
+
+        return GitRecorder(self.root, self.config.storage, self.environ, self.clock)
+
+    @cached_property
+    def recorder(self) -> OwingRecorder:
+        from agent_memory.adapters.git.owing_recorder import OwingRecorder
+
+        return OwingRecorder(self.git_recorder, self.root, self.locks)
+
+    def warnings(self) -> tuple[str, ...]:
+        """What the person should know of what was done through this object, one sentence each."""
+        return self.git_recorder.warnings() if "git_recorder" in self.__dict__ else ()
+
+    def agent(self) -> Result[Agent, Error]:
+        """The configured agent command, or the built-in."""
+        llm = self.config.llm
+        if llm.command is None and llm.preset == BUILTIN:
+            from agent_memory.adapters.agent.builtin_agent import BuiltinAgent
+
+            return Success(BuiltinAgent())
+        from agent_memory.adapters.agent.agent_command import open_agent
+
+        return open_agent(llm, self.spend, self.clock, self.environ).map(lambda agent: agent)
+
+    def surroundings(self, project_directories: Callable[[], Iterable[Result[str, Error]]] = tuple) -> Surroundings:
+        """What histories and finders of sessions are built from."""
+        import time
+
+        from agent_memory.adapters.harness import Surroundings
+
+        roots = self.config.capture.transcript_roots
+        return Surroundings(self.environ, home_of(self.environ), self.root, time.sleep, roots, project_directories)
+
+    # -- single notes, tags, state, scopes ----------------------------------------------------------------------------
+
+    @property
+    def reading(self) -> Reading:
+        """For what only looks at notes."""
+        from agent_memory.reading import Reading
+
+        return Reading(self.store, self.ledger, self.clock, self.caller)
+
+    @cached_property
+    def service(self) -> MemoryService:
+        """For what changes notes."""
+        from agent_memory.service import MemoryService
+
+        return MemoryService(
+            self.store,
+            self.ledger,
+            self.recorder,
+            self.clock,
+            self.caller,
+            self.warn,
+            self.locks,
+            self.publish,
+            lambda: self.known,
+            vocabulary=self.kept_vocabulary,
+        )
+
+    @property
+    def writes(self) -> RecordedWrites:
+        from agent_memory.recorded_writes import RecordedWrites
+
+        return RecordedWrites(self.store, self.recorder, self.locks, self.caller, self.warn, self.publish)
+
+    @cached_property
+    def _vocabulary_file(self) -> TagVocabularyFile:
+        from agent_memory.adapters.records.tag_vocabulary_file import TagVocabularyFile
+
+        return TagVocabularyFile(self.root)
+
+    def kept_vocabulary(self) -> TagVocabulary:
+        """For whoever writes notes; an empty one where it cannot be read, which `memory doctor` tells."""
+        from agent_memory.domain.tagging.tag_vocabulary import TagVocabulary
+
+        return self._vocabulary_file.get().value_or(TagVocabulary())
+
+    @property
+    def tags(self) -> TagKeeping:
+        """For the tags of all notes together."""
+        from agent_memory.tag_keeping import TagKeeping
+
+        return TagKeeping(
+            self.store, self._vocabulary_file, self.recorder, self.locks, self.caller, self.writes, self.warn
+        )
+
+    @property
+    def state(self) -> StateKeeping:
+        """For small values by key."""
+        from agent_memory.adapters.records.state_keys_files import StateKeysFiles
+        from agent_memory.state_keeping import StateKeeping
+
+        keys = StateKeysFiles(self.root)
+        return StateKeeping(
+            keys, self.recorder, self.locks, self.clock, self.caller, self.warn, self._vocabulary_file.get
+        )
+
+    @property
+    def scopes(self) -> ScopeKeeping:
+        """For the places that notes belong to."""
+        from agent_memory.adapters.surroundings.known_places import known_places
+        from agent_memory.scope_keeping import ScopeKeeping
+
+        return ScopeKeeping(
+            self.store,
+            self.log,
+            self.recorder,
+            self.locks,
+            self.clock,
+            self.environ,
+            known_places(self.environ, self.real_root),
+            self.new_run_id,
+            lambda keep: self.publish(keep=keep),
+            self.warn,
+        )
+
+    @property
+    def arriving(self) -> PlacesFiles:
+        """`places` for whoever comes to work there: notes that a place had under an earlier key follow."""
+        from agent_memory.adapters.surroundings.known_places import known_places
+        from agent_memory.adapters.surroundings.places_files import PlacesFiles
+
+        known = known_places(self.environ, self.real_root)
+
+        def arrive(repository: Repository) -> None:
+            if known is not None and not known.has(repository):
+                self.scopes.arrive(repository)
+
+        return PlacesFiles(self.environ, arrive)
+
+    def scope_here(self) -> str:
+        """The scope key of the working directory; notes that it had under an earlier key follow (`ScopeKeeping.arrive`)."""
+        return self.arriving.scope_of(self.cwd)
+
+    # -- managed sections ---------------------------------------------------------------------------------------------
+
+    @property
+    def _section_budget(self) -> SectionBudget:
+        from agent_memory.domain.section import SectionBudget
+
+        return SectionBudget(self.config.agents_md.hot_chars, self.config.agents_md.warm_lines)
+
+    @cached_property
+    def publisher(self) -> Publisher:
+        from agent_memory.publishing import Publisher
+
+        return Publisher(self.store, self.targets, self._section_budget)
+
+    def publish(
+        self, paths: Sequence[str] | None = None, *, dry_run: bool = False, keep: KeepSections | None = None
+    ) -> Result[Published, Error]:
+        """Bring the managed section of every configured target up to date, or of these files. `keep` is told how sections
+        are about to change. A configured path is absolute or below `~`; another counts from the working directory."""
+        from agent_memory.adapters.git.committed import may_be_committed
+        from agent_memory.adapters.targets.chosen_targets import chosen_targets, expanded
+        from agent_memory.publishing import kept_nowhere
+
+        home = home_of(self.environ)
+        named = self.config.agents_md.targets if paths is None else paths
+        full = [expanded(path, home, None if paths is None else self.cwd) for path in named]
+        chosen = chosen_targets(full, home, self.places, lambda path: may_be_committed(path, self.environ))
+        by_hand = kept_nowhere if paths is None else as_result(self._keep_for_uninstall)
+        published = self.publisher.publish(chosen, keep or by_hand, dry_run=dry_run)
+        if keep is None and isinstance(published, Success):  # a run says it in its report
+            for notice in filter(None, (each.notice for each in published.unwrap().targets)):
+                self.warn(notice)
+        return published
+
+    def _keep_for_uninstall(self, sections: Sequence[SectionChange]) -> None:
+        """Files that a person names get their first section: what they were before is kept, as setup keeps it."""
+        from agent_memory.adapters.setup.settings_files import SettingsFiles
+        from agent_memory.adapters.setup.setup_state import SetupState
+        from agent_memory.domain.installing.receipt import SectionRecord
+
+        home = home_of(self.environ)
+        first = [each for each in sections if each.before is None]
+        if home is None or not first:
+            return
+        state = SetupState(home)
+        with state.locked() as held:
+            unwrap(held)
+            receipt = unwrap(state.receipt())
+            new: list[SectionRecord] = []
+            for each in first:
+                found = SettingsFiles(self.targets).read(each.path)
+                if isinstance(found, Failure) or receipt.section(each.path) is not None:
+                    continue  # what cannot be edited will be refused
+                data = found.unwrap().file.data
+                backup = None if data is None else unwrap(state.keep_backup(data))
+                new.append(SectionRecord(each.path, backup, (BY_HAND,)))
+            if new:
+                unwrap(state.put_receipt(evolve(receipt, sections=(*receipt.sections, *new))))
+
+    def section_here(self) -> Result[RenderedSection, Error]:
+        """The section that a file in the working directory would hold."""
+        from agent_memory.adapters.surroundings.repository import may_be_in_work_tree
+        from agent_memory.domain.section import Target
+        from agent_memory.domain.vocabulary import GLOBAL_SCOPE
+
+        in_repository = self.cwd is not None and may_be_in_work_tree(self.cwd)
+        return self.publisher.render(Target("-", frozenset({GLOBAL_SCOPE, self.scope_here()}), in_repository))
+
+    # -- consolidate, defrag, undo ------------------------------------------------------------------------------------
+
+    @as_result
+    def consolidate(
+        self,
+        *,
+        limit: int | None = None,
+        dry_run: bool = False,
+        retry_failed: bool = False,
+        upgrade: bool = False,
+        progress: Progress = _silent,
+    ) -> Run:
+        """One run under the run lock; `Busy` when another is at work. `upgrade` asks the configured command to look again
+        at what the built-in consolidated; not in a dry run, since these sessions go through the inbox."""
+        from agent_memory.domain.run import Run
+        from agent_memory.pipelines.consolidate import consolidate
+        from agent_memory.pipelines.upgrading import ask_again
+
+        with self.alone():
+            if not dry_run:
+                self._finish_others(self._finish_defrag)
+            if retry_failed:
+                unwrap(self.inbox.retry_failed())
+            if upgrade and not dry_run:
+                unwrap(ask_again(self.inbox, unwrap(self.upgrades())))
+            io = self._consolidate_io(unwrap(self.agent()), progress, dry_run=dry_run)
+            now_ms = self.clock.now_ms()
+            ended = unwrap(consolidate(io, Run(self.new_run_id(now_ms), now_ms, limit, dry_run)))
+        if not dry_run:
+            self.index_all(progress)
+        return ended
+
+    @as_result
+    def upgrades(self) -> Upgrades:
+        """The sessions that `consolidate(upgrade=True)` would hand to the configured command; none where that is the
+        built-in itself."""
+        from agent_memory.domain.vocabulary import Status
+        from agent_memory.pipelines.upgrading import Upgrades, plan_upgrades
+
+        if unwrap(self.agent()).status is not Status.CONSOLIDATED:
+            return Upgrades()
+        return unwrap(plan_upgrades(self.inbox, self.marks, self.store, self.clock))
+
+    def _consolidate_io(self, agent: Agent, progress: Progress, *, dry_run: bool = False) -> ConsolidateIo:
+        import secrets
+
+        from agent_memory.adapters.agent.prompt_templates import load_prompt_template
+        from agent_memory.adapters.harness import history_sources
+        from agent_memory.pipelines.consolidate_io import ConsolidateIo
+
+        return ConsolidateIo(
+            inbox=self.inbox,
+            histories=history_sources(self.surroundings()),
+            places=self.places if dry_run else self.arriving,
+            store=self.store,
+            agent=agent,
+            marks=self.marks,
+            recorder=self.recorder,
+            runs=self.run_records,
+            clock=self.clock,
+            prompt_template=unwrap(load_prompt_template("consolidate")),
+            random_word=lambda: secrets.token_hex(16),
+            handoff_days=self.config.limits.handoff_days,
+            tombstones=self.tombstones,
+            kept=self.kept_histories if self.config.storage.keep_histories else None,
+            ledger=self.ledger,
+            known=self.known,
+            vocabulary=self.kept_vocabulary,
+            progress=progress,
+        )
+
+    @as_result
+    def defrag(self, *, dry_run: bool = False, force: bool = False, progress: Progress = _silent) -> DefragRun:
+        """One run under the run lock; `Busy` when another is at work. Where no agent may be called, only what needs none
+        is done."""
+        from agent_memory.adapters.agent.unusable_agent import UnusableAgent
+        from agent_memory.domain.defrag_run import DefragRun
+        from agent_memory.pipelines.defrag import defrag
+
+        now_ms = self.clock.now_ms()
+        run = DefragRun(self.new_run_id(now_ms), now_ms, dry_run, force)
+        configured = self.agent()
+        agent = UnusableAgent(configured.failure()) if isinstance(configured, Failure) else configured.unwrap()
+        with self.alone():
+            if not dry_run:
+                self._finish_others(self._finish_consolidate)
+            ended = unwrap(defrag(self._defrag_io(agent, progress), run))
+        if ended.trouble is None:
+            unwrap(configured)
+        if not dry_run:
+            self.index_all(progress)
+        return ended
+
+    def _defrag_io(self, agent: Agent, progress: Progress) -> DefragIo:
+        import secrets
+
+        from agent_memory.adapters.agent.prompt_templates import load_prompt_template
+        from agent_memory.pipelines.defrag_io import DefragIo
+
+        limits = self.config.limits
+        return DefragIo(
+            store=self.store,
+            agent=agent,
+            ledger=self.ledger,
+            recorder=self.recorder,
+            records=self.defrag_records,
+            log=self.log,
+            locks=self.locks,
+            clock=self.clock,
+            publish=lambda keep: self.publish(keep=keep),
+            prompt_template=unwrap(load_prompt_template("defrag")),
+            random_word=lambda: secrets.token_hex(16),
+            budget=self._section_budget,
+            stale_days=limits.stale_days,
+            max_entries=limits.max_entries,
+            max_chars=limits.max_chars,
+            tidy_up=self._tidy_up,
+            progress=progress,
+        )
+
+    @as_result
+    def _tidy_up(self) -> None:
+        """Compact what grows with every run: the usage ledger, the records of old runs, the repository. What earlier versions
+        kept goes."""
+        from agent_memory.adapters.disk.derived_file import remove_former
+        from agent_memory.adapters.git.git_upkeep import pack_history
+        from agent_memory.adapters.records.run_pruning import RunPruning
+
+        remove_former(self.root)
+        with self.locks.write() as held:
+            unwrap(held)
+            unwrap(self.ledger.compact())
+            unwrap(RunPruning(self.root, self.clock).prune())
+            if self.config.storage.auto_commit:
+                unwrap(pack_history(self.root, self.environ))
+
+    @as_result
+    def undo(self, name: str | None = None, *, dry_run: bool = False) -> Undone:
+        """Put everything back to what it was before a run. Refused where an agent is calling: it would take away what a
+        person's memory holds, and could bring back what they got rid of."""
+        from agent_memory.pipelines.undo import undo
+
+        if not dry_run:
+            self.only_a_person("undo")
+        with self.alone():
+            if not dry_run:
+                self._finish_forgetting()
+            return unwrap(undo(self._undo_io(), name, dry_run=dry_run))
+
+    def _undo_io(self) -> UndoIo:
+        from agent_memory.pipelines.undo_io import UndoIo
+
+        return UndoIo(
+            store=self.store,
+            log=self.log,
+            targets=self.targets,
+            recorder=self.recorder,
+            records=self.defrag_records,
+            clock=self.clock,
+            finish_interrupted=as_result(self.finish_runs),
+            new_run_id=self.new_run_id,
+        )
+
+    # -- what a crash left half done is carried out before anything else begins ---------------------------------------
+
+    def finish_all(self) -> None:
+        """Carry out the rest of whatever crashed, and record what a person changed as theirs."""
+        self._finish_sync()
+        self._finish_undo()
+        self.finish_runs()
+        self._finish_forgetting()
+        self.tolerate(self.recorder.adopt_hand_edits())
+
+    def _finish_others(self, finish_run: Callable[[], None]) -> None:
+        """The rest of a sync, of an undo, of the other machine's run and of a forgetting."""
+        self._finish_sync()
+        self._finish_undo()
+        finish_run()
+        self._finish_forgetting()
+
+    def finish_runs(self) -> None:
+        """Carry out the rest of whichever machine's run crashed."""
+        self._finish_consolidate()
+        self._finish_defrag()
+
+    def _finish_consolidate(self) -> None:
+        """Its writes are not a person's, and nobody may take them for that."""
+        from agent_memory.adapters.records.run_files import some_run_has
+
+        if unwrap(some_run_has(self.root, "checkpoint.json")):
+            from agent_memory.adapters.agent.builtin_agent import BuiltinAgent
+            from agent_memory.pipelines.consolidate import finish_interrupted
+
+            unwrap(finish_interrupted(self._consolidate_io(BuiltinAgent(), _silent)))
+
+    def _finish_defrag(self) -> None:
+        from agent_memory.adapters.records.run_files import some_run_has
+
+        if unwrap(some_run_has(self.root, "defrag.json")):
+            from agent_memory.adapters.agent.builtin_agent import BuiltinAgent
+            from agent_memory.pipelines.defrag import finish_interrupted
+
+            unwrap(finish_interrupted(self._defrag_io(BuiltinAgent(), _silent)))
+
+    def _finish_undo(self) -> None:
+        if self.log.undoing() == Success(None):
+            return
+        from agent_memory.pipelines.undo import finish_undo
+
+        for sentence in unwrap(finish_undo(self._undo_io())):
+            self.warn(sentence)
+
+    def _finish_sync(self) -> None:
+        """What a merge brought is nobody's hand edit."""
+        if unwrap(is_there(f"{self.root}/runs/syncing.json")):
+            from agent_memory.bootstrap.syncing import finish_merge
+
+            unwrap(finish_merge(self))
+
+    def _finish_forgetting(self) -> None:
+        if unwrap(is_there(f"{self.root}/runs/forgetting.json")):
+            from agent_memory.bootstrap.forgetting import forgetter
+
+            unwrap(forgetter(self).resume())
+
+    def tolerate(self, done: Result[object, Error]) -> None:
+        """Only warn the person of a failure: git and managed sections can be brought up to date later (P4)."""
+        if isinstance(done, Failure):
+            self.warn(describe(done.failure()))
+
+    # -- search and inject --------------------------------------------------------------------------------------------
+
+    def search(self, request: SearchRequest) -> Result[SearchAnswer, Error]:
+        """The best notes for a query. Counts no read."""
+        from agent_memory.bootstrap import searching
+
+        return searching.search(self, request)
+
+    def index_all(self, progress: Progress = _silent, *, by_meaning: bool = True) -> None:
+        """Bring the index of searches up to date, however long it takes: so that no search answers from half of it; where
+        meanings are installed, theirs too. Best effort: an index that cannot be kept is made by the next search."""
+        from agent_memory.bootstrap import searching
+
+        searching.index_all(self, progress, by_meaning=by_meaning)
+
+    def inject(self, request: InjectRequest) -> Result[Injection, Error]:
+        """What an agent is to know, within a budget of tokens, ready to stand in front of it; empty where there is nothing.
+        Recorded as a delivery; counts no read."""
+        from agent_memory.bootstrap import injecting
+
+        return injecting.inject(self, request)
+
+    # -- past sessions ------------------------------------------------------------------------------------------------
+
+    @as_result
+    def plan_backfill(
+        self, harnesses: Sequence[Harness] = (), since_ms: int | None = None, progress: Progress = _silent
+    ) -> Backfill:
+        """The past sessions of these harnesses (of all, where none is named), and which say something new."""
+        from agent_memory.pipelines.backfill import plan_backfill
+
+        return unwrap(plan_backfill(self._backfill_io(progress), harnesses, since_ms))
+
+    @as_result
+    def put_backfill(self, backfill: Backfill) -> Backfill:
+        """Put what is wanted of a plan into the inbox, oldest first."""
+        from agent_memory.pipelines.backfill import put_backfill
+
+        return unwrap(put_backfill(self._backfill_io(), backfill))
+
+    def _backfill_io(self, progress: Progress = _silent, *, watching: bool = False) -> BackfillIo:
+        """For backfill and watch; `watching` leaves out the harnesses whose sessions no file tells of."""
+        from agent_memory import __version__
+        from agent_memory.adapters.harness import history_sources
+        from agent_memory.adapters.harness.seen_sessions_files import SeenSessionsFiles
+        from agent_memory.adapters.harness.session_finders import session_finders, watched_finders
+        from agent_memory.adapters.surroundings.own_calls import is_marked
+        from agent_memory.adapters.surroundings.project_directories import MAX_DIRECTORIES, project_directories
+        from agent_memory.adapters.surroundings.repository import read_repository
+        from agent_memory.pipelines.backfill_io import BackfillIo
+
+        def known_directories() -> Iterable[Result[str, Error]]:
+            # A watch looks every few seconds: it is not to read the inbox and the store each time.
+            return () if watching else project_directories(self.inbox.directories(MAX_DIRECTORIES), self.store.list())
+
+        surroundings = self.surroundings(known_directories)
+        calls_for, asked = self._calls_for()
+        return BackfillIo(
+            finders=watched_finders(surroundings) if watching else session_finders(surroundings),
+            histories=history_sources(surroundings),
+            inbox=self.inbox,
+            marks=self.marks,
+            clock=self.clock,
+            calls_for=calls_for,
+            asked=asked,
+            seen=None if watching else SeenSessionsFiles(self.root, __version__),
+            repo_of=lambda directory: read_repository(directory, self.environ, home_of(self.environ)).repo,
+            is_private=is_marked,
+            tombstones=self.tombstones,
+            progress=progress,
+        )
+
+    def _calls_for(self) -> tuple[Callable[[History], int], str]:
+        """How often the agent command is asked about a history, with the notes there are now; and what that depends on."""
+        from agent_memory.adapters.agent.prompt_templates import load_prompt_template
+        from agent_memory.domain.transcripts.windows import cut_windows
+        from agent_memory.formats.prompt import plan_prompt_budget
+
+        # One that cannot be run now will be asked just as often once it can.
+        most_chars = self.agent().map(lambda agent: agent.max_prompt_chars).value_or(self.config.llm.max_prompt_chars)
+        if most_chars is None:
+            return (lambda _: 0), "nobody"
+        template = unwrap(load_prompt_template("consolidate"))
+        budget = unwrap(plan_prompt_budget(template, most_chars, unwrap(self.store.list()).entries))
+        chars = budget.window_chars(budget.shown_chars)
+        return (lambda history: len(cut_windows(history, chars))), f"{chars} characters"
+
+    @as_result
+    def watch(
+        self,
+        harnesses: Sequence[Harness],
+        rest: Rest,
+        stop: Event,
+        tell: Callable[[str], None],
+        warn: Callable[[str], None],
+        *,
+        wait_for_transcripts: bool = False,
+    ) -> Watching:
+        """Capture sessions as they come to rest, until `stop` is set. UsageInvalid where there are no transcripts yet and
+        they are not to be waited for."""
+        from agent_memory.adapters.harness.session_finders import watched_directories
+        from agent_memory.adapters.harness.transcript_changes import transcript_changes
+        from agent_memory.pipelines.watch import WatchIo, watch
+
+        io = self._backfill_io(watching=True)
+        chosen = {harness: finder for harness, finder in io.finders.items() if not harnesses or harness in harnesses}
+        directories = watched_directories(chosen)
+        # A directory of which it cannot be told whether it is there is watched like the others.
+        are_missing = all(is_directory(each) == Success(False) for each in directories)
+        if chosen and not wait_for_transcripts and are_missing:
+            problem = f"There are no transcripts yet in {', '.join(directories) or 'any known directory'}"
+            raise UsageInvalid(problem, "--wait-for-transcripts waits for them.")
+        wait = transcript_changes(stop, directories)
+        return unwrap(watch(WatchIo(io, wait, stop.is_set, self._hand_over, tell, warn), harnesses, rest))
+
+    @as_result
+    def _hand_over(self, found: FoundSession) -> str | None:
+        """Bring the handoff note of a session up to date; None where nobody asked for anything in it."""
+        try:
+            return unwrap(self.keep_handover(unwrap(self.take_over(found.session_id, found.harness)))).id
+        except UsageInvalid:
+            return None
+
+    def take_over(self, session_id: str | None = None, harness: Harness | None = None) -> Result[Taken, Error]:
+        """The session with this id, else the newest of the working directory's scope, read for whoever takes it over."""
+        from agent_memory.domain.inbox_entry import InboxEntry, retrieval_of
+        from agent_memory.domain.vocabulary import Harness
+        from agent_memory.pipelines.handing_over import take_named, take_newest
+
+        io = self._handing_over_io()
+        if session_id is None:
+            return take_newest(io, self.scope_here(), harness)
+        # Harnesses that are asked by a command of theirs name their sessions in a way of their own.
+        begins = {Harness.AMP: "T-", Harness.OPENCODE: "ses"}
+        could_be = [each for each in Harness if session_id.startswith(begins.get(each, ""))]
+        retrievals = [(each, retrieval_of(each, session_id)) for each in ([harness] if harness else could_be)]
+        now_ms = self.clock.now_ms()
+        guesses = [InboxEntry(now_ms, each, how) for each, how in retrievals if how is not None]
+        return take_named(io, session_id, harness, guesses)
+
+    def keep_handover(self, taken: Taken) -> Result[Kept, Error]:
+        """The session's one handoff note, written or brought up to date."""
+        from agent_memory.pipelines.handing_over import keep_handover
+
+        return keep_handover(self._handing_over_io(), taken)
+
+    def _handing_over_io(self) -> HandingOverIo:
+        from agent_memory.adapters.harness import history_sources
+        from agent_memory.adapters.inbox.recent_entries import recent_entries
+        from agent_memory.pipelines.handing_over import HandingOverIo
+
+        return HandingOverIo(
+            histories=history_sources(self.surroundings()),
+            kept=self.kept_histories,
+            tombstones=self.tombstones,
+            places=self.places,
+            store=self.store,
+            writes=self.writes,
+            clock=self.clock,
+            recent=lambda: recent_entries(self.real_root),
+            handoff_days=self.config.limits.handoff_days,
+        )
+
+    # -- what is told of the store ------------------------------------------------------------------------------------
+
+    @as_result
+    def why_entry(self, id: str) -> EntryStory:
+        """For `memory why ID`: counts no read."""
+        from agent_memory.adapters.explaining.entry_stories import EntryStories
+        from agent_memory.adapters.git.file_history import revisions_of
+        from agent_memory.bootstrap.injecting import told_where
+
+        stories = EntryStories(
+            self.store,
+            self.ledger,
+            self.log,
+            self.clock,
+            self.caller,
+            lambda path, most: revisions_of(self.git_process, path, most),
+        )
+        story = unwrap(stories.story(id))
+        return evolve(story, told=unwrap(told_where(self, story.stored.listed)))
+
+    def why_session(self, session_id: str) -> Result[FoundSessions, Error]:
+        """For `memory why --session`: changes nothing."""
+        from agent_memory.adapters.explaining.session_traces import SessionTraces
+
+        deferred = self.run_records.deferred
+        return SessionTraces(self.root, self.store, self.log, self.marks, deferred, self.caller).find(session_id)
+
+    @as_result
+    def find_session(self, session_id: str) -> tuple[SessionKey, ...]:
+        """The sessions with this id, or else the one whose id begins so; none where nothing is known of it."""
+        from agent_memory.domain.forgetting.sources import SessionKey
+        from agent_memory.domain.vocabulary import Harness
+
+        found = unwrap(self.why_session(session_id)).traces
+        return tuple(SessionKey(each.session_id, Harness(each.harness)) for each in found)
+
+    @as_result
+    def run_diff(self, name: str | None = None, *, backwards: bool = False) -> tuple[LoggedRun, tuple[DiffPart, ...]]:
+        """What a run changed, or, backwards, what undoing it would change. An agent is not shown what is secret."""
+        from agent_memory.domain.vocabulary import Sensitivity
+        from agent_memory.formats import footprint_diff
+        from agent_memory.pipelines.undo_choice import chosen, footprint_of, newest_kept
+
+        run = unwrap(newest_kept(self.log) if name is None else chosen(self.log, name))
+        footprint = unwrap(footprint_of(self.log, run))
+        titles = {
+            each.meta.id: each.meta.title
+            for each in unwrap(self.store.list()).entries
+            if each.meta.sensitivity is not Sensitivity.SECRET
+        }
+        directed = footprint_diff.backwards(footprint) if backwards else footprint
+        return run, footprint_diff.diff_parts(directed, titles)
+
+    @as_result
+    def health(self) -> Health:
+        """For `memory status`."""
+        import os
+
+        from agent_memory.adapters.injecting.delivery_files import DeliveryLog
+        from agent_memory.adapters.records.health_files import HealthFiles
+        from agent_memory.bootstrap.job_healths import job_healths
+        from agent_memory.domain.injecting.delivery_report import deliveries_by_harness
+
+        configured = self.agent()
+        files = HealthFiles(
+            self.root,
+            self.environ,
+            self.inbox,
+            self.store,
+            self.spend,
+            self.clock,
+            configured.map(lambda agent: agent.name).value_or("not usable"),
+            self.config.llm.max_calls_per_day,
+        )
+        read = unwrap(files.read((describe(configured.failure()),) if isinstance(configured, Failure) else ()))
+        installed, jobs = unwrap(job_healths(self))
+        now_ms = self.clock.now_ms()
+        problems = [job.problem(now_ms) for job in jobs]
+        if installed is not None and not os.access(installed.program, os.X_OK):
+            # A job that fails since an executable is gone says so nowhere else.
+            gone = f"{installed.program}, which the schedule calls, is gone: `memory install-cron` mends it"
+            problems.insert(0, gone)
+        return evolve(
+            read,
+            deliveries=deliveries_by_harness(DeliveryLog(self.real_root).deliveries(), now_ms),
+            now_ms=now_ms,
+            jobs=jobs,
+            job_problems=tuple(each for each in problems if each is not None),
+        )
+
+    @as_result
+    def statistics(self, days: int) -> Statistics:
+        """What the store and its use come to, over so many days up to now. Counts no read."""
+        from agent_memory.adapters.inbox.last_captures import all_captures
+        from agent_memory.adapters.injecting.delivery_files import DeliveryLog
+        from agent_memory.domain.statistics.counting import CountedNote, StoreFacts, statistics_of
+        from agent_memory.domain.statistics.period import period_to
+        from agent_memory.reading import ListFilter, status_shown
+
+        live = unwrap(self.reading.list(ListFilter()))
+        if live.untiered is not None:  # there are all other numbers
+            self.warn(f"The tiers are not known. {describe(live.untiered)}")
+        archive = unwrap(self.reading.list(ListFilter(), archived=True))
+        ids = {each.listed.meta.id for each in live.entries}
+        facts = StoreFacts(
+            notes=[
+                CountedNote(each.listed.meta, status_shown(each.listed.meta.status, each.tier), each.tier)
+                for each in live.entries
+            ],
+            archived=[each.listed.meta for each in archive.entries if each.listed.meta.id not in ids],
+            unreadable=len(live.unreadable),
+            reads=unwrap(self.ledger.day_reads()),
+            reads_ever=sum(each.count for each in unwrap(self.ledger.totals()).values()),
+            spend=unwrap(self.spend.days()),
+            captures=unwrap(all_captures(self.real_root)),
+            deliveries=DeliveryLog(self.real_root).deliveries(),
+            runs=unwrap(self.log.runs(MOST_RUNS)),
+        )
+        return statistics_of(facts, period_to(self.clock.now_ms(), days))
+
+    # -- care ---------------------------------------------------------------------------------------------------------
+
+    def examine(self, progress: Progress = _silent) -> DoctorReport:
+        """For `memory doctor`: looks at everything, and changes nothing."""
+        return self._doctor(progress).examine()
+
+    def repair(self, progress: Progress = _silent) -> Result[Repair, Error]:
+        """For `memory doctor --fix`; `Busy` when a run is at work."""
+        from agent_memory.adapters.doctor.repairer import Repairer
+
+        return Repairer(
+            self._doctor(progress),
+            self.locks,
+            self.recorder,
+            publish=self.publish,
+            finish_runs=as_result(self.finish_runs),
+        ).repair()
+
+    def search_secrets(self, progress: Progress = _silent) -> SecretSearch:
+        """For `memory doctor --secrets`: looks at every file and at all that git keeps, and changes nothing."""
+        from agent_memory.adapters.doctor.secrets import search_secrets
+
+        return search_secrets(self.real_root, self.git_process, progress)
+
+    def _doctor(self, progress: Progress) -> Doctor:
+        from agent_memory.adapters.doctor.doctor import Doctor
+        from agent_memory.adapters.doctor.state import false_copies
+        from agent_memory.adapters.harness.session_finders import FINDERS
+        from agent_memory.domain.vocabulary import Harness
+
+        return Doctor(
+            self.root,
+            self.environ,
+            self.config,
+            self.clock,
+            self.store,
+            self.inbox,
+            self.ledger,
+            self.spend,
+            self.log,
+            dry_publish=lambda: self.publish(dry_run=True),
+            scopes=self.scopes.list,
+            false_copies=lambda: false_copies(
+                self.marks.all(), FINDERS[Harness.CLAUDE_CODE](self.surroundings()).find(None)
+            ),
+            warnings=self.effective.warnings,
+            names_secret=not self.caller.is_agent,
+            progress=progress,
+        )
+
+    def look_at_forgetting(self, target: ForgetTarget) -> Result[Found, Error]:
+        """All that `forget` would do: nothing is changed. Refused where an agent is calling, as forgetting itself is."""
+        from agent_memory.bootstrap import forgetting
+
+        return forgetting.look_at_forgetting(self, target)
+
+    def forget(self, seen: Found) -> Result[Forgetting, Error]:
+        """Forget what was looked at; EntryChanged where there is more by now than what was seen. `Busy` when a run is at
+        work. For a person alone."""
+        from agent_memory.bootstrap import forgetting
+
+        return forgetting.forget(self, seen)
+
+    def purge_state(self, key: str) -> Result[None, Error]:
+        """Delete what is kept under a key, and rewrite the git history without it. StateNotFound where neither holds anything
+        of it; `Busy` when a run is at work. For a person alone."""
+        from agent_memory.bootstrap import forgetting
+
+        return forgetting.purge_state(self, key)
+
+    def sync(self, request: SyncRequest, progress: Progress = _silent) -> Result[Synced, Error]:
+        """Merge with the store's git remote, both ways. `Busy` when a run is at work. To name a remote, and to confirm a
+        purge, is for a person."""
+        from agent_memory.bootstrap import syncing
+
+        return syncing.sync(self, request, progress)
+
+    def installation(self) -> Result[Installation, Error]:
+        """For `memory setup` and `memory uninstall`."""
+        from agent_memory.bootstrap import installing
+
+        return installing.installation(self)
