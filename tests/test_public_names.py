@@ -37,4 +37,4 @@ def test_importing_the_package_imports_nothing_else() -> None:
 
 
 def test_the_names_are_listed() -> None:
-    assert {"MemoryService", "consolidate", "DictStore"} <= set(dir(agent_memory))
+    assert {"MemoryService", "consolidate", "Store"} <= set(dir(agent_memory))
