@@ -14,7 +14,8 @@ from returns.result import Failure, Result, Success
 
 from agent_memory.domain.about_terms import postings_among
 from agent_memory.domain.entry import Listed, StoredEntry
-from agent_memory.domain.searching.matching import NoteFilter, TermWeights
+from agent_memory.domain.planning.statements import statements
+from agent_memory.domain.searching.matching import Matches, NoteFilter, TermWeights
 from agent_memory.domain.searching.query_words import query_words
 from agent_memory.domain.secret_entries import without_secret
 from agent_memory.domain.similarity.meaning_text import meaning_text
@@ -22,9 +23,9 @@ from agent_memory.domain.similarity.same_subject import Candidate, Subject, simi
 from agent_memory.domain.similarity.vectors import cosines
 from agent_memory.domain.text.terms import content_terms
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE, Sensitivity
-from agent_memory.errors import Error
+from agent_memory.errors import AgentMemoryError, Error
 from agent_memory.ports import Embedder, Index, Store
-from agent_memory.results import sealed
+from agent_memory.results import sealed, unwrap
 
 MOST_CANDIDATES = 20
 """Notes that are read and compared. Of 187 real notes the one that was said again in other words was always among the
@@ -114,15 +115,28 @@ class KnownNotes:
 def _indexed(subject: Subject, scopes: frozenset[str], index: Index) -> Sequence[Listed] | None:
     """The notes that the index finds; None where it cannot answer."""
     renewals = index.renewals
-    words = query_words(f"{subject.title}\n{subject.description}\n{subject.body}")
-    found = (
-        index.match(words, TermWeights(prefix=0.0, typo=0.0), MOST_CANDIDATES, NoteFilter(scopes=scopes))
-        .bind(lambda matches: index.notes(tuple(matches.scores)))
-        .map(lambda notes: [note.listed for note in notes.values()])
-    )
-    if isinstance(found, Failure) or index.renewals != renewals:  # the numbers may mean other notes now
+
+    def found(text: str) -> Matches:
+        return unwrap(
+            index.match(
+                query_words(text), TermWeights(prefix=0.0, typo=0.0), MOST_CANDIDATES, NoteFilter(scopes=scopes)
+            )
+        )
+
+    try:
+        matches = found(f"{subject.title}\n{subject.description}\n{subject.body}")
+        numbers = dict.fromkeys(matches.scores)
+        if matches.matched > MOST_CANDIDATES:
+            # What gives another value for one thing may have no more in common than the sentence that says so.
+            from agent_memory.domain.analysis.claims import claims_of, looked_at
+
+            for claim in claims_of(looked_at(statements(subject.body))):
+                numbers |= dict.fromkeys(found(claim.snippet).scores)
+        notes = unwrap(index.notes(tuple(numbers)))
+    except AgentMemoryError:
         return None
-    return found.unwrap()
+    # Where the index was made anew meanwhile, the numbers may mean other notes.
+    return [note.listed for note in notes.values()] if index.renewals == renewals else None
 
 
 def _may_be_named(listed: Listed, scopes: frozenset[str]) -> bool:

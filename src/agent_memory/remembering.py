@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from attrs import evolve, frozen
-from returns.result import Failure, Result
+from returns.result import Result
 
-from agent_memory.domain.change import Create, Retire, Together
+from agent_memory.domain.change import Create, Replace, Retire, Together
 from agent_memory.domain.editing import edited_title
 from agent_memory.domain.entry import Listed, Listings, MemoryEntry, Meta, Source, StoredEntry
 from agent_memory.domain.note_draft import Caller, NoteDraft
@@ -25,6 +25,7 @@ from agent_memory.errors import EntryInvalid, EntryNotFound, EntryProtected, Err
 from agent_memory.known_notes import KnownNotes, Near
 from agent_memory.ports import Clock, Locks, Store
 from agent_memory.recorded_writes import RecordedWrites
+from agent_memory.results import as_result, unwrap
 
 
 @frozen
@@ -53,66 +54,68 @@ class Remembering:
 
     def remember(self, draft: NoteDraft) -> Result[Remembered, Error]:
         """Store a note at once as `captured`. A similar entry is linked; an identical body is not stored twice."""
+        return self.writes.shown_at_once(self._remembered(draft))
+
+    @as_result
+    def _remembered(self, draft: NoteDraft) -> Remembered:
         body = stored_body(draft.body)
         if not body.strip():
-            return Failure(EntryInvalid(("body: is empty",)))
+            raise EntryInvalid(("body: is empty",))
         title = edited_title(draft.title or derive_title(body))
         subject = Subject(title, body, stored_description(draft.description or derive_description(body)), draft.kind)
         # Before the write lock is taken: an index may have to catch up with the files first.
-        return self.known.near(subject, draft.scope).bind(lambda near: self._stored(draft, subject, near))
-
-    def _stored(self, draft: NoteDraft, subject: Subject, near: Near) -> Result[Remembered, Error]:
-        def stored(listed: Listings) -> Result[Remembered, Error]:
-            old = tuple(listed.live.found.by_id.get(id) for id in dict.fromkeys(draft.supersedes))
-            refused = _why_not(draft.supersedes, old, self.caller)
-            if refused is not None:
-                return Failure(refused)
-            replaced = [each for each in old if each is not None]
-            gone = {each.meta.id for each in replaced}
-            left = listed.live.found.by_id.keys() - gone
-            similar, compared = (
-                tuple(each for each in known if each.meta.id in left) for known in (near.similar, near.compared)
-            )
-            # An agent that guesses what a secret note says is not to learn that it guessed right (P20).
-            linked = append_see_also(subject.body, [each.meta.id for each in similar])
-            # Somebody may have stored it just now, with the same links: what is similar was looked for before.
-            same = (each for body in (subject.body, linked) for each in listed.live.with_body(body_hash(body)))
-            shown = (each for each in same if not (self.caller.is_agent and _is_secret(each)))
-            twin = next(shown, None) or _linked_twin(subject.body, similar)
-            if twin is not None:
-                return self.store.read(twin.meta.id).map(lambda entry: Remembered(entry, existing=True))
-            taken = TakenIds(listed)
-            meta = self._meta(draft, subject, taken)
-            if replaced:
-                ids = tuple(each.meta.id for each in replaced)
-                meta = evolve(meta, supersedes=ids, valid_from_ms=meta.created_at_ms)
-            entry = MemoryEntry(meta, linked)
-            retired = (Retire(each.meta.id, each.content_hash, meta.created_at_ms) for each in replaced)
-            change = Together(meta.id, (Create(entry), *retired)) if replaced else Create(entry)
-            targets = dict.fromkeys(link.target for link in find_links(linked) if is_id(link.target))
-            unresolved = tuple(target for target in targets if target.casefold() not in taken)
-            return (
-                self.writes.apply(
-                    change, meta.id, f"remember: {meta.title}", self.writes.telling(meta, sorted(gone)), listed
-                )
-                .bind(lambda _: self.store.read(meta.id))
-                .map(
-                    lambda new: Remembered(
-                        new,
-                        tuple(each.listed for each in similar),
-                        _contradicted(new, compared),
-                        unresolved=unresolved,
-                    )
-                )
-            )
-
+        near = unwrap(self.known.near(subject, draft.scope))
         with self.locks.write() as held:  # or two that remember the same at once both find it new
-            remembered = (
-                held.bind(lambda _: self.store.list())
-                .bind(lambda live: self.store.list(archived=True).map(lambda archive: Listings(live, archive)))
-                .bind(stored)
+            unwrap(held)
+            return self._stored(
+                draft, subject, near, Listings(unwrap(self.store.list()), unwrap(self.store.list(archived=True)))
             )
-        return self.writes.shown_at_once(remembered)
+
+    def _stored(self, draft: NoteDraft, subject: Subject, near: Near, listed: Listings) -> Remembered:
+        replaced = {id: self._replaceable(listed.live.found.by_id.get(id), id) for id in draft.supersedes}
+        left = listed.live.found.by_id.keys() - replaced.keys()
+        similar, compared = (
+            tuple(each for each in known if each.meta.id in left) for known in (near.similar, near.compared)
+        )
+        # An agent that guesses what a secret note says is not to learn that it guessed right (P20).
+        linked = append_see_also(subject.body, [each.meta.id for each in similar])
+        # Somebody may have stored it just now, with the same links: what is similar was looked for before.
+        same = (each for body in (subject.body, linked) for each in listed.live.with_body(body_hash(body)))
+        shown = (each for each in same if not (self.caller.is_agent and _is_secret(each)))
+        twin = next(shown, None) or _linked_twin(subject.body, similar)
+        replaced = {id: each for id, each in replaced.items() if twin is None or id != twin.meta.id}
+        taken = TakenIds(listed)
+        if twin is None:
+            entry = MemoryEntry(self._meta(draft, subject, taken), linked)
+        else:
+            entry = unwrap(self.store.read(twin.meta.id)).entry
+        if replaced:
+            since_ms = entry.meta.created_at_ms if twin is None else self.clock.now_ms()
+            ids = _once(*entry.meta.supersedes, *replaced)
+            entry = evolve(entry, meta=evolve(entry.meta, supersedes=ids, valid_from_ms=since_ms))
+        if twin is None or replaced:
+            stored = Create(entry) if twin is None else Replace(entry, twin.content_hash)
+            retired = [Retire(id, each.content_hash, entry.meta.valid_from_ms) for id, each in replaced.items()]
+            tiers = self.writes.telling(entry.meta, sorted(replaced))
+            change = Together(entry.meta.id, (stored, *retired)) if retired else stored
+            unwrap(self.writes.apply(change, entry.meta.id, f"remember: {entry.meta.title}", tiers, listed))
+        new = unwrap(self.store.read(entry.meta.id))
+        targets = _once(*(link.target for link in find_links(linked) if is_id(link.target)))
+        return Remembered(
+            new,
+            () if twin else tuple(each.listed for each in similar),
+            () if twin else _contradicted(new, compared),
+            existing=twin is not None,
+            unresolved=() if twin else tuple(target for target in targets if target.casefold() not in taken),
+        )
+
+    def _replaceable(self, found: Listed | None, id: str) -> Listed:
+        """The note that is to be superseded, as far as this caller may."""
+        if found is None or (self.caller.is_agent and _is_secret(found)):
+            raise EntryNotFound(id)
+        if self.caller.is_agent and found.meta.pinned:
+            raise EntryProtected(id, "superseding by an agent", "pinned")
+        return found
 
     def _meta(self, draft: NoteDraft, subject: Subject, taken: TakenIds) -> Meta:
         now = self.clock.now_ms()
@@ -141,15 +144,8 @@ class Remembering:
         )
 
 
-def _why_not(ids: Sequence[str], found: Sequence[Listed | None], caller: Caller) -> Error | None:
-    for id, each in zip(dict.fromkeys(ids), found, strict=True):
-        if each is None:
-            return EntryNotFound(id)
-        if caller.is_agent and _is_secret(each):
-            return EntryNotFound(id)
-        if caller.is_agent and each.meta.pinned:
-            return EntryProtected(id, "superseding by an agent", "pinned")
-    return None
+def _once(*ids: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(ids))
 
 
 def _contradicted(new: StoredEntry, known: Sequence[StoredEntry]) -> tuple[Listed, ...]:

@@ -89,6 +89,7 @@ class TestRemember:
         first = memory.remembered("The api listens on port 8081.")
         other = memory("remember", "The api listens on port 9999.")
         assert f"says otherwise: {first}" in other.out
+        assert f"`--supersedes {first}`" in other.out
         assert memory("doctor", "--json").document["symptoms"][0]["code"] == "contradiction"
         second = memory.notes()[0]["id"]
         done = memory("remember", "The api listens on port 7000.", "--supersedes", first, "--supersedes", second)
@@ -101,6 +102,56 @@ class TestRemember:
         assert memory("doctor").code == 0
         refused = memory("remember", "The api listens on port 6000.", "--supersedes", "id__zzzzzz")
         assert (refused.code, len(memory.notes())) == (20, 1)
+
+    def test_what_is_stored_already_takes_the_place_of_the_other_value_when_it_is_said_again(
+        self, memory: Memory
+    ) -> None:
+        first = memory.remembered("Port 8081 is the api.")
+        second = memory.remembered("Port 9999 is the api.")
+        again = memory("remember", "Port 9999 is the api.", "--supersedes", first)
+        assert again.out == f"Already stored as {second}  Port 9999 is the api.\n  in place of: {first}\n"
+        assert [(each["id"], each["supersedes"]) for each in memory.notes()] == [(second, [first])]
+        assert memory("read", first, "--archived", "--json").document["validUntil"] is not None
+        assert memory("remember", "Port 9999 is the api.", "--supersedes", second).code == 0  # by itself: nothing to do
+        assert [each["id"] for each in memory.notes()] == [second]
+
+    @pytest.mark.parametrize(
+        ("one", "other"),
+        [
+            ("The deploy bucket is acme-old.", "The deploy bucket is acme-new."),
+            ("The api url is http://localhost:8081", "The api url is http://localhost:9999"),
+            ("The on-call owner is Ada.", "The on-call owner is Bob."),
+            ("The launch deadline is 2026-12-01.", "The launch deadline is 2026-12-08."),
+            ("We use Postgres 14.", "We use Postgres 16."),
+        ],
+    )
+    def test_a_value_may_be_a_name_an_address_or_a_day(self, memory: Memory, one: str, other: str) -> None:
+        first = memory.remembered(one)
+        assert f"says otherwise: {first}" in memory("remember", other).out
+
+    @pytest.mark.parametrize(
+        ("one", "other"),
+        [
+            ("The deploy bucket is read-only.", "The deploy bucket is acme-new."),
+            ("The deploy bucket is acme-old.", "The log bucket is acme-logs."),
+            ("The billing owner is Ada.", "The search owner is Bob."),
+            ("The next step is `make a`.", "The last step is `make b`."),
+            ("We use Postgres 14 in staging.", "We use Postgres 16 in production."),
+        ],
+    )
+    def test_values_of_different_things_say_nothing_against_each_other(
+        self, memory: Memory, one: str, other: str
+    ) -> None:
+        memory.remembered(one)
+        assert "says otherwise" not in memory("remember", other).out
+
+    def test_another_value_is_found_also_where_many_notes_are_more_like_the_new_one(self, memory: Memory) -> None:
+        first = memory.remembered("The api server listens on port 8081.")
+        parts = [f"q{letter}wombat q{letter}ledger" for letter in "abcdefghijklmnopqrstuvwxyz"]
+        for part in parts:
+            memory.remembered(f"The api server of the port {part} listens to {part}.")
+        done = memory("remember", f"{' '.join(parts)}\n\nThe api server listens on port 9999.", "--title", "Api server")
+        assert f"says otherwise: {first}" in done.out
 
     def test_of_two_values_of_one_thing_the_older_is_told_as_contradicted(self, memory: Memory) -> None:
         first = memory.remembered("Port 8081 is the api.", "--scope", "global")

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from itertools import chain
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from agent_memory.domain.analysis.alternatives import Choice, choice_in
 from agent_memory.domain.text.ascii_words import words_of_letters
@@ -44,13 +44,6 @@ _PAST = re.compile(
     r"\b(?:used to|previously|formerly|originally|historically|initially|at the time|back then|at first|until|would have|"
     r"e\.g\.|for example|for instance|such as|antigamente|anteriormente|originalmente|costumava\w*|por exemplo)\b"
 )
-_PAST_WORDS = """
-    used previously formerly originally historically initially time then first until would g example instance such
-    antigamente anteriormente originalmente exemplo
-    """
-_TELLING_OF_PAST = frozenset(_PAST_WORDS.split())
-"""Whatever `_PAST` finds has one of these words, or begins with `costumava`."""
-_REASON_WORDS = ("since", "because", "as of", "due to", "given that", "so that", "desde", "porque", "pois", "já que")
 _REASON = re.compile(
     r"[,;(]?\s+(?:since|because|as of|due to|given that|so that|desde|porque|pois|já que)\s.*",
     re.IGNORECASE | re.DOTALL,
@@ -69,6 +62,15 @@ _PLACED = re.compile(
     r"(?:\s+\w+){0,2}\s+(?:in|at|under|inside|to|into|em|no|na|sob)|(?:url|path|endpoint|address|caminho|endereço)\s+(?:is|é|=|:))\s+"
     r"(?P<place>`[^`\n]{2,80}`|https?://[^\s)>\]]+|(?:\.{0,2}/)?(?:[\w.-]+/)+[\w.-]*)",
     re.IGNORECASE,
+)
+_ROLES = """
+    name host hostname domain branch region bucket cluster queue topic channel namespace account user registry
+    owner manager maintainer lead contact reviewer nome domínio ramo região conta dono responsável
+    """
+# What is no plain word is a name; behind what has one, so is a word with a capital or hyphens.
+_NAMED = re.compile(
+    rf"(?:(?:\b(?:is|é)|[:=])\s+(?=`|\S*[\d_@/:]|\S+\.\w)|\b(?:{'|'.join(_ROLES.split())})(?:\s+(?:is|é)|:|\s*=)\s+(?=[A-Z]\w|\w+-\w)"
+    r"(?!\w+-(?:only|free|based|wide|ready|safe|like|limited)\b))(?P<name>`[^`\n]{2,80}`|[^\s`,;()]{2,80})[.!]?\s*\Z"
 )
 _MORE_PLACES = re.compile(r"\s*(?:,|and|or|e|ou)\s+[`/\w]")
 
@@ -117,7 +119,7 @@ class Sentence:
 def looked_at(sentences: Iterable[str]) -> tuple[Sentence, ...]:
     """Those of the sentences that are short enough to claim one thing, as far as they are looked at."""
     first = tuple(sentences)[:_MOST_STATEMENTS]
-    said = (_without_reason(each) for each in first if len(each) <= _LONGEST_CHARS)
+    said = (_REASON.sub("", each) or each for each in first if len(each) <= _LONGEST_CHARS)
     return tuple(Sentence(each, _words_in(each), has_digits(each)) for each in said)
 
 
@@ -134,7 +136,7 @@ def assertions_of(sentences: Iterable[Sentence]) -> tuple[Assertion, ...]:
     """What the sentences affirm or deny, without conditions; what a text both affirms and denies is left out."""
     by_frame: dict[tuple[str, ...], list[Assertion]] = defaultdict(list)
     for sentence in sentences:
-        if _is_conditional(sentence.words) or _is_beside_the_present(sentence.text, sentence.words):
+        if _is_conditional(sentence.words) or _is_beside_the_present(sentence.text):
             continue
         denied = _is_denying(sentence.words)
         frame = tuple(sorted(_terms(sentence.text, sentence.words if sentence.is_plain else None)))
@@ -147,24 +149,28 @@ def words_without_values(text: str) -> frozenset[str]:
     """The content words of a title or description without the values and choices in it: what it is about."""
     choice = choice_in(text)
     if choice:
-        return _terms(choice.rest) - choice.among.about
-    return _terms(_without(text, quantities(text) or ()))
+        return frozenset(term for term in _terms(choice.rest) if not has_digits(term)) - choice.among.about
+    found = quantities(text)
+    named = None if found else _NAMED.search(text)
+    return _terms(text[: named.start("name")] if named else _without(text, found or ()))
 
 
 def _claims_in(sentence: Sentence) -> Iterator[Claim]:
     text = sentence.text
     place = _PLACED.search(text) if "/" in text or "`" in text else None
-    choice = choice_in(text)
-    if not (place or choice or sentence.has_digits) or _is_beside_the_present(text, sentence.words):
+    choice, named = choice_in(text), _NAMED.search(text)
+    if not (place or choice or named or sentence.has_digits) or _is_beside_the_present(text):
         return
     if _is_denying(_words_in(choice.rest) if choice else sentence.words):
         return
     if choice:
         yield from _chosen(sentence, choice)
-    elif place:
+    if place and not choice:
         yield from _placed(sentence, place)
-    else:
+    elif quantities(without_dates(text)):
         yield from _quantified(sentence)
+    elif named:
+        yield from _named(sentence, named)
 
 
 def _chosen(sentence: Sentence, choice: Choice) -> Iterator[Claim]:
@@ -181,6 +187,14 @@ def _placed(sentence: Sentence, place: re.Match[str]) -> Iterator[Claim]:
     is_place = ("/" in value or "." in value) and not _MORE_PLACES.match(text, place.end())
     if is_place and _FEWEST_TERMS <= len(frame) <= _MOST_TERMS:
         yield _claim(sentence, "place", frame, (value,))
+
+
+def _named(sentence: Sentence, named: re.Match[str]) -> Iterator[Claim]:
+    said = sentence.text[: named.start("name")]
+    frame = _terms(said)
+    if 1 <= len(frame) <= _MOST_TERMS:
+        claim = _claim(sentence, "name", frame, (named["name"].strip("`").rstrip("./").lower(),))
+        yield evolve(claim, dates=dates(said))
 
 
 def _quantified(sentence: Sentence) -> Iterator[Claim]:
@@ -229,13 +243,6 @@ def _telling(word: str) -> str:
 # -- whether a sentence affirms or denies, and whether it speaks of the present without conditions --------------------
 
 
-def _without_reason(sentence: str) -> str:
-    """The sentence up to the clause that says why, or since when."""
-    if not any(map(sentence.lower().__contains__, _REASON_WORDS)):
-        return sentence
-    return _REASON.sub("", sentence) or sentence
-
-
 def _words_in(sentence: str) -> tuple[str, ...]:
     """The words of a sentence in lower case, in order."""
     if sentence.isascii() and "'" not in sentence:
@@ -256,14 +263,9 @@ def _is_conditional(words: tuple[str, ...]) -> bool:
     return not _CONDITIONAL.isdisjoint(words)
 
 
-def _is_beside_the_present(sentence: str, words: tuple[str, ...]) -> bool:
-    """Whether the sentence, of these words, tells what once was, gives an example, or asks."""
-    if sentence.rstrip().endswith("?"):
-        return True
-    low = sentence.lower()
-    # A word with an apostrophe behind it may be two.
-    may_be = not _TELLING_OF_PAST.isdisjoint(words) or "costumava" in low or "'" in low or "’" in low
-    return may_be and _PAST.search(low) is not None
+def _is_beside_the_present(sentence: str) -> bool:
+    """Whether the sentence tells what once was, gives an example, or asks."""
+    return sentence.rstrip().endswith("?") or _PAST.search(sentence.lower()) is not None
 
 
 _SECOND, _BYTE = 1000.0, 1.0
@@ -284,14 +286,14 @@ _UNITS: dict[str, tuple[str, float]] = {
 }
 _UNIT = "|".join(sorted(map(re.escape, _UNITS), key=len, reverse=True))
 _NUMBER = re.compile(
-    rf"(?<![\w.,:#/@$+-])v?(?P<digits>\d{{1,15}}(?:[.,:]\d{{1,15}}){{0,4}})(?:[ -]?(?P<unit>{_UNIT})(?!\w))?(?![\w/@-]|[.,:]\d)",
+    rf"(?<![\w.,#/@$+-])(?<!\S:)v?(?P<digits>\d{{1,15}}(?:[.,:]\d{{1,15}}){{0,4}})(?:[ -]?(?P<unit>{_UNIT})(?!\w))?(?![\w/@-]|[.,:]\d)",
     re.IGNORECASE,
 )
 _DIGIT = re.compile(r"[0-9]")
 _DATE = re.compile(r"\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?Z?)?\b|\b\d{1,2}/\d{1,2}/\d{2,4}\b")
 _THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+")
 _LAST_WORD = re.compile(r"(?:([^\W\d_]+)|([=:≤≥<>]))[\s`\"'(~]*\Z")
-_NEXT_WORD = re.compile(r"[\s`\"')]*([^\W\d_]+)")
+_NEXT_WORDS = re.compile(r"[\s`\"')]*([^\W\d_]+)(?:\s+([^\W\d_]+))?")
 
 # The word before a number tells a value ("port 8080", "is 30") from a name ("server 1", "phase 2").
 _INTRODUCING_WORDS = """
@@ -367,8 +369,10 @@ def _is_value(number: re.Match[str], introduced: str) -> bool:
     # A sentence that begins with a version is about that version.
     if number["unit"] or introduced in _INTRODUCING or ("." in number["digits"] and introduced):
         return True
-    following = _NEXT_WORD.match(number.string, number.end())
-    return bool(following and following[1].lower() in _COUNTED)
+    following = _NEXT_WORDS.match(number.string, number.end())
+    return following is not None and any(
+        word and not _COUNTED.isdisjoint((word.lower(), f"{word.lower()}s")) for word in following.groups()
+    )
 
 
 def _quantity(number: re.Match[str]) -> Quantity:

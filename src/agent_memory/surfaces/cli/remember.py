@@ -102,13 +102,17 @@ def _print(memory: Memory, console: Console, remembered: Remembered) -> None:
             "unresolved": list(remembered.unresolved),
         }
     )
-    if remembered.existing:
-        console.out(f"Already stored as {meta.id}  {meta.title}")
-        return
-    console.out(f"Remembered {meta.id}  {meta.title}  ({meta.scope})")
+    console.out(
+        f"Already stored as {meta.id}  {meta.title}"
+        if remembered.existing
+        else f"Remembered {meta.id}  {meta.title}  ({meta.scope})"
+    )
+    for id in meta.supersedes:
+        console.out(f"  in place of: {id}")
     for each in remembered.contradicted:
         console.out(
-            f"  says otherwise: {each.meta.id}  {each.meta.title}  (if it holds no more: `memory archive {each.meta.id}`)"
+            f"  says otherwise: {each.meta.id}  {each.meta.title}  (another value of the same thing; "
+            f"if it holds no more: say it again with `--supersedes {each.meta.id}`)"
         )
     for each in remembered.similar:
         if each not in remembered.contradicted:
