@@ -143,6 +143,51 @@ class TestAgentCommand:
         (note,) = memory.notes()
         assert note["body"] == before
 
+    @pytest.mark.parametrize(
+        ("before", "after", "drops", "said", "origin"),
+        [
+            ("The hook of the api fires twice a day.", "The hook of the api fires once a day.", "twice",
+             "The hook of the api fires twice a day, as you know.", "agent"),
+            ("The hook of the api fires twice a day.", "The hook of the api fires once a day.", "twice",
+             "No, the hook fires once a day.", "user"),
+            ("Rejected: Redis for the sessions of the api.", "Chosen: Redis for the sessions of the api.", "Rejected",
+             "What about Redis for the sessions of the api?", "agent"),
+            ("Rejected: Redis for the sessions of the api.", "Chosen: Redis for the sessions of the api.", "Rejected",
+             "It was Redis that was chosen for the sessions of the api.", "user"),
+            ("The backup of the api was not verified.", "The backup of the api was verified.", "not verified",
+             "Was the backup of the api verified?", "agent"),
+            ("The backup of the api was not verified.", "The backup of the api was verified.", "not verified",
+             "The backup of the api was verified yesterday.", "user"),
+        ],
+    )  # fmt: skip
+    def test_what_an_update_turns_round_is_the_persons_word_only_where_they_say_so(
+        self, memory: Memory, before: str, after: str, drops: str, said: str, origin: str
+    ) -> None:
+        id = memory.remembered(before, "--title", "The api")
+        update = {"id": id, "body": after, "drops": [drops], "turns": [1], "why": "so it is"}
+        Agent(memory, {"entries": [], "updates": [update]})
+        memory.session("s1", conversation(said))
+        memory("consolidate")
+        (note,) = memory.notes()
+        assert (note["body"], note["origin"]) == (after, origin)
+
+    @pytest.mark.parametrize(
+        ("said", "is_written"),
+        [
+            ("Was the backup of the api verified?", False),
+            ("The backup of the api was not verified.", False),
+            ("The backup of the api is fine, I looked at it.", True),
+        ],
+    )
+    def test_nobody_confirmed_what_they_asked_or_denied(self, memory: Memory, said: str, is_written: bool) -> None:
+        id = memory.remembered("The backup of the api was not verified.", "--title", "The backup")
+        after = "The person confirmed the backup of the api."
+        update = {"id": id, "body": after, "drops": ["not verified"], "turns": [1], "why": "so it is"}
+        Agent(memory, {"entries": [], "updates": [update]})
+        memory.session("s1", conversation(said))
+        memory("consolidate")
+        assert [note["body"] == after for note in memory.notes()] == [is_written]
+
     def test_nothing_worth_keeping_is_done_with(self, memory: Memory) -> None:
         agent = Agent(memory, {"entries": [], "skipped": "small talk"})
         memory.session("s1", TALK)

@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterable, Iterator
 from difflib import SequenceMatcher
 
+from agent_memory.domain.defragging.clauses import Clause, clauses_of
+from agent_memory.domain.planning.origin import words_of_person
 from agent_memory.domain.planning.salience import is_negated
 from agent_memory.domain.planning.statements import statements
 from agent_memory.domain.text.links import SEE_ALSO
@@ -44,14 +46,19 @@ def swapped_words(before: str, after: str, drops: Iterable[str] = ()) -> tuple[s
     """The words of `before` that other words stand for in `after`, in a sentence that stays the same otherwise, unless `drops`
     names them: "fires twice" that became "fires once", "Rejected" that became "Chosen"."""
     named = frozenset(_words("\n".join(drops)))
-    old = _sentences(before)
+    old = [words for each in sentences(before) if (words := _words(each))]
     found: dict[str, None] = {}
-    for words in _sentences(after):
+    for words in map(_words, sentences(after)):
         for source in () if words in old else old:
             swapped = list(_swapped(source, words))
             if any(not named.issuperset(each.split()) for each in swapped):
                 found.update(dict.fromkeys(swapped))
     return tuple(found)
+
+
+def sentences(text: str) -> tuple[str, ...]:
+    """The sentences of a text; a label ("Rejected: …") belongs to what it stands before."""
+    return tuple(each for each in _END.split(text) if each and not each.startswith(SEE_ALSO))
 
 
 def invented_words(before: str, after: str, spoken: str = "") -> tuple[str, ...]:
@@ -60,20 +67,22 @@ def invented_words(before: str, after: str, spoken: str = "") -> tuple[str, ...]
     plain = " ".join(f"{before} {spoken}".split()).casefold()
     quotes = (each for each in _QUOTE.findall(after) if " ".join(each.split()).strip(" .,;!?").casefold() not in plain)
     known = statements(before)
-    said = [content_terms(each) for each in known if _ATTRIBUTED.search(each)]
-    said += map(content_terms, statements(spoken))
-    named = content_terms("person user owner maintainer usuário pessoa")
+    said = [*clauses_of("\n".join(filter(_ATTRIBUTED.search, known))), *clauses_of(words_of_person(spoken))]
     claimed = (
         each
         for each in statements(after)
-        if each not in known
-        and _ATTRIBUTED.search(each)
-        and not any((content_terms(each) & terms) - named for terms in said)
+        if each not in known and _ATTRIBUTED.search(each) and not any(_is_told(each, clause) for clause in said)
     )
     return (
         *(f"it quotes {each[:80]!r}, which no source says" for each in dict.fromkeys(quotes)),
         *(f"no source says that a person did: {each[:80]!r}" for each in dict.fromkeys(claimed)),
     )
+
+
+def _is_told(claim: str, said: Clause) -> bool:
+    """Whether a claim of what a person said is about what this clause says, and does not turn it into its contrary."""
+    about = content_terms(_ATTRIBUTED.sub(" ", claim)) or content_terms(claim)
+    return bool(about & said.terms) and (is_negated(claim) or not said.denied)
 
 
 def _swapped(source: list[str], words: list[str]) -> Iterator[str]:
@@ -93,12 +102,6 @@ def _swapped(source: list[str], words: list[str]) -> Iterator[str]:
         )
         if was and became and SequenceMatcher(None, " ".join(was), " ".join(became)).ratio() < _SAME_WORD:
             yield " ".join(was)
-
-
-def _sentences(text: str) -> list[list[str]]:
-    """Each in its words; a label ("Rejected: …") belongs to what it stands before."""
-    found = (_words(each) for each in _END.split(text) if not each.startswith(SEE_ALSO))
-    return [words for words in found if words]
 
 
 def _words(text: str) -> list[str]:

@@ -6,9 +6,10 @@ from attrs import evolve
 from returns.result import Failure, Result, Success
 
 from agent_memory.domain.change_set import ProposedUpdate
-from agent_memory.domain.defragging.changed_claims import invented_words
+from agent_memory.domain.defragging.changed_claims import invented_words, sentences, swapped_words
 from agent_memory.domain.defragging.comparable import said_by
 from agent_memory.domain.defragging.information import loss_problems
+from agent_memory.domain.defragging.turned import turned_claims
 from agent_memory.domain.editing import kept_description
 from agent_memory.domain.entry import MemoryEntry, Meta
 from agent_memory.domain.history import Role
@@ -90,18 +91,26 @@ def _with_provenance(
     changed = evolve(new.meta, status=status, expires_at_ms=expires)
     if changed == old.meta and new.body == old.body:
         return Failure((CHANGES_NOTHING,))
-    fresh = _fresh_sentences(old, new)
+    before, after = _text(old.meta, old.body), _text(new.meta, new.body)
+    fresh = [each for each in statements(after) if each not in statements(before)]
     # What only leaves text out adds no origin.
     told_by = computed_origin(fresh[0], "\n".join(fresh[1:]), cited, facts) if fresh else Origin.USER
-    if told_by is Origin.AGENT:
-        before = statements(_text(old.meta, old.body))
+    if told_by is not Origin.EXTERNAL:
         spoken = [turn.text for turn in cited if turn.role is Role.USER]
-        if spoken and all(is_correction(sentence, before, spoken) for sentence in fresh):
-            told_by = Origin.USER
+        known = sentences(before)
+        # Most words of a sentence that was turned round are those of the person who said the contrary.
+        uncertain = [
+            each
+            for each in sentences(after)
+            if each not in known
+            and (told_by is Origin.AGENT or swapped_words(before, each) or turned_claims(before, each))
+            and not is_correction(each, known, spoken)
+        ]
+        told_by = Origin.AGENT if uncertain else Origin.USER
     origin = least_trusted((old.meta.origin, told_by))
     # A person vouches for what they saw (P19), and neither for an order that came later and that they did not give, nor for
     # what somebody may then type.
-    typed = actionable_tokens("\n".join(fresh)) - actionable_tokens(_text(old.meta, old.body))
+    typed = actionable_tokens("\n".join(fresh)) - actionable_tokens(before)
     lapsed = origin is Origin.EXTERNAL or (told_by is not Origin.USER and bool(typed or is_directive("\n".join(fresh))))
     meta = evolve(
         changed,
@@ -113,12 +122,6 @@ def _with_provenance(
         ),  # when it was said, not when it is written
     )
     return Success(MemoryEntry(meta, new.body))
-
-
-def _fresh_sentences(old: MemoryEntry, new: MemoryEntry) -> list[str]:
-    """The sentences that the old version does not hold."""
-    known = set(statements(_text(old.meta, old.body)))
-    return [sentence for sentence in statements(_text(new.meta, new.body)) if sentence not in known]
 
 
 def _text(meta: Meta, body: str) -> str:

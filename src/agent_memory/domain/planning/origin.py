@@ -109,18 +109,21 @@ def is_said_by(claim: Claim, said: Iterable[str], person: Iterable[str] | None =
 
 def is_correction(sentence: str, before: Iterable[str], said: Iterable[str]) -> bool:
     """Whether the sentence is one of those before with other words in it, all of which one of these turns of a person says.
-    What is no value (a word with a digit) counts only where the turn speaks of something else in the sentence, too."""
+    What is no value (a word with a digit) counts only where the turn speaks of something else in the sentence, too; and where
+    the one affirms what the other denies, the turn has to say the sentence."""
     words = frozenset(_WORD.findall(sentence.casefold()))
-    spoken = [frozenset(_WORD.findall(words_of_person(each).casefold())) for each in said]
+    spoken = {own: frozenset(_WORD.findall(own.casefold())) for own in map(words_of_person, said)}
     for old in before:
         staying = words & frozenset(_WORD.findall(old.casefold()))
         new = words - staying
-        if 2 * len(staying) < len(words) or _denies(old) != _denies(sentence):
+        if 2 * len(staying) < len(words):
             continue
         about = content_terms(" ".join(staying))
-        is_value = all(any(map(str.isdigit, each)) for each in new)
-        if any(new <= each and (is_value or about & content_terms(" ".join(each))) for each in spoken):
-            return True
+        is_value, is_turned = all(any(map(str.isdigit, each)) for each in new), _denies(old) != _denies(sentence)
+        for own, each in spoken.items():
+            is_of_this = new <= each and (is_value or about & content_terms(own))
+            if is_of_this and (not is_turned or _supports(own, sentence, "")):
+                return True
     return False
 
 
