@@ -19,10 +19,9 @@ from bench_page import bench_pages
 from promises_page import promises_page
 
 from agent_memory.config import ScheduleConfig
-from agent_memory.domain.scheduling.cadence import Cadence
+from agent_memory.domain.scheduling import Cadence
 from agent_memory.errors import Error
-from agent_memory.formats.launchd_plist import render_template
-from agent_memory.formats.schedule_source import parse_schedule_source
+from agent_memory.formats.schedulers import parse_schedule_source, render_template
 from agent_memory.machines.consolidate import Consolidate
 from agent_memory.machines.defrag import Defrag
 from agent_memory.surfaces.cli.main import COMMANDS, command_parser

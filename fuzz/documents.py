@@ -8,7 +8,8 @@ from typing import Any
 from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.disk.json_lite import json_object, scan_json
-from agent_memory.adapters.surroundings.config_documents import config_of, parse_config, set_keys
+from agent_memory.adapters.surroundings.config_files import parse_config, set_keys
+from agent_memory.adapters.surroundings.trust import parse_trust, render_trust
 from agent_memory.domain.injecting.deliveries import delivery_of
 from agent_memory.formats import (
     defrag_json,
@@ -29,9 +30,9 @@ from agent_memory.formats import (
     tag_vocabulary_json,
     tiers_json,
     tombstone_json,
-    trust_json,
     undone_json,
 )
+from agent_memory.results import as_result
 from fuzz.target import Target
 
 PATH = "state/x.json"
@@ -58,12 +59,8 @@ def _delivery(data: bytes) -> Any:
 
 
 def _config(data: bytes) -> Any:
-    parsed = parse_config(data, PATH)
-    if isinstance(parsed, Failure):
-        return parsed
-    document = parsed.unwrap()
-    set_keys(document)
-    return config_of(document)
+    parsed = as_result(parse_config)(data, PATH)
+    return parsed.map(lambda document: tuple(set_keys(document)))
 
 
 DOCUMENTS: Mapping[str, tuple[Parse, Render | None]] = {
@@ -90,10 +87,10 @@ DOCUMENTS: Mapping[str, tuple[Parse, Render | None]] = {
         lambda data: state_value_json.parse_state_value(data, PATH, "team/key"),
         state_value_json.render_state_value,
     ),
-    "schedule": (_bytes(schedule_json.parse_installed), schedule_json.render_installed),
-    "schedule-record": (_bytes(schedule_json.parse_record), schedule_json.render_record),
-    "receipt": (_bytes(receipt_json.parse_receipt), receipt_json.render_receipt),
-    "trust": (_bytes(trust_json.parse_trust), trust_json.render_trust),
+    "schedule": (_bytes(as_result(schedule_json.parse_installed)), schedule_json.render_installed),
+    "schedule-record": (_bytes(as_result(schedule_json.parse_record)), schedule_json.render_record),
+    "receipt": (_bytes(as_result(receipt_json.parse_receipt)), receipt_json.render_receipt),
+    "trust": (_bytes(as_result(parse_trust)), render_trust),
     "undone": (_bytes(undone_json.parse_undone), undone_json.render_undone),
     "undoing": (_bytes(undone_json.parse_undoing), undone_json.render_undoing),
     "tombstone": (_bytes(tombstone_json.parse_tombstone), tombstone_json.render_tombstone),

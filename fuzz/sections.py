@@ -6,7 +6,7 @@ from returns.result import Failure, Success
 
 from agent_memory.domain.footprint import SectionChange
 from agent_memory.domain.transcripts.own_marks import SECTION_END, SECTION_START
-from agent_memory.formats.crontab import END, START, with_lines
+from agent_memory.formats.schedulers import CRON_END, CRON_START, with_cron_lines
 from agent_memory.formats.section_splice import SECTION_HEADING, Spliced, restore_section, section_in, splice_section
 from agent_memory.results import sealed
 from fuzz.target import Target
@@ -72,18 +72,18 @@ def _bytes(section: str | None) -> bytes:
 
 
 def _check_crontab(data: bytes) -> None:
-    match sealed(with_lines(data, _LINES)):
+    match sealed(with_cron_lines(data, _LINES)):
         case Failure(problem):
             assert problem
-            assert isinstance(with_lines(data, ()), Failure)
+            assert isinstance(with_cron_lines(data, ()), Failure)
             return
         case Success(written):
             pass
-    assert with_lines(written, _LINES).unwrap() == written, "a second run changes it"
+    assert with_cron_lines(written, _LINES).unwrap() == written, "a second run changes it"
     for line in _LINES:
         assert line.encode() in written.split(b"\n"), "one of our lines is no line"
-    gone = with_lines(written, ()).unwrap()
-    before = with_lines(data, ()).unwrap()
+    gone = with_cron_lines(written, ()).unwrap()
+    before = with_cron_lines(data, ()).unwrap()
     assert gone in (before, before + b"\n"), "a line of the person's changed"
 
 
@@ -96,5 +96,5 @@ SECTION = Target(
 CRONTAB = Target(
     "crontab",
     _check_crontab,
-    (START.decode(), END.decode(), f"\n{START.decode()}\n", f"\n{END.decode()}\n", "# agent-memory: start\n", "MAILTO=me\n", "\r\n", "\r", "\x0b", "\x0c", "%", "\n"),
+    (CRON_START.decode(), CRON_END.decode(), f"\n{CRON_START.decode()}\n", f"\n{CRON_END.decode()}\n", "# agent-memory: start\n", "MAILTO=me\n", "\r\n", "\r", "\x0b", "\x0c", "%", "\n"),
 )  # fmt: skip

@@ -38,6 +38,7 @@ python3Packages.buildPythonApplication {
       ../mkdocs.yml
       ../mutants
       ../plists
+      ../plugins
       ../prompts
       ../pyproject.toml
       ../skills

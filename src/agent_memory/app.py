@@ -21,7 +21,7 @@ from agent_memory.adapters.surroundings.system_clock import SystemClock
 from agent_memory.config import Config
 from agent_memory.domain.command.presets import BUILTIN
 from agent_memory.domain.note_draft import Caller
-from agent_memory.errors import ActRefused, Error, UsageInvalid
+from agent_memory.errors import ActRefused, AgentMemoryError, Error, UsageInvalid
 from agent_memory.results import as_result, unwrap
 from agent_memory.wording import describe
 
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from agent_memory.adapters.store.store_files import StoreFiles
     from agent_memory.adapters.surroundings.places_files import PlacesFiles
     from agent_memory.adapters.surroundings.repository import Repository
-    from agent_memory.adapters.targets.target_files import TargetFiles
+    from agent_memory.adapters.targets import TargetFiles
     from agent_memory.domain.backfill import Backfill
     from agent_memory.domain.defrag_run import DefragRun
     from agent_memory.domain.doctor.catalogue import DoctorReport, Repair, SecretSearch
@@ -213,7 +213,7 @@ class Memory:
 
     @cached_property
     def targets(self) -> TargetFiles:
-        from agent_memory.adapters.targets.target_files import TargetFiles
+        from agent_memory.adapters.targets import TargetFiles
 
         return TargetFiles(home_of(self.environ), self.real_root)
 
@@ -449,7 +449,7 @@ class Memory:
         """Bring the managed section of every configured target up to date, or of these files. `keep` is told how sections
         are about to change. A configured path is absolute or below `~`; another counts from the working directory."""
         from agent_memory.adapters.git.committed import may_be_committed
-        from agent_memory.adapters.targets.chosen_targets import chosen_targets, expanded
+        from agent_memory.adapters.targets import chosen_targets, expanded
         from agent_memory.publishing import kept_nowhere
 
         home = home_of(self.environ)
@@ -473,20 +473,19 @@ class Memory:
         first = [each for each in sections if each.before is None]
         if home is None or not first:
             return
-        state = SetupState(home)
-        with state.locked() as held:
-            unwrap(held)
-            receipt = unwrap(state.receipt())
+        state, files = SetupState(home), SettingsFiles(self.targets)
+        with state.locked():
+            receipt = state.receipt()
             new: list[SectionRecord] = []
             for each in first:
-                found = SettingsFiles(self.targets).read(each.path)
-                if isinstance(found, Failure) or receipt.section(each.path) is not None:
+                try:
+                    data = files.read(each.path).file.data
+                except AgentMemoryError:
                     continue  # what cannot be edited will be refused
-                data = found.unwrap().file.data
-                backup = None if data is None else unwrap(state.keep_backup(data))
-                new.append(SectionRecord(each.path, backup, (BY_HAND,)))
+                if receipt.section(each.path) is None:
+                    new.append(SectionRecord(each.path, None if data is None else state.keep_backup(data), (BY_HAND,)))
             if new:
-                unwrap(state.put_receipt(evolve(receipt, sections=(*receipt.sections, *new))))
+                state.put_receipt(evolve(receipt, sections=(*receipt.sections, *new)))
 
     def section_here(self) -> Result[RenderedSection, Error]:
         """The section that a file in the working directory would hold."""

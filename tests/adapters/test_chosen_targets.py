@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from agent_memory.adapters.targets.chosen_targets import chosen_targets, expanded, told_path
+from agent_memory.adapters.targets import chosen_targets, expanded, told_path
 from agent_memory.domain.section import Target
 from agent_memory.domain.vocabulary import GLOBAL_SCOPE
 from stand_ins.dict_places import DictPlaces

@@ -37,7 +37,7 @@ def write_local(project: Path, content: object) -> Path:
 
 
 def trust(home: Path, path: Path) -> None:
-    TrustFile(str(home)).add(os.path.realpath(path), path.read_bytes(), 0).unwrap()
+    TrustFile(str(home)).add(os.path.realpath(path), path.read_bytes(), 0)
 
 
 def load(home: Path, project: Path, **environ: str) -> Effective:

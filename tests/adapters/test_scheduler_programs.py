@@ -8,10 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from returns.result import Success
 
-from agent_memory.adapters.scheduling.programs import Programs
-from agent_memory.adapters.scheduling.scheduling import CronTable
+from agent_memory.adapters.scheduling.scheduling import Programs, read_crontab, write_crontab
 from agent_memory.errors import SchedulerFailed
 
 
@@ -30,16 +28,16 @@ def programs(tmp_path: Path) -> Programs:
 
 def test_the_first_is_run(programs: Programs, tmp_path: Path) -> None:
     assert programs.has("crontab")
-    assert CronTable(programs).read() == Success(b"own\n")
+    assert read_crontab(programs) == b"own\n"
     (tmp_path / "own" / "crontab").chmod(0o644)
-    assert CronTable(programs).read() == Success(b"system\n")
+    assert read_crontab(programs) == b"system\n"
 
 
 def test_one_that_is_not_there_is_said_to_be_missing(programs: Programs) -> None:
     assert not programs.has("systemctl")
-    error = programs.run(("systemctl",)).failure()
-    assert isinstance(error, SchedulerFailed)
-    assert "there is no systemctl on PATH" in error.reason
+    with pytest.raises(SchedulerFailed) as error:
+        programs.run(("systemctl",))
+    assert "there is no systemctl on PATH" in error.value.reason
 
 
 @pytest.mark.parametrize("number", [errno.EINTR, errno.EIO, errno.EMFILE])
@@ -55,7 +53,7 @@ def test_where_the_first_cannot_be_looked_at_no_other_is_run_p6(
         return real(path, **how)
 
     monkeypatch.setattr(os, "stat", failing)
-    error = CronTable(programs).write(b"# mine\n").failure()
-    assert isinstance(error, SchedulerFailed)
-    assert os.strerror(number) in error.reason
+    with pytest.raises(SchedulerFailed) as error:
+        write_crontab(programs, b"# mine\n")
+    assert os.strerror(number) in error.value.reason
     assert programs.has("crontab")

@@ -11,7 +11,7 @@ import pytest
 from attrs import evolve, frozen
 from returns.result import Failure, Success
 
-from agent_memory.adapters.targets.target_files import MAX_TARGET_BYTES, TargetFiles
+from agent_memory.adapters.targets import MAX_TARGET_BYTES, TargetFiles
 from agent_memory.errors import StoreIo, TargetRefused
 from agent_memory.ports import Targets
 from faults import Killed, failing_at, failing_on, killed_at

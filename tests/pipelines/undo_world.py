@@ -12,7 +12,7 @@ from returns.result import Result, Success
 
 from agent_memory.adapters.records.run_log_files import RunLogFiles
 from agent_memory.adapters.store.store_files import StoreFiles
-from agent_memory.adapters.targets.target_files import TargetFiles
+from agent_memory.adapters.targets import TargetFiles
 from agent_memory.domain.change import Change, Create, Replace, Retire, Together
 from agent_memory.domain.entry import MemoryEntry, Meta, StoredEntry
 from agent_memory.domain.footprint import SectionChange

@@ -5,11 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from returns.result import Failure
 
 from agent_memory.adapters.scheduling.schedule_state import ScheduleState
-from agent_memory.domain.scheduling.job import Scheduler
-from agent_memory.domain.scheduling.scheduled_run import InstalledSchedule, JobRecord, ScheduledRun
+from agent_memory.domain.scheduling import InstalledSchedule, JobRecord, ScheduledRun
 from agent_memory.errors import StoreIo
 from agent_memory.surfaces.cli.main import main
 from faults import failing_on
@@ -22,8 +20,8 @@ def test_no_other_store_is_worked_on_where_the_receipt_of_a_crontab_cannot_be_re
     monkeypatch.setenv("AGENT_MEMORY_ROOT", str(home / "elsewhere"))
     state = ScheduleState(str(home))
     mine = str(home / "mine")
-    environment = (("AGENT_MEMORY_ROOT", mine),)
-    state.put_installed(InstalledSchedule(Scheduler.CRON, "/bin/memory", mine, environment, 0, ())).unwrap()
+    environment = {"AGENT_MEMORY_ROOT": mine}
+    state.put_installed(InstalledSchedule("cron", "/bin/memory", mine, environment, 0, ()))
     with failing_on("installed.json", "open"):
         assert main(["run-scheduled", "consolidate"]) == 20
     assert "installed.json" in capsys.readouterr().err
@@ -31,19 +29,19 @@ def test_no_other_store_is_worked_on_where_the_receipt_of_a_crontab_cannot_be_re
     whole = receipt.read_bytes()
     receipt.write_bytes(whole[:-9])
     assert main(["run-scheduled", "consolidate"]) == 20
-    assert state.record("consolidate").unwrap() == JobRecord()
+    assert state.record("consolidate") == JobRecord()
     receipt.write_bytes(whole)
     assert main(["run-scheduled", "consolidate"]) == 0
-    assert state.record("consolidate").unwrap().runs
+    assert state.record("consolidate").runs
     assert not (home / "elsewhere").exists()
 
 
 def test_what_earlier_runs_left_is_not_written_over_where_it_cannot_be_read_p6(home: Path) -> None:
     state = ScheduleState(str(home))
-    before = state.put_run("defrag", ScheduledRun(1, 2, 0)).unwrap()
-    unread = StoreIo(f"{state.directory}/defrag.json", "open", "EIO", "Input/output error")
-    with failing_on("defrag.json", "open"):
-        assert state.put_run("defrag", ScheduledRun(3)) == Failure(unread)
-    assert state.record("defrag").unwrap() == before
+    state.put_run("defrag", ScheduledRun(1, 2, 0))
+    with failing_on("defrag.json", "open"), pytest.raises(StoreIo):
+        state.put_run("defrag", ScheduledRun(3))
+    assert state.record("defrag").runs == (ScheduledRun(1, 2, 0),)
     Path(state.directory, "defrag.json").write_text("{")
-    assert state.put_run("defrag", ScheduledRun(3)).unwrap().runs == (ScheduledRun(3),)
+    state.put_run("defrag", ScheduledRun(3))
+    assert state.record("defrag").runs == (ScheduledRun(3),)

@@ -6,7 +6,7 @@ from attrs import frozen
 
 from agent_memory.domain.injecting.delivery_report import HarnessDeliveries
 from agent_memory.domain.queue import Trouble
-from agent_memory.domain.scheduling.scheduled_run import JobHealth
+from agent_memory.domain.scheduling import JobHealth
 from agent_memory.domain.spend import DaySpend
 
 _SEVERAL = 3

@@ -10,6 +10,13 @@ from agent_memory.domain.json_shape import is_list, is_object
 
 Spot = Element | Member
 
+BY_HAND = "it could not be edited without touching the rest"
+
+
+class EditRefused(Exception):
+    """A document that cannot be read or edited; the text says why, for the person."""
+
+
 NOTHING = object()
 """What stands where nothing does."""
 
@@ -30,6 +37,12 @@ def has(value: Any, entry: Spot) -> bool:
     if isinstance(entry, Member):
         return bool(node == entry.value)
     return is_list(node) and entry.value in node
+
+
+def is_ours(value: Any, entry: Member) -> bool:
+    """Whether what stands in the place of this member is ours, edited or not."""
+    node = value_at(value, entry.keys)
+    return node is not None and (node == entry.value or (entry.command is not None and says(node, entry.command)))
 
 
 def is_occupied(value: Any, entry: Spot) -> bool:
@@ -77,3 +90,8 @@ def says(value: Any, text: str) -> bool:
 def named(keys: tuple[str, ...]) -> str:
     """Keys as a person names them."""
     return ".".join(keys) if keys else "the document"
+
+
+def line_end_of(text: str) -> str:
+    """The line end that most lines of a text have."""
+    return "\r\n" if text.count("\r\n") * 2 > text.count("\n") else "\n"

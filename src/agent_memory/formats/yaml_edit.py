@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import copy
 import json
+from collections.abc import Iterable
 from io import StringIO
 from typing import Any
 
-from returns.result import Failure, Result, Success
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode
@@ -18,77 +18,68 @@ from ruamel.yaml.tokens import AliasToken, AnchorToken
 
 from agent_memory.domain.installing.wanted import Member
 from agent_memory.domain.json_shape import is_list, is_object
-from agent_memory.formats.entry_values import named, says, value_at, value_with
+from agent_memory.formats.entry_values import BY_HAND, EditRefused, is_ours, line_end_of, named, value_at, value_with
 
 _UNFORESEEN = (ValueError, TypeError, LookupError, AttributeError, RecursionError)
 """What ruamel ends in besides its own errors: a list in a list as a key, an empty `!!int`, a `!!bool` that is neither."""
-BY_HAND = "it could not be edited without touching the rest"
 
 
-def parse_yaml(text: str) -> Result[Any, str]:
-    """The document's value, None for an empty one; in words what is wrong. A document with anchors is refused: a few lines
-    of them can stand for more than fits in memory."""
+def parse_yaml(text: str) -> Any:
+    """The document's value, None for an empty one; EditRefused says what is wrong. A document with anchors is refused: a few
+    lines of them can stand for more than fits in memory."""
     try:
         for token in _yaml().scan(text):
             if isinstance(token, AnchorToken | AliasToken):
-                return Failure("it uses anchors (& or *), with which we do not edit it")
-        return Success(_yaml().load(text))
+                raise EditRefused("it uses anchors (& or *), with which we do not edit it")
+        return _yaml().load(text)
     except YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = f"line {mark.line + 1}, column {mark.column + 1}: " if mark is not None else ""
-        return Failure(where + str(getattr(error, "problem", None) or "it is no YAML"))
+        raise EditRefused(where + str(getattr(error, "problem", None) or "it is no YAML")) from None
     except _UNFORESEEN:
-        return Failure("it is no YAML that can be read")
+        raise EditRefused("it is no YAML that can be read") from None
 
 
-def put_yaml(text: str, entry: Member) -> Result[str, str]:
-    """The document with this member last in its mapping (of two keys: `extensions`, the name); in words why it cannot."""
+def put_yaml(text: str, entry: Member) -> str:
+    """The document with this member last in its mapping (of two keys: `extensions`, the name); EditRefused says why it cannot."""
+    value = parse_yaml(text)
+    if value is not None and not is_object(value):
+        raise EditRefused("the document is no mapping")
+    mapping = entry.keys[0]
+    above = value_at(value, (mapping,))
+    if above is not None and not is_object(above):
+        raise EditRefused(f"{mapping} is no mapping")
+    if value_at(value, entry.keys) is not None:
+        raise EditRefused(f"{named(entry.keys)} is there already")
+    start = value or {}
+    place = _place(text, entry)
+    inserted = None if place is None else text[: place[0]] + place[1] + text[place[0] :]
+    return _first_good((inserted,), value_with({**start, mapping: above or {}} if mapping in start else start, entry))
 
-    def put(value: Any) -> Result[str, str]:
-        if value is not None and not is_object(value):
-            return Failure("the document is no mapping")
-        above = value_at(value, entry.keys[:1])
-        if above is not None and not is_object(above):
-            return Failure(f"{named(entry.keys[:1])} is no mapping")
-        if value_at(value, entry.keys) is not None:
-            return Failure(f"{named(entry.keys)} is there already")
-        start = value or {}
-        expected = value_with({**start, entry.keys[0]: above or {}} if entry.keys[0] in start else start, entry)
-        return _first_good((_inserted(text, entry),), expected)
 
-    return parse_yaml(text).bind(put)
-
-
-def cut_yaml(text: str, entry: Member, baseline: str | None) -> Result[str, str]:
+def cut_yaml(text: str, entry: Member, baseline: str | None) -> str:
     """The document without this member; unchanged where it is not there, or is somebody else's. `baseline` is the document
     from before it was put in, None where there was no file."""
-
-    def cut(value: Any) -> Result[str, str]:
-        ours = value_at(value, entry.keys)
-        if ours is None or (ours != entry.value and not (entry.command is not None and says(ours, entry.command))):
-            return Success(text)
-        before = parse_yaml(baseline or "").value_or(None)
-        had_mapping = is_object(before) and entry.keys[0] in before
-        rest = copy.deepcopy(value)
-        del rest[entry.keys[0]][entry.keys[1]]
-        empty = rest if had_mapping else {key: each for key, each in rest.items() if key != entry.keys[0]}
-        expected = empty if not rest[entry.keys[0]] else rest
-        candidates = (*_texts_removed(text, entry, baseline or ""), _lines_removed(text, entry.keys))
-        found = _first_good(candidates, expected)
-        if isinstance(found, Failure) and expected is not rest:
-            # The mapping itself goes with its last member.
-            return _first_good((_lines_removed(text, entry.keys[:1]),), expected)
-        return found
-
-    return parse_yaml(text).bind(cut)
+    value = parse_yaml(text)
+    if not is_ours(value, entry):
+        return text
+    try:
+        before = parse_yaml(baseline or "")
+    except EditRefused:
+        before = None
+    mapping = entry.keys[0]
+    expected = copy.deepcopy(value)
+    del expected[mapping][entry.keys[1]]
+    goes_too = not expected[mapping] and not (is_object(before) and mapping in before)
+    if goes_too:
+        del expected[mapping]
+    candidates = [*_texts_removed(text, entry, baseline or ""), _lines_removed(text, entry.keys)]
+    if goes_too:
+        candidates.append(_lines_removed(text, (mapping,)))
+    return _first_good(candidates, expected)
 
 
 # -- texts ------------------------------------------------------------------------------------------------------------
-
-
-def _inserted(text: str, entry: Member) -> str | None:
-    place = _place(text, entry)
-    return None if place is None else text[: place[0]] + place[1] + text[place[0] :]
 
 
 def _texts_removed(text: str, entry: Member, baseline: str) -> tuple[str, ...]:
@@ -102,7 +93,7 @@ def _texts_removed(text: str, entry: Member, baseline: str) -> tuple[str, ...]:
 
 def _place(text: str, entry: Member) -> tuple[int, str] | None:
     """Where the member goes, and the text that goes there."""
-    line_end = "\r\n" if text.count("\r\n") * 2 > text.count("\n") else "\n"
+    line_end = line_end_of(text)
     root = _composed(text)
     if root is not None and (not isinstance(root, MappingNode) or root.flow_style):
         return None
@@ -189,11 +180,14 @@ def _member(node: Node | None, key: str) -> tuple[Node, Node] | None:
     )
 
 
-def _first_good(candidates: tuple[str | None, ...], expected: Any) -> Result[str, str]:
+def _first_good(candidates: Iterable[str | None], expected: Any) -> str:
     for candidate in candidates:
-        if candidate is not None and parse_yaml(candidate).map(_comparable) == Success(_comparable(expected or None)):
-            return Success(candidate)
-    return Failure(BY_HAND)
+        try:
+            if candidate is not None and _comparable(parse_yaml(candidate)) == _comparable(expected or None):
+                return candidate
+        except EditRefused:
+            continue
+    raise EditRefused(BY_HAND)
 
 
 def _comparable(value: Any) -> str:

@@ -8,21 +8,18 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from returns.result import Failure, Success
 
-from agent_memory.adapters.setup.installation import RemovalPlanning, without_section
-from agent_memory.adapters.setup.plan_execution import PlanExecution
+from agent_memory.adapters.setup.installation import Installation, without_section
 from agent_memory.adapters.setup.settings_files import SettingsFiles
-from agent_memory.adapters.setup.setup_planning import SetupPlanning
 from agent_memory.adapters.setup.setup_state import SetupState
-from agent_memory.adapters.surroundings.config_documents import parse_config
-from agent_memory.adapters.targets.target_files import TargetFiles
+from agent_memory.adapters.surroundings.config_files import parse_config
+from agent_memory.adapters.targets import TargetFiles
 from agent_memory.config import Config, StorageConfig
-from agent_memory.domain.installing.ground import ground_of
-from agent_memory.domain.installing.plans import InstallPlan, Wish
+from agent_memory.domain.installing.context import context_of
+from agent_memory.domain.installing.plan import InstallPlan, SetupRequest
 from agent_memory.domain.installing.receipt import Receipt
 from agent_memory.domain.installing.wanted import Part
-from agent_memory.errors import SettingsRefused, StateCorrupt, StoreIo
+from agent_memory.errors import AgentMemoryError, SettingsRefused, StateCorrupt, StoreIo
 from faults import Killed, failing_at, failing_on, killed_at, snapshot
 
 SECTION = "<!-- agent-memory:start -->\n## Memory of earlier sessions\n<!-- agent-memory:end -->"
@@ -42,34 +39,32 @@ class Here:
         for name, data in FILES.items():
             (home / name).parent.mkdir(parents=True, exist_ok=True)
             (home / name).write_bytes(data)
-        files = SettingsFiles(TargetFiles(str(home), f"{home}/memories"))
         self.state = SetupState(str(home))
         config_path = f"{home}/.config/agent-memory/config.json"
-        self.planning = SetupPlanning(
-            ground=ground_of(str(home), "/usr/bin/memory", {}),
+        self.installation = Installation(
+            context=context_of(str(home), "/usr/bin/memory", {}),
             environ={},
-            files=files,
+            root=home / "memories",
+            files=SettingsFiles(TargetFiles(str(home), f"{home}/memories")),
             state=self.state,
             config=Config(storage=StorageConfig(root=f"{home}/memories")),
             config_path=config_path,
             config_root=None,
-            section_of=lambda path, in_repository: Success(SECTION),
+            section_of=lambda path, in_repository: SECTION,
             check_config=lambda data: parse_config(data, config_path),
         )
-        self.removal = RemovalPlanning(files, self.state)
-        self.execution = PlanExecution(files, self.state)
 
     def plan(self) -> InstallPlan:
-        return self.planning.plan(Wish(("claude-code", "codex", "amp"), PARTS)).unwrap()
+        return self.installation.plan(SetupRequest(("claude-code", "codex", "amp"), PARTS))
 
     def install(self) -> None:
-        outcomes = self.execution.install(self.plan()).unwrap()
+        outcomes = self.installation.install(self.plan())
         assert [each.error for each in outcomes if each.error is not None] == []
 
     def uninstall(self) -> None:
-        plan = self.removal.plan(None).unwrap()
+        plan = self.installation.plan_removal(None)
         assert plan.refused == ()
-        outcomes = self.execution.uninstall(plan).unwrap()
+        outcomes = self.installation.uninstall(plan)
         assert [each.error for each in outcomes if each.error is not None] == []
 
     def files(self) -> dict[str, bytes]:
@@ -98,7 +93,7 @@ def test_installed_and_uninstalled(here: Here) -> None:
     assert len(here.files()) > len(FILES)
     here.uninstall()
     assert here.files() == FILES
-    assert here.state.receipt() == Success(Receipt())
+    assert here.state.receipt() == Receipt()
     assert not list(here.home.rglob("*backups*"))
     assert not (here.home / ".config").exists()
 
@@ -114,7 +109,7 @@ def test_killed_anywhere_a_second_uninstall_leaves_every_file_as_it_was(tmp_path
         here = Here(tmp_path / f"{k}")
         plan = here.plan()
         with killed_at(k) as counter, suppress(Killed):
-            here.execution.install(plan)
+            here.installation.install(plan)
         files = {name: data.replace(str(here.home).encode(), b"HOME") for name, data in here.files().items()}
         assert whole(files, FILES, after), k
         here.settle()
@@ -136,9 +131,9 @@ def test_an_uninstall_that_is_killed_anywhere_is_finished_by_the_next(tmp_path: 
         k += 11
         here = Here(tmp_path / f"{k}")
         here.install()
-        plan = here.removal.plan(None).unwrap()
+        plan = here.installation.plan_removal(None)
         with killed_at(k) as counter, suppress(Killed):
-            here.execution.uninstall(plan)
+            here.installation.uninstall(plan)
         here.settle()
         here.uninstall()
         assert here.files() == FILES, k
@@ -152,9 +147,9 @@ def test_an_uninstall_that_could_only_not_tidy_up_is_finished_by_the_next(tmp_pa
     """P5: of what setup keeps nothing is left, either."""
     here = Here(tmp_path)
     here.install()
-    plan = here.removal.plan(None).unwrap()
-    with failing_on(name, "unlink", "rmdir", "open"):
-        here.execution.uninstall(plan).failure()
+    plan = here.installation.plan_removal(None)
+    with failing_on(name, "unlink", "rmdir", "open"), pytest.raises(StoreIo):
+        here.installation.uninstall(plan)
     here.uninstall()
     assert here.files() == FILES
     assert list(Path(here.state.directory).iterdir()) == []
@@ -167,11 +162,9 @@ def test_a_disk_that_fails_is_one_error_and_loses_nothing(tmp_path: Path, number
     while True:
         here = Here(tmp_path / f"{number}-{k}")
         plan = here.plan()
-        with failing_at(k, number, once=True) as counter:
-            here.execution.install(plan)
+        with failing_at(k, number, once=True) as counter, suppress(AgentMemoryError):
+            here.installation.install(plan)
         here.settle()
-        receipt = here.state.receipt()
-        assert isinstance(receipt, Success)
         here.uninstall()
         assert here.files() == FILES, k
         if not counter.struck:
@@ -185,11 +178,11 @@ def test_what_somebody_writes_at_the_same_moment_is_kept(here: Here) -> None:
     plan = here.plan()
     settings = here.home / ".claude/settings.json"
     settings.write_text('{"model": "sonnet"}\n')
-    outcomes = here.execution.install(plan).unwrap()
+    outcomes = here.installation.install(plan)
     (refused,) = [each for each in outcomes if each.error is not None]
     assert isinstance(refused.error, SettingsRefused)
     assert settings.read_text() == '{"model": "sonnet"}\n'
-    assert here.state.receipt().unwrap().file(str(settings)) is None
+    assert here.state.receipt().file(str(settings)) is None
     here.uninstall()
     assert settings.read_text() == '{"model": "sonnet"}\n'
 
@@ -208,9 +201,8 @@ def test_a_backup_that_is_gone_is_an_error_and_nothing_is_touched(here: Here) ->
     between = here.files()
     for path in (here.home / ".local/state/agent-memory/setup/backups").iterdir():
         path.unlink()
-    refused = here.removal.plan(None)
-    assert isinstance(refused, Failure)
-    assert isinstance(refused.failure(), StateCorrupt)
+    with pytest.raises(StateCorrupt):
+        here.installation.plan_removal(None)
     assert here.files() == between
 
 
@@ -233,7 +225,7 @@ def test_a_backup_that_is_gone_is_an_error_and_nothing_is_touched(here: Here) ->
     ],
 )
 def test_a_section_goes_with_what_came_with_it(backup: bytes | None, now: str, after: bytes | None) -> None:
-    assert without_section("/lamp/AGENTS.md", now.encode(), backup) == Success(after)
+    assert without_section("/lamp/AGENTS.md", now.encode(), backup) == after
 
 
 class TestSettingsFiles:
@@ -246,16 +238,16 @@ class TestSettingsFiles:
     ) -> None:
         (home / "a").mkdir()
         (home / "a/c.json").write_text("{}")
-        with failing_on("/a", "lstat"):
-            assert isinstance(files.read(f"{home}/a/c.json").failure(), StoreIo)
-        assert files.read(f"{home}/a/c.json").unwrap().file.data == b"{}"
+        with failing_on("/a", "lstat"), pytest.raises(StoreIo):
+            files.read(f"{home}/a/c.json")
+        assert files.read(f"{home}/a/c.json").file.data == b"{}"
 
     def test_directories_that_are_missing_are_told_and_made(self, files: SettingsFiles, home: Path) -> None:
         path = home / "a" / "b" / "c.json"
-        settings = files.read(str(path)).unwrap()
+        settings = files.read(str(path))
         assert settings.missing_directories == (f"{home}/a", f"{home}/a/b")
         assert not (home / "a").exists()
-        assert files.write(settings, b"{}") == Success(None)
+        assert files.write(settings, b"{}") is None
         assert path.read_bytes() == b"{}"
         assert os.stat(path).st_mode & 0o777 == 0o600
         assert os.stat(home / "a").st_mode & 0o777 == 0o700
@@ -271,10 +263,8 @@ class TestSettingsFiles:
     def test_a_header_of_another_program(self, files: SettingsFiles, home: Path, header: bytes, who: str) -> None:
         path = home / "settings.json"
         path.write_bytes(header)
-        refused = files.read(str(path))
-        assert isinstance(refused, Failure)
-        assert isinstance(refused.failure(), SettingsRefused)
-        assert who in str(refused.failure())
+        with pytest.raises(SettingsRefused, match=who):
+            files.read(str(path))
 
     @pytest.mark.parametrize(
         "text", [b'{"note": "# managed by chezmoi"}\n', b'{\n  "nix": true\n}\n', b"# my own notes\n"]
@@ -282,17 +272,19 @@ class TestSettingsFiles:
     def test_no_header(self, files: SettingsFiles, home: Path, text: bytes) -> None:
         path = home / "settings.json"
         path.write_bytes(text)
-        assert files.read(str(path)).unwrap().file.data == text
+        assert files.read(str(path)).file.data == text
 
     def test_below_a_link_out_of_the_home(self, files: SettingsFiles, home: Path, tmp_path: Path) -> None:
         outside = tmp_path / "outside"
         outside.mkdir()
         (home / ".claude").symlink_to(outside)
-        assert isinstance(files.read(f"{home}/.claude/settings.json"), Failure)
-        assert isinstance(files.read(f"{home}/.claude/skills/x/SKILL.md"), Failure)
+        for name in ("settings.json", "skills/x/SKILL.md"):
+            with pytest.raises(SettingsRefused):
+                files.read(f"{home}/.claude/{name}")
 
     @pytest.mark.parametrize("name", ["a\0b", "loop", "file/below"])
     def test_names_that_lead_nowhere(self, files: SettingsFiles, home: Path, name: str) -> None:
         (home / "loop").symlink_to("loop")
         (home / "file").write_text("x")
-        assert isinstance(files.read(f"{home}/{name}"), Failure)
+        with pytest.raises(AgentMemoryError):
+            files.read(f"{home}/{name}")

@@ -7,7 +7,7 @@ import pytest
 from agent_memory.domain.entry import Listed, Meta, StoredEntry
 from agent_memory.domain.injecting import already_shown
 from agent_memory.domain.injecting.already_shown import read_files, shown_whole
-from agent_memory.domain.installing.ground import ground_of
+from agent_memory.domain.installing.context import context_of
 from agent_memory.domain.installing.harnesses import SETUPS
 from agent_memory.domain.section import SectionBudget, SectionFacts, Target
 from agent_memory.domain.tiers import TierList
@@ -21,7 +21,7 @@ HOME = "/home/ada"
 @pytest.mark.parametrize("environ", [{}, {"CLAUDE_CONFIG_DIR": "/x/c", "CODEX_HOME": "~/cx/", "XDG_CONFIG_HOME": "/y"}])
 def test_the_instruction_file_that_setup_chooses_is_among_them(harness: str, environ: dict[str, str]) -> None:
     groups = read_files(harness, HOME, environ, None)
-    target = SETUPS[harness](ground_of(HOME, "/m", environ)).target
+    target = SETUPS[harness](context_of(HOME, "/m", environ)).target
     assert len(groups) == 1
     assert target in groups[0]
 

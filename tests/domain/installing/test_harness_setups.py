@@ -12,20 +12,28 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from attrs import evolve
 
+from agent_memory.bootstrap.installing import with_shipped_texts
 from agent_memory.domain.injecting.moment import Moment, moment_of
-from agent_memory.domain.installing.ground import asked_for, ground_of, hook_mark, recorded_transcript_roots
+from agent_memory.domain.installing.context import Context, context_of, hook_mark, recorded_transcript_roots
 from agent_memory.domain.installing.harnesses import SETUPS
 from agent_memory.domain.installing.wanted import Element, Member, Part, Wanted, Whole
 from agent_memory.domain.queueing.session_event import SessionEvent, session_event
 from agent_memory.domain.vocabulary import Harness
 
-GROUND = ground_of("/home/ada", "/opt/a b/memory", {})
+SHIPPED = with_shipped_texts(context_of("/home/ada", "/opt/a b/memory", {}))
+CONTEXT = evolve(SHIPPED, skill="")
 NAMES = tuple(SETUPS)
 
 
+def existing(path: str) -> Context:
+    """The home where there is nothing but this."""
+    return evolve(CONTEXT, exists=path.__eq__)
+
+
 def wanted(name: str, part: Part) -> list[Wanted]:
-    return [each for each in SETUPS[name](GROUND).files if each.part is part]
+    return [each for each in SETUPS[name](CONTEXT).files if each.part is part]
 
 
 def test_every_harness_of_the_vocabulary_can_be_set_up_but_the_one_without_any_hook() -> None:
@@ -43,16 +51,16 @@ def test_vs_code_gets_the_server_and_the_skill_and_no_hook() -> None:
             "/opt/a b/memory",
         ),
     )
-    mac = frozenset({"/home/ada/Library/Application Support/Code/User"})
-    (there,) = (each for each in SETUPS["vscode"](ground_of("/home/ada", "/m", {}, mac)).files if each.part is Part.MCP)
+    mac = existing("/home/ada/Library/Application Support/Code/User")
+    (there,) = (each for each in SETUPS["vscode"](mac).files if each.part is Part.MCP)
     assert there.path == "/home/ada/Library/Application Support/Code/User/mcp.json"
     assert wanted("vscode", Part.HOOKS) == []
-    assert "setup vscode --mcp" in SETUPS["vscode"](GROUND).notes[0]
+    assert "setup vscode --mcp" in SETUPS["vscode"](CONTEXT).notes[0]
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_path_is_below_the_home_and_wanted_once(name: str) -> None:
-    setup = SETUPS[name](GROUND)
+    setup = SETUPS[name](CONTEXT)
     paths = [each.path for each in setup.files] + ([setup.target] if setup.target else [])
     assert all(path.startswith("/home/ada/.") for path in paths)
     spots = [(each.path, entry) for each in setup.files for entry in each.entries]
@@ -61,9 +69,9 @@ def test_every_path_is_below_the_home_and_wanted_once(name: str) -> None:
 
 @pytest.mark.parametrize("name", [each for each in NAMES if each not in ("manual", "vscode")])
 def test_a_trial_goes_the_way_of_what_is_installed(name: str) -> None:
-    play = SETUPS[name](GROUND).plays[0]
-    assert shlex.split(play.command) == ["/opt/a b/memory", "capture", "--harness", name, "--hook"]
-    event = session_event(name, json.loads(json.dumps(play.payload)))
+    test = SETUPS[name](CONTEXT).self_tests[0]
+    assert shlex.split(test.command) == ["/opt/a b/memory", "capture", "--harness", name, "--hook"]
+    event = session_event(name, json.loads(json.dumps(test.payload)))
     assert isinstance(event, SessionEvent)
     assert event.harness == name
     assert "agent-memory-session" in event.session_id
@@ -120,10 +128,10 @@ def test_the_variables_of_the_harnesses_name_their_directories() -> None:
         "COPILOT_HOME": "relative",
         "XDG_CONFIG_HOME": "/x/c",
     }
-    ground = ground_of("/home/ada", "/m", environ)
-    assert (ground.claude, ground.codex, ground.copilot) == ("/x/claude", "/home/ada/cx", "/home/ada/.copilot")
-    assert ground.claude_state == "/x/claude/.claude.json"
-    assert ground.config == "/x/c"
+    context = context_of("/home/ada", "/m", environ)
+    assert (context.claude, context.codex, context.copilot) == ("/x/claude", "/home/ada/cx", "/home/ada/.copilot")
+    assert context.claude_state == "/x/claude/.claude.json"
+    assert context.config == "/x/c"
     assert recorded_transcript_roots("/home/ada", environ) == (
         "/x/claude/projects",
         "/home/ada/cx/sessions",
@@ -133,14 +141,13 @@ def test_the_variables_of_the_harnesses_name_their_directories() -> None:
 
 
 def test_what_exists_decides() -> None:
-    every = frozenset(asked_for(GROUND))
-    full = ground_of("/home/ada", "/m", {}, every)
+    full = evolve(CONTEXT, exists=lambda _: True)
     assert SETUPS["codex"](full).target == "/home/ada/.codex/AGENTS.override.md"
-    assert SETUPS["codex"](GROUND).target == "/home/ada/.codex/AGENTS.md"
-    claude_only = ground_of("/home/ada", "/m", {}, frozenset(("/home/ada/.claude/CLAUDE.md",)))
+    assert SETUPS["codex"](CONTEXT).target == "/home/ada/.codex/AGENTS.md"
+    claude_only = existing("/home/ada/.claude/CLAUDE.md")
     assert SETUPS["opencode"](claude_only).target == "/home/ada/.claude/CLAUDE.md"
-    assert SETUPS["opencode"](GROUND).target == "/home/ada/.config/opencode/AGENTS.md"
-    jsonc = ground_of("/home/ada", "/m", {}, frozenset(("/home/ada/.config/opencode/opencode.jsonc",)))
+    assert SETUPS["opencode"](CONTEXT).target == "/home/ada/.config/opencode/AGENTS.md"
+    jsonc = existing("/home/ada/.config/opencode/opencode.jsonc")
     assert [each.path for each in SETUPS["opencode"](jsonc).files if each.part is Part.MCP] == [
         "/home/ada/.config/opencode/opencode.jsonc"
     ]
@@ -188,10 +195,10 @@ def test_a_plugin_says_on_standard_input_what_happened(name: str, tmp_path: Path
         f'#!/bin/sh\necho "$@" > {tmp_path}/words\ncat > {tmp_path}/part && mv {tmp_path}/part {tmp_path}/payload\n'
     )
     program.chmod(0o755)
-    ground = ground_of("/home/ada", str(program), {})
+    context = evolve(CONTEXT, program=str(program))
     (text,) = [
         entry.text
-        for each in SETUPS[name](ground).files
+        for each in SETUPS[name](context).files
         if each.part is Part.HOOKS
         for entry in each.entries
         if isinstance(entry, Whole)
@@ -245,8 +252,8 @@ def test_a_plugin_puts_what_memory_answers_into_the_session(name: str, tmp_path:
         f'n=$(wc -l < {tmp_path}/words)\n[ "$n" = 3 ] || echo "{{\\"additionalContext\\": \\"note $n é\\"}}"\n'
     )
     program.chmod(0o755)
-    ground = ground_of("/home/ada", str(program), {})
-    (file,) = (each for each in SETUPS[name](ground).files if each.part is Part.HOOKS)
+    context = evolve(CONTEXT, program=str(program))
+    (file,) = (each for each in SETUPS[name](context).files if each.part is Part.HOOKS)
     (whole,) = (entry for entry in file.entries if isinstance(entry, Whole))
     (tmp_path / "plugin.mjs").write_text(without_types(whole.text))
     script = f"import * as plugin from './plugin.mjs'\n{INJECTING[name]}\nconsole.log(JSON.stringify(answers))\n"
@@ -265,8 +272,8 @@ def test_a_plugin_puts_what_memory_answers_into_the_session(name: str, tmp_path:
 
 @pytest.mark.parametrize("name", sorted({*NAMES} - {"manual", "vscode", "goose"}))
 def test_a_trial_of_injection_is_the_start_of_a_session(name: str) -> None:
-    (play,) = (each for each in SETUPS[name](GROUND).plays if each.act == "inject")
-    assert shlex.split(play.command) == ["/opt/a b/memory", "inject", "--harness", name, "--hook"]
-    moment = moment_of(name, json.loads(json.dumps(play.payload)))
+    (test,) = (each for each in SETUPS[name](CONTEXT).self_tests if each.act == "inject")
+    assert shlex.split(test.command) == ["/opt/a b/memory", "inject", "--harness", name, "--hook"]
+    moment = moment_of(name, json.loads(json.dumps(test.payload)))
     assert isinstance(moment, Moment)
     assert (moment.harness, moment.kind) == (name, "start")

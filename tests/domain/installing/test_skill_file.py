@@ -5,21 +5,18 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from attrs import evolve
-from returns.result import Failure, Success
 
-from agent_memory.adapters.setup.skill_text import load_skill_text
-from agent_memory.domain.installing.ground import ground_of
+from agent_memory.bootstrap.installing import with_shipped_texts
+from agent_memory.domain.installing.context import context_of
 from agent_memory.domain.installing.harnesses import SETUPS
 from agent_memory.domain.installing.wanted import Part, Wanted, Whole
-from agent_memory.errors import ConfigInvalid, StoreIo
 from agent_memory.surfaces.cli.main import COMMANDS, command_parser
 
-TEXT = load_skill_text().unwrap()
-GROUND = ground_of("/home/ada", "/opt/memory", {}, skill=TEXT)
+CONTEXT = with_shipped_texts(context_of("/home/ada", "/opt/memory", {}))
+TEXT = CONTEXT.skill
 PLACES = {
     "claude-code": ".claude/skills",
     "codex": ".agents/skills",
@@ -98,35 +95,12 @@ class TestText:
 class TestPlaces:
     @pytest.mark.parametrize("name", sorted(PLACES))
     def test_where_the_harness_looks(self, name: str) -> None:
-        (skill,) = (each for each in SETUPS[name](GROUND).files if each.part is Part.SKILL)
+        (skill,) = (each for each in SETUPS[name](CONTEXT).files if each.part is Part.SKILL)
         path = f"/home/ada/{PLACES[name]}/agent-memory/SKILL.md"
         assert skill == Wanted(Part.SKILL, path, "whole", (Whole(TEXT),))
 
     @pytest.mark.parametrize("name", sorted(PLACES))
     def test_without_a_text_there_is_no_file(self, name: str) -> None:
-        without = SETUPS[name](evolve(GROUND, skill=""))
+        without = SETUPS[name](evolve(CONTEXT, skill=""))
         assert all(each.part is not Part.SKILL for each in without.files)
-        assert len(without.files) == len(SETUPS[name](GROUND).files) - 1
-
-
-class TestLoading:
-    def test_the_first_place_that_has_it(self, tmp_path: Path) -> None:
-        for name in ("a", "b"):
-            file = tmp_path / name / "agent-memory" / "SKILL.md"
-            file.parent.mkdir(parents=True)
-            file.write_text(name)
-        assert load_skill_text((tmp_path / "none", tmp_path / "b", tmp_path / "a")) == Success("b")
-
-    def test_none_to_be_had_is_an_error(self, tmp_path: Path) -> None:
-        match load_skill_text((tmp_path,)):
-            case Failure(StoreIo(path, operation, "ENOENT")):
-                assert (path, operation) == (str(tmp_path / "agent-memory/SKILL.md"), "read")
-            case other:
-                pytest.fail(repr(other))
-
-    @pytest.mark.parametrize(("data", "problem"), [(b" \n", "it is empty"), (b"\xff", "it is not UTF-8")])
-    def test_one_that_is_none_is_an_error(self, tmp_path: Path, data: bytes, problem: str) -> None:
-        file = tmp_path / "agent-memory" / "SKILL.md"
-        file.parent.mkdir()
-        file.write_bytes(data)
-        assert load_skill_text((tmp_path,)) == Failure(ConfigInvalid(str(file), (problem,)))
+        assert len(without.files) == len(SETUPS[name](CONTEXT).files) - 1

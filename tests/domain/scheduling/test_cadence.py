@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 from hypothesis import given, strategies as st
-from returns.result import Failure, Success
 
-from agent_memory.domain.scheduling.cadence import (
+from agent_memory.domain.scheduling import (
     DAY,
     HOUR,
     MINUTE,
@@ -36,21 +35,20 @@ CASES = [
 def test_an_interval_in_each_scheduler_s_words(
     hours: float, interval: int, tick: int, cron: str, calendar: str, words: str
 ) -> None:
-    assert cadence_of(hours, "consolidateIntervalHours") == Success(Cadence(interval, tick))
+    assert cadence_of(hours, "consolidateIntervalHours") == Cadence(interval, tick)
     assert (cron_times(tick), on_calendar(tick), in_words(interval)) == (cron, calendar, words)
 
 
 @pytest.mark.parametrize("hours", [0.001, 0.016])
 def test_under_a_minute_no_calendar_can_say(hours: float) -> None:
-    problem = UsageInvalid(
-        "schedule.defragIntervalHours is under a minute", "Schedulers count in minutes: set 0.02 or more."
-    )
-    assert cadence_of(hours, "defragIntervalHours") == Failure(problem)
+    with pytest.raises(UsageInvalid) as refused:
+        cadence_of(hours, "defragIntervalHours")
+    assert refused.value.problem == "schedule.defragIntervalHours is under a minute"
 
 
 @given(st.integers(MINUTE, 365 * DAY))
 def test_a_tick_is_never_longer_than_the_interval(seconds: int) -> None:
-    cadence = cadence_of(seconds / HOUR, "x").unwrap()
+    cadence = cadence_of(seconds / HOUR, "x")
     assert MINUTE <= cadence.tick_seconds <= cadence.interval_seconds
     assert HOUR % cadence.tick_seconds == 0 or DAY % cadence.tick_seconds == 0
 
@@ -64,7 +62,7 @@ def test_a_tick_is_never_longer_than_the_interval(seconds: int) -> None:
 def test_the_next_run_is_on_a_tick_of_the_wall_clock_and_never_long_after_it_is_due(
     interval: int, last: int, later: int, offset: int
 ) -> None:
-    cadence = cadence_of(interval / HOUR, "x").unwrap()
+    cadence = cadence_of(interval / HOUR, "x")
     now = last + later
     due = next_due_ms(cadence, last * 1000, now * 1000, cadence.tick_seconds, offset) // 1000
     shift = 3 * HOUR if cadence.tick_seconds == DAY else 0

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agent_memory.domain.scheduling.job import Scheduler
-from agent_memory.domain.scheduling.scheduled_run import JobHealth, JobRecord, ScheduledRun, is_due, recorded
+from agent_memory.domain.scheduling import JobHealth, JobRecord, ScheduledRun, is_due, recorded
 
 WELL = ScheduledRun(1_000, 2_000, 0)
 BUSY = ScheduledRun(3_000, 3_001, 75)
@@ -16,7 +15,7 @@ def health(*runs: ScheduledRun, installed_at_ms: int = 0) -> JobHealth:
     record = JobRecord()
     for run in runs:
         record = recorded(record, run, 50)
-    return JobHealth("consolidate", Scheduler.CRON, 7_200, record, installed_at_ms, 0)
+    return JobHealth("consolidate", "cron", 7_200, record, installed_at_ms, 0)
 
 
 def test_failures_are_counted_until_one_goes_well() -> None:

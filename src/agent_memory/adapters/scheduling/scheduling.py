@@ -1,38 +1,44 @@
-"""Putting the schedule into the machine's scheduler, and taking it out again."""
+"""Putting the schedule into the machine's scheduler (launchd, the person's systemd, cron), and taking it out again."""
 
 from __future__ import annotations
 
+import errno
+import os
 import re
+import stat
+import subprocess
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping, Sequence
 
 from attrs import evolve, frozen
-from returns.result import Failure, Result, Success
+from returns.result import Failure
 
-from agent_memory.adapters.scheduling.programs import Programs
 from agent_memory.adapters.scheduling.schedule_state import ScheduleState
-from agent_memory.adapters.scheduling.schedules import Schedules
 from agent_memory.adapters.setup.settings_files import SettingsFiles
 from agent_memory.adapters.setup.setup_state import SetupState
-from agent_memory.domain.installing.file_edit import FileEdit
-from agent_memory.domain.installing.plans import SettingsFile
+from agent_memory.domain.installing.plan import FileEdit, PlannedFile
 from agent_memory.domain.installing.receipt import sha256_of
-from agent_memory.domain.scheduling.job import Schedule, Scheduler
-from agent_memory.domain.scheduling.scheduled_run import InstalledJob, InstalledSchedule
-from agent_memory.errors import Error, SchedulerFailed
-from agent_memory.formats.crontab import with_lines
+from agent_memory.domain.scheduling import InstalledJob, InstalledSchedule, Job, Place, Schedule, Scheduler, in_words
+from agent_memory.domain.text.plain_text import one_line
+from agent_memory.errors import SchedulerFailed
+from agent_memory.formats.schedulers import (
+    ScheduleSource,
+    cron_line,
+    render_plist,
+    render_service,
+    render_timer,
+    with_cron_lines,
+)
 from agent_memory.ports import Clock
-from agent_memory.results import sealed
 
-
-@frozen
-class PlannedUnit:
-    """One file of a scheduler, and what is to become of it."""
-
-    settings: SettingsFile
-    edit: FileEdit
-    is_theirs: bool = False
-    """It is not as we left it: somebody has edited it, or made it."""
+_LIMIT_SECONDS = 30.0
+_MAX_REASON_CHARS = 300
+_NOT_HERE = frozenset((errno.ENOENT, errno.ENOTDIR, errno.EACCES, errno.ELOOP, errno.ENAMETOOLONG))
+"""What says that a directory of PATH has no such program for us, as to a shell."""
+_AGAIN = "Mend that, then run the command again."
+_CRONTAB = "your crontab"
+_NO_CRONTAB_YET = re.compile(r"\bno crontab for\b", re.IGNORECASE)
+_SYSTEMCTL = ("systemctl", "--user")
 
 
 @frozen
@@ -40,10 +46,10 @@ class SchedulePlan:
     """Everything that is about to be done; nothing is done yet."""
 
     schedule: Schedule
-    units: tuple[PlannedUnit, ...] = ()
+    units: tuple[PlannedFile, ...] = ()
+    """Files of the scheduler. One that is not as we left it is set aside: somebody has edited it, or made it."""
     crontab: FileEdit | None = None
     before: InstalledSchedule | None = None
-    notes: tuple[str, ...] = ()
 
     @property
     def edits(self) -> tuple[FileEdit, ...]:
@@ -56,203 +62,274 @@ class SchedulePlan:
 class Scheduling:
     """Hold `state.locked()` from the plan to its end."""
 
-    schedules: Schedules
+    source: ScheduleSource
+    templates: Mapping[str, bytes]
+    """The plist template of each job, by its name."""
+    jobs: tuple[Job, ...]
+    place: Place
+    config_directory: str
+    """`~/.config`, or what XDG_CONFIG_HOME says."""
     files: SettingsFiles
     state: ScheduleState
     setup: SetupState
     clock: Clock
     root: str
-    programs_of: Callable[[Scheduler], Programs]
+    environ: Mapping[str, str]
 
-    def choose(self, wanted: Scheduler | None, *, dry_run: bool = False) -> Result[Scheduler, Error]:
+    def choose(self, wanted: Scheduler | None, *, dry_run: bool = False) -> Scheduler:
         """The scheduler to use: the one that was asked for, else launchd on macOS, a systemd of the person's that answers,
         or cron. SchedulerFailed where there is none, or where the one that was asked for does not answer; a dry run is
         shown any."""
-        if wanted is Scheduler.SYSTEMD and not dry_run:
-            return self._systemd_answers().map(lambda _: Scheduler.SYSTEMD)
+        if wanted == "systemd" and not dry_run:
+            self._ask_systemd()
         if wanted is not None:
-            return Success(wanted)
+            return wanted
         if sys.platform == "darwin":
-            return Success(Scheduler.LAUNCHD)
-        if isinstance(self._systemd_answers(), Success):
-            return Success(Scheduler.SYSTEMD)
-        if self.programs_of(Scheduler.CRON).has("crontab"):
-            return Success(Scheduler.CRON)
-        return Failure(
-            SchedulerFailed(
+            return "launchd"
+        try:
+            self._ask_systemd()
+        except SchedulerFailed:
+            if self._programs("cron").has("crontab"):
+                return "cron"
+            raise SchedulerFailed(
                 "This machine",
                 "no systemd of yours answers, and there is no crontab",
                 "Install cron, or let something else call `memory consolidate` and `memory defrag`.",
-            )
-        )
+            ) from None
+        return "systemd"
 
-    def plan(self, scheduler: Scheduler, *, dry_run: bool = False) -> Result[SchedulePlan, Error]:
+    def plan(self, scheduler: Scheduler, *, dry_run: bool = False) -> SchedulePlan:
         """What installing would do. What another scheduler was given before is to be taken out first (`plan_removal`)."""
+        before = self.state.installed()
+        schedule = self._schedule(scheduler)
+        plan = SchedulePlan(schedule, before=before)
+        return self._planned(plan, {} if before is None else before.files, schedule.files, dry_run=dry_run)
 
-        def planned(before: InstalledSchedule | None) -> Result[SchedulePlan, Error]:
-            schedule = self.schedules.schedule(scheduler)
-            known = {} if before is None else dict(before.files)
-            wanted = {file.path: file.data for file in schedule.files}
-            return self._planned(SchedulePlan(schedule, before=before), known, wanted, dry_run=dry_run)
-
-        return self.state.installed().bind(planned)
-
-    def plan_removal(self) -> Result[SchedulePlan | None, Error]:
+    def plan_removal(self) -> SchedulePlan | None:
         """What uninstalling would do; None where nothing is installed."""
+        before = self.state.installed()
+        if before is None:
+            return None
+        schedule = evolve(self._schedule(before.scheduler), cron_lines=(), notes=())
+        return self._planned(SchedulePlan(schedule, before=before), before.files, dict.fromkeys(before.files))
 
-        def planned(before: InstalledSchedule | None) -> Result[SchedulePlan | None, Error]:
-            if before is None:
-                return Success(None)
-            schedule = self.schedules.schedule(before.scheduler)
-            known = dict(before.files)
-            plan = SchedulePlan(evolve(schedule, cron_lines=(), notes=()), before=before)
-            return self._planned(plan, known, dict.fromkeys(known)).map(lambda plan: plan)
-
-        return self.state.installed().bind(planned)
-
-    def install(self, plan: SchedulePlan) -> Result[tuple[str, ...], Error]:
+    def install(self, plan: SchedulePlan) -> tuple[str, ...]:
         """Carry out a plan of `plan`; where edited files of ours were set aside. The receipt is written first: whatever a
         crash leaves behind, it knows of."""
-        installed = InstalledSchedule(
-            scheduler=plan.schedule.scheduler,
-            program=self.schedules.place.program,
-            root=self.root,
-            environment=self.schedules.place.environment,
-            installed_at_ms=self.clock.now_ms(),
-            jobs=tuple(InstalledJob(job.name, job.cadence.interval_seconds) for job in self.schedules.jobs),
-            files=tuple((file.path, sha256_of(file.data)) for file in plan.schedule.files),
-        )
-        programs = self.programs_of(plan.schedule.scheduler)
-        return (
-            self.state.make_directory()
-            .bind(lambda _: self.state.put_installed(installed))
-            .bind(lambda _: self._edited(plan))
-            .bind(lambda aside: self._started(programs, plan).map(lambda _: aside))
-        )
-
-    def uninstall(self, plan: SchedulePlan) -> Result[tuple[str, ...], Error]:
-        """Carry out a plan of `plan_removal`; where edited files of ours were set aside."""
-        programs = self.programs_of(plan.schedule.scheduler)
-        for argv in plan.schedule.stop:
-            programs.run(argv)  # what is not loaded cannot be stopped, and that is what is wanted
-        return self._edited(plan).bind(
-            lambda aside: self._reloaded(programs, plan).bind(
-                lambda _: (
-                    self.state.put_notice(None).bind(lambda _: self.state.put_installed(None)).map(lambda _: aside)
-                )
+        schedule = plan.schedule
+        self.state.make_directory()
+        self.state.put_installed(
+            InstalledSchedule(
+                scheduler=schedule.scheduler,
+                program=self.place.program,
+                root=self.root,
+                environment=self.place.environment,
+                installed_at_ms=self.clock.now_ms(),
+                jobs=tuple(InstalledJob(job.name, job.cadence.interval_seconds) for job in self.jobs),
+                files={path: sha256_of(data) for path, data in schedule.files.items()},
             )
         )
+        aside = self._carry_out(plan)
+        programs = self._programs(schedule.scheduler)
+        if schedule.scheduler == "launchd":  # an agent that is loaded cannot be loaded anew
+            programs.try_all(schedule.stop)
+        for argv in schedule.start:
+            programs.run(argv)
+        return aside
+
+    def uninstall(self, plan: SchedulePlan) -> tuple[str, ...]:
+        """Carry out a plan of `plan_removal`; where edited files of ours were set aside."""
+        programs = self._programs(plan.schedule.scheduler)
+        programs.try_all(plan.schedule.stop)  # what is not loaded cannot be stopped, and that is what is wanted
+        aside = self._carry_out(plan)
+        if plan.schedule.scheduler == "systemd":  # the timers are stopped; without a bus nothing runs anyway
+            programs.try_all([(*_SYSTEMCTL, "daemon-reload")])
+        self.state.put_notice(None)
+        self.state.put_installed(None)
+        return aside
+
+    # -- what a scheduler is told -------------------------------------------------------------------------------------
+
+    def _schedule(self, scheduler: Scheduler) -> Schedule:
+        """What makes this scheduler run the jobs."""
+        if scheduler == "cron":
+            lines = tuple(cron_line(job, self.place) for job in self.jobs)
+            return Schedule("cron", cron_lines=lines, notes=self._uneven())
+        return self._launchd() if scheduler == "launchd" else self._systemd()
+
+    def _launchd(self) -> Schedule:
+        domain = f"gui/{os.getuid()}"
+        paths = {job.name: f"{self.place.home}/Library/LaunchAgents/{job.label}.plist" for job in self.jobs}
+        return Schedule(
+            "launchd",
+            files={paths[job.name]: render_plist(self.templates[job.name], job, self.place) for job in self.jobs},
+            stop=tuple(("launchctl", "bootout", f"{domain}/{job.label}") for job in self.jobs),
+            start=tuple(("launchctl", "bootstrap", domain, paths[job.name]) for job in self.jobs),
+        )
+
+    def _systemd(self) -> Schedule:
+        directory = f"{self.config_directory}/systemd/user"
+        timers = tuple(f"{job.unit}.timer" for job in self.jobs)
+        units = {
+            **{f"{job.unit}.service": render_service(self.source, job, self.place) for job in self.jobs},
+            **{f"{job.unit}.timer": render_timer(self.source, job) for job in self.jobs},
+        }
+        lingering = (
+            "systemd runs them while you are logged in; `loginctl enable-linger` lets them run at other times too."
+        )
+        # A timer that runs already takes a new time only when it is started anew.
+        start = (("daemon-reload",), ("enable", *timers), ("restart", *timers))
+        return Schedule(
+            "systemd",
+            files={f"{directory}/{name}": text.encode() for name, text in units.items()},
+            stop=((*_SYSTEMCTL, "disable", "--now", *timers),),
+            start=tuple((*_SYSTEMCTL, *words) for words in start),
+            notes=(*self._uneven(), lingering),
+        )
+
+    def _uneven(self) -> tuple[str, ...]:
+        return tuple(
+            f"No calendar can say every {in_words(job.cadence.interval_seconds)}: {job.name} is looked at every "
+            f"{in_words(job.cadence.tick_seconds)}, and runs when it is due."
+            for job in self.jobs
+            if not job.cadence.is_exact
+        )
+
+    # -- doing it -----------------------------------------------------------------------------------------------------
 
     def _planned(
         self,
         plan: SchedulePlan,
         known: Mapping[str, str],
-        wanted: Mapping[str, bytes | None],
+        wanted: Mapping[str, bytes | None] | Mapping[str, bytes] | Mapping[str, None],
         *,
         dry_run: bool = False,
-    ) -> Result[SchedulePlan, Error]:
-        units: list[PlannedUnit] = []
+    ) -> SchedulePlan:
+        units: list[PlannedFile] = []
         for path, after in wanted.items():
-            match sealed(self.files.read(path)):
-                case Failure(error):
-                    return Failure(error)
-                case Success(settings):
-                    before = settings.file.data
-                    theirs = before is not None and before != after and sha256_of(before) != known.get(path)
-                    units.append(PlannedUnit(settings, FileEdit(path, before, after), theirs))
-        return self._crontab_edit(plan.schedule, dry_run=dry_run).map(
-            lambda crontab: evolve(plan, units=tuple(units), crontab=crontab)
-        )
+            settings = self.files.read(path)
+            before = settings.file.data
+            theirs = before is not None and before != after and sha256_of(before) != known.get(path)
+            units.append(PlannedFile(settings, after, None, set_aside=theirs))
+        crontab = self._crontab_edit(plan.schedule, dry_run=dry_run) if plan.schedule.scheduler == "cron" else None
+        return evolve(plan, units=tuple(units), crontab=crontab)
 
-    def _crontab_edit(self, schedule: Schedule, *, dry_run: bool) -> Result[FileEdit | None, Error]:
-        if schedule.scheduler is not Scheduler.CRON:
-            return Success(None)
-        programs = self.programs_of(Scheduler.CRON)
-        nothing: Result[bytes, Error] = Success(b"")
-        crontab = nothing if dry_run and not programs.has("crontab") else CronTable(programs).read()
+    def _crontab_edit(self, schedule: Schedule, *, dry_run: bool) -> FileEdit:
+        programs = self._programs("cron")
+        before = b"" if dry_run and not programs.has("crontab") else read_crontab(programs)
+        after = with_cron_lines(before, schedule.cron_lines)
+        if isinstance(after, Failure):
+            raise SchedulerFailed("cron", after.failure(), "Mend them with `crontab -e`.")
+        return FileEdit(_CRONTAB, before, after.unwrap())
 
-        def edited(before: bytes) -> Result[FileEdit | None, Error]:
-            return (
-                with_lines(before, schedule.cron_lines)
-                .map(lambda after: FileEdit(NAME, before, after))
-                .alt(lambda problem: SchedulerFailed("cron", problem, "Mend them with `crontab -e`."))
-            )
-
-        return crontab.bind(edited)
-
-    def _edited(self, plan: SchedulePlan) -> Result[tuple[str, ...], Error]:
+    def _carry_out(self, plan: SchedulePlan) -> tuple[str, ...]:
         aside: list[str] = []
         for unit in plan.units:
-            if not unit.edit.is_change:
+            edit = unit.edit
+            if not edit.is_change:
                 continue
-            if unit.is_theirs and unit.edit.before is not None:
-                match sealed(self.setup.set_aside(unit.edit.path, unit.edit.before)):
-                    case Failure(error):
-                        return Failure(error)
-                    case Success(path):
-                        aside.append(path)
-            after = unit.edit.after
-            done = self.files.remove(unit.settings) if after is None else self.files.write(unit.settings, after)
-            if isinstance(done, Failure):
-                return done
-        if plan.crontab is not None and plan.crontab.is_change and plan.crontab.after is not None:
-            written = CronTable(self.programs_of(Scheduler.CRON)).write(plan.crontab.after)
-            if isinstance(written, Failure):
-                return written
-        return Success(tuple(aside))
+            if unit.set_aside and edit.before is not None:
+                aside.append(self.setup.set_aside(edit.path, edit.before))
+            if edit.after is None:
+                self.files.remove(unit.settings)
+            else:
+                self.files.write(unit.settings, edit.after)
+        if plan.crontab is not None and plan.crontab.is_change:
+            write_crontab(self._programs("cron"), plan.crontab.after or b"")
+        return tuple(aside)
 
-    def _started(self, programs: Programs, plan: SchedulePlan) -> Result[None, Error]:
-        if plan.schedule.scheduler is Scheduler.LAUNCHD:
-            for argv in plan.schedule.stop:  # an agent that is loaded cannot be loaded anew
-                programs.run(argv)
-        return _all_of(programs, plan.schedule.start)
+    def _programs(self, scheduler: Scheduler) -> Programs:
+        return Programs(scheduler, self.environ)
 
-    def _reloaded(self, programs: Programs, plan: SchedulePlan) -> Result[None, Error]:
-        if plan.schedule.scheduler is not Scheduler.SYSTEMD:
-            return Success(None)
-        programs.run(
-            ("systemctl", "--user", "daemon-reload")
-        )  # the timers are stopped; without a bus nothing runs anyway
-        return Success(None)
-
-    def _systemd_answers(self) -> Result[None, Error]:
-        def without_a_bus(error: Error) -> Error:
-            reason = error.reason if isinstance(error, SchedulerFailed) else "no systemd of yours answers"
-            return SchedulerFailed("systemd", reason, "Log in to a desktop or by ssh, or use --system cron.")
-
-        asked = self.programs_of(Scheduler.SYSTEMD).run(("systemctl", "--user", "show-environment"))
-        return asked.map(lambda _: None).alt(without_a_bus)
+    def _ask_systemd(self) -> None:
+        try:
+            self._programs("systemd").run((*_SYSTEMCTL, "show-environment"))
+        except SchedulerFailed as error:
+            hint = "Log in to a desktop or by ssh, or use --system cron."
+            raise SchedulerFailed("systemd", error.reason, hint) from None
 
 
-def _all_of(programs: Programs, commands: Iterable[tuple[str, ...]]) -> Result[None, Error]:
-    for argv in commands:
-        done = programs.run(argv)
-        if isinstance(done, Failure):
-            return Failure(done.failure())
-    return Success(None)
-
-
-NAME = "your crontab"
-_NONE_YET = re.compile(r"\bno crontab for\b", re.IGNORECASE)
+# -- programs of schedulers -------------------------------------------------------------------------------------------
 
 
 @frozen
-class CronTable:
-    """Read as a whole, replaced as a whole."""
+class Programs:
+    """The programs of this environment's PATH, on behalf of one scheduler: called without a shell, for a limited time, with
+    nothing of their output lost in an error."""
 
-    programs: Programs
+    scheduler: str
+    environ: Mapping[str, str]
 
-    def read(self) -> Result[bytes, Error]:
-        """Its bytes; empty where there is none yet, which the program calls a failure."""
-        match sealed(self.programs.run(("crontab", "-l"))):
-            case Success(data):
-                return Success(data)
-            case Failure(SchedulerFailed(_, reason, _)) if _NONE_YET.search(reason):
-                return Success(b"")
-            case Failure(error):
-                return Failure(error)
+    def has(self, name: str) -> bool:
+        """Whether there is such a program, as far as can be seen: where it cannot, `run` says why."""
+        try:
+            return self._path_of(name) is not None
+        except SchedulerFailed:
+            return True
 
-    def write(self, data: bytes) -> Result[None, Error]:
-        """Replace it; without anything left in it, take it away."""
-        argv = ("crontab", "-") if data.strip() else ("crontab", "-r")
-        return self.programs.run(argv, data if data.strip() else b"").map(lambda _: None)
+    def run(self, argv: Sequence[str], data: bytes = b"") -> bytes:
+        """What it printed. SchedulerFailed when it is not there, takes too long, or says that it failed."""
+        program = self._path_of(argv[0])
+        if program is None:
+            raise self._failed(f"there is no {argv[0]} on PATH", "Install it, or choose another with --system.")
+        try:
+            done = subprocess.run(
+                [program, *argv[1:]],
+                input=data,
+                capture_output=True,
+                timeout=_LIMIT_SECONDS,
+                env=dict(self.environ),
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            raise self._failed(f"`{' '.join(argv)}` did not end within {_LIMIT_SECONDS:.0f} s", "Try again.") from None
+        except OSError as error:
+            raise self._failed(f"`{argv[0]}` cannot be run ({error.strerror})", "Check the program.") from None
+        if done.returncode != 0:
+            said = one_line((done.stderr or done.stdout).decode("utf-8", "replace").strip(), _MAX_REASON_CHARS)
+            raise self._failed(f"`{' '.join(argv)}` ended with {done.returncode}{f' ({said})' if said else ''}", _AGAIN)
+        return done.stdout
+
+    def try_all(self, commands: Sequence[Sequence[str]]) -> None:
+        """Run commands that may fail."""
+        for argv in commands:
+            try:
+                self.run(argv)
+            except SchedulerFailed:
+                continue
+
+    def _path_of(self, name: str) -> str | None:
+        """The first on PATH; None where there is none. Where that cannot be seen it is an error, and never the next one's
+        turn (P6): a table that one program gave would be written back through another."""
+        for directory in self.environ.get("PATH", os.defpath).split(os.pathsep):
+            path = f"{directory or os.curdir}/{name}"
+            try:
+                mode = os.stat(path).st_mode
+            except OSError as error:
+                if error.errno in _NOT_HERE:
+                    continue
+                raise self._failed(f"{path} cannot be looked at ({error.strerror})", _AGAIN) from None
+            if stat.S_ISREG(mode) and os.access(path, os.X_OK):
+                return path
+        return None
+
+    def _failed(self, reason: str, hint: str) -> SchedulerFailed:
+        return SchedulerFailed(self.scheduler, reason, hint)
+
+
+def read_crontab(programs: Programs) -> bytes:
+    """The person's table; empty where there is none yet, which the program calls a failure."""
+    try:
+        return programs.run(("crontab", "-l"))
+    except SchedulerFailed as error:
+        if _NO_CRONTAB_YET.search(error.reason):
+            return b""
+        raise
+
+
+def write_crontab(programs: Programs, data: bytes) -> None:
+    """Replace the person's table as a whole; without anything left in it, take it away."""
+    if data.strip():
+        programs.run(("crontab", "-"), data)
+    else:
+        programs.run(("crontab", "-r"))

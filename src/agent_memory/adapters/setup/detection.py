@@ -1,4 +1,4 @@
-"""Which harnesses a person has: by the directories that they keep, and by programs on PATH whose names are theirs alone."""
+"""What is on this machine: harnesses, by their directories and programs, and the `memory` that is running."""
 
 from __future__ import annotations
 
@@ -7,41 +7,20 @@ import shutil
 import sys
 from collections.abc import Mapping
 
-from agent_memory.domain.installing.ground import Ground
-
-_PROGRAMS: Mapping[str, tuple[str, ...]] = {
-    "claude-code": ("claude",),
-    "codex": ("codex",),
-    "cursor": ("cursor", "cursor-agent"),
-    "amp": ("amp",),
-    "gemini": ("gemini",),
-    "opencode": ("opencode",),
-    "copilot": ("copilot",),
-}
-"""`pi` and `goose` are also the names of well-known other programs, so these two count by their directories alone."""
+from agent_memory.domain.installing.context import Context
+from agent_memory.domain.installing.harnesses import SETUPS
 
 PROGRAM_NAMES = ("memory", "agent-memory")
 
 
-def detected(ground: Ground, environ: Mapping[str, str]) -> tuple[str, ...]:
+def detected(context: Context, environ: Mapping[str, str]) -> tuple[str, ...]:
     """The harnesses that are here, in the order of their list."""
-    home = ground.home
-    directories = {
-        "claude-code": (ground.claude,),
-        "codex": (ground.codex,),
-        "cursor": (f"{home}/.cursor",),
-        "amp": (f"{home}/.config/amp", f"{home}/.local/share/amp"),
-        "gemini": (f"{home}/.gemini",),
-        "opencode": (f"{ground.config}/opencode", f"{home}/.local/share/opencode"),
-        "copilot": (ground.copilot,),
-        "pi": (ground.pi,),
-        "goose": (f"{ground.config}/goose", f"{home}/.local/share/goose"),
-    }
     path = environ.get("PATH", os.defpath)
+    setups = {name: setup(context) for name, setup in SETUPS.items()}
     return tuple(
-        harness
-        for harness, places in directories.items()
-        if any(map(os.path.isdir, places)) or any(shutil.which(each, path=path) for each in _PROGRAMS.get(harness, ()))
+        name
+        for name, setup in setups.items()
+        if any(map(os.path.isdir, setup.directories)) or any(shutil.which(each, path=path) for each in setup.programs)
     )
 
 

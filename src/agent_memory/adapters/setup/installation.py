@@ -2,331 +2,412 @@
 
 from __future__ import annotations
 
-import json
 import os
-import subprocess
-import uuid
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Any
 
 from attrs import evolve, frozen
-from returns.result import Failure, Result, Success
+from returns.result import Failure, Success
 
-from agent_memory.adapters.disk.durable import fsync_directory
+from agent_memory.adapters.disk.io_errors import store_io
+from agent_memory.adapters.disk.paths import FileImage, read_file
+from agent_memory.adapters.git.committed import tracking_of
 from agent_memory.adapters.setup.detection import detected
-from agent_memory.adapters.setup.plan_execution import PlanExecution
-from agent_memory.adapters.setup.repository_file import repository_targets, tracking_note
-from agent_memory.adapters.setup.settings_files import SettingsFiles
-from agent_memory.adapters.setup.setup_planning import SetupPlanning
+from agent_memory.adapters.setup.self_tests import SelfTests
+from agent_memory.adapters.setup.settings_files import SettingsFiles, without_empty
 from agent_memory.adapters.setup.setup_state import SetupState
 from agent_memory.adapters.surroundings.config_files import load_config
 from agent_memory.adapters.surroundings.root import ROOT_VARIABLE
+from agent_memory.adapters.targets import told_path
+from agent_memory.config import Config
 from agent_memory.domain.footprint import SectionChange
-from agent_memory.domain.installing.file_edit import FileEdit
-from agent_memory.domain.installing.plans import (
+from agent_memory.domain.installing.context import Context, recorded_transcript_roots
+from agent_memory.domain.installing.harnesses import SETUPS
+from agent_memory.domain.installing.plan import (
     FileOutcome,
     InstallPlan,
     PlannedFile,
-    PlannedSection,
-    Played,
     Refused,
-    SettingsFile,
-    Wish,
+    SelfTestResult,
+    SetupRequest,
 )
-from agent_memory.domain.installing.receipt import FileRecord, Receipt, SectionRecord, sha256_of
-from agent_memory.domain.installing.wanted import DIRECTORY, SESSION, Play
-from agent_memory.domain.json_shape import is_list, is_object
-from agent_memory.domain.text.plain_text import one_line
-from agent_memory.errors import Error, MarkersAmbiguous, SettingsRefused
+from agent_memory.domain.installing.receipt import (
+    FileRecord,
+    Placed,
+    Receipt,
+    Record,
+    SectionRecord,
+    repository_name,
+    sha256_of,
+)
+from agent_memory.domain.installing.wanted import Element, HarnessSetup, Member, Part, Switch, Syntax
+from agent_memory.errors import AgentMemoryError, MarkersAmbiguous, SettingsRefused
+from agent_memory.formats.entry_values import EditRefused, value_at
 from agent_memory.formats.rule_heads import with_section
 from agent_memory.formats.section_splice import restore_section, section_in
-from agent_memory.formats.settings_revision import without_placed
-from agent_memory.results import sealed
+from agent_memory.formats.settings_revision import parse_settings, text_of, with_placed, without_placed
+from agent_memory.results import as_result
+
+_ROOT_KEYS = ("storage", "root")
+_MAX_INSTRUCTIONS_BYTES = 4 << 20
+_OWN_INSTRUCTIONS = {"claude-code": ("CLAUDE.md", ".claude/CLAUDE.md"), "gemini": ("GEMINI.md",)}
+"""In a repository, harnesses that read a file of their own, and not AGENTS.md; the first that is there, else the first."""
+_IMPORTS = (b"@AGENTS.md", b"@./AGENTS.md", b"@../AGENTS.md")
+_ANY_SECTION = "<!-- agent-memory:start -->\n<!-- agent-memory:end -->"
 
 
 @frozen
 class Installation:
     """Setup and uninstall. Hold `locked()` from the plan to its end."""
 
-    planning: SetupPlanning
+    context: Context
     environ: Mapping[str, str]
     root: Path
+    files: SettingsFiles
+    state: SetupState
+    config: Config
+    config_path: str
+    config_root: str | None
+    """`storage.root` as the person's config has it."""
+    section_of: Callable[[str, bool], str]
+    """The section for a target at a path, in a repository or not."""
+    check_config: Callable[[bytes], object]
+    """Raises ConfigInvalid for a config that is not valid."""
 
-    def locked(self) -> AbstractContextManager[Result[None, Error]]:
+    def locked(self) -> AbstractContextManager[None]:
         """One at a time; Busy at once while another is at work."""
-        return self.planning.state.locked()
+        return self.state.locked()
 
     def detected(self) -> tuple[str, ...]:
         """The harnesses that are on this machine."""
-        return detected(self.planning.ground, self.environ)
+        try:
+            return detected(self.context, self.environ)
+        except OSError as error:
+            raise store_io(error, "look at", error.filename or self.context.home) from None
 
-    def installed(self) -> Result[Receipt, Error]:
-        """What setup has put where."""
-        return self.planning.state.receipt()
+    # -- what setting up would do -------------------------------------------------------------------------------------
 
-    def plan(self, wish: Wish) -> Result[InstallPlan, Error]:
-        """What setting up would do; nothing is written."""
+    def plan(self, request: SetupRequest) -> InstallPlan:
+        """What setting up would do; nothing is written. A file that is refused hinders no other; an error is that of the receipt
+        or of a backup."""
+        receipt = self.state.receipt()
+        try:
+            # That nobody can look is an error: else another file than the person's own would be written (P6).
+            setups = {name: SETUPS[name](self.context) for name in request.harnesses}
+        except OSError as error:
+            raise store_io(error, "look at", error.filename or self.context.home) from None
+        repository_files = () if request.repository is None else _repository_targets(request)
+        sections = self._sections(request, setups, repository_files, receipt)
+        wanted = self._wanted(request, setups)
+        wanted[(self.config_path, "jsonc")] = self._for_config(request, sections)
+        found = [self._file(path, syntax, placed, receipt) for (path, syntax), placed in wanted.items()]
+        plan = _plan_of(*found, *sections)
+        refused = {each.path for each in plan.refused}
+        hooked = {
+            name: setup
+            for name, setup in setups.items()
+            if Part.HOOKS in request.parts
+            and not any(each.path in refused for each in setup.files if each.part is Part.HOOKS)
+        }
+        tracking = (_tracking_note(request.repository or "", path, self.environ) for path in repository_files)
+        return evolve(
+            plan,
+            self_tests=tuple((name, test) for name, setup in hooked.items() for test in setup.self_tests),
+            notes=(*tracking, *self._notes(request, setups), *self._root_note(receipt)),
+        )
 
-        def told(plan: InstallPlan) -> InstallPlan:
-            if wish.repository is None:
-                return plan
-            paths = repository_targets(wish.repository, wish.harnesses)
-            notes = (tracking_note(wish.repository, path, self.environ) for path in paths)
-            return evolve(plan, notes=(*notes, *plan.notes))
+    def _wanted(
+        self, request: SetupRequest, setups: Mapping[str, HarnessSetup]
+    ) -> dict[tuple[str, Syntax], tuple[Placed, ...]]:
+        """Everything that is wanted, by file."""
+        wanted: dict[tuple[str, Syntax], tuple[Placed, ...]] = {}
+        for name, setup in setups.items():
+            for each in setup.files:
+                if each.part in request.parts:
+                    placed = tuple(Placed(entry, each.part, (name,)) for entry in each.entries)
+                    wanted[(each.path, each.syntax)] = (*wanted.get((each.path, each.syntax), ()), *placed)
+        return wanted
 
-        return self.planning.plan(wish).map(told)
+    def _for_config(self, request: SetupRequest, sections: Iterable[PlannedFile | Refused]) -> tuple[Placed, ...]:
+        """What our own config is to say, so that a scheduled run sees what this shell saw."""
+        home = self.context.home
+        everyone = tuple(sorted(request.harnesses))
+        root = told_path(self.config.storage.root or "", home)
+        placed = [Placed(Member(_ROOT_KEYS, root, optional=True), None, everyone)]
+        for path in recorded_transcript_roots(home, self.environ):
+            if path not in self.config.capture.transcript_roots:
+                placed.append(Placed(Element(("capture", "transcriptRoots"), told_path(path, home)), None, everyone))
+        for section in sections:
+            if isinstance(section, PlannedFile) and section.record is not None:
+                entry = Element(("agentsMd", "targets"), told_path(section.path, home))
+                placed.append(Placed(entry, None, section.record.harnesses))
+        return tuple(placed)
 
-    def install(self, plan: InstallPlan) -> Result[tuple[FileOutcome, ...], Error]:
-        """Carry out a plan of `plan`; what became of each file."""
-        return self._execution.install(plan)
+    def _file(
+        self, path: str, syntax: Syntax, wanted: tuple[Placed, ...], receipt: Receipt
+    ) -> PlannedFile | Refused | None:
+        record = receipt.file(path)
+        backup = self.state.backup(None if record is None else record.before)
 
-    def play(self, plan: InstallPlan) -> tuple[Played, ...]:
-        """Call memory as each harness of the plan will, and see whether it arrives in the inbox."""
-        playing = Playing(self._scheduled_environment(), self.planning.ground.home, self.root)
-        return tuple(playing.play(harness, play) for harness, play in plan.plays)
+        def planned() -> PlannedFile | None:
+            settings = self.files.read(path)
+            revision = with_placed(settings.file.data, syntax, record, backup, wanted)
+            if revision.after is None or not revision.placed:
+                return None
+            if path == self.config_path:
+                self.check_config(revision.after)
+            before = None if revision.baseline is None else sha256_of(revision.baseline)
+            kept = FileRecord(path, syntax, before, sha256_of(revision.after), revision.placed)
+            return PlannedFile(settings, revision.after, kept, revision.baseline, revision.set_aside)
 
-    def plan_removal(self, harnesses: frozenset[str] | None) -> Result[InstallPlan, Error]:
-        """What uninstalling would do, of these harnesses or of everything; nothing is written."""
-        return RemovalPlanning(self.planning.files, self.planning.state).plan(harnesses)
+        return _or_refused(path, planned)
 
-    def uninstall(self, plan: InstallPlan) -> Result[tuple[FileOutcome, ...], Error]:
-        """Carry out a plan of `plan_removal`; what became of each file."""
-        return self._execution.uninstall(plan)
+    def _sections(
+        self,
+        request: SetupRequest,
+        setups: Mapping[str, HarnessSetup],
+        repository_files: Sequence[str],
+        receipt: Receipt,
+    ) -> list[PlannedFile | Refused]:
+        targets: dict[str, tuple[str, ...]] = {}
+        for name, setup in setups.items():
+            if Part.SECTION in request.parts and setup.target is not None:
+                targets[setup.target] = (*targets.get(setup.target, ()), name)
+        for path in repository_files:
+            targets[path] = (repository_name(request.repository or ""),)
+        planned = (self._section(path, harnesses, receipt.section(path)) for path, harnesses in targets.items())
+        return [each for each in planned if each is not None]
 
-    @property
-    def _execution(self) -> PlanExecution:
-        return PlanExecution(self.planning.files, self.planning.state)
+    def _section(
+        self, path: str, harnesses: tuple[str, ...], record: SectionRecord | None
+    ) -> PlannedFile | Refused | None:
+        read = as_result(self.files.read)(path)
+        if isinstance(read, Failure):
+            return Refused(path, read.failure())
+        settings = read.unwrap()
+        data = settings.file.data
+        spliced = with_section(path, data, self.section_of(path, settings.file.in_repository))
+        if isinstance(spliced, Failure):
+            return Refused(path, MarkersAmbiguous(path, spliced.failure()))
+        after = spliced.unwrap().data
+        if record is not None:
+            kept = evolve(record, harnesses=tuple(sorted({*record.harnesses, *harnesses})))
+            return PlannedFile(settings, after, kept, self.state.backup(record.before))
+        if path in self.config.agents_md.targets:
+            return PlannedFile(settings, after, None)  # the person made it a target
+        before = None if data is None else sha256_of(data)
+        return PlannedFile(settings, after, SectionRecord(path, before, tuple(sorted(harnesses))), data)
 
-    def _scheduled_environment(self) -> dict[str, str]:
-        """This environment without the shell's own word for the root, as a schedule or a desktop would have it, where the
-        config alone leads to the same root by now."""
+    def _notes(self, request: SetupRequest, setups: Mapping[str, HarnessSetup]) -> tuple[str, ...]:
+        if Part.HOOKS not in request.parts:
+            return ()
+        notes = [note for setup in setups.values() for note in setup.notes]
+        thrown = [switch.sentence for setup in setups.values() for switch in setup.switches if self._is_thrown(switch)]
+        return (*(f"{sentence}: nothing is captured until you change that." for sentence in thrown), *notes)
+
+    def _is_thrown(self, switch: Switch) -> bool:
+        if not os.path.isfile(switch.path):
+            return False
+        try:
+            document = parse_settings(text_of(self.files.read(switch.path).file.data or b""), switch.syntax)
+        except (AgentMemoryError, EditRefused):
+            return False
+        return value_at(document, switch.keys) is switch.value
+
+    def _root_note(self, receipt: Receipt) -> tuple[str, ...]:
+        """Where the shell and the person's config disagree on the root, a scheduled run would use another store."""
+        here = self.config.storage.root
+        record = receipt.file(self.config_path)
+        ours = () if record is None else record.placed
+        if any(isinstance(each.entry, Member) and each.entry.keys == _ROOT_KEYS for each in ours):
+            return ()
+        if self.config_root is None or here is None or os.path.realpath(self.config_root) == os.path.realpath(here):
+            return ()
+        without = "hooks and scheduled runs that do not have this shell's AGENT_MEMORY_ROOT use that one"
+        says = f"storage.root of {self.config_path} says {self.config_root}"
+        return (f"This shell keeps the memories in {here}, but {says}, and {without}: make them agree.",)
+
+    # -- what uninstalling would do -----------------------------------------------------------------------------------
+
+    def plan_removal(self, harnesses: frozenset[str] | None) -> InstallPlan:
+        """What uninstalling would do: take out what is there for these harnesses alone, or, with None, for all. A file that is
+        refused hinders no other; an error is that of the receipt or of a backup."""
+        receipt = self.state.receipt()
+        gone = receipt.harnesses if harnesses is None else harnesses
+        concerned = [record for record in receipt.records if gone & set(record.harnesses)]
+        return _plan_of(*(self._removed(record, gone) for record in concerned))
+
+    def _removed(self, record: Record, harnesses: frozenset[str]) -> PlannedFile | Refused | None:
+        backup = self.state.backup(record.before)
+        if isinstance(record, SectionRecord):
+            return _or_refused(record.path, lambda: self._section_removed(record, backup, harnesses))
+        return _or_refused(record.path, lambda: self._entries_removed(record, backup, harnesses))
+
+    def _entries_removed(self, record: FileRecord, backup: bytes | None, harnesses: frozenset[str]) -> PlannedFile:
+        settings = self.files.read(record.path)
+        revision = without_placed(settings.file.data, record, backup, harnesses)
+        kept = None
+        if revision.placed:
+            before = None if revision.baseline is None else sha256_of(revision.baseline)
+            kept = evolve(record, before=before, after=sha256_of(revision.after or b""), placed=revision.placed)
+        return PlannedFile(settings, revision.after, kept, revision.baseline, revision.set_aside)
+
+    def _section_removed(self, record: SectionRecord, backup: bytes | None, harnesses: frozenset[str]) -> PlannedFile:
+        settings = self.files.read(record.path)
+        data = settings.file.data
+        left = tuple(each for each in record.harnesses if each not in harnesses)
+        if left:
+            return PlannedFile(settings, data, evolve(record, harnesses=left), backup)
+        return PlannedFile(settings, without_section(record.path, data, backup), None)
+
+    # -- carrying out -------------------------------------------------------------------------------------------------
+
+    def install(self, plan: InstallPlan) -> tuple[FileOutcome, ...]:
+        """Carry out a plan of `plan`; what became of each file. Backups first, then the receipt, then the files, so that a
+        crash or a full disk at any point leaves files whole and a receipt that knows of them. An error is that of the first
+        two, and then no file was touched."""
+        self._back_up(plan)
+        earlier = self.state.receipt()
+        new = _with_records(earlier, plan)
+        self.state.put_receipt(new)
+        outcomes = tuple(self._carry_out(each) for each in plan.files)
+        errors = {each.path for each in outcomes if each.error is not None}
+        failed = {each.path for each in plan.files if each.path in errors and not self._is_there(each)}
+        if failed:  # what was not written is not ours: the receipt says of it what it said before
+            left = _with_records(earlier, plan, failed)
+            made = without_empty(new.made_directories)
+            self.state.put_receipt(evolve(left, made_directories=made))
+        return outcomes
+
+    def uninstall(self, plan: InstallPlan) -> tuple[FileOutcome, ...]:
+        """Carry out a plan of `plan_removal`; what became of each file. The files first, then the receipt: what a crash leaves
+        in the receipt is found to be gone the next time."""
+        if not plan.files:
+            if self.state.receipt() == Receipt():
+                self.state.put_receipt(Receipt())  # what an earlier uninstall could not remove of its own any more goes
+            return ()
+        outcomes = tuple(self._carry_out(each) for each in plan.files)
+        self._back_up(plan)
+        left = _with_records(self.state.receipt(), plan, {each.path for each in outcomes if each.error is not None})
+        standing = without_empty(left.made_directories)
+        # What is left in directories of ours when nothing else of ours is, is the person's.
+        self.state.put_receipt(evolve(left, made_directories=standing if left.records else ()))
+        return outcomes
+
+    def self_test(self, plan: InstallPlan) -> tuple[SelfTestResult, ...]:
+        """Call memory as each harness of the plan will, and see whether it arrives in the inbox. This is done without the
+        shell's own word for the root, as a schedule or a desktop would have it, where the config leads to the same root."""
         bare = {name: value for name, value in self.environ.items() if name != ROOT_VARIABLE}
         there = load_config(bare, None).map(lambda effective: effective.config.storage.root or "")
         same = isinstance(there, Success) and os.path.realpath(there.unwrap()) == str(self.root)
-        return bare if same else dict(self.environ)
+        tests = SelfTests(bare if same else dict(self.environ), self.context.home, self.root)
+        return tuple(tests.run(harness, test) for harness, test in plan.self_tests)
+
+    def _back_up(self, plan: InstallPlan) -> None:
+        for each in plan.files:
+            if each.backup is not None and each.record is not None:
+                self.state.keep_backup(each.backup)
+
+    def _carry_out(self, planned: PlannedFile) -> FileOutcome:
+        edit = planned.edit
+        if not edit.is_change:
+            return FileOutcome(edit.path, "unchanged")
+
+        def edited() -> str | None:
+            aside = None
+            if planned.set_aside and edit.before is not None:
+                aside = self.state.set_aside(edit.path, edit.before)
+            settings = planned.settings
+            copy = self.files.remove(settings) if edit.after is None else self.files.write(settings, edit.after)
+            return aside or copy
+
+        done = as_result(edited)()
+        if isinstance(done, Failure):
+            return FileOutcome(edit.path, "refused", done.failure())
+        return FileOutcome(edit.path, "removed" if edit.after is None else "written", None, edit.diff, done.unwrap())
+
+    def _is_there(self, planned: PlannedFile) -> bool:
+        """Whether a file that could not be written was after all, as far as can be seen: its new bytes may be there when
+        only making them durable failed."""
+        now = as_result(self.files.read)(planned.path)
+        return isinstance(now, Failure) or now.unwrap().file.data == planned.after
 
 
-LIMIT_SECONDS = 30.0
-
-_NOTE_ID = "id__triaL1"
-_NOTE_TITLE = "A note of the trial"
-_NOTE = f"""---
-id: {_NOTE_ID}
-title: {_NOTE_TITLE}
-kind: project
-origin: user
-scope: global
-createdAt: 1767225600000
-updatedAt: 1767225600000
----
-
-The hook works.
-"""
-
-
-@frozen
-class Playing:
-    """Trials with this environment, whose sessions are to arrive in this root."""
-
-    environ: Mapping[str, str]
-    home: str
-    root: Path
-
-    def play(self, harness: str, play: Play) -> Played:
-        """Run the command with a made-up session; nothing of it stays."""
-        session = str(uuid.uuid4())
-        command = play.command.replace(SESSION, session)
-        payload = _filled(play.payload, {SESSION: session, DIRECTORY: self.home})
-        data = b"" if payload is None else json.dumps(payload).encode()
-        if play.act == "inject":
-            return self._asked(harness, command, data)
-        problem, _ = self._run(command, data, self.environ)
-        try:
-            arrived = self._taken_back(session)
-        except OSError as error:
-            unseen = f"what arrived cannot be looked at and removed: {error.filename or self.root} ({error.strerror})"
-            return Played(harness, play.command, False, problem or unseen)
-        if arrived:
-            return Played(harness, play.command, True)
-        return Played(
-            harness, play.command, False, problem or "it ended well, but nothing arrived; see `memory status`"
-        )
-
-    def _asked(self, harness: str, command: str, data: bytes) -> Played:
-        with TemporaryDirectory(prefix="agent-memory-trial-") as root:
-            topics = Path(root) / "topics"
-            topics.mkdir()
-            (topics / f"{_NOTE_TITLE} -- {_NOTE_ID}.md").write_text(_NOTE, "utf-8")
-            problem, answer = self._run(command, data, {**self.environ, ROOT_VARIABLE: root})
-        if _NOTE_ID.encode() in answer:
-            return Played(harness, command, True, act="inject")
-        return Played(
-            harness, command, False, problem or "it ended well, but said nothing; see `memory status`", "inject"
-        )
-
-    def _run(self, command: str, data: bytes, environ: Mapping[str, str]) -> tuple[str, bytes]:
-        """What went wrong, as far as the call itself tells; and what it printed."""
-        try:
-            finished = subprocess.run(
-                ["/bin/sh", "-c", command],
-                input=data,
-                capture_output=True,
-                timeout=LIMIT_SECONDS,
-                cwd=self.home,
-                env=dict(environ),
-                check=False,
-                start_new_session=True,
-            )
-        except subprocess.TimeoutExpired:
-            return f"it did not end within {LIMIT_SECONDS:g} s", b""
-        except OSError as error:
-            return f"/bin/sh cannot be run: {error.strerror}", b""
-        if finished.returncode == 0:
-            return "", finished.stdout
-        said = one_line(finished.stderr.decode("utf-8", "replace"), 300)
-        return f"it ended with status {finished.returncode}{f': {said}' if said else ''}", b""
-
-    def _taken_back(self, session: str) -> bool:
-        """Whether the session arrived; its entries are removed. Raises OSError where that cannot be done: what lies in the
-        inbox unseen is not taken for nothing (P6)."""
-        inbox = f"{self.root}/inbox"
-        try:
-            names = os.listdir(inbox)
-        except FileNotFoundError:
-            return False
-        ours = [
-            f"{inbox}/{name}"
-            for name in names
-            if name.endswith(".json") and not name.startswith(".") and _mentions(f"{inbox}/{name}", session)
-        ]
-        for path in ours:
-            os.unlink(path)
-        if ours:
-            fsync_directory(inbox)
-        return bool(ours)
-
-
-def _mentions(path: str, session: str) -> bool:
-    try:
-        with open(path, "rb") as file:
-            return session.encode() in file.read(1 << 18)
-    except FileNotFoundError:
-        return False
-
-
-def _filled(value: Any, words: Mapping[str, str]) -> Any:
-    """The payload with our placeholders filled in."""
-    if isinstance(value, str):
-        for word, meant in words.items():
-            value = value.replace(word, meant)
-        return value
-    if is_object(value):
-        return {key: _filled(each, words) for key, each in value.items()}
-    if is_list(value):
-        return [_filled(each, words) for each in value]
-    return value
-
-
-_ANY_SECTION = "<!-- agent-memory:start -->\n<!-- agent-memory:end -->"
-
-
-@frozen
-class RemovalPlanning:
-    """What a plan is made from."""
-
-    files: SettingsFiles
-    state: SetupState
-
-    def plan(self, harnesses: frozenset[str] | None) -> Result[InstallPlan, Error]:
-        """Take out what is there for these harnesses alone, or, with None, for all. A file that is refused hinders no other;
-        a Failure is that of the receipt or of a backup."""
-        return self.state.receipt().bind(
-            lambda receipt: self._planned(receipt.harnesses if harnesses is None else harnesses, receipt)
-        )
-
-    def _planned(self, harnesses: frozenset[str], receipt: Receipt) -> Result[InstallPlan, Error]:
-        planned: list[PlannedFile | PlannedSection | Refused] = []
-        for each in _concerned(receipt, harnesses):
-            one = self._one(each, harnesses)
-            if isinstance(one, Failure):
-                return one
-            planned.append(one.unwrap())
-        return Success(
-            InstallPlan(
-                files=tuple(each for each in planned if isinstance(each, PlannedFile)),
-                sections=tuple(each for each in planned if isinstance(each, PlannedSection)),
-                refused=tuple(each for each in planned if isinstance(each, Refused)),
-            )
-        )
-
-    def _one(
-        self, record: FileRecord | SectionRecord, harnesses: frozenset[str]
-    ) -> Result[PlannedFile | PlannedSection | Refused, Error]:
-        def planned(backup: bytes | None) -> PlannedFile | PlannedSection | Refused:
-            match sealed(self.files.read(record.path)):
-                case Failure(error):
-                    return Refused(record.path, error)
-                case Success(settings):
-                    if isinstance(record, SectionRecord):
-                        return _without_section(record, settings, backup, harnesses)
-                    return _without_placed(record, settings, backup, harnesses)
-
-        return self.state.backup(record.before).map(planned)
-
-
-def _without_placed(
-    record: FileRecord, settings: SettingsFile, backup: bytes | None, harnesses: frozenset[str]
-) -> PlannedFile | Refused:
-    match sealed(without_placed(settings.file.data, record, backup, harnesses)):
-        case Failure(problem):
-            return Refused(record.path, SettingsRefused(record.path, problem))
-        case Success(revision):
-            kept = None
-            if revision.placed:
-                before = None if revision.baseline is None else sha256_of(revision.baseline)
-                after = revision.after if revision.after is not None else b""
-                kept = evolve(record, before=before, after=sha256_of(after), placed=revision.placed)
-            edit = FileEdit(record.path, settings.file.data, revision.after)
-            set_aside = settings.file.data if revision.set_aside else None
-            return PlannedFile(settings, edit, kept, revision.baseline, set_aside)
-
-
-def _without_section(
-    record: SectionRecord, settings: SettingsFile, backup: bytes | None, harnesses: frozenset[str]
-) -> PlannedSection | Refused:
-    data = settings.file.data
-    left = tuple(each for each in record.harnesses if each not in harnesses)
-    if left:
-        kept = evolve(record, harnesses=left)
-        return PlannedSection(settings, FileEdit(record.path, data, data), kept, backup)
-    match sealed(without_section(record.path, data, backup)):
-        case Failure(problem):
-            return Refused(record.path, MarkersAmbiguous(record.path, problem))
-        case Success(after):
-            return PlannedSection(settings, FileEdit(record.path, data, after), None)
-
-
-def _concerned(receipt: Receipt, harnesses: frozenset[str]) -> tuple[SectionRecord | FileRecord, ...]:
-    """The records that name one of these harnesses."""
-    sections = (each for each in receipt.sections if harnesses & set(each.harnesses))
-    files = (each for each in receipt.files if any(harnesses & set(placed.harnesses) for placed in each.placed))
-    return (*sections, *files)
-
-
-def without_section(path: str, data: bytes | None, backup: bytes | None) -> Result[bytes | None, str]:
+def without_section(path: str, data: bytes | None, backup: bytes | None) -> bytes | None:
     """The file with the section that it had in its backup, or without any: then without the file too, where there was none
-    and nobody has written anything else into it."""
+    and nobody has written anything else into it. MarkersAmbiguous where that cannot be told."""
     if data is None:
-        return Success(None)
+        return None
+    had, has = section_in(backup or b""), section_in(data)
+    for each in (had, has):
+        if isinstance(each, Failure):
+            raise MarkersAmbiguous(path, each.failure())
+    before, now = had.unwrap(), has.unwrap()
+    if now is None or now == before:
+        return data
+    separator = with_section(path, backup, _ANY_SECTION).map(lambda spliced: spliced.separator).value_or("")
+    change = SectionChange("", before, now, separator if before is None else "", created=backup is None)
+    restored = restore_section(data, change)
+    if isinstance(restored, Failure):
+        raise MarkersAmbiguous(path, restored.failure())
+    left = restored.unwrap()
+    return left if left.strip() or backup is not None else None
 
-    def restored(before: str | None, now: str | None) -> Result[bytes | None, str]:
-        if now is None or now == before:
-            return Success(data)
-        separator = with_section(path, backup, _ANY_SECTION).map(lambda spliced: spliced.separator).value_or("")
-        change = SectionChange("", before, now, separator if before is None else "", created=backup is None)
-        return restore_section(data, change).map(lambda left: left if left.strip() or backup is not None else None)
 
-    return section_in(backup or b"").bind(lambda before: section_in(data).bind(lambda now: restored(before, now)))
+def _or_refused(path: str, make: Callable[[], PlannedFile | None]) -> PlannedFile | Refused | None:
+    try:
+        made = as_result(make)()
+    except EditRefused as problem:
+        return Refused(path, SettingsRefused(path, str(problem)))
+    return Refused(path, made.failure()) if isinstance(made, Failure) else made.unwrap()
+
+
+def _plan_of(*found: PlannedFile | Refused | None) -> InstallPlan:
+    return InstallPlan(
+        files=tuple(each for each in found if isinstance(each, PlannedFile)),
+        refused=tuple(each for each in found if isinstance(each, Refused)),
+    )
+
+
+def _with_records(receipt: Receipt, plan: InstallPlan, failed: Iterable[str] = ()) -> Receipt:
+    """The receipt once the plan is carried out, but for the files that failed."""
+    records: dict[str, Record | None] = {each.path: each for each in receipt.records}
+    records |= {each.path: each.record for each in plan.files if each.path not in failed}
+    made = (each for planned in plan.files for each in planned.settings.missing_directories)
+    return Receipt(
+        files=tuple(each for each in records.values() if isinstance(each, FileRecord)),
+        sections=tuple(each for each in records.values() if isinstance(each, SectionRecord)),
+        made_directories=tuple(dict.fromkeys((*receipt.made_directories, *made))),
+    )
+
+
+# -- repositories -----------------------------------------------------------------------------------------------------
+
+
+def _repository_targets(request: SetupRequest) -> tuple[str, ...]:
+    """The files that these harnesses read in a work tree, each once. One that is or imports AGENTS.md is read as that."""
+    top = request.repository or ""
+    return tuple(dict.fromkeys(_read_by(top, each) for each in request.harnesses or ("",)))
+
+
+def _read_by(top: str, harness: str) -> str:
+    shared = f"{top}/AGENTS.md"
+    own = [f"{top}/{name}" for name in _OWN_INSTRUCTIONS.get(harness, ())]
+    for path in own:
+        found = read_file(os.path.realpath(path), _MAX_INSTRUCTIONS_BYTES).value_or(None)
+        if isinstance(found, FileImage):
+            imports = any(line.strip() in _IMPORTS for line in found.data.split(b"\n"))
+            return shared if imports or os.path.realpath(path) == os.path.realpath(shared) else path
+    return own[0] if own else shared
+
+
+def _tracking_note(top: str, path: str, environ: Mapping[str, str]) -> str:
+    """Whether git tracks the file, in a sentence."""
+    match tracking_of(top, path, environ):
+        case "tracked":
+            return f"Git tracks {path}: whoever gets your commits gets the section, with this repository's notes."
+        case "ignored":
+            return f"Git ignores {path}: the section stays on this machine, and shows what is global, too."
+        case "new":
+            return f"Git does not track {path} yet: once it is added, whoever gets your commits gets the section."

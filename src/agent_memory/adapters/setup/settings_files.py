@@ -12,15 +12,16 @@ import stat
 from collections.abc import Iterable
 
 from attrs import evolve, frozen
-from returns.result import Failure, Result, Success
+from returns.result import Result
 
 from agent_memory.adapters.disk.durable import fsync_directory, make_directories
 from agent_memory.adapters.disk.io_errors import store_io
 from agent_memory.adapters.disk.paths import lies_there
-from agent_memory.adapters.targets.target_files import TargetFiles
-from agent_memory.domain.installing.plans import SettingsFile
+from agent_memory.adapters.targets import TargetFiles
+from agent_memory.domain.installing.plan import SettingsFile
 from agent_memory.domain.target_file import TargetFile
 from agent_memory.errors import Error, SettingsRefused, TargetRefused
+from agent_memory.results import T, unwrap
 
 _NIX_STORE = "/nix/store/"
 _MANAGED = re.compile(
@@ -33,55 +34,52 @@ _HEADER_LINES = 10
 
 @frozen
 class SettingsFiles:
-    """The files of the person with this home; nothing under `root` is one."""
+    """The files of a person, each refused as SettingsRefused where it is not to be edited."""
 
     targets: TargetFiles
 
-    def read(self, path: str) -> Result[SettingsFile, Error]:
-        """The file as it is, a missing one too, with directories that are missing. SettingsRefused says why it is not to be
-        edited: no plain file, a link out of the home, read-only, managed by another program."""
+    def read(self, path: str) -> SettingsFile:
+        """The file as it is, a missing one too, with directories that are missing. SettingsRefused: no plain file, a link out
+        of the home, read-only, managed by another program."""
         try:
-            real = os.path.realpath(path)
-            if real.startswith(_NIX_STORE):
-                return _refused(path, "Nix manages it (it is in the Nix store); put memory's part into your Nix config")
+            if os.path.realpath(path).startswith(_NIX_STORE):
+                reason = "Nix manages it (it is in the Nix store); put memory's part into your Nix config"
+                raise SettingsRefused(path, reason)
             missing = _missing_directories(path)
             if missing:
                 return self._below_missing(path, missing)
-            return self.targets.read(path).alt(_as_settings).bind(lambda file: _editable(path, file))
+            file = _of_settings(self.targets.read(path))
+            _require_editable(file)
         except OSError as error:
-            return Failure(store_io(error, "read", path))
+            raise store_io(error, "read", path) from None
         except ValueError:  # a NUL in it
-            return _refused(path, "its name cannot be that of a file")
+            raise SettingsRefused(path, "its name cannot be that of a file") from None
+        return SettingsFile(file)
 
-    def write(self, settings: SettingsFile, data: bytes) -> Result[str | None, Error]:
+    def write(self, settings: SettingsFile, data: bytes) -> str | None:
         """Replace its bytes, or make it with mode 0600 and its directories with 0700; see `Targets.write`. Refused where it is
         no longer what was read."""
+        file = settings.file
         try:
-            make_directories(os.path.dirname(settings.file.path))
+            make_directories(os.path.dirname(file.path))
         except OSError as error:
-            return Failure(store_io(error, "make the directory of", settings.file.path))
-        if not settings.missing_directories:
-            return self.targets.write(settings.file, data).alt(_as_settings)
-        return (
-            self.targets.read(settings.file.path)
-            .bind(lambda file: self.targets.write(evolve(file, data=None), data))
-            .alt(_as_settings)
-        )
+            raise store_io(error, "make the directory of", file.path) from None
+        if settings.missing_directories:
+            file = evolve(_of_settings(self.targets.read(file.path)), data=None)
+        return _of_settings(self.targets.write(file, data))
 
-    def remove(self, settings: SettingsFile) -> Result[str | None, Error]:
+    def remove(self, settings: SettingsFile) -> str | None:
         """Remove it; see `Targets.remove`. Refused where it is no longer what was read."""
-        return self.targets.remove(settings.file).alt(_as_settings)
+        return _of_settings(self.targets.remove(settings.file))
 
-    def _below_missing(self, path: str, missing: tuple[str, ...]) -> Result[SettingsFile, Error]:
+    def _below_missing(self, path: str, missing: tuple[str, ...]) -> SettingsFile:
         """A file whose directory is to be made: the last one that exists must be one that may be written below."""
         above = os.path.dirname(missing[0])
         if not os.path.isdir(above):
-            return _refused(path, f"{above} is not a directory")
+            raise SettingsRefused(path, f"{above} is not a directory")
         # Judged as a file of that directory would be: its links and its place in or out of the home.
-        judged = self.targets.read(f"{above}/{os.path.basename(missing[0])}").alt(_as_settings)
-        if isinstance(judged, Failure):
-            return judged
-        return Success(SettingsFile(TargetFile(path, path, None), missing))
+        _of_settings(self.targets.read(f"{above}/{os.path.basename(missing[0])}"))
+        return SettingsFile(TargetFile(path, path, None), missing)
 
 
 def without_empty(made: Iterable[str]) -> tuple[str, ...]:
@@ -108,23 +106,23 @@ def _missing_directories(path: str) -> tuple[str, ...]:
     return tuple(reversed(missing))
 
 
-def _editable(path: str, file: TargetFile) -> Result[SettingsFile, Error]:
+def _require_editable(file: TargetFile) -> None:
     if file.data is None:
-        return Success(SettingsFile(file))
+        return
     writable = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
     if not os.stat(file.real_path).st_mode & writable or not os.access(file.real_path, os.W_OK):
-        return _refused(path, "it is read-only")
+        raise SettingsRefused(file.path, "it is read-only")
     for line in file.data.split(b"\n", _HEADER_LINES)[:_HEADER_LINES]:
         found = _MANAGED.match(line)
         if found:
             who = found[1].decode()
-            return _refused(path, f"its header says that {who} manages it; put memory's part where {who} takes it from")
-    return Success(SettingsFile(file))
+            reason = f"its header says that {who} manages it; put memory's part where {who} takes it from"
+            raise SettingsRefused(file.path, reason)
 
 
-def _as_settings(error: Error) -> Error:
-    return SettingsRefused(error.path, error.reason) if isinstance(error, TargetRefused) else error
-
-
-def _refused(path: str, reason: str) -> Failure[Error]:
-    return Failure(SettingsRefused(path, reason))
+def _of_settings(result: Result[T, Error]) -> T:
+    """The value of what was asked of the targets, whose refusals are those of settings here."""
+    try:
+        return unwrap(result)
+    except TargetRefused as error:
+        raise SettingsRefused(error.path, error.reason) from None

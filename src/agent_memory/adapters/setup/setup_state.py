@@ -11,9 +11,8 @@ the person's, the receipt knows of it.
 from __future__ import annotations
 
 import os
-from contextlib import AbstractContextManager, suppress
-
-from returns.result import Failure, Result, Success
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 
 from agent_memory.adapters.disk.durable import fsync_directory, make_directories, replace_file
 from agent_memory.adapters.disk.io_errors import store_io
@@ -21,9 +20,9 @@ from agent_memory.adapters.disk.locks import file_lock
 from agent_memory.adapters.disk.paths import read_file
 from agent_memory.adapters.surroundings.root import is_directory, local_state_directory
 from agent_memory.domain.installing.receipt import Receipt, sha256_of
-from agent_memory.errors import Error, StateCorrupt
+from agent_memory.errors import StateCorrupt
 from agent_memory.formats.receipt_json import parse_receipt, render_receipt
-from agent_memory.results import sealed
+from agent_memory.results import unwrap
 
 MAX_RECEIPT_BYTES = 16 << 20
 MAX_BACKUP_BYTES = 8 << 20
@@ -37,67 +36,60 @@ class SetupState:
         self.receipt_path = f"{self.directory}/receipt.json"
         self._backups = f"{self.directory}/backups"
 
-    def locked(self) -> AbstractContextManager[Result[None, Error]]:
+    @contextmanager
+    def locked(self) -> Iterator[None]:
         """One setup or uninstall at a time; Busy at once while another is at work. The lock dies with its holder."""
-        return file_lock(f"{self.directory}.lock", 0)
+        with file_lock(f"{self.directory}.lock", 0) as held:
+            unwrap(held)
+            yield
 
-    def receipt(self) -> Result[Receipt, Error]:
+    def receipt(self) -> Receipt:
         """What is installed; empty where nothing is. A damaged receipt is an error, never empty (P6)."""
-        match sealed(read_file(self.receipt_path, MAX_RECEIPT_BYTES)):
-            case Failure(error):
-                return Failure(error)
-            case Success(image):
-                return Success(Receipt()) if image is None else parse_receipt(image.data, self.receipt_path)
+        image = unwrap(read_file(self.receipt_path, MAX_RECEIPT_BYTES))
+        return Receipt() if image is None else parse_receipt(image.data, self.receipt_path)
 
-    def put_receipt(self, receipt: Receipt) -> Result[None, Error]:
-        """Replace the receipt, durably; an empty one is no file. Backups that it does not name are removed."""
+    def put_receipt(self, receipt: Receipt) -> None:
+        """Replace the receipt, durably; an empty one is no file. Backups that it does not name are removed after it."""
         try:
-            if receipt == Receipt():
-                self._remove_receipt()
-            else:
+            if receipt != Receipt():
                 make_directories(self.directory)
                 replace_file(self.receipt_path, render_receipt(receipt))
+            else:
+                with suppress(FileNotFoundError):
+                    os.unlink(self.receipt_path)
+                    fsync_directory(self.directory)
             self._prune(receipt)
         except OSError as error:
-            return Failure(store_io(error, "write", self.receipt_path))
-        return Success(None)
+            raise store_io(error, "write", self.receipt_path) from None
 
-    def keep_backup(self, data: bytes) -> Result[str, Error]:
+    def keep_backup(self, data: bytes) -> str:
         """Make a backup durable; its name."""
         name = sha256_of(data)
-        return self._keep(self._backups, name, data).map(lambda _: name)
+        self._keep(self._backups, name, data)
+        return name
 
-    def backup(self, name: str | None) -> Result[bytes | None, Error]:
+    def backup(self, name: str | None) -> bytes | None:
         """The bytes of a backup; None for None. One that is gone or damaged is an error."""
         if name is None:
-            return Success(None)
+            return None
         path = f"{self._backups}/{name}"
-        match sealed(read_file(path, MAX_BACKUP_BYTES)):
-            case Failure(error):
-                return Failure(error)
-            case Success(image) if image is not None and sha256_of(image.data) == name:
-                return Success(image.data)
-            case Success(_):
-                return Failure(StateCorrupt(path, ("the backup is missing, or is not what was put there",)))
+        image = unwrap(read_file(path, MAX_BACKUP_BYTES))
+        if image is None or sha256_of(image.data) != name:
+            raise StateCorrupt(path, ("the backup is missing, or is not what was put there",))
+        return image.data
 
-    def set_aside(self, path: str, data: bytes) -> Result[str, Error]:
+    def set_aside(self, path: str, data: bytes) -> str:
         """Keep what somebody has made of a file of ours; where."""
         return self._keep(f"{self.directory}/set-aside", f"{sha256_of(data)[:12]}-{os.path.basename(path)}", data)
 
-    def _keep(self, directory: str, name: str, data: bytes) -> Result[str, Error]:
+    def _keep(self, directory: str, name: str, data: bytes) -> str:
         path = f"{directory}/{name}"
         try:
             make_directories(directory)
             replace_file(path, data)
         except OSError as error:
-            return Failure(store_io(error, "write", path))
-        return Success(path)
-
-    def _remove_receipt(self) -> None:
-        """Before the backups that it names, durably."""
-        with suppress(FileNotFoundError):
-            os.unlink(self.receipt_path)
-            fsync_directory(self.directory)
+            raise store_io(error, "write", path) from None
+        return path
 
     def _prune(self, receipt: Receipt) -> None:
         if not is_directory(self._backups):

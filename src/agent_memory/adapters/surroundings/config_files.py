@@ -7,23 +7,27 @@ person has trusted exactly its bytes, it can set `search` and `inject` alone, an
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
+from typing import Any, TypeAlias
 
-from attrs import evolve, frozen
-from returns.result import Failure, Result, Success
+from attrs import evolve, field, frozen
+from returns.result import Failure
 
 from agent_memory.adapters.disk.io_errors import store_io
 from agent_memory.adapters.disk.paths import read_file
 from agent_memory.adapters.surroundings.root import ROOT_VARIABLE, config_path, home_of, storage_root
+from agent_memory.adapters.surroundings.trust import TrustFile
 from agent_memory.config import OPEN_SECTIONS, Config, preset_problem
+from agent_memory.domain.json_shape import is_object
 from agent_memory.domain.text.plain_text import one_line
-from agent_memory.errors import ConfigInvalid, ConfigUnreadable, Error, HomeUnknown, PathRefused, StoreIo
-from agent_memory.results import sealed
+from agent_memory.errors import ConfigInvalid, ConfigUnreadable, HomeUnknown, PathRefused, StoreIo
+from agent_memory.formats.described_attributes import attributes_of
+from agent_memory.formats.strict_document import parse_strict_json
+from agent_memory.formats.strict_values import value_of
+from agent_memory.results import as_result, unwrap
 from agent_memory.wording import describe
 
-if TYPE_CHECKING:
-    from agent_memory.adapters.surroundings.config_documents import Document
+Document: TypeAlias = Mapping[str, Any]
 
 LOCAL_NAME = "memory.config.json"
 """The name of a config in the current directory."""
@@ -51,150 +55,159 @@ class Effective:
 
 @frozen
 class _Layer:
-    """What one file sets."""
+    """What one file sets, and what to warn of."""
 
-    source: str
-    document: Document
+    source: str = ""
+    """Empty for a file that sets nothing."""
+    document: Document = field(factory=dict[str, Any])
+    warnings: tuple[str, ...] = ()
 
 
-def load_config(environ: Mapping[str, str], cwd: str | None) -> Result[Effective, Error]:
+@as_result
+def load_config(environ: Mapping[str, str], cwd: str | None) -> Effective:
     """The effective configuration; `cwd` is None where there is no current directory.
 
     ConfigUnreadable and ConfigInvalid (with every problem) for the person's own file and for a trusted one; HomeUnknown
     where no root can be named. A link that leads nowhere is a config that cannot be read, not one that is missing (P6).
     """
     home = home_of(environ)
-    own = Success(None) if home is None else _own_layer(config_path(home))
-    match sealed(own):
-        case Failure(error):
-            return Failure(error)
-        case Success(layer):
-            layers = (layer,) if layer else ()
-    local_path = None if cwd is None else os.path.join(cwd, LOCAL_NAME)
-    match sealed(_local_layer(local_path, home)):
-        case Failure(error):
-            return Failure(error)
-        case Success((local, warnings)):
-            return _effective((*layers, *((local,) if local else ())), environ, home, warnings)
+    layers: list[_Layer] = []
+    own_path = None if home is None else config_path(home)
+    content = None if own_path is None else read_config(own_path)
+    if own_path is not None and content is not None:
+        layers.append(_Layer(own_path, parse_config(content, own_path)))
+    if cwd is not None:
+        local_path = os.path.join(cwd, LOCAL_NAME)
+        if own_path is None or os.path.realpath(local_path) != os.path.realpath(own_path):
+            layers.append(_local_layer(local_path, home))
+    warnings = tuple(warning for layer in layers for warning in layer.warnings)
+    layers = [layer for layer in layers if layer.source]
+    config, sources = _combined(layers)
+    if problem := preset_problem(config.llm):
+        raise ConfigInvalid(sources.get("llm.preset", layers[-1].source), (problem,))
+    if environ.get(ROOT_VARIABLE):
+        sources["storage.root"] = ROOT_VARIABLE
+    config = _placed(config, _root(environ, config.storage.root), home)
+    return Effective(config, sources, warnings)
 
 
-def read_config(path: str) -> Result[bytes | None, ConfigUnreadable]:
+def read_config(path: str) -> bytes | None:
     """The bytes of a config file, through links; None where there is none. Never waits, never reads a special file."""
-    match sealed(read_file(os.path.realpath(path), MAX_CONFIG_BYTES)):
-        case Success(image):
-            if image is None and os.path.islink(path):
-                return Failure(ConfigUnreadable(path, "it is a symbolic link that leads nowhere"))
-            return Success(None if image is None else image.data)
-        case Failure(StoreIo(errno_name="ENOTDIR")):
-            return Success(None)
-        case Failure(StoreIo() | PathRefused() as error):
-            return Failure(ConfigUnreadable(path, error.reason))
-        case Failure(error):
-            return Failure(ConfigUnreadable(path, describe(error)))
+    try:
+        image = unwrap(read_file(os.path.realpath(path), MAX_CONFIG_BYTES))
+    except (StoreIo, PathRefused) as error:
+        if isinstance(error, StoreIo) and error.errno_name == "ENOTDIR":
+            return None
+        raise ConfigUnreadable(path, error.reason) from None
+    if image is None and os.path.islink(path):
+        raise ConfigUnreadable(path, "it is a symbolic link that leads nowhere")
+    return None if image is None else image.data
 
 
-def _own_layer(path: str) -> Result[_Layer | None, Error]:
-    match sealed(read_config(path)):
-        case Failure(unreadable):
-            return Failure(unreadable)
-        case Success(content):
-            if content is None:
-                return Success(None)
-            from agent_memory.adapters.surroundings.config_documents import parse_config
-
-            return parse_config(content, path).map(lambda document: _Layer(path, document))
-
-
-def _local_layer(path: str | None, home: str | None) -> Result[tuple[_Layer | None, tuple[str, ...]], Error]:
-    """What the current directory's file sets, and what to warn of."""
-    if path is None or (home is not None and os.path.realpath(path) == os.path.realpath(config_path(home))):
-        return Success((None, ()))
-    match sealed(read_config(path)):
-        case Failure(unreadable):
-            return Success((None, (f"{path} was ignored: {unreadable.reason}.",)))
-        case Success(content):
-            return Success((None, ())) if content is None else _judged(path, content, home)
+def parse_config(content: bytes, path: str) -> dict[str, Any]:
+    """The keys that a config file sets, all known and all well formed; ConfigInvalid with every problem."""
+    parsed = parse_strict_json(content)
+    if isinstance(parsed, Failure):
+        raise ConfigInvalid(path, (parsed.failure(),))
+    document = parsed.unwrap()
+    if not is_object(document):
+        raise ConfigInvalid(path, ("it must hold one object: { … }",))
+    document.pop("$schema", None)  # for editors
+    config_of(document, path)
+    return document
 
 
-def _judged(path: str, content: bytes, home: str | None) -> Result[tuple[_Layer | None, tuple[str, ...]], Error]:
-    from agent_memory.adapters.surroundings.config_documents import parse_config
-
-    trusted, warnings = _trust(path, content, home)
-    parsed = parse_config(content, path)
-    if trusted:
-        return parsed.map(lambda document: (_Layer(path, document), warnings))
-    match sealed(parsed):
-        case Failure(invalid):
-            problem = one_line(invalid.problems[0], 160)
-            return Success((None, (*warnings, f"{path} was ignored, since it is not valid: {problem}.")))
-        case Success(document):
-            open_part = {key: value for key, value in document.items() if key in OPEN_SECTIONS}
-            return Success((_Layer(path, open_part), (*warnings, *_ignored(path, document))))
+def config_of(document: Document, path: str) -> Config:
+    """The configuration with these keys set; ConfigInvalid with every problem."""
+    config = value_of(document, Config)
+    if isinstance(config, Failure):
+        raise ConfigInvalid(path, config.failure())
+    return config.unwrap()
 
 
-def _trust(path: str, content: bytes, home: str | None) -> tuple[bool, tuple[str, ...]]:
-    if home is None:
-        return False, ()
-    from agent_memory.adapters.surroundings.trust import TrustFile
-    from agent_memory.domain.command.trusted_config import vouches_for
-
-    match sealed(TrustFile(home).configs()):
-        case Success(trusted):
-            return vouches_for(trusted, os.path.realpath(path), content), ()
-        case Failure(error):
-            return False, (describe(error),)
+def closed_keys(document: Document) -> tuple[str, ...]:
+    """The dotted keys in a config that only a trusted one may set."""
+    return tuple(key for key in set_keys(document) if key.partition(".")[0] not in OPEN_SECTIONS)
 
 
-def _ignored(path: str, document: Document) -> tuple[str, ...]:
-    from agent_memory.adapters.surroundings.config_documents import closed_keys
-
-    keys = closed_keys(document)
-    if not keys:
-        return ()
-    named = one_line(", ".join(keys), 200)
-    return (f"{path} sets {named}; ignored, since you have not trusted it. `memory trust {path}` if it is yours.",)
-
-
-def _effective(
-    layers: tuple[_Layer, ...], environ: Mapping[str, str], home: str | None, warnings: tuple[str, ...]
-) -> Result[Effective, Error]:
-    match sealed(_combined(layers)):
-        case Failure(invalid):
-            return Failure(invalid)
-        case Success((config, sources)):
-            if problem := preset_problem(config.llm):
-                return Failure(ConfigInvalid(sources.get("llm.preset", layers[-1].source), (problem,)))
-            if environ.get(ROOT_VARIABLE):
-                sources["storage.root"] = ROOT_VARIABLE
-            return _root(environ, config.storage.root).map(
-                lambda root: Effective(_placed(config, root, home), sources, warnings)
-            )
+def set_keys(document: Document, path: str = "") -> Iterator[str]:
+    """The dotted keys that a document sets, down to single presets and profiles."""
+    for key, value in document.items():
+        where = f"{path}{key}"
+        if is_object(value) and _holds_keys(where):
+            yield from set_keys(value, f"{where}.")
+        else:
+            yield where
 
 
-def _combined(layers: tuple[_Layer, ...]) -> Result[tuple[Config, dict[str, str]], ConfigInvalid]:
+def _merged(far: Document, near: Document, path: str = "") -> dict[str, Any]:
+    """Both, the nearer winning."""
+    result = dict(far)
+    for key, value in near.items():
+        where = f"{path}{key}"
+        deeper = is_object(value) and is_object(result.get(key)) and _holds_keys(where)
+        result[key] = _merged(result[key], value, f"{where}.") if deeper else value
+    return result
+
+
+def _holds_keys(where: str) -> bool:
+    """Whether what stands here is merged key by key: a section, or an object of names of the person's own choice, like
+    `llm.presets`. A single preset is taken whole."""
+    section, _, key = where.partition(".")
+    return not key or ("." not in key and is_object(attributes_of(attributes_of(Config)[section].type)[key].default))
+
+
+def _local_layer(path: str, home: str | None) -> _Layer:
+    """What the current directory's file sets."""
+    try:
+        content = read_config(path)
+    except ConfigUnreadable as error:
+        return _Layer(warnings=(f"{path} was ignored: {error.reason}.",))
+    if content is None:
+        return _Layer()
+    is_trusted = False
+    warnings: tuple[str, ...] = ()
+    if home is not None:
+        trusts = as_result(TrustFile(home).vouches_for)(os.path.realpath(path), content)
+        is_trusted = trusts.value_or(False)
+        warnings = (describe(trusts.failure()),) if isinstance(trusts, Failure) else ()
+    try:
+        document = parse_config(content, path)
+    except ConfigInvalid as error:
+        if is_trusted:
+            raise
+        problem = one_line(error.problems[0], 160)
+        return _Layer(warnings=(*warnings, f"{path} was ignored, since it is not valid: {problem}."))
+    keys = () if is_trusted else closed_keys(document)
+    if keys:
+        named = one_line(", ".join(keys), 200)
+        hint = f"ignored, since you have not trusted it. `memory trust {path}` if it is yours."
+        warnings = (*warnings, f"{path} sets {named}; {hint}")
+        document = {key: value for key, value in document.items() if key in OPEN_SECTIONS}
+    return _Layer(path, document, warnings)
+
+
+def _combined(layers: list[_Layer]) -> tuple[Config, dict[str, str]]:
     """The values of all layers, the later ones winning, and what set each."""
-    if not layers:
-        return Success((Config(), {}))
-    from agent_memory.adapters.surroundings.config_documents import config_of, merged, set_keys
-
     document: Document = {}
     sources: dict[str, str] = {}
     for layer in layers:
-        document = merged(document, layer.document)
+        document = _merged(document, layer.document)
         sources |= dict.fromkeys(set_keys(layer.document), layer.source)
-    combined = config_of(document).alt(lambda problems: ConfigInvalid(layers[-1].source, problems))
-    return combined.map(lambda config: (config, sources))
+    return (config_of(document, layers[-1].source) if layers else Config()), sources
 
 
-def _root(environ: Mapping[str, str], configured: str | None) -> Result[str, Error]:
+def _root(environ: Mapping[str, str], configured: str | None) -> str:
     try:
         root = storage_root(environ, configured)
     except FileNotFoundError:
         problem = "it is a relative path, and the current directory was removed"
-        return Failure(ConfigInvalid(ROOT_VARIABLE, (problem,)))
+        raise ConfigInvalid(ROOT_VARIABLE, (problem,)) from None
     except OSError as error:
-        return Failure(store_io(error, "look at", str(error.filename)))
-    return Failure(HomeUnknown()) if root is None else Success(root)
+        raise store_io(error, "look at", str(error.filename)) from None
+    if root is None:
+        raise HomeUnknown()
+    return root
 
 
 def _placed(config: Config, root: str, home: str | None) -> Config:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from returns.result import Failure, Result, Success
-
 import agent_memory
 from agent_memory.adapters.disk.io_errors import store_io
 from agent_memory.adapters.disk.paths import lies_there
-from agent_memory.errors import ConfigInvalid, Error
+from agent_memory.errors import ConfigInvalid
 
 _PACKAGE = Path(agent_memory.__file__).parent
 Places = tuple[Path, ...]
@@ -32,12 +30,12 @@ def _may_be_there(path: Path) -> bool:
         return True  # whoever reads it is told why it cannot be
 
 
-def read_shipped(name: str, places: Places) -> Result[str, Error]:
-    """Its text. Errors: no place has it, unreadable, not UTF-8."""
+def read_shipped(name: str, places: Places) -> str:
+    """Its text. An error where no place has it, it is unreadable, or not UTF-8."""
     path = shipped_path(name, places)
     try:
-        return Success(path.read_text(encoding="utf-8"))
+        return path.read_text(encoding="utf-8")
     except OSError as error:
-        return Failure(store_io(error, "read", str(path)))
+        raise store_io(error, "read", str(path)) from None
     except UnicodeDecodeError:
-        return Failure(ConfigInvalid(str(path), ("it is not UTF-8",)))
+        raise ConfigInvalid(str(path), ("it is not UTF-8",)) from None

@@ -1,82 +1,115 @@
 """Which configs a person trusts: `~/.local/state/agent-memory/trusted.json`.
 
+    {"version": 1, "configs": [{"path": …, "sha256": …, "trustedAt": "2026-…Z"}]}
+
 Kept outside every store and every repository, so that nothing that is cloned or synchronised can bring its own trust.
 """
 
 from __future__ import annotations
 
-import fcntl
-import os
+import json
+import re
+from hashlib import sha256
 
-from returns.result import Failure, Result, Success
+from attrs import frozen
+from returns.result import Failure
 
-from agent_memory.adapters.disk.durable import FILE_MODE, make_directories, replace_file
+from agent_memory.adapters.disk.durable import replace_file
 from agent_memory.adapters.disk.io_errors import store_io
-from agent_memory.adapters.disk.locks import lock_within, release
+from agent_memory.adapters.disk.locks import file_lock
 from agent_memory.adapters.disk.paths import read_file
 from agent_memory.adapters.surroundings.root import local_state_directory
-from agent_memory.domain.command.trusted_config import TrustedConfig, trusted_now
-from agent_memory.errors import Busy, Error
-from agent_memory.formats.trust_json import parse_trust, render_trust
-from agent_memory.results import sealed
+from agent_memory.domain.instants import iso_of, ms_of
+from agent_memory.errors import StateCorrupt
+from agent_memory.formats.strict_document import parse_strict_json
+from agent_memory.results import unwrap
 
 MAX_TRUST_BYTES = 1 << 20
+VERSION = 1
 _LOCK_LIMIT_SECONDS = 10.0
+_SHA256 = re.compile(r"[0-9a-f]{64}", re.ASCII)
+
+
+@frozen
+class TrustedConfig:
+    """Exactly these bytes at exactly this place; one more byte, or another place, is another file."""
+
+    path: str
+    """Its real path."""
+    sha256: str
+    """Of its bytes, in lower-case hexadecimal."""
+    trusted_at_ms: int
+
+    def is_of(self, content: bytes) -> bool:
+        """Whether these are the bytes."""
+        return self.sha256 == sha256(content).hexdigest()
 
 
 class TrustFile:
     """The trusted configs of the person with this home."""
 
     def __init__(self, home: str) -> None:
-        self._directory = local_state_directory(home)
-        self.path = f"{self._directory}/trusted.json"
+        self._lock_path = f"{local_state_directory(home)}/trusted.lock"
+        self.path = f"{local_state_directory(home)}/trusted.json"
 
-    def configs(self) -> Result[tuple[TrustedConfig, ...], Error]:
+    def configs(self) -> tuple[TrustedConfig, ...]:
         """All of them, in the order in which they were trusted. A damaged list is an error, and trusts nothing."""
-        match sealed(read_file(self.path, MAX_TRUST_BYTES)):
-            case Failure(error):
-                return Failure(error)
-            case Success(image):
-                return Success(()) if image is None else parse_trust(image.data, self.path)
+        image = unwrap(read_file(self.path, MAX_TRUST_BYTES))
+        return () if image is None else parse_trust(image.data, self.path)
 
-    def add(self, path: str, content: bytes, at_ms: int) -> Result[TrustedConfig, Error]:
+    def vouches_for(self, path: str, content: bytes) -> bool:
+        """Whether the person trusts this content at this real path."""
+        return any(each.path == path and each.is_of(content) for each in self.configs())
+
+    def add(self, path: str, content: bytes, at_ms: int) -> TrustedConfig:
         """Trust exactly this content at this real path, in place of what was trusted there before. Durable."""
-        record = trusted_now(path, content, at_ms)
-        return self._change(path, (record,)).map(lambda _: record)
+        record = TrustedConfig(path, sha256(content).hexdigest(), at_ms)
+        self._change(path, (record,))
+        return record
 
-    def remove(self, path: str) -> Result[bool, Error]:
+    def remove(self, path: str) -> bool:
         """Trust nothing at this real path any more; whether something was."""
         return self._change(path, ())
 
-    def _change(self, path: str, records: tuple[TrustedConfig, ...]) -> Result[bool, Error]:
+    def _change(self, path: str, records: tuple[TrustedConfig, ...]) -> bool:
         """Replace what is trusted at `path`; whether something was."""
-        match sealed(self._locked()):
-            case Failure(error):
-                return Failure(error)
-            case Success(lock):
-                try:
-                    return self.configs().bind(lambda trusted: self._replace(path, records, trusted))
-                finally:
-                    release(lock)
+        with file_lock(self._lock_path, _LOCK_LIMIT_SECONDS) as held:
+            unwrap(held)
+            trusted = self.configs()
+            others = tuple(each for each in trusted if each.path != path)
+            try:
+                replace_file(self.path, render_trust((*others, *records)).encode())
+            except OSError as error:
+                raise store_io(error, "write", self.path) from None
+        return len(others) < len(trusted)
 
-    def _replace(
-        self, path: str, records: tuple[TrustedConfig, ...], trusted: tuple[TrustedConfig, ...]
-    ) -> Result[bool, Error]:
-        others = tuple(each for each in trusted if each.path != path)
-        try:
-            replace_file(self.path, render_trust((*others, *records)).encode())
-        except OSError as error:
-            return Failure(store_io(error, "write", self.path))
-        return Success(len(others) < len(trusted))
 
-    def _locked(self) -> Result[int, Error]:
-        lock_path = f"{self._directory}/trusted.lock"
-        try:
-            make_directories(self._directory)
-            descriptor = os.open(lock_path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, FILE_MODE)
-            if lock_within(descriptor, fcntl.LOCK_EX, _LOCK_LIMIT_SECONDS):
-                return Success(descriptor)
-            os.close(descriptor)
-        except OSError as error:
-            return Failure(store_io(error, "lock", lock_path))
-        return Failure(Busy(lock_path))
+def render_trust(trusted: tuple[TrustedConfig, ...]) -> str:
+    """JSON, in the order given."""
+    configs = [{"path": each.path, "sha256": each.sha256, "trustedAt": iso_of(each.trusted_at_ms)} for each in trusted]
+    return json.dumps({"version": VERSION, "configs": configs}, indent=1) + "\n"
+
+
+def parse_trust(data: bytes, path: str) -> tuple[TrustedConfig, ...]:
+    """What `render_trust` wrote; anything else is StateCorrupt."""
+    parsed = parse_strict_json(data)
+    if isinstance(parsed, Failure):
+        raise StateCorrupt(path, (parsed.failure(),))
+    match parsed.unwrap():
+        case {"version": 1, "configs": [*configs]}:
+            trusted = tuple(_one(each) for each in configs)
+            known = tuple(each for each in trusted if each is not None)
+            if len(known) == len(trusted):
+                return known
+        case _:
+            pass
+    raise StateCorrupt(path, (f"it is not a list of trusted configs of version {VERSION}",))
+
+
+def _one(record: object) -> TrustedConfig | None:
+    match record:
+        case {"path": str(path), "sha256": str(digits), "trustedAt": str(at)}:
+            at_ms = ms_of(at)
+            return TrustedConfig(path, digits, at_ms) if _SHA256.fullmatch(digits) and at_ms is not None else None
+        case _:
+            return None

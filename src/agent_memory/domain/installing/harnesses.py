@@ -1,27 +1,399 @@
-"""Every harness that can be set up: a new one is one module and one line."""
+"""What each harness wants: a new one is one function here, and one line in `SETUPS`.
+
+Sources: code.claude.com/docs (hooks, memory, skills, mcp), developers.openai.com/codex, cursor.com/docs, ampcode.com/manual,
+google-gemini/gemini-cli docs, opencode.ai/docs, docs.github.com (copilot-cli), earendil-works/pi docs,
+aaif-goose/goose documentation, code.visualstudio.com/docs; skills: agentskills.io/specification.
+"""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
+from typing import Any
 
-from agent_memory.domain.installing import (
-    amp,
-    claude_code,
-    codex,
-    copilot,
-    cursor,
-    gemini,
-    goose,
-    manual,
-    opencode,
-    pi,
-    vscode,
+from agent_memory.domain.installing.context import SERVER_NAME, Context, hook_mark
+from agent_memory.domain.installing.wanted import (
+    DIRECTORY,
+    SESSION,
+    Act,
+    Element,
+    HarnessSetup,
+    Member,
+    Part,
+    SelfTest,
+    Switch,
+    Syntax,
+    Wanted,
+    Whole,
 )
-from agent_memory.domain.installing.ground import Ground
-from agent_memory.domain.installing.wanted import HarnessSetup
 
-SETUPS: Mapping[str, Callable[[Ground], HarnessSetup]] = {
-    module.NAME: module.setup
-    for module in (claude_code, codex, cursor, amp, gemini, opencode, copilot, pi, goose, vscode, manual)
+
+def _claude_code(context: Context) -> HarnessSetup:
+    """Hooks in `settings.json`, which Cursor runs too. `Stop` ends each turn and is the checkpoint. `SessionEnd` handlers share
+    1.5 s, which a `timeout` in a settings file raises; a plugin's does not, so this is no plugin. What `SessionStart` and
+    `UserPromptSubmit` answer enters the context."""
+    directory = context.claude
+    settings = f"{directory}/settings.json"
+    server = {"type": "stdio", "command": context.program, "args": ["mcp"], "env": dict[str, str]()}
+    payload = {
+        "session_id": SESSION,
+        "transcript_path": f"{directory}/projects/-setup/{SESSION}.jsonl",
+        "cwd": DIRECTORY,
+        "permission_mode": "default",
+        "hook_event_name": "Stop",
+        "stop_hook_active": False,
+    }
+    hooks = (
+        *_groups(context, "claude-code", {"Stop": 10, "SessionEnd": 10, "PreCompact": 10}),
+        *_groups(context, "claude-code", {"SessionStart": 10, "UserPromptSubmit": 10}, act="inject"),
+    )
+    off = f"{settings} sets disableAllHooks, so Claude Code runs no hook"
+    return HarnessSetup(
+        files=(
+            Wanted(Part.HOOKS, settings, "jsonc", hooks),
+            _server(context, context.claude_state, "mcpServers", server),
+            *_skill(context, f"{directory}/skills"),
+        ),
+        target=f"{directory}/CLAUDE.md",
+        self_tests=(_captures(context, "claude-code", payload), _starts(context, "claude-code")),
+        switches=(Switch(settings, "jsonc", ("disableAllHooks",), True, off),),
+        directories=(directory,),
+        programs=("claude",),
+    )
+
+
+def _codex(context: Context) -> HarnessSetup:
+    """`hooks.json` beside `config.toml`. `Stop` fires at each turn's end, and every version with hooks has it. Codex skips a
+    hook that was not reviewed in `/hooks`, without a word, and pins the command by its hash."""
+    directory = context.codex
+    config = f"{directory}/config.toml"
+    override = f"{directory}/AGENTS.override.md"
+    hooks = (
+        *_groups(context, "codex", {"Stop": 5}),
+        *_groups(context, "codex", {"SessionStart": 10, "UserPromptSubmit": 10}, act="inject"),
+    )
+    payload = {
+        "session_id": SESSION,
+        "transcript_path": None,
+        "cwd": DIRECTORY,
+        "hook_event_name": "Stop",
+        "turn_id": "1",
+        "stop_hook_active": False,
+    }
+    off = f"{config} switches hooks off ([features] hooks = false), so Codex runs none"
+    return HarnessSetup(
+        files=(
+            Wanted(Part.HOOKS, f"{directory}/hooks.json", "jsonc", hooks),
+            _server(context, config, "mcp_servers", {"command": context.program, "args": ["mcp"]}, "toml"),
+            *_skill(context),
+        ),
+        target=override if context.exists(override) else f"{directory}/AGENTS.md",
+        self_tests=(_captures(context, "codex", payload), _starts(context, "codex")),
+        switches=tuple(Switch(config, "toml", ("features", key), False, off) for key in ("hooks", "codex_hooks")),
+        notes=(
+            "Codex runs a new hook only once you have approved it: start `codex`, type `/hooks`, and approve the three of memory.",
+        ),
+        directories=(directory,),
+        programs=("codex",),
+    )
+
+
+def _cursor(context: Context) -> HarnessSetup:
+    """`stop` in the editor and the terminal, `sessionEnd` for `cursor-agent -p`. One unknown event name voids the whole file, so
+    there are only these two, and `sessionStart`, which is as old as `sessionEnd`: its answer is put into the conversation, that
+    of `beforeSubmitPrompt` is not."""
+    directory = f"{context.home}/.cursor"
+    handlers: list[Element] = []
+    acts: Mapping[str, Act] = {"stop": "capture", "sessionEnd": "capture", "sessionStart": "inject"}
+    for event, act in acts.items():
+        command = context.hook("cursor", act)
+        handler = {"command": command, "timeout": 10}
+        handlers.append(Element(("hooks", event), handler, command, hook_mark("cursor", act)))
+    version = Member(("version",), 1, optional=True, stays=True)
+
+    def payload(event: str) -> dict[str, Any]:
+        return {
+            "conversation_id": SESSION,
+            "generation_id": SESSION,
+            "hook_event_name": event,
+            "cursor_version": "0.0.0",
+            "workspace_roots": [DIRECTORY],
+            "transcript_path": None,
+        }
+
+    return HarnessSetup(
+        files=(
+            Wanted(Part.HOOKS, f"{directory}/hooks.json", "jsonc", (version, *handlers)),
+            _server(context, f"{directory}/mcp.json", "mcpServers", {"command": context.program, "args": ["mcp"]}),
+            *_skill(context),
+        ),
+        self_tests=(
+            _captures(context, "cursor", {**payload("stop"), "status": "completed"}),
+            _injects(context, "cursor", payload("sessionStart")),
+        ),
+        notes=(
+            "Cursor reads no instruction file of your own outside a repository: there use `memory setup cursor --repo`.",
+        ),
+        directories=(directory,),
+        programs=("cursor", "cursor-agent"),
+    )
+
+
+def _amp(context: Context) -> HarnessSetup:
+    """A plugin (TypeScript, run by Bun), since Amp has no shell hooks. `agent.end` comes after each turn."""
+    directory = f"{context.home}/.config/amp"
+    settings = context.either(f"{directory}/settings.json", f"{directory}/settings.jsonc")
+    thread = {"thread": {"id": f"T-{SESSION}"}}
+    return HarnessSetup(
+        files=(
+            _plugin(context, "amp", f"{directory}/plugins/{SERVER_NAME}.ts"),
+            _server(context, settings, "amp.mcpServers", {"command": context.program, "args": ["mcp"]}),
+            *_skill(context, f"{context.home}/.config/agents/skills"),
+        ),
+        target=f"{directory}/AGENTS.md",
+        self_tests=(
+            _captures(context, "amp", {"event": "agent.end", **thread, "status": "done", "cwd": DIRECTORY}),
+            _injects(context, "amp", {"event": "session.start", **thread, "cwd": DIRECTORY}),
+        ),
+        notes=("Amp loads a new plugin when it starts, or with `amp plugins reload`.",),
+        directories=(directory, f"{context.home}/.local/share/amp"),
+        programs=("amp",),
+    )
+
+
+def _gemini(context: Context) -> HarnessSetup:
+    """Hooks in `settings.json`, with timeouts in milliseconds."""
+    directory = f"{context.home}/.gemini"
+    settings = f"{directory}/settings.json"
+    injecting = {"SessionStart": 10_000, "BeforeAgent": 10_000, "PreCompress": 5_000}
+    hooks = (
+        *_groups(context, "gemini", {"AfterAgent": 5_000, "SessionEnd": 5_000}, matcher="*", name=SERVER_NAME),
+        *_groups(context, "gemini", injecting, matcher="*", name=f"{SERVER_NAME}-inject", act="inject"),
+    )
+    payload = {
+        "session_id": SESSION,
+        "transcript_path": f"{directory}/tmp/setup/chats/{SESSION}.jsonl",
+        "cwd": DIRECTORY,
+        "hook_event_name": "AfterAgent",
+        "timestamp": "2026-01-01T00:00:00.000Z",
+    }
+    off = f"{settings} switches hooks off (hooksConfig.enabled), so Gemini runs none"
+    return HarnessSetup(
+        files=(
+            Wanted(Part.HOOKS, settings, "jsonc", hooks),
+            _server(context, settings, "mcpServers", {"command": context.program, "args": ["mcp"]}),
+            *_skill(context),
+        ),
+        target=f"{directory}/GEMINI.md",
+        self_tests=(_captures(context, "gemini", payload), _starts(context, "gemini")),
+        switches=(Switch(settings, "jsonc", ("hooksConfig", "enabled"), False, off),),
+        directories=(directory,),
+        programs=("gemini",),
+    )
+
+
+def _opencode(context: Context) -> HarnessSetup:
+    """A plugin; `session.idle` is the end of a turn, of child sessions too, which name their parent. It reads
+    `~/.claude/CLAUDE.md` where it has no `AGENTS.md` of its own: to make one would hide the person's from it, so then the section
+    goes into `CLAUDE.md`."""
+    directory = f"{context.config}/opencode"
+    config = context.either(f"{directory}/opencode.json", f"{directory}/opencode.jsonc")
+    session = {"properties": {"sessionID": f"ses_{SESSION}"}, "directory": DIRECTORY}
+    server = {"type": "local", "command": [context.program, "mcp"], "enabled": True}
+    return HarnessSetup(
+        files=(
+            _plugin(context, "opencode", f"{directory}/plugins/{SERVER_NAME}.ts"),
+            _server(context, config, "mcp", server),
+            *_skill(context, f"{directory}/skills"),
+        ),
+        target=context.either(f"{directory}/AGENTS.md", f"{context.claude}/CLAUDE.md"),
+        self_tests=(
+            _captures(context, "opencode", {"type": "session.idle", **session}),
+            _injects(context, "opencode", {"type": "session.start", **session, "source": "compact"}),
+        ),
+        notes=("opencode loads a new plugin when it starts.",),
+        directories=(directory, f"{context.home}/.local/share/opencode"),
+        programs=("opencode",),
+    )
+
+
+def _copilot(context: Context) -> HarnessSetup:
+    """A hooks file of our own below `~/.copilot/hooks/`. The answer of `sessionStart` is put into the session by newer versions;
+    older ones pass it over."""
+    directory = context.copilot
+    settings = f"{directory}/settings.json"
+
+    def handlers(act: Act) -> list[dict[str, Any]]:
+        return [{"type": "command", "bash": context.hook("copilot", act), "timeoutSec": 10}]
+
+    events = {
+        "agentStop": handlers("capture"),
+        "sessionEnd": handlers("capture"),
+        "sessionStart": handlers("inject"),
+    }
+    server = {"type": "local", "command": context.program, "args": ["mcp"], "tools": ["*"]}
+    session = {"sessionId": SESSION, "timestamp": 1_767_225_600_000, "cwd": DIRECTORY}
+    transcript = f"{directory}/session-state/{SESSION}/events.jsonl"
+    off = f"{settings} sets disableAllHooks, so Copilot runs no hook"
+    return HarnessSetup(
+        files=(
+            _json_file(f"{directory}/hooks/{SERVER_NAME}.json", {"version": 1, "hooks": events}),
+            _server(context, f"{directory}/mcp-config.json", "mcpServers", server),
+            *_skill(context, f"{directory}/skills"),
+        ),
+        target=f"{directory}/copilot-instructions.md",
+        self_tests=(
+            _captures(context, "copilot", {**session, "transcriptPath": transcript, "stopReason": "end_turn"}),
+            _injects(context, "copilot", {**session, "source": "startup"}),
+        ),
+        switches=(Switch(settings, "jsonc", ("disableAllHooks",), True, off),),
+        directories=(directory,),
+        programs=("copilot",),
+    )
+
+
+def _pi(context: Context) -> HarnessSetup:
+    """An extension; `agent_end` is the end of a turn. It has no MCP of its own. `pi` is also the name of another program."""
+    path = f"{context.pi}/sessions/--setup--/2026-01-01T00-00-00-000Z_{SESSION}.jsonl"
+    session = {"sessionId": SESSION, "sessionFile": path, "cwd": DIRECTORY}
+    return HarnessSetup(
+        files=(_plugin(context, "pi", f"{context.pi}/extensions/{SERVER_NAME}.ts"), *_skill(context)),
+        target=f"{context.pi}/AGENTS.md",
+        self_tests=(
+            _captures(context, "pi", {"type": "agent_end", **session}),
+            _injects(context, "pi", {"type": "session_start", **session, "source": "startup"}),
+        ),
+        notes=("Pi loads a new extension when it starts, or with `/reload`.",),
+        directories=(context.pi,),
+    )
+
+
+def _goose(context: Context) -> HarnessSetup:
+    """Goose 1.38 and later: a plugin directory with `hooks/hooks.json` in Claude's shape; no matcher, since `*` alone is no
+    regular expression there and kills the rule. `goose` is also the name of another program."""
+    plugin = f"{context.home}/.agents/plugins/{SERVER_NAME}"
+    about = {"name": SERVER_NAME, "version": "1.0.0", "description": "Tells agent-memory that a session has new turns."}
+    groups = _groups(context, "goose", {"Stop": 10, "SessionEnd": 10})
+    server = {
+        "enabled": True,
+        "type": "stdio",
+        "name": SERVER_NAME,
+        "description": "The memory that your coding agents share",
+        "cmd": context.program,
+        "args": ["mcp"],
+        "envs": dict[str, str](),
+        "timeout": 300,
+    }
+    return HarnessSetup(
+        files=(
+            _json_file(f"{plugin}/plugin.json", about),
+            _json_file(f"{plugin}/hooks/hooks.json", {"hooks": {each.keys[1]: [each.value] for each in groups}}),
+            _server(context, f"{context.config}/goose/config.yaml", "extensions", server, "yaml"),
+            *_skill(context),
+        ),
+        target=f"{context.config}/goose/.goosehints",
+        self_tests=(_captures(context, "goose", {"event": "Stop", "session_id": SESSION, "working_dir": DIRECTORY}),),
+        directories=(f"{context.config}/goose", f"{context.home}/.local/share/goose"),
+    )
+
+
+def _vscode(context: Context) -> HarnessSetup:
+    """VS Code, whose agent runs no hooks of ours: the server in the person's own `mcp.json`, and the skill that it shares with
+    others. Only at its name, and not whenever the editor is there: who has the editor need not use its agent."""
+    directory = context.either(
+        f"{context.config}/Code/User",
+        f"{context.home}/Library/Application Support/Code/User",
+    )
+    server = {"type": "stdio", "command": context.program, "args": ["mcp"]}
+    note = (
+        "VS Code calls no hook of memory: with `memory setup vscode --mcp` its agent can look things up and write them down. In a "
+        "repository it reads AGENTS.md: `memory setup vscode --repo`."
+    )
+    return HarnessSetup(
+        files=(_server(context, f"{directory}/mcp.json", "servers", server), *_skill(context)), notes=(note,)
+    )
+
+
+def _manual(_context: Context) -> HarnessSetup:
+    """A person without any harness: nothing but their own config, which every setup writes."""
+    return HarnessSetup()
+
+
+SETUPS: Mapping[str, Callable[[Context], HarnessSetup]] = {
+    "claude-code": _claude_code,
+    "codex": _codex,
+    "cursor": _cursor,
+    "amp": _amp,
+    "gemini": _gemini,
+    "opencode": _opencode,
+    "copilot": _copilot,
+    "pi": _pi,
+    "goose": _goose,
+    "vscode": _vscode,
+    "manual": _manual,
 }
 """By the harness's name."""
+
+
+def _groups(
+    context: Context,
+    harness: str,
+    timeouts: Mapping[str, int],
+    *,
+    matcher: str | None = None,
+    name: str | None = None,
+    act: Act = "capture",
+) -> tuple[Element, ...]:
+    """One hook for each event, in the shape that Claude Code has made common: `{"hooks": {"Stop": [{"hooks": [{"type":
+    "command", …}]}]}}`. Timeouts are in the harness's own unit."""
+    command = context.hook(harness, act)
+    groups: list[Element] = []
+    for event, timeout in timeouts.items():
+        handler = {"type": "command", **({"name": name} if name else {}), "command": command, "timeout": timeout}
+        group = {**({} if matcher is None else {"matcher": matcher}), "hooks": [handler]}
+        groups.append(Element(("hooks", event), group, command, hook_mark(harness, act)))
+    return tuple(groups)
+
+
+def _server(context: Context, path: str, servers: str, server: Mapping[str, Any], syntax: Syntax = "jsonc") -> Wanted:
+    """Our MCP server, among the others that this file names under the key `servers`."""
+    return Wanted(Part.MCP, path, syntax, (Member((servers, SERVER_NAME), server, context.program),))
+
+
+def _skill(context: Context, directory: str | None = None) -> tuple[Wanted, ...]:
+    """The skill file in a directory of skills, or in the one that several harnesses read; nothing where it has no text."""
+    path = f"{directory or f'{context.home}/.agents/skills'}/{SERVER_NAME}/SKILL.md"
+    return (Wanted(Part.SKILL, path, "whole", (Whole(context.skill),)),) if context.skill else ()
+
+
+def _json_file(path: str, document: Mapping[str, Any]) -> Wanted:
+    """A hooks file that is ours as a whole."""
+    text = json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+    return Wanted(Part.HOOKS, path, "whole", (Whole(text),))
+
+
+def _plugin(context: Context, harness: str, path: str) -> Wanted:
+    """A plugin in TypeScript: the functions of `plugins/memory.ts`, by which it calls memory, and its own file there."""
+    text = context.plugins.get("memory", "") + context.plugins.get(harness, "")
+    program = json.dumps(context.program, ensure_ascii=False)
+    return Wanted(Part.HOOKS, path, "whole", (Whole(text.replace("@harness@", harness).replace("@program@", program)),))
+
+
+def _captures(context: Context, harness: str, payload: Mapping[str, Any]) -> SelfTest:
+    return SelfTest(context.hook(harness), payload)
+
+
+def _injects(context: Context, harness: str, payload: Mapping[str, Any]) -> SelfTest:
+    return SelfTest(context.hook(harness, "inject"), payload, "inject")
+
+
+def _starts(context: Context, harness: str) -> SelfTest:
+    """The start of a session, told as those do that have Claude's hooks."""
+    payload = {
+        "session_id": SESSION,
+        "cwd": DIRECTORY,
+        "hook_event_name": "SessionStart",
+        "source": "startup",
+        "transcript_path": f"{DIRECTORY}/{SESSION}.jsonl",
+    }
+    return _injects(context, harness, payload)

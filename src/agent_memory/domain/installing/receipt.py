@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 
-from attrs import field, frozen
+from attrs import frozen
 
 from agent_memory.domain.installing.wanted import Entry, Part, Syntax
 
@@ -31,6 +31,10 @@ class FileRecord:
     """SHA-256 of the file as we left it: while it is that, nobody has touched it since."""
     placed: tuple[Placed, ...]
 
+    @property
+    def harnesses(self) -> tuple[str, ...]:
+        return tuple(harness for each in self.placed for harness in each.harnesses)
+
 
 @frozen
 class SectionRecord:
@@ -42,14 +46,21 @@ class SectionRecord:
     harnesses: tuple[str, ...]
 
 
+Record = FileRecord | SectionRecord
+
+
 @frozen
 class Receipt:
     """Everything that setup has installed and uninstall has not removed."""
 
-    files: tuple[FileRecord, ...] = field(default=())
-    sections: tuple[SectionRecord, ...] = field(default=())
+    files: tuple[FileRecord, ...] = ()
+    sections: tuple[SectionRecord, ...] = ()
     made_directories: tuple[str, ...] = ()
     """Directories that were made for them."""
+
+    @property
+    def records(self) -> tuple[Record, ...]:
+        return (*self.files, *self.sections)
 
     def file(self, path: str) -> FileRecord | None:
         """The record of this file."""
@@ -62,14 +73,12 @@ class Receipt:
     @property
     def harnesses(self) -> frozenset[str]:
         """The harnesses that something is installed for."""
-        placed = (harness for file in self.files for each in file.placed for harness in each.harnesses)
-        return frozenset((*placed, *(harness for section in self.sections for harness in section.harnesses)))
+        return frozenset(harness for each in self.records for harness in each.harnesses)
 
     @property
     def backups(self) -> frozenset[str]:
         """The backups that are still needed."""
-        kept = (*(each.before for each in self.files), *(each.before for each in self.sections))
-        return frozenset(each for each in kept if each is not None)
+        return frozenset(each.before for each in self.records if each.before is not None)
 
 
 def sha256_of(data: bytes) -> str:

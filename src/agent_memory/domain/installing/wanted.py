@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any, Literal
 
-from attrs import field, frozen
-
-from agent_memory.domain.installing.ground import Act
+from attrs import frozen
 
 Syntax = Literal["jsonc", "toml", "yaml", "whole"]
 """How a file is written; `whole`: all of it is ours."""
+
+Act = Literal["capture", "inject"]
+"""A hook tells memory of a session, or is told what the session is to know."""
 
 
 class Part(StrEnum):
@@ -84,20 +85,18 @@ class Switch:
     sentence: str
 
 
-@frozen
-class Play:
-    """How the harness calls us, for a trial: a command for `sh -c`, and what it gets on standard input.
-
-    In both, `SESSION` stands for the session's id, and in the payload `DIRECTORY` for where it takes place.
-    """
-
-    command: str
-    payload: Mapping[str, Any] | None = None
-    act: Act = "capture"
-
-
 SESSION = "agent-memory-session"
 DIRECTORY = "agent-memory-directory"
+
+
+@frozen
+class SelfTest:
+    """How the harness calls us: a command for `sh -c`, and what it gets on standard input. `SESSION` stands for the session's
+    id in both, and `DIRECTORY` in the payload for where it takes place."""
+
+    command: str
+    payload: Mapping[str, Any]
+    act: Act = "capture"
 
 
 @frozen
@@ -107,7 +106,11 @@ class HarnessSetup:
     files: tuple[Wanted, ...] = ()
     target: str | None = None
     """The instruction file that it reads in every session; None where it has none."""
-    plays: tuple[Play, ...] = ()
+    self_tests: tuple[SelfTest, ...] = ()
     switches: tuple[Switch, ...] = ()
-    notes: tuple[str, ...] = field(default=())
+    notes: tuple[str, ...] = ()
     """Whole sentences: what the person has to do in the harness itself."""
+    directories: tuple[str, ...] = ()
+    """It is on this machine where one of these exists,"""
+    programs: tuple[str, ...] = ()
+    """or one of these is on PATH."""

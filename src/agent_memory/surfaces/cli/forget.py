@@ -13,9 +13,9 @@ from agent_memory.domain.forgetting.sources import SessionKey
 from agent_memory.domain.forgetting.summary import lines_of, sentence_of, what_stays
 from agent_memory.domain.vocabulary import Harness
 from agent_memory.errors import Error, UsageInvalid
-from agent_memory.results import sealed
-from agent_memory.surfaces.cli.installing import can_ask, is_agreed, unasked
+from agent_memory.results import as_result, sealed
 from agent_memory.surfaces.cli.opening import add_choice, entry_id, with_memory
+from agent_memory.surfaces.cli.setup import is_agreed, require_terminal
 from agent_memory.surfaces.console import Console
 
 
@@ -84,8 +84,9 @@ def _agreed(console: Console, forgetting: Forgetting, arguments: argparse.Namesp
     _show(console, forgetting)
     if arguments.yes:
         return Success(True)
-    if not can_ask(console):
-        return Failure(unasked("memory forget"))
+    asked = as_result(require_terminal)(console, "memory forget")
+    if isinstance(asked, Failure):
+        return asked
     return Success(is_agreed(console, f"{sentence_of(forgetting, done=False)} Go on?"))
 
 

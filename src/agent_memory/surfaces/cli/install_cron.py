@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
+import os
+from collections.abc import Callable
+from typing import Any, get_args
 
-from returns.result import Failure, Result, Success
-
+from agent_memory.adapters.agent.agent_environment import only_for_a_person
 from agent_memory.adapters.scheduling.scheduling import SchedulePlan, Scheduling
 from agent_memory.app import Memory
-from agent_memory.bootstrap.scheduling import unscheduled_variables
-from agent_memory.domain.scheduling.cadence import in_words
-from agent_memory.domain.scheduling.job import Scheduler
-from agent_memory.errors import Error
-from agent_memory.results import sealed
-from agent_memory.surfaces.cli.installing import can_ask, is_agreed, show_diffs, unasked
-from agent_memory.surfaces.cli.scheduling import run_scheduling
+from agent_memory.bootstrap.scheduling import scheduling, unscheduled_variables
+from agent_memory.domain.scheduling import Scheduler, in_words
+from agent_memory.results import unwrap
+from agent_memory.surfaces.cli.opening import with_memory
+from agent_memory.surfaces.cli.setup import is_agreed, require_terminal, show_diffs
 from agent_memory.surfaces.console import Console
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--system",
-        choices=[each.value for each in Scheduler],
+        choices=get_args(Scheduler),
         help="launchd, systemd or cron; default: launchd on macOS, a systemd of yours if it answers, else cron",
     )
     parser.add_argument("--dry-run", action="store_true", help="print what would be installed, and change nothing")
@@ -36,30 +35,36 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, console: Console) -> int:
-    def planned(memory: Memory, scheduling: Scheduling) -> int:
-        wanted = None if arguments.system is None else Scheduler(arguments.system)
-        plans = (
-            scheduling.choose(wanted, dry_run=arguments.dry_run)
-            .bind(lambda scheduler: scheduling.plan(scheduler, dry_run=arguments.dry_run))
-            .bind(lambda plan: _removal(scheduling, plan).map(lambda removal: (plan, removal)))
-        )
-        match sealed(plans):
-            case Failure(error):
-                return console.fail(error)
-            case Success((plan, removal)):
-                return _go_on(arguments, console, memory, scheduling, plan, removal)
+    def act(memory: Memory, scheduling: Scheduling) -> int:
+        scheduler = scheduling.choose(arguments.system, dry_run=arguments.dry_run)
+        plan = scheduling.plan(scheduler, dry_run=arguments.dry_run)
+        # The jobs would run twice if two schedulers had them.
+        moves = plan.before is not None and plan.before.scheduler != scheduler
+        removal = scheduling.plan_removal() if moves else None
+        return _carry_on(arguments, console, memory, scheduling, plan, removal)
 
-    return run_scheduling("install-cron", arguments, console, planned)
+    return run_scheduling("install-cron", arguments, console, act)
 
 
-def _removal(scheduling: Scheduling, plan: SchedulePlan) -> Result[SchedulePlan | None, Error]:
-    """What has to go first: the jobs would run twice if two schedulers had them."""
-    if plan.before is None or plan.before.scheduler is plan.schedule.scheduler:
-        return Success(None)
-    return scheduling.plan_removal()
+def run_scheduling(
+    act: str, arguments: argparse.Namespace, console: Console, run: Callable[[Memory, Scheduling], int]
+) -> int:
+    """Plan and carry out a change of the schedule, under its lock; the exit code. Refused inside a harness, but for a dry
+    run: what runs by itself is for a person to decide."""
+    if not arguments.dry_run:
+        unwrap(only_for_a_person(act, os.environ))
+
+    def locked(memory: Memory) -> int:
+        found = scheduling(memory)
+        if arguments.dry_run:
+            return run(memory, found)
+        with found.state.locked():
+            return run(memory, found)
+
+    return with_memory(console, locked)
 
 
-def _go_on(
+def _carry_on(
     arguments: argparse.Namespace,
     console: Console,
     memory: Memory,
@@ -69,7 +74,7 @@ def _go_on(
 ) -> int:
     edits = (*(() if removal is None else removal.edits), *plan.edits)
     show_diffs(console, edits)
-    notes = _notes(memory, plan)
+    notes = (*plan.schedule.notes, *_missing_keys(memory))
     if arguments.dry_run:
         for argv in (*(() if removal is None else removal.schedule.stop), *plan.schedule.start):
             console.out(f"$ {' '.join(argv)}")
@@ -78,33 +83,36 @@ def _go_on(
         console.document(_document(plan, notes, (), dry_run=True))
         return 0
     if edits and not arguments.yes:
-        if not can_ask(console):
-            return console.fail(unasked("memory install-cron"))
+        require_terminal(console, "memory install-cron")
         if not is_agreed(console, "Install this?"):
             console.out("Nothing was installed.")
             return 0
-    removed: Result[tuple[str, ...], Error] = Success(()) if removal is None else scheduling.uninstall(removal)
-    match sealed(removed.bind(lambda gone: scheduling.install(plan).map(lambda aside: (*gone, *aside)))):
-        case Failure(error):
-            return console.fail(error)
-        case Success(aside):
-            for job in scheduling.schedules.jobs:
-                every = in_words(job.cadence.interval_seconds)
-                console.out(f"{plan.schedule.scheduler.value} runs `memory {job.name}` every {every} from now on")
-            for path in aside:
-                console.out(f"What had been edited by hand is kept in {path}")
-            _show(console, notes)
-            console.document(_document(plan, notes, aside, dry_run=False))
-            return 0
+    removed = () if removal is None else scheduling.uninstall(removal)
+    aside = (*removed, *scheduling.install(plan))
+    for job in scheduling.jobs:
+        every = in_words(job.cadence.interval_seconds)
+        console.out(f"{plan.schedule.scheduler} runs `memory {job.name}` every {every} from now on")
+    show_set_aside(console, aside)
+    _show(console, notes)
+    console.document(_document(plan, notes, aside, dry_run=False))
+    return 0
 
 
-def _notes(memory: Memory, plan: SchedulePlan) -> tuple[str, ...]:
+def show_set_aside(console: Console, aside: tuple[str, ...]) -> None:
+    """Say where edited files of ours are kept."""
+    for path in aside:
+        console.out(f"What had been edited by hand is kept in {path}")
+
+
+def _missing_keys(memory: Memory) -> tuple[str, ...]:
     missing = unscheduled_variables(memory)
-    keys = (
+    if not missing:
+        return ()
+    note = (
         f"{', '.join(missing)} {'is' if len(missing) == 1 else 'are'} set in this shell only: a scheduled run will not have "
         "it. Log the agent command in, or let a script of yours set it (`llm.command`)."
     )
-    return (*plan.schedule.notes, *((keys,) if missing else ()))
+    return (note,)
 
 
 def _show(console: Console, notes: tuple[str, ...]) -> None:
@@ -113,12 +121,11 @@ def _show(console: Console, notes: tuple[str, ...]) -> None:
 
 
 def _document(plan: SchedulePlan, notes: tuple[str, ...], aside: tuple[str, ...], *, dry_run: bool) -> dict[str, Any]:
+    edits = [unit.edit for unit in plan.units]
     return {
         "dryRun": dry_run,
-        "scheduler": plan.schedule.scheduler.value,
-        "files": [
-            {"path": unit.edit.path, "changes": unit.edit.is_change, "diff": unit.edit.diff} for unit in plan.units
-        ],
+        "scheduler": plan.schedule.scheduler,
+        "files": [{"path": edit.path, "changes": edit.is_change, "diff": edit.diff} for edit in edits],
         "cronLines": list(plan.schedule.cron_lines),
         "commands": [list(argv) for argv in plan.schedule.start],
         "setAside": list(aside),

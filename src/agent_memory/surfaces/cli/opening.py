@@ -7,13 +7,14 @@ import os
 import re
 from collections.abc import Callable
 from enum import StrEnum
+from typing import cast
 
 from returns.result import Failure, Result, Success
 
 from agent_memory.app import Memory, open_memory
 from agent_memory.domain.entry import StoredEntry, Usage
 from agent_memory.domain.vocabulary import Sensitivity
-from agent_memory.errors import Error
+from agent_memory.errors import AgentMemoryError, Error
 from agent_memory.formats.entry_json import entry_document
 from agent_memory.results import sealed
 from agent_memory.surfaces.console import Console
@@ -30,7 +31,10 @@ def with_memory(console: Console, act: Callable[[Memory], int]) -> int:
     match sealed(open_memory(os.environ, current_directory(), lambda text: console.err(f"memory: {text}"))):
         case Success(memory):
             _opened.append(memory)
-            code = act(memory)
+            try:
+                code = act(memory)
+            except AgentMemoryError as error:
+                code = console.fail(cast("Error", error))
             for warning in memory.warnings():
                 console.err(f"memory: {warning}")
             return code

@@ -7,21 +7,21 @@ import io
 import os
 import sys
 import time
+from collections.abc import Callable
 from contextlib import redirect_stderr, redirect_stdout
 from typing import TextIO
 
-from returns.result import Failure, Success
+from returns.result import Failure
 
 from agent_memory.adapters.scheduling.notices import Notice
 from agent_memory.adapters.scheduling.schedule_state import ScheduleState
 from agent_memory.adapters.surroundings.root import home_of
 from agent_memory.domain.instants import iso_of
 from agent_memory.domain.redaction import redact
-from agent_memory.domain.scheduling.job import Scheduler
-from agent_memory.domain.scheduling.scheduled_run import BUSY_CODE, InstalledSchedule, JobRecord, ScheduledRun, is_due
+from agent_memory.domain.scheduling import BUSY_CODE, InstalledSchedule, JobRecord, ScheduledRun, is_due
 from agent_memory.domain.text.plain_text import one_line
-from agent_memory.errors import HomeUnknown
-from agent_memory.results import sealed
+from agent_memory.errors import AgentMemoryError, HomeUnknown
+from agent_memory.results import as_result
 from agent_memory.surfaces.console import Console
 from agent_memory.wording import describe
 
@@ -44,34 +44,37 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, console: Console) -> int:
+    job: str = arguments.job
     home = home_of(os.environ)
     if home is None:
-        return console.fail(HomeUnknown())
+        raise HomeUnknown()
     state = ScheduleState(home)
-    match sealed(state.installed()):
-        case Success(installed):
-            _take_environment(installed)
-        case Failure(unread):
-            return console.fail(unread)  # what it says of the root is not known, and it is not to be another one (P6)
-    record = state.record(arguments.job).value_or(JobRecord())
+    _take_environment(
+        state.installed()
+    )  # unread, what it says of the root is not known, and it is not to be another one (P6)
+    try:
+        record = state.record(job)
+    except AgentMemoryError:
+        record = JobRecord()
     started_ms = time.time_ns() // 1_000_000
     if arguments.every is not None and not is_due(record, started_ms, arguments.every):
-        console.document({"job": arguments.job, "ran": False, "exitCode": 0})
+        console.document({"job": job, "ran": False, "exitCode": 0})
         return 0
-    state.turn_log(f"{state.directory}/{arguments.job}.log")
-    _note(console, state, arguments.job, ScheduledRun(started_ms))
-    console.err(f"== {iso_of(started_ms)} {arguments.job}")
-    code, said = _called(arguments.job, console)
+    state.turn_log(job)
+    _try(console, lambda: state.put_run(job, ScheduledRun(started_ms)))
+    console.err(f"== {iso_of(started_ms)} {job}")
+    code, said = _called(job, console)
     ended = ScheduledRun(started_ms, time.time_ns() // 1_000_000, code, said if code else "")
-    _note(console, state, arguments.job, ended)
-    _tell_later(console, state, arguments.job, ended)
-    console.document({"job": arguments.job, "ran": True, "exitCode": code})
+    _try(console, lambda: state.put_run(job, ended))
+    if code != BUSY_CODE:
+        _try(console, lambda: state.put_notice(_notice(job, ended)))
+    console.document({"job": job, "ran": True, "exitCode": code})
     return 0 if code == BUSY_CODE else code
 
 
 def _take_environment(installed: InstalledSchedule | None) -> None:
     """A crontab's line is short: what the shell knew is in the receipt, and the low priority is taken here."""
-    if installed is not None and installed.scheduler is Scheduler.CRON:
+    if installed is not None and installed.scheduler == "cron":
         os.environ.update(installed.environment)
         os.nice(_NICENESS)
 
@@ -86,27 +89,20 @@ def _called(job: str, console: Console) -> tuple[int, str]:
     return code, one_line(redact(heard.last_line.removeprefix("memory: ")).text, _MAX_MESSAGE_CHARS)
 
 
-def _note(console: Console, state: ScheduleState, job: str, run: ScheduledRun) -> None:
-    """Write it down; a disk that is full keeps no job from running."""
-    noted = state.put_run(job, run)
-    if isinstance(noted, Failure):
-        console.err(f"memory: {describe(noted.failure())}")
+def _try(console: Console, act: Callable[[], None]) -> None:
+    """Write something down; a disk that is full keeps no job from running."""
+    done = as_result(act)()
+    if isinstance(done, Failure):
+        console.err(f"memory: {describe(done.failure())}")
 
 
-def _tell_later(console: Console, state: ScheduleState, job: str, run: ScheduledRun) -> None:
-    """A failure is told to the next command and the next session; a success takes back what they were not told yet."""
-    if run.exit_code == BUSY_CODE:
-        return
-    told = None
-    if run.failed:
-        failed = f"The scheduled {job} of {iso_of(run.started_at_ms)[:16].replace('T', ' ')} (UTC) failed"
-        # Why may be in somebody else's words, of an agent command for one: no session is told those unasked (P19).
-        told = Notice(f"{failed}: {run.message or f'exit code {run.exit_code}'}", f"{failed}.")
-    match sealed(state.put_notice(told)):
-        case Failure(error):
-            console.err(f"memory: {describe(error)}")
-        case Success(_):
-            return
+def _notice(job: str, run: ScheduledRun) -> Notice | None:
+    """What the next command and the next session are told of a failure; a success takes back what they were not told yet."""
+    if not run.failed:
+        return None
+    failed = f"The scheduled {job} of {iso_of(run.started_at_ms)[:16].replace('T', ' ')} (UTC) failed"
+    # Why may be in somebody else's words, of an agent command for one: no session is told those unasked (P19).
+    return Notice(f"{failed}: {run.message or f'exit code {run.exit_code}'}", f"{failed}.")
 
 
 class _Heard(io.TextIOBase):

@@ -11,8 +11,7 @@ from returns.result import Failure, Success
 from agent_memory.app import Memory
 from agent_memory.domain.health import Health
 from agent_memory.domain.instants import iso_of
-from agent_memory.domain.scheduling.cadence import in_words
-from agent_memory.domain.scheduling.scheduled_run import JobHealth
+from agent_memory.domain.scheduling import JobHealth, in_words
 from agent_memory.domain.text.plain_text import one_line
 from agent_memory.results import sealed
 from agent_memory.surfaces.cli.opening import with_memory
@@ -47,7 +46,7 @@ def _job_document(job: JobHealth) -> dict[str, Any]:
     last = job.record.last
     return {
         "name": job.name,
-        "scheduler": None if job.scheduler is None else job.scheduler.value,
+        "scheduler": job.scheduler,
         "intervalSeconds": job.interval_seconds,
         "nextAt": iso_of(job.next_at_ms),
         "failures": job.record.failures,
@@ -223,7 +222,7 @@ def _job(job: JobHealth, now_ms: int) -> str:
         outcome = "failed" if last.failed else "found another run at work" if last.exit_code else "went well"
         ran = f"last {short_age(last.started_at_ms, now_ms)}, {outcome}"
     failures = f", {_count(job.record.failures, 'failure')} since one went well" if job.record.failures else ""
-    by = "" if job.scheduler is None else f" by {job.scheduler.value}"
+    by = "" if job.scheduler is None else f" by {job.scheduler}"
     every = f"every {in_words(job.interval_seconds)}{by}"
     return f"{job.name} {every}: {ran}{failures}; next {time_until(job.next_at_ms, now_ms)}"
 

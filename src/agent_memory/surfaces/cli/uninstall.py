@@ -3,29 +3,24 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
-
-from returns.result import Failure, Result, Success
 
 from agent_memory.adapters.setup.installation import Installation
 from agent_memory.app import Memory
-from agent_memory.domain.installing.plans import InstallPlan
+from agent_memory.domain.installing.plan import InstallPlan
 from agent_memory.domain.installing.receipt import repository_name
-from agent_memory.errors import Error
-from agent_memory.results import sealed
-from agent_memory.surfaces.cli.installing import (
-    can_ask,
+from agent_memory.errors import AgentMemoryError
+from agent_memory.surfaces.cli.setup import (
     exit_code,
     is_agreed,
     is_scheduled,
     outcome_documents,
     planned_outcomes,
     repository_here,
+    require_terminal,
     run_installation,
-    show_edits,
+    show_diffs,
     show_outcomes,
     show_refused,
-    unasked,
 )
 from agent_memory.surfaces.console import Console
 
@@ -44,54 +39,45 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, console: Console) -> int:
-    def planned(memory: Memory, installation: Installation) -> Result[InstallPlan, Error]:
-        return _whose(arguments, memory).bind(installation.plan_removal)
+    def act(memory: Memory, installation: Installation) -> int:
+        named = frozenset(arguments.harness)
+        if arguments.repo:
+            named |= {repository_name(repository_here(memory))}
+        plan = installation.plan_removal(named or None)
+        return _carry_on(arguments, console, installation, plan, str(memory.root))
 
-    def carried_out(memory: Memory, installation: Installation, plan: InstallPlan) -> int:
-        return _go_on(arguments, console, installation, plan, str(memory.root))
-
-    return run_installation("uninstall", arguments, console, planned, carried_out)
-
-
-def _whose(arguments: argparse.Namespace, memory: Memory) -> Result[frozenset[str] | None, Error]:
-    """What is to go; None for everything."""
-    if not arguments.repo:
-        return Success(frozenset(arguments.harness) or None)
-    return repository_here(memory).map(lambda top: frozenset((*arguments.harness, repository_name(top))))
+    return run_installation("uninstall", arguments, console, act)
 
 
-def _go_on(
+def _carry_on(
     arguments: argparse.Namespace, console: Console, installation: Installation, plan: InstallPlan, root: str
 ) -> int:
-    show_edits(console, plan)
+    show_diffs(console, plan.edits)
     if arguments.dry_run:
         show_refused(console, plan)
         console.out("Nothing was changed." if plan.edits else "There is nothing to remove.")
-        console.document(_document(outcome_documents(planned_outcomes(plan), plan), dry_run=True))
+        console.document({"dryRun": True, "files": outcome_documents(planned_outcomes(plan), plan)})
         return exit_code(plan)
     if plan.edits and not arguments.yes:
-        if not can_ask(console):
-            return console.fail(unasked("memory uninstall"))
+        require_terminal(console, "memory uninstall")
         if not is_agreed(console, "Make these changes?"):
             console.out("Nothing was changed.")
             return 0
-    match sealed(installation.uninstall(plan)):
-        case Failure(error):
-            return console.fail(error)
-        case Success(outcomes):
-            show_refused(console, plan)
-            show_outcomes(console, outcomes)
-            if not plan.edits:
-                console.out("There is nothing to remove.")
-            elif installation.installed().map(lambda receipt: not receipt.harnesses).value_or(False):
-                console.out(f"Nothing of memory is left in any harness. The memories stay in {root}.")
-                if is_scheduled(installation):
-                    console.out(
-                        "This machine still consolidates and defrags by itself: `memory uninstall-cron` ends that."
-                    )
-            console.document(_document(outcome_documents(outcomes, plan), dry_run=False))
-            return exit_code(plan, outcomes)
+    outcomes = installation.uninstall(plan)
+    show_refused(console, plan)
+    show_outcomes(console, outcomes)
+    if not plan.edits:
+        console.out("There is nothing to remove.")
+    elif _nothing_is_left(installation):
+        console.out(f"Nothing of memory is left in any harness. The memories stay in {root}.")
+        if is_scheduled(installation):
+            console.out("This machine still consolidates and defrags by itself: `memory uninstall-cron` ends that.")
+    console.document({"dryRun": False, "files": outcome_documents(outcomes, plan)})
+    return exit_code(plan, outcomes)
 
 
-def _document(files: list[dict[str, Any]], *, dry_run: bool) -> dict[str, Any]:
-    return {"dryRun": dry_run, "files": files}
+def _nothing_is_left(installation: Installation) -> bool:
+    try:
+        return not installation.state.receipt().harnesses
+    except AgentMemoryError:
+        return False

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import argparse
 
-from returns.result import Failure, Success
-
 from agent_memory.adapters.scheduling.scheduling import SchedulePlan, Scheduling
 from agent_memory.app import Memory
-from agent_memory.results import sealed
-from agent_memory.surfaces.cli.installing import can_ask, is_agreed, show_diffs, unasked
-from agent_memory.surfaces.cli.scheduling import run_scheduling
+from agent_memory.surfaces.cli.install_cron import run_scheduling, show_set_aside
+from agent_memory.surfaces.cli.setup import is_agreed, require_terminal, show_diffs
 from agent_memory.surfaces.console import Console
 
 
@@ -24,51 +21,39 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, console: Console) -> int:
-    def planned(_memory: Memory, scheduling: Scheduling) -> int:
-        match sealed(scheduling.plan_removal()):
-            case Failure(error):
-                return console.fail(error)
-            case Success(plan):
-                if plan is not None:
-                    return _go_on(arguments, console, scheduling, plan)
-                console.out("Nothing is scheduled.")
-                console.document({"dryRun": arguments.dry_run, "scheduler": None, "files": [], "setAside": []})
-                return 0
+    def act(_memory: Memory, scheduling: Scheduling) -> int:
+        plan = scheduling.plan_removal()
+        if plan is not None:
+            return _carry_on(arguments, console, scheduling, plan)
+        console.out("Nothing is scheduled.")
+        console.document({"dryRun": arguments.dry_run, "scheduler": None, "files": [], "setAside": []})
+        return 0
 
-    return run_scheduling("uninstall-cron", arguments, console, planned)
+    return run_scheduling("uninstall-cron", arguments, console, act)
 
 
-def _go_on(arguments: argparse.Namespace, console: Console, scheduling: Scheduling, plan: SchedulePlan) -> int:
+def _carry_on(arguments: argparse.Namespace, console: Console, scheduling: Scheduling, plan: SchedulePlan) -> int:
     show_diffs(console, plan.edits)
+    aside: tuple[str, ...] = ()
     if arguments.dry_run:
         for argv in plan.schedule.stop:
             console.out(f"$ {' '.join(argv)}")
         console.out("Nothing was changed.")
-        _tell(console, plan, (), dry_run=True)
-        return 0
-    if not arguments.yes:
-        if not can_ask(console):
-            return console.fail(unasked("memory uninstall-cron"))
-        if not is_agreed(console, "Take this out?"):
-            console.out("Nothing was changed.")
-            return 0
-    match sealed(scheduling.uninstall(plan)):
-        case Failure(error):
-            return console.fail(error)
-        case Success(aside):
-            console.out("Nothing runs by itself any more: `memory consolidate` and `memory defrag` are yours to call.")
-            for path in aside:
-                console.out(f"What had been edited by hand is kept in {path}")
-            _tell(console, plan, aside, dry_run=False)
-            return 0
-
-
-def _tell(console: Console, plan: SchedulePlan, aside: tuple[str, ...], *, dry_run: bool) -> None:
+    else:
+        if not arguments.yes:
+            require_terminal(console, "memory uninstall-cron")
+            if not is_agreed(console, "Take this out?"):
+                console.out("Nothing was changed.")
+                return 0
+        aside = scheduling.uninstall(plan)
+        console.out("Nothing runs by itself any more: `memory consolidate` and `memory defrag` are yours to call.")
+        show_set_aside(console, aside)
     console.document(
         {
-            "dryRun": dry_run,
-            "scheduler": plan.schedule.scheduler.value,
-            "files": [unit.edit.path for unit in plan.units if unit.edit.is_change],
+            "dryRun": arguments.dry_run,
+            "scheduler": plan.schedule.scheduler,
+            "files": [edit.path for edit in (unit.edit for unit in plan.units) if edit.is_change],
             "setAside": list(aside),
         }
     )
+    return 0

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+import difflib
 from typing import Literal
 
-from attrs import field, frozen
+from attrs import frozen
 
-from agent_memory.domain.installing.file_edit import FileEdit
-from agent_memory.domain.installing.ground import Act
-from agent_memory.domain.installing.receipt import FileRecord, SectionRecord
-from agent_memory.domain.installing.wanted import Part, Play
+from agent_memory.domain.installing.receipt import Record
+from agent_memory.domain.installing.wanted import Act, Part, SelfTest
+from agent_memory.domain.redaction import redact
 from agent_memory.domain.target_file import TargetFile
 from agent_memory.errors import Error
 
 
 @frozen
-class Wish:
+class SetupRequest:
     """Which harnesses are to be set up, and with what."""
 
     harnesses: tuple[str, ...]
@@ -34,27 +34,45 @@ class SettingsFile:
 
 
 @frozen
-class PlannedFile:
-    """One settings file, and what is to become of it."""
+class FileEdit:
+    """What is to become of a file; None: there is none."""
 
-    settings: SettingsFile
-    edit: FileEdit
-    record: FileRecord | None
-    """What is kept of it from then on; None: nothing."""
-    backup: bytes | None = None
-    """The file without ours."""
-    set_aside: bytes | None = None
-    """A file of ours that somebody has edited: what it is kept as."""
+    path: str
+    before: bytes | None
+    after: bytes | None
+
+    @property
+    def is_change(self) -> bool:
+        return self.before != self.after
+
+    @property
+    def diff(self) -> str:
+        """A unified diff, without secrets: settings hold keys of other servers, and a screen is often shared."""
+        old, new = (self.path if each is not None else "/dev/null" for each in (self.before, self.after))
+        before, after = ((each or b"").decode("utf-8", "replace").splitlines() for each in (self.before, self.after))
+        return redact("\n".join(difflib.unified_diff(before, after, old, new, lineterm=""))).text
 
 
 @frozen
-class PlannedSection:
-    """One instruction file, and what is to become of its section."""
+class PlannedFile:
+    """One file, and what is to become of it."""
 
     settings: SettingsFile
-    edit: FileEdit
-    record: SectionRecord | None
+    after: bytes | None
+    record: Record | None
+    """What is kept of it from then on; None: nothing."""
     backup: bytes | None = None
+    """The file without ours."""
+    set_aside: bool = False
+    """It is a file of ours that somebody has edited: that version is kept."""
+
+    @property
+    def path(self) -> str:
+        return self.settings.file.path
+
+    @property
+    def edit(self) -> FileEdit:
+        return FileEdit(self.path, self.settings.file.data, self.after)
 
 
 @frozen
@@ -70,18 +88,16 @@ class InstallPlan:
     """Everything that is about to be done, in order; nothing is done yet."""
 
     files: tuple[PlannedFile, ...] = ()
-    sections: tuple[PlannedSection, ...] = ()
     refused: tuple[Refused, ...] = ()
-    plays: tuple[tuple[str, Play], ...] = ()
+    self_tests: tuple[tuple[str, SelfTest], ...] = ()
     """By harness: how it will call us."""
-    notes: tuple[str, ...] = field(default=())
+    notes: tuple[str, ...] = ()
     """Whole sentences for the person."""
 
     @property
     def edits(self) -> tuple[FileEdit, ...]:
         """The files that change."""
-        each = (*(file.edit for file in self.files), *(section.edit for section in self.sections))
-        return tuple(edit for edit in each if edit.is_change)
+        return tuple(each.edit for each in self.files if each.edit.is_change)
 
 
 @frozen
@@ -97,8 +113,8 @@ class FileOutcome:
 
 
 @frozen
-class Played:
-    """A trial of one call: whether it arrived in the inbox, or a note in the answer, and if not, what is known about it."""
+class SelfTestResult:
+    """Whether a call arrived in the inbox, or a note in its answer, and if not, what is known about it."""
 
     harness: str
     command: str

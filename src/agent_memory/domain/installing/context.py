@@ -4,25 +4,23 @@ from __future__ import annotations
 
 import posixpath
 import shlex
-from collections.abc import Mapping
-from typing import Literal
+from collections.abc import Callable, Mapping
 
-from attrs import frozen
+from attrs import field, frozen
 
-Act = Literal["capture", "inject"]
-"""What a hook is for: to tell memory of a session, or to be told what the session is to know."""
+from agent_memory.domain.installing.wanted import Act
 
 SERVER_NAME = "agent-memory"
 """The name of our MCP server. Not `memory`: a widely used other server has that name, and so has an extension of Goose."""
 
 
 @frozen
-class Ground:
+class Context:
     """Absolute directories, as the environment names them or by default."""
 
     home: str
     program: str
-    """Absolute path of `memory`. Absolute, since a harness that is started from a desktop does not have the shell's PATH."""
+    """Absolute path of `memory`: a harness that is started from a desktop does not have the shell's PATH."""
     claude: str
     claude_state: str
     """The file in which Claude Code keeps its MCP servers."""
@@ -31,28 +29,20 @@ class Ground:
     pi: str
     config: str
     """`$XDG_CONFIG_HOME` or `~/.config`: Goose and opencode follow it."""
-    existing: frozenset[str] = frozenset()
-    """Of the paths in `asked_for`, those that exist."""
+    exists: Callable[[str], bool] = lambda _: False
+    """Whether there is something at a path; may raise OSError."""
     skill: str = ""
     """The text of the skill file; empty where none is to be installed."""
-
-    @property
-    def word(self) -> str:
-        """The program as a word for a shell."""
-        return shlex.quote(self.program)
+    plugins: Mapping[str, str] = field(factory=dict[str, str])
+    """The templates in `plugins/`, by name."""
 
     def hook(self, harness: str, act: Act = "capture") -> str:
         """The shell command of a hook."""
-        return f"{self.word} {hook_mark(harness, act)}"
+        return f"{shlex.quote(self.program)} {hook_mark(harness, act)}"
 
     def either(self, preferred: str, *others: str) -> str:
         """The first of these files that exists; the preferred one where none does."""
-        return next((path for path in (preferred, *others) if path in self.existing), preferred)
-
-    @property
-    def shared_skill(self) -> str:
-        """The skill file that several harnesses read."""
-        return f"{self.home}/.agents/skills/{SERVER_NAME}/SKILL.md"
+        return next((path for path in (preferred, *others) if self.exists(path)), preferred)
 
 
 def hook_mark(harness: str, act: Act = "capture") -> str:
@@ -60,9 +50,7 @@ def hook_mark(harness: str, act: Act = "capture") -> str:
     return f"{act} --harness {harness} --hook"
 
 
-def ground_of(
-    home: str, program: str, environ: Mapping[str, str], existing: frozenset[str] = frozenset(), skill: str = ""
-) -> Ground:
+def context_of(home: str, program: str, environ: Mapping[str, str]) -> Context:
     """The directories that the variables of the harnesses name (`CLAUDE_CONFIG_DIR CODEX_HOME COPILOT_HOME
     PI_CODING_AGENT_DIR XDG_CONFIG_HOME`; only absolute paths count), else their defaults."""
 
@@ -72,49 +60,28 @@ def ground_of(
         return posixpath.normpath(value) if value.startswith("/") else f"{home}/{default}"
 
     claude = named("CLAUDE_CONFIG_DIR", ".claude")
-    default_claude = claude == f"{home}/.claude"
-    return Ground(
+    return Context(
         home=home,
         program=program,
         claude=claude,
-        claude_state=f"{home}/.claude.json" if default_claude else f"{claude}/.claude.json",
+        claude_state=f"{home if claude == f'{home}/.claude' else claude}/.claude.json",
         codex=named("CODEX_HOME", ".codex"),
         copilot=named("COPILOT_HOME", ".copilot"),
         pi=named("PI_CODING_AGENT_DIR", ".pi/agent"),
         config=named("XDG_CONFIG_HOME", ".config"),
-        existing=existing,
-        skill=skill,
-    )
-
-
-def asked_for(ground: Ground) -> tuple[str, ...]:
-    """The paths of which a setup depends on whether they exist."""
-    return (
-        f"{ground.claude}/CLAUDE.md",
-        f"{ground.codex}/AGENTS.override.md",
-        f"{ground.config}/opencode/AGENTS.md",
-        f"{ground.config}/opencode/opencode.json",
-        f"{ground.config}/opencode/opencode.jsonc",
-        f"{ground.home}/.config/amp/settings.json",
-        f"{ground.home}/.config/amp/settings.jsonc",
-        f"{ground.config}/Code/User",
-        f"{ground.home}/Library/Application Support/Code/User",
     )
 
 
 def recorded_transcript_roots(home: str, environ: Mapping[str, str]) -> tuple[str, ...]:
     """Directories of transcripts that only this environment's variables name, for processes that do not have them."""
-    defaults = ground_of(home, "", {})
-    here = ground_of(home, "", environ)
-    found: list[str] = []
-    if here.claude != defaults.claude:
-        found.append(f"{here.claude}/projects")
-    if here.codex != defaults.codex:
-        found += [f"{here.codex}/sessions", f"{here.codex}/archived_sessions"]
-    if here.copilot != defaults.copilot:
-        found.append(f"{here.copilot}/session-state")
-    if here.pi != defaults.pi:
-        found.append(f"{here.pi}/sessions")
+    defaults, here = context_of(home, "", {}), context_of(home, "", environ)
+    below = (
+        (here.claude, defaults.claude, ("projects",)),
+        (here.codex, defaults.codex, ("sessions", "archived_sessions")),
+        (here.copilot, defaults.copilot, ("session-state",)),
+        (here.pi, defaults.pi, ("sessions",)),
+    )
+    found = [f"{place}/{name}" for place, default, names in below if place != default for name in names]
     sessions = environ.get("PI_CODING_AGENT_SESSION_DIR", "")
     if sessions.startswith("/"):
         found.append(posixpath.normpath(sessions))

@@ -1,1 +1,0 @@
-"""The files of others in which we own a section."""

@@ -1,0 +1,262 @@
+"""What runs by itself: how often each job runs, what a scheduler needs to know of it, and what is known of its runs."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from attrs import field, frozen
+
+from agent_memory.errors import UsageInvalid
+
+MINUTE, HOUR, DAY = 60, 3_600, 86_400
+
+
+@frozen
+class Cadence:
+    """A job is due every `interval_seconds`. Calendars know only periods that divide an hour, a day, or are a day: they tick
+    every `tick_seconds`, and where that is shorter than the interval, a tick at which the job is not due does nothing."""
+
+    interval_seconds: int
+    tick_seconds: int
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether every tick is due."""
+        return self.interval_seconds == self.tick_seconds
+
+
+def cadence_of(hours: float, key: str) -> Cadence:
+    """The cadence of `hours`, the value of the config key `key`; UsageInvalid below a minute, which no calendar can say."""
+    interval = round(hours * HOUR)
+    if interval < MINUTE:
+        raise UsageInvalid(f"schedule.{key} is under a minute", "Schedulers count in minutes: set 0.02 or more.")
+    return Cadence(interval, _tick(interval))
+
+
+def _tick(interval: int) -> int:
+    """The longest period within the interval that a calendar can say, and that divides the interval evenly if one does."""
+    periods = [
+        *(minutes * MINUTE for minutes in range(1, 60) if 60 % minutes == 0),
+        *(hours * HOUR for hours in range(1, 24) if 24 % hours == 0),
+        DAY,
+    ]
+    fitting = [period for period in periods if period <= interval]
+    even = [period for period in fitting if interval % period == 0]
+    return max(even, default=max(fitting))
+
+
+def on_calendar(tick_seconds: int) -> str:
+    """The tick for systemd's `OnCalendar`."""
+    if tick_seconds == DAY:
+        return "*-*-* 03:00:00"
+    hours, minutes = tick_seconds // HOUR, tick_seconds // MINUTE
+    if hours:
+        return "*-*-* *:00:00" if hours == 1 else f"*-*-* 00/{hours}:00:00"
+    return "*-*-* *:*:00" if minutes == 1 else f"*-*-* *:00/{minutes}:00"
+
+
+def cron_times(tick_seconds: int) -> str:
+    """The tick as the five fields of a crontab."""
+    if tick_seconds == DAY:
+        return "0 3 * * *"
+    hours, minutes = tick_seconds // HOUR, tick_seconds // MINUTE
+    if hours:
+        return "0 * * * *" if hours == 1 else f"0 */{hours} * * *"
+    return "* * * * *" if minutes == 1 else f"*/{minutes} * * * *"
+
+
+def next_due_ms(cadence: Cadence, last_ms: int, now_ms: int, tick_seconds: int | None, utc_offset_seconds: int) -> int:
+    """About when the job runs next, in epoch ms, if it began last (or was installed) at `last_ms`: for a calendar the next
+    tick, by the clock on the wall, at which it is due; without ticks an interval later, or now."""
+    if tick_seconds is None:
+        return max(now_ms, last_ms + cadence.interval_seconds * 1_000)
+    from_ms = now_ms if cadence.is_exact else max(now_ms, last_ms + (cadence.interval_seconds - MINUTE) * 1_000)
+    shift = utc_offset_seconds - (3 * HOUR if tick_seconds == DAY else 0)
+    local = from_ms // 1_000 + shift
+    return ((local // tick_seconds + 1) * tick_seconds - shift) * 1_000
+
+
+def in_words(seconds: int) -> str:
+    """An interval for people: `2 h`, `1 day`, `90 min`."""
+    for unit, one, many in ((DAY, "day", "days"), (HOUR, "h", "h"), (MINUTE, "min", "min")):
+        if seconds % unit == 0 and seconds >= unit:
+            number = seconds // unit
+            return f"{number} {one if number == 1 else many}"
+    return f"{seconds} s"
+
+
+# -- jobs --------------------------------------------------------------------------------------------------------------
+
+RUN_SCHEDULED = "run-scheduled"
+"""The command that a scheduler calls."""
+
+
+Scheduler = Literal["launchd", "systemd", "cron"]
+"""Who starts the jobs."""
+
+
+@frozen
+class Job:
+    """A command that is to run by itself."""
+
+    name: str
+    """That of the command: `consolidate`."""
+    description: str
+    cadence: Cadence
+
+    @property
+    def label(self) -> str:
+        """Its name among all jobs of a machine, as launchd has it."""
+        return f"com.agent-memory.{self.name}"
+
+    @property
+    def unit(self) -> str:
+        """Its name among the units of systemd, without an ending."""
+        return f"agent-memory-{self.name}"
+
+
+@frozen
+class Place:
+    """What a scheduled run needs of the shell that installed it. Paths are absolute."""
+
+    home: str
+    program: str
+    """The `memory` that is called."""
+    environment: dict[str, str]
+    """PATH, and AGENT_MEMORY_ROOT where the shell had set it."""
+    log_directory: str
+
+    def log_path(self, job: Job) -> str:
+        """Where all that it prints goes."""
+        return f"{self.log_directory}/{job.name}.log"
+
+
+@frozen
+class Schedule:
+    """Everything that makes the jobs run, and that takes them away again. `start` and `stop` are commands in order; a command
+    of `stop` may fail, since what it stops may be gone."""
+
+    scheduler: Scheduler
+    files: dict[str, bytes] = field(factory=dict[str, bytes])
+    """Those of ours in the scheduler's directory, by path."""
+    cron_lines: tuple[str, ...] = ()
+    stop: tuple[tuple[str, ...], ...] = ()
+    start: tuple[tuple[str, ...], ...] = ()
+    notes: tuple[str, ...] = ()
+    """Whole sentences for the person."""
+
+
+def arguments_of(job: Job, *, ticks: bool) -> tuple[str, ...]:
+    """What stands behind the program's name. `ticks`: the scheduler has a calendar, and may call before the job is due."""
+    every = ("--every", str(job.cadence.interval_seconds)) if ticks and not job.cadence.is_exact else ()
+    return (RUN_SCHEDULED, job.name, *every)
+
+
+# -- runs --------------------------------------------------------------------------------------------------------------
+
+MISSED = 3
+"""After so many intervals without a run something is wrong."""
+BUSY_CODE = 75
+
+
+@frozen
+class ScheduledRun:
+    """One run. Instants are epoch ms."""
+
+    started_at_ms: int = field(metadata={"key": "startedAt"})
+    ended_at_ms: int | None = field(default=None, metadata={"key": "endedAt"})
+    """None: at work, or ended by force."""
+    exit_code: int | None = None
+    message: str = ""
+    """What it said last on stderr, where it failed."""
+
+    @property
+    def failed(self) -> bool:
+        """Another run at work is no failure."""
+        return self.exit_code not in (None, 0, BUSY_CODE)
+
+
+@frozen
+class JobRecord:
+    """The runs of one job on this machine, oldest first, and how often it has failed since one went well."""
+
+    runs: tuple[ScheduledRun, ...] = ()
+    failures: int = 0
+
+    @property
+    def last(self) -> ScheduledRun | None:
+        return self.runs[-1] if self.runs else None
+
+
+@frozen
+class InstalledJob:
+    """What `install-cron` has installed."""
+
+    name: str
+    interval_seconds: int
+
+
+@frozen
+class InstalledSchedule:
+    """The receipt of `install-cron`."""
+
+    scheduler: Scheduler
+    program: str
+    root: str
+    environment: dict[str, str]
+    installed_at_ms: int = field(metadata={"key": "installedAt"})
+    jobs: tuple[InstalledJob, ...]
+    files: dict[str, str] = field(factory=dict[str, str])
+    """Path and SHA-256 of each file as we wrote it."""
+
+
+@frozen
+class JobHealth:
+    """One job, as `memory status` tells of it."""
+
+    name: str
+    scheduler: Scheduler | None
+    """None: somebody else has scheduled it."""
+    interval_seconds: int
+    record: JobRecord
+    installed_at_ms: int
+    next_at_ms: int
+    """About: a scheduler adds a delay of its own."""
+
+    def problem(self, now_ms: int) -> str | None:
+        """What a person should look at."""
+        last = self.record.last
+        if last is not None and last.failed:
+            times = "" if self.record.failures < 2 else f" ({self.record.failures} times in a row)"
+            return f"the scheduled {self.name} failed{times}: {last.message or f'exit code {last.exit_code}'}"
+        since_ms = self.installed_at_ms if last is None else max(last.started_at_ms, self.installed_at_ms)
+        if now_ms - since_ms > MISSED * self.interval_seconds * 1_000:
+            mended_by = "" if self.scheduler is None else "; `memory install-cron` sets the schedule up again"
+            return (
+                f"{self.name} should run every {in_words(self.interval_seconds)}, and has not for "
+                f"{in_words(_rounded((now_ms - since_ms) // 1_000))}{mended_by}"
+            )
+        return None
+
+
+def recorded(record: JobRecord, run: ScheduledRun, keep: int) -> JobRecord:
+    """The record with a run that begins or, where it is the one that began last, ends; of all runs the last `keep`."""
+    began = record.last is not None and record.last.started_at_ms == run.started_at_ms
+    runs = (*(record.runs[:-1] if began else record.runs), run)[-keep:]
+    if run.ended_at_ms is None or run.exit_code == BUSY_CODE:
+        return JobRecord(runs, record.failures)
+    return JobRecord(runs, record.failures + 1 if run.failed else 0)
+
+
+def is_due(record: JobRecord, now_ms: int, interval_seconds: int) -> bool:
+    """Whether the interval has passed since the last run began. A tick is never exact, so a minute early is due as well; a
+    clock that was set back makes it due."""
+    last = record.last
+    if last is None or last.started_at_ms > now_ms:
+        return True
+    return now_ms - last.started_at_ms >= (interval_seconds - 60) * 1_000
+
+
+def _rounded(seconds: int) -> int:
+    unit = 86_400 if seconds >= 2 * 86_400 else 3_600 if seconds >= 2 * 3_600 else 60
+    return max(unit, seconds // unit * unit)

@@ -1,0 +1,158 @@
+"""The schedule in the words of each scheduler: launchd's property lists, systemd's units, lines of a crontab."""
+
+from __future__ import annotations
+
+import json
+import plistlib
+import re
+import shlex
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from attrs import frozen
+from returns.result import Failure, Result, Success
+
+from agent_memory.domain.scheduling import Cadence, Job, Place, arguments_of, cron_times, on_calendar
+
+
+@frozen
+class ScheduleSource:
+    """`plists/jobs.json`: the jobs, and what each scheduler is told of every one of them. The Nix modules read the same file. It is
+    our own, so that a damaged one is a broken installation and raises."""
+
+    jobs: Mapping[str, Mapping[str, str]]
+    launchd: Mapping[str, Any]
+    systemd: Mapping[str, Mapping[str, Any]]
+
+    def interval_key(self, name: str) -> str:
+        """The key of `schedule` in the config that says how often this job runs."""
+        return self.jobs[name]["interval"]
+
+    def job(self, name: str, cadence: Cadence) -> Job:
+        """One of `jobs`."""
+        return Job(name, self.jobs[name]["description"], cadence)
+
+
+def parse_schedule_source(text: str) -> ScheduleSource:
+    """What the file says."""
+    document = json.loads(text)
+    return ScheduleSource(document["jobs"], document["launchd"], document["systemd"])
+
+
+# -- launchd: `plists/com.agent-memory.*.plist` are templates, with places for what is known only when they are installed --
+
+PROGRAM, LOG = "@memory@", "@log@"
+
+
+def render_template(source: ScheduleSource, job: Job) -> bytes:
+    """The template of a job: at the default interval, with `@memory@` and `@log@` in the places of the program and its log."""
+    return _plist(
+        {
+            "Label": job.label,
+            "ProgramArguments": [PROGRAM, *arguments_of(job, ticks=False)],
+            "StartInterval": job.cadence.interval_seconds,
+            "EnvironmentVariables": {},
+            "StandardOutPath": LOG,
+            "StandardErrorPath": LOG,
+            **source.launchd,
+        }
+    )
+
+
+def render_plist(template: bytes, job: Job, place: Place) -> bytes:
+    """The agent of a job at this place. What the template says besides stays."""
+    agent: dict[str, Any] = plistlib.loads(template)
+    log = place.log_path(job)
+    here = {
+        "ProgramArguments": [place.program, *agent["ProgramArguments"][1:]],
+        "StartInterval": job.cadence.interval_seconds,
+        "EnvironmentVariables": place.environment,
+        "StandardOutPath": log,
+        "StandardErrorPath": log,
+    }
+    return _plist({**agent, **here})
+
+
+def _plist(agent: dict[str, Any]) -> bytes:
+    return plistlib.dumps(agent, sort_keys=False).rstrip(b"\n") + b"\n"
+
+
+# -- systemd: quoting as in systemd.syntax(7), systemd.service(5) and systemd.unit(5) ----------------------------------
+
+_PLAIN = re.compile(r"[\w/.+@: -]+")
+_LONG_TICK_SECONDS = 20 * 60
+"""A shorter tick leaves less room for a delay than the source says."""
+_ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "%": "%%"}
+
+
+def render_service(source: ScheduleSource, job: Job, place: Place) -> str:
+    """The service of a job: one run, at a low priority, with all that it prints in its log."""
+    # The first word may hold no quote and no backslash, and a dollar in it stays doubled.
+    through = [] if _PLAIN.fullmatch(place.program) else ["/usr/bin/env"]
+    words = [*through, _quoted(place.program), *arguments_of(job, ticks=True)]
+    log = "append:" + place.log_path(job).replace("\\", "\\\\").replace("%", "%%")
+    service = [
+        *_settings(source.systemd["Service"]),
+        ("ExecStart", " ".join(words).replace("$", "$$")),
+        *(("Environment", _quoted(f"{name}={value}")) for name, value in place.environment.items()),
+        ("StandardOutput", log),
+        ("StandardError", log),
+    ]
+    return _unit(("Unit", [("Description", job.description)]), ("Service", service))
+
+
+def render_timer(source: ScheduleSource, job: Job) -> str:
+    """The timer of a job; a tick that passed while the machine was off or asleep is made up for once."""
+    tick = job.cadence.tick_seconds
+    delay = [("RandomizedDelaySec", f"{tick // 10}s"), ("AccuracySec", "1s")] if tick < _LONG_TICK_SECONDS else []
+    timer = [("OnCalendar", on_calendar(tick)), *_settings(source.systemd["Timer"]), *delay]
+    install = [*_settings(source.systemd["Install"])]
+    return _unit(("Unit", [("Description", job.description)]), ("Timer", timer), ("Install", install))
+
+
+def _settings(settings: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
+    return ((key, str(value).lower() if isinstance(value, bool) else str(value)) for key, value in settings.items())
+
+
+def _unit(*sections: tuple[str, list[tuple[str, str]]]) -> str:
+    return "\n".join(f"[{name}]\n" + "".join(f"{key}={value}\n" for key, value in lines) for name, lines in sections)
+
+
+def _quoted(text: str) -> str:
+    return '"' + "".join(_ESCAPES.get(char, char) for char in text) + '"'
+
+
+# -- cron: our lines in a person's crontab, between two marks; every other byte stays ----------------------------------
+
+CRON_START = b"# agent-memory: start (`memory uninstall-cron` takes these lines out)"
+CRON_END = b"# agent-memory: end"
+_START_WORDS = b"# agent-memory: start"
+
+
+def cron_line(job: Job, place: Place) -> str:
+    """The line of a job. A `%` would end it: cron takes the backslash before it away."""
+    words = [place.program, *arguments_of(job, ticks=True)]
+    command = f"{shlex.join(words)} >> {shlex.quote(place.log_path(job))} 2>&1"
+    return f"{cron_times(job.cadence.tick_seconds)} {command}".replace("%", "\\%")
+
+
+def with_cron_lines(crontab: bytes, lines: tuple[str, ...]) -> Result[bytes, str]:
+    """The crontab with these lines between our marks, in the place where they were before; without any, without the marks.
+    A Failure says what is wrong with the marks that are there."""
+    starts, ends, at = list[int](), list[int](), 0
+    for line in crontab.splitlines(keepends=True):
+        if line.startswith(_START_WORDS):
+            starts.append(at)
+        elif line.strip() == CRON_END:
+            ends.append(at + len(line))
+        at += len(line)
+    ours = b""
+    if lines:
+        ours = CRON_START + b"\n" + "".join(f"{line}\n" for line in lines).encode() + CRON_END + b"\n"
+    if not starts and not ends:
+        between = b"" if crontab.endswith(b"\n") or not crontab or not ours else b"\n"
+        return Success(crontab + between + ours)
+    if len(starts) != 1 or len(ends) != 1 or starts[0] >= ends[0]:
+        problem = "the lines `# agent-memory: start` and `# agent-memory: end` do not stand once each, in this order"
+        return Failure(problem)
+    return Success(crontab[: starts[0]] + ours + crontab[ends[0] :])
